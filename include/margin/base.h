@@ -1,0 +1,176 @@
+/* margin/base.h - status codes, error text, context (threads, memory, seed, callbacks), version.
+ *
+ * Conventions of every public header:
+ *  - A function that can fail returns margin_status. Below 0: it failed and wrote none of its
+ *    outputs. 0: done. Above 0: the result is usable but the work stopped early; the report says
+ * why.
+ *  - `margin_error *error` is optional (NULL is fine), owned by the caller, and written only on
+ *    failure. Its text is a full sentence: what is wrong, where, how to mend it.
+ *  - Inputs are borrowed for the duration of the call unless the function says otherwise.
+ *  - `margin_*_free(NULL)` does nothing.
+ *  - Sizes and counts are int64_t. Rows and columns count from 0 in C, from 1 in texts for people.
+ *  - The library never prints, exits, aborts, changes the locale, installs signal handlers, uses
+ *    libc's random numbers or starts a thread before a context asks for one. It has no global
+ * state.
+ */
+#ifndef MARGIN_BASE_H
+#define MARGIN_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define MARGIN_API
+#elif defined(__GNUC__)
+#define MARGIN_API __attribute__((visibility("default")))
+#else
+#define MARGIN_API
+#endif
+
+#if defined(__GNUC__)
+#define MARGIN_CHECKED __attribute__((warn_unused_result))
+#else
+#define MARGIN_CHECKED
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MARGIN_VERSION_MAJOR 0
+#define MARGIN_VERSION_MINOR 1
+#define MARGIN_VERSION_PATCH 0
+
+/* Outcome of a call. The numbers are part of the ABI and never change. */
+typedef enum margin_status {
+    MARGIN_OK = 0,
+    /* Usable results that stopped before what was asked. */
+    MARGIN_STOPPED_ITERATIONS = 1, /* the limit on passes or iterations was reached */
+    MARGIN_STOPPED_TIME = 2,       /* the time limit was reached */
+    MARGIN_STOPPED_STALLED =
+        3, /* no further progress is possible (round-off, data not separable) */
+    /* Failures. */
+    MARGIN_ERROR_ARGUMENT = -1, /* the call itself is wrong: a NULL, a size, a mismatched shape */
+    MARGIN_ERROR_SPEC = -2,     /* spec text: syntax, unknown name or option, value out of range */
+    MARGIN_ERROR_DATA = -3,   /* the data cannot be used: NaN, one class, no rows, wrong columns */
+    MARGIN_ERROR_FORMAT = -4, /* a data file does not follow its format */
+    MARGIN_ERROR_MODEL = -5,  /* a model file is damaged, hostile or from a newer version */
+    MARGIN_ERROR_MEMORY = -6, /* the allocator returned NULL */
+    MARGIN_ERROR_LIMIT = -7,  /* the context's memory limit, or a stated limit, would be exceeded */
+    MARGIN_ERROR_FILE = -8,   /* opening, reading, writing or renaming a file failed */
+    MARGIN_ERROR_SYSTEM = -9, /* the operating system refused something else (a thread, a map) */
+    MARGIN_ERROR_CANCELLED = -10, /* the context was cancelled */
+    MARGIN_ERROR_INTERNAL = -11   /* a defect in margin itself: please report it */
+} margin_status;
+
+/* Short English name of a status, for example "out of memory". Never NULL, static storage. */
+MARGIN_API const char *margin_status_text(margin_status status);
+
+/* Where and why a call failed. `text` is the whole sentence, zero-terminated UTF-8; the numbers
+ * repeat what it says for programs, 0 where they do not apply. */
+typedef struct margin_error {
+    margin_status status;
+    int64_t line;     /* of a text file or spec, from 1 */
+    int64_t column;   /* character column in that line, from 1 (bytes) */
+    int64_t row;      /* data row, from 1 */
+    int64_t position; /* byte offset in a spec, from 0; -1 where it does not apply */
+    char text[1000];
+} margin_error;
+
+/* ---- Context --------------------------------------------------------------------------------
+ * A context owns a thread pool, memory accounting and the callbacks. One fit or read runs in a
+ * context at a time (a second thread that calls in waits); any number of contexts may exist.
+ * Threads start at the first parallel call and are restarted in the child after fork(). */
+typedef struct margin_context margin_context;
+
+/* Allocator hook. `allocate(n)` returns n bytes aligned to at least 16, or NULL; `release` gets the
+ * size that was asked for. Called from any thread. */
+typedef struct margin_allocator {
+    void *(*allocate)(size_t bytes, void *user);
+    void (*release)(void *memory, size_t bytes, void *user);
+    void *user;
+} margin_allocator;
+
+typedef enum margin_log_level { MARGIN_LOG_NOTE = 0, MARGIN_LOG_WARNING = 1 } margin_log_level;
+
+/* What a long call is doing. `done`/`total` count rows, bytes, passes or sub-problems as `activity`
+ * says; total is 0 where the end is not known. */
+typedef struct margin_progress {
+    const char *activity; /* "reading", "training", ... ; valid during the callback */
+    double done, total;
+    double measure; /* learner's own number (misclassified, gap); NaN where there is none */
+} margin_progress;
+
+/* All fields may be zero: every core this process may use, no limits, seed 0, malloc, silence.
+ * Set `size` to sizeof(margin_context_options): later versions append fields. */
+typedef struct margin_context_options {
+    size_t size;
+    int threads;          /* 0: all cores allowed by affinity and cgroup; else 1..1024 */
+    int64_t memory_limit; /* bytes the context may hold at once; 0: no limit */
+    uint64_t seed;        /* every random choice derives from it */
+    double
+        time_limit; /* seconds a fit may take before it stops with MARGIN_STOPPED_TIME; 0: none */
+    margin_allocator allocator;
+    /* Messages for people, one sentence without newline. Called from the calling thread only. */
+    void (*log)(margin_log_level level, const char *text, void *user);
+    /* Called at most about ten times a second, from the calling thread only; return nonzero to
+     * cancel. */
+    int (*progress)(const margin_progress *progress, void *user);
+    void *user; /* passed to log and progress */
+} margin_context_options;
+
+/* Creates a context. `options` may be NULL (all defaults). Fails with ARGUMENT (a thread count or a
+ * limit out of range) or MEMORY. Starts no thread. */
+MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_context_options *options,
+                                                              margin_context **context,
+                                                              margin_error *error);
+
+/* Joins the threads and releases the context. Models and tables outlive their context: each keeps
+ * its own copy of the allocator. */
+MARGIN_API void margin_context_free(margin_context *context);
+
+/* Asks the running call to end with MARGIN_ERROR_CANCELLED within about 50 ms; stays set until
+ * margin_context_resume. Safe from any thread and from a signal handler. */
+MARGIN_API void margin_context_cancel(margin_context *context);
+MARGIN_API void margin_context_resume(margin_context *context);
+
+/* Threads that parallel work uses (1 or more); bytes held now; the most ever held at once. */
+MARGIN_API int margin_context_threads(const margin_context *context);
+MARGIN_API int64_t margin_context_memory(const margin_context *context);
+MARGIN_API int64_t margin_context_peak_memory(const margin_context *context);
+
+/* ---- Version and capabilities --------------------------------------------------------------- */
+
+/* "0.1.0"; compare with the MARGIN_VERSION_ macros of the header that was compiled against. */
+MARGIN_API const char *margin_version(void);
+
+typedef struct margin_capabilities_info {
+    const char *instruction_set; /* the kernels in use: "ref", "avx2", "avx512" */
+    const char *lapack;          /* which BLAS/LAPACK was linked, and how */
+    int cores;                   /* cores this process may use */
+} margin_capabilities_info;
+
+/* Fills `info`; the strings have static storage. MARGIN_ISA=ref|avx2|avx512 in the environment
+ * lowers the instruction set (for tests); it never raises it above what the processor has. */
+MARGIN_API void margin_capabilities(margin_capabilities_info *info);
+
+/* ---- Number text -----------------------------------------------------------------------------
+ * Exact and independent of the locale. */
+
+enum { MARGIN_NUMBER_TEXT = 32 }; /* bytes that always suffice for one number and its zero */
+
+/* Shortest text that reads back to the same value ("0.1", "3", "1e-05", "nan", "-inf"); whole
+ * numbers below 1e16 print without ".0". Writes it with a final zero and returns its length. */
+MARGIN_API int margin_number_print_f64(double value, char text[MARGIN_NUMBER_TEXT]);
+MARGIN_API int margin_number_print_f32(float value, char text[MARGIN_NUMBER_TEXT]);
+
+/* Reads one number that fills text[0..length): optional sign, digits with optional point, optional
+ * exponent, or inf/infinity/nan in any case; correctly rounded (ties to even), overflow gives
+ * infinity. Returns 1 if it was a number, else 0 and leaves *value as it was. */
+MARGIN_API int margin_number_parse_f64(const char *text, size_t length, double *value);
+MARGIN_API int margin_number_parse_f32(const char *text, size_t length, float *value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

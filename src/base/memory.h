@@ -1,0 +1,87 @@
+/* The one gate every allocation passes: overflow check, limit, accounting, allocator hook.
+ *
+ * mg_heap is what an object that outlives its context keeps: a counted reference to the allocator
+ * and the shared accounting. A context, its tables and its models share one heap; the heap dies
+ * with the last of them. All functions are safe from any thread. */
+#ifndef MG_MEMORY_H
+#define MG_MEMORY_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+typedef struct mg_heap mg_heap;
+
+margin_status mg_heap_create(const margin_allocator *allocator, int64_t limit, mg_heap **heap,
+                             margin_error *error);
+mg_heap *mg_heap_retain(mg_heap *heap);
+void mg_heap_release(mg_heap *heap);
+int64_t mg_heap_held(const mg_heap *heap);
+int64_t mg_heap_peak(const mg_heap *heap);
+int64_t mg_heap_limit(const mg_heap *heap); /* 0: none */
+
+/* count * size bytes, aligned to 64, not cleared (mg_new_zero: cleared). NULL on overflow, limit or
+ * exhaustion; count 0 gives a valid pointer. Blocks of 4 MB and more are aligned to 2 MB and marked
+ * for huge pages (first touch of memory is a main cost of reading), unless the user gave an
+ * allocator of his own. */
+void *mg_new(mg_heap *heap, int64_t count, size_t size);
+void *mg_new_zero(mg_heap *heap, int64_t count, size_t size);
+/* Grows or shrinks; NULL leaves the old block as it was. memory may be NULL. */
+void *mg_resize(mg_heap *heap, void *memory, int64_t count, size_t size);
+void mg_free(mg_heap *heap, void *memory);                           /* NULL is fine */
+char *mg_copy_text(mg_heap *heap, const char *text, int64_t length); /* adds the final zero */
+
+/* MEMORY or LIMIT, whichever made the last mg_new of that size fail, with a sentence about
+ * `purpose`
+ * ("the feature matrix of 200000 x 100 numbers"). */
+margin_status mg_no_memory(const mg_heap *heap, int64_t count, size_t size, const char *purpose,
+                           margin_error *error);
+
+/* Allocates into `pointer` (a typed pointer variable) or returns the error from the enclosing
+ * function. */
+#define MG_NEW(heap, pointer, count, purpose, error)                                               \
+    do {                                                                                           \
+        (pointer) = mg_new((heap), (int64_t)(count), sizeof *(pointer));                           \
+        if (!(pointer))                                                                            \
+            return mg_no_memory((heap), (int64_t)(count), sizeof *(pointer), (purpose), (error));  \
+    } while (0)
+/* The same for functions with one exit (`status`, `done:`). */
+#define MG_GO_NEW(heap, pointer, count, purpose, error)                                            \
+    do {                                                                                           \
+        (pointer) = mg_new((heap), (int64_t)(count), sizeof *(pointer));                           \
+        if (!(pointer)) {                                                                          \
+            status =                                                                               \
+                mg_no_memory((heap), (int64_t)(count), sizeof *(pointer), (purpose), (error));     \
+            goto done;                                                                             \
+        }                                                                                          \
+    } while (0)
+
+/* Arena: one fit's scratch, released in one place. Blocks never move. Not for concurrent use. */
+typedef struct mg_arena {
+    mg_heap *heap;
+    struct mg_arena_block *first;
+} mg_arena;
+void mg_arena_init(mg_arena *arena, mg_heap *heap);
+void *mg_arena_new(mg_arena *arena, int64_t count,
+                   size_t size);     /* NULL as mg_new; aligned to 64, not cleared */
+void mg_arena_free(mg_arena *arena); /* releases every block; the arena may be used again */
+
+/* Growing text, for messages, JSON and files. After a failed append `failed` is set and later
+ * appends do nothing. */
+typedef struct mg_text {
+    mg_heap *heap;
+    char *data; /* zero-terminated once anything was appended */
+    int64_t length, capacity;
+    bool failed;
+} mg_text;
+void mg_text_init(mg_text *text, mg_heap *heap);
+void mg_text_free(mg_text *text);
+void mg_text_add(mg_text *text, const char *bytes, int64_t length);
+void mg_text_puts(mg_text *text, const char *string);
+void mg_text_number(mg_text *text, double value); /* shortest round trip */
+void mg_text_integer(mg_text *text, int64_t value);
+void mg_text_format(mg_text *text, const char *format, ...) MG_PRINTF(2, 3); /* no %f %e %g */
+void mg_text_json_string(mg_text *text, const char *bytes,
+                         int64_t length); /* quoted and escaped, invalid UTF-8 replaced */
+
+#endif

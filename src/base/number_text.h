@@ -1,0 +1,24 @@
+/* Exact decimal <-> binary numbers. One table of 128-bit powers of five serves reading (Clinger
+ * 1990 for short numbers, Eisel-Lemire: Lemire, "Number parsing at a gigabyte per second", SPE
+ * 2021; Mushtak and Lemire 2023: no fallback for an exact 19-digit significand) and shortest
+ * printing (Giulietti, "The Schubfach way to render doubles", 2020). No strtod, no locale. The SIMD
+ * token readers for bulk text live in src/data/ and fall back to these. */
+#ifndef MG_NUMBER_TEXT_H
+#define MG_NUMBER_TEXT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* What a token reader hands over: value = significand * 10^exponent, significand exact (at most 19
+ * digits). */
+double mg_decimal_f64(uint64_t significand, int exponent, bool negative);
+float mg_decimal_f32(uint64_t significand, int exponent, bool negative);
+
+/* Reads the longest number at the start of [text, end) and returns the position behind it, or NULL
+ * if no number starts there. Reads no byte at or after `end`. Signs: one '+' or '-'. Words inf,
+ * infinity, nan (any case) count as numbers. */
+const char *mg_read_f64(const char *text, const char *end, double *value);
+const char *mg_read_f32(const char *text, const char *end, float *value);
+
+#endif

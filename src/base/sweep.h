@@ -1,0 +1,47 @@
+/* The sweep: the only way the library walks over rows.
+ *
+ * The rows are cut into blocks by row number alone (never by thread); an accumulator is started for
+ * each leaf, blocks are added in order, and results are merged in a fixed binary tree over block
+ * numbers: the tree of [0, n) splits at the largest power of two below n. So the result has the
+ * same bits for any number of threads, and the same sweep can later be run over a stream, or on
+ * several machines, by giving each an aligned range. */
+#ifndef MG_SWEEP_H
+#define MG_SWEEP_H
+
+#include "base/pool.h"
+
+typedef struct mg_block {
+    int64_t index;        /* block number */
+    int64_t first, count; /* rows [first, first + count) */
+    int worker;           /* for scratch only */
+} mg_block;
+
+/* Four functions on a state of `state_size` bytes (64-byte aligned, not cleared). `argument` is
+ * shared and read-only to them, apart from outputs indexed by row. */
+typedef struct mg_accumulator {
+    int64_t state_size;
+    void (*init)(void *state, void *argument);
+    margin_status (*add)(void *state, const mg_block *block, void *argument);
+    void (*merge)(void *into, const void *from, void *argument); /* from holds the later rows */
+    margin_status (*finish)(void *state, void *argument);        /* may be NULL */
+} mg_accumulator;
+
+enum { MG_BLOCK_ROWS = 4096 };
+
+/* Rows per block for rows of `row_bytes` bytes: a power of two in 64..4096 so that a block is about
+ * 256 KB. A constant of the data's shape, so it may not depend on threads. */
+int64_t mg_block_rows(int64_t row_bytes);
+
+/* Runs the accumulator over rows [0, rows) and leaves the merged state in `state`. Memory: a few
+ * states per thread (a carry stack), not one per block. */
+margin_status mg_sweep(margin_context *context, int64_t rows, int64_t block_rows,
+                       const mg_accumulator *accumulator, void *argument, void *state,
+                       margin_error *error);
+
+/* Only the walk: `visit` is called for each block in any order, possibly at the same time. For
+ * outputs indexed by row. */
+typedef margin_status (*mg_visit)(const mg_block *block, void *argument);
+margin_status mg_sweep_each(margin_context *context, int64_t rows, int64_t block_rows,
+                            mg_visit visit, void *argument);
+
+#endif
