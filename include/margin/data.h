@@ -1,0 +1,224 @@
+/* margin/data.h - matrix views, data sets, tables and files.
+ *
+ * Views are passed by value or by const pointer, never own anything, and are read only during the
+ * call they are given to. A model or table never points into the caller's arrays. */
+#ifndef MARGIN_DATA_H
+#define MARGIN_DATA_H
+
+#include "margin/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Views ------------------------------------------------------------------------------------
+ */
+
+typedef enum margin_type {
+    MARGIN_F64 = 1,
+    MARGIN_F32 = 2,
+    MARGIN_I32 = 3,
+    MARGIN_I64 = 4,
+    MARGIN_U8 = 5
+} margin_type;
+
+/* rows x columns numbers.
+ * Dense: `row_starts` is NULL; element (i, j) is values[i * stride + j], stride in elements, >=
+ * columns. CSR: row i holds values[k] in column column_indices[k] for k in [row_starts[i],
+ * row_starts[i + 1]); columns ascend within a row, no duplicates. `stride` is not used. A NaN is a
+ * missing value; a fit refuses it unless the pipeline starts with `impute`. */
+typedef struct margin_matrix {
+    const void *values;         /* MARGIN_F64 or MARGIN_F32 */
+    const void *row_starts;     /* rows + 1 offsets, MARGIN_I32 or MARGIN_I64; NULL: dense */
+    const void *column_indices; /* MARGIN_I32 or MARGIN_I64 */
+    int64_t rows, columns, stride;
+    margin_type value_type, start_type, index_type;
+} margin_matrix;
+
+/* A vector of count numbers; values NULL means "not given". F64, F32, I32 or I64. */
+typedef struct margin_vector {
+    const void *values;
+    int64_t count;
+    margin_type type;
+} margin_vector;
+
+MARGIN_API margin_matrix margin_dense_f64(const double *values, int64_t rows, int64_t columns,
+                                          int64_t stride);
+MARGIN_API margin_matrix margin_dense_f32(const float *values, int64_t rows, int64_t columns,
+                                          int64_t stride);
+/* CSR with 32-bit column indices and 64-bit row starts; set the type fields yourself for other
+ * widths. */
+MARGIN_API margin_matrix margin_csr_f64(const double *values, const int32_t *column_indices,
+                                        const int64_t *row_starts, int64_t rows, int64_t columns);
+MARGIN_API margin_matrix margin_csr_f32(const float *values, const int32_t *column_indices,
+                                        const int64_t *row_starts, int64_t rows, int64_t columns);
+MARGIN_API margin_vector margin_labels_i32(const int32_t *values, int64_t count);
+MARGIN_API margin_vector margin_labels_i64(const int64_t *values, int64_t count);
+MARGIN_API margin_vector margin_values_f64(const double *values, int64_t count);
+MARGIN_API margin_vector margin_values_f32(const float *values, int64_t count);
+
+typedef enum margin_column_kind {
+    MARGIN_NUMERIC = 0,
+    MARGIN_CATEGORICAL =
+        1 /* values are codes 0..category_count-1 (as numbers), NaN where missing */
+} margin_column_kind;
+
+typedef struct margin_column {
+    const char *name; /* UTF-8, never NULL inside a table or model */
+    margin_column_kind kind;
+    const char *const *categories; /* category_count names, sorted; NULL if numeric */
+    int64_t category_count;
+} margin_column;
+
+/* A data set: features, and as they apply a target, sample weights, column descriptions and a
+ * selection of rows. Zero what is not used: `margin_data d = {.x = ..., .y = ...};` */
+typedef struct margin_data {
+    margin_matrix x;
+    margin_vector y;       /* x.rows numbers: class labels, codes (see target) or values */
+    margin_vector weights; /* x.rows numbers >= 0; weight k counts as k copies, 0 as absent */
+    const margin_column *columns; /* x.columns descriptions, or NULL: numeric columns x1, x2, ... */
+    const margin_column *target;  /* NULL: y holds labels or values; categorical: y holds codes */
+    const int64_t *selection;     /* row numbers to use (a fold), in this order; NULL: all rows */
+    int64_t selected;             /* their count */
+} margin_data;
+
+/* ---- Tables -------------------------------------------------------------------------------------
+ * A table owns data read from a file. Features form one dense row-major or CSR matrix; the target
+ * and the weights are vectors beside it. A table is immutable and may be used from many threads. */
+typedef struct margin_table margin_table;
+
+typedef enum margin_format {
+    MARGIN_FORMAT_AUTO = 0, /* by the file name's ending, ".gz" set aside; standard input: CSV */
+    MARGIN_FORMAT_CSV,      /* .csv .tsv .data .txt ... */
+    MARGIN_FORMAT_SVMLIGHT, /* .svm .libsvm .svmlight */
+    MARGIN_FORMAT_NPY,      /* .npy */
+    MARGIN_FORMAT_IDX       /* *-ubyte, .idx */
+} margin_format;
+
+typedef enum margin_missing {
+    MARGIN_MISSING_KEEP = 0, /* NaN */
+    MARGIN_MISSING_ERROR,    /* refuse, with line and column */
+    MARGIN_MISSING_DROP      /* leave the row out; margin_table_info counts them */
+} margin_missing;
+
+typedef enum margin_header {
+    MARGIN_HEADER_AUTO = 0,
+    MARGIN_HEADER_YES,
+    MARGIN_HEADER_NO
+} margin_header;
+
+/* Zero means the default everywhere. Column references are a name or, if no column has that name, a
+ * number from 1; negative numbers count from the end. Lists are separated by commas. */
+typedef struct margin_read_options {
+    size_t size; /* sizeof(margin_read_options) */
+    margin_format format;
+    const char
+        *target; /* NULL: the last column (CSV), the label (svmlight), `labels`; "" : no target */
+    const char *weights; /* column of sample weights, or NULL */
+    const char *ignore;  /* columns to leave out, or NULL */
+    const char
+        *categorical;   /* columns to read as categories though they look like numbers, or NULL */
+    const char *labels; /* npy, idx: file of the target, or NULL */
+    margin_missing missing;
+    margin_header header;   /* CSV */
+    char separator;         /* CSV: 0 finds ',', ';' or tab */
+    int index_base;         /* svmlight: 0 auto, 1 one-based, -1 zero-based */
+    margin_type value_type; /* MARGIN_F64 (also 0) or MARGIN_F32: type of the feature matrix */
+    /* Read as a trained model wants it (NULL: take the file as it is): the features are these
+     * columns in this order, found by name where the file has a header and by position otherwise;
+     * category codes follow these lists, an unknown category becomes NaN and is counted. Other
+     * columns are left out, except the target. */
+    const margin_column *expected;
+    int64_t expected_count;
+    const margin_column *expected_target; /* its name and categories, or NULL */
+    int target_optional;                  /* 1: a file without the target column is fine */
+    int64_t svmlight_columns; /* at least this many columns; 0: as many as the file has */
+} margin_read_options;
+
+/* Limits, refused clearly beyond: columns of a CSV file; bytes of one line or cell. */
+#define MARGIN_MAX_CSV_COLUMNS 1000000
+#define MARGIN_MAX_LINE_BYTES  (INT64_C(1) << 30)
+
+/* Reads `path` ("-": standard input; gzip is recognised by its first bytes) into a table. `options`
+ * may be NULL. Fails with FILE, FORMAT (file:line:column), DATA (no such column, nothing to read),
+ * MEMORY, LIMIT, CANCELLED. Uses all threads of the context; the result does not depend on their
+ * number. Peak memory about the result. */
+MARGIN_API MARGIN_CHECKED margin_status margin_table_read(margin_context *context, const char *path,
+                                                          const margin_read_options *options,
+                                                          margin_table **table,
+                                                          margin_error *error);
+/* The same from memory; `name` stands for the path in messages and decides the format if it is
+ * AUTO. */
+MARGIN_API MARGIN_CHECKED margin_status
+margin_table_parse(margin_context *context, const void *bytes, int64_t length, const char *name,
+                   const margin_read_options *options, margin_table **table, margin_error *error);
+MARGIN_API void margin_table_free(margin_table *table);
+
+/* The table as a data set; valid while the table lives. */
+MARGIN_API margin_data margin_table_data(const margin_table *table);
+
+typedef struct margin_table_details {
+    margin_format format;
+    int64_t rows_dropped;       /* by MARGIN_MISSING_DROP */
+    int64_t missing;            /* missing feature values kept */
+    int64_t unknown_categories; /* values not in `expected` lists, read as NaN */
+    int has_header;
+    char separator;
+    const char *name; /* path as given */
+} margin_table_details;
+MARGIN_API margin_table_details margin_table_info(const margin_table *table);
+
+/* What `margin check` says of a column. Numbers leave missing values out; for categorical columns
+ * only count, missing, distinct and the most frequent category apply. Cost: one pass over the table
+ * (all columns at once). */
+typedef struct margin_column_summary {
+    margin_column column;
+    const char *type; /* "number", "integer", "binary", "category", "constant" */
+    int64_t count, missing, zeros;
+    int64_t distinct;                         /* exact up to 1000, then -1 */
+    double minimum, maximum, mean, deviation; /* sample standard deviation */
+    int64_t top; /* code of the most frequent category (ties: the first), -1 */
+    int64_t top_count;
+} margin_column_summary;
+/* Summaries of the features (x.columns entries) and, if the table has one, of the target behind
+ * them (one more entry). `summaries` holds `capacity` entries; fails with ARGUMENT if that is too
+ * few. */
+MARGIN_API MARGIN_CHECKED margin_status margin_table_summarize(margin_context *context,
+                                                               const margin_table *table,
+                                                               margin_column_summary *summaries,
+                                                               int64_t capacity,
+                                                               margin_error *error);
+
+/* ---- Writing
+ * -------------------------------------------------------------------------------------- Files
+ * appear whole or not at all: written beside the target under a temporary name, flushed, renamed.
+ */
+
+typedef struct margin_write_options {
+    size_t size;
+    margin_format format; /* AUTO: by the file name */
+    char separator;       /* CSV: 0 means ',' (.tsv: tab) */
+    int no_header;        /* CSV */
+    int zero_based;       /* svmlight; default 1-based */
+    const char *labels;   /* npy, idx: where the target goes; NULL: left out of an npy file that has
+                             one is an error */
+} margin_write_options;
+
+/* Writes a data set in any format ("-": standard output as CSV or svmlight; ".gz" compresses). CSV
+ * keeps names and categories; svmlight stores categories of the target by name and refuses
+ * categorical features; npy keeps f32/f64; idx holds bytes and refuses other values. Numbers print
+ * in their shortest exact form. */
+MARGIN_API MARGIN_CHECKED margin_status margin_data_write(margin_context *context,
+                                                          const margin_data *data, const char *path,
+                                                          const margin_write_options *options,
+                                                          margin_error *error);
+
+/* Writes bytes to `path` whole or not at all; for results that are not tables. "-": standard
+ * output. */
+MARGIN_API MARGIN_CHECKED margin_status margin_file_write(const char *path, const void *bytes,
+                                                          int64_t length, margin_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

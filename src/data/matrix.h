@@ -1,0 +1,56 @@
+/* Checks and row access on borrowed views. */
+#ifndef MG_MATRIX_H
+#define MG_MATRIX_H
+
+#include "base/sweep.h"
+#include "margin/data.h"
+
+MG_INLINE bool mg_is_csr(const margin_matrix *x) {
+    return x->row_starts != NULL;
+}
+
+/* Shape, types, pointers, stride; for CSR one sweep over indices (ascending, in range) and row
+ * starts. `name` is the argument in messages. ARGUMENT on failure. Everything behind this check
+ * trusts the view. */
+margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
+                              margin_error *error);
+
+/* First NaN or infinity among the selected rows in row order (selection NULL: all rows). Returns
+ * DATA with row, column name and the way out ("impute | ..." or --missing), or OK. `allow_nan`:
+ * only infinities are refused. */
+margin_status mg_matrix_check_finite(margin_context *context, const margin_data *data,
+                                     bool allow_nan, margin_error *error);
+
+/* Element k of a vector / of row starts / of column indices as the widest type. */
+double mg_vector_f64(const margin_vector *v, int64_t k);
+int64_t mg_row_start(const margin_matrix *x, int64_t row);
+int64_t mg_column_index(const margin_matrix *x, int64_t k);
+
+/* Row i as dense f64 (columns values; CSR zeros filled in). */
+void mg_row_expand(const margin_matrix *x, int64_t row, double *out);
+
+/* Bytes per row (dense: stride; CSR: average), for mg_block_rows. */
+int64_t mg_row_bytes(const margin_matrix *x);
+
+/* Column name for messages and reports: the description's, or "x3" (1-based) written into buffer.
+ */
+const char *mg_column_name(const margin_column *columns, int64_t column, char buffer[32]);
+
+/* An owned matrix: result of a stage, gathered support rows. */
+typedef struct mg_matrix_buffer {
+    mg_heap *heap;
+    margin_matrix view; /* pointers owned by this buffer */
+} mg_matrix_buffer;
+void mg_matrix_buffer_free(mg_matrix_buffer *buffer);
+margin_status mg_matrix_new_dense(mg_heap *heap, int64_t rows, int64_t columns, margin_type type,
+                                  const char *purpose, mg_matrix_buffer *out, margin_error *error);
+/* CSR with i64 starts (not filled) and i32 indices, room for `stored` values. */
+margin_status mg_matrix_new_csr(mg_heap *heap, int64_t rows, int64_t columns, int64_t stored,
+                                margin_type type, const char *purpose, mg_matrix_buffer *out,
+                                margin_error *error);
+/* Copy of chosen rows (same layout and value type). */
+margin_status mg_matrix_gather(mg_heap *heap, const margin_matrix *x, const int64_t *rows,
+                               int64_t count, const char *purpose, mg_matrix_buffer *out,
+                               margin_error *error);
+
+#endif
