@@ -1,0 +1,10 @@
+/* margin/margin.h - the whole public interface. Start reading with margin/model.h. */
+#ifndef MARGIN_MARGIN_H
+#define MARGIN_MARGIN_H
+
+#include "margin/base.h"
+#include "margin/data.h"
+#include "margin/model.h"
+#include "margin/spec.h"
+
+#endif

@@ -1,0 +1,279 @@
+/* margin/model.h - train, predict, evaluate, prove, save.
+ *
+ * A model is immutable: any number of threads may use one at the same time. It keeps copies of all
+ * it needs.
+ *
+ *   margin_data data = {.x = margin_dense_f64(values, rows, columns, columns), .y =
+ * margin_labels_i32(labels, rows)}; if (margin_context_create(NULL, &context, &error) < 0 ||
+ *       margin_spec_parse(context, "standardize | perceptron", &spec, &error) < 0 ||
+ *       margin_fit(context, spec, &data, &model, &report, &error) < 0)
+ *       return complain(error.text);
+ */
+#ifndef MARGIN_MODEL_H
+#define MARGIN_MODEL_H
+
+#include "margin/data.h"
+#include "margin/spec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct margin_model margin_model;
+
+typedef enum margin_task {
+    MARGIN_CLASSIFY = 1,
+    MARGIN_REGRESS = 2,
+    MARGIN_CLUSTER = 3
+} margin_task;
+
+/* A number of the report that only some learners have: "mistakes", "margin", "radius", "bound",
+ * "support_vectors". */
+typedef struct margin_report_item {
+    char name[24];
+    double value; /* NaN: does not apply to this outcome (null in JSON) */
+} margin_report_item;
+
+enum { MARGIN_REPORT_ITEMS = 16 };
+
+/* What was minimised, how it ended, and how far from the optimum it provably is. Plain data, owned
+ * by the caller. */
+typedef struct margin_report {
+    margin_status status; /* MARGIN_OK: converged; above 0: stopped, see reason */
+    margin_task task;
+    int64_t rows, columns,
+        classes;      /* rows used (after selection), input columns; classes 0 for regression */
+    double objective; /* value of `formula` at the model, summed over sub-problems */
+    double
+        gap; /* the proof: relative distance to the optimum, at most this; see docs/<learner>.md */
+    double tolerance; /* what was asked of gap */
+    int64_t
+        iterations; /* what the learner counts: passes, steps, Newton steps; see iteration_name */
+    double seconds; /* of the fit */
+    int threads;
+    int64_t subproblems;     /* 1, or K for one-versus-rest, K(K-1)/2 for one-versus-one */
+    char iteration_name[24]; /* "passes" */
+    char formula[160];
+    char reason[400]; /* one sentence: why it ended, and if it stopped early what to do */
+    double train_accuracy, train_rmse,
+        train_r2; /* on the training rows; NaN where they do not apply */
+    int64_t item_count;
+    margin_report_item items[MARGIN_REPORT_ITEMS];
+} margin_report;
+
+/* Value of a report item, NaN if it has none of that name. */
+MARGIN_API double margin_report_item_value(const margin_report *report, const char *name);
+
+/* One step of a learner that can trace. */
+typedef struct margin_trace_step {
+    int64_t subproblem; /* 0-based */
+    int64_t step;       /* from 0: the start */
+    int64_t row;        /* the sample picked, 0-based; -1: none (start, or the end of a pass) */
+    int64_t errors;     /* misclassified after the step */
+    double loss;        /* objective after the step; NaN if it is not computed */
+    double intercept;
+    const double *weights; /* weight_count numbers in the learner's own units, or NULL */
+    int64_t weight_count;
+} margin_trace_step;
+
+typedef struct margin_fit_options {
+    size_t size;
+    void (*trace)(const margin_trace_step *step,
+                  void *user); /* called in order, from the calling thread */
+    void *user;
+} margin_fit_options;
+
+/* Trains `spec` on `data`. `report` may be NULL. Returns OK, STOPPED_*, or a failure: SPEC (a set
+ * to search over), ARGUMENT (shapes), DATA (NaN or infinity with row and column, no rows, one
+ * class, weights negative or all zero, categories without `onehot`), MEMORY, LIMIT, CANCELLED.
+ * Classes are the distinct labels in ascending order (categories: by name); with two classes the
+ * second is the positive one. The model does not depend on the number of threads. */
+MARGIN_API MARGIN_CHECKED margin_status margin_fit(margin_context *context, const margin_spec *spec,
+                                                   const margin_data *data, margin_model **model,
+                                                   margin_report *report, margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_fit_with(margin_context *context,
+                                                        const margin_spec *spec,
+                                                        const margin_data *data,
+                                                        const margin_fit_options *options,
+                                                        margin_model **model, margin_report *report,
+                                                        margin_error *error);
+MARGIN_API void margin_model_free(margin_model *model);
+
+/* ---- Prediction
+ * ------------------------------------------------------------------------------------ `x` has the
+ * model's input columns in training order (see margin_model_columns), dense or CSR, f32 or f64.
+ * These run on the calling thread, allocate nothing and are safe from any thread. Fails with
+ * ARGUMENT on other shapes. A row with NaN gives NaN scores and label -1 (regression: NaN). Models
+ * whose stages widen rows beyond what fits on the stack need scratch: see
+ * margin_model_scratch_size. */
+
+/* Class number 0..classes-1 (see margin_model_class_name) or cluster of each row. */
+MARGIN_API MARGIN_CHECKED margin_status margin_predict(const margin_model *model,
+                                                       const margin_matrix *x, int64_t *labels,
+                                                       margin_error *error);
+/* Regression: the value of each row. */
+MARGIN_API MARGIN_CHECKED margin_status margin_predict_values(const margin_model *model,
+                                                              const margin_matrix *x,
+                                                              double *values, margin_error *error);
+/* rows x margin_model_score_count numbers: w.x + b (two classes: one score, positive for the second
+ * class; one-versus-rest and argmax: one per class; one-versus-one: one per pair (0,1), (0,2), ...,
+ * positive for the FIRST of the pair). */
+MARGIN_API MARGIN_CHECKED margin_status margin_scores(const margin_model *model,
+                                                      const margin_matrix *x, double *scores,
+                                                      margin_error *error);
+/* rows x classes probabilities; ARGUMENT if the learner has none (perceptron). The label is always
+ * the most probable class. */
+MARGIN_API MARGIN_CHECKED margin_status margin_probabilities(const margin_model *model,
+                                                             const margin_matrix *x,
+                                                             double *probabilities,
+                                                             margin_error *error);
+
+typedef enum margin_output {
+    MARGIN_OUTPUT_LABELS,
+    MARGIN_OUTPUT_VALUES,
+    MARGIN_OUTPUT_SCORES,
+    MARGIN_OUTPUT_PROBABILITIES
+} margin_output;
+/* The same for many rows on the context's threads; `out` is int64_t for labels, double otherwise.
+ * `selection` may be NULL. */
+MARGIN_API MARGIN_CHECKED margin_status margin_predict_parallel(margin_context *context,
+                                                                const margin_model *model,
+                                                                const margin_matrix *x,
+                                                                margin_output what, void *out,
+                                                                margin_error *error);
+/* Bytes of scratch that margin_predict_scratch needs for this model; 0 for most. */
+MARGIN_API int64_t margin_model_scratch_size(const margin_model *model);
+MARGIN_API MARGIN_CHECKED margin_status margin_predict_scratch(const margin_model *model,
+                                                               const margin_matrix *x,
+                                                               margin_output what, void *out,
+                                                               void *scratch, margin_error *error);
+
+/* ---- What a model knows
+ * ---------------------------------------------------------------------------- */
+
+MARGIN_API const char *margin_model_spec(const margin_model *model); /* canonical text */
+MARGIN_API const margin_report *margin_model_report(const margin_model *model);
+MARGIN_API margin_task margin_model_task(const margin_model *model);
+MARGIN_API int64_t margin_model_class_count(const margin_model *model); /* 0 for regression */
+MARGIN_API const char *margin_model_class_name(const margin_model *model, int64_t index);
+MARGIN_API const margin_column *margin_model_columns(const margin_model *model,
+                                                     int64_t *count); /* input columns */
+MARGIN_API const margin_column *
+margin_model_target(const margin_model *model); /* name; categories if it had them */
+MARGIN_API int64_t margin_model_score_count(const margin_model *model);
+MARGIN_API int margin_model_has_probabilities(const margin_model *model);
+/* Names of the classes a score is about: one class against the rest (second = -1) or a pair. */
+MARGIN_API void margin_model_score_classes(const margin_model *model, int64_t score, int64_t *first,
+                                           int64_t *second);
+
+/* Linear models: weights and intercept of one score function over `features`, in original units as
+ * far as the stages can be folded (after `onehot` the features are "colour=red" ...; after
+ * `normalize` those behind it). NULL if not linear. */
+MARGIN_API const double *margin_model_weights(const margin_model *model, int64_t score);
+MARGIN_API double margin_model_intercept(const margin_model *model, int64_t score);
+MARGIN_API const margin_column *margin_model_features(const margin_model *model, int64_t *count);
+
+/* Dual forms: for one score function the training rows (0-based, of the data given to fit) that
+ * took part, their coefficients alpha >= 0, the signs y (+1, -1) and update counts. Returns the
+ * number of rows; 0 if the model has no dual form. NULLs allowed. */
+MARGIN_API int64_t margin_model_dual(const margin_model *model, int64_t score, const int64_t **rows,
+                                     const double **coefficients, const double **signs,
+                                     const double **updates);
+
+/* ---- Judging
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct margin_metrics {
+    margin_task task;
+    int64_t rows, classes;
+    double weight;                    /* sum of sample weights (rows if none) */
+    double accuracy, error;           /* classification */
+    double log_loss;                  /* NaN without probabilities */
+    double auc;                       /* two classes: by score, ties count half; NaN otherwise */
+    double f1;                        /* two classes: of the second; more: mean over classes */
+    double rmse, mae, r2;             /* regression */
+    double mean_margin, least_margin; /* two classes: functional margin y f(x) */
+    double least_geometric_margin;    /* linear, two classes: divided by the norm of w (in original
+                                         units) */
+    double *confusion; /* classes x classes, [true][predicted], weighted counts; owned */
+    void *inner;
+} margin_metrics;
+/* Needs a target in `data` whose labels are all known to the model (DATA names an unknown one). */
+MARGIN_API MARGIN_CHECKED margin_status margin_evaluate(margin_context *context,
+                                                        const margin_model *model,
+                                                        const margin_data *data,
+                                                        margin_metrics *metrics,
+                                                        margin_error *error);
+MARGIN_API void margin_metrics_free(margin_metrics *metrics);
+
+/* Margins of every sample: functional y f(x) and geometric y f(x)/|w| (for kernel forms |w| is the
+ * norm in feature space), rows (or selected) numbers each; several classes: score of the true class
+ * minus the best other. Either may be NULL. */
+MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
+                                                       const margin_model *model,
+                                                       const margin_data *data, double *functional,
+                                                       double *geometric, margin_error *error);
+
+/* Recomputes the report's proof from the model and the data it was trained on, in f64 with code
+ * that shares nothing with the solver, and writes what it found: objective, gap, items. OK if it
+ * agrees with the stored report; STOPPED_STALLED if not (reason says where). */
+MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
+                                                      const margin_model *model,
+                                                      const margin_data *data, margin_report *found,
+                                                      margin_error *error);
+
+/* ---- Separability
+ * ------------------------------------------------------------------------------------ Decides
+ * whether a hyperplane separates two classes strictly, and proves the answer. */
+typedef struct margin_separation {
+    int separable; /* 1, 0 */
+    int64_t rows, columns;
+    /* separable: the widest hyperplane: unit weights (norm 1), y(w.x + b) >= margin > 0 for every
+     * row, and the certified relative distance of that margin from the largest possible one. */
+    double margin, intercept, margin_gap;
+    const double *weights; /* columns numbers */
+    /* not separable: convex weights on the rows of each class (sum 1 each) whose weighted means
+     * coincide; residual is the distance of the two means, relative to the data's radius about its
+     * mean. */
+    int64_t positive_count, negative_count;
+    const int64_t *positive_rows, *negative_rows;
+    const double *positive_weights, *negative_weights;
+    double residual;
+    double seconds;
+    int64_t iterations;
+    void *inner; /* owns the arrays */
+} margin_separation;
+/* `data` has two classes (the greater label is positive), features dense or CSR. A tie of a
+ * positive and a negative row is the simplest proof. Stated tolerance of the proof: residual <=
+ * 1e-9. STOPPED_STALLED with the best of both if neither can be established in double precision
+ * (margin below 1e-12 of the radius); that is said, not guessed. */
+MARGIN_API MARGIN_CHECKED margin_status margin_separable(margin_context *context,
+                                                         const margin_data *data,
+                                                         margin_separation *result,
+                                                         margin_error *error);
+MARGIN_API void margin_separation_free(margin_separation *result);
+
+/* ---- Model files (docs/format.md)
+ * ---------------------------------------------------------------------- */
+
+/* Writes the model whole or not at all. The bytes depend only on the model. */
+MARGIN_API MARGIN_CHECKED margin_status margin_model_save(const margin_model *model,
+                                                          const char *path, margin_error *error);
+/* Loads a file that may be hostile: every count and offset is checked before use. MODEL with the
+ * reason, FILE, MEMORY. */
+MARGIN_API MARGIN_CHECKED margin_status margin_model_load(margin_context *context, const char *path,
+                                                          margin_model **model,
+                                                          margin_error *error);
+/* The same to and from memory; release `bytes` with margin_bytes_free. */
+MARGIN_API MARGIN_CHECKED margin_status margin_model_encode(const margin_model *model, void **bytes,
+                                                            int64_t *length, margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_model_decode(margin_context *context,
+                                                            const void *bytes, int64_t length,
+                                                            margin_model **model,
+                                                            margin_error *error);
+MARGIN_API void margin_bytes_free(const margin_model *model, void *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

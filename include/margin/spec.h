@@ -1,0 +1,99 @@
+/* margin/spec.h - what to train, in one notation for C, shell, Python and model files, and the
+ * catalogue of everything a spec may name.
+ *
+ *   spec    = component { "|" component }         the last component is a learner, those before it
+ * are stages component = name [ "(" [ key "=" value { "," key "=" value } ] ")" ] value   = word |
+ * number | "quoted string" | 'quoted string' | set set     = "{" value { "," value } "}" | "{" low
+ * ".." high ("log" | "lin") count "}"
+ *
+ * White space is free. Examples:
+ *   perceptron
+ *   minmax | perceptron(form=dual, rate=0.5)
+ *   standardize | perceptron(kernel=rbf, sigma={0.5..2 log 3})        a set to search over
+ */
+#ifndef MARGIN_SPEC_H
+#define MARGIN_SPEC_H
+
+#include "margin/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A parsed and checked spec: immutable, may be used from many threads. */
+typedef struct margin_spec margin_spec;
+
+/* Parses and checks names, option names, types and ranges against the catalogue. `context` may be
+ * NULL (malloc). Fails with SPEC; error->position is the byte offset, error->column that plus one;
+ * the text names the nearest known word. */
+MARGIN_API MARGIN_CHECKED margin_status margin_spec_parse(margin_context *context, const char *text,
+                                                          margin_spec **spec, margin_error *error);
+MARGIN_API void margin_spec_free(margin_spec *spec);
+
+/* Canonical text: names and given options only, in the catalogue's order, numbers in shortest form.
+ * Parsing it again gives an equal spec. Valid while the spec lives. */
+MARGIN_API const char *margin_spec_text(const margin_spec *spec);
+
+/* How many specs the sets in it stand for (1: none). margin_fit refuses more than 1. */
+MARGIN_API int64_t margin_spec_variants(const margin_spec *spec);
+
+/* ---- Catalogue ---------------------------------------------------------------------------------
+ * Constant data: the single source of argument checks, help, man page, completion and reference
+ * pages. */
+
+typedef enum margin_option_type {
+    MARGIN_OPTION_NUMBER,  /* a real number in [low, high] or an open interval; "inf" where high
+                              allows it */
+    MARGIN_OPTION_INTEGER, /* a whole number in [low, high] */
+    MARGIN_OPTION_CHOICE,  /* one of `choices` */
+    MARGIN_OPTION_SWITCH,  /* yes/no, true/false, 1/0 */
+    MARGIN_OPTION_NUMBERS, /* quoted list of numbers: "1 0.5 -2" */
+    MARGIN_OPTION_TEXT     /* word or quoted string, checked by the component itself */
+} margin_option_type;
+
+typedef struct margin_option {
+    const char *name;
+    margin_option_type type;
+    double low, high;
+    int low_open, high_open;  /* 1: the bound itself is excluded */
+    const char *default_text; /* as it would be written; NULL: decided from the data, see help */
+    const char *choices;      /* "primal|dual" or NULL */
+    const char *group; /* options of one group exclude each other ("gamma", "sigma"), or NULL */
+    const char *help;  /* one sentence without final stop */
+} margin_option;
+
+enum margin_ability {
+    MARGIN_CAN_TWO_CLASS = 1,  /* needs multiclass=... for more classes */
+    MARGIN_CAN_MULTICLASS = 2, /* more than two classes natively */
+    MARGIN_CAN_REGRESSION = 4,
+    MARGIN_CAN_SPARSE = 8,   /* CSR without making it dense */
+    MARGIN_CAN_WEIGHTS = 16, /* sample weights */
+    MARGIN_CAN_PROBABILITY = 32,
+    MARGIN_CAN_TRACE = 64,
+    MARGIN_CAN_ARGMAX = 128 /* multiclass=argmax: K score functions trained together */
+};
+
+typedef enum margin_component_kind { MARGIN_STAGE = 1, MARGIN_LEARNER = 2 } margin_component_kind;
+
+typedef struct margin_component {
+    const char *name;
+    margin_component_kind kind;
+    const char *summary; /* one line */
+    const char *formula; /* what is minimised or computed, plain text */
+    const char *source;  /* paper or book */
+    const char *page;    /* documentation page, "docs/perceptron.md" */
+    unsigned abilities;  /* margin_ability bits */
+    const margin_option *options;
+    int option_count;
+} margin_component;
+
+/* All components, stages first, each group by name. Index 0..count-1. */
+MARGIN_API int margin_component_count(void);
+MARGIN_API const margin_component *margin_component_at(int index); /* NULL out of range */
+MARGIN_API const margin_component *
+margin_component_find(const char *name); /* NULL if there is none */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
