@@ -1,0 +1,41 @@
+#include "base/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The compiler's run-time test also asks the operating system whether it saves the wide registers.
+ */
+static mg_isa isa_of_processor(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+               __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
+    int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    if (avx2) return avx512 ? MG_ISA_AVX512 : MG_ISA_AVX2;
+#endif
+    return MG_ISA_REF;
+}
+
+mg_isa mg_isa_level(void) {
+    mg_isa best = isa_of_processor();
+    const char *asked = getenv("MARGIN_ISA");
+    if (asked) {
+        for (mg_isa isa = MG_ISA_REF; isa < best; isa = (mg_isa)(isa + 1))
+            if (strcmp(asked, mg_isa_name(isa)) == 0) return isa;
+    }
+    return best;
+}
+
+const char *mg_isa_name(mg_isa isa) {
+    switch (isa) {
+    case MG_ISA_REF:
+        return "ref";
+    case MG_ISA_AVX2:
+        return "avx2";
+    case MG_ISA_AVX512:
+        return "avx512";
+    }
+    return "ref";
+}

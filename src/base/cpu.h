@@ -1,0 +1,18 @@
+/* Which instruction set the kernels may use. */
+#ifndef MG_CPU_H
+#define MG_CPU_H
+
+typedef enum mg_isa {
+    MG_ISA_REF = 0,   /* plain C */
+    MG_ISA_AVX2 = 1,  /* AVX2, FMA, BMI, BMI2, POPCNT, PCLMUL */
+    MG_ISA_AVX512 = 2 /* the former and AVX-512 F, BW, DQ, VL */
+} mg_isa;
+
+/* The best set that the processor and the operating system support, lowered by MARGIN_ISA=ref|avx2
+ * in the environment; any other value of it changes nothing. Cheap, but not free (it reads the
+ * environment): ask once per call of a public function, not in a loop. */
+mg_isa mg_isa_level(void);
+
+const char *mg_isa_name(mg_isa isa); /* "ref", "avx2", "avx512"; static storage */
+
+#endif
