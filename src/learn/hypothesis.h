@@ -1,0 +1,95 @@
+/* What a learner produces: real-valued functions of a row, as a bag of named tensors.
+ *
+ * A hypothesis knows nothing of classes or labels: the decision (sign, arg-max, votes, value) is
+ * the model's. Because its whole state is tensors, saving, loading, comparing and freeing are
+ * written once; a kind adds the scoring and the check that makes tensors from a hostile file safe.
+ * The kinds `linear` and `expansion` live here; others (neighbours, counts, centres) live with
+ * their family. */
+#ifndef MG_HYPOTHESIS_H
+#define MG_HYPOTHESIS_H
+
+#include "math/kernel.h"
+
+typedef struct mg_tensor {
+    char name[24];
+    margin_type type;
+    int dimensions; /* 1 or 2 */
+    int64_t shape[2];
+    void *data; /* owned by the heap */
+} mg_tensor;
+
+enum { MG_MAX_TENSORS = 16 };
+
+typedef struct mg_hypothesis mg_hypothesis;
+
+typedef struct mg_hypothesis_kind {
+    const char *name; /* stored in model files */
+    /* Checks names, types, shapes and contents of the tensors of a hypothesis with h->columns and
+     * h->functions set, and fills h->view. MODEL on failure. Called after fit as well (a defect
+     * then). */
+    margin_status (*attach)(mg_hypothesis *h, margin_error *error);
+    /* out[count x functions] for rows [first, first + count) of x. Allocates nothing, any thread.
+     */
+    void (*scores)(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
+                   double *out);
+    /* One hypothesis with the functions of all parts in order (NULL: cannot be combined). */
+    margin_status (*combine)(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
+                             mg_hypothesis **out, margin_error *error);
+} mg_hypothesis_kind;
+
+struct mg_hypothesis {
+    const mg_hypothesis_kind *kind;
+    mg_heap *heap;
+    mg_isa isa; /* chosen when attached */
+    int64_t columns, functions;
+    mg_tensor tensors[MG_MAX_TENSORS];
+    int tensor_count;
+    union {
+        struct {
+            const double *weights;   /* functions x columns */
+            const double *intercept; /* functions */
+        } linear;
+        struct {
+            mg_kernel kernel;
+            margin_matrix support; /* copied rows of the training data, dense or CSR, as the learner
+                                      saw them */
+            const double *squares;
+            const double *coefficients; /* functions x support rows: alpha y */
+            const double *intercept;
+        } expansion;
+        const void *other;
+    } view;
+    /* Optional dual form, all functions one after the other: entries [starts[f], starts[f+1]). NULL
+     * if there is none. */
+    const int64_t *dual_starts, *dual_rows;
+    const double *dual_coefficients, *dual_signs, *dual_updates;
+};
+
+extern const mg_hypothesis_kind mg_hypothesis_linear, mg_hypothesis_expansion;
+const mg_hypothesis_kind *
+mg_hypothesis_kind_find(const char *name); /* in the model layer's registry */
+
+margin_status mg_hypothesis_new(mg_heap *heap, const mg_hypothesis_kind *kind, int64_t columns,
+                                int64_t functions, mg_hypothesis **h, margin_error *error);
+void mg_hypothesis_free(mg_hypothesis *h);
+/* Adds a tensor (rows x columns; columns 0: one dimension) and returns its cleared memory, owned by
+ * h; NULL: out of memory. */
+void *mg_hypothesis_tensor(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
+                           int64_t columns);
+const mg_tensor *mg_tensor_find(const mg_hypothesis *h, const char *name);
+
+/* Dual entries of one function (tensors dual_starts, dual_row, dual_coefficient, dual_sign,
+ * dual_update). */
+margin_status mg_hypothesis_set_dual(mg_hypothesis *h, int64_t count, const int64_t *rows,
+                                     const double *coefficients, const double *signs,
+                                     const double *updates, margin_error *error);
+/* Expansion over chosen rows of x with coefficients alpha_i y_i; copies the rows. */
+margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const margin_matrix *x,
+                                const int64_t *rows, const double *coefficients, int64_t count,
+                                double intercept, mg_hypothesis **h, margin_error *error);
+/* Norm of the weight vector of one function in feature space (linear: |w|; expansion: sqrt(c'Kc)).
+ */
+margin_status mg_hypothesis_norm(margin_context *context, const mg_hypothesis *h, int64_t function,
+                                 double *norm, margin_error *error);
+
+#endif

@@ -1,0 +1,18 @@
+/* Filling in a margin_report. */
+#ifndef MG_REPORT_H
+#define MG_REPORT_H
+
+#include "base/context.h"
+#include "margin/model.h"
+
+void mg_report_init(margin_report *report);
+/* Sets or replaces an item; the 17th is dropped (a defect, caught by a test over the registry). */
+void mg_report_set(margin_report *report, const char *name, double value);
+void mg_report_formula(margin_report *report, const char *text);
+void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(2, 3);
+/* Joins reports of sub-problems: objectives and iterations add up, the worst status, gap and reason
+ * win; of items: mistakes and support_vectors add up, margin takes the least, radius and bound the
+ * greatest. `label` names the sub-problem in the reason. */
+void mg_report_join(margin_report *into, const margin_report *part, const char *label);
+
+#endif
