@@ -9,15 +9,17 @@ MG_INLINE bool mg_is_csr(const margin_matrix *x) {
     return x->row_starts != NULL;
 }
 
+int64_t mg_type_size(margin_type type); /* bytes of one number */
+
 /* Shape, types, pointers, stride; for CSR one sweep over indices (ascending, in range) and row
  * starts. `name` is the argument in messages. ARGUMENT on failure. Everything behind this check
  * trusts the view. */
 margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
                               margin_error *error);
 
-/* First NaN or infinity among the selected rows in row order (selection NULL: all rows). Returns
- * DATA with row, column name and the way out ("impute | ..." or --missing), or OK. `allow_nan`:
- * only infinities are refused. */
+/* The NaN or infinity with the lowest row number among the selected rows (selection NULL: all).
+ * Returns DATA with row, column name and the way out ("impute | ..." or --missing), or OK.
+ * `allow_nan`: only infinities are refused. */
 margin_status mg_matrix_check_finite(margin_context *context, const margin_data *data,
                                      bool allow_nan, margin_error *error);
 
@@ -36,7 +38,8 @@ int64_t mg_row_bytes(const margin_matrix *x);
  */
 const char *mg_column_name(const margin_column *columns, int64_t column, char buffer[32]);
 
-/* An owned matrix: result of a stage, gathered support rows. */
+/* An owned matrix: result of a stage, gathered support rows. It borrows the heap: whoever keeps it
+ * keeps a reference to the heap. */
 typedef struct mg_matrix_buffer {
     mg_heap *heap;
     margin_matrix view; /* pointers owned by this buffer */
@@ -44,11 +47,13 @@ typedef struct mg_matrix_buffer {
 void mg_matrix_buffer_free(mg_matrix_buffer *buffer);
 margin_status mg_matrix_new_dense(mg_heap *heap, int64_t rows, int64_t columns, margin_type type,
                                   const char *purpose, mg_matrix_buffer *out, margin_error *error);
-/* CSR with i64 starts (not filled) and i32 indices, room for `stored` values. */
+/* CSR with i64 starts (not filled) and i32 indices, room for `stored` values. LIMIT beyond 2^31 - 1
+ * columns. */
 margin_status mg_matrix_new_csr(mg_heap *heap, int64_t rows, int64_t columns, int64_t stored,
                                 margin_type type, const char *purpose, mg_matrix_buffer *out,
                                 margin_error *error);
-/* Copy of chosen rows (same layout and value type). */
+/* Copy of chosen rows: same layout, value type and index type; stride = columns, i64 starts from 0.
+ */
 margin_status mg_matrix_gather(mg_heap *heap, const margin_matrix *x, const int64_t *rows,
                                int64_t count, const char *purpose, mg_matrix_buffer *out,
                                margin_error *error);
