@@ -214,7 +214,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_data_write(margin_context *contex
                                                           margin_error *error);
 
 /* Writes bytes to `path` whole or not at all; for results that are not tables. "-": standard
- * output. */
+ * output (flush stdio's buffer first). A name ending in ".gz" compresses. Pipes and devices are
+ * written directly. Fails with FILE and the system's reason, or MEMORY; nothing is left behind. */
 MARGIN_API MARGIN_CHECKED margin_status margin_file_write(const char *path, const void *bytes,
                                                           int64_t length, margin_error *error);
 
