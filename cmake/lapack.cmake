@@ -16,7 +16,9 @@ find_file(MARGIN_REFERENCE_LAPACK liblapack.a NO_DEFAULT_PATH
           PATHS /usr/lib/${margin_multiarch}/lapack DOC "Static archive of the reference LAPACK")
 find_file(MARGIN_REFERENCE_BLAS libblas.a NO_DEFAULT_PATH
           PATHS /usr/lib/${margin_multiarch}/blas DOC "Static archive of the reference BLAS")
-mark_as_advanced(MARGIN_REFERENCE_LAPACK MARGIN_REFERENCE_BLAS)
+find_file(MARGIN_LAPACK_COPYRIGHT copyright NO_DEFAULT_PATH
+          PATHS /usr/share/doc/liblapack-dev DOC "LAPACK's licence, installed beside ours")
+mark_as_advanced(MARGIN_REFERENCE_LAPACK MARGIN_REFERENCE_BLAS MARGIN_LAPACK_COPYRIGHT)
 
 if(MARGIN_REFERENCE_LAPACK AND MARGIN_REFERENCE_BLAS AND CMAKE_OBJCOPY)
     set(margin_lapack_dir ${CMAKE_BINARY_DIR}/lapack)

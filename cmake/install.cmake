@@ -1,0 +1,43 @@
+# make install: program, headers, both libraries, pkg-config file, CMake package, manual pages,
+# completion.
+include(CMakePackageConfigHelpers)
+
+if(TARGET margin_program)
+    install(TARGETS margin_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY include/margin DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+set_target_properties(margin_static PROPERTIES EXPORT_NAME static)
+set_target_properties(margin_shared PROPERTIES EXPORT_NAME margin)
+install(TARGETS margin_static margin_shared EXPORT margin_targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# find_package(margin) gives margin::margin (shared) and margin::static
+set(margin_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/margin)
+install(EXPORT margin_targets NAMESPACE margin:: FILE marginTargets.cmake
+        DESTINATION ${margin_package_dir})
+configure_package_config_file(cmake/marginConfig.cmake.in ${CMAKE_BINARY_DIR}/marginConfig.cmake
+                              INSTALL_DESTINATION ${margin_package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/marginConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/marginConfig.cmake ${CMAKE_BINARY_DIR}/marginConfigVersion.cmake
+        DESTINATION ${margin_package_dir})
+
+# the pkg-config file finds its prefix from its own place, so that the folder may be moved
+file(RELATIVE_PATH MARGIN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/margin.pc.in margin.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/margin.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(MARGIN_LAPACK_COPYRIGHT)
+    install(FILES ${MARGIN_LAPACK_COPYRIGHT} DESTINATION ${CMAKE_INSTALL_DOCDIR}
+            RENAME LICENSE.lapack)
+endif()
+file(GLOB margin_pages CONFIGURE_DEPENDS docs/man/*.1 docs/man/*.3 docs/man/*.7)
+foreach(page IN LISTS margin_pages)
+    string(REGEX MATCH "[0-9]$" section ${page})
+    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
+install(FILES cli/completion/margin.bash OPTIONAL RENAME margin
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES cli/completion/_margin OPTIONAL
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

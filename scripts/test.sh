@@ -1,0 +1,77 @@
+#!/bin/bash
+# test.sh [long]: builds and runs the tests; the last line is "N passed, M failed".
+#   always: every test with address and undefined-behaviour sanitizers, every test of the optimised
+#           build, the thread-related ones under the thread sanitizer
+#   long:   also the tests marked LONG, everything under the thread sanitizer, under valgrind and
+#           with each lower instruction set, and the fuzz targets for FUZZ_RUNS inputs
+set -u
+cd "$(dirname "$0")/.."
+long=${1:-}
+jobs=${JOBS:-$(nproc)}
+passed=0
+failed=0
+skipped=0
+
+attribute() { # name, of the test suite in build/junit.xml
+    sed -n "0,/[^a-z]$1=\"\([0-9]*\)\"/s/.*[^a-z]$1=\"\([0-9]*\)\".*/\1/p" build/junit.xml | head -n 1
+}
+
+# count NAME COMMAND...: one more test, for what CTest does not run
+count() {
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: $name"
+        failed=$((failed + 1))
+    fi
+}
+
+# run PRESET TARGET [ctest options]: builds, runs, adds up
+run() {
+    local preset=$1 target=$2 all bad skip
+    shift 2
+    if ! scripts/build.sh "$preset" "$target" -j"$jobs"; then
+        failed=$((failed + 1))
+        return
+    fi
+    rm -f build/junit.xml
+    ctest --test-dir "build/$preset" -j"$jobs" --output-on-failure --no-tests=error \
+        --output-junit "$PWD/build/junit.xml" "$@"
+    if [ ! -s build/junit.xml ]; then
+        failed=$((failed + 1))
+        return
+    fi
+    all=$(attribute tests)
+    bad=$(attribute failures)
+    skip=$(($(attribute skipped) + $(attribute disabled)))
+    passed=$((passed + all - bad - skip))
+    failed=$((failed + bad))
+    skipped=$((skipped + skip))
+}
+
+# the thread sanitizer of gcc 12 cannot run where addresses are randomised too widely
+no_randomisation() {
+    if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi
+}
+
+if [ -z "$long" ]; then
+    run dev all -LE long
+    run release all -LE long
+    no_randomisation true && run tsan thread_tests -L threads
+else
+    run dev all
+    run release all
+    run tsan all -LE build
+    for isa in ref avx2; do
+        MARGIN_ISA=$isa run release all -LE 'long|build'
+    done
+    run valgrind all -LE 'long|build'
+    count "fuzz targets build" scripts/build.sh fuzz fuzzers -j"$jobs"
+    count "fuzz targets run" env FUZZ_RUNS="${FUZZ_RUNS:-1000000}" scripts/fuzz.sh
+fi
+
+[ "$skipped" -eq 0 ] || echo "$skipped skipped"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

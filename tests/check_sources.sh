@@ -1,0 +1,69 @@
+#!/bin/bash
+# The tree keeps its own rules: every source file is listed in CMake, file names are unique, no file
+# is too long, and nothing refers to places outside the project.
+set -u
+bad=0
+complain() {
+    echo "$*"
+    bad=1
+}
+
+# src/, cli/, tests/, fuzz/: each .c file appears in the folder's CMakeLists.txt
+listed() { # top-level folder, name without folder and ending
+    grep -qE "(^|[[:space:](/])$2(\.c)?([[:space:])]|$)" "$1/CMakeLists.txt"
+}
+while read -r file; do
+    top=${file%%/*}
+    below=${file#*/}
+    case $file in
+    src/*/lapack_shim.c) where=cmake/lapack.cmake ;;
+    *) where=$top/CMakeLists.txt ;;
+    esac
+    case $top in
+    src | cli) grep -qF "$below" "$where" || complain "$file is not listed in $where" ;;
+    tests) listed tests "$(basename "$file" .c)" || grep -qF "$below" tests/CMakeLists.txt ||
+        complain "$file is not listed in tests/CMakeLists.txt" ;;
+    fuzz | examples) [ ! -f "$where" ] || listed "$top" "$(basename "$file" .c)" ||
+        complain "$file is not listed in $where" ;;
+    esac
+done < <(find src cli tests fuzz examples -name '*.c')
+
+# and each file that CMake lists exists
+while read -r name; do
+    [ -f "src/$name" ] || complain "src/CMakeLists.txt lists $name, which does not exist"
+done < <(grep -oE '^[[:space:]]+[a-z0-9_]+/[a-z0-9_/]+\.c$' src/CMakeLists.txt | tr -d ' \t')
+
+# sorted lists merge without conflicts
+for list in src/CMakeLists.txt tests/CMakeLists.txt; do
+    awk '/^(target_sources|    target_sources)/ { last = ""; next }
+         /^ +[a-z0-9_\/]+\.c$/ { if (last != "" && $1 < last) print $1; last = $1 }
+         /^margin_test\(/ { sub(/margin_test\(/, ""); sub(/\)$/, "")
+                            if (test != "" && $1 < test) print $1; test = $1 }' "$list" |
+        while read -r name; do echo "$list: $name is out of alphabetical order"; done
+done | { ! grep .; } || bad=1
+
+names=$(find include src cli tests fuzz examples bench -name '*.[ch]' | sed 's,.*/,,' | sort | uniq -d)
+# the public header margin/X.h and a private seam may not share a name either
+[ -z "$names" ] || complain "file names that occur twice: $names"
+
+while read -r lines file; do
+    case $file in
+    total | src/base/powers_of_five.c) continue ;; # a table of numbers
+    esac
+    [ "$lines" -le 600 ] || complain "$file has $lines lines; split it at 600"
+done < <(find include src cli tests fuzz examples bench -name '*.[ch]' -exec wc -l {} +)
+
+# absolute paths of somebody's machine, leftovers, calls the library must not make
+files=$(find . \( -path ./build -o -path ./.git -o -name dist -o -name '__pycache__' \) -prune -o \
+    -type f \( -name '*.[ch]' -o -name '*.md' -o -name '*.txt' -o -name '*.cmake' -o -name '*.sh' \
+    -o -name '*.py' -o -name '*.json' -o -name Makefile \) -print)
+if grep -nE '(^|[^A-Za-z0-9_.])/(work|home|root)/' $files | grep -v check_sources.sh; then
+    complain "an absolute path of one machine (above)"
+fi
+if grep -nE '\b(TODO|FIXME|XXX|HACK)\b' $files | grep -v check_sources.sh; then
+    complain "work left open (above)"
+fi
+if grep -rnE '#[[:space:]]*include[[:space:]]+"(base|data|math|learn|model|features|perceptron)/' cli examples; then
+    complain "cli/ and examples/ may include public headers only (above)"
+fi
+exit $bad
