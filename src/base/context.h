@@ -13,7 +13,7 @@ struct margin_context {
     mg_pool *pool;
     margin_context_options options; /* as given, defaults filled in */
     atomic_int cancelled;
-    double progress_next; /* clock time before which the next progress call is not made */
+    atomic_llong progress_next; /* nanoseconds on the clock before which progress is not called */
 };
 
 double mg_clock(void); /* seconds, monotonic */
@@ -25,8 +25,8 @@ MG_INLINE bool mg_cancelled(const margin_context *context) {
 }
 margin_status mg_fail_cancelled(margin_error *error); /* "interrupted" */
 
-/* Reports progress if the time has come (calling thread only; cheap to call often). A nonzero
- * answer of the callback cancels the context. */
+/* Reports progress if the time has come (never from a task, always from the thread that called the
+ * public function; cheap to call often). A nonzero answer of the callback cancels the context. */
 void mg_progress(margin_context *context, const char *activity, double done, double total,
                  double measure);
 void mg_log(margin_context *context, margin_log_level level, const char *format, ...)

@@ -10,17 +10,24 @@ margin_status mg_pool_create(mg_heap *heap, int threads, mg_pool **pool, margin_
 void mg_pool_free(mg_pool *pool);
 int mg_pool_threads(const mg_pool *pool);
 int mg_cores_allowed(void); /* affinity and cgroup v1/v2 quota, at least 1 */
+/* Cores by the quota of the groups listed in the file `membership` (/proc/self/cgroup), whose tree
+ * is mounted at `mount`; INT_MAX if there is none. */
+int mg_cores_in_quota(const char *membership, const char *mount);
 
-/* Work on one task; `worker` is 0..threads-1 and unique among the tasks running at the same time
- * (use it to pick scratch, never to decide what is computed). A negative status ends the whole run
- * early. */
+/* Work on one task; `worker` is 0..threads-1 and unique among the tasks of the pool running at the
+ * same time (use it to pick scratch, never to decide what is computed). A negative status ends the
+ * whole run early; a positive one counts as MARGIN_OK. */
 typedef margin_status (*mg_task)(void *argument, int64_t task, int worker);
 
 /* Runs task 0..count-1, each exactly once, on the pool's threads and the calling one; returns when
- * all are done. The result is the failure of the LOWEST failed task, or MARGIN_OK. If a context is
- * cancelled the rest is skipped and MARGIN_ERROR_CANCELLED returned. A call from inside a task runs
- * inline, one task after the other. If a thread cannot be started the work is done by those that
- * could. Calls from several threads on one pool wait for each other. */
+ * all are done. Tasks start in ascending order. The result is the failure of the LOWEST failed
+ * task, or MARGIN_OK. If the context is cancelled the rest is skipped and MARGIN_ERROR_CANCELLED
+ * returned. A call from inside a task (of this or another pool) runs inline, one task after the
+ * other, as the same worker (of another pool: as worker 0). If a thread cannot be started the work
+ * is done by those that could. Calls from several threads on one pool wait for each other. Workers
+ * block all signals but those a fault raises, and compute in the caller's floating-point
+ * environment. A task must not call fork(); if it does, the child's call returns
+ * MARGIN_ERROR_SYSTEM. */
 margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument);
 
 #endif

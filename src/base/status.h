@@ -15,7 +15,9 @@
 margin_status mg_fail(margin_error *error, margin_status status, const char *format, ...)
     MG_PRINTF(3, 4);
 
-/* The same with a place: line and column of a text (0: unknown), data row (0: none). */
+/* The same with a place: line and column of a text (0: unknown), data row (0: none), byte offset in
+ * a spec (taken for MARGIN_ERROR_SPEC only). The place only fills the numbers: the sentence must
+ * name it too. */
 typedef struct mg_place {
     int64_t line, column, row, position;
 } mg_place;
@@ -30,6 +32,22 @@ typedef struct mg_number_text {
     char text[MARGIN_NUMBER_TEXT];
 } mg_number_text;
 mg_number_text mg_number(double value);
+
+/* A count of bytes for people: "15.3 MiB" (units of 1024). Lives as
+ * mg_number's text. */
+typedef struct mg_bytes_text {
+    char text[32];
+} mg_bytes_text;
+mg_bytes_text mg_bytes(uint64_t bytes);
+
+/* The text of an error or a log line: formatted, cut between two characters (ending in "...") if it
+ * is too long, anything that is not UTF-8 and control characters replaced by '?'. capacity >= 8. */
+void mg_sentence(char *text, size_t capacity, const char *format, va_list arguments)
+    MG_PRINTF(3, 0);
+
+/* Bytes of the UTF-8 character that bytes[0..length) begins with: 1 to 4, or 0 if it begins with
+ * none that is valid (Unicode 15, table 3-7). */
+int mg_utf8_length(const char *bytes, int64_t length);
 
 #define MG_TRY(expression)                                                                         \
     do {                                                                                           \

@@ -1,0 +1,337 @@
+/* Thread pool.
+ *
+ * A run lives on its caller's stack and is published under the lock; workers that are awake join
+ * it, take tasks from its counter, and leave. The caller works too, then closes the run and waits
+ * for those who joined only: a worker that is slow to wake is not waited for.
+ *
+ * Tasks are handed out in ascending order. So when task f fails, every task below f has been
+ * started, and the lowest failure is the same whatever the timing.
+ *
+ * The floating-point environment of the caller is set in the workers for each run: a host that
+ * changed rounding or flushes subnormals to zero in one thread would otherwise get results that
+ * depend on which thread did what. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_sigmask */
+#endif
+#include "base/pool.h"
+
+#include <fenv.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define PAUSE() _mm_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ __volatile__("yield")
+#else
+#define PAUSE() ((void)0)
+#endif
+
+/* Looks before sleeping: about 10 us, less than a sleep and a wake cost, so that a solver's passes
+ * follow each other without the system's scheduler. */
+enum { SPIN = 400 };
+
+enum { LEAST_STACK = 1 << 20 };
+
+typedef struct pool_run {
+    margin_context *context;
+    mg_task task;
+    void *argument;
+    int64_t count;
+    fenv_t floats;
+    atomic_ullong failure; /* lowest failed task << 8 | -status; ULLONG_MAX: none */
+    atomic_int skipped;    /* some task was not run because the context was cancelled */
+    _Alignas(64) atomic_llong next;
+} pool_run;
+
+typedef struct pool_worker {
+    mg_pool *pool;
+    int number; /* 1..threads-1; 0 is the caller */
+    pthread_t handle;
+} pool_worker;
+
+struct mg_pool {
+    mg_heap *heap;
+    int threads;
+    atomic_int owner; /* process whose threads these are; minus it: being made anew by it */
+
+    pthread_mutex_t turn; /* held by a caller for the whole of its run */
+
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t wake;  /* workers: a new run, or the end */
+    pthread_cond_t idle;  /* the caller: no worker is in the run any more */
+    pool_run *run;        /* open for joining; NULL: none */
+    atomic_uint runs;     /* number of runs published; changed under the lock, watched without */
+    atomic_int working;   /* workers in the run; changed under the lock, watched without */
+    int sleeping;         /* workers that wait on `wake` */
+    int started;          /* workers that exist */
+    bool refused;         /* the system did not give a thread: ask no more */
+    bool stopping;
+    pool_worker workers[]; /* threads - 1 */
+};
+
+/* Which pool this thread works a task for, and as which worker. It is how a call from inside a task
+ * is known for what it is; the only state of the library that is not in a context. */
+static _Thread_local struct {
+    const mg_pool *pool;
+    int worker;
+} inside;
+
+/* ---- Tasks ---- */
+
+static void note_failure(pool_run *run, int64_t task, margin_status status) {
+    unsigned long long mine = (unsigned long long)task << 8 | (unsigned)-(int)status;
+    unsigned long long lowest = atomic_load(&run->failure);
+    while (mine < lowest && !atomic_compare_exchange_weak(&run->failure, &lowest, mine)) {
+    }
+}
+
+static bool beyond_failure(const pool_run *run, int64_t task) {
+    unsigned long long lowest =
+        atomic_load_explicit(&((pool_run *)run)->failure, memory_order_relaxed);
+    return (unsigned long long)task > lowest >> 8;
+}
+
+/* Takes tasks until none is left for this worker. */
+static void work(pool_run *run, int worker) {
+    for (;;) {
+        int64_t task = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
+        if (task >= run->count || beyond_failure(run, task)) return;
+        if (mg_cancelled(run->context)) {
+            atomic_store_explicit(&run->skipped, 1, memory_order_relaxed);
+            return;
+        }
+        margin_status status = run->task(run->argument, task, worker);
+        if (status < 0) note_failure(run, task, status);
+    }
+}
+
+static margin_status outcome(const pool_run *run) {
+    unsigned long long lowest = atomic_load(&((pool_run *)run)->failure);
+    if (atomic_load(&((pool_run *)run)->skipped)) return MARGIN_ERROR_CANCELLED;
+    return lowest == ULLONG_MAX ? MARGIN_OK : (margin_status)(-(int)(lowest & 0xff));
+}
+
+static void run_init(pool_run *run, margin_context *context, int64_t count, mg_task task,
+                     void *argument) {
+    run->context = context;
+    run->task = task;
+    run->argument = argument;
+    run->count = count;
+    atomic_init(&run->failure, ULLONG_MAX);
+    atomic_init(&run->skipped, 0);
+    atomic_init(&run->next, 0);
+}
+
+/* ---- Workers ---- */
+
+/* Watches for a new run for a moment before the worker goes to sleep on the condition. */
+static void spin_for_run(mg_pool *pool, unsigned seen) {
+    for (int i = 0; i < SPIN; i++) {
+        if (atomic_load_explicit(&pool->runs, memory_order_relaxed) != seen) return;
+        PAUSE();
+    }
+}
+
+/* Waits for a run that this worker has not joined yet and joins it; NULL: the pool ends. */
+static pool_run *join_run(mg_pool *pool, unsigned *seen) {
+    spin_for_run(pool, *seen);
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->stopping && (!pool->run || atomic_load(&pool->runs) == *seen)) {
+        pool->sleeping++;
+        pthread_cond_wait(&pool->wake, &pool->lock);
+        pool->sleeping--;
+    }
+    pool_run *run = pool->stopping ? NULL : pool->run;
+    if (run) {
+        *seen = atomic_load(&pool->runs);
+        atomic_fetch_add(&pool->working, 1);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return run;
+}
+
+static void leave_run(mg_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    if (atomic_fetch_sub(&pool->working, 1) == 1) pthread_cond_signal(&pool->idle);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *worker_main(void *argument) {
+    const pool_worker *worker = argument;
+    inside.pool = worker->pool;
+    inside.worker = worker->number;
+    unsigned seen = 0;
+    pool_run *run;
+    while ((run = join_run(worker->pool, &seen)) != NULL) {
+        fesetenv(&run->floats);
+        work(run, worker->number);
+        leave_run(worker->pool);
+    }
+    return NULL;
+}
+
+/* Signals of the host are for its own threads. Those a thread causes itself stay: a crash reporter
+ * must see them. */
+static void block_signals(sigset_t *before) {
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigset_t all;
+    sigfillset(&all);
+    for (int i = 0; i < MG_LENGTH(own); i++)
+        sigdelset(&all, own[i]);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+static bool start_worker(pool_worker *worker) {
+    pthread_attr_t attributes;
+    size_t stack = 0;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < LEAST_STACK)
+        pthread_attr_setstacksize(&attributes, LEAST_STACK);
+    int refusal = pthread_create(&worker->handle, &attributes, worker_main, worker);
+    pthread_attr_destroy(&attributes);
+    return refusal == 0;
+}
+
+/* Workers for a run of `count` tasks; fewer if the system gives no more. Holds `turn`. */
+static void start_workers(mg_pool *pool, int64_t count) {
+    sigset_t before;
+    int wanted = (int)MG_MIN(count, (int64_t)pool->threads) - 1;
+    if (pool->refused || pool->started >= wanted) return;
+    block_signals(&before);
+    while (pool->started < wanted && !pool->refused) {
+        pool_worker *worker = &pool->workers[pool->started];
+        worker->pool = pool;
+        worker->number = pool->started + 1;
+        if (start_worker(worker))
+            pool->started++;
+        else
+            pool->refused = true;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- Pool ---- */
+
+static void init_locks(mg_pool *pool) {
+    pthread_mutex_init(&pool->turn, NULL);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->idle, NULL);
+    pool->run = NULL;
+    atomic_store(&pool->working, 0);
+    pool->sleeping = 0;
+    pool->started = 0;
+    pool->refused = false;
+    pool->stopping = false;
+}
+
+margin_status mg_pool_create(mg_heap *heap, int threads, mg_pool **pool, margin_error *error) {
+    size_t bytes = sizeof(mg_pool) + (size_t)(threads - 1) * sizeof(pool_worker);
+    mg_pool *created = mg_new_zero(heap, (int64_t)bytes, 1);
+    if (!created) return mg_no_memory(heap, (int64_t)bytes, 1, "the thread pool", error);
+    created->heap = heap;
+    created->threads = threads;
+    atomic_init(&created->owner, (int)getpid());
+    atomic_init(&created->runs, 0);
+    atomic_init(&created->working, 0);
+    init_locks(created);
+    *pool = created;
+    return MARGIN_OK;
+}
+
+/* In a child of fork() there are no threads to join, and the locks may have been taken by threads
+ * that do not exist here: destroying such a condition would wait for ever. */
+void mg_pool_free(mg_pool *pool) {
+    if (!pool) return;
+    if (atomic_load(&pool->owner) == (int)getpid()) {
+        pthread_mutex_lock(&pool->lock);
+        pool->stopping = true;
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < pool->started; i++)
+            pthread_join(pool->workers[i].handle, NULL);
+        pthread_cond_destroy(&pool->idle);
+        pthread_cond_destroy(&pool->wake);
+        pthread_mutex_destroy(&pool->lock);
+        pthread_mutex_destroy(&pool->turn);
+    }
+    mg_free(pool->heap, pool);
+}
+
+int mg_pool_threads(const mg_pool *pool) {
+    return pool->threads;
+}
+
+/* Makes the pool this process's own. In a child of fork() the first call gets here with the
+ * parent's process id; of several threads one re-makes the locks, the others wait for it. */
+static void adopt(mg_pool *pool) {
+    int self = (int)getpid();
+    int owner = atomic_load_explicit(&pool->owner, memory_order_acquire);
+    while (owner != self) {
+        if (owner == -self) {
+            PAUSE();
+            owner = atomic_load_explicit(&pool->owner, memory_order_acquire);
+        } else if (atomic_compare_exchange_weak(&pool->owner, &owner, -self)) {
+            init_locks(pool);
+            atomic_store_explicit(&pool->owner, self, memory_order_release);
+            owner = self;
+        }
+    }
+}
+
+static void open_run(mg_pool *pool, pool_run *run) {
+    fegetenv(&run->floats);
+    pthread_mutex_lock(&pool->lock);
+    pool->run = run;
+    atomic_fetch_add(&pool->runs, 1);
+    if (run->count - 1 >= pool->sleeping) {
+        if (pool->sleeping > 0) pthread_cond_broadcast(&pool->wake);
+    } else {
+        for (int64_t i = 1; i < run->count; i++)
+            pthread_cond_signal(&pool->wake);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void close_run(mg_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    pool->run = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < SPIN && atomic_load_explicit(&pool->working, memory_order_relaxed); i++)
+        PAUSE();
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&pool->working) > 0)
+        pthread_cond_wait(&pool->idle, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument) {
+    mg_pool *pool = context->pool;
+    pool_run run;
+    run_init(&run, context, count, task, argument);
+    if (inside.pool) {
+        work(&run, inside.pool == pool ? inside.worker : 0);
+        return outcome(&run);
+    }
+    adopt(pool);
+    pthread_mutex_lock(&pool->turn);
+    inside.pool = pool;
+    inside.worker = 0;
+    start_workers(pool, count);
+    bool shared = count > 1 && pool->started > 0;
+    if (shared) open_run(pool, &run);
+    work(&run, 0);
+    if (atomic_load(&pool->owner) != (int)getpid()) {
+        /* a task called fork() and this is the child: what the workers had begun is lost */
+        inside.pool = NULL;
+        return MARGIN_ERROR_SYSTEM;
+    }
+    if (shared) close_run(pool);
+    inside.pool = NULL;
+    pthread_mutex_unlock(&pool->turn);
+    return outcome(&run);
+}
