@@ -10,19 +10,8 @@
 
 #include "data/table.h"
 #include "learn/hypothesis.h"
+#include "learn/options.h"
 #include "learn/report.h"
-
-/* ---- Options: values parallel to the component's option table
- * ------------------------------------- */
-
-typedef struct mg_option_value {
-    bool given;            /* false: the default was filled in */
-    double number;         /* NUMBER, INTEGER too */
-    int64_t integer;       /* INTEGER; CHOICE: index; SWITCH: 0 or 1 */
-    const char *text;      /* TEXT; CHOICE: the word */
-    const double *numbers; /* NUMBERS */
-    int64_t count;
-} mg_option_value;
 
 /* ---- Problem
  * ------------------------------------------------------------------------------------------ */
@@ -106,16 +95,19 @@ typedef struct mg_fitted_stage mg_fitted_stage;
 
 typedef struct mg_stage {
     margin_component info;
-    /* Learns from the data and fills in the fitted stage: tensors, columns_out. `data` has only
-     * selected rows of weight > 0 through data->selection. y is there for stages that scale the
-     * target. */
+    /* Learns from the data: sets columns_out and tensors, and `columns` where the output columns
+     * differ from the input columns (else they are left empty and the caller uses its input's).
+     * `fitted` comes from mg_fitted_stage_init; attach is called next. `data` has only selected
+     * rows of weight > 0 through data->selection. y is there for stages that scale the target. */
     margin_status (*fit)(margin_context *context, const margin_data *data,
                          const mg_option_value *options, mg_fitted_stage *fitted,
                          margin_error *error);
-    /* Checks tensors of a loaded stage against columns_in/columns_out. MODEL on failure. */
+    /* Checks tensors of a fitted or loaded stage against columns_in, columns_out and options, and
+     * makes its view. Trusts nothing in the tensors. MODEL on failure. */
     margin_status (*attach)(mg_fitted_stage *fitted, margin_error *error);
-    /* One row, dense f64 in (NaN for missing) and dense f64 out; allocates nothing. This is the
-     * specification; `apply` must give the same bits. */
+    /* One row, dense f64 in (NaN for missing) and dense f64 out (another array); allocates nothing.
+     * This is the specification; `apply` must give the same bits (for f32 data: rounded to f32). A
+     * value that `apply` refuses with DATA becomes NaN here. */
     void (*apply_row)(const mg_fitted_stage *fitted, const double *in, double *out);
     /* The whole matrix into a new one (keeps f32, keeps CSR where zeros stay zeros), in parallel.
      * NULL: rows through apply_row. */
@@ -125,19 +117,28 @@ typedef struct mg_stage {
      * (columns_in each), so that linear models can be folded back to original units. NULL: cannot.
      */
     void (*affine)(const mg_fitted_stage *fitted, double *scale, double *shift);
+    bool takes_missing; /* NaN in its input is fine, both in fit and in apply */
 } mg_stage;
 
 struct mg_fitted_stage {
     const mg_stage *stage;
-    mg_heap *heap;
+    mg_heap *heap;            /* borrowed: whoever keeps the stage keeps the heap */
     mg_option_value *options; /* owned copies */
     int64_t columns_in, columns_out;
-    mg_columns columns; /* descriptions of the output columns */
+    mg_columns columns; /* descriptions of the output columns; count 0: those of the input */
     mg_tensor tensors[MG_MAX_TENSORS];
     int tensor_count;
     const void
         *view; /* the stage's own small view of its tensors, owned by the heap; may be NULL */
 };
+/* An empty fitted stage (columns_out = columns_in, no tensors) with copies of the options. */
+margin_status mg_fitted_stage_init(mg_fitted_stage *fitted, mg_heap *heap, const mg_stage *stage,
+                                   const mg_option_value *options, int64_t columns_in,
+                                   margin_error *error);
+/* Releases what it owns and zeroes it; a zeroed one is fine. */
+void mg_fitted_stage_clear(mg_fitted_stage *fitted);
+/* Adds a tensor (rows x columns; columns 0: one dimension) and returns its cleared memory, owned by
+ * the stage; NULL: out of memory. */
 void *mg_stage_tensor(mg_fitted_stage *fitted, const char *name, margin_type type, int64_t rows,
                       int64_t columns);
 const mg_tensor *mg_stage_tensor_find(const mg_fitted_stage *fitted, const char *name);
@@ -146,5 +147,8 @@ const mg_tensor *mg_stage_tensor_find(const mg_fitted_stage *fitted, const char 
  * ------------------------------------------------------------------------ */
 const mg_learner *mg_learner_find(const char *name);
 const mg_stage *mg_stage_find(const char *name);
+/* Entries of the catalogue's index; NULL if it is of the other kind. */
+const mg_learner *mg_learner_at(int index);
+const mg_stage *mg_stage_at(int index);
 
 #endif

@@ -1,0 +1,10 @@
+/* The stages and what they share. One file per stage; the table entry at its end. */
+#ifndef MG_STAGES_H
+#define MG_STAGES_H
+
+#include "learn/learner.h"
+
+extern const mg_stage mg_stage_impute, mg_stage_minmax, mg_stage_normalize, mg_stage_onehot,
+    mg_stage_standardize;
+
+#endif

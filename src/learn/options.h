@@ -1,0 +1,60 @@
+/* Option values: from written text to typed values and back, against a component's option table.
+ * The one place that knows ranges, choices and defaults. */
+#ifndef MG_OPTIONS_H
+#define MG_OPTIONS_H
+
+#include "base/memory.h"
+#include "margin/spec.h"
+
+/* Values parallel to the component's option table. An option that was not given and has no default
+ * (default_text NULL) has number NaN, integer -1, text NULL and count 0. */
+typedef struct mg_option_value {
+    bool given;            /* false: the default was filled in */
+    double number;         /* NUMBER, INTEGER too; NaN where a word stands (see text) */
+    int64_t integer;       /* INTEGER; CHOICE: index; SWITCH: 0 or 1; NUMBER or INTEGER given as a
+                              word: index of the word */
+    const char *text;      /* TEXT; CHOICE: the word; NUMBER and INTEGER: the word or NULL */
+    const double *numbers; /* NUMBERS */
+    int64_t count;
+} mg_option_value;
+
+/* SPEC with the place of byte `position` of the spec (< 0: no place), named in the sentence too. */
+margin_status mg_fail_spec(margin_error *error, int64_t position, const char *format, ...)
+    MG_PRINTF(3, 4);
+
+/* Choices "a|b|c": their number, the k-th one, the index of a word (-1: none), "a, b or c". */
+int mg_choice_count(const char *choices);
+const char *mg_choice_at(const char *choices, int index, int64_t *length);
+int mg_choice_find(const char *choices, const char *word, int64_t length);
+void mg_choice_list(const char *choices, char *out, size_t capacity);
+
+/* A value as it was written: text[0..length) with quotes and escapes already taken off. */
+typedef struct mg_written {
+    const char *text;
+    int64_t length;
+    int64_t position; /* in the spec, -1: none */
+    bool quoted;
+} mg_written;
+
+/* Checks type and range and fills *value (its texts and numbers live in the arena). SPEC with the
+ * range or the choices, MEMORY. */
+margin_status mg_option_read(const char *component, const margin_option *option,
+                             const mg_written *written, mg_arena *arena, mg_option_value *value,
+                             margin_error *error);
+/* A number for a NUMBER or INTEGER option that did not come from text (a set's range). */
+margin_status mg_option_number(const char *component, const margin_option *option, double number,
+                               int64_t position, mg_option_value *value, margin_error *error);
+/* Fills in the default. INTERNAL if the table itself is wrong. */
+margin_status mg_option_default(const char *component, const margin_option *option, mg_arena *arena,
+                                mg_option_value *value, margin_error *error);
+/* Canonical text of a value: what mg_option_read turns into the same value again. */
+void mg_option_print(const margin_option *option, const mg_option_value *value, mg_text *out);
+
+/* Index in the component's table, -1 if it has no such option. */
+int mg_option_index(const margin_component *component, const char *name);
+
+/* Copies count values, texts and numbers included, into one block; free with mg_free. */
+margin_status mg_options_copy(mg_heap *heap, const mg_option_value *values, int count,
+                              mg_option_value **copy, margin_error *error);
+
+#endif

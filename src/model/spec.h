@@ -1,0 +1,58 @@
+/* A spec from the inside. */
+#ifndef MG_SPEC_H
+#define MG_SPEC_H
+
+#include "learn/learner.h"
+
+/* Limits, refused clearly beyond. */
+enum {
+    MG_SPEC_MAX_BYTES = 1 << 20,
+    MG_SPEC_MAX_COMPONENTS = 64,
+    MG_SPEC_MAX_SET = 100000 /* values of one set */
+};
+#define MG_SPEC_MAX_VARIANTS INT64_C(1000000000)
+
+/* A set of two or more values to search over. While a set stands for an option, the option's entry
+ * in mg_spec_component holds the set's first value. */
+typedef struct mg_spec_set {
+    int component, option;
+    int64_t count;
+    const mg_option_value *values; /* {a,b,c}: count values; NULL: a range */
+    double low, high;              /* {low..high log|lin count} */
+    bool logarithmic;
+} mg_spec_set;
+
+typedef struct mg_spec_component {
+    const margin_component *info;
+    const mg_stage *stage;     /* exactly one of the two is not NULL */
+    const mg_learner *learner; /* the last component */
+    mg_option_value *options;  /* info->option_count values, defaults filled in */
+} mg_spec_component;
+
+struct margin_spec {
+    mg_heap *heap;
+    mg_arena arena; /* all that the values point to */
+    char *text;     /* canonical */
+    int component_count, set_count;
+    mg_spec_component *components; /* stages, then the learner */
+    mg_spec_set *sets;             /* in the order of the text */
+    int64_t variants;              /* product of the sets' counts */
+};
+
+/* The learner: the last component. */
+const mg_spec_component *mg_spec_learner(const margin_spec *spec);
+
+/* Value of one option of a component, NULL if the component has no such option. */
+const mg_option_value *mg_spec_option(const mg_spec_component *component, const char *name);
+
+/* Value k of a set. The end points of a range are exact; the values between are rounded to 15
+ * significant digits (so {1e-3..1e3 log 7} holds 0.01 and not its neighbour), for INTEGER options
+ * to the nearest whole number. */
+mg_option_value mg_spec_set_value(const margin_spec *spec, const mg_spec_set *set, int64_t k);
+
+/* The spec without sets that variant `index` (0..variants-1, the last set varies fastest) stands
+ * for. */
+margin_status mg_spec_variant(const margin_spec *spec, int64_t index, margin_spec **variant,
+                              margin_error *error);
+
+#endif
