@@ -78,9 +78,12 @@ typedef struct margin_error {
 } margin_error;
 
 /* ---- Context --------------------------------------------------------------------------------
- * A context owns a thread pool, memory accounting and the callbacks. One fit or read runs in a
- * context at a time (a second thread that calls in waits); any number of contexts may exist.
- * Threads start at the first parallel call and are restarted in the child after fork(). */
+ * A context owns a thread pool, memory accounting and the callbacks. It is meant for one thread at
+ * a time: when two use it at once both get right results, but their parallel parts take turns (each
+ * waits until the pool is free), they share memory limit and cancellation, and the callbacks come
+ * from both. For independent work make several contexts. Threads start at the first parallel call
+ * and are restarted in the child after fork(), which may happen at any time but from a callback.
+ * Threads of the pool take no signals. */
 typedef struct margin_context margin_context;
 
 /* Allocator hook. `allocate(n)` returns n bytes aligned to at least 16, or NULL; `release` gets the
@@ -102,11 +105,14 @@ typedef struct margin_progress {
 } margin_progress;
 
 /* All fields may be zero: every core this process may use, no limits, seed 0, malloc, silence.
- * Set `size` to sizeof(margin_context_options): later versions append fields. */
+ * Set `size` to sizeof(margin_context_options): later versions append fields. A program compiled
+ * against an older header keeps working; one compiled against a newer header works too, as long as
+ * the fields that this library does not know are zero. */
 typedef struct margin_context_options {
-    size_t size;
+    size_t size;          /* 0 counts as the size in this header's version 0.1 */
     int threads;          /* 0: all cores allowed by affinity and cgroup; else 1..1024 */
-    int64_t memory_limit; /* bytes the context may hold at once; 0: no limit */
+    int64_t memory_limit; /* bytes that the context, its tables and models may hold at once,
+                             everything counted; 0: no limit */
     uint64_t seed;        /* every random choice derives from it */
     double
         time_limit; /* seconds a fit may take before it stops with MARGIN_STOPPED_TIME; 0: none */
@@ -120,13 +126,15 @@ typedef struct margin_context_options {
 } margin_context_options;
 
 /* Creates a context. `options` may be NULL (all defaults). Fails with ARGUMENT (a thread count or a
- * limit out of range) or MEMORY. Starts no thread. */
+ * limit out of range, half an allocator, options of a later version), LIMIT (memory_limit below the
+ * few KB the context itself takes) or MEMORY. Starts no thread. */
 MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_context_options *options,
                                                               margin_context **context,
                                                               margin_error *error);
 
-/* Joins the threads and releases the context. Models and tables outlive their context: each keeps
- * its own copy of the allocator. */
+/* Joins the threads and releases the context; no call may be running in it. Models and tables
+ * outlive their context: each keeps its own copy of the allocator, which stays in use until the
+ * last of them is freed. */
 MARGIN_API void margin_context_free(margin_context *context);
 
 /* Asks the running call to end with MARGIN_ERROR_CANCELLED within about 50 ms; stays set until
