@@ -1,0 +1,63 @@
+/* A model from the inside: everything a prediction or a file needs, nothing that points into the
+ * caller's data or the context. Immutable once margin_fit or margin_model_decode hands it out. */
+#ifndef MG_MODEL_H
+#define MG_MODEL_H
+
+#include "learn/learner.h"
+
+/* How scores become an answer. The numbers are stored in model files. */
+typedef enum mg_decision {
+    MG_DECIDE_SIGN = 1,   /* one score: class 1 where it is >= 0, else class 0 */
+    MG_DECIDE_ARGMAX = 2, /* one score per class (or cluster): the greatest, ties to the lower */
+    MG_DECIDE_VOTES = 3,  /* one score per pair (0,1), (0,2), ..., (1,2), ...: positive or zero is a
+                             vote for the FIRST of the pair; most votes, ties by the sum of the
+                             scores for a class, then to the lower class */
+    MG_DECIDE_VALUE = 4   /* regression: the score is the value */
+} mg_decision;
+
+struct margin_model {
+    mg_heap *heap; /* a reference; owns all below */
+    char *spec;    /* canonical text */
+    const mg_learner *learner;
+    margin_task task;
+    mg_decision decision;
+
+    int64_t classes;      /* 0 for regression; the clusters of a clustering */
+    char **class_names;   /* numbers in their shortest text; NULL if there are no classes or
+                             they have no names (clusters) */
+    double *class_values; /* numeric labels, ascending; NULL where the target had categories */
+    mg_columns inputs;    /* columns of the matrices that predict takes */
+    mg_columns target;    /* one entry; none for clustering */
+
+    /* All stages of the spec, in order. Rows pass through the first `active`; the rest (affine
+     * stages at the tail, before a linear hypothesis) are folded into the hypothesis and kept for
+     * margin_verify. */
+    mg_fitted_stage *stages;
+    int stage_count, active;
+
+    mg_hypothesis *hypothesis; /* takes rows as they leave stage active - 1 */
+    margin_report report;      /* of the fit, with threads and seconds 0: they are of the run, not
+                                  of the model, and would make equal models differ */
+};
+
+/* An empty model that holds a reference to the heap. */
+margin_status mg_model_new(mg_heap *heap, margin_model **model, margin_error *error);
+
+/* Room for `classes` names (all NULL) and, if `numeric`, values. */
+margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool numeric,
+                                   margin_error *error);
+
+/* Room for `count` stages, all zero. margin_model_free releases what was filled in. */
+margin_status mg_model_set_stages(margin_model *model, int count, margin_error *error);
+
+/* Last step of fit and load, once every part is in place: checks that they fit together (columns
+ * along the stages, functions against decision and classes). MODEL on failure. */
+margin_status mg_model_finish(margin_model *model, margin_error *error);
+
+/* Columns of the rows that the hypothesis sees. */
+const mg_columns *mg_model_feature_columns(const margin_model *model);
+
+/* Doubles that one row may need on its way through the active stages (the widest of them). */
+int64_t mg_model_row_width(const margin_model *model);
+
+#endif
