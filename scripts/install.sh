@@ -1,7 +1,6 @@
 #!/bin/sh
-# install.sh PREFIX [DESTDIR [BUILD]]: installs BUILD (build/release) as it is, without compiling, and
-# notes what
-# it installed, for uninstall.sh, in PREFIX/share/margin/installed.
+# install.sh PREFIX [DESTDIR [BUILD]]: installs BUILD (build/release) as it is, without compiling,
+# and notes what it installed in PREFIX/share/margin/installed, for uninstall.sh.
 set -eu
 cd "$(dirname "$0")/.."
 prefix=$1

@@ -61,12 +61,9 @@ if readelf -d "$shared" | grep -E 'NEEDED.*(blas|lapack|gfortran|gomp)|RPATH|RUN
 fi
 
 # every function that the public headers declare is there
-for name in $(cat "$here"/../include/margin/*.h | tr '\n' ' ' | grep -oE 'MARGIN_API [^;]*;' |
-    grep -oE 'margin_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u); do
-    nm -D --defined-only "$shared" | grep -q " [TW] $name$" || echo "$name"
-done >"${TMPDIR:-/tmp}/margin-missing.$$"
-found=$(cat "${TMPDIR:-/tmp}/margin-missing.$$")
-rm -f "${TMPDIR:-/tmp}/margin-missing.$$"
+found=$(cat "$here"/../include/margin/*.h | tr '\n' ' ' | grep -oE 'MARGIN_API [^;{]*;' |
+    grep -oE 'margin_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u |
+    grep -vxF "$(nm -D --defined-only "$shared" | awk '{ print $NF }')")
 [ -z "$found" ] || complain "declared in include/margin but not in the shared library:
 $found"
 exit $bad

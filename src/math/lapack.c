@@ -24,13 +24,13 @@ void ROUTINE(dormqr)(const char *side, const char *transpose, const int *m, cons
                      const int *ldc, double *work, const int *lwork, int *info, size_t side_length,
                      size_t transpose_length);
 void ROUTINE(dtrtrs)(const char *uplo, const char *transpose, const char *diagonal, const int *n,
-                     const int *columns, const double *a, const int *lda, double *b,
-                     const int *ldb, int *info, size_t uplo_length, size_t transpose_length,
+                     const int *columns, const double *a, const int *lda, double *b, const int *ldb,
+                     int *info, size_t uplo_length, size_t transpose_length,
                      size_t diagonal_length);
-void ROUTINE(dsyevd)(const char *vectors, const char *uplo, const int *n, double *a,
-                     const int *lda, double *values, double *work, const int *lwork,
-                     int *integer_work, const int *integer_lwork, int *info,
-                     size_t vectors_length, size_t uplo_length);
+void ROUTINE(dsyevd)(const char *vectors, const char *uplo, const int *n, double *a, const int *lda,
+                     double *values, double *work, const int *lwork, int *integer_work,
+                     const int *integer_lwork, int *info, size_t vectors_length,
+                     size_t uplo_length);
 void ROUTINE(dgesdd)(const char *job, const int *m, const int *n, double *a, const int *lda,
                      double *values, double *u, const int *ldu, double *vt, const int *ldvt,
                      double *work, const int *lwork, int *integer_work, int *info,

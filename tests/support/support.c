@@ -27,8 +27,8 @@ void support_heap_init(support_heap *heap) {
 static bool allocation_fails(support_heap *heap) {
     long long call = atomic_fetch_add(&heap->calls, 1) + 1;
     long long fail_at = atomic_load(&heap->fail_at);
-    bool fails = fail_at > 0 &&
-                 (call == fail_at || (call > fail_at && atomic_load(&heap->fail_all_after)));
+    bool fails =
+        fail_at > 0 && (call == fail_at || (call > fail_at && atomic_load(&heap->fail_all_after)));
     if (fails) atomic_fetch_add(&heap->failures, 1);
     return fails;
 }
@@ -38,8 +38,7 @@ static void *heap_allocate(size_t bytes, void *user) {
     if (allocation_fails(heap)) return NULL;
     if (bytes > SIZE_MAX / 2) return NULL;
     size_t whole = BLOCK_HEADER + bytes + sizeof block_mark;
-    char *memory =
-        aligned_alloc(BLOCK_ALIGNMENT, (whole + BLOCK_ALIGNMENT - 1) & ~(size_t)63);
+    char *memory = aligned_alloc(BLOCK_ALIGNMENT, (whole + BLOCK_ALIGNMENT - 1) & ~(size_t)63);
     if (!memory) return NULL;
     *(block_header *)memory = (block_header){bytes, block_mark};
     char *block = memory + BLOCK_HEADER;

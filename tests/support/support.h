@@ -24,7 +24,7 @@ typedef struct support_heap {
     atomic_llong live_blocks; /* not released yet */
     atomic_llong live_bytes;
     atomic_llong peak_bytes;
-    atomic_llong fail_at; /* the allocation (from 1) that fails; 0: none */
+    atomic_llong fail_at;       /* the allocation (from 1) that fails; 0: none */
     atomic_bool fail_all_after; /* later ones fail too */
     atomic_llong failures;
 } support_heap;
