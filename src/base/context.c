@@ -76,7 +76,9 @@ margin_status margin_context_create(const margin_context_options *options, margi
     created->heap = heap;
     created->pool = pool;
     created->options = chosen;
-    atomic_init(&created->cancelled, 0);
+    atomic_init(&created->own_flag, 0);
+    created->cancelled = &created->own_flag;
+    created->deadline = (double)INFINITY;
     atomic_init(&created->progress_next, 0);
     *context = created;
     return MARGIN_OK;
@@ -109,11 +111,11 @@ int64_t margin_context_peak_memory(const margin_context *context) {
 /* ---- Cancel ---- */
 
 void margin_context_cancel(margin_context *context) {
-    atomic_store_explicit(&context->cancelled, 1, memory_order_relaxed);
+    atomic_store_explicit(context->cancelled, 1, memory_order_relaxed);
 }
 
 void margin_context_resume(margin_context *context) {
-    atomic_store_explicit(&context->cancelled, 0, memory_order_relaxed);
+    atomic_store_explicit(context->cancelled, 0, memory_order_relaxed);
 }
 
 margin_status mg_fail_cancelled(margin_error *error) {
@@ -158,11 +160,27 @@ void mg_log(margin_context *context, margin_log_level level, const char *format,
     context->options.log(level, text, context->options.user);
 }
 
-/* ---- Stopping ---- */
+/* ---- Parts of a call, stopping ---- */
+
+void mg_context_part(const margin_context *context, double deadline, margin_context *part) {
+    memset(part, 0, sizeof *part);
+    part->heap = context->heap;
+    part->pool = context->pool;
+    part->options = context->options;
+    part->options.log = NULL;
+    part->options.progress = NULL;
+    part->cancelled = context->cancelled;
+    part->deadline = deadline;
+}
+
+double mg_deadline(const margin_context *context) {
+    double limit = context->options.time_limit;
+    if (!isinf(context->deadline)) return context->deadline;
+    return limit > 0 ? mg_clock() + limit : (double)INFINITY;
+}
 
 mg_stop mg_stop_make(margin_context *context, int64_t max_iterations) {
-    double limit = context->options.time_limit;
-    return (mg_stop){context, limit > 0 ? mg_clock() + limit : (double)INFINITY, max_iterations};
+    return (mg_stop){context, mg_deadline(context), max_iterations};
 }
 
 margin_status mg_stop_check(const mg_stop *stop, int64_t iterations_done) {

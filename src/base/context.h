@@ -12,7 +12,9 @@ struct margin_context {
     mg_heap *heap;
     mg_pool *pool;
     margin_context_options options; /* as given, defaults filled in */
-    atomic_int cancelled;
+    atomic_int *cancelled;          /* own_flag, or that of the context this is a part of */
+    atomic_int own_flag;
+    double deadline; /* clock time by which the fit this is a part of must end; INFINITY: none */
     atomic_llong progress_next; /* nanoseconds on the clock before which progress is not called */
 };
 
@@ -21,7 +23,7 @@ double mg_clock(void); /* seconds, monotonic */
 /* True once the context is cancelled. One relaxed atomic load: poll it in every inner loop (each
  * few thousand operations). Safe from any thread. */
 MG_INLINE bool mg_cancelled(const margin_context *context) {
-    return atomic_load_explicit(&((margin_context *)context)->cancelled, memory_order_relaxed) != 0;
+    return atomic_load_explicit(context->cancelled, memory_order_relaxed) != 0;
 }
 margin_status mg_fail_cancelled(margin_error *error); /* "interrupted" */
 
@@ -31,6 +33,14 @@ void mg_progress(margin_context *context, const char *activity, double done, dou
                  double measure);
 void mg_log(margin_context *context, margin_log_level level, const char *format, ...)
     MG_PRINTF(3, 4);
+
+/* The context for a part of a call that runs as a task of its own (a sub-problem, a fold): the same
+ * heap, pool and cancellation; no callbacks, as they belong to the calling thread; every mg_stop
+ * made from it ends at `deadline` (clock time, INFINITY: none). On the caller's stack, nothing to
+ * release; must not outlive `context`. */
+void mg_context_part(const margin_context *context, double deadline, margin_context *part);
+/* The deadline of a call that starts now. */
+double mg_deadline(const margin_context *context);
 
 /* ---- One way to stop -------------------------------------------------------------------------
  * Made at the start of a fit; asked once per pass or iteration. */
