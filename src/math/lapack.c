@@ -9,7 +9,11 @@
 #define DESCRIPTION   "the system's LAPACK, thread safety not known"
 #endif
 
-/* Fortran: every argument by address, lengths of character arguments by value at the end. */
+/* Fortran: every argument by address, lengths of character arguments by value at the end. Hidden,
+ * so that the shared library does not export the routines that are linked into it. */
+#if MARGIN_REFERENCE_LAPACK
+#pragma GCC visibility push(hidden)
+#endif
 void ROUTINE(dpotrf)(const char *uplo, const int *n, double *a, const int *lda, int *info,
                      size_t uplo_length);
 void ROUTINE(dpotrs)(const char *uplo, const int *n, const int *columns, const double *a,
@@ -35,6 +39,9 @@ void ROUTINE(dgesdd)(const char *job, const int *m, const int *n, double *a, con
                      double *values, double *u, const int *ldu, double *vt, const int *ldvt,
                      double *work, const int *lwork, int *integer_work, int *info,
                      size_t job_length);
+#if MARGIN_REFERENCE_LAPACK
+#pragma GCC visibility pop
+#endif
 
 const char *mg_lapack_description(void) {
     return DESCRIPTION;
