@@ -35,6 +35,9 @@ typedef struct mg_hypothesis_kind {
     /* One hypothesis with the functions of all parts in order (NULL: cannot be combined). */
     margin_status (*combine)(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
                              mg_hypothesis **out, margin_error *error);
+    /* One function of h as a hypothesis of its own: what combine was given (NULL: cannot). */
+    margin_status (*slice)(mg_heap *heap, const mg_hypothesis *h, int64_t function,
+                           mg_hypothesis **out, margin_error *error);
 } mg_hypothesis_kind;
 
 struct mg_hypothesis {
@@ -53,12 +56,20 @@ struct mg_hypothesis {
             mg_kernel kernel;
             margin_matrix support; /* copied rows of the training data, dense or CSR, as the learner
                                       saw them */
-            const double *squares;
-            const double *coefficients; /* functions x support rows: alpha y */
+            const double *squares; /* of the support rows; NULL where the kernel needs none */
+            /* Function f has the coefficients (alpha y) [starts[f], starts[f + 1]) of the support
+             * rows `entries`, ascending: one-versus-one functions share rows but not all of them.
+             */
+            const int64_t *starts;
+            const int32_t *entries;
+            const double *coefficients;
             const double *intercept;
+            const int64_t *keys; /* support rows: their numbers in the training matrix, ascending,
+                                    while that is known (not stored); lets combine share rows */
         } expansion;
         const void *other;
     } view;
+    void *derived; /* what attach made for itself; owned by the heap */
     /* Optional dual form, all functions one after the other: entries [starts[f], starts[f+1]). NULL
      * if there is none. */
     const int64_t *dual_starts, *dual_rows;
@@ -72,18 +83,25 @@ mg_hypothesis_kind_find(const char *name); /* in the model layer's registry */
 margin_status mg_hypothesis_new(mg_heap *heap, const mg_hypothesis_kind *kind, int64_t columns,
                                 int64_t functions, mg_hypothesis **h, margin_error *error);
 void mg_hypothesis_free(mg_hypothesis *h);
+/* Last step of making one, in a fit or from a file: checks the dual tensors, chooses the
+ * instruction set and calls the kind's attach. MODEL on failure. Idempotent. */
+margin_status mg_hypothesis_attach(mg_hypothesis *h, margin_error *error);
 /* Adds a tensor (rows x columns; columns 0: one dimension) and returns its cleared memory, owned by
  * h; NULL: out of memory. */
 void *mg_hypothesis_tensor(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
                            int64_t columns);
 const mg_tensor *mg_tensor_find(const mg_hypothesis *h, const char *name);
 
-/* Dual entries of one function (tensors dual_starts, dual_row, dual_coefficient, dual_sign,
- * dual_update). */
+/* A linear hypothesis of one function; copies the weights and attaches. */
+margin_status mg_linear_make(mg_heap *heap, const double *weights, int64_t columns,
+                             double intercept, mg_hypothesis **h, margin_error *error);
+/* Dual entries of a hypothesis with one function, copied, before or after attach (tensors
+ * dual_starts, dual_row, dual_coefficient, dual_sign, dual_update). */
 margin_status mg_hypothesis_set_dual(mg_hypothesis *h, int64_t count, const int64_t *rows,
                                      const double *coefficients, const double *signs,
                                      const double *updates, margin_error *error);
-/* Expansion over chosen rows of x with coefficients alpha_i y_i; copies the rows. */
+/* Expansion of one function over chosen rows of x with coefficients alpha_i y_i; copies the rows
+ * (a row named twice once, with the sum) and attaches. */
 margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const margin_matrix *x,
                                 const int64_t *rows, const double *coefficients, int64_t count,
                                 double intercept, mg_hypothesis **h, margin_error *error);
@@ -91,5 +109,9 @@ margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const ma
  */
 margin_status mg_hypothesis_norm(margin_context *context, const mg_hypothesis *h, int64_t function,
                                  double *norm, margin_error *error);
+
+/* All inner products of the weight vectors of the functions, there: products[f * functions + g]. */
+margin_status mg_hypothesis_products(margin_context *context, const mg_hypothesis *h,
+                                     double *products, margin_error *error);
 
 #endif
