@@ -32,6 +32,8 @@ typedef struct mg_kernel {
 /* k from the dot product and the two squared norms (all kinds but laplacian). The squared distance
  * is clipped at 0. */
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z);
+/* a^n, n >= 0, by repeated squaring. */
+double mg_power(double a, int n);
 /* One pair of rows, any layouts with equal columns. */
 double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
                       const margin_matrix *z, int64_t j);

@@ -12,10 +12,19 @@
 #include "base/cpu.h"
 #include "data/matrix.h"
 
+/* Samples in the order in which they are visited: position i is row rows[i] of x (NULL: row i) with
+ * the class sign[i] = +1 or -1. */
+typedef struct mg_row_scan {
+    const margin_matrix *x;
+    const int64_t *rows;
+    const int8_t *sign;
+} mg_row_scan;
+
 typedef struct mg_row_ops {
     /* sum_j x[row, j] * w[j] */
     double (*dot)(const margin_matrix *x, int64_t row, const double *w);
-    /* w += c * x[row] */
+    /* w += c * x[row]; product and sum are rounded one after the other, so every instruction set
+     * gives the same bits */
     void (*add)(const margin_matrix *x, int64_t row, double c, double *w);
     /* squared norm of a row */
     double (*square)(const margin_matrix *x, int64_t row);
@@ -23,6 +32,11 @@ typedef struct mg_row_ops {
      * of prediction */
     void (*scores)(const margin_matrix *x, int64_t first, int64_t count, const double *w,
                    const double *b, int64_t functions, double *out);
+    /* The first position in [first, last) whose sample is misclassified, that is not
+     * sign * (x[row] . w + b) > 0, or `last` if there is none; the hot path of the perceptron.
+     * Where rows are given, the rows ahead are fetched early. */
+    int64_t (*next_error)(const mg_row_scan *scan, int64_t first, int64_t last, const double *w,
+                          double b);
     const char *name; /* "dense f64 avx2" */
 } mg_row_ops;
 

@@ -1,0 +1,78 @@
+/* CSR rows in plain C: included by row_ops_ref.c with REAL (float or double), INDEX (int32_t or
+ * int64_t) and NAME(x) (adds the suffix) defined. Four sums, stored value k of the row goes to sum
+ * k mod 4: gather instructions were slower than four scalar chains. */
+
+typedef struct NAME(csr_row) {
+    const REAL *values;
+    const INDEX *columns;
+    int64_t length;
+} NAME(csr_row);
+
+MG_INLINE NAME(csr_row) NAME(row_of)(const margin_matrix *x, int64_t row) {
+    int64_t first = mg_csr_start(x, row);
+    NAME(csr_row)
+    a = {(const REAL *)x->values + first, (const INDEX *)x->column_indices + first,
+         mg_csr_start(x, row + 1) - first};
+    return a;
+}
+
+MG_INLINE double NAME(product)(NAME(csr_row) a, const double *w) {
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    int64_t k = 0;
+    for (; k + 4 <= a.length; k += 4)
+        for (int s = 0; s < 4; s++)
+            sum[s] += (double)a.values[k + s] * w[a.columns[k + s]];
+    for (int s = 0; k < a.length; k++, s++)
+        sum[s] += (double)a.values[k] * w[a.columns[k]];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static double NAME(dot)(const margin_matrix *x, int64_t row, const double *w) {
+    return NAME(product)(NAME(row_of)(x, row), w);
+}
+
+static void NAME(add)(const margin_matrix *x, int64_t row, double c, double *w) {
+    const NAME(csr_row) a = NAME(row_of)(x, row);
+    for (int64_t k = 0; k < a.length; k++)
+        w[a.columns[k]] += c * (double)a.values[k];
+}
+
+static double NAME(square)(const margin_matrix *x, int64_t row) {
+    const NAME(csr_row) a = NAME(row_of)(x, row);
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    for (int64_t k = 0; k < a.length; k++)
+        sum[k & 3] += (double)a.values[k] * (double)a.values[k];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, const double *w,
+                         const double *b, int64_t functions, double *out) {
+    for (int64_t i = 0; i < count; i++) {
+        const NAME(csr_row) a = NAME(row_of)(x, first + i);
+        for (int64_t f = 0; f < functions; f++)
+            *out++ = NAME(product)(a, w + f * x->columns) + b[f];
+    }
+}
+
+/* Brings in the beginning of a row; the processor follows by itself from there. */
+MG_INLINE void NAME(prefetch)(const margin_matrix *x, int64_t row) {
+    const int64_t first = mg_csr_start(x, row);
+    const char *values = (const char *)((const REAL *)x->values + first);
+    const char *columns = (const char *)((const INDEX *)x->column_indices + first);
+    for (int line = 0; line < 2; line++) {
+        __builtin_prefetch(values + line * 64);
+        __builtin_prefetch(columns + line * 64);
+    }
+}
+
+static int64_t NAME(next_error)(const mg_row_scan *scan, int64_t first, int64_t last,
+                                const double *w, double b) {
+    const margin_matrix *x = scan->x;
+    for (int64_t i = first; i < last; i++) {
+        if (i + MG_CSR_AHEAD < last)
+            NAME(prefetch)(x, scan->rows ? scan->rows[i + MG_CSR_AHEAD] : i + MG_CSR_AHEAD);
+        double score = NAME(dot)(x, scan->rows ? scan->rows[i] : i, w) + b;
+        if (!(scan->sign[i] * score > 0.0)) return i;
+    }
+    return last;
+}

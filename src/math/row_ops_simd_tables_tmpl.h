@@ -1,0 +1,45 @@
+/* Both value types and the tables of one instruction set: included by its file after the vector
+ * type, with ISA_TEXT and the constants LANES, TILE_ROWS, TILE_FUNCTIONS defined. */
+
+enum { ROWS_AHEAD = 4 }; /* rows in arbitrary order to fetch early: measured best of 2..12 */
+
+#define REAL            double
+#define NAME(x)         x##_f64
+#define LOAD(p)         vec_load(p)
+#define LOAD_PART(p, n) vec_load_part(p, n)
+#include "math/row_ops_simd_tmpl.h"
+#undef REAL
+#undef NAME
+#undef LOAD
+#undef LOAD_PART
+
+#define REAL            float
+#define NAME(x)         x##_f32
+#define LOAD(p)         vec_widen(p)
+#define LOAD_PART(p, n) vec_widen_part(p, n)
+#include "math/row_ops_simd_tmpl.h"
+#undef REAL
+#undef NAME
+#undef LOAD
+#undef LOAD_PART
+
+static double vector_dot(const double *a, const double *b, int64_t n) {
+    return product_f64(a, b, n);
+}
+
+static void vector_add(double *y, double c, const double *x, int64_t n) {
+    add_scaled_f64(x, c, y, n);
+}
+
+static double vector_square(const double *a, int64_t n) {
+    return product_f64(a, a, n);
+}
+
+#define ROW_OPS_TABLES                                                                             \
+    {                                                                                              \
+        {dot_f64, add_f64, square_f64, scores_f64, next_error_f64, "dense f64 " ISA_TEXT}, {       \
+            dot_f32, add_f32, square_f32, scores_f32, next_error_f32, "dense f32 " ISA_TEXT        \
+        }                                                                                          \
+    }
+#define VECTOR_OPS_TABLE                                                                           \
+    { vector_dot, vector_add, vector_square }

@@ -1,0 +1,68 @@
+/* Vectors of four f64 with AVX2 and FMA, for the shared kernel templates. Include it in *_avx2.c
+ * only. */
+#ifndef MG_VEC_AVX2_H
+#define MG_VEC_AVX2_H
+
+#include "base/status.h"
+
+#include <immintrin.h>
+
+enum { LANES = 4 };
+typedef __m256d vec;
+
+/* Loaded at 4 - n, the first n lanes are on. */
+static const int64_t vec_mask_table[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+static const int32_t vec_mask_table_32[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+
+MG_INLINE __m256i vec_mask(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(vec_mask_table + LANES - n));
+}
+MG_INLINE vec vec_zero(void) {
+    return _mm256_setzero_pd();
+}
+MG_INLINE vec vec_set(double value) {
+    return _mm256_set1_pd(value);
+}
+MG_INLINE vec vec_load(const double *p) {
+    return _mm256_loadu_pd(p);
+}
+MG_INLINE vec vec_load_part(const double *p, int64_t n) {
+    return _mm256_maskload_pd(p, vec_mask(n));
+}
+MG_INLINE vec vec_widen(const float *p) {
+    return _mm256_cvtps_pd(_mm_loadu_ps(p));
+}
+MG_INLINE vec vec_widen_part(const float *p, int64_t n) {
+    const __m128i mask = _mm_loadu_si128((const __m128i *)(vec_mask_table_32 + LANES - n));
+    return _mm256_cvtps_pd(_mm_maskload_ps(p, mask));
+}
+MG_INLINE void vec_store(double *p, vec a) {
+    _mm256_storeu_pd(p, a);
+}
+MG_INLINE void vec_store_part(double *p, vec a, int64_t n) {
+    _mm256_maskstore_pd(p, vec_mask(n), a);
+}
+MG_INLINE vec vec_add(vec a, vec b) {
+    return _mm256_add_pd(a, b);
+}
+MG_INLINE vec vec_subtract(vec a, vec b) {
+    return _mm256_sub_pd(a, b);
+}
+MG_INLINE vec vec_multiply(vec a, vec b) {
+    return _mm256_mul_pd(a, b);
+}
+MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
+    return _mm256_fmadd_pd(a, b, c);
+}
+MG_INLINE vec vec_max(vec a, vec b) { /* b where a is a NaN */
+    return _mm256_max_pd(a, b);
+}
+MG_INLINE vec vec_min(vec a, vec b) {
+    return _mm256_min_pd(a, b);
+}
+MG_INLINE double vec_sum(vec a) { /* (a0 + a2) + (a1 + a3) */
+    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* Vectors of eight f64 with AVX-512, for the shared kernel templates. Include it in *_avx512.c
+ * only.
+ */
+#ifndef MG_VEC_AVX512_H
+#define MG_VEC_AVX512_H
+
+#include "base/status.h"
+
+#include <immintrin.h>
+
+enum { LANES = 8 };
+typedef __m512d vec;
+
+MG_INLINE __mmask8 vec_mask(int64_t n) {
+    return (__mmask8)((1u << n) - 1u);
+}
+MG_INLINE vec vec_zero(void) {
+    return _mm512_setzero_pd();
+}
+MG_INLINE vec vec_set(double value) {
+    return _mm512_set1_pd(value);
+}
+MG_INLINE vec vec_load(const double *p) {
+    return _mm512_loadu_pd(p);
+}
+MG_INLINE vec vec_load_part(const double *p, int64_t n) {
+    return _mm512_maskz_loadu_pd(vec_mask(n), p);
+}
+MG_INLINE vec vec_widen(const float *p) {
+    return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+}
+MG_INLINE vec vec_widen_part(const float *p, int64_t n) {
+    return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(vec_mask(n), p));
+}
+MG_INLINE void vec_store(double *p, vec a) {
+    _mm512_storeu_pd(p, a);
+}
+MG_INLINE void vec_store_part(double *p, vec a, int64_t n) {
+    _mm512_mask_storeu_pd(p, vec_mask(n), a);
+}
+MG_INLINE vec vec_add(vec a, vec b) {
+    return _mm512_add_pd(a, b);
+}
+MG_INLINE vec vec_subtract(vec a, vec b) {
+    return _mm512_sub_pd(a, b);
+}
+MG_INLINE vec vec_multiply(vec a, vec b) {
+    return _mm512_mul_pd(a, b);
+}
+MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
+    return _mm512_fmadd_pd(a, b, c);
+}
+MG_INLINE vec vec_max(vec a, vec b) { /* b where a is a NaN */
+    return _mm512_max_pd(a, b);
+}
+MG_INLINE vec vec_min(vec a, vec b) {
+    return _mm512_min_pd(a, b);
+}
+MG_INLINE double vec_sum(vec a) { /* halves, then as the four-lane sum */
+    const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
+    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+}
+
+#endif
