@@ -11,6 +11,9 @@
 
 enum { MOST_THREADS = 1024 };
 
+/* Size of the options in version 0.1, whose last field is `user`. Never changes. */
+enum { FIRST_SIZE = offsetof(margin_context_options, user) + sizeof(void *) };
+
 static const long long progress_interval = 100 * 1000 * 1000; /* nanoseconds */
 
 /* ---- Options ---- */
@@ -21,8 +24,8 @@ static margin_status read_options(const margin_context_options *given,
                                   margin_context_options *options, margin_error *error) {
     memset(options, 0, sizeof *options);
     if (!given) return MARGIN_OK;
-    size_t size = given->size > 0 ? given->size : sizeof *given;
-    MG_REQUIRE(size >= sizeof *given, error, MARGIN_ERROR_ARGUMENT,
+    size_t size = given->size > 0 ? given->size : FIRST_SIZE;
+    MG_REQUIRE(size >= FIRST_SIZE, error, MARGIN_ERROR_ARGUMENT,
                "options.size is %zu; set it to sizeof(margin_context_options), which is %zu", size,
                sizeof *given);
     const char *bytes = (const char *)given;
@@ -31,7 +34,7 @@ static margin_status read_options(const margin_context_options *given,
                    "the options were made for a later version (size %zu, here %zu) and set what "
                    "this one does not know; use a newer libmargin",
                    size, sizeof *given);
-    *options = *given;
+    memcpy(options, given, MG_MIN(size, sizeof *options));
     return MARGIN_OK;
 }
 

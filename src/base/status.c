@@ -151,17 +151,19 @@ mg_number_text mg_number(double value) {
     return number;
 }
 
+/* One digit after the point below 100 units, none above; rounded to nearest. */
 mg_bytes_text mg_bytes(uint64_t bytes) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     mg_bytes_text out;
-    uint64_t whole = bytes, tenths = 0;
     int unit = 0;
-    while (whole >= 1024 && unit + 1 < MG_LENGTH(units)) {
-        tenths = (whole % 1024 * 10 + 512) / 1024; /* of the unit after this step, rounded */
-        whole /= 1024;
+    while (unit + 1 < MG_LENGTH(units) && bytes >> (10 * unit + 10) > 0)
         unit++;
-    }
-    if (tenths == 10) {
+    uint64_t one = (uint64_t)1 << (10 * unit), whole = bytes / one, rest = bytes % one;
+    uint64_t tenths = unit == 0 ? 0 : (rest * 10 + one / 2) / one;
+    if (whole >= 100) {
+        whole += unit > 0 && rest >= one / 2;
+        tenths = 0;
+    } else if (tenths == 10) {
         whole++;
         tenths = 0;
     }
@@ -169,11 +171,11 @@ mg_bytes_text mg_bytes(uint64_t bytes) {
         whole = 1;
         unit++;
     }
-    if (tenths > 0 && whole < 100)
+    const char *name = bytes == 1 ? "byte" : units[unit];
+    if (tenths > 0)
         snprintf(out.text, sizeof out.text, "%llu.%llu %s", (unsigned long long)whole,
-                 (unsigned long long)tenths, units[unit]);
+                 (unsigned long long)tenths, name);
     else
-        snprintf(out.text, sizeof out.text, "%llu %s",
-                 (unsigned long long)(whole + (tenths >= 5 ? 1 : 0)), units[unit]);
+        snprintf(out.text, sizeof out.text, "%llu %s", (unsigned long long)whole, name);
     return out;
 }
