@@ -141,7 +141,7 @@ int64_t mg_row_bytes(const margin_matrix *x) {
 }
 
 const char *mg_column_name(const margin_column *columns, int64_t column, char buffer[32]) {
-    if (columns) return columns[column].name;
+    if (columns && columns[column].name) return columns[column].name;
     snprintf(buffer, 32, "x%lld", (long long)column + 1);
     return buffer;
 }
