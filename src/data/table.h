@@ -44,12 +44,34 @@ typedef struct mg_column_plan {
     bool categorical;              /* told by the options or by `expected` */
     const margin_column *expected; /* or NULL */
 } mg_column_plan;
-/* plan: count entries. `names` are the file's (or "x1"... where has_names is false). DATA with the
- * nearest name on an unknown reference; names the columns that are missing when `expected` is
- * given. */
+/* plan: count entries. `names` are the file's as they stand in it (or "x1"... where has_names is
+ * false). How references are resolved:
+ *  - a name, or if no column has it a number from 1, negative from the end; a name that several
+ *    columns have is refused, a number tells them apart. A list is one name if a column is called
+ *    exactly so, else it is cut at its commas;
+ *  - target NULL: the last column that has no other part; "": none. A reader whose target is not a
+ *    column passes "";
+ *  - `expected`: found by (unique) name if the file has names, else by position among the columns
+ *    that are not ignored, weights or target. A file with names of its own is read by position too
+ *    if the model's are x1, x2, ... and none of them is in it. The target is options->target, else
+ *    expected_target by name; by position, if the file has one column more than features, the
+ *    column of that number (x5: the fifth) or the last. Everything else is left out.
+ * DATA with the nearest name on an unknown reference, names the columns that are missing when
+ * `expected` is given, refuses two parts for one column and a table without features. */
 margin_status mg_plan_columns(mg_heap *heap, const char *const *names, bool has_names,
                               int64_t count, const margin_read_options *options, const char *file,
                               mg_column_plan *plan, int64_t *features, margin_error *error);
+
+/* Names without repetition: the second "a" becomes "a.1", the third "a.2", skipping what the file
+ * has already. items[0..count) point into `names` or into text of their own. */
+typedef struct mg_names {
+    mg_heap *heap;
+    const char **items;
+    char *text;
+} mg_names;
+margin_status mg_names_unique(mg_heap *heap, const char *const *names, int64_t count,
+                              mg_names *unique, margin_error *error);
+void mg_names_free(mg_names *names);
 
 /* ---- Readers
  * ------------------------------------------------------------------------------------------- A
