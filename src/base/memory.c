@@ -113,12 +113,17 @@ static bool book(mg_heap *heap, size_t bytes) {
         }
     } while (!atomic_compare_exchange_weak_explicit(&heap->held, &held, held + more,
                                                     memory_order_relaxed, memory_order_relaxed));
-    long long now = held + more;
-    long long peak = atomic_load_explicit(&heap->peak, memory_order_relaxed);
-    while (now > peak && !atomic_compare_exchange_weak_explicit(
-                             &heap->peak, &peak, now, memory_order_relaxed, memory_order_relaxed)) {
-    }
     return true;
+}
+
+/* After the source has given what was booked: a request that failed never counts. */
+static void note_peak(mg_heap *heap) {
+    long long held = atomic_load_explicit(&heap->held, memory_order_relaxed);
+    long long peak = atomic_load_explicit(&heap->peak, memory_order_relaxed);
+    while (held > peak &&
+           !atomic_compare_exchange_weak_explicit(&heap->peak, &peak, held, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+    }
 }
 
 static void unbook(mg_heap *heap, size_t bytes) {
@@ -181,6 +186,7 @@ static void *block_new(mg_heap *heap, size_t bytes) {
         refuse(heap, MARGIN_ERROR_MEMORY);
         return NULL;
     }
+    note_peak(heap);
     *header_of(block) = (block_header){base, taken, bytes, (size_t)source};
     return block;
 }
@@ -228,6 +234,7 @@ static void *resize_pages(mg_heap *heap, void *memory, size_t bytes) {
         return NULL;
     }
     if (taken < header.taken) unbook(heap, header.taken - taken);
+    note_peak(heap);
     *header_of(block) = (block_header){block, taken, bytes, FROM_PAGES};
     return block;
 }

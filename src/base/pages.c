@@ -52,9 +52,9 @@ void *mg_pages_new(size_t bytes) {
     size_t total = mg_pages_total(bytes);
     char *map = reserve(total, PROT_READ | PROT_WRITE);
     if (!map) return NULL;
-    char *block = map + page_size();
-    madvise(block, total - page_size(), MADV_HUGEPAGE); /* a wish: refusal does no harm */
-    return block;
+    /* a wish: refusal does no harm; for the whole map, as mremap takes no two kinds at once */
+    madvise(map, total, MADV_HUGEPAGE);
+    return map + page_size();
 }
 
 void *mg_pages_resize(void *block, size_t old_bytes, size_t new_bytes) {
