@@ -20,6 +20,7 @@
 enum {
     BUFFER_BYTES = 1 << 16,       /* small writes are gathered to this size */
     CHUNK_BYTES = 1 << 30,        /* most that one system or zlib call is given */
+    SHOWN_PATH = 600,             /* of a long path, so that the reason fits behind it */
     MAX_LINKS = 40,               /* links followed before giving up, as the kernel does */
     MAX_NAME_TRIES = 100,         /* for a temporary name that is not taken */
     GZIP_WINDOW = MAX_WBITS + 16, /* zlib's way to ask for a gzip header */
@@ -57,7 +58,8 @@ static void folder_of(const char *path, char folder[PATH_MAX]) {
 }
 
 static margin_status fail_write(margin_error *error, const char *path, int code) {
-    return mg_fail(error, MARGIN_ERROR_FILE, "%s: cannot be written: %s", path, strerror(code));
+    return mg_fail(error, MARGIN_ERROR_FILE, "cannot write %.*s: %s", SHOWN_PATH, path,
+                   strerror(code));
 }
 
 /* Opening failed: most often it is the folder that is at fault, so say which. */
@@ -65,11 +67,13 @@ static margin_status fail_create(margin_error *error, const mg_output *output, i
     char folder[PATH_MAX];
     folder_of(output->target, folder);
     if (code == ENOENT)
-        return mg_fail(error, MARGIN_ERROR_FILE, "%s: the folder %s does not exist; make it first",
-                       output->path, folder);
+        return mg_fail(error, MARGIN_ERROR_FILE,
+                       "cannot write %.*s: the folder %.200s does not exist; make it first",
+                       SHOWN_PATH, output->path, folder);
     if (code == EACCES || code == EROFS || code == EPERM)
-        return mg_fail(error, MARGIN_ERROR_FILE, "%s: no file can be made in the folder %s: %s",
-                       output->path, folder, strerror(code));
+        return mg_fail(error, MARGIN_ERROR_FILE,
+                       "cannot write %.*s: no file can be made in the folder %.200s: %s",
+                       SHOWN_PATH, output->path, folder, strerror(code));
     return fail_write(error, output->path, code);
 }
 
@@ -151,7 +155,8 @@ static margin_status open_target(mg_output *output, margin_error *error) {
         return open_regular(output, NULL, error);
     }
     MG_REQUIRE(!S_ISDIR(old.st_mode), error, MARGIN_ERROR_FILE,
-               "%s: is a folder; give the name of a file", output->path);
+               "cannot write %.*s: it is a folder; give the name of a file", SHOWN_PATH,
+               output->path);
     if (S_ISREG(old.st_mode)) return open_regular(output, &old, error);
     output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return output->fd >= 0 ? MARGIN_OK : fail_write(error, output->path, errno);
@@ -262,8 +267,8 @@ static margin_status write_packed(mg_output *output, const char *bytes, int64_t 
 
 margin_status mg_output_write(mg_output *output, const void *bytes, int64_t length,
                               margin_error *error) {
-    MG_REQUIRE(!output->failed, error, MARGIN_ERROR_FILE, "%s: an earlier write failed",
-               output->path);
+    MG_REQUIRE(!output->failed, error, MARGIN_ERROR_FILE,
+               "cannot write %.*s: an earlier write failed", SHOWN_PATH, output->path);
     if (length <= 0) return MARGIN_OK;
     if (output->packing) return write_packed(output, bytes, length, error);
     if (output->buffered + length > BUFFER_BYTES) MG_TRY(flush(output, error));
@@ -298,8 +303,8 @@ static void sync_folder(const char *target) {
 }
 
 static margin_status finish(mg_output *output, margin_error *error) {
-    MG_REQUIRE(!output->failed, error, MARGIN_ERROR_FILE, "%s: an earlier write failed",
-               output->path);
+    MG_REQUIRE(!output->failed, error, MARGIN_ERROR_FILE,
+               "cannot write %.*s: an earlier write failed", SHOWN_PATH, output->path);
     if (output->packing) {
         output->stream.avail_in = 0;
         MG_TRY(deflate_some(output, Z_FINISH, error));
