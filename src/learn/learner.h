@@ -142,6 +142,10 @@ void mg_fitted_stage_clear(mg_fitted_stage *fitted);
 void *mg_stage_tensor(mg_fitted_stage *fitted, const char *name, margin_type type, int64_t rows,
                       int64_t columns);
 const mg_tensor *mg_stage_tensor_find(const mg_fitted_stage *fitted, const char *name);
+/* For attach: the data of a vector of `rows` numbers (< 0: any count). MODEL if it is missing or
+ * another. */
+margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, margin_type type,
+                              int64_t rows, const void **data, margin_error *error);
 
 /* ---- Registry (src/model/registry.c)
  * ------------------------------------------------------------------------ */

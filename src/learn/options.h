@@ -28,6 +28,12 @@ const char *mg_choice_at(const char *choices, int index, int64_t *length);
 int mg_choice_find(const char *choices, const char *word, int64_t length);
 void mg_choice_list(const char *choices, char *out, size_t capacity);
 
+/* The first characters of a word for a message, "..." behind them if it goes on. */
+typedef struct mg_excerpt_text {
+    char text[64];
+} mg_excerpt_text;
+mg_excerpt_text mg_excerpt(const char *text, int64_t length);
+
 /* A value as it was written: text[0..length) with quotes and escapes already taken off. */
 typedef struct mg_written {
     const char *text;
@@ -49,6 +55,10 @@ margin_status mg_option_default(const char *component, const margin_option *opti
                                 mg_option_value *value, margin_error *error);
 /* Canonical text of a value: what mg_option_read turns into the same value again. */
 void mg_option_print(const margin_option *option, const mg_option_value *value, mg_text *out);
+
+/* Characters of a word that needs no quotes. */
+bool mg_is_bare_character(char c);
+bool mg_option_equal(const mg_option_value *a, const mg_option_value *b);
 
 /* Index in the component's table, -1 if it has no such option. */
 int mg_option_index(const margin_component *component, const char *name);

@@ -8,7 +8,8 @@
 enum {
     MG_SPEC_MAX_BYTES = 1 << 20,
     MG_SPEC_MAX_COMPONENTS = 64,
-    MG_SPEC_MAX_SET = 100000 /* values of one set */
+    MG_SPEC_MAX_SET = 10000, /* values of one set */
+    MG_SPEC_MAX_SETS = 30    /* never reached: each set doubles the variants */
 };
 #define MG_SPEC_MAX_VARIANTS INT64_C(1000000000)
 
@@ -34,9 +35,9 @@ struct margin_spec {
     mg_arena arena; /* all that the values point to */
     char *text;     /* canonical */
     int component_count, set_count;
-    mg_spec_component *components; /* stages, then the learner */
-    mg_spec_set *sets;             /* in the order of the text */
-    int64_t variants;              /* product of the sets' counts */
+    mg_spec_component *components;      /* stages, then the learner */
+    mg_spec_set sets[MG_SPEC_MAX_SETS]; /* in the order of the canonical text */
+    int64_t variants;                   /* product of the sets' counts */
 };
 
 /* The learner: the last component. */
