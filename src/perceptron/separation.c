@@ -1,0 +1,241 @@
+/* Separability by the nearest points of convex hulls.
+ *
+ *   minimise |g|,  g = sum a_i z_i,  a >= 0,  sum of a over each group = 1
+ *
+ * Widest: groups are the two classes and z_i = y_i (x_i - c), so g = u - v with u, v in the hulls;
+ * for the least |g| every row satisfies g.z_i >= (its group's part of g.g), hence the hyperplane
+ * with normal g has width |g|. Unit: one group and z_i = y_i (x_i, 1). Any g bounds the width from
+ * above by |g| and from below by sum over groups of min z.g / |g|: the gap between the two is the
+ * proof. g = 0 proves that there is no hyperplane (Gordan).
+ *
+ * Wolfe's active set ("corral") on a pool of rows; the pool is refilled with the rows that violate
+ * optimality most after each pass over all data, so a few dozen passes suffice whatever the number
+ * of active-set changes. First the decision, in coordinates where every column has range 1, then
+ * the widest hyperplane in the user's units.
+ *
+ * Sources: P. Wolfe, "Finding the nearest point in a polytope", Math. Programming 11 (1976)
+ * 128-149; K. Bennett and E. Bredensteiner, "Duality and geometry in SVM classifiers", ICML 2000
+ * (hull distance = margin). Ours: two groups through two lifted coordinates, the pool, the change
+ * of coordinates between decision and width, and the double-double check of the result. */
+#include "perceptron/separation.h"
+
+#include "perceptron/separation_search.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Largest residual (in units of a column's range) that counts as coinciding means. */
+static const double proof_residual = 1e-9;
+
+/* ---- Results
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* Normal in the user's units from g, of norm 1 (unit: together with the intercept). */
+static void normal_from(const mg_search *s, const double *g, double *w) {
+    double square = s->points.augmented ? g[s->points.columns] * g[s->points.columns] : 0;
+    for (int64_t j = 0; j < s->points.columns; j++) {
+        w[j] = s->points.centre ? g[j] * s->points.scale[j] : g[j];
+        square += w[j] * w[j];
+    }
+    double norm = sqrt(square);
+    for (int64_t j = 0; j < s->points.columns; j++)
+        w[j] = norm > 0 ? w[j] / norm : 0;
+}
+
+/* Intercept and margin of a normal, in double-double; unit: the intercept is part of the unit
+ * vector. */
+static margin_status measure(const mg_search *s, const double *w, double *intercept,
+                             double *margin) {
+    mg_extremes e;
+    MG_TRY(mg_extremes_find(s->context, s->problem, w, &e, s->error));
+    if (s->points.augmented) {
+        double norm = sqrt(s->ops->square(s->best_g, s->points.dimension));
+        *intercept = s->best_g[s->points.columns] / norm;
+    } else {
+        *intercept = -(e.least_positive.high / 2 + e.greatest_negative.high / 2);
+    }
+    *margin = fmin(mg_twin_plus(e.least_positive, *intercept),
+                   -mg_twin_plus(e.greatest_negative, *intercept));
+    return MARGIN_OK;
+}
+
+/* Takes the search's hyperplane if it is wider than what `out` holds. */
+static margin_status take_hyperplane(mg_search *s, mg_separation *out) {
+    double intercept, margin, *w = s->raw;
+    if (isinf(s->best_lower)) return MARGIN_OK;
+    normal_from(s, s->best_g, w);
+    MG_TRY(measure(s, w, &intercept, &margin));
+    if (!(margin > out->margin)) return MARGIN_OK;
+    memcpy(out->weights, w, (size_t)s->points.columns * sizeof *w);
+    out->intercept = intercept;
+    out->margin = margin;
+    return MARGIN_OK;
+}
+
+static margin_status take_weights(mg_search *s, mg_separation *out) {
+    mg_heap *heap = s->context->heap;
+    int64_t *samples;
+    double *coefficients;
+    MG_NEW(heap, samples, s->corral.size, "the proof", s->error);
+    coefficients = mg_new(heap, s->corral.size, sizeof *coefficients);
+    if (!coefficients) {
+        mg_free(heap, samples);
+        return mg_no_memory(heap, s->corral.size, sizeof *coefficients, "the proof", s->error);
+    }
+    mg_free(heap, out->samples);
+    mg_free(heap, out->coefficients);
+    out->samples = samples;
+    out->coefficients = coefficients;
+    out->count = s->corral.size;
+    memcpy(samples, s->corral.member, (size_t)out->count * sizeof *samples);
+    memcpy(coefficients, s->corral.weight, (size_t)out->count * sizeof *coefficients);
+    return MARGIN_OK;
+}
+
+/* Largest difference of the weighted class means, column by column, in units of the column's range:
+ * what a third party recomputes. */
+static double measure_residual(mg_search *s, const mg_ranges *ranges) {
+    memset(s->g, 0, (size_t)s->points.columns * sizeof *s->g);
+    for (int64_t k = 0; k < s->corral.size; k++) {
+        int64_t sample = s->corral.member[k];
+        mg_row_expand(&s->problem->x, mg_sample_row(s->problem, sample), s->raw);
+        double weight = s->corral.weight[k] * s->problem->sign[sample];
+        for (int64_t j = 0; j < s->points.columns; j++)
+            s->g[j] += weight * (s->raw[j] - ranges->mean[j]);
+    }
+    double residual = 0;
+    for (int64_t j = 0; j < s->points.columns; j++) {
+        double range = ranges->high[j] - ranges->low[j];
+        if (range > 0) residual = fmax(residual, fabs(s->g[j]) / range);
+    }
+    return residual;
+}
+
+/* ---- Coordinates
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* Decision: each column centred, range 1. Width: all columns divided by the largest range, which
+ * changes no angle. */
+static void set_coordinates(const mg_ranges *ranges, int64_t columns, bool equal_ranges,
+                            double *centre, double *scale) {
+    double widest = 0;
+    for (int64_t j = 0; j < columns; j++)
+        widest = fmax(widest, ranges->high[j] - ranges->low[j]);
+    for (int64_t j = 0; j < columns; j++) {
+        double range = ranges->high[j] - ranges->low[j];
+        centre[j] = ranges->mean[j];
+        scale[j] =
+            equal_ranges ? 1 / (range > 0 ? range : 1) : ldexp(1, -ilogb(widest > 0 ? widest : 1));
+    }
+}
+
+static margin_status search_phase(mg_search *s, mg_separation *out, mg_search_goal goal,
+                                  const mg_ranges *ranges) {
+    s->goal = goal;
+    margin_status status = mg_search_create(s), found = MARGIN_OK;
+    if (status < 0) goto done;
+    MG_GO(found = mg_search_run(s));
+    MG_GO(take_hyperplane(s, out));
+    MG_GO(take_weights(s, out));
+    out->iterations += s->changes;
+    if (goal == MG_SEARCH_DECIDE) {
+        out->residual = measure_residual(s, ranges);
+    } else if (out->margin > 0) {
+        /* |g| in the coordinates of this phase; back to the user's units */
+        double upper = sqrt(s->square) / (s->points.augmented ? 1 : 2);
+        if (s->points.centre) upper /= s->points.scale[0];
+        out->margin_gap = fmin(1, fmax(0, 1 - out->margin / upper));
+    }
+    status = found;
+done:
+    mg_search_free(s);
+    return status;
+}
+
+static mg_search new_search(margin_context *context, const mg_problem *problem, bool augmented,
+                            double *centre, double *scale, margin_error *error) {
+    mg_search s = {.context = context, .problem = problem, .error = error};
+    s.stop = mg_stop_make(context, -1);
+    s.points = (mg_points){.context = context,
+                           .problem = problem,
+                           .isa = mg_isa_level(),
+                           .augmented = augmented,
+                           .columns = problem->x.columns,
+                           .dimension = problem->x.columns + augmented,
+                           .centre = centre,
+                           .scale = scale};
+    s.points.ops = mg_row_ops_for(&problem->x, s.points.isa);
+    s.groups = augmented ? 1 : 2;
+    return s;
+}
+
+static margin_status find_widest(margin_context *context, const mg_problem *problem,
+                                 mg_separation_kind kind, const mg_ranges *ranges, double *centre,
+                                 double *scale, mg_separation *out, margin_error *error) {
+    if (kind == MG_SEPARATE_UNIT) {
+        /* The intercept counts in the norm from here on. */
+        double norm = hypot(1, out->intercept);
+        out->margin /= norm;
+        out->intercept /= norm;
+        for (int64_t j = 0; j < problem->x.columns; j++)
+            out->weights[j] /= norm;
+        mg_search s = new_search(context, problem, true, NULL, NULL, error);
+        return search_phase(&s, out, MG_SEARCH_WIDEN, ranges);
+    }
+    if (centre) set_coordinates(ranges, problem->x.columns, false, centre, scale);
+    mg_search s = new_search(context, problem, false, centre, scale, error);
+    return search_phase(&s, out, MG_SEARCH_WIDEN, ranges);
+}
+
+margin_status mg_separate(margin_context *context, const mg_problem *problem,
+                          mg_separation_kind kind, mg_separation *out, margin_error *error) {
+    mg_heap *heap = context->heap;
+    int64_t columns = problem->x.columns;
+    bool dense = columns <= MG_SEARCH_DENSE_COLUMNS;
+    mg_separation result = {.heap = heap, .verdict = MG_UNDECIDED, .margin = -INFINITY};
+    mg_ranges ranges = {NULL, NULL, NULL};
+    double *centre = NULL, *scale = NULL;
+    margin_status status = MARGIN_OK;
+    result.margin_gap = 1;
+    MG_GO_NEW(heap, result.weights, MG_MAX(columns, 1), "the hyperplane", error);
+    memset(result.weights, 0, (size_t)columns * sizeof *result.weights);
+    MG_GO(mg_ranges_find(context, problem, &ranges, error));
+    if (dense) {
+        MG_GO_NEW(heap, centre, columns, "column centres", error);
+        MG_GO_NEW(heap, scale, columns, "column scales", error);
+        set_coordinates(&ranges, columns, true, centre, scale);
+    }
+    mg_search s = new_search(context, problem, false, centre, scale, error);
+    MG_GO(search_phase(&s, &result, MG_SEARCH_DECIDE, &ranges));
+    margin_status stopped = status;
+    if (result.margin > 0) {
+        result.verdict = MG_SEPARABLE;
+        MG_GO(find_widest(context, problem, kind, &ranges, centre, scale, &result, error));
+        if (!(result.margin > 0)) result.verdict = MG_UNDECIDED;
+    } else if (result.residual <= proof_residual) {
+        result.verdict = MG_NOT_SEPARABLE;
+    }
+    if (result.verdict == MG_UNDECIDED)
+        status = stopped > 0 ? stopped : MARGIN_STOPPED_STALLED;
+    else
+        status = MARGIN_OK;
+done:
+    mg_free(heap, ranges.low);
+    mg_free(heap, centre);
+    mg_free(heap, scale);
+    if (status < 0)
+        mg_separation_free(&result);
+    else
+        *out = result;
+    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(error) : status;
+}
+
+void mg_separation_free(mg_separation *separation) {
+    if (!separation->heap) return;
+    mg_free(separation->heap, separation->weights);
+    mg_free(separation->heap, separation->samples);
+    mg_free(separation->heap, separation->coefficients);
+    memset(separation, 0, sizeof *separation);
+}

@@ -1,0 +1,43 @@
+/* The points of the nearest-point problem as the data gives them: z_i = y_i d (x_i - c), with y_i
+ * appended where the intercept counts in the norm. Also what is measured on the raw data: column
+ * ranges, scores of all rows, the exact margin. */
+#ifndef MG_SEPARATION_POINTS_H
+#define MG_SEPARATION_POINTS_H
+
+#include "learn/learner.h"
+
+typedef struct mg_points {
+    margin_context *context;
+    const mg_problem *problem;
+    const mg_row_ops *ops;
+    mg_isa isa;
+    bool augmented;
+    int64_t columns, dimension; /* columns, + 1 if augmented */
+    double *centre, *scale;     /* columns numbers each; NULL: 0 and 1 */
+} mg_points;
+
+typedef struct mg_ranges {
+    double *low, *high, *mean; /* columns numbers each */
+} mg_ranges;
+/* The three arrays lie in one block that starts at low; release it with mg_free. */
+margin_status mg_ranges_find(margin_context *context, const mg_problem *problem, mg_ranges *ranges,
+                             margin_error *error);
+
+void mg_point_write(const mg_points *points, int64_t sample, double *z);
+/* scores[i] = z_i . g for all samples, in parallel. `raw` is scratch of `columns` numbers. */
+margin_status mg_points_score(const mg_points *points, const double *g, double *raw,
+                              double *scores);
+
+/* Extremes of w.x over each class, in double-double arithmetic. */
+typedef struct mg_twin {
+    double high, low;
+} mg_twin;
+typedef struct mg_extremes {
+    mg_twin least_positive, greatest_negative;
+} mg_extremes;
+margin_status mg_extremes_find(margin_context *context, const mg_problem *problem, const double *w,
+                               mg_extremes *extremes, margin_error *error);
+double mg_twin_plus(mg_twin a, double b); /* rounded sum */
+mg_twin mg_twin_add_product(mg_twin sum, double a, double b);
+
+#endif

@@ -1,0 +1,374 @@
+/* Separability: known answers, and certificates checked from the raw data by code that shares
+ * nothing with the solver. */
+#include "support/support.h"
+
+#include "base/random.h"
+#include "perceptron/separation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Oracle ------------------------------------------------------------------------------- */
+
+static long double product(const mg_problem *p, int64_t sample, const double *w) {
+    long double sum = 0;
+    double *row = malloc((size_t)p->x.columns * sizeof *row);
+    mg_row_expand(&p->x, mg_sample_row(p, sample), row);
+    for (int64_t j = 0; j < p->x.columns; j++)
+        sum += (long double)row[j] * w[j];
+    free(row);
+    return sum;
+}
+
+/* Least y (w.x + b), from nothing but the data and the answer. */
+static double least_margin(const mg_problem *p, const mg_separation *s) {
+    long double least = INFINITY;
+    for (int64_t i = 0; i < p->count; i++)
+        least = fminl(least, p->sign[i] * (product(p, i, s->weights) + s->intercept));
+    return (double)least;
+}
+
+/* Difference of the weighted means of the two classes; also checks that the weights are convex. */
+static void mean_difference(const mg_problem *p, const mg_separation *s, double *difference) {
+    double sum[2] = {0, 0}, *row = malloc((size_t)p->x.columns * sizeof *row);
+    memset(difference, 0, (size_t)p->x.columns * sizeof *difference);
+    for (int64_t k = 0; k < s->count; k++) {
+        int64_t i = s->samples[k];
+        assert_in_range(i, 0, p->count - 1);
+        assert_true(s->coefficients[k] > 0);
+        sum[p->sign[i] < 0] += s->coefficients[k];
+        mg_row_expand(&p->x, mg_sample_row(p, i), row);
+        for (int64_t j = 0; j < p->x.columns; j++)
+            difference[j] += p->sign[i] * s->coefficients[k] * row[j];
+    }
+    assert_true(fabs(sum[0] - 1) < 1e-12 && fabs(sum[1] - 1) < 1e-12);
+    free(row);
+}
+
+static void check_proof(const mg_problem *p, const mg_separation *s) {
+    double *difference = malloc((size_t)p->x.columns * sizeof *difference);
+    mean_difference(p, s, difference);
+    double *row = malloc((size_t)p->x.columns * sizeof *row);
+    for (int64_t j = 0; j < p->x.columns; j++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < p->count; i++) {
+            mg_row_expand(&p->x, mg_sample_row(p, i), row);
+            low = fmin(low, row[j]);
+            high = fmax(high, row[j]);
+        }
+        assert_true(fabs(difference[j]) <= 1.01e-9 * (high - low));
+    }
+    free(row);
+    free(difference);
+}
+
+/* The hyperplane holds for every row, and half the distance of two points of the hulls bounds any
+ * margin from above. */
+static void check_hyperplane(const mg_problem *p, const mg_separation *s, double gap) {
+    double norm = 0, bound = 0, *difference = malloc((size_t)p->x.columns * sizeof *difference);
+    for (int64_t j = 0; j < p->x.columns; j++)
+        norm += s->weights[j] * s->weights[j];
+    assert_true(fabs(norm - 1) < 1e-12);
+    double least = least_margin(p, s);
+    assert_true(least > 0);
+    assert_true(fabs(least - s->margin) <= 1e-6 * s->margin);
+    mean_difference(p, s, difference);
+    for (int64_t j = 0; j < p->x.columns; j++)
+        bound += difference[j] * difference[j];
+    bound = sqrt(bound) / 2;
+    assert_true(s->margin <= bound * (1 + 1e-6));
+    assert_true(s->margin >= bound * (1 - gap));
+    assert_true(s->margin_gap <= gap);
+    free(difference);
+}
+
+static mg_separation separate(margin_context *context, const mg_problem *p,
+                              mg_separation_kind kind) {
+    mg_separation s;
+    margin_error error = {0};
+    margin_status status = mg_separate(context, p, kind, &s, &error);
+    if (status < 0) print_error("%s\n", error.text);
+    assert_int_equal(status, MARGIN_OK);
+    return s;
+}
+
+static void check(margin_context *context, const mg_problem *p, mg_verdict verdict, double gap) {
+    mg_separation s = separate(context, p, MG_SEPARATE_WIDEST);
+    assert_int_equal(s.verdict, verdict);
+    if (verdict == MG_SEPARABLE)
+        check_hyperplane(p, &s, gap);
+    else
+        check_proof(p, &s);
+    mg_separation_free(&s);
+}
+
+static mg_problem problem_of(const double *x, const int8_t *sign, int64_t rows, int64_t columns) {
+    return (mg_problem){.kind = MG_TWO_CLASS,
+                        .x = margin_dense_f64(x, rows, columns, columns),
+                        .count = rows,
+                        .classes = 2,
+                        .sign = sign};
+}
+
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+static void textbook_points_have_margin_root_two(void **state) {
+    (void)state;
+    double x[] = {3, 3, 4, 3, 1, 1};
+    int8_t y[] = {1, 1, -1};
+    margin_context *context = support_context(NULL, 1);
+    mg_problem p = problem_of(x, y, 3, 2);
+    mg_separation s = separate(context, &p, MG_SEPARATE_WIDEST);
+    assert_close(s.margin, sqrt(2), 1e-14);
+    assert_close(s.weights[0], sqrt(0.5), 1e-14);
+    assert_close(s.intercept, -2 * sqrt(2), 1e-14);
+    mg_separation_free(&s);
+    /* over unit (w, b): w = (1/2, 1/2), b = -2 is best up to its norm 3/sqrt(2), least margin 1 */
+    s = separate(context, &p, MG_SEPARATE_UNIT);
+    assert_close(s.margin, sqrt(2) / 3, 1e-12);
+    assert_close(s.intercept / s.weights[0], -4, 1e-10);
+    mg_separation_free(&s);
+    margin_context_free(context);
+}
+
+static void xor_has_the_proof_of_halves(void **state) {
+    (void)state;
+    double x[] = {0, 0, 1, 1, 0, 1, 1, 0};
+    int8_t y[] = {1, 1, -1, -1};
+    margin_context *context = support_context(NULL, 1);
+    mg_problem p = problem_of(x, y, 4, 2);
+    mg_separation s = separate(context, &p, MG_SEPARATE_WIDEST);
+    assert_int_equal(s.verdict, MG_NOT_SEPARABLE);
+    assert_int_equal(s.count, 4);
+    for (int k = 0; k < 4; k++)
+        assert_close(s.coefficients[k], 0.5, 1e-14);
+    mg_separation_free(&s);
+    margin_context_free(context);
+}
+
+static void small_cases_are_decided(void **state) {
+    (void)state;
+    static const struct {
+        double x[8];
+        int8_t y[4];
+        int64_t rows, columns;
+        mg_verdict verdict;
+    } cases[] = {
+        {{0, 1}, {1, -1}, 2, 1, MG_SEPARABLE},
+        {{1, 1}, {1, -1}, 2, 1, MG_NOT_SEPARABLE},                            /* a tie */
+        {{0, 0, 1, 1, 1, 1, 1, 0}, {1, 1, -1, -1}, 4, 2, MG_NOT_SEPARABLE},   /* a tie among more */
+        {{0, 0, 1, 0, 0.5, 0, 0, 1}, {1, 1, -1, -1}, 4, 2, MG_NOT_SEPARABLE}, /* hulls touch */
+        {{0, 0, 1, 0, 0.5, 1e-9, 0, 1}, {1, 1, -1, -1}, 4, 2, MG_SEPARABLE},  /* and just not */
+        {{1e300, -1e300, 1e299, -1e299}, {1, -1, 1, -1}, 4, 1, MG_SEPARABLE},
+        {{1e-300, 2e-300, 3e-300, 4e-300}, {1, 1, -1, -1}, 4, 1, MG_SEPARABLE},
+        {{7, 7, 7, 7}, {1, -1, 1, -1}, 4, 1, MG_NOT_SEPARABLE}, /* a constant column */
+    };
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        mg_problem p = problem_of(cases[k].x, cases[k].y, cases[k].rows, cases[k].columns);
+        mg_separation s = separate(context, &p, MG_SEPARATE_WIDEST);
+        if (s.verdict != cases[k].verdict) print_error("case %d\n", k);
+        assert_int_equal(s.verdict, cases[k].verdict);
+        mg_separation_free(&s);
+    }
+    margin_context_free(context);
+}
+
+/* ---- Random data with a known plane
+ * --------------------------------------------------------------- */
+
+typedef struct {
+    double *x;
+    int8_t *y;
+    int64_t rows, columns;
+} random_data;
+
+/* Normal rows labelled by a random plane; rows nearer to it than `clearance` are moved away (0:
+ * labels partly random). */
+static random_data make_random(int64_t rows, int64_t columns, double clearance,
+                               double scale_decades) {
+    random_data d = {malloc((size_t)(rows * columns) * sizeof(double)), malloc((size_t)rows), rows,
+                     columns};
+    uint64_t k = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        double f = 0, *row = d.x + i * columns;
+        for (int64_t j = 0; j < columns; j++) {
+            row[j] = mg_random_normal(7, MG_RANDOM_TEST, k++);
+            f += row[j] * (j % 3 - 0.5);
+        }
+        d.y[i] = f >= 0 ? 1 : -1;
+        if (clearance == 0 && i % 10 == 0) d.y[i] = (int8_t)-d.y[i];
+        row[0] -= 2 * clearance * d.y[i]; /* the weight of column 0 is -1/2 */
+        for (int64_t j = 0; j < columns; j++)
+            row[j] = row[j] * pow(10, scale_decades * ((double)j / (double)columns - 0.5)) + 3;
+    }
+    return d;
+}
+
+static void free_random(random_data *d) {
+    free(d->x);
+    free(d->y);
+}
+
+static void random_planes_are_found(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, columns;
+        double clearance, decades;
+    } cases[] = {{50, 3, 0.1, 0},    {50, 3, 0.1, 8},   {400, 20, 0.01, 0}, {400, 20, 0.01, 4},
+                 {3000, 8, 1e-3, 0}, {60, 100, 0.1, 0}, {30, 2500, 0.1, 0}};
+    margin_context *context = support_context(NULL, 3);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        random_data d =
+            make_random(cases[k].rows, cases[k].columns, cases[k].clearance, cases[k].decades);
+        mg_problem p = problem_of(d.x, d.y, d.rows, d.columns);
+        check(context, &p, MG_SEPARABLE, 1e-6);
+        free_random(&d);
+    }
+    margin_context_free(context);
+}
+
+static void random_noise_is_refuted(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, columns;
+        double decades;
+    } cases[] = {{200, 3, 0}, {200, 3, 8}, {2000, 40, 0}, {2000, 40, 6}, {9000, 500, 0}};
+    margin_context *context = support_context(NULL, 3);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        random_data d = make_random(cases[k].rows, cases[k].columns, 0, cases[k].decades);
+        mg_problem p = problem_of(d.x, d.y, d.rows, d.columns);
+        check(context, &p, MG_NOT_SEPARABLE, 0);
+        free_random(&d);
+    }
+    margin_context_free(context);
+}
+
+/* The unit margin is below the widest one, and both agree with the bounds that relate them. */
+static void unit_margin_relates_to_widest(void **state) {
+    (void)state;
+    random_data d = make_random(300, 5, 0.05, 0);
+    margin_context *context = support_context(NULL, 2);
+    mg_problem p = problem_of(d.x, d.y, d.rows, d.columns);
+    mg_separation widest = separate(context, &p, MG_SEPARATE_WIDEST);
+    mg_separation unit = separate(context, &p, MG_SEPARATE_UNIT);
+    double norm = unit.intercept * unit.intercept;
+    for (int64_t j = 0; j < d.columns; j++)
+        norm += unit.weights[j] * unit.weights[j];
+    assert_close(norm, 1, 1e-12);
+    assert_close(least_margin(&p, &unit), unit.margin, 1e-12);
+    assert_true(unit.margin <= widest.margin);
+    assert_true(unit.margin >= widest.margin / hypot(1, widest.intercept) * (1 - 1e-12));
+    mg_separation_free(&widest);
+    mg_separation_free(&unit);
+    margin_context_free(context);
+    free_random(&d);
+}
+
+/* ---- Layouts, threads, failures
+ * ---------------------------------------------------------------------- */
+
+static void layouts_and_threads_agree(void **state) {
+    (void)state;
+    enum { rows = 700, columns = 12 };
+    random_data d = make_random(rows, columns, 0.02, 0);
+    int32_t *indices = malloc(rows * columns * sizeof *indices);
+    int64_t starts[rows + 1];
+    for (int64_t k = 0; k < rows * columns; k++)
+        indices[k] = (int32_t)(k % columns);
+    for (int64_t i = 0; i <= rows; i++)
+        starts[i] = i * columns;
+    mg_problem dense = problem_of(d.x, d.y, rows, columns), sparse = dense;
+    sparse.x = margin_csr_f64(d.x, indices, starts, rows, columns);
+    mg_separation first = {0};
+    for (int threads = 1; threads <= 4; threads++) {
+        margin_context *context = support_context(NULL, threads);
+        mg_separation a = separate(context, &dense, MG_SEPARATE_WIDEST);
+        mg_separation b = separate(context, &sparse, MG_SEPARATE_WIDEST);
+        assert_close(a.margin, b.margin, 1e-9);
+        if (threads == 1) {
+            first = a;
+        } else {
+            assert_memory_equal(a.weights, first.weights, columns * sizeof(double));
+            assert_true(a.intercept == first.intercept && a.margin == first.margin);
+            mg_separation_free(&a);
+        }
+        mg_separation_free(&b);
+        margin_context_free(context);
+    }
+    mg_separation_free(&first);
+    free(indices);
+    free_random(&d);
+}
+
+/* An index view answers as the copied rows do. */
+static void index_views_equal_copies(void **state) {
+    (void)state;
+    random_data d = make_random(200, 4, 0.05, 0);
+    int64_t index[100];
+    int8_t sign[100];
+    double copy[400];
+    for (int i = 0; i < 100; i++) {
+        index[i] = 199 - 2 * i;
+        sign[i] = d.y[index[i]];
+        memcpy(copy + 4 * i, d.x + 4 * index[i], 4 * sizeof(double));
+    }
+    margin_context *context = support_context(NULL, 2);
+    mg_problem view = problem_of(d.x, sign, 200, 4), gathered = problem_of(copy, sign, 100, 4);
+    view.index = index;
+    view.count = 100;
+    mg_separation a = separate(context, &view, MG_SEPARATE_WIDEST);
+    mg_separation b = separate(context, &gathered, MG_SEPARATE_WIDEST);
+    assert_memory_equal(a.weights, b.weights, 4 * sizeof(double));
+    mg_separation_free(&a);
+    mg_separation_free(&b);
+    margin_context_free(context);
+    free_random(&d);
+}
+
+static margin_status separate_body(margin_context *context, void *user, margin_error *error) {
+    mg_separation s;
+    margin_status status = mg_separate(context, user, MG_SEPARATE_WIDEST, &s, error);
+    if (status >= 0) mg_separation_free(&s);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    random_data d = make_random(60, 5, 0.05, 0);
+    mg_problem p = problem_of(d.x, d.y, d.rows, d.columns);
+    assert_true(support_fail_each_allocation(2, separate_body, &p) > 10);
+    free_random(&d);
+}
+
+static void cancel_ends_the_search(void **state) {
+    (void)state;
+    random_data d = make_random(60, 5, 0.05, 0);
+    mg_problem p = problem_of(d.x, d.y, d.rows, d.columns);
+    margin_context *context = support_context(NULL, 2);
+    margin_context_cancel(context);
+    mg_separation s;
+    margin_error error = {0};
+    assert_int_equal(mg_separate(context, &p, MG_SEPARATE_WIDEST, &s, &error),
+                     MARGIN_ERROR_CANCELLED);
+    assert_true(error.text[0] != 0);
+    margin_context_free(context);
+    free_random(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(textbook_points_have_margin_root_two),
+        cmocka_unit_test(xor_has_the_proof_of_halves),
+        cmocka_unit_test(small_cases_are_decided),
+        cmocka_unit_test(random_planes_are_found),
+        cmocka_unit_test(random_noise_is_refuted),
+        cmocka_unit_test(unit_margin_relates_to_widest),
+        cmocka_unit_test(layouts_and_threads_agree),
+        cmocka_unit_test(index_views_equal_copies),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(cancel_ends_the_search),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
