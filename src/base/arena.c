@@ -28,14 +28,14 @@ static struct mg_arena_block *block_of(mg_heap *heap, size_t capacity) {
 }
 
 /* A block for a piece of `bytes`, linked in. Sharing is only an economy: where a shared block does
- * not fit into memory, one for the piece alone may. */
+ * not fit under the limit, one for the piece alone may. */
 static struct mg_arena_block *add_block(mg_arena *arena, size_t bytes) {
     struct mg_arena_block *first = arena->first, *block = NULL;
     size_t shared = first ? MG_MIN(2 * first->capacity, (size_t)LARGEST_BLOCK) : FIRST_BLOCK;
     if (shared < FIRST_BLOCK) shared = FIRST_BLOCK;
     bool alone = bytes > shared / 2;
     if (!alone) block = block_of(arena->heap, shared);
-    if (!block) block = block_of(arena->heap, bytes);
+    if (alone || (!block && mg_heap_limit(arena->heap) > 0)) block = block_of(arena->heap, bytes);
     if (!block) return NULL;
     if (alone && first) {
         block->next = first->next;

@@ -247,11 +247,9 @@ void *mg_resize(mg_heap *heap, void *memory, int64_t count, size_t size) {
     if (bytes <= header->bytes && bytes >= header->bytes / 4 * 3) return memory;
     if (header->source == FROM_PAGES && source_for(heap, bytes) == FROM_PAGES)
         return resize_pages(heap, memory, bytes);
-    bool shrinks = bytes < header->bytes;
-    size_t kept = shrinks ? bytes : header->bytes;
     void *block = block_new(heap, bytes);
-    if (!block) return shrinks ? memory : NULL; /* the larger block serves as well */
-    memcpy(block, memory, kept);
+    if (!block) return NULL;
+    memcpy(block, memory, MG_MIN(bytes, header->bytes));
     mg_free(heap, memory);
     return block;
 }

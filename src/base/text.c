@@ -24,7 +24,8 @@ static bool make_room(mg_text *text, int64_t more) {
     int64_t needed = text->length + more + 1;
     int64_t wanted = MG_MAX(MG_MAX(needed, 64), text->capacity + text->capacity / 2);
     char *grown = mg_resize(text->heap, text->data, wanted, 1);
-    if (!grown && wanted > needed) {
+    if (!grown &&
+        mg_heap_limit(text->heap) > 0) { /* what is needed may fit where a reserve does not */
         wanted = needed;
         grown = mg_resize(text->heap, text->data, wanted, 1);
     }
