@@ -5,14 +5,17 @@
 #include "base/context.h"
 #include "margin/model.h"
 
+/* No items, one sub-problem, every measured number NaN. */
 void mg_report_init(margin_report *report);
 /* Sets or replaces an item; the 17th is dropped (a defect, caught by a test over the registry). */
 void mg_report_set(margin_report *report, const char *name, double value);
 void mg_report_formula(margin_report *report, const char *text);
 void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(2, 3);
-/* Joins reports of sub-problems: objectives and iterations add up, the worst status, gap and reason
- * win; of items: mistakes and support_vectors add up, margin takes the least, radius and bound the
- * greatest. `label` names the sub-problem in the reason. */
+/* Joins the report of the next sub-problem to that of those before it (the first one is simply
+ * copied): objectives, iterations and counts of sub-problems add up, the worst status, gap and
+ * reason win (a NaN gap is the worst); of items: mistakes, updates, errors and support_vectors add
+ * up, margin takes the least, the others the greatest, NaN where one is NaN. `label` names the
+ * sub-problem in the reason. */
 void mg_report_join(margin_report *into, const margin_report *part, const char *label);
 
 #endif

@@ -1,0 +1,16 @@
+/* Sorting numbers of things by a rule of the caller. */
+#ifndef MG_SORT_H
+#define MG_SORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* True if a belongs strictly before b. */
+typedef bool (*mg_before)(int64_t a, int64_t b, const void *argument);
+
+/* Stable merge sort of items[0..count); `scratch` holds count numbers. About count * log2(count)
+ * calls of `before`, fewer where parts are in order already. */
+void mg_sort(int64_t *items, int64_t count, int64_t *scratch, mg_before before,
+             const void *argument);
+
+#endif

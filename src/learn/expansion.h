@@ -1,0 +1,37 @@
+/* Expansions f(x) = sum over support rows s of c_s k(s, x) + b: what its files share. */
+#ifndef MG_EXPANSION_H
+#define MG_EXPANSION_H
+
+#include "learn/dual.h"
+
+/* Support rows are visited in chunks, the coefficients of all functions chunk by chunk: a run is
+ * the part of one function's coefficients that falls into one chunk. */
+enum { MG_EXPANSION_CHUNK = 128 };
+
+typedef struct mg_expansion_run {
+    int64_t function;
+    int64_t first, count; /* coefficients */
+} mg_expansion_run;
+
+/* What attach derives, one block of memory. */
+typedef struct mg_expansion_plan {
+    double *squares; /* |s|^2 of the support rows */
+    int64_t *keys;   /* room for view.expansion.keys */
+    int64_t chunks;
+    int64_t *chunk_runs; /* chunk c has the runs [chunk_runs[c], chunk_runs[c + 1]) */
+    mg_expansion_run *runs;
+} mg_expansion_plan;
+
+/* Builds h->derived from the tensors in h->view, which have been checked. MEMORY. */
+margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error);
+
+/* mg_hypothesis_kind.scores. Scratch is on the stack: about 50 KB. */
+void mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                         int64_t count, double *out);
+
+margin_status mg_expansion_combine(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
+                                   mg_hypothesis **out, margin_error *error);
+margin_status mg_expansion_slice(mg_heap *heap, const mg_hypothesis *h, int64_t function,
+                                 mg_hypothesis **out, margin_error *error);
+
+#endif

@@ -1,0 +1,167 @@
+/* Scores of an expansion without allocating.
+ *
+ * A few query rows are widened to dense f64 and meet the support rows chunk by chunk: one blocked
+ * product gives a chunk's dot products with all of them, the kernel turns them into values, and
+ * each function adds its coefficients in ascending order of support rows. So the bits of a row do
+ * not depend on the rows that are scored beside it. Rows that are too wide for the stack, and
+ * kernels that are no function of the dot product, go pair by pair. */
+#include "learn/expansion.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    QUERIES = 16,      /* rows scored side by side */
+    QUERY_ROOM = 4096, /* numbers of their dense copies: 32 KB */
+    VALUE_ROOM = MG_EXPANSION_CHUNK * QUERIES
+};
+
+/* ---- Plan ------------------------------------------------------------------------------------ */
+
+/* Calls visit(f, chunk, first, count) for every run, functions in order, and returns their number.
+ */
+static int64_t walk_runs(const mg_hypothesis *h, mg_expansion_run *runs, int64_t *ends) {
+    const int64_t *starts = h->view.expansion.starts;
+    const int32_t *entries = h->view.expansion.entries;
+    int64_t found = 0;
+    for (int64_t f = 0; f < h->functions; f++) {
+        for (int64_t k = starts[f]; k < starts[f + 1];) {
+            int64_t chunk = entries[k] / MG_EXPANSION_CHUNK, first = k;
+            while (k < starts[f + 1] && entries[k] / MG_EXPANSION_CHUNK == chunk)
+                k++;
+            if (runs) runs[ends[chunk]] = (mg_expansion_run){f, first, k - first};
+            if (ends) ends[chunk]++;
+            found++;
+        }
+    }
+    return found;
+}
+
+/* Sorts the runs by chunk, within a chunk by function: count, start positions, fill. */
+static void fill_runs(const mg_hypothesis *h, mg_expansion_plan *plan) {
+    int64_t *ends = plan->chunk_runs + 1;
+    memset(plan->chunk_runs, 0, (size_t)(plan->chunks + 2) * sizeof *plan->chunk_runs);
+    walk_runs(h, NULL, ends + 1); /* counts, two places on, as each shift below moves one back */
+    for (int64_t c = 0; c < plan->chunks; c++)
+        ends[c + 1] += ends[c];
+    walk_runs(h, plan->runs, ends);
+}
+
+margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error) {
+    const margin_matrix *support = &h->view.expansion.support;
+    int64_t chunks = (support->rows + MG_EXPANSION_CHUNK - 1) / MG_EXPANSION_CHUNK;
+    int64_t runs = walk_runs(h, NULL, NULL);
+    int64_t numbers = 2 * support->rows + chunks + 2;
+    int64_t bytes =
+        (int64_t)sizeof(mg_expansion_plan) + numbers * 8 + runs * (int64_t)sizeof(mg_expansion_run);
+    mg_expansion_plan *plan = mg_new(h->heap, bytes, 1);
+    if (!plan) return mg_no_memory(h->heap, bytes, 1, "the index of the support rows", error);
+    plan->chunks = chunks;
+    plan->squares = (double *)(plan + 1);
+    plan->keys = (int64_t *)(plan->squares + support->rows);
+    plan->chunk_runs = plan->keys + support->rows;
+    plan->runs = (mg_expansion_run *)(plan->chunk_runs + chunks + 2);
+    fill_runs(h, plan);
+
+    const mg_row_ops *ops = mg_row_ops_for(support, h->isa);
+    for (int64_t i = 0; i < support->rows; i++)
+        plan->squares[i] = ops->square(support, i);
+    mg_free(h->heap, h->derived);
+    h->derived = plan;
+    h->view.expansion.squares = plan->squares;
+    h->view.expansion.keys = NULL;
+    return MARGIN_OK;
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+/* Adds a chunk's part to the scores: values[s * queries + q], s within the chunk. */
+static void add_chunk(const mg_hypothesis *h, int64_t chunk, const double *values, int64_t queries,
+                      double *out) {
+    const mg_expansion_plan *plan = h->derived;
+    const int32_t *entries = h->view.expansion.entries;
+    const double *coefficients = h->view.expansion.coefficients;
+    for (int64_t r = plan->chunk_runs[chunk]; r < plan->chunk_runs[chunk + 1]; r++) {
+        const mg_expansion_run *run = &plan->runs[r];
+        double sums[QUERIES];
+        for (int64_t q = 0; q < queries; q++)
+            sums[q] = out[q * h->functions + run->function];
+        for (int64_t k = run->first; k < run->first + run->count; k++) {
+            const double *value = values + (entries[k] - chunk * MG_EXPANSION_CHUNK) * queries;
+            for (int64_t q = 0; q < queries; q++)
+                sums[q] += coefficients[k] * value[q];
+        }
+        for (int64_t q = 0; q < queries; q++)
+            out[q * h->functions + run->function] = sums[q];
+    }
+}
+
+static void start_scores(const mg_hypothesis *h, int64_t queries, double *out) {
+    for (int64_t q = 0; q < queries; q++)
+        memcpy(out + q * h->functions, h->view.expansion.intercept,
+               (size_t)h->functions * sizeof *out);
+}
+
+/* A kernel may hide a missing value (a distance is clipped at 0): say so for every score. */
+static void mark_missing(const mg_hypothesis *h, double square, double *out) {
+    for (int64_t f = 0; f < h->functions && isnan(square); f++)
+        out[f] = (double)NAN;
+}
+
+/* Scores of dense query rows dense[q * columns + j]. */
+static void score_dense(const mg_hypothesis *h, const double *dense, int64_t queries, double *out) {
+    static const double no_intercept[QUERIES];
+    double values[VALUE_ROOM], squares[QUERIES];
+    const margin_matrix *support = &h->view.expansion.support;
+    const mg_expansion_plan *plan = h->derived;
+    const mg_row_ops *ops = mg_row_ops_for(support, h->isa);
+    const mg_vector_ops *vectors = mg_vector_ops_for(h->isa);
+    start_scores(h, queries, out);
+    for (int64_t q = 0; q < queries; q++)
+        squares[q] = vectors->square(dense + q * h->columns, h->columns);
+    for (int64_t c = 0; c < plan->chunks; c++) {
+        int64_t first = c * MG_EXPANSION_CHUNK;
+        int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
+        ops->scores(support, first, count, dense, no_intercept, queries, values);
+        for (int64_t s = 0; s < count; s++)
+            for (int64_t q = 0; q < queries; q++)
+                values[s * queries + q] =
+                    mg_kernel_from_dot(&h->view.expansion.kernel, values[s * queries + q],
+                                       squares[q], plan->squares[first + s]);
+        add_chunk(h, c, values, queries, out);
+    }
+    for (int64_t q = 0; q < queries; q++)
+        mark_missing(h, squares[q], out + q * h->functions);
+}
+
+static void score_pairs(const mg_hypothesis *h, const margin_matrix *x, int64_t row, double *out) {
+    double values[MG_EXPANSION_CHUNK];
+    const margin_matrix *support = &h->view.expansion.support;
+    const mg_expansion_plan *plan = h->derived;
+    start_scores(h, 1, out);
+    for (int64_t c = 0; c < plan->chunks; c++) {
+        int64_t first = c * MG_EXPANSION_CHUNK;
+        int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
+        for (int64_t s = 0; s < count; s++)
+            values[s] = mg_kernel_rows(&h->view.expansion.kernel, x, row, support, first + s);
+        add_chunk(h, c, values, 1, out);
+    }
+    mark_missing(h, mg_row_ops_for(x, h->isa)->square(x, row), out);
+}
+
+void mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                         int64_t count, double *out) {
+    double dense[QUERY_ROOM];
+    bool by_pairs = h->columns > QUERY_ROOM || h->view.expansion.kernel.kind == MG_KERNEL_LAPLACIAN;
+    for (int64_t i = first; by_pairs && i < first + count; i++)
+        score_pairs(h, x, i, out + (i - first) * h->functions);
+    if (by_pairs) return;
+
+    int64_t side_by_side = MG_MIN(QUERY_ROOM / h->columns, QUERIES);
+    for (int64_t i = first; i < first + count; i += side_by_side) {
+        int64_t queries = MG_MIN(first + count - i, side_by_side);
+        for (int64_t q = 0; q < queries; q++)
+            mg_row_expand(x, i + q, dense + q * h->columns);
+        score_dense(h, dense, queries, out + (i - first) * h->functions);
+    }
+}

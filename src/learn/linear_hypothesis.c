@@ -1,0 +1,108 @@
+/* Linear functions w.x + b: tensors weights (functions x columns) and intercept (functions). */
+#include "learn/dual.h"
+
+#include <math.h>
+#include <string.h>
+
+static margin_status all_finite(const double *values, int64_t count, const char *name,
+                                margin_error *error) {
+    for (int64_t k = 0; k < count; k++)
+        MG_REQUIRE(isfinite(values[k]), error, MARGIN_ERROR_MODEL,
+                   "tensor '%s' of the linear model holds a number that is not finite", name);
+    return MARGIN_OK;
+}
+
+static margin_status linear_attach(mg_hypothesis *h, margin_error *error) {
+    const double *weights = NULL, *intercept = NULL;
+    MG_TRY(
+        mg_hypothesis_expect(h, "weights", MARGIN_F64, h->functions, h->columns, &weights, error));
+    MG_TRY(mg_hypothesis_expect(h, "intercept", MARGIN_F64, h->functions, 0, &intercept, error));
+    MG_TRY(all_finite(weights, h->functions * h->columns, "weights", error));
+    MG_TRY(all_finite(intercept, h->functions, "intercept", error));
+    h->view.linear.weights = weights;
+    h->view.linear.intercept = intercept;
+    return MARGIN_OK;
+}
+
+static void linear_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                          int64_t count, double *out) {
+    mg_row_ops_for(x, h->isa)->scores(x, first, count, h->view.linear.weights,
+                                      h->view.linear.intercept, h->functions, out);
+}
+
+/* An unattached hypothesis with cleared weights. */
+static margin_status new_linear(mg_heap *heap, int64_t columns, int64_t functions,
+                                mg_hypothesis **h, double **weights, double **intercept,
+                                margin_error *error) {
+    mg_hypothesis *made = NULL;
+    margin_status status;
+    MG_GO(mg_hypothesis_new(heap, &mg_hypothesis_linear, columns, functions, &made, error));
+    MG_GO(
+        mg_hypothesis_tensor_new(made, "weights", MARGIN_F64, functions, columns, weights, error));
+    MG_GO(mg_hypothesis_tensor_new(made, "intercept", MARGIN_F64, functions, 0, intercept, error));
+    *h = made;
+    return MARGIN_OK;
+done:
+    mg_hypothesis_free(made);
+    return status;
+}
+
+margin_status mg_linear_make(mg_heap *heap, const double *weights, int64_t columns,
+                             double intercept, mg_hypothesis **h, margin_error *error) {
+    mg_hypothesis *made = NULL;
+    double *w = NULL, *b = NULL;
+    MG_TRY(new_linear(heap, columns, 1, &made, &w, &b, error));
+    memcpy(w, weights, (size_t)columns * sizeof *w);
+    b[0] = intercept;
+    margin_status status = mg_hypothesis_attach(made, error);
+    if (status < 0)
+        mg_hypothesis_free(made);
+    else
+        *h = made;
+    return status;
+}
+
+static margin_status linear_combine(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
+                                    mg_hypothesis **out, margin_error *error) {
+    mg_hypothesis *made = NULL;
+    double *w = NULL, *b = NULL;
+    int64_t functions = 0, columns = parts[0]->columns;
+    margin_status status;
+    for (int64_t k = 0; k < count; k++)
+        functions += parts[k]->functions;
+    MG_GO(new_linear(heap, columns, functions, &made, &w, &b, error));
+    for (int64_t k = 0, f = 0; k < count; f += parts[k]->functions, k++) {
+        const mg_hypothesis *part = parts[k];
+        memcpy(w + f * columns, part->view.linear.weights,
+               (size_t)(part->functions * columns) * sizeof *w);
+        memcpy(b + f, part->view.linear.intercept, (size_t)part->functions * sizeof *b);
+    }
+    MG_GO(mg_dual_combine(parts, count, made, error));
+    MG_GO(mg_hypothesis_attach(made, error));
+    *out = made;
+    return MARGIN_OK;
+done:
+    mg_hypothesis_free(made);
+    return status;
+}
+
+static margin_status linear_slice(mg_heap *heap, const mg_hypothesis *h, int64_t function,
+                                  mg_hypothesis **out, margin_error *error) {
+    mg_hypothesis *made = NULL;
+    MG_TRY(mg_linear_make(heap, h->view.linear.weights + function * h->columns, h->columns,
+                          h->view.linear.intercept[function], &made, error));
+    margin_status status = mg_dual_slice(h, function, made, error);
+    if (status < 0)
+        mg_hypothesis_free(made);
+    else
+        *out = made;
+    return status;
+}
+
+const mg_hypothesis_kind mg_hypothesis_linear = {
+    .name = "linear",
+    .attach = linear_attach,
+    .scores = linear_scores,
+    .combine = linear_combine,
+    .slice = linear_slice,
+};

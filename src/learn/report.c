@@ -1,0 +1,84 @@
+/* Filling in and joining reports. */
+#include "learn/report.h"
+
+#include <math.h>
+#include <string.h>
+
+void mg_report_init(margin_report *report) {
+    memset(report, 0, sizeof *report);
+    report->objective = report->gap = report->tolerance = (double)NAN;
+    report->train_accuracy = report->train_rmse = report->train_r2 = (double)NAN;
+    report->subproblems = 1;
+    report->threads = 1;
+}
+
+static margin_report_item *find_item(margin_report *report, const char *name) {
+    for (int64_t i = 0; i < report->item_count && i < MARGIN_REPORT_ITEMS; i++)
+        if (strcmp(report->items[i].name, name) == 0) return &report->items[i];
+    return NULL;
+}
+
+static void copy_text(char *to, size_t capacity, const char *from) {
+    size_t length = strlen(from);
+    if (length >= capacity) length = capacity - 1;
+    memcpy(to, from, length);
+    to[length] = 0;
+}
+
+void mg_report_set(margin_report *report, const char *name, double value) {
+    margin_report_item *item = find_item(report, name);
+    if (!item) {
+        if (report->item_count >= MARGIN_REPORT_ITEMS) return;
+        item = &report->items[report->item_count++];
+        copy_text(item->name, sizeof item->name, name);
+    }
+    item->value = value;
+}
+
+double margin_report_item_value(const margin_report *report, const char *name) {
+    if (!report || !name) return (double)NAN;
+    const margin_report_item *item = find_item((margin_report *)report, name);
+    return item ? item->value : (double)NAN;
+}
+
+void mg_report_formula(margin_report *report, const char *text) {
+    copy_text(report->formula, sizeof report->formula, text);
+}
+
+void mg_report_reason(margin_report *report, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    mg_sentence(report->reason, sizeof report->reason, format, arguments);
+    va_end(arguments);
+}
+
+/* The worse of two numbers of which the greater is worse; not to know it is the worst. */
+static double greater(double a, double b) {
+    return isnan(a) || isnan(b) ? (double)NAN : MG_MAX(a, b);
+}
+
+static double join_item(const char *name, double a, double b) {
+    static const char *const sums[] = {"mistakes", "updates", "support_vectors", "errors"};
+    for (int i = 0; i < MG_LENGTH(sums); i++)
+        if (strcmp(name, sums[i]) == 0) return a + b;
+    if (strcmp(name, "margin") == 0) return isnan(a) || isnan(b) ? (double)NAN : MG_MIN(a, b);
+    return greater(a, b);
+}
+
+void mg_report_join(margin_report *into, const margin_report *part, const char *label) {
+    if (part->status > into->status) {
+        into->status = part->status;
+        mg_report_reason(into, "%s: %s", label, part->reason);
+    }
+    into->objective += part->objective;
+    into->gap = greater(into->gap, part->gap);
+    into->tolerance = greater(into->tolerance, part->tolerance);
+    into->iterations += part->iterations;
+    into->subproblems += part->subproblems;
+    for (int64_t i = 0; i < part->item_count; i++) {
+        const margin_report_item *item = &part->items[i];
+        const margin_report_item *mine = find_item(into, item->name);
+        mg_report_set(into, item->name,
+                      mine ? join_item(item->name, mine->value, item->value) : item->value);
+    }
+}
