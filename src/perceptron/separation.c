@@ -31,16 +31,24 @@ static const double proof_residual = 1e-9;
  * ------------------------------------------------------------------------------------------------
  */
 
-/* Normal in the user's units from g, of norm 1 (unit: together with the intercept). */
+/* Normal in the user's units from g, of norm 1 (unit: together with the intercept, of which its
+ * share is the last number of g). Divided by the largest entry first: columns of size 1e-300 or
+ * 1e300 must not overflow the norm. */
 static void normal_from(const mg_search *s, const double *g, double *w) {
-    double square = s->points.augmented ? g[s->points.columns] * g[s->points.columns] : 0;
+    double largest = s->points.augmented ? fabs(g[s->points.columns]) : 0;
     for (int64_t j = 0; j < s->points.columns; j++) {
         w[j] = s->points.centre ? g[j] * s->points.scale[j] : g[j];
+        largest = fmax(largest, fabs(w[j]));
+    }
+    if (!(largest > 0)) return;
+    double extra = s->points.augmented ? g[s->points.columns] / largest : 0, square = extra * extra;
+    for (int64_t j = 0; j < s->points.columns; j++) {
+        w[j] /= largest;
         square += w[j] * w[j];
     }
     double norm = sqrt(square);
     for (int64_t j = 0; j < s->points.columns; j++)
-        w[j] = norm > 0 ? w[j] / norm : 0;
+        w[j] /= norm;
 }
 
 /* Intercept and margin of a normal, in double-double; unit: the intercept is part of the unit
@@ -126,8 +134,8 @@ static void set_coordinates(const mg_ranges *ranges, int64_t columns, bool equal
     for (int64_t j = 0; j < columns; j++) {
         double range = ranges->high[j] - ranges->low[j];
         centre[j] = ranges->mean[j];
-        scale[j] =
-            equal_ranges ? 1 / (range > 0 ? range : 1) : ldexp(1, -ilogb(widest > 0 ? widest : 1));
+        scale[j] = equal_ranges ? range > 0 ? fmin(1 / range, 1e300) : 1
+                                : ldexp(1, -ilogb(widest > 0 ? widest : 1));
     }
 }
 
@@ -194,7 +202,8 @@ margin_status mg_separate(margin_context *context, const mg_problem *problem,
     mg_heap *heap = context->heap;
     int64_t columns = problem->x.columns;
     bool dense = columns <= MG_SEARCH_DENSE_COLUMNS;
-    mg_separation result = {.heap = heap, .verdict = MG_UNDECIDED, .margin = -INFINITY};
+    mg_separation result = {
+        .heap = mg_heap_retain(heap), .verdict = MG_UNDECIDED, .margin = -INFINITY};
     mg_ranges ranges = {NULL, NULL, NULL};
     double *centre = NULL, *scale = NULL;
     margin_status status = MARGIN_OK;
@@ -237,5 +246,6 @@ void mg_separation_free(mg_separation *separation) {
     mg_free(separation->heap, separation->weights);
     mg_free(separation->heap, separation->samples);
     mg_free(separation->heap, separation->coefficients);
+    mg_heap_release(separation->heap);
     memset(separation, 0, sizeof *separation);
 }

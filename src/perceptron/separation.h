@@ -16,7 +16,7 @@ typedef enum mg_separation_kind { MG_SEPARATE_WIDEST, MG_SEPARATE_UNIT } mg_sepa
 typedef enum mg_verdict { MG_UNDECIDED = -1, MG_NOT_SEPARABLE = 0, MG_SEPARABLE = 1 } mg_verdict;
 
 typedef struct mg_separation {
-    mg_heap *heap;
+    mg_heap *heap; /* a reference */
     mg_verdict verdict;
     /* separable (undecided: the best found) */
     double *weights; /* x.columns numbers; norm 1 (unit: norm 1 together with the intercept) */

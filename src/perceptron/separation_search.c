@@ -191,7 +191,7 @@ static void update_g(mg_search *s) {
     s->residual = 0;
     for (int64_t j = 0; j < s->points.dimension; j++)
         s->residual = fmax(s->residual, fabs(s->g[j]));
-    if (s->goal == MG_SEARCH_WIDEN && s->corral.q) refine_g(s);
+    if (s->corral.q && (s->goal == MG_SEARCH_WIDEN || s->residual < 1e-4)) refine_g(s);
 }
 
 /* What group `group` contributes to g.g: at the optimum no row of the group scores less. */
