@@ -265,7 +265,7 @@ static void wrong_arguments_come_back(void **state) {
 
 static margin_status call_everything(mg_heap *heap, margin_error *error) {
     enum { N = 6 };
-    double *a = definite_matrix(N, 7), values[N], tau[N], u[N * N], vt[N * N];
+    double *a = definite_matrix(N, 7), values[N], tau[N], u[N * N] = {0}, vt[N * N];
     int pivots[N] = {0};
     int64_t rank, info;
     margin_status status = mg_lapack_dpstrf(heap, 'L', N, a, N, pivots, -1, &rank, &info, error);
