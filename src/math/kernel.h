@@ -38,10 +38,18 @@ double mg_power(double a, int n);
 double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
                       const margin_matrix *z, int64_t j);
 
-/* out[i * ld + j] = k(x[rows[i]], z[zrows[j]]) for a block; rows NULL: first, first+1, ...
- * `squares` of all rows of x and z (needed by rbf only, may be NULL otherwise). f64; blocked and
- * vectorised for dense data; sparse x sparse through a scatter of one row. Row i's bits do not
- * depend on the block it was computed in. Polls cancel. Uses the context's threads. */
+/* values[j]: dot products (laplacian: L1 distances) of one row x with rows z_j, turned in place
+ * into k(x, z_j). squares_z[j] = |z_j|^2 (rbf only). Element j's bits do not depend on its place.
+ */
+void mg_kernel_finish(mg_isa isa, const mg_kernel *kernel, double square_x, const double *squares_z,
+                      double *values, int64_t count);
+
+/* out[i * ld + j] = k(x[x_rows[i]], z[z_rows[j]]) for a block; rows NULL: first, first + 1, ...
+ * `squares` of all rows of x and z from mg_row_squares (needed by rbf only, may be NULL otherwise).
+ * f64; blocked and vectorised, sparse x sparse through a scatter of one row where that is less
+ * work. An element's bits depend on its two rows alone: not on the block, the layouts or which of
+ * the two rows comes first. Polls cancel. Uses the context's threads. Memory: up to 0.5 MB a
+ * thread, and for sparse rows one dense row each. */
 typedef struct mg_kernel_block {
     const margin_matrix *x, *z;
     const int64_t *x_rows, *z_rows;
@@ -52,8 +60,29 @@ margin_status mg_kernel_fill(margin_context *context, const mg_kernel *kernel,
                              const mg_kernel_block *block, double *out, int64_t ld,
                              margin_error *error);
 
-/* squares[i] = |x_i|^2 of all rows, in parallel. */
+/* The same in parts, for callers that fill often: scratch for blocks of these two matrices, to be
+ * used by one call at a time. */
+typedef struct mg_kernel_scratch mg_kernel_scratch;
+margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *kernel,
+                                    const margin_matrix *x, const margin_matrix *z,
+                                    mg_kernel_scratch **scratch, margin_error *error);
+void mg_kernel_scratch_free(mg_kernel_scratch *scratch);
+margin_status mg_kernel_fill_with(mg_kernel_scratch *scratch, const mg_kernel_block *block,
+                                  double *out, int64_t ld);
+/* The square matrix of a block with x = z, both over the same rows: half the work. */
+margin_status mg_kernel_fill_square(mg_kernel_scratch *scratch, const mg_kernel_block *block,
+                                    double *out, int64_t ld);
+
+/* squares[i] = |x_i|^2 of all rows, in parallel, with the sums of mg_kernel_fill: |x - x|^2 is
+ * exactly 0. */
 margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares);
+
+/* 1 / (columns * variance of all values): a gamma for rbf that does not depend on the unit of the
+ * data (scikit-learn's "scale"). Over the samples of `rows` (NULL: the first count rows), weight k
+ * counts as k copies (NULL: all one). 1 if the variance is 0 or there are no columns. */
+margin_status mg_kernel_scale(margin_context *context, const margin_matrix *x, const int64_t *rows,
+                              const double *weights, int64_t count, double *gamma,
+                              margin_error *error);
 
 /* Rows of the Gram matrix K[i, :] over the selected rows of one matrix, kept in a
  * least-recently-used cache of at most `bytes` (the whole Gram where it fits: then it is computed

@@ -92,7 +92,7 @@ MG_INLINE void NAME(score_rows)(const margin_matrix *x, int64_t first, int rows,
     int64_t f = 0;
     for (; f + TILE_FUNCTIONS <= functions; f += TILE_FUNCTIONS)
         NAME(tile)
-        (a, x->stride, rows, w + f * x->columns, TILE_FUNCTIONS, x->columns, out + f, functions);
+    (a, x->stride, rows, w + f * x->columns, TILE_FUNCTIONS, x->columns, out + f, functions);
     for (; f < functions; f++)
         NAME(tile)(a, x->stride, rows, w + f * x->columns, 1, x->columns, out + f, functions);
     for (int r = 0; r < rows; r++)

@@ -54,11 +54,26 @@ MG_INLINE vec vec_multiply(vec a, vec b) {
 MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
     return _mm256_fmadd_pd(a, b, c);
 }
-MG_INLINE vec vec_max(vec a, vec b) { /* b where a is a NaN */
+MG_INLINE vec vec_absolute(vec a) {
+    return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a);
+}
+MG_INLINE vec vec_max(vec a, vec b) { /* b where one is a NaN */
     return _mm256_max_pd(a, b);
 }
 MG_INLINE vec vec_min(vec a, vec b) {
     return _mm256_min_pd(a, b);
+}
+MG_INLINE vec vec_round(vec a) { /* to the nearest whole number */
+    return _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+MG_INLINE vec vec_power_of_two(__m128i k) {
+    const __m256i biased = _mm256_add_epi64(_mm256_cvtepi32_epi64(k), _mm256_set1_epi64x(1023));
+    return _mm256_castsi256_pd(_mm256_slli_epi64(biased, 52));
+}
+MG_INLINE vec vec_scale(vec a, vec k) { /* a 2^k for whole |k| < 2000, in two steps */
+    const __m128i whole = _mm256_cvtpd_epi32(k), half = _mm_srai_epi32(whole, 1);
+    return vec_multiply(vec_multiply(a, vec_power_of_two(half)),
+                        vec_power_of_two(_mm_sub_epi32(whole, half)));
 }
 MG_INLINE double vec_sum(vec a) { /* (a0 + a2) + (a1 + a3) */
     const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));

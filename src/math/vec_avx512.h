@@ -50,11 +50,20 @@ MG_INLINE vec vec_multiply(vec a, vec b) {
 MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
     return _mm512_fmadd_pd(a, b, c);
 }
-MG_INLINE vec vec_max(vec a, vec b) { /* b where a is a NaN */
+MG_INLINE vec vec_absolute(vec a) {
+    return _mm512_abs_pd(a);
+}
+MG_INLINE vec vec_max(vec a, vec b) { /* b where one is a NaN */
     return _mm512_max_pd(a, b);
 }
 MG_INLINE vec vec_min(vec a, vec b) {
     return _mm512_min_pd(a, b);
+}
+MG_INLINE vec vec_round(vec a) { /* to the nearest whole number */
+    return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+MG_INLINE vec vec_scale(vec a, vec k) { /* a 2^k for whole k */
+    return _mm512_scalef_pd(a, k);
 }
 MG_INLINE double vec_sum(vec a) { /* halves, then as the four-lane sum */
     const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
