@@ -171,6 +171,7 @@ static void assert_around(long double value) {
 static void half_way_points_go_to_even(void **unused) {
     (void)unused;
 #if LDBL_MANT_DIG >= 55 && LDBL_MAX_EXP > 2048
+    if (getenv("MARGIN_TEST_LAUNCHED")) skip(); /* valgrind rounds long double to double */
     uint64_t state = 2;
     for (int k = 0; k < 6000; k++) {
         const double low = k % 3 == 0 ? f64_of(support_random(&state) >> (12 + below(&state, 52)))
