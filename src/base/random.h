@@ -20,8 +20,9 @@ typedef enum mg_purpose {
 void mg_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 uint64_t mg_random_u64(uint64_t seed, mg_purpose purpose, uint64_t index);
-double mg_random_unit(uint64_t seed, mg_purpose purpose, uint64_t index);   /* [0, 1), 53 bits */
-double mg_random_normal(uint64_t seed, mg_purpose purpose, uint64_t index); /* N(0, 1) */
+double mg_random_unit(uint64_t seed, mg_purpose purpose, uint64_t index); /* [0, 1), 53 bits */
+/* N(0, 1), by inversion, with exactly rounded operations only: the same bits everywhere. */
+double mg_random_normal(uint64_t seed, mg_purpose purpose, uint64_t index);
 /* Uniform in [0, bound) without bias, bound > 0. */
 uint64_t mg_random_below(uint64_t seed, mg_purpose purpose, uint64_t index, uint64_t bound);
 /* Fisher-Yates over order[0..count): a permutation that depends on (seed, purpose, round, count)

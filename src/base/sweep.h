@@ -1,10 +1,12 @@
 /* The sweep: the only way the library walks over rows.
  *
- * The rows are cut into blocks by row number alone (never by thread); an accumulator is started for
- * each leaf, blocks are added in order, and results are merged in a fixed binary tree over block
- * numbers: the tree of [0, n) splits at the largest power of two below n. So the result has the
- * same bits for any number of threads, and the same sweep can later be run over a stream, or on
- * several machines, by giving each an aligned range. */
+ * The rows are cut into blocks by row number alone (never by thread). Runs of blocks are leaves: an
+ * accumulator is started for each leaf and its blocks are added in order; the leaves are merged in
+ * a fixed binary tree over block numbers: the tree of [0, n) splits at the largest power of two
+ * below n. A leaf that starts at block b has 1 block for b < 128, 2 for b < 256, 4 for b < 512, and
+ * so on: 64 leaves an octave, whatever n is. So the result has the same bits for any number of
+ * threads, and the same sweep can later be run over a stream whose end is not known, or on several
+ * machines, by giving each an aligned range. */
 #ifndef MG_SWEEP_H
 #define MG_SWEEP_H
 
@@ -32,8 +34,15 @@ enum { MG_BLOCK_ROWS = 4096 };
  * 256 KB. A constant of the data's shape, so it may not depend on threads. */
 int64_t mg_block_rows(int64_t row_bytes);
 
-/* Runs the accumulator over rows [0, rows) and leaves the merged state in `state`. Memory: a few
- * states per thread (a carry stack), not one per block. */
+/* Runs the accumulator over rows [0, rows) and leaves the merged state in `state` (aligned as the
+ * functions need it). No rows: init and finish alone. block_rows >= 1; block_rows * the number of
+ * blocks must fit into int64_t. Cost besides `add`: one init and one merge a leaf, so a block
+ * should be no smaller than a state. Memory: at most threads * log2(leaves) + 1 states, in practice
+ * a few a thread, not one per block. Returns the status of the LOWEST failing block, else that of
+ * finish (which may be above 0), else MARGIN_OK. After a failure the content of `state` is
+ * undefined and finish has not run. `error` is written for CANCELLED and where memory for states is
+ * refused (MEMORY, LIMIT); the sentence for a failure of `add` or `finish` is theirs to write
+ * (through `argument`, only if it is the lowest). */
 margin_status mg_sweep(margin_context *context, int64_t rows, int64_t block_rows,
                        const mg_accumulator *accumulator, void *argument, void *state,
                        margin_error *error);
