@@ -1,12 +1,14 @@
 /* margin/spec.h - what to train, in one notation for C, shell, Python and model files, and the
  * catalogue of everything a spec may name.
  *
- *   spec    = component { "|" component }         the last component is a learner, those before it
- * are stages component = name [ "(" [ key "=" value { "," key "=" value } ] ")" ] value   = word |
- * number | "quoted string" | 'quoted string' | set set     = "{" value { "," value } "}" | "{" low
- * ".." high ("log" | "lin") count "}"
+ *   spec      = component { "|" component }      the last one is a learner, the others are stages
+ *   component = name [ "(" [ option { "," option } ] ")" ]
+ *   option    = name "=" ( value | set )
+ *   value     = word | number | "quoted text" | 'quoted text'
+ *   set       = "{" value { "," value } "}" | "{" low ".." high ( "log" | "lin" ) count "}"
  *
- * White space is free. Examples:
+ * White space is free. A word is made of letters, digits and _ - + . (not two points in a row); in
+ * quoted text \" \' and \\ stand for the second character. Examples:
  *   perceptron
  *   minmax | perceptron(form=dual, rate=0.5)
  *   standardize | perceptron(kernel=rbf, sigma={0.5..2 log 3})        a set to search over
@@ -34,7 +36,8 @@ MARGIN_API void margin_spec_free(margin_spec *spec);
  * Parsing it again gives an equal spec. Valid while the spec lives. */
 MARGIN_API const char *margin_spec_text(const margin_spec *spec);
 
-/* How many specs the sets in it stand for (1: none). margin_fit refuses more than 1. */
+/* How many specs the sets in it stand for (1: none). margin_fit refuses more than 1. A set with one
+ * value is that value. Limits: 10000 values in a set, 10^9 variants, 1 MiB of text. */
 MARGIN_API int64_t margin_spec_variants(const margin_spec *spec);
 
 /* ---- Catalogue ---------------------------------------------------------------------------------
@@ -57,7 +60,7 @@ typedef struct margin_option {
     double low, high;
     int low_open, high_open;  /* 1: the bound itself is excluded */
     const char *default_text; /* as it would be written; NULL: decided from the data, see help */
-    const char *choices;      /* "primal|dual" or NULL */
+    const char *choices;      /* "primal|dual" or NULL; words that NUMBER or INTEGER take as well */
     const char *group; /* options of one group exclude each other ("gamma", "sigma"), or NULL */
     const char *help;  /* one sentence without final stop */
 } margin_option;

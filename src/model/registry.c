@@ -1,9 +1,8 @@
 /* The catalogue: every stage and learner, one line each. */
 #include "features/stages.h"
+#include "perceptron/perceptron.h"
 
 #include <string.h>
-
-extern const mg_learner mg_learner_perceptron;
 
 /* Each list by name. */
 static const mg_stage *const stages[] = {

@@ -1,0 +1,128 @@
+#include "features/column_choice.h"
+
+#include "base/nearest.h"
+#include "data/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const mg_option_value *mg_stage_option(const mg_stage *stage, const mg_option_value *options,
+                                       const char *name) {
+    return &options[mg_option_index(&stage->info, name)];
+}
+
+bool mg_is_categorical(const margin_column *columns, int64_t column) {
+    return columns && columns[column].kind == MARGIN_CATEGORICAL;
+}
+
+/* ---- Names in messages ----------------------------------------------------------------------- */
+
+enum { LISTED = 5 };
+
+void mg_column_names_add(mg_column_names *names, const margin_column *columns, int64_t column) {
+    char buffer[32];
+    if (names->count++ >= LISTED) return;
+    const char *name = mg_column_name(columns, column, buffer);
+    const mg_excerpt_text shown = mg_excerpt(name, (int64_t)strlen(name));
+    names->used += snprintf(names->text + names->used, sizeof names->text - (size_t)names->used,
+                            "%s%s", names->count > 1 ? ", " : "", shown.text);
+}
+
+/* ---- Finding columns ------------------------------------------------------------------------- */
+
+typedef struct chooser {
+    const char *stage;
+    const margin_column *columns; /* NULL: x1, x2, ... */
+    int64_t count;
+    mg_name_index index; /* of the columns' names; empty without names */
+    margin_error *error;
+} chooser;
+
+/* A whole number, with or without a minus, and after an x where the columns have no names: the
+ * column it stands for, -1 if it is none. */
+static int64_t find_number(const chooser *c, const char *text, int64_t length) {
+    const bool from_end = length > 0 && *text == '-';
+    const bool named = !c->columns && length > 1 && *text == 'x';
+    int64_t number = 0, at = from_end || named;
+    if (at == length) return -1;
+    for (; at < length; at++) {
+        if (text[at] < '0' || text[at] > '9') return -1;
+        number = MG_MIN(number * 10 + (text[at] - '0'), INT64_MAX / 16);
+    }
+    if (number < 1 || number > c->count) return -1;
+    return from_end ? c->count - number : number - 1;
+}
+
+static margin_status fail_unknown(const chooser *c, const char *text, int64_t length) {
+    mg_nearest nearest = mg_nearest_begin(text, length);
+    for (int64_t k = 0; k < c->index.count; k++)
+        mg_nearest_offer(&nearest, c->index.sorted[k].name,
+                         (int64_t)strlen(c->index.sorted[k].name));
+    char meant[100] = "";
+    if (nearest.best) snprintf(meant, sizeof meant, "did you mean %.60s? ", nearest.best);
+    return mg_fail(c->error, MARGIN_ERROR_DATA,
+                   "%s: the data has no column %s; %sthere are %lld columns, also numbered 1 to "
+                   "%lld",
+                   c->stage, mg_excerpt(text, length).text, meant, (long long)c->count,
+                   (long long)c->count);
+}
+
+static margin_status find_column(const chooser *c, const char *text, int64_t length,
+                                 int64_t *column) {
+    bool several = false;
+    int64_t found = c->columns ? mg_name_find(&c->index, text, length, &several) : -1;
+    if (found >= 0 && several)
+        return mg_fail(c->error, MARGIN_ERROR_DATA,
+                       "%s: several columns are called %s; give the column's number, the first is "
+                       "%lld",
+                       c->stage, mg_excerpt(text, length).text, (long long)found + 1);
+    if (found < 0) found = find_number(c, text, length);
+    if (found < 0) return fail_unknown(c, text, length);
+    *column = found;
+    return MARGIN_OK;
+}
+
+static margin_status choose_listed(const chooser *c, const char *list, bool *chosen) {
+    bool several;
+    if (c->columns && mg_name_find(&c->index, list, (int64_t)strlen(list), &several) >= 0) {
+        int64_t column = 0; /* a single name may hold commas */
+        MG_TRY(find_column(c, list, (int64_t)strlen(list), &column));
+        chosen[column] = true;
+        return MARGIN_OK;
+    }
+    for (const char *at = list;;) {
+        int64_t length = (int64_t)strcspn(at, ","), column = 0;
+        const char *end = at + length;
+        for (; length > 0 && *at == ' '; length--)
+            at++;
+        while (length > 0 && at[length - 1] == ' ')
+            length--;
+        MG_TRY(find_column(c, at, length, &column));
+        chosen[column] = true;
+        if (!*end) return MARGIN_OK;
+        at = end + 1;
+    }
+}
+
+static margin_status index_names(mg_heap *heap, chooser *c) {
+    const char **names;
+    MG_NEW(heap, names, c->count, "the names of the columns", c->error);
+    for (int64_t j = 0; j < c->count; j++)
+        names[j] = c->columns[j].name ? c->columns[j].name : "";
+    const margin_status status = mg_name_index_make(heap, names, c->count, &c->index, c->error);
+    mg_free(heap, names);
+    return status;
+}
+
+margin_status mg_choose_columns(mg_heap *heap, const char *stage, const margin_data *data,
+                                const char *list, bool *chosen, margin_error *error) {
+    const int64_t n = data->x.columns;
+    for (int64_t j = 0; j < n; j++)
+        chosen[j] = !list && !mg_is_categorical(data->columns, j);
+    if (!list) return MARGIN_OK;
+    chooser c = {stage, data->columns, n, {0}, error};
+    if (c.columns) MG_TRY(index_names(heap, &c));
+    const margin_status status = choose_listed(&c, list, chosen);
+    mg_name_index_free(&c.index);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* The option `columns` of a stage: which columns it works on. */
+#ifndef MG_COLUMN_CHOICE_H
+#define MG_COLUMN_CHOICE_H
+
+#include "learn/learner.h"
+
+/* Option k of the stage's table, by name. The name must exist. */
+const mg_option_value *mg_stage_option(const mg_stage *stage, const mg_option_value *options,
+                                       const char *name);
+
+/* Marks chosen[j] for the columns of `list`, separated by commas: a name or, where no column is
+ * called so, a number from 1, negative numbers from the end. NULL: every numeric column. DATA if a
+ * column does not exist. `stage` stands in messages. */
+margin_status mg_choose_columns(mg_heap *heap, const char *stage, const margin_data *data,
+                                const char *list, bool *chosen, margin_error *error);
+
+bool mg_is_categorical(const margin_column *columns, int64_t column);
+
+/* Collects the names of columns for one sentence: up to five of them, then the count. */
+typedef struct mg_column_names {
+    int64_t count;
+    int64_t used;
+    char text[400];
+} mg_column_names;
+void mg_column_names_add(mg_column_names *names, const margin_column *columns, int64_t column);
+
+#endif

@@ -1,0 +1,39 @@
+/* The distinct values of one column with their weights, ascending: for medians, most frequent
+ * values, categories. */
+#ifndef MG_VALUE_RUNS_H
+#define MG_VALUE_RUNS_H
+
+#include "learn/learner.h"
+
+typedef struct mg_value_run {
+    double value, weight;
+} mg_value_run;
+
+/* Access to the columns of a data set; for CSR a copy by columns is made. */
+typedef struct mg_column_reader {
+    mg_heap *heap;
+    const margin_data *data;
+    int64_t rows; /* selected */
+    double total; /* weight of all of them */
+    /* CSR: stored values and weights of column j in [starts[j], starts[j + 1]) */
+    int64_t *starts;
+    double *values, *weights; /* weights NULL: all one */
+} mg_column_reader;
+/* `columns`: which ones will be read (NULL: all). */
+margin_status mg_column_reader_open(margin_context *context, const margin_data *data,
+                                    const bool *columns, mg_column_reader *reader,
+                                    margin_error *error);
+void mg_column_reader_close(mg_column_reader *reader);
+
+/* Runs that a column can have at most: the room that mg_column_runs needs. */
+int64_t mg_column_runs_room(const mg_column_reader *reader);
+/* Writes the runs of a column, missing values left out, and returns their count. `runs` and
+ * `scratch` hold mg_column_runs_room entries each. Safe from several threads. */
+int64_t mg_column_runs(const mg_column_reader *reader, int64_t column, mg_value_run *runs,
+                       mg_value_run *scratch);
+
+/* Ascending by value (-0 before 0); no NaN among them. Equal values keep their order. Linear time.
+ */
+void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch);
+
+#endif
