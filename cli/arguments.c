@@ -1,0 +1,274 @@
+/* The option table, from which parsing, help, man page and completion are made, and the parser. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
+
+#define FIELD(name) (int64_t) offsetof(cli_arguments, name)
+#define READS       " fit predict evaluate separable check convert plot "
+#define USES_ALL    " fit predict evaluate inspect separable check convert plot "
+
+const cli_option cli_options[] = {
+    {"--output", 'o', "FILE", " fit predict evaluate inspect separable check plot ",
+     "write the model, the predictions, the answer or the picture to FILE, whole or not at all",
+     NULL, KIND_TEXT, FIELD(output)},
+    {"--trace", 0, "FILE", " fit ", "write every training step to FILE as CSV", NULL, KIND_TEXT,
+     FIELD(trace)},
+    {"--target", 0, "COLUMN", READS, "column to learn: name or number (default: the last)", NULL,
+     KIND_TEXT, FIELD(target)},
+    {"--no-target", 0, NULL, " check convert ", "all columns are features", NULL, KIND_SWITCH,
+     FIELD(no_target)},
+    {"--weights", 0, "COLUMN", READS, "column of sample weights", NULL, KIND_TEXT, FIELD(weights)},
+    {"--ignore", 0, "COLUMNS", READS, "columns to leave out, separated by commas", NULL, KIND_TEXT,
+     FIELD(ignore)},
+    {"--categorical", 0, "COLUMNS", READS,
+     "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
+     FIELD(categorical)},
+    {"--missing", 0, "POLICY", " fit predict evaluate separable plot ",
+     "missing values: error (the default), mean (filled in, remembered by the model), drop (leave "
+     "the row out)",
+     "error|mean|drop", KIND_TEXT, FIELD(missing)},
+    {"--labels", 0, "FILE", READS, "file with the target, for npy and idx data", NULL, KIND_TEXT,
+     FIELD(labels)},
+    {"--labels-out", 0, "FILE", " convert ", "where the target goes when OUT is npy or idx", NULL,
+     KIND_TEXT, FIELD(labels_out)},
+    {"--format", 0, "NAME", READS, "format of the data where the name does not tell",
+     "csv|svmlight|npy|idx", KIND_TEXT, FIELD(format)},
+    {"--header", 0, NULL, READS, "the first line holds names (default: found out)", NULL,
+     KIND_SWITCH, FIELD(header)},
+    {"--no-header", 0, NULL, READS, "the first line holds data", NULL, KIND_SWITCH,
+     FIELD(no_header)},
+    {"--separator", 0, "CHAR", READS,
+     "between cells: a character, 'tab' or 'space' (default: found out)", NULL, KIND_TEXT,
+     FIELD(separator)},
+    {"--zero-based", 0, NULL, READS, "svmlight indices count from 0 (default: found out)", NULL,
+     KIND_SWITCH, FIELD(zero_based)},
+    {"--one-based", 0, NULL, READS, "svmlight indices count from 1", NULL, KIND_SWITCH,
+     FIELD(one_based)},
+    {"--float32", 0, NULL, READS, "keep features in single precision: half the memory", NULL,
+     KIND_SWITCH, FIELD(float32)},
+    {"--proba", 0, NULL, " predict ", "write the probability of each class too", NULL, KIND_SWITCH,
+     FIELD(probabilities)},
+    {"--scores", 0, NULL, " predict ", "write the scores too", NULL, KIND_SWITCH, FIELD(scores)},
+    {"--margins", 0, "FILE", " evaluate ",
+     "write the functional and geometric margin of every row to FILE", NULL, KIND_TEXT,
+     FIELD(margins)},
+    {"--verify", 0, NULL, " evaluate ", "recompute the proof of the fit from the training data",
+     NULL, KIND_SWITCH, FIELD(verify)},
+    {"--columns", 0, "A,B", " plot ", "the two columns that span the picture", NULL, KIND_TEXT,
+     FIELD(columns)},
+    {"--size", 0, "WxH", " plot ", "size of the picture in pixels (default 800x600)", NULL,
+     KIND_TEXT, FIELD(size)},
+    {"--title", 0, "TEXT", " plot ", "title of the picture", NULL, KIND_TEXT, FIELD(title)},
+    {"--terminal", 0, NULL, " plot ", "draw in the terminal (the default without -o)", NULL,
+     KIND_SWITCH, FIELD(terminal)},
+    {"--threads", 't', "N", USES_ALL,
+     "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
+     FIELD(threads)},
+    {"--seed", 0, "N", " fit plot ", "seed of every random choice (default 0)", NULL, KIND_COUNT,
+     FIELD(seed)},
+    {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
+     FIELD(memory)},
+    {"--time-limit", 0, "SEC", " fit separable ",
+     "stop training after SEC seconds with what there is", NULL, KIND_SECONDS, FIELD(time_limit)},
+    {"--json", 0, NULL, " fit predict evaluate inspect separable check convert learners ",
+     "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
+    {"--quiet", 'q', NULL, USES_ALL, "no notes and no progress; warnings and results stay", NULL,
+     KIND_SWITCH, FIELD(quiet)},
+    {"--bash", 0, NULL, " generate ", "completion for bash", NULL, KIND_SWITCH, FIELD(bash)},
+    {"--zsh", 0, NULL, " generate ", "completion for zsh", NULL, KIND_SWITCH, FIELD(zsh)},
+    {"--man", 0, NULL, " generate ", "the man page", NULL, KIND_SWITCH, FIELD(man)},
+    {"--markdown", 0, NULL, " generate ", "option tables of all stages and learners", NULL,
+     KIND_SWITCH, FIELD(markdown)},
+};
+const int cli_option_count = (int)(sizeof cli_options / sizeof cli_options[0]);
+
+bool cli_option_applies(const cli_option *option, const cli_command *command) {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, " %s ", command->name);
+    return strstr(option->commands, wanted) != NULL;
+}
+
+int cli_usage_error(const cli_command *command, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fputs("margin: ", stderr);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    if (command)
+        fprintf(stderr, "\nusage: margin %s %s\n'margin help %s' tells more\n", command->name,
+                command->usage, command->name);
+    else
+        fputs("\n'margin help' lists the commands\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* Number with an optional ending K, M, G, T (powers of 1024). */
+static bool parse_size(const char *text, double *value) {
+    size_t length = strlen(text);
+    double factor = 1;
+    if (length > 1 && (text[length - 1] == 'B' || text[length - 1] == 'b')) length--;
+    const char *units = "KMGT", *unit = length > 1 ? strchr(units, text[length - 1] & ~0x20) : NULL;
+    if (unit && *unit) {
+        factor = ldexp(1, 10 * (int)(unit - units + 1));
+        length--;
+    }
+    if (!margin_number_parse_f64(text, length, value)) return false;
+    *value *= factor;
+    return *value >= 1 && *value <= 9e18;
+}
+
+static bool has_choice(const char *choices, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = choices; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        size_t end = strcspn(at, "|");
+        if (end == length && !memcmp(at, word, length)) return true;
+    }
+    return false;
+}
+
+static int store_value(const cli_command *command, const cli_option *option, const char *value,
+                       cli_arguments *arguments) {
+    char *field = (char *)arguments + option->field;
+    double number = 0;
+    switch (option->kind) {
+    case KIND_SWITCH:
+        *(bool *)field = true;
+        return EXIT_DONE;
+    case KIND_TEXT:
+        if (option->choices && !has_choice(option->choices, value))
+            return cli_usage_error(command, "%s takes one of %s, not '%s'", option->name,
+                                   option->choices, value);
+        *(const char **)field = value;
+        return EXIT_DONE;
+    case KIND_COUNT:
+        if (!margin_number_parse_f64(value, strlen(value), &number) || number != floor(number) ||
+            number < 0 || number > 9007199254740992.0)
+            return cli_usage_error(command, "%s takes a whole number, not '%s'", option->name,
+                                   value);
+        if (!strcmp(option->name, "--threads") && (number < 1 || number > 1024))
+            return cli_usage_error(command, "--threads takes a number from 1 to 1024, not '%s'",
+                                   value);
+        break;
+    case KIND_SIZE:
+        if (!parse_size(value, &number))
+            return cli_usage_error(command, "%s takes a size such as 500M or 2G, not '%s'",
+                                   option->name, value);
+        break;
+    default:
+        if (!margin_number_parse_f64(value, strlen(value), &number) || !(number > 0) ||
+            number > 1e9)
+            return cli_usage_error(command, "%s takes seconds above 0, not '%s'", option->name,
+                                   value);
+    }
+    *(double *)field = number;
+    return EXIT_DONE;
+}
+
+static const cli_option *find_option(const char *word, size_t length) {
+    for (int i = 0; i < cli_option_count; i++) {
+        const cli_option *o = &cli_options[i];
+        if (strlen(o->name) == length && !memcmp(o->name, word, length)) return o;
+        if (o->letter && length == 2 && word[0] == '-' && word[1] == o->letter) return o;
+    }
+    return NULL;
+}
+
+/* How many single-character edits lead from a to b (Levenshtein), for the nearest name. */
+static size_t edit_distance(const char *a, size_t length, const char *b) {
+    size_t row[64], width = strlen(b);
+    if (width >= 64) return 64;
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            if (row[j] + 1 < best) best = row[j] + 1;
+            row[j] = best;
+        }
+    }
+    return row[width];
+}
+
+static int unknown_option(const cli_command *command, const char *word, size_t length) {
+    const char *near = NULL;
+    size_t least = 4;
+    for (int i = 0; i < cli_option_count; i++) {
+        if (!cli_option_applies(&cli_options[i], command)) continue;
+        size_t distance = edit_distance(word, length, cli_options[i].name);
+        if (distance < least) {
+            least = distance;
+            near = cli_options[i].name;
+        }
+    }
+    return cli_usage_error(command, "there is no option %.*s%s%s%s", (int)length, word,
+                           near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* One option at words[*i]: its value follows '=' or is the next word. */
+static int parse_option(const cli_command *command, int count, char **words, int *i,
+                        cli_arguments *arguments) {
+    const char *word = words[*i], *equals = strchr(word, '=');
+    size_t length = equals && word[1] == '-' ? (size_t)(equals - word) : strlen(word);
+    const cli_option *option = find_option(word, length);
+    if (!option) return unknown_option(command, word, length);
+    if (!cli_option_applies(option, command))
+        return cli_usage_error(command, "%s does not go with 'margin %s'", option->name,
+                               command->name);
+    const char *value = word[length] == '=' ? word + length + 1 : NULL;
+    if (!option->value && value) return cli_usage_error(command, "%s takes no value", option->name);
+    if (option->value && !value) {
+        if (*i + 1 >= count)
+            return cli_usage_error(command, "%s needs a value: %s", option->name, option->value);
+        value = words[++*i];
+    }
+    return store_value(command, option, value, arguments);
+}
+
+static int check_combination(const cli_command *command, const cli_arguments *a) {
+    if (a->header && a->no_header)
+        return cli_usage_error(command, "--header and --no-header exclude each other");
+    if (a->zero_based && a->one_based)
+        return cli_usage_error(command, "--zero-based and --one-based exclude each other");
+    if (a->target && a->no_target)
+        return cli_usage_error(command, "--target and --no-target exclude each other");
+    if (a->probabilities && a->scores)
+        return cli_usage_error(command, "--proba and --scores exclude each other");
+    if (a->separator && strlen(a->separator) != 1 && strcmp(a->separator, "tab") != 0 &&
+        strcmp(a->separator, "space") != 0)
+        return cli_usage_error(
+            command, "--separator takes one character, 'tab' or 'space', not '%s'", a->separator);
+    return EXIT_DONE;
+}
+
+int cli_parse(const cli_command *command, int count, char **words, cli_arguments *arguments) {
+    memset(arguments, 0, sizeof *arguments);
+    bool options_over = false;
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i];
+        if (!options_over && !strcmp(word, "--")) {
+            options_over = true;
+        } else if (!options_over && word[0] == '-' && word[1]) {
+            int code = parse_option(command, count, words, &i, arguments);
+            if (code) return code;
+        } else {
+            if (arguments->word_count == CLI_MAX_WORDS ||
+                arguments->word_count == command->most_words)
+                return cli_usage_error(command, "'%s' is one word too many", word);
+            arguments->words[arguments->word_count++] = word;
+        }
+    }
+    if (arguments->word_count < command->least_words)
+        return cli_usage_error(command, "margin %s needs more words", command->name);
+    return check_combination(command, arguments);
+}

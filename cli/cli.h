@@ -1,0 +1,158 @@
+/* What the commands of the program share. The program sees the public headers only. */
+#ifndef CLI_H
+#define CLI_H
+
+#include "margin/margin.h"
+
+#include <stdbool.h>
+
+/* Exit codes of the contract. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_USAGE = 1,
+    EXIT_BAD_INPUT = 2,
+    EXIT_STOPPED_EARLY = 3,
+    EXIT_NO_MEMORY = 4,
+    EXIT_SYSTEM = 5,
+    EXIT_INTERRUPTED = 130
+};
+
+enum { CLI_MAX_WORDS = 16 };
+
+/* The command line after parsing: NULL, 0 or false where an option was not given. */
+typedef struct cli_arguments {
+    const char *words[CLI_MAX_WORDS]; /* after the command */
+    int word_count;
+    const char *output, *trace, *target, *weights, *ignore, *categorical, *missing, *labels,
+        *format, *separator, *margins, *columns, *size, *title, *labels_out;
+    bool no_target;
+    double threads, seed, memory, time_limit;
+    bool json, quiet, header, no_header, probabilities, scores, verify, float32, zero_based,
+        one_based, terminal, bash, zsh, man, markdown;
+} cli_arguments;
+
+typedef struct cli_command {
+    const char *name;
+    const char *usage;   /* words and the options that matter most */
+    const char *summary; /* one line */
+    const char *text;    /* paragraph of the help */
+    int least_words, most_words;
+    int (*run)(const cli_arguments *arguments);
+} cli_command;
+
+typedef struct cli_option {
+    const char *name;     /* "--threads" */
+    char letter;          /* 'o', or 0 */
+    const char *value;    /* name of its value in the help, NULL: a switch */
+    const char *commands; /* " fit predict " with spaces around each */
+    const char *help;
+    const char *choices; /* "error|mean|drop" or NULL: for checks and completion */
+    int kind;            /* how it is stored: see arguments.c */
+    int64_t field;       /* offset in cli_arguments */
+} cli_option;
+
+extern const cli_command cli_commands[];
+extern const int cli_command_count;
+extern const cli_option cli_options[];
+extern const int cli_option_count;
+
+const cli_command *cli_find_command(const char *name);
+bool cli_option_applies(const cli_option *option, const cli_command *command);
+
+/* Fills `arguments`; on a mistake prints a sentence and the usage line and returns EXIT_USAGE. */
+int cli_parse(const cli_command *command, int count, char **words, cli_arguments *arguments);
+void cli_print_help(const cli_command *command); /* NULL: of the program */
+int cli_usage_error(const cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- Session: context, clock, messages --------------------------------------------------------
+ */
+
+typedef struct cli_session {
+    const cli_arguments *arguments;
+    margin_context *context;
+    margin_error error;
+    double started, read_seconds, work_seconds;
+} cli_session;
+
+/* Makes the context with callbacks and lets Ctrl-C cancel it. Returns an exit code, EXIT_DONE if
+ * all is well. */
+int cli_session_open(cli_session *session, const cli_arguments *arguments);
+void cli_session_close(cli_session *session);
+/* Prints the session's error as "margin: ..." and returns the exit code for a status below 0. */
+int cli_failed(cli_session *session, margin_status status);
+int cli_exit_code(margin_status status);
+double cli_clock(void);
+double cli_elapsed(const cli_session *session);
+void cli_note(const cli_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_progress_end(void); /* clears the progress line before anything else is printed */
+
+/* ---- Data and models as the options say
+ * ---------------------------------------------------------- */
+
+/* Reads a table to train on or to look at. `path` may be "-". */
+margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
+                             margin_missing missing, margin_table **table);
+/* Reads a table in the columns that `model` was trained on; the target is optional unless
+ * `need_target`. */
+margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
+                                 bool need_target, margin_table **table);
+margin_status cli_load_model(cli_session *session, const char *path, margin_model **model);
+margin_format cli_format(const cli_arguments *arguments);
+
+/* ---- Text and JSON
+ * -------------------------------------------------------------------------------- */
+
+/* Growing text. A failed allocation is remembered and reported once, by text_finish. */
+typedef struct cli_text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+    bool comma; /* JSON: the next value needs a comma */
+} cli_text;
+
+void text_add(cli_text *text, const char *bytes, size_t length);
+void text_puts(cli_text *text, const char *string);
+void text_printf(cli_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_number(cli_text *text, double value);     /* shortest round trip */
+void text_short(cli_text *text, double value);      /* four significant digits, for people */
+void text_cell(cli_text *text, const char *string); /* CSV cell, quoted where needed */
+void text_free(cli_text *text);
+
+/* JSON: key NULL inside an array. NaN and infinities become null. */
+void json_open(cli_text *text, const char *key, char bracket);
+void json_close(cli_text *text, char bracket);
+void json_string(cli_text *text, const char *key, const char *value);
+void json_number(cli_text *text, const char *key, double value);
+void json_integer(cli_text *text, const char *key, int64_t value);
+void json_bool(cli_text *text, const char *key, bool value);
+void json_null(cli_text *text, const char *key);
+void json_numbers(cli_text *text, const char *key, const double *values, int64_t count);
+
+/* Writes the text to a file whole or not at all (NULL or "-": standard output), frees it, returns
+ * an exit code. */
+int text_finish(cli_session *session, cli_text *text, const char *path);
+
+/* The shared parts of answers. */
+void json_report(cli_text *text, const margin_report *report);
+void json_classes(cli_text *text, const char *key, const margin_model *model);
+const char *task_name(margin_task task);
+void text_bytes(cli_text *text, double bytes);     /* "2.1 KB" */
+void text_seconds(cli_text *text, double seconds); /* "4 ms" */
+
+/* ---- Commands
+ * --------------------------------------------------------------------------------------- */
+int run_fit(const cli_arguments *arguments);
+int run_predict(const cli_arguments *arguments);
+int run_evaluate(const cli_arguments *arguments);
+int run_inspect(const cli_arguments *arguments);
+int run_separable(const cli_arguments *arguments);
+int run_check(const cli_arguments *arguments);
+int run_convert(const cli_arguments *arguments);
+int run_learners(const cli_arguments *arguments);
+int run_plot(const cli_arguments *arguments);
+int run_generate(const cli_arguments *arguments);
+
+#endif

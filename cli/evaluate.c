@@ -1,0 +1,189 @@
+/* margin evaluate: how good a model is on data with a known target, and whether its proof holds. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void json_confusion(cli_text *text, const margin_metrics *m) {
+    json_open(text, "confusion", '[');
+    for (int64_t i = 0; i < m->classes; i++)
+        json_numbers(text, NULL, m->confusion + i * m->classes, m->classes);
+    json_close(text, ']');
+}
+
+static void json_metrics(cli_text *text, const margin_model *model, const margin_metrics *m) {
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"accuracy", m->accuracy},
+                   {"error", m->error},
+                   {"log_loss", m->log_loss},
+                   {"auc", m->auc},
+                   {"f1", m->f1},
+                   {"rmse", m->rmse},
+                   {"mae", m->mae},
+                   {"r2", m->r2},
+                   {"mean_margin", m->mean_margin},
+                   {"least_margin", m->least_margin},
+                   {"least_geometric_margin", m->least_geometric_margin}};
+    json_integer(text, "rows", m->rows);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!isnan(numbers[i].value)) json_number(text, numbers[i].name, numbers[i].value);
+    if (m->task == MARGIN_CLASSIFY) {
+        json_classes(text, "classes", model);
+        json_confusion(text, m);
+    }
+}
+
+static void print_number(cli_text *text, const char *name, double value) {
+    if (isnan(value)) return;
+    text_printf(text, "%-12s", name);
+    text_short(text, value);
+    text_puts(text, "\n");
+}
+
+static void print_confusion(cli_text *text, const margin_model *model, const margin_metrics *m) {
+    enum { LARGEST = 30 };
+    if (m->classes > LARGEST) return;
+    text_puts(text, "\ntrue \\ predicted\n");
+    text_printf(text, "%-16s", "");
+    for (int64_t k = 0; k < m->classes; k++)
+        text_printf(text, " %10.10s", margin_model_class_name(model, k));
+    for (int64_t i = 0; i < m->classes; i++) {
+        text_printf(text, "\n%-16.16s", margin_model_class_name(model, i));
+        for (int64_t k = 0; k < m->classes; k++) {
+            cli_text cell = {0};
+            text_short(&cell, m->confusion[i * m->classes + k]);
+            text_printf(text, " %10s", cell.data ? cell.data : "");
+            text_free(&cell);
+        }
+    }
+    text_puts(text, "\n");
+}
+
+static void print_metrics(cli_text *text, const margin_model *model, const margin_metrics *m) {
+    text_printf(text, "rows        %lld\n", (long long)m->rows);
+    print_number(text, "accuracy", m->accuracy);
+    print_number(text, "error", m->error);
+    print_number(text, "log loss", m->log_loss);
+    print_number(text, "AUC", m->auc);
+    print_number(text, "F1", m->f1);
+    print_number(text, "rmse", m->rmse);
+    print_number(text, "mae", m->mae);
+    print_number(text, "r2", m->r2);
+    print_number(text, "least margin", m->least_margin);
+    if (m->task == MARGIN_CLASSIFY) print_confusion(text, model, m);
+}
+
+static int write_margins(cli_session *session, const margin_model *model, const margin_data *data) {
+    size_t rows = (size_t)(data->x.rows > 0 ? data->x.rows : 1);
+    double *functional = malloc(rows * sizeof *functional),
+           *geometric = malloc(rows * sizeof *geometric);
+    int code;
+    if (!functional || !geometric) {
+        fputs("margin: out of memory for the margins\n", stderr);
+        code = EXIT_NO_MEMORY;
+    } else {
+        margin_status status =
+            margin_margins(session->context, model, data, functional, geometric, &session->error);
+        if (status < 0) {
+            code = cli_failed(session, status);
+        } else {
+            cli_text text = {0};
+            text_puts(&text, "row,functional,geometric\n");
+            for (int64_t i = 0; i < data->x.rows; i++) {
+                text_printf(&text, "%lld,", (long long)i + 1);
+                text_number(&text, functional[i]);
+                text_add(&text, ",", 1);
+                if (!isnan(geometric[i])) text_number(&text, geometric[i]);
+                text_add(&text, "\n", 1);
+            }
+            code = text_finish(session, &text, session->arguments->margins);
+        }
+    }
+    free(functional);
+    free(geometric);
+    return code;
+}
+
+static void json_verification(cli_text *text, margin_status status, const margin_report *found) {
+    json_open(text, "verification", '{');
+    json_bool(text, "holds", status == MARGIN_OK);
+    json_string(text, "reason", found->reason);
+    json_number(text, "objective", found->objective);
+    json_number(text, "gap", found->gap);
+    for (int64_t i = 0; i < found->item_count; i++)
+        json_number(text, found->items[i].name, found->items[i].value);
+    json_close(text, '}');
+}
+
+static void print_verification(cli_text *text, margin_status status, const margin_report *found) {
+    text_printf(text, "\nproof       %s: objective ",
+                status == MARGIN_OK ? "holds" : "DOES NOT HOLD");
+    text_number(text, found->objective);
+    text_puts(text, ", gap ");
+    text_number(text, found->gap);
+    for (int64_t i = 0; i < found->item_count; i++) {
+        if (isnan(found->items[i].value)) continue;
+        text_printf(text, ", %s ", found->items[i].name);
+        text_short(text, found->items[i].value);
+    }
+    text_printf(text, "\n            %s\n", found->reason);
+}
+
+static int evaluate_table(cli_session *session, const margin_model *model,
+                          const margin_table *table) {
+    const cli_arguments *a = session->arguments;
+    margin_data data = margin_table_data(table);
+    margin_metrics metrics;
+    margin_report found;
+    double start = cli_clock();
+    margin_status proof = MARGIN_OK, status = margin_evaluate(session->context, model, &data,
+                                                              &metrics, &session->error);
+    if (status < 0) return cli_failed(session, status);
+    if (a->verify) proof = margin_verify(session->context, model, &data, &found, &session->error);
+    session->work_seconds = cli_clock() - start;
+    int code = EXIT_DONE;
+    if (proof < 0) code = cli_failed(session, proof);
+    if (!code && a->margins) code = write_margins(session, model, &data);
+    if (!code) {
+        cli_text text = {0};
+        if (a->json) {
+            json_open(&text, NULL, '{');
+            json_metrics(&text, model, &metrics);
+            if (a->verify) json_verification(&text, proof, &found);
+            json_open(&text, "seconds", '{');
+            json_number(&text, "read", session->read_seconds);
+            json_number(&text, "evaluate", session->work_seconds);
+            json_number(&text, "total", cli_elapsed(session));
+            json_close(&text, '}');
+            json_close(&text, '}');
+            text_puts(&text, "\n");
+        } else {
+            print_metrics(&text, model, &metrics);
+            if (a->verify) print_verification(&text, proof, &found);
+        }
+        code = text_finish(session, &text, a->output);
+        if (!code && proof > 0) code = EXIT_STOPPED_EARLY;
+    }
+    margin_metrics_free(&metrics);
+    return code;
+}
+
+int run_evaluate(const cli_arguments *arguments) {
+    cli_session session;
+    margin_model *model = NULL;
+    margin_table *table = NULL;
+    int code = cli_session_open(&session, arguments);
+    if (code) return code;
+    margin_status status = cli_load_model(&session, arguments->words[0], &model);
+    if (status >= 0)
+        status = cli_read_for_model(&session, model, arguments->words[1], true, &table);
+    code = status < 0 ? cli_failed(&session, status) : evaluate_table(&session, model, table);
+    margin_table_free(table);
+    margin_model_free(model);
+    cli_session_close(&session);
+    return code;
+}

@@ -1,0 +1,249 @@
+/* margin fit: read, train, report, save. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- Trace
+ * ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    cli_text text;
+    int64_t weight_count; /* -1: the header is not written yet */
+    bool several;         /* sub-problems: one more column, counted from 1 */
+} trace_writer;
+
+static void trace_header(trace_writer *writer, const margin_trace_step *step) {
+    writer->weight_count = step->weights ? step->weight_count : 0;
+    text_puts(&writer->text, "step,row,errors,b");
+    for (int64_t j = 0; j < writer->weight_count; j++)
+        text_printf(&writer->text, ",w%lld", (long long)j + 1);
+    text_puts(&writer->text, writer->several ? ",loss,subproblem\n" : ",loss\n");
+}
+
+static void trace_number(cli_text *text, double value) {
+    text_add(text, ",", 1);
+    if (!isnan(value)) text_number(text, value);
+}
+
+/* A line for each step; the start, where nothing was picked, is left out. */
+static void trace_step(const margin_trace_step *step, void *user) {
+    trace_writer *writer = user;
+    cli_text *text = &writer->text;
+    if (writer->weight_count < 0) trace_header(writer, step);
+    if (step->step == 0 && step->row < 0) return;
+    text_printf(text, "%lld,%lld,%lld", (long long)step->step, (long long)step->row + 1,
+                (long long)step->errors);
+    trace_number(text, step->intercept);
+    for (int64_t j = 0; j < writer->weight_count; j++)
+        trace_number(text, step->weights ? step->weights[j] : (double)NAN);
+    trace_number(text, step->loss);
+    if (writer->several) text_printf(text, ",%lld", (long long)step->subproblem + 1);
+    text_add(text, "\n", 1);
+}
+
+/* ---- Report
+ * ------------------------------------------------------------------------------------------ */
+
+/* Rows of each class, counted from the target as it was read. */
+static void count_classes(const margin_model *model, const margin_data *data, int64_t *counts) {
+    int64_t classes = margin_model_class_count(model);
+    const margin_column *target = data->target;
+    for (int64_t i = 0; i < data->x.rows; i++) {
+        double value = ((const double *)data->y.values)[i];
+        char number[MARGIN_NUMBER_TEXT];
+        const char *name = number;
+        if (target && target->kind == MARGIN_CATEGORICAL)
+            name = target->categories[(int64_t)value];
+        else
+            margin_number_print_f64(value, number);
+        for (int64_t k = 0; k < classes; k++)
+            if (!strcmp(name, margin_model_class_name(model, k))) {
+                counts[k]++;
+                break;
+            }
+    }
+}
+
+static void describe_classes(cli_text *text, const margin_model *model, const margin_data *data) {
+    enum { SHOWN = 20 };
+    int64_t classes = margin_model_class_count(model);
+    if (!classes) return;
+    text_printf(text, ", %lld classes", (long long)classes);
+    int64_t *counts = classes <= SHOWN && data->y.type == MARGIN_F64 && data->y.values
+                          ? calloc((size_t)classes, sizeof *counts)
+                          : NULL;
+    if (!counts) return;
+    count_classes(model, data, counts);
+    for (int64_t k = 0; k < classes; k++)
+        text_printf(text, "%s%s %lld", k ? ", " : ": ", margin_model_class_name(model, k),
+                    (long long)counts[k]);
+    free(counts);
+}
+
+static void describe_items(cli_text *text, const margin_report *report) {
+    bool first = true;
+    for (int64_t i = 0; i < report->item_count; i++) {
+        if (isnan(report->items[i].value)) continue;
+        text_printf(text, "%s%s ", first ? "proof       " : ", ", report->items[i].name);
+        for (char *c = text->data + text->length - strlen(report->items[i].name) - 1; c && *c; c++)
+            if (*c == '_') *c = ' ';
+        text_short(text, report->items[i].value);
+        first = false;
+    }
+    if (!first) text_puts(text, "\n");
+}
+
+static void describe_training(cli_text *text, const margin_report *report) {
+    text_puts(text, "training    ");
+    if (!isnan(report->train_accuracy)) {
+        text_puts(text, "accuracy ");
+        text_short(text, report->train_accuracy);
+    } else {
+        text_puts(text, "rmse ");
+        text_short(text, report->train_rmse);
+        text_puts(text, ", r2 ");
+        text_short(text, report->train_r2);
+    }
+    text_puts(text, "\n");
+}
+
+static void print_report(cli_text *text, const margin_report *report, const margin_model *model,
+                         const margin_data *data, const char *model_path) {
+    text_printf(text, "%lld rows, %lld columns", (long long)report->rows,
+                (long long)report->columns);
+    describe_classes(text, model, data);
+    text_printf(text, "\nminimised   %s\n%s   gap ", report->formula,
+                report->status == MARGIN_OK ? "converged" : "stopped  ");
+    text_short(text, report->gap);
+    if (report->tolerance > 0) {
+        text_puts(text, " of ");
+        text_short(text, report->tolerance);
+        text_puts(text, " asked");
+    }
+    text_printf(text, ", %lld %s, ", (long long)report->iterations, report->iteration_name);
+    text_seconds(text, report->seconds);
+    text_printf(text, " on %d thread%s\n", report->threads, report->threads == 1 ? "" : "s");
+    if (report->reason[0]) text_printf(text, "because     %s\n", report->reason);
+    describe_items(text, report);
+    describe_training(text, report);
+    struct stat file;
+    if (model_path && !stat(model_path, &file)) {
+        text_printf(text, "model       %s, ", model_path);
+        text_bytes(text, (double)file.st_size);
+        text_puts(text, "\n");
+    }
+}
+
+static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
+                        const margin_model *model) {
+    const char *spec = margin_model_spec(model), *learner = strrchr(spec, '|');
+    learner = learner ? learner + 1 + strspn(learner + 1, " ") : spec;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(learner, "( "), learner);
+    json_open(text, NULL, '{');
+    json_string(text, "learner", name);
+    json_string(text, "spec", spec);
+    json_string(text, "task", task_name(report->task));
+    json_integer(text, "rows", report->rows);
+    json_integer(text, "columns", report->columns);
+    json_classes(text, "classes", model);
+    json_report(text, report);
+    json_open(text, "seconds", '{');
+    json_number(text, "read", session->read_seconds);
+    json_number(text, "fit", report->seconds);
+    json_number(text, "total", cli_elapsed(session));
+    json_close(text, '}');
+    json_integer(text, "threads", report->threads);
+    json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
+    if (session->arguments->output) json_string(text, "model", session->arguments->output);
+    json_close(text, '}');
+    text_puts(text, "\n");
+}
+
+/* ---- Command
+ * -------------------------------------------------------------------------------------------- */
+
+/* --missing=mean is a stage, so that the model remembers the means. */
+static char *full_spec(const cli_arguments *arguments) {
+    const char *spec = arguments->words[0];
+    bool fill = arguments->missing && !strcmp(arguments->missing, "mean");
+    size_t length = strlen(spec) + 32;
+    char *text = malloc(length);
+    if (text) snprintf(text, length, "%s%s", fill ? "impute | " : "", spec);
+    return text;
+}
+
+static margin_missing missing_policy(const cli_arguments *arguments, const char *spec) {
+    if (arguments->missing && !strcmp(arguments->missing, "drop")) return MARGIN_MISSING_DROP;
+    spec += strspn(spec, " \t\n");
+    return strncmp(spec, "impute", 6) ? MARGIN_MISSING_ERROR : MARGIN_MISSING_KEEP;
+}
+
+static int save_and_report(cli_session *session, const margin_report *report,
+                           const margin_model *model, const margin_data *data,
+                           trace_writer *trace) {
+    const cli_arguments *arguments = session->arguments;
+    if (arguments->output) {
+        margin_status status = margin_model_save(model, arguments->output, &session->error);
+        if (status < 0) return cli_failed(session, status);
+    }
+    if (arguments->trace) {
+        int code = text_finish(session, &trace->text, arguments->trace);
+        if (code) return code;
+    }
+    cli_text text = {0};
+    if (arguments->json)
+        json_answer(&text, session, report, model);
+    else
+        print_report(&text, report, model, data, arguments->output);
+    int code = text_finish(session, &text, NULL);
+    return code ? code : cli_exit_code(report->status);
+}
+
+static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
+    margin_model *model = NULL;
+    margin_report report;
+    margin_data data = margin_table_data(table);
+    trace_writer trace = {.weight_count = -1};
+    trace.several = false;
+    margin_fit_options options = {.size = sizeof options, .user = &trace};
+    if (session->arguments->trace) {
+        options.trace = trace_step;
+        trace.several = data.target && data.target->category_count > 2;
+    }
+    margin_status status =
+        margin_fit_with(session->context, spec, &data, &options, &model, &report, &session->error);
+    int code = status < 0 ? cli_failed(session, status)
+                          : save_and_report(session, &report, model, &data, &trace);
+    text_free(&trace.text);
+    margin_model_free(model);
+    return code;
+}
+
+int run_fit(const cli_arguments *arguments) {
+    cli_session session;
+    margin_spec *spec = NULL;
+    margin_table *table = NULL;
+    int code = cli_session_open(&session, arguments);
+    if (code) return code;
+    char *text = full_spec(arguments);
+    if (!text) {
+        fputs("margin: out of memory\n", stderr);
+        cli_session_close(&session);
+        return EXIT_NO_MEMORY;
+    }
+    margin_status status = margin_spec_parse(session.context, text, &spec, &session.error);
+    if (status >= 0)
+        status = cli_read_table(&session, arguments->words[1], true,
+                                missing_policy(arguments, text), &table);
+    code = status < 0 ? cli_failed(&session, status) : fit_table(&session, spec, table);
+    margin_table_free(table);
+    margin_spec_free(spec);
+    free(text);
+    cli_session_close(&session);
+    return code;
+}

@@ -1,0 +1,200 @@
+/* margin inspect: what a model holds. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void json_score_name(cli_text *text, const margin_model *model, int64_t score) {
+    int64_t first, second;
+    margin_model_score_classes(model, score, &first, &second);
+    if (second < 0) {
+        json_string(text, NULL, margin_model_class_name(model, first));
+        return;
+    }
+    json_open(text, NULL, '[');
+    json_string(text, NULL, margin_model_class_name(model, first));
+    json_string(text, NULL, margin_model_class_name(model, second));
+    json_close(text, ']');
+}
+
+/* Weights of one score function as a list; of several as a list of lists. */
+static void json_linear(cli_text *text, const margin_model *model, int64_t scores) {
+    int64_t features;
+    margin_model_features(model, &features);
+    if (scores == 1) {
+        json_numbers(text, "weights", margin_model_weights(model, 0), features);
+        json_number(text, "intercept", margin_model_intercept(model, 0));
+        return;
+    }
+    json_open(text, "weights", '[');
+    for (int64_t k = 0; k < scores; k++)
+        json_numbers(text, NULL, margin_model_weights(model, k), features);
+    json_close(text, ']');
+    json_open(text, "intercept", '[');
+    for (int64_t k = 0; k < scores; k++)
+        json_number(text, NULL, margin_model_intercept(model, k));
+    json_close(text, ']');
+}
+
+enum dual_part { DUAL_ROWS, DUAL_COEFFICIENTS, DUAL_SIGNS, DUAL_UPDATES };
+
+static void json_dual_part(cli_text *text, const char *key, const margin_model *model,
+                           int64_t score, enum dual_part part) {
+    const int64_t *rows;
+    const double *lists[3];
+    int64_t count = margin_model_dual(model, score, &rows, &lists[0], &lists[1], &lists[2]);
+    json_open(text, key, '[');
+    for (int64_t i = 0; i < count; i++) {
+        if (part == DUAL_ROWS)
+            json_integer(text, NULL, rows[i] + 1);
+        else if (lists[part - 1])
+            json_number(text, NULL, lists[part - 1][i]);
+    }
+    json_close(text, ']');
+}
+
+static void json_dual(cli_text *text, const margin_model *model, int64_t scores) {
+    static const char *const names[] = {"rows", "coefficients", "signs", "updates"};
+    for (int part = DUAL_ROWS; part <= DUAL_UPDATES; part++) {
+        if (scores == 1) {
+            json_dual_part(text, names[part], model, 0, (enum dual_part)part);
+            continue;
+        }
+        json_open(text, names[part], '[');
+        for (int64_t k = 0; k < scores; k++)
+            json_dual_part(text, NULL, model, k, (enum dual_part)part);
+        json_close(text, ']');
+    }
+}
+
+static bool has_dual(const margin_model *model) {
+    return margin_model_score_count(model) > 0 &&
+           margin_model_dual(model, 0, NULL, NULL, NULL, NULL) > 0;
+}
+
+static void json_model(cli_text *text, const margin_model *model) {
+    const margin_report *report = margin_model_report(model);
+    int64_t scores = margin_model_score_count(model), columns, features;
+    json_open(text, NULL, '{');
+    json_string(text, "spec", margin_model_spec(model));
+    json_string(text, "task", task_name(margin_model_task(model)));
+    json_classes(text, "classes", model);
+    const margin_column *target = margin_model_target(model);
+    if (target) json_string(text, "target", target->name);
+    const margin_column *inputs = margin_model_columns(model, &columns);
+    json_open(text, "inputs", '[');
+    for (int64_t j = 0; j < columns; j++)
+        json_string(text, NULL, inputs[j].name);
+    json_close(text, ']');
+    const margin_column *list = margin_model_features(model, &features);
+    json_open(text, "features", '[');
+    for (int64_t j = 0; j < features; j++)
+        json_string(text, NULL, list[j].name);
+    json_close(text, ']');
+    if (scores > 1) {
+        json_open(text, "classes_of", '[');
+        for (int64_t k = 0; k < scores; k++)
+            json_score_name(text, model, k);
+        json_close(text, ']');
+    }
+    if (scores && margin_model_weights(model, 0)) json_linear(text, model, scores);
+    if (has_dual(model)) json_dual(text, model, scores);
+    json_open(text, "report", '{');
+    json_integer(text, "rows", report->rows);
+    json_integer(text, "columns", report->columns);
+    json_report(text, report);
+    json_close(text, '}');
+    json_close(text, '}');
+    text_puts(text, "\n");
+}
+
+/* ---- For people
+ * ------------------------------------------------------------------------------------ */
+
+static void print_score_title(cli_text *text, const margin_model *model, int64_t score) {
+    int64_t first, second;
+    margin_model_score_classes(model, score, &first, &second);
+    if (margin_model_score_count(model) == 1 && margin_model_class_count(model) == 2)
+        text_printf(text, "\nscore, positive for %s\n", margin_model_class_name(model, 1));
+    else if (margin_model_class_count(model) == 0)
+        text_puts(text, "\nvalue\n");
+    else if (second < 0)
+        text_printf(text, "\nscore of %s\n", margin_model_class_name(model, first));
+    else
+        text_printf(text, "\nscore, positive for %s, negative for %s\n",
+                    margin_model_class_name(model, first), margin_model_class_name(model, second));
+}
+
+static void print_weights(cli_text *text, const margin_model *model, int64_t score) {
+    int64_t features;
+    const margin_column *list = margin_model_features(model, &features);
+    const double *weights = margin_model_weights(model, score);
+    for (int64_t j = 0; j < features; j++) {
+        text_printf(text, "  %-28s ", list[j].name);
+        text_number(text, weights[j]);
+        text_puts(text, "\n");
+    }
+    text_printf(text, "  %-28s ", "(intercept)");
+    text_number(text, margin_model_intercept(model, score));
+    text_puts(text, "\n");
+}
+
+static void print_dual(cli_text *text, const margin_model *model, int64_t score) {
+    const int64_t *rows;
+    const double *coefficients, *signs, *updates;
+    int64_t count = margin_model_dual(model, score, &rows, &coefficients, &signs, &updates),
+            used = 0;
+    for (int64_t i = 0; i < count; i++)
+        used += coefficients[i] > 0;
+    text_printf(text, "  %lld of %lld rows have a coefficient (alpha, class sign, updates)\n",
+                (long long)used, (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        if (!(coefficients[i] > 0)) continue;
+        text_printf(text, "  row %-8lld ", (long long)rows[i] + 1);
+        text_number(text, coefficients[i]);
+        text_printf(text, "  %c  ", signs[i] > 0 ? '+' : '-');
+        text_number(text, updates ? updates[i] : (double)NAN);
+        text_puts(text, "\n");
+    }
+}
+
+static void print_model(cli_text *text, const margin_model *model) {
+    const margin_report *report = margin_model_report(model);
+    text_printf(text, "spec        %s\n", margin_model_spec(model));
+    if (margin_model_class_count(model)) {
+        text_puts(text, "classes     ");
+        for (int64_t k = 0; k < margin_model_class_count(model); k++)
+            text_printf(text, "%s%s", k ? ", " : "", margin_model_class_name(model, k));
+        text_puts(text, "\n");
+    }
+    text_printf(text, "trained on  %lld rows, %lld columns\nminimised   %s\n%s   %s\n",
+                (long long)report->rows, (long long)report->columns, report->formula,
+                report->status == MARGIN_OK ? "converged" : "stopped  ", report->reason);
+    for (int64_t k = 0; k < margin_model_score_count(model); k++) {
+        print_score_title(text, model, k);
+        if (margin_model_weights(model, k)) print_weights(text, model, k);
+        if (has_dual(model)) print_dual(text, model, k);
+    }
+}
+
+int run_inspect(const cli_arguments *arguments) {
+    cli_session session;
+    margin_model *model = NULL;
+    int code = cli_session_open(&session, arguments);
+    if (code) return code;
+    margin_status status = cli_load_model(&session, arguments->words[0], &model);
+    if (status < 0) {
+        code = cli_failed(&session, status);
+    } else {
+        cli_text text = {0};
+        if (arguments->json)
+            json_model(&text, model);
+        else
+            print_model(&text, model);
+        code = text_finish(&session, &text, arguments->output);
+    }
+    margin_model_free(model);
+    cli_session_close(&session);
+    return code;
+}

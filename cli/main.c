@@ -1,0 +1,98 @@
+/* margin: the program. Finds the command and runs it; see cli.h for what the commands share. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const cli_command cli_commands[] = {
+    {"fit", "SPEC DATA [-o MODEL] [--trace FILE]", "train a model and say how good it provably is",
+     "SPEC names stages and a learner: 'perceptron', 'standardize | perceptron(form=dual)'; "
+     "'margin learners' lists them. The "
+     "report names what was minimised, how training ended and the proof. Exit code 3: a usable "
+     "model that stopped early.",
+     2, 2, run_fit},
+    {"predict", "MODEL DATA [-o FILE] [--proba|--scores]", "predict rows of a table",
+     "Writes a CSV table whose last column is the prediction. Columns are matched by name where "
+     "DATA has a header.",
+     2, 2, run_predict},
+    {"evaluate", "MODEL DATA [--verify] [--margins FILE]",
+     "compare predictions with a known target",
+     "Reports accuracy, confusion matrix, F1 and AUC, or the errors of a regression.", 2, 2,
+     run_evaluate},
+    {"inspect", "MODEL", "show what a model holds",
+     "Prints the spec, classes, weights in original units or the coefficients of a dual form, and "
+     "the report.",
+     1, 1, run_inspect},
+    {"separable", "DATA", "decide whether a hyperplane separates two classes, with proof",
+     "Answers with the widest hyperplane and its margin, or with convex weights on the rows of "
+     "each class whose weighted means "
+     "coincide.",
+     1, 1, run_separable},
+    {"check", "DATA", "describe the columns of a table",
+     "Reads the whole table and lists type, range, mean, missing and distinct values of every "
+     "column.",
+     1, 1, run_check},
+    {"convert", "IN OUT", "rewrite a table in another format",
+     "Formats by name: .csv .tsv .svm .npy and idx, each also .gz for text. Numbers keep every "
+     "bit.",
+     2, 2, run_convert},
+    {"learners", "[NAME]", "list stages and learners, or all options of one",
+     "Without NAME a line for each; with NAME its formula, options, ranges and defaults.", 0, 1,
+     run_learners},
+    {"plot", "trace FILE | boundary MODEL DATA | margins MODEL DATA [-o FILE.svg|FILE.png]",
+     "draw a trace, a decision boundary or margins",
+     "Pictures are drawn by gnuplot: to an SVG or PNG file with -o, in the terminal without.", 2, 3,
+     run_plot},
+    {"generate", "--bash | --zsh | --man | --markdown",
+     "print completion scripts, man page, option tables",
+     "Made from the same tables as this help; used by the installation.", 0, 0, run_generate},
+};
+const int cli_command_count = (int)(sizeof cli_commands / sizeof cli_commands[0]);
+
+const cli_command *cli_find_command(const char *name) {
+    for (int i = 0; i < cli_command_count; i++)
+        if (!strcmp(cli_commands[i].name, name)) return &cli_commands[i];
+    return NULL;
+}
+
+static int print_version(void) {
+    margin_capabilities_info info;
+    margin_capabilities(&info);
+    printf("margin %s\ninstruction set  %s\ncores            %d\nlapack           %s\n",
+           margin_version(), info.instruction_set, info.cores, info.lapack);
+    return EXIT_DONE;
+}
+
+static int run_help(int count, char **words) {
+    if (count == 0) {
+        cli_print_help(NULL);
+        return EXIT_DONE;
+    }
+    const cli_command *command = cli_find_command(words[0]);
+    if (!command) return cli_usage_error(NULL, "there is no command '%s'", words[0]);
+    cli_print_help(command);
+    return EXIT_DONE;
+}
+
+static bool asks_for_help(int count, char **words) {
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (!strcmp(words[i], "--help") || !strcmp(words[i], "-h")) return true;
+    return false;
+}
+
+int main(int count, char **words) {
+    if (count < 2) return cli_usage_error(NULL, "a command is missing");
+    const char *first = words[1];
+    if (!strcmp(first, "--version")) return print_version();
+    if (!strcmp(first, "help") || !strcmp(first, "--help") || !strcmp(first, "-h"))
+        return run_help(count - 2, words + 2);
+    const cli_command *command = cli_find_command(first);
+    if (!command) return cli_usage_error(NULL, "there is no command '%s'", first);
+    if (asks_for_help(count - 2, words + 2)) {
+        cli_print_help(command);
+        return EXIT_DONE;
+    }
+    cli_arguments arguments;
+    int code = cli_parse(command, count - 2, words + 2, &arguments);
+    return code ? code : command->run(&arguments);
+}

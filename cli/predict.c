@@ -1,0 +1,178 @@
+/* margin predict: a CSV table whose last column is the prediction. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    const margin_model *model;
+    margin_matrix x;
+    int64_t *labels; /* classification, clustering */
+    double *values;  /* regression */
+    double *extra;   /* rows x extra_count: scores or probabilities, or NULL */
+    int64_t extra_count;
+} prediction;
+
+static void score_name(cli_text *text, const margin_model *model, int64_t score) {
+    int64_t first, second;
+    margin_model_score_classes(model, score, &first, &second);
+    cli_text name = {0};
+    text_printf(&name, "score(%s", margin_model_class_name(model, first));
+    if (second >= 0) text_printf(&name, ":%s", margin_model_class_name(model, second));
+    text_puts(&name, ")");
+    text_cell(text, name.data ? name.data : "");
+    text_free(&name);
+}
+
+static void print_header(cli_text *text, const prediction *p, bool probabilities) {
+    for (int64_t k = 0; k < p->extra_count; k++) {
+        if (probabilities) {
+            cli_text name = {0};
+            text_printf(&name, "P(%s)", margin_model_class_name(p->model, k));
+            text_cell(text, name.data ? name.data : "");
+            text_free(&name);
+        } else if (p->values) {
+            text_puts(text, "score");
+        } else {
+            score_name(text, p->model, k);
+        }
+        text_puts(text, ",");
+    }
+    const margin_column *target = margin_model_target(p->model);
+    text_cell(text, target && target->name ? target->name : "cluster");
+    text_puts(text, "\n");
+}
+
+static void print_rows(cli_text *text, const prediction *p) {
+    for (int64_t i = 0; i < p->x.rows; i++) {
+        for (int64_t k = 0; k < p->extra_count; k++) {
+            if (!isnan(p->extra[i * p->extra_count + k]))
+                text_number(text, p->extra[i * p->extra_count + k]);
+            text_add(text, ",", 1);
+        }
+        if (p->values)
+            text_number(text, p->values[i]);
+        else if (p->labels[i] >= 0 && margin_model_class_name(p->model, p->labels[i]))
+            text_cell(text, margin_model_class_name(p->model, p->labels[i]));
+        else if (p->labels[i] >= 0)
+            text_printf(text, "%lld", (long long)p->labels[i] + 1);
+        text_add(text, "\n", 1);
+    }
+}
+
+static void print_json(cli_text *text, cli_session *session, const prediction *p) {
+    json_open(text, NULL, '{');
+    json_integer(text, "rows", p->x.rows);
+    json_open(text, "predictions", '[');
+    for (int64_t i = 0; i < p->x.rows; i++) {
+        if (p->values)
+            json_number(text, NULL, p->values[i]);
+        else if (p->labels[i] < 0)
+            json_null(text, NULL);
+        else if (margin_model_class_name(p->model, p->labels[i]))
+            json_string(text, NULL, margin_model_class_name(p->model, p->labels[i]));
+        else
+            json_integer(text, NULL, p->labels[i] + 1);
+    }
+    json_close(text, ']');
+    if (p->extra) {
+        json_open(text, session->arguments->probabilities ? "probabilities" : "scores", '[');
+        for (int64_t i = 0; i < p->x.rows; i++)
+            json_numbers(text, NULL, p->extra + i * p->extra_count, p->extra_count);
+        json_close(text, ']');
+    }
+    json_open(text, "seconds", '{');
+    json_number(text, "read", session->read_seconds);
+    json_number(text, "predict", session->work_seconds);
+    json_number(text, "total", cli_elapsed(session));
+    json_close(text, '}');
+    json_close(text, '}');
+    text_puts(text, "\n");
+}
+
+static margin_status compute(cli_session *session, prediction *p) {
+    const cli_arguments *a = session->arguments;
+    margin_status status = MARGIN_OK;
+    double start = cli_clock();
+    if (p->labels)
+        status = margin_predict_parallel(session->context, p->model, &p->x, MARGIN_OUTPUT_LABELS,
+                                         p->labels, &session->error);
+    else
+        status = margin_predict_parallel(session->context, p->model, &p->x, MARGIN_OUTPUT_VALUES,
+                                         p->values, &session->error);
+    if (status >= 0 && p->extra)
+        status = margin_predict_parallel(session->context, p->model, &p->x,
+                                         a->probabilities ? MARGIN_OUTPUT_PROBABILITIES
+                                                          : MARGIN_OUTPUT_SCORES,
+                                         p->extra, &session->error);
+    session->work_seconds = cli_clock() - start;
+    return status;
+}
+
+/* malloc(0) may be NULL, which here means "not wanted". */
+static void *numbers(int64_t count) {
+    return malloc((size_t)(count > 0 ? count : 1) * 8);
+}
+
+static bool allocate(const cli_arguments *a, prediction *p) {
+    bool regression = margin_model_task(p->model) == MARGIN_REGRESS;
+    if (regression)
+        p->values = numbers(p->x.rows);
+    else
+        p->labels = numbers(p->x.rows);
+    if (a->probabilities) p->extra_count = margin_model_class_count(p->model);
+    if (a->scores) p->extra_count = margin_model_score_count(p->model);
+    if (p->extra_count) p->extra = numbers(p->x.rows * p->extra_count);
+    return (p->values || p->labels) && (!p->extra_count || p->extra);
+}
+
+static int predict_table(cli_session *session, const margin_model *model,
+                         const margin_table *table) {
+    const cli_arguments *a = session->arguments;
+    margin_data data = margin_table_data(table);
+    prediction p = {.model = model, .x = data.x};
+    cli_text text = {0};
+    margin_status status;
+    int code;
+    if (!allocate(a, &p)) {
+        fputs("margin: out of memory for the predictions\n", stderr);
+        code = EXIT_NO_MEMORY;
+    } else if ((status = compute(session, &p)) < 0) {
+        code = cli_failed(session, status);
+    } else {
+        if (a->json) {
+            print_json(&text, session, &p);
+        } else {
+            print_header(&text, &p, a->probabilities);
+            print_rows(&text, &p);
+        }
+        code = text_finish(session, &text, a->output);
+    }
+    free(p.labels);
+    free(p.values);
+    free(p.extra);
+    return code;
+}
+
+int run_predict(const cli_arguments *arguments) {
+    cli_session session;
+    margin_model *model = NULL;
+    margin_table *table = NULL;
+    int code = cli_session_open(&session, arguments);
+    if (code) return code;
+    margin_status status = cli_load_model(&session, arguments->words[0], &model);
+    if (status >= 0 && arguments->probabilities && !margin_model_has_probabilities(model)) {
+        fprintf(stderr, "margin: '%s' gives scores, not probabilities: use --scores\n",
+                margin_model_spec(model));
+        code = EXIT_USAGE;
+    } else {
+        if (status >= 0)
+            status = cli_read_for_model(&session, model, arguments->words[1], false, &table);
+        code = status < 0 ? cli_failed(&session, status) : predict_table(&session, model, table);
+    }
+    margin_table_free(table);
+    margin_model_free(model);
+    cli_session_close(&session);
+    return code;
+}

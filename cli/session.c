@@ -1,0 +1,145 @@
+/* Context, signals, progress and messages of one run. */
+#include "cli.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The signal handler can reach its context no other way. */
+static margin_context *volatile signalled_context;
+static bool progress_shown;
+
+static void on_signal(int number) {
+    (void)number;
+    if (signalled_context) margin_context_cancel(signalled_context);
+}
+
+double cli_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double cli_elapsed(const cli_session *session) {
+    return cli_clock() - session->started;
+}
+
+void cli_progress_end(void) {
+    if (progress_shown) fputs("\r\033[K", stderr);
+    progress_shown = false;
+}
+
+static int show_progress(const margin_progress *progress, void *user) {
+    (void)user;
+    fprintf(stderr, "\r\033[K%s", progress->activity);
+    if (progress->total > 0)
+        fprintf(stderr, " %.0f%%", 100 * progress->done / progress->total);
+    else
+        fprintf(stderr, " %.0f", progress->done);
+    if (!isnan(progress->measure)) fprintf(stderr, " (%.4g)", progress->measure);
+    fflush(stderr);
+    progress_shown = true;
+    return 0;
+}
+
+static void show_log(margin_log_level level, const char *text, void *user) {
+    const cli_arguments *arguments = user;
+    if (arguments->quiet && level == MARGIN_LOG_NOTE) return;
+    cli_progress_end();
+    fprintf(stderr, "margin: %s%s\n", level == MARGIN_LOG_WARNING ? "warning: " : "", text);
+}
+
+int cli_session_open(cli_session *session, const cli_arguments *arguments) {
+    memset(session, 0, sizeof *session);
+    session->arguments = arguments;
+    session->started = cli_clock();
+    const char *term = getenv("TERM");
+    bool animate = !arguments->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    margin_context_options options = {
+        .size = sizeof options,
+        .threads = (int)arguments->threads,
+        .memory_limit = (int64_t)arguments->memory,
+        .seed = (uint64_t)arguments->seed,
+        .time_limit = arguments->time_limit,
+        .log = show_log,
+        .progress = animate ? show_progress : NULL,
+        .user = (void *)arguments,
+    };
+    margin_status status = margin_context_create(&options, &session->context, &session->error);
+    if (status < 0) return cli_failed(session, status);
+    signalled_context = session->context;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return EXIT_DONE;
+}
+
+void cli_session_close(cli_session *session) {
+    cli_progress_end();
+    signalled_context = NULL;
+    margin_context_free(session->context);
+    session->context = NULL;
+}
+
+int cli_exit_code(margin_status status) {
+    switch (status) {
+    case MARGIN_OK:
+        return EXIT_DONE;
+    case MARGIN_STOPPED_ITERATIONS:
+    case MARGIN_STOPPED_TIME:
+    case MARGIN_STOPPED_STALLED:
+        return EXIT_STOPPED_EARLY;
+    case MARGIN_ERROR_ARGUMENT:
+    case MARGIN_ERROR_SPEC:
+        return EXIT_USAGE;
+    case MARGIN_ERROR_DATA:
+    case MARGIN_ERROR_FORMAT:
+    case MARGIN_ERROR_MODEL:
+        return EXIT_BAD_INPUT;
+    case MARGIN_ERROR_MEMORY:
+    case MARGIN_ERROR_LIMIT:
+        return EXIT_NO_MEMORY;
+    case MARGIN_ERROR_FILE:
+    case MARGIN_ERROR_SYSTEM:
+    case MARGIN_ERROR_INTERNAL:
+        return EXIT_SYSTEM;
+    case MARGIN_ERROR_CANCELLED:
+        return EXIT_INTERRUPTED;
+    }
+    return EXIT_SYSTEM;
+}
+
+int cli_failed(cli_session *session, margin_status status) {
+    cli_progress_end();
+    fprintf(stderr, "margin: %s\n", session->error.text);
+    return cli_exit_code(status);
+}
+
+void cli_note(const cli_session *session, const char *format, ...) {
+    if (session->arguments->quiet) return;
+    va_list list;
+    va_start(list, format);
+    cli_progress_end();
+    fputs("margin: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
+void cli_warn(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    cli_progress_end();
+    fputs("margin: warning: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
