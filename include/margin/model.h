@@ -233,8 +233,8 @@ typedef struct margin_separation {
     double margin, intercept, margin_gap;
     const double *weights; /* columns numbers */
     /* not separable: convex weights on the rows of each class (sum 1 each) whose weighted means
-     * coincide; residual is the distance of the two means, relative to the data's radius about its
-     * mean. */
+     * coincide; residual is the largest difference of the two means in any column, relative to that
+     * column's range (greatest minus least value). */
     int64_t positive_count, negative_count;
     const int64_t *positive_rows, *negative_rows;
     const double *positive_weights, *negative_weights;
@@ -245,8 +245,9 @@ typedef struct margin_separation {
 } margin_separation;
 /* `data` has two classes (the greater label is positive), features dense or CSR. A tie of a
  * positive and a negative row is the simplest proof. Stated tolerance of the proof: residual <=
- * 1e-9. STOPPED_STALLED with the best of both if neither can be established in double precision
- * (margin below 1e-12 of the radius); that is said, not guessed. */
+ * 1e-9. STOPPED_STALLED or STOPPED_TIME with the best of both if neither could be established in
+ * double precision or in time; that is said, not guessed. DATA: other than two classes, categories,
+ * NaN. Cost: a few dozen passes over the data; does not depend on the number of threads. */
 MARGIN_API MARGIN_CHECKED margin_status margin_separable(margin_context *context,
                                                          const margin_data *data,
                                                          margin_separation *result,
