@@ -60,4 +60,7 @@ const mg_columns *mg_model_feature_columns(const margin_model *model);
 /* Doubles that one row may need on its way through the active stages (the widest of them). */
 int64_t mg_model_row_width(const margin_model *model);
 
+/* Classes of pair number `pair` in the order (0,1), (0,2), ..., (1,2), ... */
+void mg_pair_of(int64_t classes, int64_t pair, int64_t *first, int64_t *second);
+
 #endif

@@ -1,0 +1,162 @@
+/* Training: data checked, stages fitted, problems solved, linear weights put back into original
+ * units, and the report filled in with what the finished model does on its training rows. */
+#include "model/fit_score.h"
+#include "model/multiclass.h"
+
+#include <string.h>
+
+/* ---- What is to be trained ------------------------------------------------------------------- */
+
+static margin_task task_of(const margin_component *learner, const margin_data *data) {
+    bool classifies = (learner->abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
+    bool regresses = (learner->abilities & MARGIN_CAN_REGRESSION) != 0;
+    if (!classifies) return regresses ? MARGIN_REGRESS : MARGIN_CLUSTER;
+    if (!regresses) return MARGIN_CLASSIFY;
+    bool numbers = data->y.type == MARGIN_F64 || data->y.type == MARGIN_F32;
+    bool categories = data->target && data->target->kind == MARGIN_CATEGORICAL;
+    return numbers && !categories ? MARGIN_REGRESS : MARGIN_CLASSIFY;
+}
+
+static margin_status check_call(margin_context *context, const margin_spec *spec,
+                                const margin_data *data, const margin_fit_options *options,
+                                margin_model **model, margin_error *error) {
+    MG_REQUIRE(context && spec && model, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               !context ? "context"
+               : !spec  ? "spec"
+                        : "place for the model");
+    MG_REQUIRE(!options || options->size >= sizeof *options, error, MARGIN_ERROR_ARGUMENT,
+               "options.size is %zu; set it to sizeof(margin_fit_options), which is %zu",
+               options ? options->size : 0, sizeof *options);
+    MG_REQUIRE(spec->variants == 1, error, MARGIN_ERROR_SPEC,
+               "'%s' stands for %lld specs; choose one, or search over them with "
+               "cross-validation",
+               spec->text, (long long)spec->variants);
+    return mg_data_check(context, data, error);
+}
+
+static margin_status check_learner(const mg_spec_component *learner, const mg_samples *samples,
+                                   const mg_trace *trace, margin_error *error) {
+    const margin_component *info = learner->info;
+    MG_REQUIRE(!samples->weights || (info->abilities & MARGIN_CAN_WEIGHTS), error,
+               MARGIN_ERROR_ARGUMENT, "%s takes no sample weights", info->name);
+    MG_REQUIRE(!trace || (info->abilities & MARGIN_CAN_TRACE), error, MARGIN_ERROR_ARGUMENT,
+               "%s cannot trace its steps", info->name);
+    return learner->learner->check ? learner->learner->check(learner->options, error) : MARGIN_OK;
+}
+
+/* ---- Training -------------------------------------------------------------------------------- */
+
+static margin_status name_spec(const margin_spec *spec, margin_model *model, margin_error *error) {
+    int64_t length = (int64_t)strlen(spec->text);
+    model->spec = mg_copy_text(model->heap, spec->text, length);
+    if (!model->spec) return mg_no_memory(model->heap, length + 1, 1, "the spec", error);
+    model->learner = mg_spec_learner(spec)->learner;
+    return MARGIN_OK;
+}
+
+static margin_status learn_target(const margin_data *data, const mg_samples *samples,
+                                  margin_model *model, margin_error *error) {
+    model->task = task_of(&model->learner->info, data);
+    if (model->task == MARGIN_CLASSIFY) return mg_target_learn(data, samples, model, error);
+    return model->task == MARGIN_REGRESS ? mg_target_describe(data, model, error) : MARGIN_OK;
+}
+
+/* A hypothesis that a learner made and attach refuses: the numbers ran away. */
+static margin_status refuse_overflow(margin_status status, margin_error *error) {
+    if (status != MARGIN_ERROR_MODEL) return status;
+    return mg_fail(error, MARGIN_ERROR_DATA,
+                   "the weights left the range of numbers; bring the columns to one scale first: "
+                   "standardize | ...");
+}
+
+static margin_status solve(margin_context *context, const mg_spec_component *learner,
+                           const margin_data *data, const mg_samples *samples,
+                           const mg_staged *staged, const mg_trace *trace, margin_model *model,
+                           margin_error *error) {
+    mg_split split = {0};
+    mg_reduction reduction;
+    MG_TRY(mg_reduction_choose(learner, model, &reduction, error));
+    MG_TRY(mg_split_make(reduction, data, samples, staged, model, &split, error));
+    margin_status status = mg_split_train(context, &split, learner, model, trace,
+                                          &model->hypothesis, &model->report, error);
+    mg_split_free(&split);
+    if (status < 0) return refuse_overflow(status, error);
+    if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;
+    MG_TRY(mg_model_fold(model, error));
+    return refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error);
+}
+
+/* The parts of the report that the learner does not know. */
+static void describe_fit(const margin_data *data, const mg_samples *samples, margin_model *model) {
+    margin_report *report = &model->report;
+    report->task = model->task;
+    report->rows = samples->count;
+    report->columns = data->x.columns;
+    report->classes = model->classes;
+    report->threads = 0;
+    report->seconds = 0;
+}
+
+/* One fit in a context whose deadline is set. */
+static margin_status train(margin_context *context, const margin_spec *spec,
+                           const margin_data *data, const mg_trace *trace, margin_model *model,
+                           margin_error *error) {
+    const mg_spec_component *learner = mg_spec_learner(spec);
+    mg_samples samples = {0};
+    mg_staged staged = {0};
+    margin_status status;
+    MG_GO(name_spec(spec, model, error));
+    MG_GO(mg_samples_make(context->heap, data, &samples, error));
+    MG_GO(check_learner(learner, &samples, trace, error));
+    MG_GO(learn_target(data, &samples, model, error));
+    MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
+    if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
+        MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
+    MG_GO(solve(context, learner, data, &samples, &staged, trace, model, error));
+    mg_staged_free(&staged);
+    describe_fit(data, &samples, model);
+    MG_GO(mg_model_finish(model, error));
+    status = mg_fit_score(context, data, &samples, model, error);
+done:
+    mg_staged_free(&staged);
+    mg_samples_free(&samples);
+    return status;
+}
+
+margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, const margin_fit_options *options,
+                              margin_model **model, margin_report *report, margin_error *error) {
+    double started = mg_clock();
+    margin_model *made = NULL;
+    margin_context part;
+    mg_trace trace = {0};
+    margin_status status;
+    MG_TRY(check_call(context, spec, data, options, model, error));
+    if (options && options->trace) trace = (mg_trace){options->trace, options->user, 0};
+    mg_context_part(context, mg_deadline(context), &part);
+    part.options.log = context->options.log; /* this is the calling thread */
+    part.options.progress = context->options.progress;
+
+    MG_GO(mg_model_new(context->heap, &made, error));
+    MG_GO(train(&part, spec, data, trace.step ? &trace : NULL, made, error));
+    if (mg_cancelled(context)) {
+        status = mg_fail_cancelled(error);
+        goto done;
+    }
+    status = made->report.status;
+    if (report) {
+        *report = made->report;
+        report->threads = mg_pool_threads(context->pool);
+        report->seconds = mg_clock() - started;
+    }
+    *model = made;
+    made = NULL;
+done:
+    margin_model_free(made);
+    return status;
+}
+
+margin_status margin_fit(margin_context *context, const margin_spec *spec, const margin_data *data,
+                         margin_model **model, margin_report *report, margin_error *error) {
+    return margin_fit_with(context, spec, data, NULL, model, report, error);
+}

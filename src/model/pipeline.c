@@ -1,0 +1,259 @@
+/* Stages over a whole data set.
+ *
+ * The samples' rows are gathered first if they are not all rows: a row that takes no part must not
+ * be able to fail a stage. Each intermediate matrix is freed as soon as the next one is there. */
+#include "model/pipeline.h"
+
+#include <string.h>
+
+/* ---- Rows one by one ------------------------------------------------------------------------- */
+
+/* in -> out through apply_row (stage NULL: as they are), rows as dense f64 in between. */
+typedef struct row_map {
+    const mg_fitted_stage *stage;
+    const margin_matrix *in;
+    margin_matrix *out;
+    double *scratch; /* per worker: a row of `in`, then one of `out` */
+} row_map;
+
+static void store_row(const margin_matrix *out, int64_t row, const double *values) {
+    if (out->value_type == MARGIN_F64) {
+        memcpy((double *)out->values + row * out->stride, values,
+               (size_t)out->columns * sizeof *values);
+        return;
+    }
+    float *to = (float *)out->values + row * out->stride;
+    for (int64_t j = 0; j < out->columns; j++)
+        to[j] = (float)values[j];
+}
+
+static margin_status map_block(const mg_block *block, void *argument) {
+    const row_map *map = argument;
+    double *from = map->scratch + block->worker * (map->in->columns + map->out->columns);
+    double *to = map->stage ? from + map->in->columns : from;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        mg_row_expand(map->in, i, from);
+        if (map->stage) map->stage->stage->apply_row(map->stage, from, to);
+        store_row(map->out, i, to);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status map_rows(margin_context *context, const mg_fitted_stage *stage,
+                              const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
+                              margin_error *error) {
+    mg_heap *heap = context->heap;
+    mg_matrix_buffer made = {0};
+    int64_t columns = stage ? stage->columns_out : in->columns;
+    row_map map = {.stage = stage, .in = in};
+    margin_status status;
+    MG_GO_NEW(heap, map.scratch, mg_pool_threads(context->pool) * (in->columns + columns),
+              "scratch for a stage", error);
+    MG_GO(mg_matrix_new_dense(heap, in->rows, columns, in->value_type, purpose, &made, error));
+    map.out = &made.view;
+    status =
+        mg_sweep_each(context, in->rows, mg_block_rows(mg_row_bytes(&made.view)), map_block, &map);
+    if (status < 0) {
+        mg_fail_cancelled(error);
+        goto done;
+    }
+    *out = made;
+    made = (mg_matrix_buffer){0};
+done:
+    mg_matrix_buffer_free(&made);
+    mg_free(heap, map.scratch);
+    return status;
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static bool encodes_categories(const margin_spec *spec) {
+    for (int s = 0; s < spec->component_count - 1; s++)
+        if (strcmp(spec->components[s].info->name, "onehot") == 0) return true;
+    return false;
+}
+
+static margin_status refuse_categories(const margin_column *columns, int64_t count,
+                                       const char *spec, margin_error *error) {
+    for (int64_t j = 0; columns && j < count; j++)
+        MG_REQUIRE(columns[j].kind != MARGIN_CATEGORICAL, error, MARGIN_ERROR_DATA,
+                   "column %s holds categories, which have no numbers to compute with; encode "
+                   "them: onehot | %s",
+                   columns[j].name, spec);
+    return MARGIN_OK;
+}
+
+/* What the stages made must be finite. The row is named as the user counts it. */
+static margin_status check_made(margin_context *context, const mg_staged *staged,
+                                const mg_samples *samples, const char *what, margin_error *error) {
+    margin_error found = {0};
+    margin_data data = {.x = staged->x, .columns = staged->columns};
+    margin_status status = mg_matrix_check_finite(context, &data, false, &found);
+    if (status == MARGIN_ERROR_DATA) {
+        int64_t row = mg_samples_row(samples, found.row - 1);
+        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+                          "row %lld still has a missing or infinite value in some column before "
+                          "%s; fill gaps with 'impute | ...'",
+                          (long long)row + 1, what);
+    }
+    if (status < 0 && error) *error = found;
+    return status;
+}
+
+/* ---- Running the stages ---------------------------------------------------------------------- */
+
+void mg_staged_free(mg_staged *staged) {
+    mg_matrix_buffer_free(&staged->buffer);
+    memset(staged, 0, sizeof *staged);
+}
+
+static void take_buffer(mg_staged *staged, const mg_matrix_buffer *buffer) {
+    mg_matrix_buffer_free(&staged->buffer);
+    staged->buffer = *buffer;
+    staged->x = buffer->view;
+}
+
+static void start(const margin_data *data, const mg_samples *samples, const margin_model *model,
+                  mg_staged *staged) {
+    memset(staged, 0, sizeof *staged);
+    staged->x = data->x;
+    staged->index = samples->rows;
+    staged->columns = model->inputs.items;
+}
+
+/* Leaves the rows that take no part behind. */
+static margin_status gather(const mg_samples *samples, mg_staged *staged, margin_error *error) {
+    if (!staged->index) return MARGIN_OK;
+    mg_matrix_buffer gathered = {0};
+    MG_TRY(mg_matrix_gather(samples->heap, &staged->x, samples->rows, samples->count,
+                            "the selected rows", &gathered, error));
+    take_buffer(staged, &gathered);
+    staged->index = NULL;
+    return MARGIN_OK;
+}
+
+static margin_status apply_stage(margin_context *context, const mg_fitted_stage *fitted,
+                                 mg_staged *staged, margin_error *error) {
+    mg_matrix_buffer made = {0};
+    MG_TRY(fitted->stage->apply
+               ? fitted->stage->apply(context, fitted, &staged->x, &made, error)
+               : map_rows(context, fitted, &staged->x, fitted->stage->info.name, &made, error));
+    take_buffer(staged, &made);
+    if (fitted->columns.count > 0) staged->columns = fitted->columns.items;
+    return MARGIN_OK;
+}
+
+/* What a stage may learn from. The first one sees the caller's data, so that it names rows as the
+ * caller counts them; later ones the staged rows, with `targets` of the samples. */
+static margin_data stage_data(const margin_data *data, const mg_samples *samples,
+                              const mg_staged *staged, const double *targets) {
+    margin_data seen = {.x = staged->x, .columns = staged->columns, .target = data->target};
+    if (staged->buffer.heap) {
+        if (samples->weights) seen.weights = margin_values_f64(samples->weights, samples->count);
+        if (targets) seen.y = margin_values_f64(targets, samples->count);
+        return seen;
+    }
+    seen.y = data->y;
+    if (samples->weights) seen.weights = data->weights;
+    seen.selection = samples->rows;
+    seen.selected = samples->count;
+    return seen;
+}
+
+static margin_status copy_targets(const margin_data *data, const mg_samples *samples,
+                                  double **targets, margin_error *error) {
+    if (!data->y.values) return MARGIN_OK;
+    MG_NEW(samples->heap, *targets, samples->count, "the targets", error);
+    for (int64_t i = 0; i < samples->count; i++)
+        (*targets)[i] = mg_vector_f64(&data->y, mg_samples_row(samples, i));
+    return MARGIN_OK;
+}
+
+static margin_status fit_stage(margin_context *context, const mg_spec_component *component,
+                               const margin_data *data, mg_fitted_stage *fitted,
+                               margin_error *error) {
+    MG_TRY(mg_fitted_stage_init(fitted, context->heap, component->stage, component->options,
+                                data->x.columns, error));
+    MG_TRY(component->stage->fit(context, data, fitted->options, fitted, error));
+    return component->stage->attach ? component->stage->attach(fitted, error) : MARGIN_OK;
+}
+
+static margin_status describe_inputs(const margin_data *data, margin_model *model,
+                                     margin_error *error) {
+    return data->columns
+               ? mg_columns_copy(model->heap, data->columns, data->x.columns, &model->inputs, error)
+               : mg_columns_numbered(model->heap, data->x.columns, &model->inputs, error);
+}
+
+static margin_status check_rows(margin_context *context, const margin_data *data,
+                                const mg_samples *samples, bool allow_nan, margin_error *error) {
+    margin_data chosen = *data;
+    chosen.selection = samples->rows;
+    chosen.selected = samples->count;
+    return mg_matrix_check_finite(context, &chosen, allow_nan, error);
+}
+
+margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, const mg_samples *samples,
+                              margin_model *model, mg_staged *staged, margin_error *error) {
+    int stages = spec->component_count - 1;
+    bool missing = stages > 0 && spec->components[0].stage->takes_missing;
+    double *targets = NULL;
+    margin_status status;
+    MG_REQUIRE(data->x.columns > 0, error, MARGIN_ERROR_DATA, "the data has no feature columns");
+    if (!encodes_categories(spec))
+        MG_TRY(refuse_categories(data->columns, data->x.columns, spec->text, error));
+    MG_TRY(check_rows(context, data, samples, missing, error));
+
+    MG_TRY(describe_inputs(data, model, error));
+    MG_TRY(mg_model_set_stages(model, stages, error));
+    start(data, samples, model, staged);
+    if (stages > 1) MG_GO(copy_targets(data, samples, &targets, error));
+    for (int s = 0; s < stages; s++) {
+        const mg_spec_component *component = &spec->components[s];
+        if (s > 0 && missing && !component->stage->takes_missing) {
+            MG_GO(check_made(context, staged, samples, component->info->name, error));
+            missing = false;
+        }
+        margin_data seen = stage_data(data, samples, staged, targets);
+        MG_GO(fit_stage(context, component, &seen, &model->stages[s], error));
+        MG_GO(gather(samples, staged, error));
+        MG_GO(apply_stage(context, &model->stages[s], staged, error));
+    }
+    if (stages > 0)
+        MG_GO(check_made(context, staged, samples, mg_spec_learner(spec)->info->name, error));
+    status = refuse_categories(staged->columns, staged->x.columns, spec->text, error);
+done:
+    mg_free(samples->heap, targets);
+    if (status < 0) mg_staged_free(staged);
+    return status;
+}
+
+margin_status mg_pipeline_apply(margin_context *context, const margin_model *model,
+                                const margin_data *data, const mg_samples *samples,
+                                mg_staged *staged, margin_error *error) {
+    bool missing = model->stage_count > 0 && model->stages[0].stage->takes_missing;
+    margin_status status = MARGIN_OK;
+    MG_TRY(check_rows(context, data, samples, missing, error));
+    start(data, samples, model, staged);
+    for (int s = 0; s < model->stage_count; s++) {
+        MG_GO(gather(samples, staged, error));
+        MG_GO(apply_stage(context, &model->stages[s], staged, error));
+    }
+    if (model->stage_count > 0)
+        status = check_made(context, staged, samples, model->learner->info.name, error);
+done:
+    if (status < 0) mg_staged_free(staged);
+    return status;
+}
+
+margin_status mg_staged_densify(margin_context *context, mg_staged *staged, const char *learner,
+                                margin_error *error) {
+    mg_matrix_buffer made = {0};
+    if (!mg_is_csr(&staged->x)) return MARGIN_OK;
+    mg_log(context, MARGIN_LOG_NOTE, "%s works on dense data: %lld x %lld numbers are filled in",
+           learner, (long long)staged->x.rows, (long long)staged->x.columns);
+    MG_TRY(map_rows(context, NULL, &staged->x, "a dense copy of the sparse data", &made, error));
+    take_buffer(staged, &made);
+    return MARGIN_OK;
+}

@@ -1,0 +1,42 @@
+/* Stages over a whole data set, and back into the weights of a linear model. */
+#ifndef MG_PIPELINE_H
+#define MG_PIPELINE_H
+
+#include "model/samples.h"
+#include "model/spec.h"
+
+/* The samples' rows as a learner sees them. Sample i is row index[i] of x (NULL: row i). */
+typedef struct mg_staged {
+    mg_matrix_buffer buffer; /* what a stage made; empty: x is the caller's matrix */
+    margin_matrix x;
+    const margin_column *columns; /* of x, in the model */
+    const int64_t *index;
+} mg_staged;
+
+/* Fits the stages of `spec` one after the other on the samples, each on what the one before made
+ * of them, and keeps them in the model (all of them active), with the model's input columns. Only
+ * the samples' rows are transformed. DATA: NaN or infinity, categories that no stage encodes. */
+margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, const mg_samples *samples,
+                              margin_model *model, mg_staged *staged, margin_error *error);
+
+/* The same with the model's own stages, the folded ones too: what its learner once saw. */
+margin_status mg_pipeline_apply(margin_context *context, const margin_model *model,
+                                const margin_data *data, const mg_samples *samples,
+                                mg_staged *staged, margin_error *error);
+
+/* Makes x dense if it is sparse, for learners that need that. */
+margin_status mg_staged_densify(margin_context *context, mg_staged *staged, const char *learner,
+                                margin_error *error);
+void mg_staged_free(mg_staged *staged);
+
+/* Folds the affine stages at the tail into a linear hypothesis (fold.c): w_j becomes w_j scale_j, b
+ * becomes b + sum w_j shift_j. A constant column, which has scale 0, gets the weight 0. */
+margin_status mg_model_fold(margin_model *model, margin_error *error);
+
+/* The hypothesis as it was before folding, one function of it: for recomputing a proof in the units
+ * it was made in. */
+margin_status mg_model_unfold(const margin_model *model, int64_t function, mg_hypothesis **h,
+                              margin_error *error);
+
+#endif

@@ -1,0 +1,329 @@
+/* Prediction: rows through the active stages, scores of the hypothesis, answers.
+ *
+ * Nothing is allocated. Rows go in batches whose size is what the scratch has room for; a row's
+ * answer does not depend on its batch. Scratch is a buffer on the stack (a small one where that
+ * suffices, so that one row costs little), or given by the caller where a row is too wide for it.
+ */
+#include "model/predict.h"
+
+#include <string.h>
+
+#define INDEX   int32_t
+#define NAME(x) x##_i32
+#include "data/matrix_index_tmpl.h"
+#undef INDEX
+#undef NAME
+
+#define INDEX   int64_t
+#define NAME(x) x##_i64
+#include "data/matrix_index_tmpl.h"
+#undef INDEX
+#undef NAME
+
+/* Numbers of the two stack buffers, and the most rows of a batch. */
+enum { SMALL_ROOM = 512, STACK_ROOM = 8192, BATCH = 256 };
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+typedef struct query {
+    const margin_model *model;
+    const margin_matrix *x;
+    const int64_t *rows; /* NULL: in order */
+    margin_output what;
+    void *out;
+} query;
+
+/* Scratch in numbers: `fixed` once (rows on their way through the stages, votes), then for each row
+ * of a batch its features and, unless they are the answer, its scores. */
+typedef struct layout {
+    int64_t way, votes, features, scores;
+} layout;
+
+static bool scores_are_answer(margin_output what) {
+    return what == MARGIN_OUTPUT_SCORES || what == MARGIN_OUTPUT_VALUES;
+}
+
+static layout layout_of(const margin_model *model, margin_output what) {
+    layout need = {0};
+    if (model->active > 0) {
+        need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
+        need.features = model->hypothesis->columns;
+    }
+    if (what == MARGIN_OUTPUT_LABELS) need.votes = mg_decide_room(model);
+    if (!scores_are_answer(what)) need.scores = model->hypothesis->functions;
+    return need;
+}
+
+/* Numbers of scratch that a batch of one row takes. */
+static int64_t least_room(const layout *need) {
+    return need->way + need->votes + need->features + need->scores;
+}
+
+/* One row through the active stages; `way` holds two rows (one, if there is one stage). */
+static void stage_row(const margin_model *model, const margin_matrix *x, int64_t row, double *way,
+                      double *features) {
+    int64_t width = mg_model_row_width(model);
+    double *in = way;
+    mg_row_expand(x, row, in);
+    for (int s = 0; s < model->active; s++) {
+        const mg_fitted_stage *stage = &model->stages[s];
+        double *out = s == model->active - 1 ? features : way + (in == way ? width : 0);
+        stage->stage->apply_row(stage, in, out);
+        in = out;
+    }
+}
+
+/* Scores of `count` rows that follow each other in x, through the stages. */
+static void score_rows(const query *q, int64_t row, int64_t count, const layout *need,
+                       double *scratch, double *scores) {
+    const margin_model *model = q->model;
+    const mg_hypothesis *h = model->hypothesis;
+    if (model->active == 0) {
+        h->kind->scores(h, q->x, row, count, scores);
+        return;
+    }
+    double *features = scratch + need->way + need->votes;
+    for (int64_t i = 0; i < count; i++)
+        stage_row(model, q->x, row + i, scratch, features + i * need->features);
+    margin_matrix staged = margin_dense_f64(features, count, need->features, need->features);
+    h->kind->scores(h, &staged, 0, count, scores);
+}
+
+/* Answers `at`.. of the query from the scores of `count` rows. */
+static void answer_rows(const query *q, int64_t at, int64_t count, const double *scores,
+                        double *votes) {
+    const margin_model *model = q->model;
+    int64_t functions = model->hypothesis->functions;
+    if (q->what == MARGIN_OUTPUT_LABELS) {
+        int64_t *labels = (int64_t *)q->out + at;
+        for (int64_t i = 0; i < count; i++)
+            labels[i] = mg_decide(model, scores + i * functions, votes);
+    } else if (q->what == MARGIN_OUTPUT_PROBABILITIES) {
+        double *out = (double *)q->out + at * model->classes;
+        for (int64_t i = 0; i < count; i++)
+            model->learner->probabilities(scores + i * functions, functions, model->classes,
+                                          out + i * model->classes);
+    }
+}
+
+/* Length of the run of rows that follow each other in x, from the `at`-th of the query. */
+static int64_t run_length(const query *q, int64_t at, int64_t most) {
+    int64_t length = 1;
+    if (!q->rows) return most;
+    while (length < most && q->rows[at + length] == q->rows[at] + length)
+        length++;
+    return length;
+}
+
+/* Answers [first, first + count) with `room` numbers of scratch, at least least_room. */
+static void answer_range(const query *q, int64_t first, int64_t count, double *scratch,
+                         int64_t room) {
+    layout need = layout_of(q->model, q->what);
+    int64_t per_row = need.features + need.scores;
+    int64_t batch = per_row > 0 ? (room - need.way - need.votes) / per_row : BATCH;
+    batch = MG_MIN(batch, BATCH);
+    for (int64_t at = first, length; at < first + count; at += length) {
+        length = run_length(q, at, MG_MIN(batch, first + count - at));
+        double *scores = scores_are_answer(q->what)
+                             ? (double *)q->out + at * q->model->hypothesis->functions
+                             : scratch + need.way + need.votes + batch * need.features;
+        score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores);
+        answer_rows(q, at, length, scores, scratch + need.way);
+    }
+}
+
+static __attribute__((noinline)) void answer_small(const query *q, int64_t first, int64_t count) {
+    double scratch[SMALL_ROOM];
+    answer_range(q, first, count, scratch, SMALL_ROOM);
+}
+
+static __attribute__((noinline)) void answer_on_stack(const query *q, int64_t first,
+                                                      int64_t count) {
+    double scratch[STACK_ROOM];
+    answer_range(q, first, count, scratch, STACK_ROOM);
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+margin_status mg_output_check(const margin_model *model, margin_output what, margin_error *error) {
+    switch (what) {
+    case MARGIN_OUTPUT_LABELS:
+        MG_REQUIRE(model->task != MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
+                   "this model predicts a value, not a class; use margin_predict_values");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_VALUES:
+        MG_REQUIRE(model->task == MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
+                   "this model predicts classes, not a value; use margin_predict");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_SCORES:
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_PROBABILITIES:
+        MG_REQUIRE(margin_model_has_probabilities(model), error, MARGIN_ERROR_ARGUMENT,
+                   "a %s model has no probabilities; ask for scores", model->learner->info.name);
+        return MARGIN_OK;
+    }
+    return mg_fail(error, MARGIN_ERROR_ARGUMENT, "%d is not a kind of output", (int)what);
+}
+
+margin_status mg_columns_check(const margin_model *model, const margin_matrix *x,
+                               margin_error *error) {
+    MG_REQUIRE(x->columns == model->inputs.count, error, MARGIN_ERROR_ARGUMENT,
+               "the data has %lld columns and the model was trained on %lld; give the same columns "
+               "in the same order",
+               (long long)x->columns, (long long)model->inputs.count);
+    return MARGIN_OK;
+}
+
+int64_t mg_output_width(const margin_model *model, margin_output what) {
+    if (what == MARGIN_OUTPUT_SCORES) return model->hypothesis->functions;
+    return what == MARGIN_OUTPUT_PROBABILITIES ? model->classes : 1;
+}
+
+static margin_status fail_sparse(int64_t row, margin_error *error) {
+    return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, (mg_place){0, 0, row + 1, -1},
+                      "x: the column indices of row %lld do not ascend within its columns, or its "
+                      "row_starts go down",
+                      (long long)row + 1);
+}
+
+/* What mg_matrix_check does, on this thread. */
+static margin_status check_sparse(const margin_matrix *x, margin_error *error) {
+    MG_REQUIRE((x->start_type == MARGIN_I32 || x->start_type == MARGIN_I64) &&
+                   (x->index_type == MARGIN_I32 || x->index_type == MARGIN_I64),
+               error, MARGIN_ERROR_ARGUMENT,
+               "x: start_type and index_type must be MARGIN_I32 or MARGIN_I64");
+    int64_t first = mg_row_start(x, 0);
+    if (first < 0) return fail_sparse(0, error);
+    for (int64_t i = 0; i < x->rows; i++) {
+        int64_t last = mg_row_start(x, i + 1);
+        if (last < first) return fail_sparse(i, error);
+        if (last > first && (!x->values || !x->column_indices)) return fail_sparse(i, error);
+        bool ascends = x->index_type == MARGIN_I32
+                           ? ascending_i32(x->column_indices, first, last, x->columns)
+                           : ascending_i64(x->column_indices, first, last, x->columns);
+        if (!ascends) return fail_sparse(i, error);
+        first = last;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status check_query(const margin_model *model, const margin_matrix *x,
+                                 margin_output what, const void *out, margin_error *error) {
+    MG_REQUIRE(model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", model ? "x" : "the model");
+    MG_TRY(mg_output_check(model, what, error));
+    MG_TRY(mg_columns_check(model, x, error));
+    MG_REQUIRE(x->rows >= 0, error, MARGIN_ERROR_ARGUMENT, "x: %lld rows", (long long)x->rows);
+    MG_REQUIRE(out || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
+               "there is nowhere to write the answers to: the output is NULL");
+    return MARGIN_OK;
+}
+
+static margin_status check_matrix(const margin_matrix *x, margin_error *error) {
+    MG_REQUIRE(x->value_type == MARGIN_F64 || x->value_type == MARGIN_F32, error,
+               MARGIN_ERROR_ARGUMENT, "x: value_type must be MARGIN_F64 or MARGIN_F32");
+    if (mg_is_csr(x)) return check_sparse(x, error);
+    MG_REQUIRE(x->stride >= x->columns, error, MARGIN_ERROR_ARGUMENT,
+               "x: stride %lld is less than its %lld columns", (long long)x->stride,
+               (long long)x->columns);
+    MG_REQUIRE(x->values || x->rows == 0, error, MARGIN_ERROR_ARGUMENT, "x: values is NULL");
+    return MARGIN_OK;
+}
+
+/* ---- On the calling thread ------------------------------------------------------------------- */
+
+int64_t margin_model_scratch_size(const margin_model *model) {
+    int64_t most = 0;
+    for (int what = MARGIN_OUTPUT_LABELS; what <= MARGIN_OUTPUT_PROBABILITIES; what++) {
+        layout need = layout_of(model, (margin_output)what);
+        most = MG_MAX(most, least_room(&need));
+    }
+    return most > STACK_ROOM ? most * (int64_t)sizeof(double) : 0;
+}
+
+margin_status margin_predict_scratch(const margin_model *model, const margin_matrix *x,
+                                     margin_output what, void *out, void *scratch,
+                                     margin_error *error) {
+    MG_TRY(check_query(model, x, what, out, error));
+    MG_TRY(check_matrix(x, error));
+    query q = {model, x, NULL, what, out};
+    layout need = layout_of(model, what);
+    int64_t least = least_room(&need);
+    /* the small buffer holds some rows even then; a large batch pays for itself */
+    if (least <= SMALL_ROOM / 16 || (x->rows == 1 && least <= SMALL_ROOM)) {
+        answer_small(&q, 0, x->rows);
+    } else if (least <= STACK_ROOM) {
+        answer_on_stack(&q, 0, x->rows);
+    } else {
+        MG_REQUIRE(scratch, error, MARGIN_ERROR_ARGUMENT,
+                   "a row of this model takes %lld bytes on its way to the answer, too many for "
+                   "the stack; use margin_predict_parallel, or margin_predict_scratch with "
+                   "margin_model_scratch_size bytes",
+                   (long long)least * 8);
+        answer_range(&q, 0, x->rows, scratch, least);
+    }
+    return MARGIN_OK;
+}
+
+margin_status margin_predict(const margin_model *model, const margin_matrix *x, int64_t *labels,
+                             margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_LABELS, labels, NULL, error);
+}
+
+margin_status margin_predict_values(const margin_model *model, const margin_matrix *x,
+                                    double *values, margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_VALUES, values, NULL, error);
+}
+
+margin_status margin_scores(const margin_model *model, const margin_matrix *x, double *scores,
+                            margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_SCORES, scores, NULL, error);
+}
+
+margin_status margin_probabilities(const margin_model *model, const margin_matrix *x,
+                                   double *probabilities, margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_PROBABILITIES, probabilities, NULL,
+                                  error);
+}
+
+/* ---- On all threads -------------------------------------------------------------------------- */
+
+typedef struct parallel_query {
+    query q;
+    double *scratch; /* `room` numbers per worker; NULL: the stack suffices */
+    int64_t room;
+} parallel_query;
+
+static margin_status visit_block(const mg_block *block, void *argument) {
+    const parallel_query *p = argument;
+    if (p->scratch)
+        answer_range(&p->q, block->first, block->count, p->scratch + block->worker * p->room,
+                     p->room);
+    else
+        answer_on_stack(&p->q, block->first, block->count);
+    return MARGIN_OK;
+}
+
+margin_status mg_predict_rows(margin_context *context, const margin_model *model,
+                              const margin_matrix *x, const int64_t *rows, int64_t count,
+                              margin_output what, void *out, margin_error *error) {
+    parallel_query p = {.q = {model, x, rows, what, out}};
+    layout need = layout_of(model, what);
+    int64_t least = least_room(&need), workers = mg_pool_threads(context->pool);
+    if (least > STACK_ROOM) {
+        p.room = least;
+        MG_NEW(context->heap, p.scratch, workers * least, "scratch for predictions", error);
+    }
+    margin_status status =
+        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p);
+    mg_free(context->heap, p.scratch);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+margin_status margin_predict_parallel(margin_context *context, const margin_model *model,
+                                      const margin_matrix *x, margin_output what, void *out,
+                                      margin_error *error) {
+    MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT, "the context is NULL");
+    MG_TRY(check_query(model, x, what, out, error));
+    MG_TRY(mg_matrix_check(context, x, "x", error));
+    return mg_predict_rows(context, model, x, NULL, x->rows, what, out, error);
+}

@@ -1,0 +1,189 @@
+/* Training and verifying the parts of a split, and joining what comes out. */
+#include "model/multiclass.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One slot per part; tasks write to their own only. */
+typedef struct part_result {
+    mg_hypothesis *hypothesis;
+    margin_report report;
+    margin_error error;
+    margin_status status;
+} part_result;
+
+typedef struct part_run {
+    margin_context *context; /* of the call */
+    const mg_split *split;
+    const mg_spec_component *learner;
+    const margin_model *model;
+    const mg_trace *trace;
+    bool verify;
+    double deadline;
+    part_result *results;
+    _Atomic int64_t done;
+} part_run;
+
+/* ---- One part -------------------------------------------------------------------------------- */
+
+static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
+    mg_hypothesis *h = NULL;
+    const mg_learner *learner = run->learner->learner;
+    /* several functions trained together are one part, and no stage is folded into a slice */
+    if (run->split->reduction == MG_REDUCE_NONE && run->model->hypothesis->functions > 1 &&
+        run->model->active == run->model->stage_count)
+        return learner->verify(fit, run->model->hypothesis);
+    MG_TRY(mg_model_unfold(run->model, number, &h, fit->error));
+    margin_status status = learner->verify(fit, h);
+    mg_hypothesis_free(h);
+    return status;
+}
+
+static margin_status run_part(part_run *run, margin_context *context, int64_t number) {
+    part_result *result = &run->results[number];
+    mg_trace trace = run->trace ? *run->trace : (mg_trace){0};
+    mg_part part = {0};
+    trace.subproblem = number;
+    result->status = mg_part_make(run->split, number, &part, &result->error);
+    if (result->status < 0) return result->status;
+    mg_fit fit = {.context = context,
+                  .problem = &part.problem,
+                  .options = run->learner->options,
+                  .trace = run->trace ? &trace : NULL,
+                  .seed = context->options.seed,
+                  .error = &result->error};
+    mg_report_init(&fit.report);
+    result->status =
+        run->verify ? verify_part(run, number, &fit) : run->learner->learner->fit(&fit);
+    result->hypothesis = fit.hypothesis;
+    result->report = fit.report;
+    mg_part_free(&part);
+    return result->status;
+}
+
+/* As a task: without the callbacks, which belong to the calling thread, and inline inside. */
+static margin_status part_task(void *argument, int64_t number, int worker) {
+    part_run *run = argument;
+    margin_context context;
+    mg_context_part(run->context, run->deadline, &context);
+    margin_status status = run_part(run, &context, number);
+    int64_t done = ++run->done;
+    if (worker == 0) /* the calling thread */
+        mg_progress(run->context, "training", (double)done, (double)run->split->parts, (double)NAN);
+    return status;
+}
+
+static margin_status run_in_order(part_run *run) {
+    for (int64_t number = 0; number < run->split->parts; number++) {
+        margin_status status = run_part(run, run->context, number);
+        if (status < 0) return status;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status run_parts(part_run *run, margin_error *error) {
+    bool in_order = run->split->parts == 1 || run->trace;
+    margin_status status =
+        in_order ? run_in_order(run) : mg_parallel(run->context, run->split->parts, part_task, run);
+    if (status >= 0) return MARGIN_OK;
+    if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
+    for (int64_t number = 0; number < run->split->parts; number++) {
+        const part_result *result = &run->results[number];
+        if (result->status >= 0) continue;
+        if (error) *error = result->error;
+        return result->status;
+    }
+    return mg_fail(error, status, "training failed: %s", margin_status_text(status));
+}
+
+/* ---- All parts ------------------------------------------------------------------------------- */
+
+static void join_reports(const part_run *run, margin_report *report) {
+    int64_t stopped = 0, parts = run->split->parts;
+    char label[MG_PART_LABEL];
+    *report = run->results[0].report;
+    if (parts == 1) return;
+    for (int64_t number = 0; number < parts; number++) {
+        const margin_report *part = &run->results[number].report;
+        mg_part_label(run->split, run->model, number, label);
+        stopped += part->status > 0;
+        if (number > 0)
+            mg_report_join(report, part, label);
+        else if (part->status > 0)
+            mg_report_reason(report, "%s: %s", label, part->reason);
+    }
+    if (stopped == 0)
+        mg_report_reason(report, "all %lld sub-problems converged", (long long)parts);
+    else if (stopped > 1) {
+        char reason[sizeof report->reason];
+        memcpy(reason, report->reason, sizeof reason);
+        mg_report_reason(report, "%lld of %lld sub-problems stopped early; %s", (long long)stopped,
+                         (long long)parts, reason);
+    }
+}
+
+static margin_status join_hypotheses(part_run *run, mg_hypothesis **hypothesis,
+                                     margin_error *error) {
+    int64_t parts = run->split->parts;
+    mg_heap *heap = run->split->heap;
+    mg_hypothesis **list = NULL;
+    if (parts == 1) {
+        *hypothesis = run->results[0].hypothesis;
+        run->results[0].hypothesis = NULL;
+        return mg_hypothesis_attach(*hypothesis, error);
+    }
+    const mg_hypothesis_kind *kind = run->results[0].hypothesis->kind;
+    MG_REQUIRE(kind->combine, error, MARGIN_ERROR_INTERNAL,
+               "%s models of several classes cannot be joined; please report it", kind->name);
+    MG_NEW(heap, list, parts, "the models of the classes", error);
+    for (int64_t number = 0; number < parts; number++)
+        list[number] = run->results[number].hypothesis;
+    margin_status status = kind->combine(heap, list, parts, hypothesis, error);
+    mg_free(heap, list);
+    return status;
+}
+
+static void free_results(part_run *run) {
+    for (int64_t number = 0; run->results && number < run->split->parts; number++)
+        mg_hypothesis_free(run->results[number].hypothesis);
+    mg_free(run->split->heap, run->results);
+}
+
+static margin_status start_run(part_run *run, margin_error *error) {
+    run->deadline = mg_deadline(run->context);
+    run->results = mg_new_zero(run->split->heap, run->split->parts, sizeof *run->results);
+    if (!run->results)
+        return mg_no_memory(run->split->heap, run->split->parts, sizeof *run->results,
+                            "the reports of the sub-problems", error);
+    return MARGIN_OK;
+}
+
+margin_status mg_split_train(margin_context *context, const mg_split *split,
+                             const mg_spec_component *learner, const margin_model *model,
+                             const mg_trace *trace, mg_hypothesis **hypothesis,
+                             margin_report *report, margin_error *error) {
+    part_run run = {
+        .context = context, .split = split, .learner = learner, .model = model, .trace = trace};
+    margin_status status;
+    MG_GO(start_run(&run, error));
+    MG_GO(run_parts(&run, error));
+    join_reports(&run, report);
+    status = join_hypotheses(&run, hypothesis, error);
+done:
+    free_results(&run);
+    return status;
+}
+
+margin_status mg_split_verify(margin_context *context, const mg_split *split,
+                              const mg_spec_component *learner, const margin_model *model,
+                              margin_report *report, margin_error *error) {
+    part_run run = {
+        .context = context, .split = split, .learner = learner, .model = model, .verify = true};
+    margin_status status;
+    MG_GO(start_run(&run, error));
+    MG_GO(run_parts(&run, error));
+    join_reports(&run, report);
+done:
+    free_results(&run);
+    return status;
+}
