@@ -1,7 +1,443 @@
-/* margin plot */
-#include "cli.h"
+/* margin plot: traces, decision boundaries, margins. The numbers are computed here, the drawing is
+ * gnuplot's. */
+#include "gnuplot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Colours that stay apart for colour-blind readers (Okabe and Ito 2008). */
+static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                      "#E69F00", "#56B4E9", "#F0E442", "#000000"};
+enum { COLOURS = sizeof colours / sizeof colours[0] };
+
+static int out_of_memory(void) {
+    cli_progress_end();
+    fputs("margin: out of memory for the picture\n", stderr);
+    return EXIT_NO_MEMORY;
+}
+
+/* ---- trace --------------------------------------------------------------------------------------
+ */
+
+static int64_t column_named(const margin_data *data, const char *name) {
+    for (int64_t j = 0; j < data->x.columns; j++)
+        if (!strcmp(data->columns[j].name, name)) return j;
+    return -1;
+}
+
+static double cell(const margin_data *data, int64_t row, int64_t column) {
+    return ((const double *)data->x.values)[row * data->x.stride + column];
+}
+
+/* Lines `column` over the steps; a change of sub-problem breaks the line. */
+static void trace_points(cli_text *script, const margin_data *data, int64_t column) {
+    int64_t step = column_named(data, "step"), part = column_named(data, "subproblem");
+    for (int64_t i = 0; i < data->x.rows; i++) {
+        if (isnan(cell(data, i, column))) continue;
+        if (i && part >= 0 && cell(data, i, part) != cell(data, i - 1, part))
+            text_puts(script, "\n");
+        text_number(script, cell(data, i, step));
+        text_puts(script, " ");
+        text_number(script, cell(data, i, column));
+        text_puts(script, "\n");
+    }
+    text_puts(script, "e\n");
+}
+
+static bool has_values(const margin_data *data, int64_t column) {
+    for (int64_t i = 0; column >= 0 && i < data->x.rows; i++)
+        if (!isnan(cell(data, i, column))) return true;
+    return false;
+}
+
+static int draw_trace(cli_session *session, picture_kind kind, const margin_data *data) {
+    int64_t errors = column_named(data, "errors"), loss = column_named(data, "loss");
+    if (column_named(data, "step") < 0 || (errors < 0 && loss < 0)) {
+        fprintf(stderr,
+                "margin: %s is no trace: it has no columns step, errors and loss; 'margin fit "
+                "--trace' writes one\n",
+                session->arguments->words[1]);
+        return EXIT_BAD_INPUT;
+    }
+    cli_text script = {0};
+    int code = picture_begin(session->arguments, kind, "training, step by step", &script);
+    if (code) {
+        text_free(&script);
+        return code;
+    }
+    bool two = errors >= 0 && has_values(data, loss);
+    text_puts(&script, "set xlabel 'step'\nset ylabel 'misclassified'\nset yrange [0:*]\n");
+    if (two)
+        text_puts(&script,
+                  "set y2label 'loss'\nset y2tics\nset ytics nomirror\nset y2range [0:*]\n");
+    text_puts(&script, "plot '-' with lines lw 2 lc rgb '#0072B2' title 'misclassified'");
+    text_puts(&script,
+              two ? ", '-' axes x1y2 with lines lw 1 lc rgb '#D55E00' title 'loss'\n" : "\n");
+    trace_points(&script, data, errors >= 0 ? errors : loss);
+    if (two) trace_points(&script, data, loss);
+    return picture_finish(session, &script);
+}
+
+static int plot_trace(cli_session *session, picture_kind kind) {
+    margin_table *table = NULL;
+    margin_status status =
+        cli_read_table(session, session->arguments->words[1], false, MARGIN_MISSING_KEEP, &table);
+    if (status < 0) return cli_failed(session, status);
+    margin_data data = margin_table_data(table);
+    int code = draw_trace(session, kind, &data);
+    margin_table_free(table);
+    return code;
+}
+
+/* ---- boundary
+ * ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const margin_model *model;
+    const margin_data *data;
+    const margin_column *columns;
+    int64_t column_count, axis[2];
+    double low[2], high[2];
+    int64_t width, height;
+    double *grid;    /* width * height rows */
+    int64_t *labels; /* of the grid */
+    int64_t *rows;   /* class of each sample */
+} boundary;
+
+static int choose_axes(const cli_arguments *a, boundary *b) {
+    b->axis[0] = 0;
+    b->axis[1] = 1;
+    if (b->column_count < 2) {
+        fputs("margin: a boundary needs a model over at least two columns\n", stderr);
+        return EXIT_BAD_INPUT;
+    }
+    if (!a->columns) return EXIT_DONE;
+    const char *comma = strchr(a->columns, ',');
+    for (int k = 0; comma && k < 2; k++) {
+        const char *word = k ? comma + 1 : a->columns;
+        size_t length = k ? strlen(word) : (size_t)(comma - a->columns);
+        double number;
+        b->axis[k] = -1;
+        for (int64_t j = 0; j < b->column_count; j++)
+            if (strlen(b->columns[j].name) == length && !memcmp(b->columns[j].name, word, length))
+                b->axis[k] = j;
+        if (b->axis[k] < 0 && margin_number_parse_f64(word, length, &number) && number >= 1 &&
+            number <= (double)b->column_count)
+            b->axis[k] = (int64_t)number - 1;
+        if (b->axis[k] < 0)
+            return cli_usage_error(cli_find_command("plot"), "the model has no column '%.*s'",
+                                   (int)length, word);
+    }
+    if (!comma || b->axis[0] == b->axis[1])
+        return cli_usage_error(cli_find_command("plot"),
+                               "--columns takes two different columns, not '%s'", a->columns);
+    return EXIT_DONE;
+}
+
+/* Ranges of the two axes with a little room, and what the other columns are held at: mean or most
+ * frequent category. */
+static margin_status measure(cli_session *session, const margin_table *table, boundary *b,
+                             double *held) {
+    int64_t count = b->column_count + 1;
+    margin_column_summary *s = calloc((size_t)count, sizeof *s);
+    if (!s) return MARGIN_ERROR_MEMORY;
+    margin_status status =
+        margin_table_summarize(session->context, table, s, count, &session->error);
+    for (int64_t j = 0; status >= 0 && j < b->column_count; j++)
+        held[j] = s[j].column.kind == MARGIN_CATEGORICAL ? (double)s[j].top : s[j].mean;
+    for (int k = 0; status >= 0 && k < 2; k++) {
+        double low = s[b->axis[k]].minimum, high = s[b->axis[k]].maximum;
+        double room = high > low ? 0.05 * (high - low) : 0.5;
+        b->low[k] = low - room;
+        b->high[k] = high + room;
+    }
+    free(s);
+    return status;
+}
+
+static double grid_value(const boundary *b, int k, int64_t i) {
+    int64_t steps = k ? b->height : b->width;
+    return b->low[k] + (b->high[k] - b->low[k]) * ((double)i + 0.5) / (double)steps;
+}
+
+static void fill_grid(boundary *b, const double *held) {
+    for (int64_t i = 0; i < b->width * b->height; i++) {
+        double *row = b->grid + i * b->column_count;
+        memcpy(row, held, (size_t)b->column_count * sizeof *row);
+        row[b->axis[0]] = grid_value(b, 0, i % b->width);
+        row[b->axis[1]] = grid_value(b, 1, i / b->width);
+    }
+}
+
+/* Class of each sample as the data says, -1 where it says none. */
+static int64_t true_class(const boundary *b, int64_t row) {
+    const margin_data *d = b->data;
+    if (!d->y.values) return -1;
+    double value = ((const double *)d->y.values)[row];
+    char number[MARGIN_NUMBER_TEXT];
+    const char *name = number;
+    if (isnan(value)) return -1;
+    if (d->target && d->target->kind == MARGIN_CATEGORICAL)
+        name = d->target->categories[(int64_t)value];
+    else
+        margin_number_print_f64(value, number);
+    for (int64_t k = 0; k < margin_model_class_count(b->model); k++)
+        if (!strcmp(name, margin_model_class_name(b->model, k))) return k;
+    return -1;
+}
+
+static double sample_value(const margin_data *d, int64_t row, int64_t column) {
+    if (d->x.value_type == MARGIN_F32)
+        return (double)((const float *)d->x.values)[row * d->x.stride + column];
+    return ((const double *)d->x.values)[row * d->x.stride + column];
+}
+
+static void sample_points(cli_text *script, const boundary *b, int64_t class) {
+    for (int64_t i = 0; i < b->data->x.rows; i++) {
+        if (b->rows[i] != class) continue;
+        text_number(script, sample_value(b->data, i, b->axis[0]));
+        text_puts(script, " ");
+        text_number(script, sample_value(b->data, i, b->axis[1]));
+        text_puts(script, "\n");
+    }
+    text_puts(script, "e\n");
+}
+
+static void grid_image(cli_text *script, const boundary *b) {
+    for (int64_t i = 0; i < b->width * b->height; i++) {
+        text_number(script, grid_value(b, 0, i % b->width));
+        text_puts(script, " ");
+        text_number(script, grid_value(b, 1, i / b->width));
+        text_printf(script, " %lld\n", (long long)b->labels[i]);
+    }
+    text_puts(script, "e\n");
+}
+
+/* In characters the regions are dots where the class changes. */
+static void grid_edges(cli_text *script, const boundary *b) {
+    for (int64_t i = 0; i < b->width * b->height; i++) {
+        bool edge = (i % b->width + 1 < b->width && b->labels[i] != b->labels[i + 1]) ||
+                    (i / b->width + 1 < b->height && b->labels[i] != b->labels[i + b->width]);
+        if (!edge) continue;
+        text_number(script, grid_value(b, 0, i % b->width));
+        text_puts(script, " ");
+        text_number(script, grid_value(b, 1, i / b->width));
+        text_puts(script, "\n");
+    }
+    text_puts(script, "e\n");
+}
+
+static void axis_setup(cli_text *script, const boundary *b, int k) {
+    const char *axis = k ? "y" : "x";
+    text_printf(script, "set %slabel ", axis);
+    picture_string(script, b->columns[b->axis[k]].name);
+    text_printf(script, "\nset %srange [", axis);
+    text_number(script, b->low[k]);
+    text_puts(script, ":");
+    text_number(script, b->high[k]);
+    text_puts(script, "]\n");
+}
+
+static void boundary_script(cli_text *script, const boundary *b, picture_kind kind) {
+    int64_t classes = margin_model_class_count(b->model);
+    bool image = kind != PICTURE_TERMINAL;
+    axis_setup(script, b, 0);
+    axis_setup(script, b, 1);
+    if (image) {
+        text_puts(script, "unset colorbox\nset palette maxcolors ");
+        text_printf(script, "%lld defined (", (long long)classes);
+        for (int64_t k = 0; k < classes; k++)
+            text_printf(script, "%s%lld '%s'", k ? ", " : "", (long long)k, colours[k % COLOURS]);
+        text_printf(script, ")\nset cbrange [0:%lld]\nplot '-' using 1:2:3 with image notitle",
+                    (long long)(classes > 1 ? classes - 1 : 1));
+    } else {
+        text_puts(script, "plot '-' with points pt '.' title 'boundary'");
+    }
+    for (int64_t k = 0; k < classes; k++) {
+        if (image) /* white ring, coloured disc: visible on its own region too */
+            text_puts(script, ", '-' with points pt 7 ps 1 lc rgb 'white' notitle");
+        text_puts(script, ", '-' with points ");
+        if (image)
+            text_printf(script, "pt 7 ps 0.7 lc rgb '%s' title ", colours[k % COLOURS]);
+        else
+            text_printf(script, "pt '%c' title ", (char)('A' + k % 26));
+        picture_string(script, margin_model_class_name(b->model, k));
+    }
+    text_puts(script, "\n");
+    if (image)
+        grid_image(script, b);
+    else
+        grid_edges(script, b);
+    for (int64_t k = 0; k < classes; k++) {
+        if (image) sample_points(script, b, k);
+        sample_points(script, b, k);
+    }
+}
+
+static bool allocate_boundary(boundary *b, picture_kind kind, double **held) {
+    b->width = kind == PICTURE_TERMINAL ? 180 : 240;
+    b->height = kind == PICTURE_TERMINAL ? 60 : 180;
+    size_t cells = (size_t)(b->width * b->height);
+    b->grid = malloc(cells * (size_t)b->column_count * sizeof *b->grid);
+    b->labels = malloc(cells * sizeof *b->labels);
+    b->rows = malloc((size_t)(b->data->x.rows > 0 ? b->data->x.rows : 1) * sizeof *b->rows);
+    *held = calloc((size_t)b->column_count, sizeof **held);
+    return b->grid && b->labels && b->rows && *held;
+}
+
+static int draw_boundary(cli_session *session, picture_kind kind, const margin_table *table,
+                         boundary *b) {
+    double *held = NULL;
+    int code = choose_axes(session->arguments, b);
+    if (code) return code;
+    if (!allocate_boundary(b, kind, &held)) {
+        free(held);
+        return out_of_memory();
+    }
+    margin_status status = measure(session, table, b, held);
+    if (status == MARGIN_ERROR_MEMORY && !session->error.text[0]) {
+        free(held);
+        return out_of_memory();
+    }
+    if (status >= 0) {
+        fill_grid(b, held);
+        margin_matrix grid =
+            margin_dense_f64(b->grid, b->width * b->height, b->column_count, b->column_count);
+        status = margin_predict_parallel(session->context, b->model, &grid, MARGIN_OUTPUT_LABELS,
+                                         b->labels, &session->error);
+    }
+    free(held);
+    if (status < 0) return cli_failed(session, status);
+    for (int64_t i = 0; i < b->data->x.rows; i++)
+        b->rows[i] = true_class(b, i);
+    cli_text script = {0};
+    code = picture_begin(session->arguments, kind, margin_model_spec(b->model), &script);
+    if (code) {
+        text_free(&script);
+        return code;
+    }
+    boundary_script(&script, b, kind);
+    return picture_finish(session, &script);
+}
+
+static int plot_boundary(cli_session *session, picture_kind kind, const margin_model *model,
+                         const margin_table *table) {
+    margin_data data = margin_table_data(table);
+    boundary b = {.model = model, .data = &data};
+    b.columns = margin_model_columns(model, &b.column_count);
+    int code;
+    if (margin_model_task(model) != MARGIN_CLASSIFY || data.x.row_starts) {
+        fputs("margin: boundaries are drawn for classifiers over dense tables\n", stderr);
+        return EXIT_BAD_INPUT;
+    }
+    code = draw_boundary(session, kind, table, &b);
+    free(b.grid);
+    free(b.labels);
+    free(b.rows);
+    return code;
+}
+
+/* ---- margins
+ * ------------------------------------------------------------------------------------------ */
+
+enum { BINS = 40 };
+
+static void histogram(cli_text *script, const double *values, int64_t count) {
+    double low = INFINITY, high = -INFINITY;
+    int64_t bins[BINS] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(values[i])) continue;
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+    }
+    double width = high > low ? (high - low) / BINS : 1;
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(values[i])) continue;
+        int64_t bin = (int64_t)((values[i] - low) / width);
+        bins[bin < BINS ? bin : BINS - 1]++;
+    }
+    text_puts(script, "set boxwidth ");
+    text_number(script, width);
+    text_puts(script, "\nset style fill solid 0.7\nset yrange [0:*]\nset arrow from 0, graph 0 to "
+                      "0, graph 1 nohead lc rgb "
+                      "'#D55E00' lw 2\nplot '-' with boxes lc rgb '#0072B2' notitle\n");
+    for (int k = 0; k < BINS && isfinite(low); k++) {
+        text_number(script, low + ((double)k + 0.5) * width);
+        text_printf(script, " %lld\n", (long long)bins[k]);
+    }
+    text_puts(script, "e\n");
+}
+
+static int plot_margins(cli_session *session, picture_kind kind, const margin_model *model,
+                        const margin_table *table) {
+    margin_data data = margin_table_data(table);
+    size_t rows = (size_t)(data.x.rows > 0 ? data.x.rows : 1);
+    double *functional = malloc(rows * sizeof *functional),
+           *geometric = malloc(rows * sizeof *geometric);
+    int code;
+    if (!functional || !geometric) {
+        code = out_of_memory();
+    } else {
+        margin_status status =
+            margin_margins(session->context, model, &data, functional, geometric, &session->error);
+        cli_text script = {0};
+        bool norm = status >= 0 && data.x.rows > 0 && isfinite(geometric[0]);
+        if (status < 0) {
+            code = cli_failed(session, status);
+        } else if (!(code = picture_begin(session->arguments, kind, margin_model_spec(model),
+                                          &script))) {
+            text_printf(&script,
+                        "set xlabel '%s margin; wrong side left of 0'\nset ylabel 'rows'\n",
+                        norm ? "geometric" : "functional");
+            histogram(&script, norm ? geometric : functional, data.x.rows);
+            code = picture_finish(session, &script);
+        }
+        text_free(&script);
+    }
+    free(functional);
+    free(geometric);
+    return code;
+}
+
+/* ---- command
+ * ------------------------------------------------------------------------------------------- */
+
+typedef int (*model_plot)(cli_session *session, picture_kind kind, const margin_model *model,
+                          const margin_table *table);
+
+static int plot_model(cli_session *session, picture_kind kind, model_plot draw, bool need_target) {
+    margin_model *model = NULL;
+    margin_table *table = NULL;
+    const cli_arguments *a = session->arguments;
+    if (a->word_count < 3)
+        return cli_usage_error(cli_find_command("plot"), "margin plot %s needs a model and a table",
+                               a->words[0]);
+    margin_status status = cli_load_model(session, a->words[1], &model);
+    if (status >= 0) status = cli_read_for_model(session, model, a->words[2], need_target, &table);
+    int code = status < 0 ? cli_failed(session, status) : draw(session, kind, model, table);
+    margin_table_free(table);
+    margin_model_free(model);
+    return code;
+}
 
 int run_plot(const cli_arguments *arguments) {
-    (void)arguments;
-    return EXIT_SYSTEM;
+    cli_session session;
+    picture_kind kind;
+    const char *what = arguments->words[0];
+    int code = picture_choose(arguments, &kind);
+    if (!code) code = cli_session_open(&session, arguments);
+    if (code) return code;
+    if (!strcmp(what, "trace"))
+        code = plot_trace(&session, kind);
+    else if (!strcmp(what, "boundary"))
+        code = plot_model(&session, kind, plot_boundary, false);
+    else if (!strcmp(what, "margins"))
+        code = plot_model(&session, kind, plot_margins, true);
+    else
+        code = cli_usage_error(cli_find_command("plot"),
+                               "there is no picture '%s': trace, boundary or margins", what);
+    cli_session_close(&session);
+    return code;
 }
