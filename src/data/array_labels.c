@@ -1,0 +1,110 @@
+/* The target from a file of its own. */
+#include "data/array.h"
+#include "data/encoder.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char label_name[] = "y";
+
+static margin_status describe_file(const mg_source *source, mg_array *array, margin_error *error) {
+    static const char npy_magic[] = "\x93NUMPY";
+    if (source->length >= 6 && memcmp(source->text, npy_magic, 6) == 0)
+        return mg_npy_describe(source, array, error);
+    if (source->length >= 4 && source->text[0] == 0 && source->text[1] == 0)
+        return mg_idx_describe(source, array, error);
+    return mg_fail(error, MARGIN_ERROR_FORMAT, "%s: labels are read from .npy or idx files",
+                   source->name);
+}
+
+static margin_status check_shape(const mg_array *array, const margin_table *table,
+                                 margin_error *error) {
+    MG_REQUIRE(array->columns == 1, error, MARGIN_ERROR_DATA,
+               "%s: labels must be one column, this file has %lld", array->source->name,
+               (long long)array->columns);
+    MG_REQUIRE(array->rows == table->x.view.rows, error, MARGIN_ERROR_DATA,
+               "%s has %lld labels, but %s has %lld rows", array->source->name,
+               (long long)array->rows, table->name, (long long)table->x.view.rows);
+    return MARGIN_OK;
+}
+
+/* Codes of text labels in order of appearance; an empty text is a missing label. */
+static margin_status read_codes(margin_context *context, const mg_array *array, mg_encoder *encoder,
+                                margin_table *table, margin_error *error) {
+    mg_text text;
+    mg_text_init(&text, table->heap);
+    const bool is_text = mg_array_is_text(array);
+    margin_status status = MARGIN_OK;
+    for (int64_t i = 0; i < array->rows; i++) {
+        if (i % 4096 == 0 && mg_cancelled(context)) MG_GO(mg_fail_cancelled(error));
+        char number[MARGIN_NUMBER_TEXT];
+        const char *label = number;
+        int64_t length, code;
+        if (is_text) {
+            text.length = 0;
+            MG_GO(mg_array_read_text(array, i, 0, &text, error));
+            label = text.data;
+            length = text.length;
+        } else {
+            double value;
+            mg_array_read_f64(array, array->first + i * array->row_step, array->row_step, 1, &value,
+                              1);
+            length = isnan(value) ? 0 : margin_number_print_f64(value, number);
+        }
+        table->y[i] = (double)NAN;
+        if (length == 0) continue;
+        MG_GO(mg_encoder_code(encoder, label, length, &code, error));
+        if (code >= 0) table->y[i] = (double)code;
+        table->details.unknown_categories += code < 0;
+    }
+done:
+    mg_text_free(&text);
+    return status;
+}
+
+static margin_status read_categories(margin_context *context, const mg_array *array,
+                                     const margin_column *expected, margin_table *table,
+                                     margin_error *error) {
+    mg_encoder encoder = {0};
+    margin_status status;
+    MG_GO(mg_encoder_init(table->heap, expected, &encoder, error));
+    MG_GO(read_codes(context, array, &encoder, table, error));
+    MG_GO(mg_encoder_finish(&encoder, error));
+    mg_encoder_rank(&encoder, table->y, MARGIN_F64, array->rows, 1);
+    margin_column column = mg_encoder_column(&encoder, expected ? expected->name : label_name);
+    status = mg_columns_copy(table->heap, &column, 1, &table->target, error);
+done:
+    mg_encoder_free(&encoder);
+    return status;
+}
+
+static margin_status read_labels(margin_context *context, const mg_array *array,
+                                 const margin_column *expected, margin_table *table,
+                                 margin_error *error) {
+    MG_TRY(check_shape(array, table, error));
+    MG_NEW(table->heap, table->y, array->rows, "the labels", error);
+    table->has_target = true;
+    bool wants_categories = expected && expected->kind == MARGIN_CATEGORICAL;
+    MG_REQUIRE(!expected || wants_categories || !mg_array_is_text(array), error, MARGIN_ERROR_DATA,
+               "%s: the labels are text, but the model was trained on numbers",
+               array->source->name);
+    if (mg_array_is_text(array) || wants_categories)
+        return read_categories(context, array, expected, table, error);
+    mg_array_read_f64(array, array->first, array->row_step, array->rows, table->y, 1);
+    margin_column column = {.name = expected ? expected->name : label_name};
+    return mg_columns_copy(table->heap, &column, 1, &table->target, error);
+}
+
+margin_status mg_array_labels(margin_context *context, const margin_read_options *options,
+                              margin_table *table, margin_error *error) {
+    mg_source source = {0};
+    mg_array array;
+    MG_TRY(mg_source_open(context, options->labels, &source, error));
+    margin_status status;
+    MG_GO(describe_file(&source, &array, error));
+    MG_GO(read_labels(context, &array, options->expected_target, table, error));
+    status = mg_source_unchanged(&source, error);
+done:
+    mg_source_close(&source);
+    return status;
+}

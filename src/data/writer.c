@@ -1,0 +1,139 @@
+/* margin_data_write: checks what is to be written, then hands over to the format. */
+#include "data/writer.h"
+
+#include "data/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Shared by the formats ------------------------------------------------------------------ */
+
+int mg_print_element(const margin_vector *v, int64_t row, char text[MARGIN_NUMBER_TEXT]) {
+    if (v->type == MARGIN_F32)
+        return margin_number_print_f32(((const float *)v->values)[row], text);
+    if (v->type == MARGIN_I64)
+        return snprintf(text, MARGIN_NUMBER_TEXT, "%lld",
+                        (long long)((const int64_t *)v->values)[row]);
+    return margin_number_print_f64(mg_vector_f64(v, row), text);
+}
+
+margin_status mg_category_name(const margin_column *column, double code, int64_t row,
+                               const char *name, const char **category, margin_error *error) {
+    *category = NULL;
+    if (isnan(code)) return MARGIN_OK;
+    bool good = code >= 0 && code < (double)column->category_count && code == floor(code);
+    if (!good)
+        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+                          "row %lld has the code %s in column %s, which has %lld categories",
+                          (long long)row + 1, mg_number(code).text, name,
+                          (long long)column->category_count);
+    *category = column->categories[(int64_t)code];
+    return MARGIN_OK;
+}
+
+int64_t mg_first_categorical(const margin_data *data) {
+    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
+        if (data->columns[j].kind == MARGIN_CATEGORICAL) return j;
+    return -1;
+}
+
+/* ---- Checks --------------------------------------------------------------------------------- */
+
+static margin_status check_vector(const margin_vector *v, int64_t rows, const char *name,
+                                  margin_error *error) {
+    if (!v->values) return MARGIN_OK;
+    MG_REQUIRE(v->count == rows, error, MARGIN_ERROR_ARGUMENT, "%s has %lld numbers for %lld rows",
+               name, (long long)v->count, (long long)rows);
+    MG_REQUIRE(v->type == MARGIN_F64 || v->type == MARGIN_F32 || v->type == MARGIN_I32 ||
+                   v->type == MARGIN_I64,
+               error, MARGIN_ERROR_ARGUMENT, "%s: type must be MARGIN_F64, F32, I32 or I64", name);
+    return MARGIN_OK;
+}
+
+static margin_status check_column(const margin_column *column, const char *what,
+                                  margin_error *error) {
+    MG_REQUIRE(column->kind == MARGIN_NUMERIC || column->kind == MARGIN_CATEGORICAL, error,
+               MARGIN_ERROR_ARGUMENT, "%s: kind must be MARGIN_NUMERIC or MARGIN_CATEGORICAL",
+               what);
+    bool categories = column->kind == MARGIN_CATEGORICAL;
+    MG_REQUIRE(!categories || column->category_count >= 0, error, MARGIN_ERROR_ARGUMENT,
+               "%s: category_count is negative", what);
+    MG_REQUIRE(!categories || column->categories || column->category_count == 0, error,
+               MARGIN_ERROR_ARGUMENT, "%s: categories is NULL", what);
+    for (int64_t k = 0; categories && k < column->category_count; k++)
+        MG_REQUIRE(column->categories[k], error, MARGIN_ERROR_ARGUMENT,
+                   "%s: the name of category %lld is NULL", what, (long long)k);
+    return MARGIN_OK;
+}
+
+static margin_status check_data(margin_context *context, const margin_data *data,
+                                margin_error *error) {
+    MG_REQUIRE(data, error, MARGIN_ERROR_ARGUMENT, "margin_data_write: data is NULL");
+    MG_TRY(mg_matrix_check(context, &data->x, "x", error));
+    MG_TRY(check_vector(&data->y, data->x.rows, "y", error));
+    MG_TRY(check_vector(&data->weights, data->x.rows, "weights", error));
+    char name[32];
+    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
+        MG_TRY(check_column(&data->columns[j], mg_column_name(data->columns, j, name), error));
+    if (data->target) MG_TRY(check_column(data->target, "target", error));
+    MG_REQUIRE(!data->selection || data->selected >= 0, error, MARGIN_ERROR_ARGUMENT,
+               "selected is negative");
+    for (int64_t k = 0; data->selection && k < data->selected; k++)
+        MG_REQUIRE(data->selection[k] >= 0 && data->selection[k] < data->x.rows, error,
+                   MARGIN_ERROR_ARGUMENT, "selection[%lld] is %lld, but there are %lld rows",
+                   (long long)k, (long long)data->selection[k], (long long)data->x.rows);
+    return MARGIN_OK;
+}
+
+/* Takes over the options, also those of an older caller. */
+static margin_status read_options(const margin_write_options *options, mg_write_job *job,
+                                  margin_error *error) {
+    if (!options) return MARGIN_OK;
+    size_t size = options->size ? options->size : sizeof *options;
+    memcpy(&job->options, options, MG_MIN(size, sizeof *options));
+    char separator = job->options.separator;
+    bool letter = (separator >= 'a' && separator <= 'z') || (separator >= 'A' && separator <= 'Z');
+    bool number = (separator >= '0' && separator <= '9') || strchr("+-.", separator);
+    bool other = strchr("\"'\r\n ", separator) || (unsigned char)separator >= 0x80;
+    MG_REQUIRE(!separator || !(letter || number || other), error, MARGIN_ERROR_ARGUMENT,
+               "the separator cannot be '%c'; use one such as ',' ';' '|' or a tab", separator);
+    return MARGIN_OK;
+}
+
+static margin_status write_format(const mg_write_job *job, margin_format format,
+                                  margin_error *error) {
+    bool binary = format == MARGIN_FORMAT_NPY || format == MARGIN_FORMAT_IDX;
+    MG_REQUIRE(!binary || strcmp(job->path, "-") != 0, error, MARGIN_ERROR_ARGUMENT,
+               "standard output takes CSV or svmlight; give npy and idx files a name");
+    MG_REQUIRE(!job->options.labels || binary, error, MARGIN_ERROR_ARGUMENT,
+               "%s: a labels file goes with npy and idx; CSV and svmlight hold the target "
+               "themselves",
+               job->path);
+    switch (format) {
+    case MARGIN_FORMAT_CSV:
+        return mg_write_csv(job, error);
+    case MARGIN_FORMAT_SVMLIGHT:
+        return mg_write_svmlight(job, error);
+    case MARGIN_FORMAT_NPY:
+        return mg_write_npy(job, error);
+    case MARGIN_FORMAT_IDX:
+        return mg_write_idx(job, error);
+    case MARGIN_FORMAT_AUTO:
+        break;
+    }
+    return mg_fail(error, MARGIN_ERROR_ARGUMENT, "format %d is not known", (int)format);
+}
+
+margin_status margin_data_write(margin_context *context, const margin_data *data, const char *path,
+                                const margin_write_options *options, margin_error *error) {
+    MG_REQUIRE(context && path, error, MARGIN_ERROR_ARGUMENT,
+               "margin_data_write: context or path is NULL");
+    mg_write_job job = {.context = context, .data = data, .path = path};
+    margin_format format = MARGIN_FORMAT_AUTO;
+    MG_TRY(check_data(context, data, error));
+    MG_TRY(read_options(options, &job, error));
+    MG_TRY(mg_format_find(path, job.options.format, &format, error));
+    job.rows = data->selection ? data->selected : data->x.rows;
+    return write_format(&job, format, error);
+}
