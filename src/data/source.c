@@ -230,6 +230,11 @@ void mg_source_done(const mg_source *source, int64_t first, int64_t last) {
     madvise((void *)low, high - low, MADV_DONTNEED);
 }
 
+void mg_source_set_aside(const mg_source *source, int64_t first, int64_t last) {
+    const source_inner *inner = source->inner;
+    if (inner->map) mg_source_done(source, first, last);
+}
+
 margin_status mg_source_restore(const mg_source *source, margin_error *error) {
     source_inner *inner = source->inner;
     if (!atomic_load_explicit(&inner->released, memory_order_relaxed)) return MARGIN_OK;

@@ -1,0 +1,176 @@
+/* Pass 2 over one block: cells straight into the arrays. Included once per precision of the
+ * features (CSV_REAL and CSV_NAME(name), which adds the suffix) in the files of each instruction
+ * set.
+ *
+ * Two steps for every 4 KB: list where cells end, then convert each with its ends known. A plain
+ * number takes the short way through the loop of CSV_NAME(parse); all else goes to
+ * CSV_NAME(careful_cell). */
+
+/* Largest number of categories whose codes are exact. */
+#define CSV_MOST_CODES (sizeof(CSV_REAL) == 4 ? 1 << 24 : INT32_MAX)
+
+MG_INLINE void CSV_NAME(store)(const mg_csv_column *column, int64_t row, double value) {
+    char *cell = column->cells + row * column->step;
+    if (sizeof(CSV_REAL) == sizeof(double) || column->wide)
+        *(double *)(void *)cell = value;
+    else
+        *(CSV_REAL *)(void *)cell = (CSV_REAL)value;
+}
+
+/* Rounded once, to the type of the column. */
+MG_INLINE void CSV_NAME(store_token)(const mg_csv_column *column, int64_t row, mg_token token) {
+    char *cell = column->cells + row * column->step;
+    if (sizeof(CSV_REAL) == sizeof(double) || column->wide)
+        *(double *)(void *)cell = mg_round_f64(token.significand, token.power, token.negative);
+    else
+        *(CSV_REAL *)(void *)cell = CSV_ROUND(token.significand, token.power, token.negative);
+}
+
+static bool CSV_NAME(store_number)(const mg_csv_column *column, int64_t row, const char *start,
+                                   int64_t length) {
+    double value;
+    if (sizeof(CSV_REAL) == sizeof(double) || column->wide) {
+        if (!mg_field_f64(start, (size_t)length, &value)) return false;
+    } else {
+        float narrow;
+        if (!mg_field_f32(start, (size_t)length, &narrow)) return false;
+        value = (double)narrow;
+    }
+    CSV_NAME(store)(column, row, value);
+    return true;
+}
+
+static mg_csv_reason CSV_NAME(missing_cell)(const mg_csv_pass *pass, const mg_csv_column *column,
+                                            int64_t row, mg_csv_result *result) {
+    CSV_NAME(store)(column, row, (double)NAN);
+    if (column->kind == MG_CSV_WEIGHT) return MG_CSV_BAD_WEIGHT;
+    if (!pass->counting) return MG_CSV_FINE;
+    if (pass->missing == MARGIN_MISSING_ERROR) return MG_CSV_NO_VALUE;
+    if (pass->missing == MARGIN_MISSING_DROP) pass->dropped[row] = 1;
+    result->missing += column->feature;
+    return MG_CSV_FINE;
+}
+
+static mg_csv_reason CSV_NAME(number_cell)(const mg_csv_pass *pass, int64_t j, int64_t row,
+                                           const char *start, int64_t length, mg_csv_worker *worker,
+                                           mg_csv_result *result) {
+    const mg_csv_column *column = &pass->columns[j];
+    if (mg_csv_is_missing(start, length)) return CSV_NAME(missing_cell)(pass, column, row, result);
+    if (!CSV_NAME(store_number)(column, row, start, length)) {
+        if (column->kind != MG_CSV_NUMBER) return MG_CSV_NOT_NUMBER;
+        worker->misfits[j] = 1;
+        CSV_NAME(store)(column, row, (double)NAN);
+        return MG_CSV_FINE;
+    }
+    if (column->kind != MG_CSV_WEIGHT) return MG_CSV_FINE;
+    double weight = *(const double *)(const void *)(column->cells + row * column->step);
+    return weight >= 0 && weight <= DBL_MAX ? MG_CSV_FINE : MG_CSV_BAD_WEIGHT;
+}
+
+static mg_csv_reason CSV_NAME(text_cell)(const mg_csv_pass *pass, int64_t j, int64_t row,
+                                         mg_csv_cell cell, mg_csv_worker *worker,
+                                         mg_csv_result *result) {
+    const mg_csv_column *column = &pass->columns[j];
+    if (MG_UNLIKELY(cell.quoting == MG_CSV_ESCAPED) &&
+        !csv_unescape_cell(pass->heap, worker, &cell))
+        return MG_CSV_MEMORY;
+    int32_t code;
+    if (column->kind == MG_CSV_TEXT) {
+        code = mg_dictionary_code(&worker->dictionaries[column->slot], cell.text,
+                                  (uint32_t)cell.length);
+        if (code == MG_DICTIONARY_MEMORY) return MG_CSV_MEMORY;
+        if (code < 0 || code > CSV_MOST_CODES) return MG_CSV_TOO_MANY;
+    } else {
+        bool refused = false;
+        code = csv_find_listed(pass->heap, column->list, worker, cell, &refused);
+        if (refused) return MG_CSV_MEMORY;
+        result->unknown += code < 0 && pass->counting;
+    }
+    CSV_NAME(store)(column, row, code < 0 ? (double)NAN : (double)code);
+    return MG_CSV_FINE;
+}
+
+/* Any cell, the long way. */
+static __attribute__((noinline)) mg_csv_reason
+CSV_NAME(careful_cell)(const mg_csv_pass *pass, int64_t j, int64_t row, const char *start,
+                       const char *stop, mg_csv_worker *worker, mg_csv_result *result) {
+    const mg_csv_column *column = &pass->columns[j];
+    if (column->kind == MG_CSV_SKIPPED || (column->kind == MG_CSV_UNUSED && !pass->has_quotes))
+        return MG_CSV_FINE;
+    mg_csv_cell cell = mg_csv_cell_of(start, stop, pass->has_quotes);
+    if (cell.quoting == MG_CSV_DAMAGED) return MG_CSV_QUOTES;
+    if (column->kind == MG_CSV_UNUSED) return MG_CSV_FINE;
+
+    start = cell.text;
+    stop = cell.text + cell.length;
+    mg_csv_trim(&start, &stop); /* inside quotes */
+    if (column->kind == MG_CSV_TEXT || column->kind == MG_CSV_LISTED) {
+        if (mg_csv_is_missing(start, stop - start))
+            return CSV_NAME(missing_cell)(pass, column, row, result);
+        return CSV_NAME(text_cell)(pass, j, row, cell, worker, result);
+    }
+    return CSV_NAME(number_cell)(pass, j, row, start, stop - start, worker, result);
+}
+
+static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worker *worker) {
+    const mg_csv_column *const columns = pass->columns;
+    mg_csv_result *const result = &pass->results[block];
+    const int64_t first = pass->blocks[block].start, last = pass->blocks[block + 1].start;
+    const int64_t row_end = pass->blocks[block + 1].row;
+    const char *const limit = pass->text + last;
+    const char *const text_end = pass->text + pass->end;
+    const char *cell = pass->text + first, *row_start = cell;
+    int64_t row = pass->blocks[block].row, j = 0;
+    uint64_t inside = 0;
+    mg_csv_reason reason = MG_CSV_FINE;
+
+    for (const char *step = cell; step < limit; step += MG_CSV_STEP) {
+        const int64_t bytes = MG_MIN(limit - step, (int64_t)MG_CSV_STEP);
+        uint32_t *const ends = worker->ends;
+        uint32_t *ends_stop = csv_list_ends(pass, step, bytes, &inside, ends);
+        if (step + bytes == text_end) *ends_stop++ = (uint32_t)bytes;
+        for (const uint32_t *next = ends; next < ends_stop; next++) {
+            const char *const stop = step + *next;
+            const bool row_ends = stop == text_end || *stop != pass->separator;
+            if (MG_UNLIKELY(j == 0)) {
+                if (row_ends && csv_is_blank_line(cell, stop)) {
+                    cell = stop + 1;
+                    continue;
+                }
+                if (row == row_end) goto changed;
+                row_start = cell;
+            }
+            const mg_csv_column *const column = &columns[j];
+            bool stored = false;
+            if (MG_LIKELY(column->kind <= MG_CSV_STRICT)) {
+                const mg_token token = mg_token_field(cell, (size_t)(stop - cell));
+                stored = token.ok;
+                if (MG_LIKELY(stored)) CSV_NAME(store_token)(column, row, token);
+            }
+            if (MG_UNLIKELY(!stored)) {
+                reason = CSV_NAME(careful_cell)(pass, j, row, cell, stop, worker, result);
+                if (MG_UNLIKELY(reason != MG_CSV_FINE)) goto failed;
+            }
+            cell = stop + 1;
+            if (!row_ends) {
+                if (MG_UNLIKELY(++j == pass->column_count)) goto ragged;
+            } else {
+                if (MG_UNLIKELY(j + 1 != pass->column_count)) goto ragged;
+                j = 0;
+                row++;
+            }
+        }
+    }
+    if (row == row_end && j == 0) return;
+changed:
+    reason = MG_CSV_CHANGED;
+    goto failed;
+ragged:
+    reason = MG_CSV_RAGGED;
+    cell = row_start;
+failed:
+    result->reason = reason;
+    result->offset = cell - pass->text;
+    result->column = j;
+    result->row = row;
+}
