@@ -108,6 +108,19 @@ static void mark_missing(const mg_hypothesis *h, double square, double *out) {
         out[f] = (double)NAN;
 }
 
+/* Dot products values[s * queries + q] to kernel values. */
+static void finish_values(const mg_hypothesis *h, const double *squares, int64_t queries,
+                          int64_t first, int64_t count, double *values) {
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    const double *support = h->view.expansion.squares + first;
+    if (queries == 1) {
+        mg_kernel_finish(h->isa, kernel, squares[0], support, values, count);
+        return;
+    }
+    for (int64_t s = 0; s < count; s++)
+        mg_kernel_finish(h->isa, kernel, support[s], squares, values + s * queries, queries);
+}
+
 /* Scores of dense query rows dense[q * columns + j]. */
 static void score_dense(const mg_hypothesis *h, const double *dense, int64_t queries, double *out) {
     static const double no_intercept[QUERIES];
@@ -123,11 +136,7 @@ static void score_dense(const mg_hypothesis *h, const double *dense, int64_t que
         int64_t first = c * MG_EXPANSION_CHUNK;
         int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
         ops->scores(support, first, count, dense, no_intercept, queries, values);
-        for (int64_t s = 0; s < count; s++)
-            for (int64_t q = 0; q < queries; q++)
-                values[s * queries + q] =
-                    mg_kernel_from_dot(&h->view.expansion.kernel, values[s * queries + q],
-                                       squares[q], plan->squares[first + s]);
+        finish_values(h, squares, queries, first, count, values);
         add_chunk(h, c, values, queries, out);
     }
     for (int64_t q = 0; q < queries; q++)
