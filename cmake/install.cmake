@@ -32,12 +32,25 @@ if(MARGIN_LAPACK_COPYRIGHT)
     install(FILES ${MARGIN_LAPACK_COPYRIGHT} DESTINATION ${CMAKE_INSTALL_DOCDIR}
             RENAME LICENSE.lapack)
 endif()
-file(GLOB margin_pages CONFIGURE_DEPENDS docs/man/*.1 docs/man/*.3 docs/man/*.7)
-foreach(page IN LISTS margin_pages)
-    string(REGEX MATCH "[0-9]$" section ${page})
-    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
-endforeach()
-install(FILES cli/completion/margin.bash OPTIONAL RENAME margin
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES cli/completion/_margin OPTIONAL
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+
+# the program writes its own manual page and completion, from the tables it works by
+if(TARGET margin_program AND NOT CMAKE_CROSSCOMPILING)
+    set(margin_share ${CMAKE_BINARY_DIR}/share)
+    file(MAKE_DIRECTORY ${margin_share})
+    foreach(pair man:margin.1 bash:margin.bash zsh:_margin)
+        string(REGEX MATCH "^(.*):(.*)$" whole ${pair})
+        set(kind ${CMAKE_MATCH_1})
+        set(page ${margin_share}/${CMAKE_MATCH_2})
+        add_custom_command(OUTPUT ${page}
+            COMMAND margin_program generate --${kind} > ${page}.new
+            COMMAND ${CMAKE_COMMAND} -E rename ${page}.new ${page}
+            DEPENDS margin_program COMMENT "Writing share/${CMAKE_MATCH_2}" VERBATIM)
+        list(APPEND margin_pages ${page})
+    endforeach()
+    add_custom_target(margin_manual DEPENDS ${margin_pages})
+    add_dependencies(product margin_manual)
+    install(FILES ${margin_share}/margin.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${margin_share}/margin.bash RENAME margin
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${margin_share}/_margin DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()
