@@ -42,26 +42,34 @@ margin_status mg_model_fold(margin_model *model, margin_error *error) {
     return MARGIN_OK;
 }
 
+static margin_status copy_functions(const margin_model *model, int64_t function,
+                                    mg_hypothesis **copy, margin_error *error) {
+    mg_hypothesis *h = model->hypothesis;
+    MG_REQUIRE(h->kind->slice && h->kind->combine, error, MARGIN_ERROR_INTERNAL,
+               "a %s hypothesis cannot be taken apart", h->kind->name);
+    return function < 0 ? h->kind->combine(model->heap, &h, 1, copy, error)
+                        : h->kind->slice(model->heap, h, function, copy, error);
+}
+
 margin_status mg_model_unfold(const margin_model *model, int64_t function, mg_hypothesis **h,
                               margin_error *error) {
-    mg_hypothesis *slice = NULL;
+    mg_hypothesis *copy = NULL;
     double *scale = NULL;
     margin_status status;
-    MG_REQUIRE(model->hypothesis->kind->slice, error, MARGIN_ERROR_INTERNAL,
-               "a %s hypothesis cannot be taken apart", model->hypothesis->kind->name);
-    MG_GO(model->hypothesis->kind->slice(model->heap, model->hypothesis, function, &slice, error));
+    MG_GO(copy_functions(model, function, &copy, error));
     for (int s = model->active; s < model->stage_count; s++) {
-        double *w = (double *)slice->view.linear.weights;
-        double *b = (double *)slice->view.linear.intercept;
+        double *w = (double *)copy->view.linear.weights;
+        double *b = (double *)copy->view.linear.intercept;
         MG_GO(stage_affine(model->heap, &model->stages[s], &scale, error));
-        unfold_stage(scale, scale + slice->columns, slice->columns, w, b);
+        for (int64_t f = 0; f < copy->functions; f++)
+            unfold_stage(scale, scale + copy->columns, copy->columns, w + f * copy->columns, b + f);
         mg_free(model->heap, scale);
         scale = NULL;
     }
-    *h = slice;
-    slice = NULL;
+    *h = copy;
+    copy = NULL;
 done:
     mg_free(model->heap, scale);
-    mg_hypothesis_free(slice);
+    mg_hypothesis_free(copy);
     return status;
 }

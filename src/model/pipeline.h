@@ -34,8 +34,8 @@ void mg_staged_free(mg_staged *staged);
  * becomes b + sum w_j shift_j. A constant column, which has scale 0, gets the weight 0. */
 margin_status mg_model_fold(margin_model *model, margin_error *error);
 
-/* The hypothesis as it was before folding, one function of it: for recomputing a proof in the units
- * it was made in. */
+/* The hypothesis as it was before folding, one function of it or (-1) all: for recomputing a proof
+ * in the units it was made in. */
 margin_status mg_model_unfold(const margin_model *model, int64_t function, mg_hypothesis **h,
                               margin_error *error);
 

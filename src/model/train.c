@@ -26,15 +26,15 @@ typedef struct part_run {
 
 /* ---- One part -------------------------------------------------------------------------------- */
 
+/* In the units of the learner. Functions that were trained together are one part. */
 static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
+    const margin_model *model = run->model;
     mg_hypothesis *h = NULL;
-    const mg_learner *learner = run->learner->learner;
-    /* several functions trained together are one part, and no stage is folded into a slice */
-    if (run->split->reduction == MG_REDUCE_NONE && run->model->hypothesis->functions > 1 &&
-        run->model->active == run->model->stage_count)
-        return learner->verify(fit, run->model->hypothesis);
-    MG_TRY(mg_model_unfold(run->model, number, &h, fit->error));
-    margin_status status = learner->verify(fit, h);
+    bool whole = run->split->reduction == MG_REDUCE_NONE;
+    if (whole && model->active == model->stage_count)
+        return run->learner->learner->verify(fit, model->hypothesis);
+    MG_TRY(mg_model_unfold(model, whole ? -1 : number, &h, fit->error));
+    margin_status status = run->learner->learner->verify(fit, h);
     mg_hypothesis_free(h);
     return status;
 }

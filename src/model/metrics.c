@@ -1,0 +1,177 @@
+/* margin_evaluate: what a model is worth on a labelled data set. */
+#include "model/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+static void clear_metrics(margin_metrics *metrics) {
+    const double none = (double)NAN;
+    memset(metrics, 0, sizeof *metrics);
+    metrics->accuracy = metrics->error = metrics->log_loss = metrics->auc = metrics->f1 = none;
+    metrics->rmse = metrics->mae = metrics->r2 = none;
+    metrics->mean_margin = metrics->least_margin = metrics->least_geometric_margin = none;
+}
+
+/* ---- Classification -------------------------------------------------------------------------- */
+
+static margin_status decide_samples(const mg_judged *judged, int64_t *labels, margin_error *error) {
+    int64_t functions = judged->model->hypothesis->functions;
+    double *work;
+    MG_NEW(judged->context->heap, work, mg_decide_room(judged->model), "the votes", error);
+    for (int64_t i = 0; i < judged->samples.count; i++)
+        labels[i] = mg_decide(judged->model, judged->scores + i * functions, work);
+    mg_free(judged->context->heap, work);
+    return MARGIN_OK;
+}
+
+static void count_confusion(const mg_judged *judged, const int64_t *labels, double *confusion) {
+    int64_t classes = judged->model->classes;
+    memset(confusion, 0, (size_t)(classes * classes) * sizeof *confusion);
+    for (int64_t i = 0; i < judged->samples.count; i++)
+        confusion[judged->codes[i] * classes + labels[i]] += mg_samples_weight(&judged->samples, i);
+}
+
+/* F1 of class c: 2 right / (its rows + rows given to it); 0 where both are empty. */
+static double class_f1(const double *confusion, int64_t classes, int64_t c) {
+    double rows = 0, given = 0;
+    for (int64_t k = 0; k < classes; k++) {
+        rows += confusion[c * classes + k];
+        given += confusion[k * classes + c];
+    }
+    return rows + given > 0 ? 2 * confusion[c * classes + c] / (rows + given) : 0;
+}
+
+static double mean_f1(const double *confusion, int64_t classes) {
+    double sum = 0;
+    if (classes == 2) return class_f1(confusion, 2, 1);
+    for (int64_t c = 0; c < classes; c++)
+        sum += class_f1(confusion, classes, c);
+    return sum / (double)classes;
+}
+
+/* Mean of -log P(true class). No clipping: a class that was given probability 0 costs infinity. */
+static margin_status log_loss(const mg_judged *judged, double *loss, margin_error *error) {
+    const margin_model *model = judged->model;
+    int64_t functions = model->hypothesis->functions;
+    double *probabilities, sum = 0, total = 0;
+    if (!margin_model_has_probabilities(model)) return MARGIN_OK;
+    MG_NEW(judged->context->heap, probabilities, model->classes, "the probabilities", error);
+    for (int64_t i = 0; i < judged->samples.count; i++) {
+        double weight = mg_samples_weight(&judged->samples, i);
+        model->learner->probabilities(judged->scores + i * functions, functions, model->classes,
+                                      probabilities);
+        sum -= weight * log(probabilities[judged->codes[i]]);
+        total += weight;
+    }
+    mg_free(judged->context->heap, probabilities);
+    *loss = sum / total;
+    return MARGIN_OK;
+}
+
+/* The score of class 1 against class 0 of each sample, into `out`. */
+static void two_class_scores(const mg_judged *judged, double *out) {
+    int64_t functions = judged->model->hypothesis->functions;
+    for (int64_t i = 0; i < judged->samples.count; i++) {
+        const double *scores = judged->scores + i * functions;
+        out[i] = functions == 2 ? scores[1] - scores[0] : scores[0];
+    }
+}
+
+static double weight_norm(const mg_judged *judged) {
+    const mg_hypothesis *h = judged->model->hypothesis;
+    double square = 0;
+    if (h->kind != &mg_hypothesis_linear) return (double)NAN;
+    for (int64_t j = 0; j < h->columns; j++) {
+        double w = h->view.linear.weights[j];
+        if (h->functions == 2) w = h->view.linear.weights[h->columns + j] - w;
+        square += w * w;
+    }
+    return sqrt(square);
+}
+
+static margin_status two_class_metrics(const mg_judged *judged, margin_metrics *metrics,
+                                       margin_error *error) {
+    mg_heap *heap = judged->context->heap;
+    double *scores, sum = 0, least = (double)INFINITY;
+    MG_NEW(heap, scores, judged->samples.count, "the scores of the rows", error);
+    two_class_scores(judged, scores);
+    for (int64_t i = 0; i < judged->samples.count; i++) {
+        double margin = judged->codes[i] == 1 ? scores[i] : -scores[i];
+        sum += mg_samples_weight(&judged->samples, i) * margin;
+        least = MG_MIN(least, margin);
+    }
+    metrics->mean_margin = sum / metrics->weight;
+    metrics->least_margin = least;
+    double norm = weight_norm(judged);
+    metrics->least_geometric_margin = norm > 0 ? least / norm : (double)NAN;
+    margin_status status =
+        mg_auc(heap, scores, judged->codes, &judged->samples, &metrics->auc, error);
+    mg_free(heap, scores);
+    return status;
+}
+
+static margin_status class_metrics(const mg_judged *judged, margin_metrics *metrics,
+                                   margin_error *error) {
+    mg_heap *heap = judged->context->heap;
+    int64_t classes = judged->model->classes, *labels = NULL;
+    double *confusion = NULL;
+    margin_status status;
+    MG_GO_NEW(heap, labels, judged->samples.count, "the predicted classes", error);
+    MG_GO_NEW(heap, confusion, classes * classes, "the confusion matrix", error);
+    MG_GO(decide_samples(judged, labels, error));
+    count_confusion(judged, labels, confusion);
+    metrics->accuracy = mg_score_classes(labels, judged->codes, &judged->samples);
+    metrics->error = 1 - metrics->accuracy;
+    metrics->f1 = mean_f1(confusion, classes);
+    MG_GO(log_loss(judged, &metrics->log_loss, error));
+    if (classes == 2) MG_GO(two_class_metrics(judged, metrics, error));
+    metrics->confusion = confusion;
+    metrics->inner = mg_heap_retain(heap);
+    confusion = NULL;
+done:
+    mg_free(heap, confusion);
+    mg_free(heap, labels);
+    return status;
+}
+
+/* ---- Entry ----------------------------------------------------------------------------------- */
+
+static void value_metrics(const mg_judged *judged, margin_metrics *metrics) {
+    mg_value_score score = mg_score_values(judged->scores, judged->targets, &judged->samples);
+    metrics->rmse = score.rmse;
+    metrics->mae = score.mae;
+    metrics->r2 = score.r2;
+}
+
+margin_status margin_evaluate(margin_context *context, const margin_model *model,
+                              const margin_data *data, margin_metrics *metrics,
+                              margin_error *error) {
+    mg_judged judged = {0};
+    margin_metrics found;
+    margin_status status = MARGIN_OK;
+    MG_REQUIRE(metrics, error, MARGIN_ERROR_ARGUMENT, "the place for the metrics is NULL");
+    MG_TRY(mg_judge_open(context, model, data, &judged, error));
+    clear_metrics(&found);
+    found.task = model->task;
+    found.rows = judged.samples.count;
+    found.classes = model->classes;
+    for (int64_t i = 0; i < judged.samples.count; i++)
+        found.weight += mg_samples_weight(&judged.samples, i);
+    if (model->task == MARGIN_REGRESS)
+        value_metrics(&judged, &found);
+    else
+        MG_GO(class_metrics(&judged, &found, error));
+    *metrics = found;
+done:
+    mg_judge_close(&judged);
+    return status;
+}
+
+void margin_metrics_free(margin_metrics *metrics) {
+    if (!metrics || !metrics->inner) return;
+    mg_heap *heap = metrics->inner;
+    mg_free(heap, metrics->confusion);
+    metrics->confusion = NULL;
+    metrics->inner = NULL;
+    mg_heap_release(heap);
+}

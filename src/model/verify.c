@@ -1,0 +1,117 @@
+/* margin_verify: the report's proof, made again from the model and the data. */
+#include "model/multiclass.h"
+#include "model/predict.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How far two computations of one number may be apart: they add up in another order, and linear
+ * weights have been to original units and back. */
+static const double agreement = 1e-6;
+
+static bool agree(double a, double b) {
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+    if (a == b) return true;
+    return fabs(a - b) <= agreement * MG_MAX(fabs(a), fabs(b));
+}
+
+/* A gap is a bound: one that turns out lower is as good. */
+static bool gap_holds(const margin_report *stored, double found) {
+    if (isnan(stored->gap)) return true;
+    double allowed = MG_MAX(stored->gap, stored->tolerance);
+    if (isnan(allowed)) allowed = stored->gap;
+    return found <= allowed * (1 + agreement) + 1e-12;
+}
+
+/* Compares what was found with what is stored; the first difference becomes the reason. */
+static void compare(const margin_report *stored, margin_report *found) {
+    const char *name = NULL;
+    double was = 0, is = 0;
+    if (stored->rows != found->rows) {
+        name = "number of rows";
+        was = (double)stored->rows;
+        is = (double)found->rows;
+    } else if (!agree(stored->objective, found->objective)) {
+        name = "objective";
+        was = stored->objective;
+        is = found->objective;
+    } else if (!gap_holds(stored, found->gap)) {
+        name = "gap";
+        was = stored->gap;
+        is = found->gap;
+    }
+    for (int64_t i = 0; !name && i < found->item_count; i++) {
+        const margin_report_item *item = &found->items[i];
+        double value = margin_report_item_value(stored, item->name);
+        if (agree(value, item->value)) continue;
+        name = item->name;
+        was = value;
+        is = item->value;
+    }
+    if (!name) {
+        mg_report_reason(found, "recomputed from the data and equal to the model's report");
+        found->status = MARGIN_OK;
+        return;
+    }
+    mg_report_reason(found,
+                     "the %s is %s on this data and %s in the model's report: this is not the "
+                     "data it was trained on, or the model was changed",
+                     name, mg_number(is).text, mg_number(was).text);
+    found->status = MARGIN_STOPPED_STALLED;
+}
+
+static mg_reduction reduction_of(const margin_model *model) {
+    if (model->decision == MG_DECIDE_SIGN) return MG_REDUCE_TWO;
+    if (model->decision == MG_DECIDE_VOTES) return MG_REDUCE_PAIRS;
+    bool parts = model->task == MARGIN_CLASSIFY && model->decision == MG_DECIDE_ARGMAX &&
+                 model->report.subproblems > 1;
+    return parts ? MG_REDUCE_REST : MG_REDUCE_NONE;
+}
+
+static margin_status verify(margin_context *context, const margin_model *model,
+                            const mg_spec_component *learner, const margin_data *data,
+                            margin_report *found, margin_error *error) {
+    mg_samples samples = {0};
+    mg_staged staged = {0};
+    mg_split split = {0};
+    margin_status status;
+    MG_GO(mg_samples_make(context->heap, data, &samples, error));
+    MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
+    if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
+        MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
+    MG_GO(mg_split_make(reduction_of(model), data, &samples, &staged, model, &split, error));
+    MG_GO(mg_split_verify(context, &split, learner, model, found, error));
+    found->task = model->task;
+    found->rows = samples.count;
+    found->columns = data->x.columns;
+    found->classes = model->classes;
+done:
+    mg_split_free(&split);
+    mg_staged_free(&staged);
+    mg_samples_free(&samples);
+    return status;
+}
+
+margin_status margin_verify(margin_context *context, const margin_model *model,
+                            const margin_data *data, margin_report *found, margin_error *error) {
+    double started = mg_clock();
+    margin_spec *spec = NULL;
+    margin_report report;
+    margin_status status;
+    MG_REQUIRE(model && found, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               model ? "place for the report" : "model");
+    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_columns_check(model, &data->x, error));
+    MG_REQUIRE(model->learner->verify, error, MARGIN_ERROR_ARGUMENT,
+               "%s makes no claim that could be verified", model->learner->info.name);
+    MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
+    MG_GO(verify(context, model, mg_spec_learner(spec), data, &report, error));
+    compare(&model->report, &report);
+    report.threads = mg_pool_threads(context->pool);
+    report.seconds = mg_clock() - started;
+    *found = report;
+    status = report.status;
+done:
+    margin_spec_free(spec);
+    return status;
+}
