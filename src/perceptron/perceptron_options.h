@@ -1,0 +1,35 @@
+/* The perceptron's options as a plain struct. */
+#ifndef MG_PERCEPTRON_OPTIONS_H
+#define MG_PERCEPTRON_OPTIONS_H
+
+#include "learn/learner.h"
+
+typedef enum mg_perceptron_variant { MG_PLAIN, MG_POCKET, MG_AVERAGED } mg_perceptron_variant;
+typedef enum mg_perceptron_order { MG_SEQUENTIAL, MG_SHUFFLED, MG_FIRST } mg_perceptron_order;
+typedef enum mg_perceptron_bound { MG_BOUND_AUTO, MG_BOUND_YES, MG_BOUND_NO } mg_perceptron_bound;
+
+typedef struct mg_perceptron_options {
+    mg_perceptron_variant variant;
+    mg_perceptron_order order;
+    mg_perceptron_bound bound;
+    bool dual;      /* scores kept up to date through the Gram matrix: form=dual or a kernel */
+    bool expansion; /* a kernel other than linear: the model is a sum of kernels */
+    double rate;
+    int64_t passes;
+    bool passes_given;
+    mg_kernel kernel;
+    bool scale; /* kernel.gamma is still to be found from the data */
+    const double *start_weights;
+    int64_t start_count; /* 0: start at zero */
+    double start_intercept;
+} mg_perceptron_options;
+
+enum { MG_PERCEPTRON_OPTION_COUNT = 14 };
+extern const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT];
+
+/* `values` has passed mg_perceptron_check. */
+mg_perceptron_options mg_perceptron_options_of(const mg_option_value *values);
+/* Options that contradict each other: SPEC. */
+margin_status mg_perceptron_check(const mg_option_value *values, margin_error *error);
+
+#endif

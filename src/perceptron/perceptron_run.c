@@ -1,0 +1,180 @@
+/* The perceptron: find (w, b) with y_i (w.x_i + b) > 0 for all i.
+ *
+ *   while a sample is misclassified, y_i (w.x_i + b) <= 0:   w += rate y_i x_i,   b += rate y_i
+ *
+ * (Rosenblatt, "The perceptron: a probabilistic model for information storage and organization in
+ * the brain", Psychological Review 65, 1958.) If the classes can be separated it makes at most
+ * (R/gamma)^2 updates, R = max |(x_i, 1)|, gamma the largest margin over unit (w, b) (Novikoff, "On
+ * convergence proofs for perceptrons", 1962).
+ *
+ * This file is the walk: which sample comes next, how often, and when it ends. It sees the scores
+ * through mg_perceptron_form.
+ *
+ * A sample of weight c is visited as c copies one behind the other: corrected while it is
+ * misclassified and copies are left; the last, broken copy of a weight like 2.5 takes half a step.
+ * So weight k is exactly k adjacent copies, and weight 0 is no sample. */
+#include "perceptron/perceptron_run.h"
+
+#include "base/random.h"
+
+#include <math.h>
+
+/* A pass that settles nothing may never end: from here on plain weights ask for a proof. */
+enum { PASSES_BEFORE_PROOF = 16 };
+
+static int64_t sample_at(const mg_perceptron_run *run, int64_t position) {
+    return run->order ? run->order[position] : position;
+}
+
+/* ---- One sample ------------------------------------------------------------------------------ */
+
+static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
+    const mg_trace *trace = run->fit->trace;
+    if (!trace) return MARGIN_OK;
+    mg_perceptron_judgement judged;
+    MG_TRY(mg_perceptron_judge(run, &run->now, &judged));
+    const bool several = run->functions > 1;
+    const margin_trace_step step = {
+        .subproblem = trace->subproblem,
+        .step = run->mistakes,
+        .row = sample < 0 ? -1 : mg_sample_original(run->problem, sample),
+        .errors = judged.errors,
+        .loss = judged.criterion,
+        .intercept = several ? (double)NAN : run->now.intercept[0],
+        .weights = run->now.weights,
+        .weight_count = run->now.weights ? run->functions * (run->columns + several) : 0,
+    };
+    trace->step(&step, trace->user);
+    return MARGIN_OK;
+}
+
+static margin_status correct(mg_perceptron_run *run, int64_t sample, double step) {
+    if (mg_cancelled(run->context)) return mg_fail_cancelled(run->fit->error);
+    if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_offer(run));
+    MG_TRY(run->form->update(run, sample, step));
+    run->mistakes++;
+    run->pass_mistakes++;
+    run->clock += step;
+    run->streak = 0.0;
+    return trace_step(run, sample);
+}
+
+/* A misclassified sample, with as many copies as its weight says. The first order goes back to the
+ * top after every update, where the next copy is the first one again. */
+static margin_status visit(mg_perceptron_run *run, int64_t sample) {
+    double left = mg_sample_weight(run->problem, sample);
+    do {
+        const double step = MG_MIN(left, 1.0);
+        MG_TRY(correct(run, sample, step));
+        if (run->options.order == MG_FIRST) return MARGIN_OK;
+        left -= step;
+    } while (left > 0.0 && run->form->wrong(run, sample));
+    run->clock += left;
+    run->streak += left;
+    return MARGIN_OK;
+}
+
+/* Samples at [first, last) were right. In the first order they are looked at again and again, so
+ * there only updates make the clock go. */
+static void pass_by(mg_perceptron_run *run, int64_t first, int64_t last) {
+    double weight = (double)(last - first);
+    if (run->problem->weight) {
+        weight = 0.0;
+        for (int64_t p = first; p < last; p++)
+            weight += run->problem->weight[sample_at(run, p)];
+    }
+    run->streak += weight;
+    if (run->options.order != MG_FIRST) run->clock += weight;
+}
+
+/* ---- One pass -------------------------------------------------------------------------------- */
+
+static margin_status poll(mg_perceptron_run *run) {
+    mg_progress(run->context, "training", (double)run->passes, (double)run->options.passes,
+                (double)run->pass_mistakes);
+    const margin_status status = mg_stop_check(&run->stop, run->passes);
+    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(run->fit->error) : status;
+}
+
+/* Position of the next misclassified sample from `first` on, count if there is none; > 0: out of
+ * time. */
+static margin_status search(mg_perceptron_run *run, int64_t first, int64_t *found) {
+    while (first < run->count) {
+        const int64_t last = MG_MIN(first + run->chunk, run->count);
+        *found = run->form->next(run, first, last);
+        pass_by(run, first, *found);
+        if (*found < last) return MARGIN_OK;
+        const margin_status status = poll(run);
+        if (status != MARGIN_OK) return status;
+        first = last;
+    }
+    *found = run->count;
+    return MARGIN_OK;
+}
+
+/* All samples once, or in the first order as many updates as there are samples. */
+static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
+    int64_t position = 0;
+    run->pass_mistakes = 0;
+    for (int64_t updates = 0; updates < run->count; updates++) {
+        const margin_status status = search(run, position, &position);
+        if (status != MARGIN_OK) return status;
+        if (position == run->count) {
+            *clean = updates == 0 || run->options.order == MG_FIRST;
+            return MARGIN_OK;
+        }
+        MG_TRY(visit(run, sample_at(run, position)));
+        position = run->options.order == MG_FIRST ? 0 : position + 1;
+    }
+    *clean = false;
+    return MARGIN_OK;
+}
+
+/* A new permutation for each pass, and what the scan needs of it side by side. */
+static void shuffle(mg_perceptron_run *run) {
+    for (int64_t p = 0; p < run->count; p++)
+        run->order[p] = p;
+    mg_random_shuffle(run->fit->seed, MG_RANDOM_SHUFFLE, (uint64_t)run->passes, run->order,
+                      run->count);
+    for (int64_t p = 0; p < run->count; p++) {
+        run->order_rows[p] = mg_sample_row(run->problem, run->order[p]);
+        if (run->order_sign) run->order_sign[p] = run->problem->sign[run->order[p]];
+    }
+}
+
+/* ---- All passes ------------------------------------------------------------------------------ */
+
+/* Plain weights on data that is proven not to be separable will never settle. Whoever gave a number
+ * of passes gets them nevertheless. */
+static margin_status end_if_hopeless(mg_perceptron_run *run) {
+    if (run->passes != PASSES_BEFORE_PROOF || run->options.passes_given ||
+        run->options.variant != MG_PLAIN)
+        return MARGIN_OK;
+    MG_TRY(mg_perceptron_separability(run));
+    const bool hopeless = run->separation_known && run->verdict == MG_NOT_SEPARABLE;
+    return hopeless ? MARGIN_STOPPED_STALLED : MARGIN_OK;
+}
+
+/* After a pass with mistakes: OK to go on. */
+static margin_status between_passes(mg_perceptron_run *run) {
+    const margin_status status = poll(run);
+    return status != MARGIN_OK ? status : end_if_hopeless(run);
+}
+
+margin_status mg_perceptron_passes(mg_perceptron_run *run) {
+    const bool pocket = run->options.variant == MG_POCKET;
+    MG_TRY(trace_step(run, -1));
+    for (;;) {
+        bool clean = false;
+        if (run->order) shuffle(run);
+        margin_status status = one_pass(run, &clean);
+        if (status != MARGIN_OK) return status;
+        run->passes++;
+        if (clean && run->form->confirm) MG_TRY(run->form->confirm(run, &clean));
+        if (clean) return MARGIN_OK;
+        if (pocket) MG_TRY(mg_perceptron_pocket_settle(run));
+        if (pocket && run->pocket.best_errors == 0.0) return MARGIN_OK;
+        status = between_passes(run);
+        if (status != MARGIN_OK) return status;
+    }
+}

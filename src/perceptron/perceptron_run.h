@@ -1,0 +1,147 @@
+/* One training of a perceptron, shared by the files of this folder.
+ *
+ *   perceptron_run.c      who is visited when, and when it ends
+ *   perceptron_primal.c   scores from weights: two classes, or several trained together
+ *   perceptron_dual.c     scores kept up to date through the Gram matrix
+ *   perceptron_pocket.c   the best state seen          perceptron_average.c   the mean state
+ *   perceptron_judge.c    errors, criterion, least margin, radius of a state
+ *   perceptron_result.c   hypothesis, report, reason */
+#ifndef MG_PERCEPTRON_RUN_H
+#define MG_PERCEPTRON_RUN_H
+
+#include "perceptron/perceptron_options.h"
+#include "perceptron/separation.h"
+
+typedef struct mg_perceptron_run mg_perceptron_run;
+
+/* What is learnt, as one block of numbers (so that pocket and average need not know what they
+ * mean) and the parts of it. */
+typedef struct mg_perceptron_state {
+    double *numbers;
+    double *weights;   /* functions x columns; NULL for expansions */
+    double *alpha;     /* one per sample; NULL in primal form */
+    double *intercept; /* functions */
+} mg_perceptron_state;
+
+/* How scores are had and corrected. Samples are those of the problem. */
+typedef struct mg_perceptron_form {
+    /* The first position in [first, last) of the visiting order whose sample is misclassified, or
+     * last. */
+    int64_t (*next)(mg_perceptron_run *run, int64_t first, int64_t last);
+    bool (*wrong)(mg_perceptron_run *run, int64_t sample);
+    /* Moves the state by rate * step towards the sample (and the sums of the average by clock times
+     * that). */
+    margin_status (*update)(mg_perceptron_run *run, int64_t sample, double step);
+    /* After a pass without mistakes: are there none with scores made afresh? NULL: they always are
+     * fresh. */
+    margin_status (*confirm)(mg_perceptron_run *run, bool *clean);
+} mg_perceptron_form;
+
+extern const mg_perceptron_form mg_perceptron_two_class, mg_perceptron_argmax, mg_perceptron_dual;
+
+typedef struct mg_perceptron_judgement {
+    int64_t errors;      /* samples that are misclassified: margin <= 0 */
+    double error_weight; /* the sum of their weights */
+    double criterion;    /* the sum of -margin over them, weighted */
+    double least;        /* least margin of all samples */
+} mg_perceptron_judgement;
+
+enum { MG_POCKET_CANDIDATES = 16 };
+
+typedef struct mg_perceptron_pocket {
+    mg_perceptron_state best;
+    double best_errors, best_streak; /* weight of its errors; of samples right in a row */
+    /* States waiting for their errors to be counted, all in one sweep: weights one behind the
+     * other, then the intercepts (the layout of mg_row_ops.scores). Primal form only. */
+    double *weights, *intercepts, streak[MG_POCKET_CANDIDATES];
+    int waiting, room;
+} mg_perceptron_pocket;
+
+struct mg_perceptron_run {
+    mg_fit *fit;
+    margin_context *context;
+    const mg_problem *problem;
+    mg_perceptron_options options;
+    mg_arena arena;
+    const mg_row_ops *rows;
+    const mg_vector_ops *vectors;
+    const mg_perceptron_form *form;
+    int64_t count, columns, functions;
+    double total_weight;
+    int64_t block_rows; /* of sweeps over the samples */
+    int64_t chunk;      /* positions between two polls */
+
+    /* Visiting order: NULL where it is the samples' own. */
+    int64_t *order, *order_rows;
+    int8_t *order_sign;
+    mg_row_scan scan;
+
+    mg_perceptron_state now;
+    int64_t length;          /* of a state */
+    mg_perceptron_state sum; /* averaged: the sum of (clock at the update) * update */
+    double clock;            /* weight of the visits so far */
+    double streak;           /* weight of the samples right in a row */
+    mg_perceptron_pocket pocket;
+
+    mg_gram *gram;   /* dual form */
+    double *scores;  /* dual: of every sample, without intercept; argmax: of one sample */
+    double *scratch; /* `scratch_size` numbers per thread, for scores of rows */
+    int64_t scratch_size;
+
+    mg_stop stop;
+    int64_t mistakes, passes, pass_mistakes;
+
+    bool separation_known;
+    mg_verdict verdict;
+    double separation_margin;
+};
+
+/* ---- perceptron_run.c */
+/* Visits until nothing is misclassified (OK), a limit is met (above 0), or a failure. */
+margin_status mg_perceptron_passes(mg_perceptron_run *run);
+
+/* ---- states */
+margin_status mg_perceptron_state_new(mg_perceptron_run *run, mg_perceptron_state *state);
+void mg_perceptron_state_copy(const mg_perceptron_run *run, mg_perceptron_state *to,
+                              const mg_perceptron_state *from);
+
+/* ---- perceptron_dual.c */
+margin_status mg_perceptron_dual_begin(mg_perceptron_run *run);
+/* run->scores of all samples from a state's coefficients (expansion) or weights. */
+margin_status mg_perceptron_dual_refresh(mg_perceptron_run *run, const mg_perceptron_state *state);
+
+/* ---- perceptron_judge.c */
+/* Scores of samples [first, first + count) for `functions` weight vectors. */
+void mg_perceptron_sample_scores(const mg_perceptron_run *run, int64_t first, int64_t count,
+                                 const double *weights, const double *intercepts, int64_t functions,
+                                 double *out);
+/* The margin of a sample from the scores of its functions: y f, or the score of its class minus the
+ * best other. */
+double mg_perceptron_margin(const mg_problem *problem, int64_t sample, const double *scores);
+/* Judges a state on all samples; expansions by run->scores as they are. */
+margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
+                                  mg_perceptron_judgement *out);
+/* R = max |(x_i, 1)|, in feature space for kernels. */
+margin_status mg_perceptron_radius(mg_perceptron_run *run, double *radius);
+
+/* ---- perceptron_pocket.c */
+margin_status mg_perceptron_pocket_begin(mg_perceptron_run *run);
+/* The state as it is, before an update ends its streak. */
+margin_status mg_perceptron_pocket_offer(mg_perceptron_run *run);
+/* Counts the errors of those that wait. */
+margin_status mg_perceptron_pocket_settle(mg_perceptron_run *run);
+/* The last state has its turn too. */
+margin_status mg_perceptron_pocket_end(mg_perceptron_run *run);
+
+/* ---- perceptron_average.c */
+void mg_perceptron_average(const mg_perceptron_run *run, mg_perceptron_state *out);
+/* The steps make no mistakes any more: goes on (without walking) until the average makes none
+ * either. */
+margin_status mg_perceptron_average_settle(mg_perceptron_run *run, mg_perceptron_state *average);
+
+/* ---- perceptron_result.c */
+/* Decides separability if options and size allow; OK, or a failure. */
+margin_status mg_perceptron_separability(mg_perceptron_run *run);
+margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended);
+
+#endif
