@@ -1,0 +1,58 @@
+/* base/sort.h: order, stability, sizes around the length of a run. */
+#include "support/support.h"
+
+#include "base/sort.h"
+
+#include <stdlib.h>
+
+static bool lower(int64_t a, int64_t b, const void *keys) {
+    return ((const int *)keys)[a] < ((const int *)keys)[b];
+}
+
+static void check_sorted(const int64_t *order, const int *keys, int64_t count) {
+    for (int64_t i = 1; i < count; i++) {
+        int a = keys[order[i - 1]], b = keys[order[i]];
+        assert_true(a < b || (a == b && order[i - 1] < order[i])); /* stable: ties by number */
+    }
+}
+
+static void check_permutation(const int64_t *order, int64_t count) {
+    char *seen = calloc((size_t)count + 1, 1);
+    for (int64_t i = 0; i < count; i++) {
+        assert_in_range(order[i], 0, count - 1);
+        assert_int_equal(seen[order[i]]++, 0);
+    }
+    free(seen);
+}
+
+static void test_sorts(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {0, 1, 2, 15, 16, 17, 31, 32, 33, 48, 100, 1000, 4097};
+    uint64_t random = 5;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        int64_t count = sizes[s];
+        for (int range = 1; range <= 10000; range *= 100) {
+            int *keys = malloc((size_t)(count + 1) * sizeof *keys);
+            int64_t *order = malloc((size_t)(count + 1) * sizeof *order);
+            int64_t *scratch = malloc((size_t)(count + 1) * sizeof *scratch);
+            for (int64_t i = 0; i < count; i++) {
+                keys[i] = (int)(support_random(&random) % (uint64_t)range);
+                order[i] = i;
+            }
+            order[count] = scratch[count] = -77;
+            mg_sort(order, count, scratch, lower, keys);
+            assert_int_equal(order[count], -77);
+            assert_int_equal(scratch[count], -77);
+            check_sorted(order, keys, count);
+            check_permutation(order, count);
+            free(scratch);
+            free(order);
+            free(keys);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
