@@ -57,11 +57,18 @@ static double greater(double a, double b) {
     return isnan(a) || isnan(b) ? (double)NAN : MG_MAX(a, b);
 }
 
+static bool is_one_of(const char *name, const char *const *names, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
 static double join_item(const char *name, double a, double b) {
     static const char *const sums[] = {"mistakes", "updates", "support_vectors", "errors"};
-    for (int i = 0; i < MG_LENGTH(sums); i++)
-        if (strcmp(name, sums[i]) == 0) return a + b;
-    if (strcmp(name, "margin") == 0) return isnan(a) || isnan(b) ? (double)NAN : MG_MIN(a, b);
+    static const char *const least[] = {"margin", "least_margin", "least_geometric_margin"};
+    if (is_one_of(name, sums, MG_LENGTH(sums))) return a + b;
+    if (is_one_of(name, least, MG_LENGTH(least)))
+        return isnan(a) || isnan(b) ? (double)NAN : MG_MIN(a, b);
     return greater(a, b);
 }
 

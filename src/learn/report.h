@@ -14,7 +14,8 @@ void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(
 /* Joins the report of the next sub-problem to that of those before it (the first one is simply
  * copied): objectives, iterations and counts of sub-problems add up, the worst status, gap and
  * reason win (a NaN gap is the worst); of items: mistakes, updates, errors and support_vectors add
- * up, margin takes the least, the others the greatest, NaN where one is NaN. `label` names the
+ * up, margin, least_margin and least_geometric_margin take the least, the others the greatest, NaN
+ * where one is NaN. `label` names the
  * sub-problem in the reason. */
 void mg_report_join(margin_report *into, const margin_report *part, const char *label);
 

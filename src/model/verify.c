@@ -5,14 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-/* How far two computations of one number may be apart: they add up in another order, and linear
- * weights have been to original units and back. */
-static const double agreement = 1e-6;
+/* How far two computations of one number may be apart, relative to the number; and relative to the
+ * terms that cancel in a score: they add up in another order, and linear weights have been to
+ * original units and back. */
+static const double agreement = 1e-6, cancellation = 1e-10;
 
-static bool agree(double a, double b) {
+/* Size of the terms of a score, |w| |x|, as far as the items tell. */
+static double score_scale(const margin_report *report) {
+    double radius = margin_report_item_value(report, "radius");
+    double norm = margin_report_item_value(report, "least_margin") /
+                  margin_report_item_value(report, "least_geometric_margin");
+    double scale = (radius > 0 ? radius : 1) * (norm > 0 ? norm : 1);
+    return isfinite(scale) ? MG_MAX(scale, 1.0) : 1;
+}
+
+static bool agree(double a, double b, double scale) {
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
     if (a == b) return true;
-    return fabs(a - b) <= agreement * MG_MAX(fabs(a), fabs(b));
+    return fabs(a - b) <= agreement * MG_MAX(fabs(a), fabs(b)) + cancellation * scale;
 }
 
 /* A gap is a bound: one that turns out lower is as good. */
@@ -25,13 +35,14 @@ static bool gap_holds(const margin_report *stored, double found) {
 
 /* Compares what was found with what is stored; the first difference becomes the reason. */
 static void compare(const margin_report *stored, margin_report *found) {
+    const double scale = score_scale(stored);
     const char *name = NULL;
     double was = 0, is = 0;
     if (stored->rows != found->rows) {
         name = "number of rows";
         was = (double)stored->rows;
         is = (double)found->rows;
-    } else if (!agree(stored->objective, found->objective)) {
+    } else if (!agree(stored->objective, found->objective, scale * (double)stored->rows)) {
         name = "objective";
         was = stored->objective;
         is = found->objective;
@@ -43,7 +54,7 @@ static void compare(const margin_report *stored, margin_report *found) {
     for (int64_t i = 0; !name && i < found->item_count; i++) {
         const margin_report_item *item = &found->items[i];
         double value = margin_report_item_value(stored, item->name);
-        if (agree(value, item->value)) continue;
+        if (agree(value, item->value, scale)) continue;
         name = item->name;
         was = value;
         is = item->value;
