@@ -60,6 +60,11 @@ void mg_option_print(const margin_option *option, const mg_option_value *value, 
     }
 }
 
+bool mg_option_has_value(const mg_option_value *value) {
+    return value->given || value->text || value->count > 0 || value->integer >= 0 ||
+           value->number == value->number;
+}
+
 static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }

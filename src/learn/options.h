@@ -58,6 +58,8 @@ void mg_option_print(const margin_option *option, const mg_option_value *value, 
 
 /* Characters of a word that needs no quotes. */
 bool mg_is_bare_character(char c);
+/* False: not given, and no default. */
+bool mg_option_has_value(const mg_option_value *value);
 bool mg_option_equal(const mg_option_value *a, const mg_option_value *b);
 
 /* Index in the component's table, -1 if it has no such option. */
