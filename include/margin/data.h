@@ -88,7 +88,8 @@ typedef struct margin_data {
 typedef struct margin_table margin_table;
 
 typedef enum margin_format {
-    MARGIN_FORMAT_AUTO = 0, /* by the file name's ending, ".gz" set aside; standard input: CSV */
+    MARGIN_FORMAT_AUTO = 0, /* by the file name's ending, ".gz" set aside; where that says little
+                               (.txt, .data, ..., none, standard input) by the first bytes */
     MARGIN_FORMAT_CSV,      /* .csv .tsv .data .txt ... */
     MARGIN_FORMAT_SVMLIGHT, /* .svm .libsvm .svmlight */
     MARGIN_FORMAT_NPY,      /* .npy */
@@ -135,6 +136,25 @@ typedef struct margin_read_options {
     int64_t svmlight_columns; /* at least this many columns; 0: as many as the file has */
 } margin_read_options;
 
+/* How CSV is read. One row a line, cells separated by one character; LF or CRLF line ends; UTF-8
+ * with or without byte order mark (a text that is not UTF-8 is taken for Latin-1). Blank lines mean
+ * nothing, nor do lines starting with '#' before the first row. Blanks around a cell are trimmed.
+ * A cell in double quotes may contain separators, newlines and doubled quotes; single quotes around
+ * a whole cell are taken off. Every row has as many cells as the first.
+ *  - Separator: ".tsv" means tab, else the first of tab ; | , that the first rows contain equally
+ *    often.
+ *  - Header: a first row with a text above a column of numbers, or of different texts of which none
+ *    appears again below it in its column, or of different numbers above columns of texts. So a
+ *    header of numbers above numbers has to be told. Unnamed columns are called x1, x2, ...; a
+ *    repeated name gets a number (a, a.1).
+ *  - Missing: an empty cell, ? NA N/A n/a #N/A null NULL, and nan in any case; quoted or not.
+ *  - Numbers are exact (rounded once to f64 or f32); quoted ones are numbers, too; inf is infinity.
+ *  - A column is numeric if all its values are numbers, else categorical, its categories in
+ * bytewise order and spelt as in the file ("1" and "1.0" differ). A column that looks like numbers
+ * with stray texts is refused with the place of the first one: at least 10 numbers, and either
+ * fewer than a tenth of the values are texts, or fewer than half and there are more than 100
+ * different numbers. So are decimal commas. `categorical` settles it. */
+
 /* Limits, refused clearly beyond: columns of a CSV file; bytes of one line or cell. */
 #define MARGIN_MAX_CSV_COLUMNS 1000000
 #define MARGIN_MAX_LINE_BYTES  (INT64_C(1) << 30)
@@ -175,7 +195,7 @@ typedef struct margin_column_summary {
     margin_column column;
     const char *type; /* "number", "integer", "binary", "category", "constant" */
     int64_t count, missing, zeros;
-    int64_t distinct;                         /* exact up to 1000, then -1 */
+    int64_t distinct;                         /* numbers: exact up to 1000, then -1 */
     double minimum, maximum, mean, deviation; /* sample standard deviation */
     int64_t top; /* code of the most frequent category (ties: the first), -1 */
     int64_t top_count;

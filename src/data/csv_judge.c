@@ -38,7 +38,7 @@ static contents look_at_values(const mg_dictionary *values) {
     return found;
 }
 
-/* The rule is stated in margin/data.h. */
+/* As margin/data.h says. */
 static bool texts_are_stray(const contents *found) {
     int64_t cells = found->numbers + found->texts;
     if (found->texts == 0 || found->numbers < LEAST_NUMBERS) return false;
