@@ -55,7 +55,8 @@ static bool aligned(const void *memory, size_t to) {
 /* ---- Blocks ---- */
 
 static const int64_t sizes[] = {
-    0, 1, 8, 63, 64, 65, 4096, 65536, 1 << 20, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, 5000001};
+    0,       1,      8, 63, 64, 65, 4096, 65536, 1 << 20, (4 << 20) - 1, 4 << 20, (4 << 20) + 1,
+    5000001, 9000001};
 
 static void check_blocks(support_heap *source) {
     mg_heap *heap = new_heap(source, 0);

@@ -142,36 +142,31 @@ static void tasks_run_at_the_same_time(void **state) {
 /* ---- Failures ---- */
 
 typedef struct failing {
-    int64_t from; /* every task from here on fails */
-    atomic_int failed;
-    atomic_int after; /* tasks run beyond `from` */
-    bool by_number;   /* the status tells the task */
+    int64_t from;     /* every task from here on fails */
+    bool lowest_last; /* the lowest failure comes after the others, or before them */
+    int stir;         /* how often a task waits */
 } failing;
 
 static margin_status fail_from(void *argument, int64_t task, int worker) {
-    failing *f = argument;
+    const failing *f = argument;
     (void)worker;
-    if (task < f->from) {
-        if (task % 3 == 0) sched_yield(); /* lower tasks tend to end after higher ones failed */
-        return task % 2 ? MARGIN_STOPPED_TIME : MARGIN_OK;
-    }
-    atomic_fetch_add(&f->failed, 1);
-    if (task > f->from) return MARGIN_ERROR_FILE;
-    for (int i = 0; i < 50; i++)
-        sched_yield(); /* the lowest failure comes last */
-    return MARGIN_ERROR_DATA;
+    if (task < f->from) return task % 2 ? MARGIN_STOPPED_TIME : MARGIN_OK;
+    if ((task == f->from) == f->lowest_last)
+        for (int i = 0; i < f->stir; i++)
+            sched_yield();
+    return task == f->from ? MARGIN_ERROR_DATA : MARGIN_ERROR_FILE;
 }
 
 static void the_lowest_failure_counts(void **state) {
     (void)state;
     for (int threads = 1; threads <= 8; threads *= 2) {
         margin_context *context = support_context(NULL, threads);
-        for (int64_t from = 0; from < 100; from += 7) {
-            failing f = {.from = from};
+        for (int64_t from = 0; from < 200; from++) {
+            failing f = {from / 2, from % 2, 50};
             assert_int_equal(mg_parallel(context, 100, fail_from, &f), MARGIN_ERROR_DATA);
         }
-        failing late = {.from = 100};
-        assert_int_equal(mg_parallel(context, 100, fail_from, &late), MARGIN_OK);
+        failing none = {100, false, 0};
+        assert_int_equal(mg_parallel(context, 100, fail_from, &none), MARGIN_OK);
         margin_context_free(context);
     }
 }
@@ -179,7 +174,7 @@ static void the_lowest_failure_counts(void **state) {
 static void a_failure_ends_the_run_early(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 2);
-    failing f = {.from = 5};
+    failing f = {5, false, 0};
     assert_int_equal(mg_parallel(context, INT64_MAX / 512, fail_from, &f), MARGIN_ERROR_DATA);
     tally *t = new_tally(context);
     assert_int_equal(mg_parallel(context, 100, count_task, t), MARGIN_OK); /* and is forgotten */
@@ -220,10 +215,7 @@ static void a_cancelled_run_skips_the_rest(void **state) {
 
 typedef struct nest {
     margin_context *outer, *inner;
-    tally *tally;
-    pthread_t thread[MOST_WORKERS]; /* of each worker's outer task */
-    int expected_worker[MOST_WORKERS];
-    atomic_int wrong, next;
+    atomic_int wrong, arrived;
 } nest;
 
 typedef struct inner_call {
@@ -246,7 +238,7 @@ static margin_status inner_task(void *argument, int64_t task, int worker) {
 static margin_status outer_task(void *argument, int64_t task, int worker) {
     nest *n = argument;
     inner_call call = {n, pthread_self(), worker, -1};
-    (void)task;
+    if (task < 3 && meet(&n->arrived, task, worker) < 0) return MARGIN_ERROR_INTERNAL;
     if (mg_parallel(n->inner, 8, inner_task, &call) != MARGIN_OK) return MARGIN_ERROR_INTERNAL;
     if (call.last != 7) atomic_fetch_add(&n->wrong, 1);
     call.last = -1;
@@ -390,11 +382,13 @@ static void workers_leave_signals_to_the_host(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 3);
     sigset_t before, after;
-    pthread_sigmask(SIG_BLOCK, NULL, &before);
+    sigemptyset(&before);
+    sigaddset(&before, SIGWINCH);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     look l = {.rounding = FE_TONEAREST};
     assert_int_equal(mg_parallel(context, 3, look_around, &l), MARGIN_OK);
     assert_int_equal(atomic_load(&l.wrong), 0);
-    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    pthread_sigmask(SIG_UNBLOCK, &before, &after);
     for (int number = 1; number < 32; number++)
         assert_int_equal(sigismember(&before, number), sigismember(&after, number));
     margin_context_free(context);

@@ -12,7 +12,8 @@
  * table.
  *
  * States: the pool hands out leaves in ascending order, so the finished region is a prefix with at
- * most one hole per thread, and its finished nodes are at most threads * log2(leaves). */
+ * most one hole per thread; finished nodes lie beside the paths from the root to the holes and to
+ * the end of the prefix, at most (threads + 1) * log2(leaves) of them. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread */
 #endif
