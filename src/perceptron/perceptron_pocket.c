@@ -2,7 +2,8 @@
  * algorithms", IEEE Transactions on Neural Networks 1, 1990), with the ratchet: a state goes in
  * only if it misclassifies less of the whole training set, so the pocket never gets worse.
  *
- * A state is looked at when it has been right for longer in a row than the one in the pocket. To
+ * A state is looked at when it has been right for longer in a row than the one in the pocket; while
+ * none has been right at all (on XOR none ever is) a few of each pass are looked at regardless. To
  * count its errors takes a pass over the data; up to sixteen states wait and share one pass, then
  * the ratchet is replayed in their order: the outcome is that of counting each at once. */
 #include "perceptron/perceptron_run.h"
@@ -56,6 +57,10 @@ static void errors_merge(void *into, const void *from, void *argument) {
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
+static bool worth_a_look(const mg_perceptron_pocket *pocket, double streak) {
+    return streak > pocket->best_streak || (streak == 0.0 && pocket->best_streak == 0.0);
+}
+
 static void take(mg_perceptron_run *run, int candidate) {
     mg_perceptron_pocket *pocket = &run->pocket;
     const int64_t weights = run->functions * run->columns;
@@ -77,7 +82,7 @@ margin_status mg_perceptron_pocket_settle(mg_perceptron_run *run) {
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(run->fit->error);
     MG_TRY(status);
     for (int c = 0; c < pocket->waiting; c++) {
-        if (!(pocket->streak[c] > pocket->best_streak && sums.weight[c] < pocket->best_errors))
+        if (!worth_a_look(pocket, pocket->streak[c]) || sums.weight[c] >= pocket->best_errors)
             continue;
         take(run, c);
         pocket->best_errors = sums.weight[c];
@@ -120,7 +125,10 @@ static margin_status offer(mg_perceptron_run *run, double streak) {
 }
 
 margin_status mg_perceptron_pocket_offer(mg_perceptron_run *run) {
-    return run->streak > run->pocket.best_streak ? offer(run, run->streak) : MARGIN_OK;
+    mg_perceptron_pocket *pocket = &run->pocket;
+    if (!worth_a_look(pocket, run->streak)) return MARGIN_OK;
+    if (run->streak == 0.0 && pocket->regardless++ >= MG_POCKET_CANDIDATES) return MARGIN_OK;
+    return offer(run, run->streak);
 }
 
 /* ---- Beginning and end ------------------------------------------------------------------------*/

@@ -191,7 +191,8 @@ static void describe_data(const mg_perceptron_run *run, double radius, char *tex
         snprintf(text, capacity,
                  "the data is separable with margin %s, at most %s updates from zero: raise passes "
                  "or scale the columns",
-                 mg_number(run->separation_margin).text, mg_number(ceil(ratio * ratio)).text);
+                 mg_number(run->separation_margin).text,
+                 mg_number(floor(ratio * ratio * (1.0 + 1e-9))).text);
     } else if (run->options.expansion) {
         snprintf(text, capacity, "raise passes, try another kernel%s",
                  plain ? ", or use variant=pocket" : "");

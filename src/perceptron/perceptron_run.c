@@ -116,6 +116,7 @@ static margin_status search(mg_perceptron_run *run, int64_t first, int64_t *foun
 static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
     int64_t position = 0;
     run->pass_mistakes = 0;
+    run->pocket.regardless = 0;
     for (int64_t updates = 0; updates < run->count; updates++) {
         const margin_status status = search(run, position, &position);
         if (status != MARGIN_OK) return status;

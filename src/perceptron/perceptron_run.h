@@ -55,6 +55,7 @@ typedef struct mg_perceptron_pocket {
      * other, then the intercepts (the layout of mg_row_ops.scores). Primal form only. */
     double *weights, *intercepts, streak[MG_POCKET_CANDIDATES];
     int waiting, room;
+    int regardless; /* states looked at in this pass although they were right nowhere */
 } mg_perceptron_pocket;
 
 struct mg_perceptron_run {

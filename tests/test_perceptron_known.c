@@ -1,0 +1,517 @@
+/* Known answers of the perceptron, what its report says, and every way it can refuse or stop. */
+#include "perceptron_fit.h"
+
+static recorded steps;
+
+static double item(const fitted *f, const char *name) {
+    return margin_report_item_value(&f->report, name);
+}
+
+static const double *tensor(const mg_hypothesis *h, const char *name) {
+    const mg_tensor *t = mg_tensor_find(h, name);
+    assert_non_null(t);
+    return t->data;
+}
+
+static mg_problem two_class(const double *values, int64_t rows, int64_t columns,
+                            const int8_t *sign) {
+    const mg_problem problem = {.kind = MG_TWO_CLASS,
+                                .x = margin_dense_f64(values, rows, columns, columns),
+                                .count = rows,
+                                .classes = 2,
+                                .sign = sign};
+    return problem;
+}
+
+/* ---- (3,3)+, (4,3)+, (1,1)-, always the first misclassified -----------------------------------*/
+
+static const double points[] = {3, 3, 4, 3, 1, 1};
+static const int8_t point_signs[] = {1, 1, -1};
+static const int64_t picks[] = {-1, 0, 2, 2, 2, 0, 2, 2};
+
+static void textbook_primal(void **unused) {
+    (void)unused;
+    static const double first_weights[] = {0, 3, 2, 1, 0, 3, 2, 1};
+    static const double intercepts[] = {0, 1, 0, -1, -2, -1, -2, -3};
+    static const int64_t errors[] = {3, 1, 1, 1, 2, 1, 1, 0};
+    static const double losses[] = {0, 7, 4, 1, 4, 5, 2, 0};
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    fitted f = fit_perceptron(context, &problem, "order=first", 0, &steps);
+    assert_int_equal(f.status, MARGIN_OK);
+    assert_int_equal(steps.count, MG_LENGTH(picks));
+    assert_int_equal(steps.weight_count, 2);
+    for (int k = 0; k < MG_LENGTH(picks); k++) {
+        assert_int_equal(steps.rows[k], picks[k]);
+        assert_int_equal(steps.errors[k], errors[k]);
+        assert_true(steps.loss[k] == losses[k]);
+        assert_true(steps.first_weight[k] == first_weights[k]);
+        assert_true(steps.intercept[k] == intercepts[k]);
+    }
+    const double *w = tensor(f.h, "weights");
+    assert_true(w[0] == 1.0 && w[1] == 1.0 && tensor(f.h, "intercept")[0] == -3.0);
+    assert_true(f.report.objective == 0.0 && f.report.gap == 0.0 && f.report.tolerance == 0.0);
+    assert_string_equal(f.report.iteration_name, "passes");
+    assert_true(item(&f, "mistakes") == 7.0 && item(&f, "errors") == 0.0);
+    /* gamma: the point of least norm between (3,3,1) and -(1,1,1) is (1,1,-4)/9 */
+    assert_close(item(&f, "margin"), sqrt(18.0) / 9.0, 1e-9);
+    assert_close(item(&f, "radius"), sqrt(26.0), 1e-15);
+    assert_close(item(&f, "bound"), 26.0 * 81.0 / 18.0, 1e-8);
+    assert_true(item(&f, "least_margin") == 1.0);
+    assert_close(item(&f, "least_geometric_margin"), 1.0 / sqrt(2.0), 1e-15);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+static void textbook_dual(void **unused) {
+    (void)unused;
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    fitted f = fit_perceptron(context, &problem, "form=dual;order=first", 0, &steps);
+    assert_int_equal(f.status, MARGIN_OK);
+    assert_int_equal(steps.count, MG_LENGTH(picks));
+    for (int k = 0; k < MG_LENGTH(picks); k++)
+        assert_int_equal(steps.rows[k], picks[k]);
+    assert_int_equal(f.h->dual_starts[1], 2); /* alpha = (2, 0, 5) */
+    assert_true(f.h->dual_rows[0] == 0 && f.h->dual_rows[1] == 2);
+    assert_true(f.h->dual_coefficients[0] == 2.0 && f.h->dual_coefficients[1] == 5.0);
+    assert_true(f.h->dual_updates[0] == 2.0 && f.h->dual_updates[1] == 5.0);
+    assert_true(f.h->dual_signs[0] == 1.0 && f.h->dual_signs[1] == -1.0);
+    const double *w = tensor(f.h, "weights");
+    assert_true(w[0] == 1.0 && w[1] == 1.0 && tensor(f.h, "intercept")[0] == -3.0);
+    assert_close(item(&f, "margin"), sqrt(18.0) / 9.0, 1e-9);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+/* ---- XOR ------------------------------------------------------------------------------------- */
+
+static const double corners[] = {0, 0, 0, 1, 1, 0, 1, 1};
+static const int8_t corner_signs[] = {-1, 1, 1, -1};
+
+static void xor_is_not_separable(void **unused) {
+    (void)unused;
+    const mg_problem problem = two_class(corners, 4, 2, corner_signs);
+    margin_context *context = support_context(NULL, 1);
+    fitted f = fit_perceptron(context, &problem, "order=sequential", 0, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_STALLED);
+    assert_contains(f.report.reason, "not separable");
+    assert_contains(f.report.reason, "variant=pocket");
+    assert_true(f.report.iterations < 100); /* the proof ends it, not the limit */
+    assert_true(f.report.gap > 0.0 && item(&f, "errors") >= 1.0);
+    assert_true(isnan(item(&f, "margin")) && isnan(item(&f, "bound")));
+    mg_hypothesis_free(f.h);
+
+    f = fit_perceptron(context, &problem, "passes=50", 0, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+    assert_int_equal(f.report.iterations, 50); /* whoever asks for 50 gets 50 */
+    assert_contains(f.report.reason, "not separable");
+    mg_hypothesis_free(f.h);
+
+    f = fit_perceptron(context, &problem, "variant=pocket", 0, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+    assert_true(item(&f, "errors") <= 2.0);
+    assert_true(f.report.gap == item(&f, "errors") / 4.0);
+    assert_contains(f.report.reason, "best weights seen");
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+static void kernels_solve_xor(void **unused) {
+    (void)unused;
+    static const char *const options[] = {
+        "kernel=poly", "kernel=poly;variant=pocket", "kernel=poly;variant=averaged",
+        "kernel=rbf",  "kernel=laplacian;gamma=1",   "kernel=poly;order=first"};
+    const mg_problem problem = two_class(corners, 4, 2, corner_signs);
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(options); k++) {
+        fitted f = fit_perceptron(context, &problem, options[k], 0, &steps);
+        if (f.status != MARGIN_OK) fail_msg("%s: %s", options[k], f.report.reason);
+        double scores[4];
+        f.h->kind->scores(f.h, &problem.x, 0, 4, scores);
+        for (int i = 0; i < 4; i++)
+            assert_true(corner_signs[i] * scores[i] > 0.0);
+        assert_int_equal(steps.weight_count, 0); /* a kernel form has no weights to show */
+        assert_true(isnan(item(&f, "margin")));
+        mg_hypothesis_free(f.h);
+    }
+    fitted f = fit_perceptron(context, &problem, "kernel=poly", 0, NULL);
+    assert_close(item(&f, "radius"), sqrt(1.0 + 9.0), 1e-15); /* (1.1+1.1 + 1)^2 = 9 */
+    mg_hypothesis_free(f.h);
+    f = fit_perceptron(context, &problem, "kernel=rbf", 0, NULL); /* variance 1/4, two columns */
+    assert_close(f.h->view.expansion.kernel.gamma, 2.0, 1e-15);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+/* ---- Data sets ------------------------------------------------------------------------------- */
+
+enum { IRIS = 150 };
+
+/* iris.csv: four numbers and a name, no header or one. Tenths become whole numbers. */
+static bool read_iris(double *values, int *species) {
+    static const char *const names[] = {"setosa", "versicolor", "virginica"};
+    char path[SUPPORT_PATH];
+    if (!support_data(path, "tabular/iris.csv")) return false;
+    size_t length;
+    char *text = support_read_file(path, &length), *at = text;
+    int row = 0;
+    while (row < IRIS && *at) {
+        char name[40];
+        double *v = values + row * 4;
+        const int got = sscanf(at, "%lf,%lf,%lf,%lf,%39s", v, v + 1, v + 2, v + 3, name);
+        for (int c = 0; got == 5 && c < 4; c++)
+            v[c] = nearbyint(v[c] * 10.0);
+        for (int k = 0; got == 5 && k < 3; k++)
+            if (strstr(name, names[k])) species[row] = k;
+        row += got == 5;
+        at = strchr(at, '\n') ? strchr(at, '\n') + 1 : at + strlen(at);
+    }
+    free(text);
+    assert_int_equal(row, IRIS);
+    return true;
+}
+
+static void iris(void **unused) {
+    (void)unused;
+    static double values[IRIS * 4];
+    static int species[IRIS];
+    if (!read_iris(values, species)) {
+        print_message("skipped: no data set tabular/iris.csv\n");
+        skip();
+    }
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < 3; k++) {
+        int8_t sign[IRIS];
+        for (int i = 0; i < IRIS; i++)
+            sign[i] = species[i] == k ? 1 : -1;
+        const mg_problem problem = two_class(values, IRIS, 4, sign);
+        fitted primal = fit_perceptron(context, &problem, "order=shuffled", 7, NULL);
+        fitted dual = fit_perceptron(context, &problem, "order=shuffled;form=dual", 7, NULL);
+        /* setosa is separable from the rest, the other two are not */
+        assert_int_equal(primal.status, k == 0 ? MARGIN_OK : MARGIN_STOPPED_STALLED);
+        assert_int_equal(dual.status, primal.status);
+        assert_true(item(&primal, "mistakes") == item(&dual, "mistakes"));
+        assert_memory_equal(tensor(primal.h, "weights"), tensor(dual.h, "weights"),
+                            4 * sizeof(double));
+        if (k == 0) assert_true(item(&primal, "mistakes") <= item(&primal, "bound"));
+        mg_hypothesis_free(primal.h);
+        mg_hypothesis_free(dual.h);
+        fitted rbf =
+            fit_perceptron(context, &problem, "kernel=rbf;gamma=0.01;passes=3000", 0, NULL);
+        assert_int_equal(rbf.status, MARGIN_OK);
+        mg_hypothesis_free(rbf.h);
+    }
+    margin_context_free(context);
+}
+
+/* Novikoff: on separable data the updates stay below (R/gamma)^2, in any order and form. */
+static void updates_stay_below_the_bound(void **unused) {
+    (void)unused;
+    static const char *const options[] = {"order=sequential;rate=0.1", "order=shuffled",
+                                          "order=first;form=dual", "form=dual"};
+    margin_context *context = support_context(NULL, 1);
+    uint64_t state = 3;
+    for (int round = 0; round < 20; round++) {
+        double values[40 * 2];
+        int8_t sign[40];
+        for (int i = 0; i < 40; i++) {
+            values[2 * i] = 4.0 * support_normal(&state);
+            values[2 * i + 1] = 4.0 * support_normal(&state);
+            const double f = values[2 * i] - 2.0 * values[2 * i + 1] + 1.0;
+            sign[i] = f > 0.0 ? 1 : -1;
+            values[2 * i] += sign[i]; /* a margin between them */
+        }
+        if (round == 0) sign[0] = 1, values[0] = 9.0, values[1] = 0.0;
+        const mg_problem problem = two_class(values, 40, 2, sign);
+        fitted f = fit_perceptron(context, &problem, options[round % 4], (uint64_t)round, NULL);
+        assert_int_equal(f.status, MARGIN_OK);
+        assert_true(item(&f, "bound") > 0.0);
+        assert_true(item(&f, "mistakes") <= item(&f, "bound"));
+        assert_true(item(&f, "least_geometric_margin") > 0.0);
+        mg_hypothesis_free(f.h);
+    }
+    margin_context_free(context);
+}
+
+/* ---- Bound and reasons -----------------------------------------------------------------------*/
+
+static void bound_where_it_holds(void **unused) {
+    (void)unused;
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    fitted f = fit_perceptron(context, &problem, "bound=no", 0, NULL);
+    assert_true(isnan(item(&f, "margin")) && isnan(item(&f, "bound")));
+    assert_close(item(&f, "radius"), sqrt(26.0), 1e-15);
+    mg_hypothesis_free(f.h);
+    f = fit_perceptron(context, &problem, "start_intercept=5", 0, NULL);
+    assert_close(item(&f, "margin"), sqrt(18.0) / 9.0, 1e-9);
+    assert_true(isnan(item(&f, "bound"))); /* it is one for a start at zero */
+    mg_hypothesis_free(f.h);
+    const double broken[] = {1.0, 0.5, 1.0}, whole[] = {1.0, 2.0, 3.0};
+    mg_problem weighted = problem;
+    weighted.weight = broken;
+    f = fit_perceptron(context, &weighted, "bound=yes", 0, NULL);
+    assert_true(isnan(item(&f, "bound"))); /* and for whole steps */
+    mg_hypothesis_free(f.h);
+    weighted.weight = whole;
+    f = fit_perceptron(context, &weighted, "bound=yes", 0, NULL);
+    assert_close(item(&f, "bound"), 117.0, 1e-8);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+static void reasons(void **unused) {
+    (void)unused;
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    fitted f = fit_perceptron(context, &problem, "order=first", 0, NULL);
+    assert_string_equal(f.report.reason, "no row is misclassified after 7 updates in 3 passes");
+    mg_hypothesis_free(f.h);
+    f = fit_perceptron(context, &problem, "passes=1", 0, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+    assert_contains(f.report.reason, "is separable with margin 0.47");
+    assert_contains(f.report.reason, "at most 117 updates");
+    assert_contains(f.report.reason, "raise passes");
+    assert_contains(f.report.reason, "sorted by class");
+    mg_hypothesis_free(f.h);
+    f = fit_perceptron(context, &problem, "passes=1;bound=no;order=shuffled", 0, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+    assert_contains(f.report.reason, "was not decided");
+    assert_null(strstr(f.report.reason, "sorted"));
+    mg_hypothesis_free(f.h);
+    const mg_problem crossed = two_class(corners, 4, 2, corner_signs);
+    f = fit_perceptron(context, &crossed, "passes=1;kernel=rbf;gamma=0.01", 0, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+    assert_contains(f.report.reason, "try another kernel");
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+static void out_of_time(void **unused) {
+    (void)unused;
+    const margin_context_options options = {
+        .size = sizeof options, .threads = 1, .time_limit = 1e-9};
+    static const char *const specs[] = {"variant=plain", "variant=pocket", "variant=averaged",
+                                        "kernel=poly;degree=1"};
+    margin_context *context;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    const mg_problem problem = two_class(corners, 4, 2, corner_signs);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        fitted f = fit_perceptron(context, &problem, specs[k], 0, NULL);
+        assert_int_equal(f.status, MARGIN_STOPPED_TIME);
+        assert_contains(f.report.reason, "out of time");
+        assert_non_null(f.h);
+        mg_hypothesis_free(f.h);
+    }
+    margin_context_free(context);
+}
+
+/* ---- Verification ---------------------------------------------------------------------------- */
+
+static void assert_verified(const fitted *f, const margin_report *found) {
+    static const char *const names[] = {"errors", "radius", "least_margin",
+                                        "least_geometric_margin"};
+    assert_close(found->objective, f->report.objective, 1e-10);
+    assert_close(found->gap, f->report.gap, 1e-12);
+    for (int k = 0; k < MG_LENGTH(names); k++)
+        assert_close(margin_report_item_value(found, names[k]), item(f, names[k]), 1e-10);
+}
+
+static void verification(void **unused) {
+    (void)unused;
+    static const char *const options[] = {
+        "order=sequential",           "variant=pocket;passes=10",
+        "variant=averaged;passes=10", "form=dual;passes=10",
+        "kernel=rbf;passes=5",        "kernel=laplacian;passes=5;variant=averaged",
+        "kernel=poly;passes=5"};
+    enum { ROWS = 300, COLUMNS = 5 };
+    static double values[ROWS * COLUMNS], weight[ROWS];
+    static int8_t sign[ROWS];
+    static int32_t code[ROWS];
+    uint64_t state = 4;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++)
+            values[i * COLUMNS + j] = support_normal(&state);
+        sign[i] = values[i * COLUMNS] + support_normal(&state) > 0.0 ? 1 : -1;
+        code[i] = (int32_t)(support_random(&state) % 3);
+        weight[i] = 0.5 + support_uniform(&state);
+    }
+    mg_problem problem = two_class(values, ROWS, COLUMNS, sign);
+    problem.weight = weight;
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < MG_LENGTH(options); k++) {
+        fitted f = fit_perceptron(context, &problem, options[k], 0, NULL);
+        const margin_report found = verify_with(context, &problem, options[k], f.h);
+        assert_verified(&f, &found);
+        assert_true(item(&f, "errors") > 0.0);
+        mg_hypothesis_free(f.h);
+    }
+    problem.kind = MG_ARGMAX;
+    problem.classes = 3;
+    problem.code = code;
+    problem.sign = NULL;
+    fitted f = fit_perceptron(context, &problem, "passes=5", 0, NULL);
+    const margin_report found = verify_with(context, &problem, "passes=5", f.h);
+    assert_verified(&f, &found);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+static void contradictions(void **unused) {
+    (void)unused;
+    static const char *const cases[][2] = {
+        {"form=primal;kernel=rbf", "form=primal has no kernel"},
+        {"gamma=1", "gamma belongs to kernel=poly"},
+        {"kernel=exp;gamma=1", "gamma belongs to kernel=poly"},
+        {"kernel=poly;sigma=1", "sigma belongs to kernel=rbf"},
+        {"kernel=rbf;degree=3", "degree belongs to kernel=poly"},
+        {"kernel=rbf;coef0=3", "coef0 belongs to kernel=poly or sigmoid"},
+        {"kernel=rbf;sigma=1e-200", "beyond double precision"},
+        {"kernel=poly;start_weights=1 2", "start_weights needs a linear form"},
+        {"multiclass=argmax;kernel=rbf", "argmax has the primal form only"},
+        {"multiclass=argmax;form=dual", "argmax has the primal form only"},
+        {"start_weights=1 2 3", "start_weights has 3 numbers; the learner sees 2 columns, so 2"},
+        {"rate=0", "rate of perceptron takes"},
+        {"rate=1.5", "rate of perceptron takes"},
+        {"passes=0", "passes of perceptron takes"},
+        {"kernel=cosine", "kernel of perceptron takes"},
+    };
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        fitted f = fit_perceptron(context, &problem, cases[k][0], 0, NULL);
+        assert_int_equal(f.status, MARGIN_ERROR_SPEC);
+        assert_contains(f.error.text, cases[k][1]);
+        assert_null(f.h);
+    }
+    margin_context_free(context);
+}
+
+static void too_large_numbers(void **unused) {
+    (void)unused;
+    const double values[] = {1e3, 1.0, -1e3, 1.0};
+    const double huge[] = {1.5e308, 1.7e308, -1.5e308, 1.7e308};
+    const int8_t sign[] = {1, -1};
+    margin_context *context = support_context(NULL, 1);
+    mg_problem problem = two_class(values, 2, 2, sign);
+    fitted f = fit_perceptron(context, &problem, "kernel=exp", 0, NULL);
+    assert_int_equal(f.status, MARGIN_ERROR_DATA);
+    assert_contains(f.error.text, "row 1:");
+    problem = two_class(huge, 2, 2, sign);
+    f = fit_perceptron(context, &problem, "bound=no;start_weights=-1e308 0", 0, NULL);
+    assert_int_equal(f.status, MARGIN_ERROR_DATA);
+    assert_contains(f.error.text, "beyond double precision");
+    margin_context_free(context);
+}
+
+/* ---- Cancel, memory, threads ------------------------------------------------------------------*/
+
+static const char *const forms[] = {
+    "variant=plain;order=shuffled",       "variant=pocket",
+    "variant=averaged;passes=3",          "form=dual;variant=averaged;passes=3",
+    "form=dual;variant=pocket;passes=3",  "kernel=rbf;passes=3",
+    "kernel=poly;variant=pocket;passes=3"};
+
+static void cancelled(void **unused) {
+    (void)unused;
+    const mg_problem problem = two_class(corners, 4, 2, corner_signs);
+    for (int k = 0; k < MG_LENGTH(forms); k++) {
+        margin_context *context = support_context(NULL, 2);
+        margin_context_cancel(context);
+        fitted f = fit_perceptron(context, &problem, forms[k], 0, NULL);
+        assert_int_equal(f.status, MARGIN_ERROR_CANCELLED);
+        assert_int_equal(f.error.status, MARGIN_ERROR_CANCELLED);
+        assert_null(f.h);
+        margin_context_free(context);
+    }
+}
+
+static margin_status fit_once(margin_context *context, void *user, margin_error *error) {
+    const mg_problem problem = two_class(corners, 4, 2, corner_signs);
+    mg_hypothesis *h = NULL;
+    margin_report report;
+    MG_TRY(fit_with(context, &problem, user, 0, NULL, &h, &report, error));
+    mg_hypothesis_free(h);
+    return MARGIN_OK;
+}
+
+static margin_status fit_argmax_once(margin_context *context, void *user, margin_error *error) {
+    static const int32_t code[] = {0, 1, 2, 1};
+    mg_problem problem = two_class(corners, 4, 2, NULL);
+    mg_hypothesis *h = NULL;
+    margin_report report;
+    problem.kind = MG_ARGMAX;
+    problem.classes = 3;
+    problem.code = code;
+    MG_TRY(fit_with(context, &problem, user, 0, NULL, &h, &report, error));
+    mg_hypothesis_free(h);
+    return MARGIN_OK;
+}
+
+static void no_memory(void **unused) {
+    (void)unused;
+    for (int k = 0; k < MG_LENGTH(forms); k++)
+        assert_true(support_fail_each_allocation(2, fit_once, (void *)forms[k]) > 3);
+    assert_true(support_fail_each_allocation(2, fit_argmax_once, "variant=pocket;passes=3") > 3);
+    assert_true(support_fail_each_allocation(2, fit_argmax_once, "order=shuffled;passes=3") > 3);
+}
+
+/* Enough rows for several blocks in every sweep. */
+static void same_for_any_threads(void **unused) {
+    (void)unused;
+    enum { ROWS = 9000, COLUMNS = 9 };
+    static const char *const options[] = {"variant=pocket;passes=5;bound=no",
+                                          "variant=averaged;order=shuffled;passes=5;bound=no"};
+    double *values = malloc(sizeof(double) * ROWS * COLUMNS), *weight = malloc(8 * ROWS);
+    int8_t *sign = malloc(ROWS);
+    uint64_t state = 6;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++)
+            values[i * COLUMNS + j] = support_normal(&state);
+        sign[i] = values[i * COLUMNS] + support_normal(&state) > 0.0 ? 1 : -1;
+        weight[i] = support_uniform(&state);
+    }
+    mg_problem problem = two_class(values, ROWS, COLUMNS, sign);
+    problem.weight = weight;
+    for (int k = 0; k < MG_LENGTH(options); k++) {
+        fitted f[2];
+        for (int t = 0; t < 2; t++) {
+            margin_context *context = support_context(NULL, t ? 4 : 1);
+            f[t] = fit_perceptron(context, &problem, options[k], 5, NULL);
+            margin_context_free(context);
+        }
+        assert_memory_equal(tensor(f[0].h, "weights"), tensor(f[1].h, "weights"),
+                            COLUMNS * sizeof(double));
+        assert_true(f[0].report.objective == f[1].report.objective);
+        assert_true(f[0].report.gap == f[1].report.gap);
+        mg_hypothesis_free(f[0].h);
+        mg_hypothesis_free(f[1].h);
+    }
+    free(values);
+    free(weight);
+    free(sign);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(textbook_primal),
+        cmocka_unit_test(textbook_dual),
+        cmocka_unit_test(xor_is_not_separable),
+        cmocka_unit_test(kernels_solve_xor),
+        cmocka_unit_test(iris),
+        cmocka_unit_test(updates_stay_below_the_bound),
+        cmocka_unit_test(bound_where_it_holds),
+        cmocka_unit_test(reasons),
+        cmocka_unit_test(out_of_time),
+        cmocka_unit_test(verification),
+        cmocka_unit_test(contradictions),
+        cmocka_unit_test(too_large_numbers),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(same_for_any_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
