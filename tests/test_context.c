@@ -157,7 +157,8 @@ static void everything_comes_from_the_allocator_and_is_counted(void **state) {
 static void put(const char *root, const char *path, const char *text) {
     char folder[SUPPORT_PATH], written[SUPPORT_PATH];
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(folder, sizeof folder, "%s/%.*s", root, (int)(slash - path), path);
+        int length = snprintf(folder, sizeof folder, "%s/%.*s", root, (int)(slash - path), path);
+        assert_true(length < SUPPORT_PATH);
         mkdir(folder, 0777);
     }
     support_write_text(written, root, path, text);

@@ -120,7 +120,7 @@ static void count_candidates(const mg_csv *csv, const char **at, int64_t counts[
  * regular, the one of which each row has at least one, then the most frequent one in the first row;
  * a file without any has one column. */
 static char find_separator(const mg_csv *csv) {
-    int64_t least[CANDIDATES], most[CANDIDATES] = {0}, first[CANDIDATES] = {0};
+    int64_t least[CANDIDATES] = {0}, most[CANDIDATES] = {0}, first[CANDIDATES] = {0};
     const char *start = csv->text + csv->first, *at = start, *end = csv->text + csv->end;
     for (int row = 0; row < SAMPLE_ROWS && at < end && at - start < SAMPLE_BYTES; row++) {
         int64_t counts[CANDIDATES] = {0};

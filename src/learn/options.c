@@ -54,7 +54,7 @@ void mg_choice_list(const char *choices, char *out, size_t capacity) {
     size_t used = 0;
     out[0] = '\0';
     for (int index = 0; index < count; index++) {
-        int64_t length;
+        int64_t length = 0;
         const char *word = mg_choice_at(choices, index, &length);
         const char *between = index == 0 ? "" : index + 1 < count ? ", " : " or ";
         const size_t needed = strlen(between) + (size_t)length;

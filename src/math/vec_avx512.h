@@ -59,9 +59,13 @@ MG_INLINE vec vec_max(vec a, vec b) { /* b where one is a NaN */
 MG_INLINE vec vec_min(vec a, vec b) {
     return _mm512_min_pd(a, b);
 }
+/* Without optimisation the intrinsic is a macro that converts a mask of 255 to char. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 MG_INLINE vec vec_round(vec a) { /* to the nearest whole number */
     return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+#pragma GCC diagnostic pop
 MG_INLINE vec vec_scale(vec a, vec k) { /* a 2^k for whole k */
     return _mm512_scalef_pd(a, k);
 }

@@ -52,7 +52,7 @@ static margin_status read_label(const margin_data *data, int64_t row, double *la
 /* The category of a row. */
 static margin_status read_category(const margin_data *data, int64_t row, int64_t *category,
                                    margin_error *error) {
-    double value;
+    double value = 0;
     MG_TRY(read_label(data, row, &value, error));
     if (value < 0 || value >= (double)data->target->category_count || value != floor(value))
         return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
