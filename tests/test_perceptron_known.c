@@ -478,18 +478,18 @@ static void same_for_any_threads(void **unused) {
     mg_problem problem = two_class(values, ROWS, COLUMNS, sign);
     problem.weight = weight;
     for (int k = 0; k < MG_LENGTH(options); k++) {
+        margin_context *contexts[] = {support_context(NULL, 1), support_context(NULL, 4)};
         fitted f[2];
-        for (int t = 0; t < 2; t++) {
-            margin_context *context = support_context(NULL, t ? 4 : 1);
-            f[t] = fit_perceptron(context, &problem, options[k], 5, NULL);
-            margin_context_free(context);
-        }
+        for (int t = 0; t < 2; t++)
+            f[t] = fit_perceptron(contexts[t], &problem, options[k], 5, NULL);
         assert_memory_equal(tensor(f[0].h, "weights"), tensor(f[1].h, "weights"),
                             COLUMNS * sizeof(double));
         assert_true(f[0].report.objective == f[1].report.objective);
         assert_true(f[0].report.gap == f[1].report.gap);
-        mg_hypothesis_free(f[0].h);
-        mg_hypothesis_free(f[1].h);
+        for (int t = 0; t < 2; t++) {
+            mg_hypothesis_free(f[t].h);
+            margin_context_free(contexts[t]);
+        }
     }
     free(values);
     free(weight);
