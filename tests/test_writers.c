@@ -189,8 +189,8 @@ static void note_warning(margin_log_level level, const char *text, void *user) {
 
 static void csv_warns_of_categories_it_cannot_keep(void **state) {
     (void)state;
-    static const char *const first[] = {"NA", "b"}, *const second[] = {"1", "2"},
-                             *const third[] = {"1", "b"};
+    static const char *const first[] = {"NA", "b"}, *const second[] = {"1", "b"},
+                             *const third[] = {"a", "b"};
     static const char *const *const lists[] = {first, second, third};
     static const char *const parts[] = {"missing value", "--categorical", NULL};
     char path[SUPPORT_PATH];

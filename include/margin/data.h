@@ -124,7 +124,8 @@ typedef struct margin_read_options {
     margin_header header;   /* CSV */
     char separator;         /* CSV: 0 finds ',', ';' or tab */
     int index_base;         /* svmlight: 0 auto, 1 one-based, -1 zero-based */
-    margin_type value_type; /* MARGIN_F64 (also 0) or MARGIN_F32: type of the feature matrix */
+    margin_type value_type; /* MARGIN_F64 or MARGIN_F32: type of the feature matrix; 0: F64, but
+                               npy and idx files of f16 or f32 stay f32 */
     /* Read as a trained model wants it (NULL: take the file as it is): the features are these
      * columns in this order, found by name where the file has a header and by position otherwise;
      * category codes follow these lists, an unknown category becomes NaN and is counted. Other
@@ -154,6 +155,16 @@ typedef struct margin_read_options {
  * with stray texts is refused with the place of the first one: at least 10 numbers, and either
  * fewer than a tenth of the values are texts, or fewer than half and there are more than 100
  * different numbers. So are decimal commas. `categorical` settles it. */
+
+/* How npy and idx are read. Rows are the first dimension, all others together make the columns
+ * (npy: up to 32 dimensions, idx: 4); the columns are called x1, x2, ... npy: versions 1 to 3, both
+ * orders and byte orders, f2 f4 f8, i1 to i8, u1 to u8, bool; objects, records, complex numbers and
+ * dates are refused, and so is a file that does not end with its last item.
+ *  - Target: the file `labels` (npy or idx, one column as long as the data), or the column that
+ *    `target` names; without either there is none. Text labels (U, S) become categories, an empty
+ *    text is a missing label. As a target, they are called y.
+ *  - `categorical`: the categories are the numbers in their shortest form.
+ *  - Integers beyond 2^53 are rounded. */
 
 /* Limits, refused clearly beyond: columns of a CSV file; bytes of one line or cell. */
 #define MARGIN_MAX_CSV_COLUMNS 1000000
@@ -209,10 +220,10 @@ MARGIN_API MARGIN_CHECKED margin_status margin_table_summarize(margin_context *c
                                                                int64_t capacity,
                                                                margin_error *error);
 
-/* ---- Writing
- * -------------------------------------------------------------------------------------- Files
- * appear whole or not at all: written beside the target under a temporary name, flushed, renamed.
- */
+/* ---- Writing ----------------------------------------------------------------------------------
+ * Files appear whole or not at all: written beside the target under a temporary name, flushed,
+ * renamed. A replaced file keeps its permissions, a link keeps pointing to the file it points to;
+ * pipes and devices are written directly. */
 
 typedef struct margin_write_options {
     size_t size;
@@ -220,14 +231,24 @@ typedef struct margin_write_options {
     char separator;       /* CSV: 0 means ',' (.tsv: tab) */
     int no_header;        /* CSV */
     int zero_based;       /* svmlight; default 1-based */
-    const char *labels;   /* npy, idx: where the target goes; NULL: left out of an npy file that has
-                             one is an error */
+    const char *labels;   /* npy, idx: file for the target, which must be named if there is one */
 } margin_write_options;
 
-/* Writes a data set in any format ("-": standard output as CSV or svmlight; ".gz" compresses). CSV
- * keeps names and categories; svmlight stores categories of the target by name and refuses
- * categorical features; npy keeps f32/f64; idx holds bytes and refuses other values. Numbers print
- * in their shortest exact form. */
+/* Writes a data set, or its selected rows in that order, in any format ("-": standard output as CSV
+ * or svmlight; ".gz" compresses). Numbers print in the shortest form that reads back to the same
+ * value.
+ *  - CSV: a header, the features, the weights as column `weight`, the target last (called y if it
+ *    has no name). Missing values are empty cells. Categories are written by name, in quotes where
+ *    a reader might take them for something else; a log message tells what will not read back as
+ *    it was (a category NA, categories that are numbers).
+ *  - svmlight: zeros are left out; classes are written by name. Refuses categorical features,
+ *    weights, missing and infinite values, data without a target.
+ *  - npy: f64 or f32 as the features are, C order, sparse data in full; `labels` in the type of y,
+ *    classes as text. Refuses categorical features and weights.
+ *  - idx: bytes; refuses any other value, categories and weights.
+ * Fails with ARGUMENT, DATA (what the format cannot hold, with the row), FORMAT (no format by that
+ * ending), FILE, MEMORY, LIMIT, CANCELLED; then nothing was written. The bytes do not depend on the
+ * number of threads. Memory: a few buffers of about 1 MB per thread. */
 MARGIN_API MARGIN_CHECKED margin_status margin_data_write(margin_context *context,
                                                           const margin_data *data, const char *path,
                                                           const margin_write_options *options,
