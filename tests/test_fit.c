@@ -253,7 +253,8 @@ static void test_absent_rows(void **state) {
         margin_model *weighted = fit_text(f->context, specs[n], &data, &reports[1]);
         assert_same_model(selected, weighted);
         assert_int_equal(reports[1].rows, count);
-        if (n < 2) assert_true(reports[0].train_accuracy == 1);
+        assert_true(reports[0].train_accuracy == reports[1].train_accuracy);
+        assert_true(reports[0].train_accuracy > 0.5);
 
         /* and the same with the rows really gone */
         sample *gone = sample_make(50, 4, 2, 0, 5);
