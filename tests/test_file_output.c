@@ -168,6 +168,46 @@ static void abandoned_output_leaves_the_old_file(void **state) {
 
 /* ---- gzip ----------------------------------------------------------------------------------- */
 
+/* Pieces made elsewhere, bytes before and after them: one stream that zlib reads back. */
+static void gz_takes_pieces_and_bytes_mixed(void **state) {
+    (void)state;
+    char path[SUPPORT_PATH];
+    margin_context *context = support_context(NULL, 1);
+    mg_output *output = NULL;
+    margin_error error;
+    enum { LENGTH = 3000000 };
+    char *text = malloc(LENGTH), *back = malloc(LENGTH + 1);
+    uint64_t random = 9;
+    for (int k = 0; k < LENGTH; k++) /* half noise, half easy */
+        text[k] = k < LENGTH / 2 ? (char)support_random(&random) : (char)('a' + k % 7);
+    mg_gzip_piece piece = {.heap = context->heap};
+    static const int parts[] = {5, 0, 1200000, 7, 700000, 262144, 1};
+    assert_int_equal(mg_output_open(context->heap, in_folder(path, "p.gz"), &output, &error), 0);
+    assert_true(mg_output_packs(output));
+    int at = 0;
+    for (int k = 0; at < LENGTH; k = (k + 1) % 7) {
+        int length = parts[k] < LENGTH - at ? parts[k] : LENGTH - at;
+        if (k % 2 == 0) {
+            assert_int_equal(mg_gzip_pack(&piece, text + at, length, &error), MARGIN_OK);
+            assert_int_equal(mg_output_write_piece(output, &piece, &error), MARGIN_OK);
+        } else {
+            assert_int_equal(mg_output_write(output, text + at, length, &error), MARGIN_OK);
+        }
+        at += length;
+    }
+    mg_gzip_piece_free(&piece);
+    assert_int_equal(mg_output_commit(output, &error), MARGIN_OK);
+    gzFile file = gzopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(gzread(file, back, LENGTH + 1), LENGTH);
+    assert_memory_equal(back, text, LENGTH);
+    assert_int_equal(gzclose(file), Z_OK);
+    unlink(path);
+    free(text);
+    free(back);
+    margin_context_free(context);
+}
+
 static void gz_names_compress_reproducibly(void **state) {
     (void)state;
     char first[SUPPORT_PATH], second[SUPPORT_PATH];
@@ -450,6 +490,7 @@ int main(void) {
         cmocka_unit_test(replaced_file_keeps_its_mode),
         cmocka_unit_test(many_small_and_large_pieces_arrive_in_order),
         cmocka_unit_test(abandoned_output_leaves_the_old_file),
+        cmocka_unit_test(gz_takes_pieces_and_bytes_mixed),
         cmocka_unit_test(gz_names_compress_reproducibly),
         cmocka_unit_test(links_stay_links),
         cmocka_unit_test(named_pipe_is_written_not_replaced),

@@ -15,17 +15,14 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum {
-    BUFFER_BYTES = 1 << 16,       /* small writes are gathered to this size */
-    CHUNK_BYTES = 1 << 30,        /* most that one system or zlib call is given */
-    SHOWN_PATH = 600,             /* of a long path, so that the reason fits behind it */
-    MAX_LINKS = 40,               /* links followed before giving up, as the kernel does */
-    MAX_NAME_TRIES = 100,         /* for a temporary name that is not taken */
-    GZIP_WINDOW = MAX_WBITS + 16, /* zlib's way to ask for a gzip header */
-    GZIP_MEMORY = 8,              /* zlib's default */
-    GZIP_UNKNOWN_SYSTEM = 255     /* so that the bytes are the same everywhere */
+    BUFFER_BYTES = 1 << 18, /* small writes are gathered to this size */
+    LARGE_BYTES = 1 << 16,  /* from here on a copy into the buffer is not worth it */
+    CHUNK_BYTES = 1 << 30,  /* most that one system call is given */
+    SHOWN_PATH = 600,       /* of a long path, so that the reason fits behind it */
+    MAX_LINKS = 40,         /* links followed before giving up, as the kernel does */
+    MAX_NAME_TRIES = 100    /* for a temporary name that is not taken */
 };
 
 struct mg_output {
@@ -34,11 +31,12 @@ struct mg_output {
     char target[PATH_MAX];    /* the file behind all links */
     char temporary[PATH_MAX]; /* what is being written; empty: written directly */
     int fd;
-    bool borrowed; /* standard output: not closed */
-    bool failed;   /* a write failed; only abandoning is left */
-    bool packing;  /* through `stream` */
-    z_stream stream;
-    gz_header header;
+    bool borrowed;       /* standard output: not closed */
+    bool failed;         /* a write failed; only abandoning is left */
+    bool packing;        /* gzip, by `piece` */
+    mg_gzip_piece piece; /* what is compressed here */
+    uint32_t crc;        /* of the raw bytes so far */
+    int64_t raw_length;
     int64_t buffered;
     char buffer[BUFFER_BYTES];
 };
@@ -75,6 +73,79 @@ static margin_status fail_create(margin_error *error, const mg_output *output, i
                        "cannot write %.*s: no file can be made in the folder %.200s: %s",
                        SHOWN_PATH, output->path, folder, strerror(code));
     return fail_write(error, output->path, code);
+}
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static margin_status write_bytes(mg_output *output, const char *bytes, int64_t length,
+                                 margin_error *error) {
+    while (length > 0) {
+        ssize_t written = write(output->fd, bytes, (size_t)MG_MIN(length, CHUNK_BYTES));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) {
+            output->failed = true;
+            return fail_write(error, output->path, errno);
+        }
+        bytes += written;
+        length -= written;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status check_usable(const mg_output *output, margin_error *error) {
+    MG_REQUIRE(!output->failed, error, MARGIN_ERROR_FILE,
+               "cannot write %.*s: an earlier write failed", SHOWN_PATH, output->path);
+    return MARGIN_OK;
+}
+
+static margin_status add_piece(mg_output *output, const mg_gzip_piece *piece, margin_error *error) {
+    MG_TRY(write_bytes(output, piece->data, piece->length, error));
+    output->crc = mg_gzip_crc_of(output->crc, piece);
+    output->raw_length += piece->raw_length;
+    return MARGIN_OK;
+}
+
+/* Sends bytes on their way, compressed in pieces of the buffer's size. */
+static margin_status send_bytes(mg_output *output, const char *bytes, int64_t length,
+                                margin_error *error) {
+    if (!output->packing) return write_bytes(output, bytes, length, error);
+    margin_status status = MARGIN_OK;
+    for (int64_t done = 0; done < length && status == MARGIN_OK; done += BUFFER_BYTES) {
+        const int64_t part = MG_MIN(length - done, BUFFER_BYTES);
+        status = mg_gzip_pack(&output->piece, bytes + done, part, error);
+        if (status == MARGIN_OK) status = add_piece(output, &output->piece, error);
+    }
+    output->failed |= status < 0;
+    return status;
+}
+
+static margin_status flush(mg_output *output, margin_error *error) {
+    const int64_t length = output->buffered;
+    output->buffered = 0;
+    return length > 0 ? send_bytes(output, output->buffer, length, error) : MARGIN_OK;
+}
+
+margin_status mg_output_write(mg_output *output, const void *bytes, int64_t length,
+                              margin_error *error) {
+    MG_TRY(check_usable(output, error));
+    if (length <= 0) return MARGIN_OK;
+    const bool large = length >= (output->packing ? BUFFER_BYTES : LARGE_BYTES);
+    if (large || output->buffered + length > BUFFER_BYTES) MG_TRY(flush(output, error));
+    if (large) return send_bytes(output, bytes, length, error);
+    memcpy(output->buffer + output->buffered, bytes, (size_t)length);
+    output->buffered += length;
+    return MARGIN_OK;
+}
+
+bool mg_output_packs(const mg_output *output) {
+    return output->packing;
+}
+
+margin_status mg_output_write_piece(mg_output *output, const mg_gzip_piece *piece,
+                                    margin_error *error) {
+    MG_TRY(check_usable(output, error));
+    MG_TRY(flush(output, error));
+    return add_piece(output, piece, error);
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -162,29 +233,6 @@ static margin_status open_target(mg_output *output, margin_error *error) {
     return output->fd >= 0 ? MARGIN_OK : fail_write(error, output->path, errno);
 }
 
-static void *gzip_allocate(void *heap, unsigned count, unsigned size) {
-    return mg_new(heap, (int64_t)count, size);
-}
-
-static void gzip_release(void *heap, void *memory) {
-    mg_free(heap, memory);
-}
-
-static margin_status open_gzip(mg_output *output, margin_error *error) {
-    output->stream.zalloc = gzip_allocate;
-    output->stream.zfree = gzip_release;
-    output->stream.opaque = output->heap;
-    if (deflateInit2(&output->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
-        return mg_no_memory(output->heap, 1, 1 << 18, "compressing the output", error);
-    output->packing = true;
-    output->header.os = GZIP_UNKNOWN_SYSTEM; /* no time, no name */
-    deflateSetHeader(&output->stream, &output->header);
-    output->stream.next_out = (Bytef *)output->buffer;
-    output->stream.avail_out = BUFFER_BYTES;
-    return MARGIN_OK;
-}
-
 static bool ends_with(const char *text, const char *ending) {
     size_t length = strlen(text), tail = strlen(ending);
     return length > tail && strcmp(text + length - tail, ending) == 0;
@@ -204,8 +252,14 @@ margin_status mg_output_open(mg_heap *heap, const char *path, mg_output **output
         status = mg_no_memory(heap, 1, strlen(path) + 1, "the name of the output", error);
         goto done;
     }
-    if (ends_with(path, ".gz")) MG_GO(open_gzip(opened, error));
+    opened->packing = ends_with(path, ".gz");
+    opened->piece.heap = heap;
     MG_GO(open_target(opened, error));
+    if (opened->packing) {
+        char header[MG_GZIP_HEADER];
+        mg_gzip_header(header);
+        MG_GO(write_bytes(opened, header, sizeof header, error));
+    }
     *output = opened;
     opened = NULL;
 done:
@@ -213,77 +267,12 @@ done:
     return status;
 }
 
-/* ---- Writing -------------------------------------------------------------------------------- */
-
-static margin_status write_bytes(mg_output *output, const char *bytes, int64_t length,
-                                 margin_error *error) {
-    while (length > 0) {
-        ssize_t written = write(output->fd, bytes, (size_t)MG_MIN(length, CHUNK_BYTES));
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) {
-            output->failed = true;
-            return fail_write(error, output->path, errno);
-        }
-        bytes += written;
-        length -= written;
-    }
-    return MARGIN_OK;
-}
-
-static margin_status flush(mg_output *output, margin_error *error) {
-    int64_t length = output->buffered;
-    output->buffered = 0;
-    return write_bytes(output, output->buffer, length, error);
-}
-
-/* Runs the compressor until it wants more input or, with Z_FINISH, has written its end. */
-static margin_status deflate_some(mg_output *output, int mode, margin_error *error) {
-    z_stream *stream = &output->stream;
-    int code;
-    do {
-        code = deflate(stream, mode);
-        output->buffered = BUFFER_BYTES - (int64_t)stream->avail_out;
-        if (stream->avail_out == 0 || code == Z_STREAM_END) {
-            MG_TRY(flush(output, error));
-            stream->next_out = (Bytef *)output->buffer;
-            stream->avail_out = BUFFER_BYTES;
-        }
-    } while (mode == Z_FINISH ? code != Z_STREAM_END : stream->avail_in > 0);
-    return MARGIN_OK;
-}
-
-static margin_status write_packed(mg_output *output, const char *bytes, int64_t length,
-                                  margin_error *error) {
-    while (length > 0) {
-        int64_t part = MG_MIN(length, CHUNK_BYTES);
-        output->stream.next_in = (Bytef *)bytes;
-        output->stream.avail_in = (uInt)part;
-        MG_TRY(deflate_some(output, Z_NO_FLUSH, error));
-        bytes += part;
-        length -= part;
-    }
-    return MARGIN_OK;
-}
-
-margin_status mg_output_write(mg_output *output, const void *bytes, int64_t length,
-                              margin_error *error) {
-    MG_REQUIRE(!output->failed, error, MARGIN_ERROR_FILE,
-               "cannot write %.*s: an earlier write failed", SHOWN_PATH, output->path);
-    if (length <= 0) return MARGIN_OK;
-    if (output->packing) return write_packed(output, bytes, length, error);
-    if (output->buffered + length > BUFFER_BYTES) MG_TRY(flush(output, error));
-    if (length >= BUFFER_BYTES) return write_bytes(output, bytes, length, error);
-    memcpy(output->buffer + output->buffered, bytes, (size_t)length);
-    output->buffered += length;
-    return MARGIN_OK;
-}
-
 /* ---- Ending --------------------------------------------------------------------------------- */
 
 /* Closes, removes what is unfinished, frees. */
 void mg_output_abandon(mg_output *output) {
     if (!output) return;
-    if (output->packing) deflateEnd(&output->stream);
+    mg_gzip_piece_free(&output->piece);
     if (output->fd >= 0 && !output->borrowed) close(output->fd);
     if (output->temporary[0]) unlink(output->temporary);
     mg_heap *heap = output->heap;
@@ -303,13 +292,12 @@ static void sync_folder(const char *target) {
 }
 
 static margin_status finish(mg_output *output, margin_error *error) {
-    MG_REQUIRE(!output->failed, error, MARGIN_ERROR_FILE,
-               "cannot write %.*s: an earlier write failed", SHOWN_PATH, output->path);
+    MG_TRY(check_usable(output, error));
+    MG_TRY(flush(output, error));
     if (output->packing) {
-        output->stream.avail_in = 0;
-        MG_TRY(deflate_some(output, Z_FINISH, error));
-    } else {
-        MG_TRY(flush(output, error));
+        char end[MG_GZIP_END];
+        mg_gzip_end(output->crc, output->raw_length, end);
+        MG_TRY(write_bytes(output, end, sizeof end, error));
     }
     if (output->borrowed) return MARGIN_OK;
     if (output->temporary[0] && fsync(output->fd) != 0)

@@ -11,6 +11,7 @@ enum { MOST_SLOTS = 64, SLOTS_PER_THREAD = 2, FIRST_CAPACITY = 1 << 16 };
 
 typedef struct write_slot {
     mg_block_text text;
+    mg_gzip_piece piece; /* the text compressed, where the output wants it so */
     margin_status status;
     margin_error error;
 } write_slot;
@@ -48,15 +49,22 @@ static margin_status format_block(write_run *run, int64_t slot_index) {
     int64_t count = MG_MIN(run->block_rows, run->job->rows - first);
     slot->text.length = 0;
     slot->status = run->format(run->job, run->layout, first, count, &slot->text, &slot->error);
+    if (slot->status == MARGIN_OK && mg_output_packs(run->output))
+        slot->status = mg_gzip_pack(&slot->piece, slot->text.data, slot->text.length, &slot->error);
     return slot->status;
+}
+
+static margin_status write_slot_out(write_run *run, const write_slot *slot) {
+    if (mg_output_packs(run->output))
+        return mg_output_write_piece(run->output, &slot->piece, &run->write_error);
+    return mg_output_write(run->output, slot->text.data, slot->text.length, &run->write_error);
 }
 
 static margin_status write_blocks(write_run *run) {
     write_slot *set = run->slots[!run->turn];
     run->write_status = MARGIN_OK;
     for (int64_t k = 0; k < run->formatted - run->written && run->write_status == MARGIN_OK; k++)
-        run->write_status =
-            mg_output_write(run->output, set[k].text.data, set[k].text.length, &run->write_error);
+        run->write_status = write_slot_out(run, &set[k]);
     return run->write_status;
 }
 
@@ -105,14 +113,16 @@ margin_status mg_write_rows(const mg_write_job *job, const void *layout, int64_t
     write_slot *all;
     MG_NEW(heap, all, 2 * run.slot_count, "the output buffers", error);
     for (int k = 0; k < 2 * run.slot_count; k++) {
-        memset(&all[k].text, 0, sizeof all[k].text);
-        all[k].text.heap = heap;
+        all[k].text = (mg_block_text){.heap = heap};
+        all[k].piece = (mg_gzip_piece){.heap = heap};
     }
     run.slots[0] = all;
     run.slots[1] = all + run.slot_count;
     margin_status status = write_rounds(&run, blocks, error);
-    for (int k = 0; k < 2 * run.slot_count; k++)
+    for (int k = 0; k < 2 * run.slot_count; k++) {
         mg_free(heap, all[k].text.data);
+        mg_gzip_piece_free(&all[k].piece);
+    }
     mg_free(heap, all);
     return status;
 }
