@@ -103,7 +103,7 @@ static void vectors_of_every_type_read_the_same(void **state) {
 
 static void good_views_are_accepted(void **state) {
     (void)state;
-    double values[12] = {NAN, INFINITY};
+    double values[12] = {(double)NAN, (double)INFINITY};
     margin_matrix dense = margin_dense_f64(values, 3, 2, 4);
     assert_accepted(&dense);
     dense = margin_dense_f64(NULL, 0, 5, 5);
