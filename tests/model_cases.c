@@ -17,7 +17,13 @@ static void fill_values(sample *s, uint64_t *random) {
             s->f64[k] = (double)((int)(support_random(random) % 33) - 16) / 8;
 }
 
-/* Classes by hidden functions; the first rows are moved so that every class occurs. */
+static bool occurs(const sample *s, int64_t label) {
+    for (int64_t i = 0; i < s->rows; i++)
+        if (s->labels[i] == (double)label) return true;
+    return false;
+}
+
+/* Classes by hidden functions; one of the first rows is relabelled if a class does not occur. */
 static void fill_labels(sample *s, double noise, uint64_t *random) {
     double *w = array(s->classes * s->columns, sizeof *w);
     for (int64_t k = 0; k < s->classes * s->columns; k++)
@@ -36,7 +42,7 @@ static void fill_labels(sample *s, double noise, uint64_t *random) {
             s->labels[i] = (double)(support_random(random) % (uint64_t)s->classes);
     }
     for (int64_t c = 0; c < s->classes && c < s->rows; c++)
-        s->labels[c] = (double)c;
+        if (!occurs(s, c)) s->labels[c] = (double)c;
     free(w);
 }
 
