@@ -301,7 +301,7 @@ static void out_of_time(void **unused) {
     for (int k = 0; k < MG_LENGTH(specs); k++) {
         fitted f = fit_perceptron(context, &problem, specs[k], 0, NULL);
         assert_int_equal(f.status, MARGIN_STOPPED_TIME);
-        assert_contains(f.report.reason, "out of time");
+        assert_contains(f.report.reason, "time limit is reached");
         assert_non_null(f.h);
         mg_hypothesis_free(f.h);
     }

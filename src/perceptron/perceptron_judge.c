@@ -5,7 +5,7 @@
 #include <string.h>
 
 double mg_perceptron_margin(const mg_problem *problem, int64_t sample, const double *scores) {
-    if (problem->kind == MG_TWO_CLASS) return problem->sign[sample] * scores[0];
+    if (problem->kind == MG_TWO_CLASS) return problem->sign[sample] * scores[0] + 0.0; /* no -0 */
     const int64_t truth = problem->code[sample];
     double best = -(double)INFINITY;
     for (int64_t f = 0; f < problem->classes; f++)
@@ -33,11 +33,12 @@ void mg_perceptron_sample_scores(const mg_perceptron_run *run, int64_t first, in
 typedef struct judge_work {
     const mg_perceptron_run *run;
     const mg_perceptron_state *state;
+    bool squares;
 } judge_work;
 
 static void judge_init(void *state, void *argument) {
     (void)argument;
-    const mg_perceptron_judgement none = {0, 0.0, 0.0, (double)INFINITY};
+    const mg_perceptron_judgement none = {0, 0.0, 0.0, (double)INFINITY, 0.0};
     memcpy(state, &none, sizeof none);
 }
 
@@ -49,24 +50,39 @@ static void judge_sample(mg_perceptron_judgement *j, double margin, double weigh
     j->criterion -= weight * margin;
 }
 
+/* The squared norm of a sample; in feature space k(x, x). */
+static double square_of(const mg_perceptron_run *run, int64_t sample) {
+    if (run->options.expansion) return mg_gram_diagonal(run->gram)[sample];
+    return run->rows->square(&run->problem->x, mg_sample_row(run->problem, sample));
+}
+
+/* Scores of a few samples, while their rows are in cache. */
+static void judge_some(const judge_work *work, int64_t first, int64_t count, double *scores,
+                       mg_perceptron_judgement *j) {
+    const mg_perceptron_run *run = work->run;
+    if (run->options.expansion)
+        for (int64_t k = 0; k < count; k++)
+            scores[k] = run->scores[first + k] + work->state->intercept[0];
+    else
+        mg_perceptron_sample_scores(run, first, count, work->state->weights, work->state->intercept,
+                                    run->functions, scores);
+    for (int64_t k = 0; k < count; k++) {
+        const double *own = scores + k * run->functions;
+        judge_sample(j, mg_perceptron_margin(run->problem, first + k, own),
+                     mg_sample_weight(run->problem, first + k));
+        if (work->squares) j->square = MG_MAX(j->square, square_of(run, first + k));
+    }
+}
+
 static margin_status judge_add(void *state, const mg_block *block, void *argument) {
+    enum { SOME = 32 };
     const judge_work *work = argument;
     const mg_perceptron_run *run = work->run;
-    const int64_t last = block->first + block->count, step = run->scratch_size / run->functions;
+    const int64_t last = block->first + block->count;
+    const int64_t step = MG_MIN(run->scratch_size / run->functions, SOME);
     double *scores = run->scratch + block->worker * run->scratch_size;
-    for (int64_t i = block->first; i < last; i += step) {
-        const int64_t count = MG_MIN(step, last - i);
-        if (run->options.expansion)
-            for (int64_t k = 0; k < count; k++)
-                scores[k] = run->scores[i + k] + work->state->intercept[0];
-        else
-            mg_perceptron_sample_scores(run, i, count, work->state->weights, work->state->intercept,
-                                        run->functions, scores);
-        for (int64_t k = 0; k < count; k++)
-            judge_sample(state,
-                         mg_perceptron_margin(run->problem, i + k, scores + k * run->functions),
-                         mg_sample_weight(run->problem, i + k));
-    }
+    for (int64_t i = block->first; i < last; i += step)
+        judge_some(work, i, MG_MIN(step, last - i), scores, state);
     return MARGIN_OK;
 }
 
@@ -78,56 +94,25 @@ static void judge_merge(void *into, const void *from, void *argument) {
     a->error_weight += b->error_weight;
     a->criterion += b->criterion;
     a->least = b->least >= a->least ? a->least : b->least;
+    a->square = MG_MAX(a->square, b->square);
 }
 
-static margin_status swept(const mg_perceptron_run *run, margin_status status) {
+static margin_status judge(mg_perceptron_run *run, const mg_perceptron_state *state, bool squares,
+                           mg_perceptron_judgement *out) {
+    static const mg_accumulator accumulator = {sizeof(mg_perceptron_judgement), judge_init,
+                                               judge_add, judge_merge, NULL};
+    judge_work work = {run, state, squares};
+    const margin_status status = mg_sweep(run->context, run->count, run->block_rows, &accumulator,
+                                          &work, out, run->fit->error);
     return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(run->fit->error) : status;
 }
 
 margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
                                   mg_perceptron_judgement *out) {
-    static const mg_accumulator accumulator = {sizeof(mg_perceptron_judgement), judge_init,
-                                               judge_add, judge_merge, NULL};
-    judge_work work = {run, state};
-    return swept(run, mg_sweep(run->context, run->count, run->block_rows, &accumulator, &work, out,
-                               run->fit->error));
+    return judge(run, state, false, out);
 }
 
-/* ---- Radius ---------------------------------------------------------------------------------- */
-
-static void radius_init(void *state, void *argument) {
-    (void)argument;
-    *(double *)state = 0.0;
-}
-
-static margin_status radius_add(void *state, const mg_block *block, void *argument) {
-    const mg_perceptron_run *run = argument;
-    double *most = state;
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const double square = run->rows->square(&run->problem->x, mg_sample_row(run->problem, i));
-        *most = MG_MAX(*most, square);
-    }
-    return MARGIN_OK;
-}
-
-static void radius_merge(void *into, const void *from, void *argument) {
-    (void)argument;
-    const double a = *(double *)into, b = *(const double *)from;
-    *(double *)into = MG_MAX(a, b);
-}
-
-margin_status mg_perceptron_radius(mg_perceptron_run *run, double *radius) {
-    static const mg_accumulator accumulator = {sizeof(double), radius_init, radius_add,
-                                               radius_merge, NULL};
-    double most = 0.0;
-    if (run->options.expansion) {
-        const double *diagonal = mg_gram_diagonal(run->gram);
-        for (int64_t i = 0; i < run->count; i++)
-            most = MG_MAX(most, diagonal[i]);
-    } else {
-        MG_TRY(swept(run, mg_sweep(run->context, run->count, run->block_rows, &accumulator, run,
-                                   &most, run->fit->error)));
-    }
-    *radius = sqrt(most + 1.0);
-    return MARGIN_OK;
+margin_status mg_perceptron_judge_all(mg_perceptron_run *run, const mg_perceptron_state *state,
+                                      mg_perceptron_judgement *out) {
+    return judge(run, state, true, out);
 }

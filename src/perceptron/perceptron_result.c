@@ -202,10 +202,18 @@ static void describe_data(const mg_perceptron_run *run, double radius, char *tex
     }
 }
 
-static const char *ending(const mg_perceptron_run *run, margin_status status) {
-    if (status == MARGIN_STOPPED_TIME) return "out of time";
-    if (status == MARGIN_STOPPED_ITERATIONS) return "all passes done";
-    return run->verdict == MG_NOT_SEPARABLE ? "no use to go on" : "no progress within rounding";
+static void describe_ending(const mg_perceptron_run *run, margin_status status, char *text,
+                            size_t capacity) {
+    const long long passes = (long long)run->passes;
+    const char *some = run->passes == 1 ? "pass" : "passes";
+    if (status == MARGIN_STOPPED_ITERATIONS)
+        snprintf(text, capacity, "the limit of %lld %s is reached", passes, some);
+    else if (status == MARGIN_STOPPED_TIME)
+        snprintf(text, capacity, "the time limit is reached after %lld %s", passes, some);
+    else if (run->separation_known && run->verdict == MG_NOT_SEPARABLE)
+        snprintf(text, capacity, "stopped after %lld %s", passes, some);
+    else
+        snprintf(text, capacity, "scores within rounding of 0 after %lld %s", passes, some);
 }
 
 static void explain(mg_perceptron_run *run, const mg_perceptron_judgement *judged, double radius) {
@@ -217,10 +225,10 @@ static void explain(mg_perceptron_run *run, const mg_perceptron_judgement *judge
         return;
     }
     static const char *const models[] = {"", "the best weights seen: ", "the average: "};
-    char data[240];
+    char end[64], data[200];
+    describe_ending(run, report->status, end, sizeof end);
     describe_data(run, radius, data, sizeof data);
-    mg_report_reason(report, "%s after %lld; %s%lld of %lld rows misclassified; %s%s",
-                     ending(run, report->status), (long long)run->passes,
+    mg_report_reason(report, "%s; %s%lld of %lld rows misclassified; %s%s", end,
                      models[run->options.variant], (long long)judged->errors, (long long)run->count,
                      data, ordering_hint(run));
 }
@@ -238,8 +246,7 @@ static const char *formula_of(const mg_perceptron_run *run) {
 static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_state *state,
                                  const mg_perceptron_judgement *judged, margin_status ended) {
     margin_report *report = &run->fit->report;
-    double radius;
-    MG_TRY(mg_perceptron_radius(run, &radius));
+    const double radius = sqrt(judged->square + 1.0); /* R = max |(x_i, 1)| */
     if (ended != MARGIN_STOPPED_TIME) MG_TRY(mg_perceptron_separability(run));
     report->status = judged->errors == 0  ? MARGIN_OK
                      : ended == MARGIN_OK ? MARGIN_STOPPED_STALLED
@@ -256,8 +263,10 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     mg_report_set(report, "bound", bound_of(run, radius));
     mg_report_set(report, "errors", (double)judged->errors);
     mg_report_set(report, "least_margin", judged->least);
+    const double norm = run->functions == 1 ? norm_of(run, state) : 0.0;
     if (run->functions == 1)
-        mg_report_set(report, "least_geometric_margin", judged->least / norm_of(run, state));
+        mg_report_set(report, "least_geometric_margin",
+                      norm > 0.0 ? judged->least / norm : (double)NAN);
     explain(run, judged, radius);
     return MARGIN_OK;
 }
@@ -300,7 +309,7 @@ margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended) 
     MG_TRY(choose_state(run, &ended, &state));
     MG_TRY(check_finite(run, &state));
     if (run->options.expansion) MG_TRY(mg_perceptron_dual_refresh(run, &state));
-    MG_TRY(mg_perceptron_judge(run, &state, &judged));
+    MG_TRY(mg_perceptron_judge_all(run, &state, &judged));
     MG_TRY(make_hypothesis(run, &state, &hypothesis));
     const margin_status status = fill_report(run, &state, &judged, ended);
     if (status < 0) {

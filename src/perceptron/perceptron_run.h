@@ -44,6 +44,7 @@ typedef struct mg_perceptron_judgement {
     double error_weight; /* the sum of their weights */
     double criterion;    /* the sum of -margin over them, weighted */
     double least;        /* least margin of all samples */
+    double square;       /* greatest squared norm of a sample, where it was asked for */
 } mg_perceptron_judgement;
 
 enum { MG_POCKET_CANDIDATES = 16 };
@@ -122,8 +123,9 @@ double mg_perceptron_margin(const mg_problem *problem, int64_t sample, const dou
 /* Judges a state on all samples; expansions by run->scores as they are. */
 margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
                                   mg_perceptron_judgement *out);
-/* R = max |(x_i, 1)|, in feature space for kernels. */
-margin_status mg_perceptron_radius(mg_perceptron_run *run, double *radius);
+/* The same with the greatest squared norm (in feature space for kernels). */
+margin_status mg_perceptron_judge_all(mg_perceptron_run *run, const mg_perceptron_state *state,
+                                      mg_perceptron_judgement *out);
 
 /* ---- perceptron_pocket.c */
 margin_status mg_perceptron_pocket_begin(mg_perceptron_run *run);

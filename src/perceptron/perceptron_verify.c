@@ -54,7 +54,7 @@ static double score(const verification *v, int64_t row, int64_t function) {
 static double margin_of(const verification *v, int64_t sample) {
     const mg_problem *p = v->problem;
     const int64_t row = mg_sample_row(p, sample);
-    if (p->kind == MG_TWO_CLASS) return p->sign[sample] * score(v, row, 0);
+    if (p->kind == MG_TWO_CLASS) return p->sign[sample] * score(v, row, 0) + 0.0;
     double best = -(double)INFINITY;
     for (int64_t f = 0; f < v->h->functions; f++)
         if (f != p->code[sample]) best = fmax(best, score(v, row, f));
@@ -115,7 +115,8 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     mg_report_set(report, "radius", sqrt(v.radius_square));
     mg_report_set(report, "errors", (double)v.errors);
     mg_report_set(report, "least_margin", v.least);
+    const double norm = hypothesis->functions == 1 ? norm_of(hypothesis) : 0.0;
     if (hypothesis->functions == 1)
-        mg_report_set(report, "least_geometric_margin", v.least / norm_of(hypothesis));
+        mg_report_set(report, "least_geometric_margin", norm > 0.0 ? v.least / norm : (double)NAN);
     return MARGIN_OK;
 }
