@@ -47,7 +47,7 @@ typedef struct cli_option {
     const char *commands; /* " fit predict " with spaces around each */
     const char *help;
     const char *choices; /* "error|mean|drop" or NULL: for checks and completion */
-    int kind;            /* how it is stored: see arguments.c */
+    int kind;            /* how it is stored: see cli_arguments.c */
     int64_t field;       /* offset in cli_arguments */
 } cli_option;
 

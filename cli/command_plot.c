@@ -1,6 +1,6 @@
 /* margin plot: traces, decision boundaries, margins. The numbers are computed here, the drawing is
  * gnuplot's. */
-#include "gnuplot.h"
+#include "cli_gnuplot.h"
 
 #include <math.h>
 #include <stdio.h>
