@@ -35,7 +35,7 @@ static bool kernel_lists(const char *feature) {
 
 static void matches_the_kernels_list(void **state) {
     (void)state;
-    if (!kernel_lists("fpu")) skip(); /* not x86, or no /proc */
+    if (!kernel_lists("fpu")) skip();           /* not x86, or no /proc */
     if (getenv("MARGIN_TEST_LAUNCHED")) skip(); /* valgrind's processor is another one */
     bool avx2 = kernel_lists("avx2") && kernel_lists("fma") && kernel_lists("bmi1") &&
                 kernel_lists("bmi2") && kernel_lists("popcnt") && kernel_lists("pclmulqdq");
