@@ -5,16 +5,22 @@
 #include <math.h>
 #include <string.h>
 
+enum {
+    PANEL_COLUMNS = 8,     /* 64 bytes of a row */
+    PANEL_BYTES = 16 << 20 /* of a file that is given back at a time */
+};
+
 typedef struct array_reader {
     margin_context *context;
     const mg_array *array;
     margin_read_options options; /* with the target as this format means it */
     margin_table *table;
-    mg_columns numbered;   /* the file's columns: x1, x2, ... */
-    const char **names;    /* theirs */
-    mg_column_plan *plan;  /* one entry for each */
-    margin_column *chosen; /* descriptions of the features */
-    bool straight;         /* every column is a feature, in order */
+    mg_columns numbered;               /* the file's columns: x1, x2, ... */
+    const char **names;                /* theirs */
+    mg_column_plan *plan;              /* one entry for each */
+    margin_column *chosen;             /* descriptions of the features */
+    bool straight;                     /* every column is a feature, in order */
+    int64_t first_column, last_column; /* that this pass over the rows reads */
     _Atomic int64_t missing;
     _Atomic int64_t first_missing; /* row, INT64_MAX: none */
 } array_reader;
@@ -144,7 +150,7 @@ static margin_status read_block(const mg_block *block, void *argument) {
         read_values(reader, from, array->item_bytes, block->count * array->columns,
                     block->first * array->columns, 1);
     } else {
-        for (int64_t j = 0; j < array->columns; j++)
+        for (int64_t j = reader->first_column; j < reader->last_column; j++)
             read_column(reader, j, block);
     }
     if (row_major) {
@@ -153,15 +159,35 @@ static margin_status read_block(const mg_block *block, void *argument) {
     }
     bool may_miss =
         array->kind == MG_ARRAY_F16 || array->kind == MG_ARRAY_F32 || array->kind == MG_ARRAY_F64;
-    if (may_miss) note_missing(reader, block);
+    if (may_miss && reader->last_column == array->columns) note_missing(reader, block);
     return MARGIN_OK;
 }
 
+static margin_status read_pass(array_reader *reader, int64_t first, int64_t last) {
+    const mg_array *array = reader->array;
+    reader->first_column = first;
+    reader->last_column = last;
+    return mg_sweep_each(reader->context, array->rows,
+                         mg_block_rows(array->columns * array->item_bytes), read_block, reader);
+}
+
+/* Column by column arrays are read a few columns at a time, so that pages can be given back while
+ * the table grows; at least so many that the table is written in whole cache lines. */
 static margin_status read_items(array_reader *reader, margin_error *error) {
     const mg_array *array = reader->array;
-    margin_status status =
-        mg_sweep_each(reader->context, array->rows,
-                      mg_block_rows(array->columns * array->item_bytes), read_block, reader);
+    const int64_t column_bytes = array->rows * array->item_bytes;
+    const bool row_major = array->column_step == array->item_bytes;
+    const int64_t width =
+        row_major ? array->columns : MG_MAX((int64_t)PANEL_COLUMNS, PANEL_BYTES / column_bytes);
+    margin_status status = MARGIN_OK;
+    for (int64_t first = 0; first < array->columns && status == MARGIN_OK; first += width) {
+        const int64_t last = MG_MIN(first + width, array->columns);
+        status = read_pass(reader, first, last);
+        int64_t begin = array->first - array->source->text;
+        if (!row_major)
+            mg_source_done(array->source, begin + first * column_bytes,
+                           begin + last * column_bytes);
+    }
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
