@@ -1,8 +1,10 @@
-/* Mean and squared deviations without cancellation: each block of rows is read twice while it lies
- * in cache, first for its means, then for the deviations from them with the correction of Chan,
- * Golub and LeVeque ("Algorithms for computing the sample variance", The American Statistician,
- * 1983, eq. 1.7); blocks are joined by their formula for two samples (eq. 1.5). For CSR the zeros
- * that are not stored come in as one value with the weight that is left over. */
+/* Mean and squared deviations without cancellation. Values are taken relative to the first one of
+ * their column, so that all that follows is of the magnitude of the spread. Each block of rows is
+ * read twice while it lies in cache, first for its means, then for the deviations from them with
+ * the correction of Chan, Golub and LeVeque ("Algorithms for computing the sample variance", The
+ * American Statistician, 1983, eq. 1.7); blocks are joined by their formula for two samples
+ * (eq. 1.5). For CSR the zeros that are not stored come in as one value with the weight that is
+ * left over. */
 #include "features/column_moments.h"
 
 #include "features/row_chunk.h"
@@ -24,6 +26,7 @@ enum { RANGE_ARRAYS = 3, SPREAD_ARRAYS = 12 };
 
 typedef struct moment_sweep {
     const margin_data *data;
+    const double *shift; /* what the values of each column are taken relative to */
     bool sparse, spread;
 } moment_sweep;
 
@@ -66,7 +69,8 @@ static void add_range(moment_state *s, const mg_row_chunk *chunk, bool sparse) {
     }
 }
 
-static void add_sums(moment_state *s, const mg_row_chunk *chunk, double w, bool sparse) {
+static void add_sums(moment_state *s, const mg_row_chunk *chunk, const double *shifts, double w,
+                     bool sparse) {
     const double *restrict v = chunk->values;
     if (sparse) {
         for (int64_t k = 0; k < chunk->count; k++) {
@@ -75,14 +79,16 @@ static void add_sums(moment_state *s, const mg_row_chunk *chunk, double w, bool 
             s->block_stored[j] += 1;
             s->block_missing[j] += number ? 0 : w;
             s->block_weight[j] += number ? w : 0;
-            s->block_mean[j] += number ? w * v[k] : 0;
+            s->block_mean[j] += number ? w * (v[k] - shifts[j]) : 0;
         }
         return;
     }
     double *restrict weight = s->block_weight + chunk->first;
     double *restrict sum = s->block_mean + chunk->first;
+    const double *restrict shift = shifts + chunk->first;
     for (int64_t j = 0; j < chunk->count; j++) {
-        const double share = w * v[j]; /* NaN where v is: weights are finite and above 0 */
+        const double share =
+            w * (v[j] - shift[j]); /* NaN where v is: weights are finite and above 0 */
         sum[j] += share == share ? share : 0;
     }
     for (int64_t j = 0; j < chunk->count; j++) /* apart, so that both loops become vector code */
@@ -91,22 +97,24 @@ static void add_sums(moment_state *s, const mg_row_chunk *chunk, double w, bool 
 
 /* ---- Second reading: deviations -------------------------------------------------------------- */
 
-static void add_deviations(moment_state *s, const mg_row_chunk *chunk, double w, bool sparse) {
+static void add_deviations(moment_state *s, const mg_row_chunk *chunk, const double *shifts,
+                           double w, bool sparse) {
     const double *restrict v = chunk->values;
     if (sparse) {
         for (int64_t k = 0; k < chunk->count; k++) {
             const int64_t j = chunk->columns[k];
-            const double deviation = v[k] == v[k] ? v[k] - s->block_mean[j] : 0;
+            const double deviation = v[k] == v[k] ? v[k] - shifts[j] - s->block_mean[j] : 0;
             s->block_squares[j] += w * deviation * deviation;
             s->block_error[j] += w * deviation;
         }
         return;
     }
     const double *restrict mean = s->block_mean + chunk->first;
+    const double *restrict shift = shifts + chunk->first;
     double *restrict squares = s->block_squares + chunk->first;
     double *restrict error = s->block_error + chunk->first;
     for (int64_t j = 0; j < chunk->count; j++) {
-        const double difference = v[j] - mean[j];
+        const double difference = v[j] - shift[j] - mean[j];
         const double deviation = difference == difference ? difference : 0;
         squares[j] += w * deviation * deviation;
         error[j] += w * deviation;
@@ -120,10 +128,10 @@ static double unstored_weight(const moment_state *s, int64_t j, bool sparse) {
     return fmax(0, s->block_total - s->block_weight[j] - s->block_missing[j]);
 }
 
-static void sums_to_means(moment_state *s, int64_t n, bool sparse) {
+static void sums_to_means(moment_state *s, const double *shift, int64_t n, bool sparse) {
     for (int64_t j = 0; j < n; j++) {
-        const double weight = s->block_weight[j] + unstored_weight(s, j, sparse);
-        s->block_mean[j] = weight > 0 ? s->block_mean[j] / weight : 0;
+        const double zeros = unstored_weight(s, j, sparse), weight = s->block_weight[j] + zeros;
+        s->block_mean[j] = weight > 0 ? (s->block_mean[j] - zeros * shift[j]) / weight : 0;
     }
 }
 
@@ -136,13 +144,13 @@ static void join(moment_state *s, int64_t j, double weight, double mean, double 
     s->weight[j] = total;
 }
 
-static void join_block(moment_state *s, int64_t n, bool sparse) {
+static void join_block(moment_state *s, const double *shift, int64_t n, bool sparse) {
     for (int64_t j = 0; j < n; j++) {
         const double zeros = unstored_weight(s, j, sparse);
         const double weight = s->block_weight[j] + zeros;
-        const double mean = s->block_mean[j];
-        const double error = s->block_error[j] - zeros * mean;
-        const double squares = s->block_squares[j] + zeros * mean * mean;
+        const double mean = s->block_mean[j], zero = 0 - shift[j] - mean;
+        const double error = s->block_error[j] + zeros * zero;
+        const double squares = s->block_squares[j] + zeros * zero * zero;
         const double correction = weight > 0 ? error / weight : 0;
         join(s, j, weight, mean + correction, fmax(0, squares - error * correction));
     }
@@ -168,11 +176,11 @@ static void read_block(moment_state *s, const mg_block *block, const moment_swee
         for (int64_t at = mg_chunk_begin(&data->x, row);
              mg_chunk_next(&data->x, row, &at, &chunk);) {
             if (second) {
-                add_deviations(s, &chunk, w, sweep->sparse);
+                add_deviations(s, &chunk, sweep->shift, w, sweep->sparse);
                 continue;
             }
             add_range(s, &chunk, sweep->sparse);
-            if (sweep->spread) add_sums(s, &chunk, w, sweep->sparse);
+            if (sweep->spread) add_sums(s, &chunk, sweep->shift, w, sweep->sparse);
         }
         if (!second) s->block_total += w;
     }
@@ -188,9 +196,9 @@ static margin_status state_add(void *memory, const mg_block *block, void *argume
     if (sweep->spread) memset(s->block_stored, 0, (size_t)(6 * n) * sizeof(double));
     read_block(s, block, sweep, false);
     if (!sweep->spread) return MARGIN_OK;
-    sums_to_means(s, n, sweep->sparse);
+    sums_to_means(s, sweep->shift, n, sweep->sparse);
     read_block(s, block, sweep, true);
-    join_block(s, n, sweep->sparse);
+    join_block(s, sweep->shift, n, sweep->sparse);
     return MARGIN_OK;
 }
 
@@ -219,15 +227,27 @@ static int64_t rows_per_block(const margin_matrix *x) {
     return rows;
 }
 
+/* The first row; 0 where that is missing or so large that differences could overflow. */
+static void find_shift(const margin_data *data, int64_t rows, double *shift) {
+    const double limit = 1e300;
+    for (int64_t j = 0; j < data->x.columns; j++)
+        shift[j] = 0;
+    if (rows == 0) return;
+    mg_row_expand(&data->x, row_at(data, 0), shift);
+    for (int64_t j = 0; j < data->x.columns; j++)
+        if (!(fabs(shift[j]) < limit)) shift[j] = 0;
+}
+
 /* Copies what was found; zeros that are not stored belong to the range. */
-static void copy_out(const moment_state *s, int64_t n, bool sparse, mg_column_moments *out) {
+static void copy_out(const moment_state *s, const double *shift, int64_t n, bool sparse,
+                     mg_column_moments *out) {
     for (int64_t j = 0; j < n; j++) {
         const bool zeros = sparse && s->stored[j] < (double)s->rows;
         out->least[j] = zeros && s->least[j] > 0 ? 0 : s->least[j];
         out->greatest[j] = zeros && s->greatest[j] < 0 ? 0 : s->greatest[j];
         if (!out->mean) continue;
         out->weight[j] = s->weight[j];
-        out->mean[j] = s->mean[j];
+        out->mean[j] = s->weight[j] > 0 ? shift[j] + s->mean[j] : 0;
         out->squares[j] = s->squares[j];
     }
 }
@@ -250,7 +270,7 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
                                      margin_error *error) {
     const int64_t n = data->x.columns;
     const int64_t rows = data->selection ? data->selected : data->x.rows;
-    moment_sweep sweep = {data, mg_is_csr(&data->x), wanted == MG_WANT_SPREAD};
+    moment_sweep sweep = {data, NULL, mg_is_csr(&data->x), wanted == MG_WANT_SPREAD};
     const int64_t numbers = n * (sweep.spread ? SPREAD_ARRAYS : RANGE_ARRAYS);
     const mg_accumulator accumulator = {.state_size = (int64_t)sizeof(moment_state) +
                                                       numbers * (int64_t)sizeof(double),
@@ -258,18 +278,23 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
                                         .add = state_add,
                                         .merge = state_merge};
     mg_column_moments made = {0};
+    margin_status status;
+    double *shift = NULL;
     moment_state *state = mg_new(context->heap, accumulator.state_size, 1);
     if (!state)
         return mg_no_memory(context->heap, accumulator.state_size, 1,
                             "the statistics of the columns", error);
-    margin_status status = make_arrays(context->heap, n, sweep.spread, &made, error);
-    if (status < 0) goto done;
+    MG_GO_NEW(context->heap, shift, n, "the statistics of the columns", error);
+    find_shift(data, rows, shift);
+    sweep.shift = shift;
+    MG_GO(make_arrays(context->heap, n, sweep.spread, &made, error));
     MG_GO(mg_sweep(context, rows, rows_per_block(&data->x), &accumulator, &sweep, state, error));
-    copy_out(state, n, sweep.sparse, &made);
+    copy_out(state, shift, n, sweep.sparse, &made);
     *out = made;
     made = (mg_column_moments){0};
 done:
     mg_column_moments_free(&made);
+    mg_free(context->heap, shift);
     mg_free(context->heap, state);
     return status;
 }

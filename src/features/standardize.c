@@ -4,15 +4,20 @@
 #include "features/column_scale.h"
 #include "features/stages.h"
 
+#include <float.h>
 #include <math.h>
+
+/* Squares below this have lost digits on their way to zero. */
+#define LEAST_VARIANCE (DBL_MIN / DBL_EPSILON)
 
 static bool to_unit_deviation(const mg_column_moments *moments, int64_t j,
                               const mg_option_value *options, double *offset, double *divisor) {
     const bool center = mg_stage_option(&mg_stage_standardize, options, "center")->integer != 0;
     const bool scale = mg_stage_option(&mg_stage_standardize, options, "scale")->integer != 0;
     *offset = center ? moments->mean[j] : 0;
-    *divisor = scale ? sqrt(moments->squares[j] / moments->weight[j]) : 1;
-    return isfinite(*divisor) && *divisor > 0 && isfinite(*offset);
+    const double variance = moments->squares[j] / moments->weight[j];
+    *divisor = scale ? sqrt(variance) : 1;
+    return isfinite(*offset) && (!scale || (isfinite(*divisor) && variance >= LEAST_VARIANCE));
 }
 
 static margin_status fit(margin_context *context, const margin_data *data,
