@@ -498,6 +498,7 @@ static void a_model_finds_its_columns_by_position(void **state) {
     margin_table_free(table);
 
     b = array_of("<i4", false, "(3, 2)", items, 24);
+    assert_refused(&b, &options, MARGIN_ERROR_DATA, "--labels");
     options.target_optional = 1;
     table = parse_good(&b, &options);
     assert_null(margin_table_data(table).y.values);
@@ -739,6 +740,34 @@ static void large_files_read_the_same_on_any_number_of_threads(void **state) {
     free(turned);
 }
 
+/* Columns so long that the file is read in two passes. */
+static void long_columns_are_read_in_panels(void **state) {
+    (void)state;
+    enum { ROWS = 2100000, COLUMNS = 9 };
+    bytes header = array_of("|u1", true, "(2100000, 9)", NULL, 0);
+    const size_t length = header.length + (size_t)ROWS * COLUMNS;
+    unsigned char *whole = malloc(length), *items = whole + header.length;
+    memcpy(whole, header.data, header.length);
+    for (int j = 0; j < COLUMNS; j++)
+        for (int i = 0; i < ROWS; i++)
+            items[(size_t)j * ROWS + (size_t)i] = (unsigned char)(i * 7 + j * 31);
+    margin_context *context = support_context(NULL, 2);
+    margin_table *table = NULL;
+    margin_error error;
+    margin_read_options options = {.value_type = MARGIN_F32};
+    assert_int_equal(
+        margin_table_parse(context, whole, (int64_t)length, "long.npy", &options, &table, &error),
+        MARGIN_OK);
+    free(whole);
+    const float *values = margin_table_data(table).x.values;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            if (values[(size_t)i * COLUMNS + (size_t)j] != (float)((i * 7 + j * 31) & 255))
+                fail_msg("row %d, column %d", i, j);
+    margin_table_free(table);
+    margin_context_free(context);
+}
+
 static margin_status read_body(margin_context *context, void *user, margin_error *error) {
     static const double items[] = {1, 2, 3, 4, 5, 6};
     bytes x = array_of("<f8", false, "(3, 2)", items, sizeof items);
@@ -780,6 +809,7 @@ int main(void) {
         cmocka_unit_test(labels_follow_a_models_categories),
         cmocka_unit_test(wrong_labels_are_refused),
         cmocka_unit_test(large_files_read_the_same_on_any_number_of_threads),
+        cmocka_unit_test(long_columns_are_read_in_panels),
         cmocka_unit_test(failing_allocations_leave_nothing),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -34,6 +34,14 @@ static void settle_target(array_reader *reader) {
     if (options->labels || (!options->target && !options->expected)) options->target = "";
 }
 
+/* A model wants a target, and the file has no column to spare for it. */
+static bool lacks_labels(const array_reader *reader) {
+    const margin_read_options *options = &reader->options;
+    bool wants = options->expected && options->expected_target && !options->target_optional &&
+                 !(options->target && !*options->target);
+    return wants && !options->labels && reader->array->columns == options->expected_count;
+}
+
 static margin_status plan_columns(array_reader *reader, margin_error *error) {
     mg_heap *heap = reader->context->heap;
     const int64_t columns = reader->array->columns;
@@ -368,6 +376,11 @@ margin_status mg_array_table(margin_context *context, const mg_array *array, mar
     const char *target = reader.options.target;
     MG_REQUIRE(!reader.options.labels || !target || !*target, error, MARGIN_ERROR_ARGUMENT,
                "%s: the target is given twice, by --labels and by --target", file);
+    MG_REQUIRE(
+        !lacks_labels(&reader), error, MARGIN_ERROR_DATA,
+        "%s: holds the model's %lld features and no target; name the file of the labels with "
+        "--labels",
+        file, (long long)array->columns);
     settle_target(&reader);
     margin_status status;
     MG_GO(mg_table_new(context->heap, file, &reader.table, error));
