@@ -17,12 +17,12 @@ typedef struct gram_slabs {
     double *slab; /* height x count */
 } gram_slabs;
 
-static margin_status slabs_open(const mg_hypothesis *h, const int64_t *rows, int64_t count,
-                                gram_slabs *slabs, margin_error *error) {
+static margin_status slabs_open(mg_heap *heap, const mg_hypothesis *h, const int64_t *rows,
+                                int64_t count, gram_slabs *slabs, margin_error *error) {
     *slabs = (gram_slabs){.h = h, .rows = rows, .count = count};
     slabs->height = SLAB_BYTES / 8 / MG_MAX(count, 1);
     slabs->height = MG_MAX(1, MG_MIN(slabs->height, count));
-    MG_NEW(h->heap, slabs->slab, slabs->height * count, "a slab of the Gram matrix", error);
+    MG_NEW(heap, slabs->slab, slabs->height * count, "a slab of the Gram matrix", error);
     return MARGIN_OK;
 }
 
@@ -51,7 +51,7 @@ static margin_status expansion_norm(margin_context *context, const mg_hypothesis
                                     double *norm, margin_error *error) {
     gram_slabs slabs;
     double square = 0;
-    MG_TRY(slabs_open(h, rows, count, &slabs, error));
+    MG_TRY(slabs_open(context->heap, h, rows, count, &slabs, error));
     margin_status status = MARGIN_OK;
     for (int64_t first = 0, height; first < count; first += height) {
         MG_GO(slabs_fill(context, &slabs, first, &height, error));
@@ -64,7 +64,7 @@ static margin_status expansion_norm(margin_context *context, const mg_hypothesis
     }
     *norm = sqrt(MG_MAX(square, 0.0));
 done:
-    mg_free(h->heap, slabs.slab);
+    mg_free(context->heap, slabs.slab);
     return status;
 }
 
@@ -88,12 +88,12 @@ margin_status mg_hypothesis_norm(margin_context *context, const mg_hypothesis *h
     if (h->kind != &mg_hypothesis_expansion) return no_norm(h, error);
     const int64_t *starts = h->view.expansion.starts;
     int64_t first = starts[function], count = starts[function + 1] - first, *rows;
-    MG_NEW(h->heap, rows, count, "the list of the support rows", error);
+    MG_NEW(context->heap, rows, count, "the list of the support rows", error);
     for (int64_t k = 0; k < count; k++)
         rows[k] = h->view.expansion.entries[first + k];
     margin_status status = expansion_norm(context, h, rows, h->view.expansion.coefficients + first,
                                           count, norm, error);
-    mg_free(h->heap, rows);
+    mg_free(context->heap, rows);
     return status;
 }
 
@@ -126,9 +126,9 @@ static margin_status expansion_products(margin_context *context, const mg_hypoth
     double *values = NULL;
     gram_slabs slabs = {0};
     margin_status status;
-    MG_GO_NEW(h->heap, at, h->functions, "the products of the score functions", error);
-    MG_GO_NEW(h->heap, values, h->functions, "the products of the score functions", error);
-    MG_GO(slabs_open(h, NULL, rows, &slabs, error));
+    MG_GO_NEW(context->heap, at, h->functions, "the products of the score functions", error);
+    MG_GO_NEW(context->heap, values, h->functions, "the products of the score functions", error);
+    MG_GO(slabs_open(context->heap, h, NULL, rows, &slabs, error));
     memcpy(at, h->view.expansion.starts, (size_t)h->functions * sizeof *at);
     memset(products, 0, (size_t)(h->functions * h->functions) * sizeof *products);
     for (int64_t first = 0, height; first < rows; first += height) {
@@ -139,9 +139,9 @@ static margin_status expansion_products(margin_context *context, const mg_hypoth
         }
     }
 done:
-    mg_free(h->heap, slabs.slab);
-    mg_free(h->heap, values);
-    mg_free(h->heap, at);
+    mg_free(context->heap, slabs.slab);
+    mg_free(context->heap, values);
+    mg_free(context->heap, at);
     return status;
 }
 

@@ -42,34 +42,34 @@ margin_status mg_model_fold(margin_model *model, margin_error *error) {
     return MARGIN_OK;
 }
 
-static margin_status copy_functions(const margin_model *model, int64_t function,
+static margin_status copy_functions(mg_heap *heap, const margin_model *model, int64_t function,
                                     mg_hypothesis **copy, margin_error *error) {
     mg_hypothesis *h = model->hypothesis;
     MG_REQUIRE(h->kind->slice && h->kind->combine, error, MARGIN_ERROR_INTERNAL,
                "a %s hypothesis cannot be taken apart", h->kind->name);
-    return function < 0 ? h->kind->combine(model->heap, &h, 1, copy, error)
-                        : h->kind->slice(model->heap, h, function, copy, error);
+    return function < 0 ? h->kind->combine(heap, &h, 1, copy, error)
+                        : h->kind->slice(heap, h, function, copy, error);
 }
 
-margin_status mg_model_unfold(const margin_model *model, int64_t function, mg_hypothesis **h,
-                              margin_error *error) {
+margin_status mg_model_unfold(mg_heap *heap, const margin_model *model, int64_t function,
+                              mg_hypothesis **h, margin_error *error) {
     mg_hypothesis *copy = NULL;
     double *scale = NULL;
     margin_status status;
-    MG_GO(copy_functions(model, function, &copy, error));
+    MG_GO(copy_functions(heap, model, function, &copy, error));
     for (int s = model->active; s < model->stage_count; s++) {
         double *w = (double *)copy->view.linear.weights;
         double *b = (double *)copy->view.linear.intercept;
-        MG_GO(stage_affine(model->heap, &model->stages[s], &scale, error));
+        MG_GO(stage_affine(heap, &model->stages[s], &scale, error));
         for (int64_t f = 0; f < copy->functions; f++)
             unfold_stage(scale, scale + copy->columns, copy->columns, w + f * copy->columns, b + f);
-        mg_free(model->heap, scale);
+        mg_free(heap, scale);
         scale = NULL;
     }
     *h = copy;
     copy = NULL;
 done:
-    mg_free(model->heap, scale);
+    mg_free(heap, scale);
     mg_hypothesis_free(copy);
     return status;
 }

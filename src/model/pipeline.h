@@ -36,7 +36,7 @@ margin_status mg_model_fold(margin_model *model, margin_error *error);
 
 /* The hypothesis as it was before folding, one function of it or (-1) all: for recomputing a proof
  * in the units it was made in. */
-margin_status mg_model_unfold(const margin_model *model, int64_t function, mg_hypothesis **h,
-                              margin_error *error);
+margin_status mg_model_unfold(mg_heap *heap, const margin_model *model, int64_t function,
+                              mg_hypothesis **h, margin_error *error);
 
 #endif
