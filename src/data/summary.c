@@ -4,9 +4,9 @@
  * all rows in order: nothing has to be merged across threads and the result cannot depend on them.
  * In a dense table a group is a cache line wide, so memory is read once.
  *
- * Means and deviations: sums about the first value of each block of rows (of each column, in CSR),
- * blocks joined by the rule of Chan, Golub and LeVeque ("Updating formulae and a pairwise algorithm
- * for computing sample variances", 1979). */
+ * Means and deviations: two passes over a block of values, blocks joined by the rule of Chan, Golub
+ * and LeVeque ("Updating formulae and a pairwise algorithm for computing sample variances", 1979).
+ */
 #include "base/pool.h"
 #include "data/table.h"
 
@@ -14,8 +14,9 @@
 #include <string.h>
 
 enum {
-    BLOCK = 4096,    /* rows */
-    DENSE_GROUP = 8, /* columns per task */
+    BLOCK = 4096,     /* values whose moments are taken at a time */
+    FIRST_BLOCK = 16, /* room for values of a column at first */
+    DENSE_GROUP = 8,  /* columns per task */
     CSR_GROUP = 1024,
     MOST_DISTINCT = 1000, /* counted exactly up to here */
     FIRST_SET = 64,       /* slots; the set is at most half full */
@@ -91,36 +92,29 @@ typedef struct moments {
 } moments;
 
 static void join_moments(moments *into, const moments *later) {
-    int64_t count = into->count + later->count;
     if (later->count == 0) return;
-    double step = later->mean - into->mean, share = (double)later->count / (double)count;
     if (into->count == 0) {
         *into = *later;
         return;
     }
+    int64_t count = into->count + later->count;
+    double step = later->mean - into->mean, share = (double)later->count / (double)count;
     into->squares += later->squares + step * step * (double)into->count * share;
     into->mean += step * share;
     into->count = count;
 }
 
-/* Sums about a shift, later turned into moments. */
-typedef struct shifted_sums {
-    int64_t count;
-    double shift, sum, squares;
-} shifted_sums;
-
-static void add_shifted(shifted_sums *sums, double value) {
-    if (sums->count++ == 0) sums->shift = value;
-    double difference = value - sums->shift;
-    sums->sum += difference;
-    sums->squares += difference * difference;
-}
-
-static moments moments_of(const shifted_sums *sums) {
-    if (sums->count == 0) return (moments){0};
-    double mean = sums->sum / (double)sums->count;
-    double squares = sums->squares - sums->sum * mean;
-    return (moments){sums->count, sums->shift + mean, squares > 0 ? squares : 0};
+/* Mean first, then squares about it. */
+static moments moments_of(const double *values, int64_t count) {
+    moments made = {.count = count};
+    if (count == 0) return made;
+    double sum = 0;
+    for (int64_t k = 0; k < count; k++)
+        sum += values[k];
+    made.mean = sum / (double)count;
+    for (int64_t k = 0; k < count; k++)
+        made.squares += (values[k] - made.mean) * (values[k] - made.mean);
+    return made;
 }
 
 typedef struct column_state {
@@ -128,8 +122,9 @@ typedef struct column_state {
     double minimum, maximum;
     bool fractions;
     moments total;
-    shifted_sums sums; /* of the block, or of the whole column in CSR */
     value_set set;
+    double *block; /* BLOCK values whose moments are not in `total` yet */
+    int64_t block_count, block_room;
     int64_t *seen; /* per category; NULL: numbers */
 } column_state;
 
@@ -143,11 +138,36 @@ static margin_status begin_column(mg_heap *heap, const margin_column *column, co
 static void end_column(mg_heap *heap, column_state *state) {
     release_set(heap, &state->set);
     mg_free(heap, state->seen);
+    mg_free(heap, state->block);
 }
 
 static bool is_whole(double value) {
     double size = fabs(value), limit = (double)((int64_t)1 << WHOLE_LIMIT);
     return size >= limit || (double)(int64_t)value == value;
+}
+
+static void end_block(column_state *state) {
+    moments block = moments_of(state->block, state->block_count);
+    join_moments(&state->total, &block);
+    state->block_count = 0;
+}
+
+/* The block grows with what is in it: most columns of a wide sparse table have few values. */
+static bool add_to_block(mg_heap *heap, column_state *state, double value) {
+    int64_t count = state->block_count;
+    if (count == BLOCK) {
+        end_block(state);
+        count = 0;
+    } else if (count == state->block_room) {
+        int64_t room = MG_MIN(MG_MAX(4 * count, (int64_t)FIRST_BLOCK), (int64_t)BLOCK);
+        double *larger = mg_resize(heap, state->block, room, sizeof *larger);
+        if (!larger) return false;
+        state->block = larger;
+        state->block_room = room;
+    }
+    state->block[count] = value;
+    state->block_count = count + 1;
+    return true;
 }
 
 /* False if memory ran out. */
@@ -164,14 +184,7 @@ static bool add_value(mg_heap *heap, column_state *state, double value) {
     if (value < state->minimum) state->minimum = value;
     if (value > state->maximum) state->maximum = value;
     state->fractions |= !is_whole(value);
-    add_shifted(&state->sums, value);
-    return set_add(heap, &state->set, value);
-}
-
-static void end_block(column_state *state) {
-    moments block = moments_of(&state->sums);
-    join_moments(&state->total, &block);
-    state->sums = (shifted_sums){0};
+    return add_to_block(heap, state, value) && set_add(heap, &state->set, value);
 }
 
 /* `count` zeros that are not stored. */
@@ -244,6 +257,12 @@ typedef struct job {
     int64_t group; /* columns per task */
 } job;
 
+/* Very wide tables without names have no descriptions (reader.c). */
+static const margin_column *column_of(const job *work, int64_t column) {
+    static const margin_column nameless = {.name = ""};
+    return work->columns ? &work->columns[column] : &nameless;
+}
+
 static bool add_dense_block(mg_heap *heap, const margin_matrix *x, int64_t first, int64_t last,
                             int64_t column, column_state *state) {
     bool fine = true;
@@ -252,7 +271,6 @@ static bool add_dense_block(mg_heap *heap, const margin_matrix *x, int64_t first
         fine = add_value(heap, state,
                          x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[at]
                                                      : ((const double *)x->values)[at]);
-    end_block(state);
     return fine;
 }
 
@@ -296,10 +314,9 @@ static bool add_csr(const job *work, int64_t first, int64_t last, column_state *
     }
     for (int64_t j = 0; j < last - first; j++) {
         column_state *state = &states[j];
-        int64_t stored = state->missing + state->sums.count;
-        for (int64_t k = 0; state->seen && k < work->columns[first + j].category_count; k++)
+        int64_t stored = state->missing + state->total.count + state->block_count;
+        for (int64_t k = 0; state->seen && k < column_of(work, first + j)->category_count; k++)
             stored += state->seen[k];
-        end_block(state);
         if (!add_zeros(heap, state, x->rows - stored)) return false;
     }
     return true;
@@ -314,15 +331,16 @@ static margin_status summarize_task(void *argument, int64_t task, int worker) {
     column_state *states = mg_new(heap, last - first, sizeof *states);
     margin_status status = states ? MARGIN_OK : MARGIN_ERROR_MEMORY;
     for (; status == MARGIN_OK && begun < last - first; begun++)
-        status = begin_column(heap, &work->columns[first + begun], &states[begun]);
+        status = begin_column(heap, column_of(work, first + begun), &states[begun]);
     if (status == MARGIN_OK) {
         bool fine = mg_is_csr(work->x) ? add_csr(work, first, last, states)
                                        : add_dense(work, first, last, states);
         if (!fine) status = MARGIN_ERROR_MEMORY;
     }
     for (int64_t j = 0; j < begun; j++) {
+        end_block(&states[j]);
         if (status == MARGIN_OK)
-            work->summaries[first + j] = summarize(&states[j], &work->columns[first + j]);
+            work->summaries[first + j] = summarize(&states[j], column_of(work, first + j));
         end_column(heap, &states[j]);
     }
     mg_free(heap, states);
