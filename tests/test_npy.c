@@ -538,6 +538,30 @@ static void missing_values_are_kept_refused_or_dropped(void **state) {
     assert_refused(&b, &options, MARGIN_ERROR_DATA, "none is left");
 }
 
+/* What is not in a model's lists is no reason to leave a row out. */
+static void unknown_categories_are_not_missing_values(void **state) {
+    (void)state;
+    static const char *const names[] = {"1", "2"};
+    const margin_column expected[] = {
+        {.name = "x1"},
+        {.name = "x2", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 2}};
+    static const double items[] = {5, 1, (double)NAN, 3, 6, 3, 7, 2};
+    bytes b = array_of("<f8", false, "(4, 2)", items, sizeof items);
+    margin_read_options options = {
+        .expected = expected, .expected_count = 2, .missing = MARGIN_MISSING_DROP};
+    margin_table *table = parse_good(&b, &options);
+    assert_int_equal(margin_table_data(table).x.rows, 3);
+    assert_int_equal(margin_table_info(table).rows_dropped, 1);
+    assert_int_equal(margin_table_info(table).unknown_categories, 1);
+    assert_true(at(table, 0, 1) == 0 && isnan(at(table, 1, 1)) && at(table, 2, 1) == 1);
+    margin_table_free(table);
+    options.missing = MARGIN_MISSING_KEEP;
+    table = parse_good(&b, &options);
+    assert_int_equal(margin_table_info(table).missing, 1);
+    assert_int_equal(margin_table_info(table).unknown_categories, 2);
+    margin_table_free(table);
+}
+
 /* ---- Labels --------------------------------------------------------------------------------- */
 
 static char folder[SUPPORT_PATH];
@@ -614,6 +638,26 @@ static void text_labels_become_sorted_categories(void **state) {
         assert_true(variant == 3 ? isnan(target_at(table, 2)) : target_at(table, 2) == 0);
         margin_table_free(table);
     }
+}
+
+static void categories_of_dropped_rows_are_gone(void **state) {
+    (void)state;
+    static const double items[] = {1, 2, 3, (double)NAN, 5, 6, 7, 8};
+    bytes x = array_of("<f8", false, "(4, 2)", items, sizeof items);
+    bytes y = array_of("|S1", false, "(4,)", "cab\0", 4);
+    char path[SUPPORT_PATH];
+    margin_read_options options = {
+        .labels = labels_file(path, &y), .missing = MARGIN_MISSING_DROP, .categorical = "1"};
+    margin_table *table = parse_good(&x, &options);
+    margin_data data = margin_table_data(table);
+    assert_int_equal(data.x.rows, 2);
+    assert_int_equal(data.target->category_count, 2);
+    assert_string_equal(data.target->categories[0], "b");
+    assert_string_equal(data.target->categories[1], "c");
+    assert_true(target_at(table, 0) == 1 && target_at(table, 1) == 0);
+    assert_int_equal(data.columns[0].category_count, 2);
+    assert_string_equal(data.columns[0].categories[1], "5");
+    margin_table_free(table);
 }
 
 static void labels_follow_a_models_categories(void **state) {
@@ -804,8 +848,10 @@ int main(void) {
         cmocka_unit_test(numbers_become_categories_where_asked),
         cmocka_unit_test(a_model_finds_its_columns_by_position),
         cmocka_unit_test(missing_values_are_kept_refused_or_dropped),
+        cmocka_unit_test(unknown_categories_are_not_missing_values),
         cmocka_unit_test(numeric_labels_are_the_target),
         cmocka_unit_test(text_labels_become_sorted_categories),
+        cmocka_unit_test(categories_of_dropped_rows_are_gone),
         cmocka_unit_test(labels_follow_a_models_categories),
         cmocka_unit_test(wrong_labels_are_refused),
         cmocka_unit_test(large_files_read_the_same_on_any_number_of_threads),

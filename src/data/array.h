@@ -66,8 +66,12 @@ margin_status mg_array_table(margin_context *context, const mg_array *array, mar
                              margin_error *error);
 
 /* Fills the table's target from the file options->labels (npy or idx, told by its first bytes), one
- * label for each row. Text labels become categories. */
+ * label for each row. Text labels become categories; those a model does not know get the code -1,
+ * missing ones NaN, so that rows can be left out before mg_array_settle_labels makes the unknown
+ * NaN too and takes categories away that no row is left of. */
 margin_status mg_array_labels(margin_context *context, const margin_read_options *options,
                               margin_table *table, margin_error *error);
+margin_status mg_array_settle_labels(const margin_read_options *options, margin_table *table,
+                                     margin_error *error);
 
 #endif

@@ -28,7 +28,8 @@ static margin_status check_shape(const mg_array *array, const margin_table *tabl
     return MARGIN_OK;
 }
 
-/* Codes of text labels in order of appearance; an empty text is a missing label. */
+/* Codes of text labels in order of appearance, -1: unknown to the model; an empty text is a missing
+ * label. */
 static margin_status read_codes(margin_context *context, const mg_array *array, mg_encoder *encoder,
                                 margin_table *table, margin_error *error) {
     mg_text text;
@@ -54,8 +55,7 @@ static margin_status read_codes(margin_context *context, const mg_array *array, 
         table->y[i] = (double)NAN;
         if (length == 0) continue;
         MG_GO(mg_encoder_code(encoder, label, length, &code, error));
-        if (code >= 0) table->y[i] = (double)code;
-        table->details.unknown_categories += code < 0;
+        table->y[i] = (double)code;
     }
 done:
     mg_text_free(&text);
@@ -93,6 +93,43 @@ static margin_status read_labels(margin_context *context, const mg_array *array,
     mg_array_read_f64(array, array->first, array->row_step, array->rows, table->y, 1);
     margin_column column = {.name = expected ? expected->name : label_name};
     return mg_columns_copy(table->heap, &column, 1, &table->target, error);
+}
+
+/* Encodes the labels that are left once more. */
+static margin_status prune_categories(margin_table *table, margin_error *error) {
+    const margin_column *target = table->target.items;
+    mg_encoder encoder = {0};
+    mg_columns pruned = {0};
+    margin_status status;
+    MG_GO(mg_encoder_init(table->heap, NULL, &encoder, error));
+    for (int64_t i = 0; i < table->x.view.rows; i++) {
+        const char *name = target->categories[(int64_t)table->y[i]];
+        int64_t code;
+        MG_GO(mg_encoder_code(&encoder, name, (int64_t)strlen(name), &code, error));
+        table->y[i] = (double)code;
+    }
+    MG_GO(mg_encoder_finish(&encoder, error));
+    mg_encoder_rank(&encoder, table->y, MARGIN_F64, table->x.view.rows, 1);
+    margin_column column = mg_encoder_column(&encoder, target->name);
+    MG_GO(mg_columns_copy(table->heap, &column, 1, &pruned, error));
+    mg_columns_free(&table->target);
+    table->target = pruned;
+done:
+    mg_encoder_free(&encoder);
+    return status;
+}
+
+margin_status mg_array_settle_labels(const margin_read_options *options, margin_table *table,
+                                     margin_error *error) {
+    if (table->target.items->kind != MARGIN_CATEGORICAL) return MARGIN_OK;
+    if (!options->expected_target)
+        return table->details.rows_dropped > 0 ? prune_categories(table, error) : MARGIN_OK;
+    for (int64_t i = 0; i < table->x.view.rows; i++) {
+        if (!(table->y[i] < 0)) continue;
+        table->y[i] = (double)NAN;
+        table->details.unknown_categories++;
+    }
+    return MARGIN_OK;
 }
 
 margin_status mg_array_labels(margin_context *context, const margin_read_options *options,

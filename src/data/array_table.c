@@ -199,6 +199,72 @@ static margin_status read_items(array_reader *reader, margin_error *error) {
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
+/* ---- Missing values ------------------------------------------------------------------------- */
+
+static bool row_is_missing(const margin_table *table, int64_t row) {
+    return count_missing(&table->x.view, row) > 0 || (table->y && isnan(table->y[row])) ||
+           (table->weights && isnan(table->weights[row]));
+}
+
+static void move_row(margin_table *table, int64_t from, int64_t to) {
+    const margin_matrix *x = &table->x.view;
+    size_t bytes = (size_t)(x->stride * mg_type_size(x->value_type));
+    char *values = (char *)x->values;
+    memcpy(values + (size_t)to * bytes, values + (size_t)from * bytes, bytes);
+    if (table->y) table->y[to] = table->y[from];
+    if (table->weights) table->weights[to] = table->weights[from];
+}
+
+static margin_status drop_missing(margin_table *table, margin_error *error) {
+    const int64_t rows = table->x.view.rows;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        if (row_is_missing(table, i)) continue;
+        if (kept < i) move_row(table, i, kept);
+        kept++;
+    }
+    MG_REQUIRE(kept > 0, error, MARGIN_ERROR_DATA,
+               "%s: every row has a missing value; none is left", table->name);
+    table->x.view.rows = kept;
+    table->details.rows_dropped = rows - kept;
+    return MARGIN_OK;
+}
+
+static margin_status refuse_missing(const array_reader *reader, int64_t row, margin_error *error) {
+    const margin_table *table = reader->table;
+    margin_matrix cell = table->x.view;
+    const char *values = cell.values;
+    int64_t column = 0;
+    cell.columns = 1;
+    for (; column < table->x.view.columns - 1; column++) {
+        cell.values = values + column * mg_type_size(cell.value_type);
+        if (count_missing(&cell, row) > 0) break;
+    }
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+                      "%s: row %lld has no value in column %s", table->name, (long long)row + 1,
+                      reader->chosen[column].name);
+}
+
+static margin_status treat_missing(array_reader *reader, margin_error *error) {
+    margin_table *table = reader->table;
+    int64_t first = atomic_load(&reader->first_missing);
+    switch (reader->options.missing) {
+    case MARGIN_MISSING_KEEP:
+        table->details.missing = atomic_load(&reader->missing);
+        return MARGIN_OK;
+    case MARGIN_MISSING_ERROR:
+        if (first < INT64_MAX) return refuse_missing(reader, first, error);
+        for (int64_t i = 0; table->y && i < table->x.view.rows; i++)
+            if (isnan(table->y[i]))
+                return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, i + 1, -1},
+                                  "%s: row %lld has no target", table->name, (long long)i + 1);
+        return MARGIN_OK;
+    case MARGIN_MISSING_DROP:
+        return drop_missing(table, error);
+    }
+    return MARGIN_OK;
+}
+
 /* ---- Categories ----------------------------------------------------------------------------- */
 
 /* Numbers to categories named by their text. `values` of either type, `step` elements apart. */
@@ -235,11 +301,10 @@ static margin_status encode_column(array_reader *reader, const mg_column_plan *p
     int64_t unknown = 0;
     margin_status status;
     MG_GO(mg_encoder_init(table->heap, plan->expected, &encoder, error));
-    MG_GO(encode_numbers(&encoder, values, type, reader->array->rows, step, &unknown, error));
+    MG_GO(encode_numbers(&encoder, values, type, table->x.view.rows, step, &unknown, error));
     margin_column column = mg_encoder_column(&encoder, name);
     MG_GO(mg_columns_copy(table->heap, &column, 1, out, error));
     table->details.unknown_categories += unknown;
-    if (plan->role == MG_ROLE_FEATURE) atomic_fetch_add(&reader->missing, unknown);
 done:
     mg_encoder_free(&encoder);
     return status;
@@ -286,83 +351,19 @@ static margin_status describe_columns(array_reader *reader, margin_error *error)
     return describe_features(reader, error);
 }
 
-/* ---- Missing values ------------------------------------------------------------------------- */
-
-static bool row_is_missing(const margin_table *table, int64_t row) {
-    return count_missing(&table->x.view, row) > 0 || (table->y && isnan(table->y[row])) ||
-           (table->weights && isnan(table->weights[row]));
-}
-
-static void move_row(margin_table *table, int64_t from, int64_t to) {
-    const margin_matrix *x = &table->x.view;
-    size_t bytes = (size_t)(x->stride * mg_type_size(x->value_type));
-    char *values = (char *)x->values;
-    memcpy(values + (size_t)to * bytes, values + (size_t)from * bytes, bytes);
-    if (table->y) table->y[to] = table->y[from];
-    if (table->weights) table->weights[to] = table->weights[from];
-}
-
-static margin_status drop_missing(margin_table *table, margin_error *error) {
-    const int64_t rows = table->x.view.rows;
-    int64_t kept = 0;
-    for (int64_t i = 0; i < rows; i++) {
-        if (row_is_missing(table, i)) continue;
-        if (kept < i) move_row(table, i, kept);
-        kept++;
-    }
-    MG_REQUIRE(kept > 0, error, MARGIN_ERROR_DATA,
-               "%s: every row has a missing value; none is left", table->name);
-    table->x.view.rows = kept;
-    table->details.rows_dropped = rows - kept;
-    return MARGIN_OK;
-}
-
-static margin_status refuse_missing(const margin_table *table, int64_t row, margin_error *error) {
-    char name[32];
-    int64_t column = 0;
-    margin_matrix cell = table->x.view;
-    const char *values = cell.values;
-    int64_t size = mg_type_size(cell.value_type);
-    cell.columns = 1;
-    for (; column < table->x.view.columns - 1; column++) {
-        cell.values = values + column * size;
-        if (count_missing(&cell, row) > 0) break;
-    }
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, column + 1, row + 1, -1},
-                      "%s: row %lld has no value in column %s", table->name, (long long)row + 1,
-                      mg_column_name(table->columns.items, column, name));
-}
-
-static margin_status treat_missing(array_reader *reader, margin_error *error) {
-    margin_table *table = reader->table;
-    int64_t first = atomic_load(&reader->first_missing);
-    switch (reader->options.missing) {
-    case MARGIN_MISSING_KEEP:
-        table->details.missing = atomic_load(&reader->missing);
-        return MARGIN_OK;
-    case MARGIN_MISSING_ERROR:
-        if (first < INT64_MAX) return refuse_missing(table, first, error);
-        for (int64_t i = 0; table->y && i < table->x.view.rows; i++)
-            if (isnan(table->y[i]))
-                return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, i + 1, -1},
-                                  "%s: row %lld has no target", table->name, (long long)i + 1);
-        return MARGIN_OK;
-    case MARGIN_MISSING_DROP:
-        return drop_missing(table, error);
-    }
-    return MARGIN_OK;
-}
-
 /* ---- The whole ------------------------------------------------------------------------------ */
 
+/* Rows are left out before categories are made, so that those are the categories of what is left,
+ * and an unknown category is not taken for a missing value. */
 static margin_status fill_table(array_reader *reader, margin_error *error) {
+    const margin_read_options *options = &reader->options;
     MG_TRY(plan_columns(reader, error));
     MG_TRY(make_room(reader, error));
     MG_TRY(read_items(reader, error));
-    MG_TRY(describe_columns(reader, error));
-    if (reader->options.labels)
-        MG_TRY(mg_array_labels(reader->context, &reader->options, reader->table, error));
-    return treat_missing(reader, error);
+    if (options->labels) MG_TRY(mg_array_labels(reader->context, options, reader->table, error));
+    MG_TRY(treat_missing(reader, error));
+    if (options->labels) MG_TRY(mg_array_settle_labels(options, reader->table, error));
+    return describe_columns(reader, error);
 }
 
 margin_status mg_array_table(margin_context *context, const mg_array *array, margin_format format,

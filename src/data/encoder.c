@@ -78,7 +78,7 @@ void mg_encoder_rank(const mg_encoder *encoder, void *codes, margin_type type, i
     float *f32 = codes;
     for (int64_t k = 0; encoder->ranks && k < count * step; k += step) {
         double code = type == MARGIN_F64 ? f64[k] : (double)f32[k];
-        if (isnan(code)) continue;
+        if (!(code >= 0)) continue;
         int32_t rank = encoder->ranks[(int64_t)code];
         if (type == MARGIN_F64)
             f64[k] = (double)rank;

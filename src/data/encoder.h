@@ -26,7 +26,8 @@ margin_status mg_encoder_code(mg_encoder *encoder, const char *text, int64_t len
 margin_status mg_encoder_finish(mg_encoder *encoder, margin_error *error);
 void mg_encoder_free(mg_encoder *encoder); /* all zero is fine */
 
-/* Replaces codes by ranks, NaN stays. MARGIN_F64 or MARGIN_F32; `step` in elements. */
+/* Replaces codes by ranks; NaN and negative ones stay. MARGIN_F64 or MARGIN_F32; `step` in
+ * elements. */
 void mg_encoder_rank(const mg_encoder *encoder, void *codes, margin_type type, int64_t count,
                      int64_t step);
 /* The finished categories as a description; valid while the encoder is. */
