@@ -78,6 +78,7 @@ static margin_status visit(mg_perceptron_run *run, int64_t sample) {
  * there only updates make the clock go. */
 static void pass_by(mg_perceptron_run *run, int64_t first, int64_t last) {
     double weight = (double)(last - first);
+    if (run->options.variant == MG_PLAIN) return; /* neither pocket nor clock */
     if (run->problem->weight) {
         weight = 0.0;
         for (int64_t p = first; p < last; p++)
