@@ -61,7 +61,7 @@ static void fill_layouts(sample *s) {
             s->index_i64[k++] = j;
         }
         for (int64_t j = s->columns; j < wide; j++) /* must never be looked at */
-            s->wide_f64[i * wide + j] = s->wide_f32[i * wide + j] = 1e30f;
+            s->wide_f64[i * wide + j] = (double)(s->wide_f32[i * wide + j] = 1e30f);
         s->start_i32[i + 1] = (int32_t)k;
         s->start_i64[i + 1] = k;
     }

@@ -3,8 +3,9 @@
  * A model is immutable: any number of threads may use one at the same time. It keeps copies of all
  * it needs.
  *
- *   margin_data data = {.x = margin_dense_f64(values, rows, columns, columns), .y =
- * margin_labels_i32(labels, rows)}; if (margin_context_create(NULL, &context, &error) < 0 ||
+ *   margin_data data = {.x = margin_dense_f64(values, rows, columns, columns),
+ *                       .y = margin_labels_i32(labels, rows)};
+ *   if (margin_context_create(NULL, &context, &error) < 0 ||
  *       margin_spec_parse(context, "standardize | perceptron", &spec, &error) < 0 ||
  *       margin_fit(context, spec, &data, &model, &report, &error) < 0)
  *       return complain(error.text);
@@ -84,10 +85,16 @@ typedef struct margin_fit_options {
 } margin_fit_options;
 
 /* Trains `spec` on `data`. `report` may be NULL. Returns OK, STOPPED_*, or a failure: SPEC (a set
- * to search over), ARGUMENT (shapes), DATA (NaN or infinity with row and column, no rows, one
- * class, weights negative or all zero, categories without `onehot`), MEMORY, LIMIT, CANCELLED.
- * Classes are the distinct labels in ascending order (categories: by name); with two classes the
- * second is the positive one. The model does not depend on the number of threads. */
+ * to search over, options that exclude each other), ARGUMENT (shapes, or weights and traces that
+ * the learner does not take), DATA (NaN or infinity with row and column, no rows, one class, labels
+ * that are a measurement, weights negative or all zero, categories without `onehot`), MEMORY,
+ * LIMIT, CANCELLED. On failure neither `model` nor `report` is written.
+ *
+ * Rows of weight 0 and rows that are not selected take no part and may hold anything. Classes are
+ * the distinct labels in ascending order (categories: by name; those that do not occur are none);
+ * with two classes the second is the positive one. Linear models are put back into original units,
+ * as far as the stages are affine column by column. The report's training accuracy is that of the
+ * finished model's own predictions. The model does not depend on the number of threads. */
 MARGIN_API MARGIN_CHECKED margin_status margin_fit(margin_context *context, const margin_spec *spec,
                                                    const margin_data *data, margin_model **model,
                                                    margin_report *report, margin_error *error);
@@ -99,13 +106,14 @@ MARGIN_API MARGIN_CHECKED margin_status margin_fit_with(margin_context *context,
                                                         margin_error *error);
 MARGIN_API void margin_model_free(margin_model *model);
 
-/* ---- Prediction
- * ------------------------------------------------------------------------------------ `x` has the
- * model's input columns in training order (see margin_model_columns), dense or CSR, f32 or f64.
- * These run on the calling thread, allocate nothing and are safe from any thread. Fails with
- * ARGUMENT on other shapes. A row with NaN gives NaN scores and label -1 (regression: NaN). Models
- * whose stages widen rows beyond what fits on the stack need scratch: see
- * margin_model_scratch_size. */
+/* ---- Prediction ------------------------------------------------------------------------------ */
+
+/* `x` has the model's input columns in training order (see margin_model_columns), dense or CSR, f32
+ * or f64. These run on the calling thread, allocate nothing and are safe from any thread. Fails
+ * with ARGUMENT on other shapes; column indices of CSR rows are checked. A row with NaN gives NaN
+ * scores and label -1 (regression: NaN). Rows that are too wide for the stack on their way through
+ * the stages (beyond about 4000 columns) need scratch: see margin_model_scratch_size. A row's
+ * answer does not depend on the rows beside it. */
 
 /* Class number 0..classes-1 (see margin_model_class_name) or cluster of each row. */
 MARGIN_API MARGIN_CHECKED margin_status margin_predict(const margin_model *model,
@@ -117,7 +125,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_values(const margin_model
                                                               double *values, margin_error *error);
 /* rows x margin_model_score_count numbers: w.x + b (two classes: one score, positive for the second
  * class; one-versus-rest and argmax: one per class; one-versus-one: one per pair (0,1), (0,2), ...,
- * positive for the FIRST of the pair). */
+ * positive for the FIRST of the pair). The label: with one score the second class where it is >= 0;
+ * with one per class the greatest, ties to the lower class; with pairs the most votes (a score >= 0
+ * is one for the first), ties by the sum of the scores for a class, then to the lower class. */
 MARGIN_API MARGIN_CHECKED margin_status margin_scores(const margin_model *model,
                                                       const margin_matrix *x, double *scores,
                                                       margin_error *error);
@@ -134,8 +144,8 @@ typedef enum margin_output {
     MARGIN_OUTPUT_SCORES,
     MARGIN_OUTPUT_PROBABILITIES
 } margin_output;
-/* The same for many rows on the context's threads; `out` is int64_t for labels, double otherwise.
- * `selection` may be NULL. */
+/* The same for many rows on the context's threads, scratch included; `out` is int64_t for labels,
+ * double otherwise. The same bits as row by row. After CANCELLED `out` may be partly written. */
 MARGIN_API MARGIN_CHECKED margin_status margin_predict_parallel(margin_context *context,
                                                                 const margin_model *model,
                                                                 const margin_matrix *x,
@@ -148,10 +158,10 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_scratch(const margin_mode
                                                                margin_output what, void *out,
                                                                void *scratch, margin_error *error);
 
-/* ---- What a model knows
- * ---------------------------------------------------------------------------- */
+/* ---- What a model knows ---------------------------------------------------------------------- */
 
 MARGIN_API const char *margin_model_spec(const margin_model *model); /* canonical text */
+/* The report of the fit, with seconds and threads 0: they are not part of the model. */
 MARGIN_API const margin_report *margin_model_report(const margin_model *model);
 MARGIN_API margin_task margin_model_task(const margin_model *model);
 MARGIN_API int64_t margin_model_class_count(const margin_model *model); /* 0 for regression */
@@ -162,7 +172,9 @@ MARGIN_API const margin_column *
 margin_model_target(const margin_model *model); /* name; categories if it had them */
 MARGIN_API int64_t margin_model_score_count(const margin_model *model);
 MARGIN_API int margin_model_has_probabilities(const margin_model *model);
-/* Names of the classes a score is about: one class against the rest (second = -1) or a pair. */
+/* The classes a score is about: positive for `first` against `second`, or against the rest (second
+ * = -1). Two classes with one score: 1 and 0. Both -1 for regression and a score there is none of.
+ * NULLs allowed. */
 MARGIN_API void margin_model_score_classes(const margin_model *model, int64_t score, int64_t *first,
                                            int64_t *second);
 
@@ -180,8 +192,7 @@ MARGIN_API int64_t margin_model_dual(const margin_model *model, int64_t score, c
                                      const double **coefficients, const double **signs,
                                      const double **updates);
 
-/* ---- Judging
- * ---------------------------------------------------------------------------------------- */
+/* ---- Judging --------------------------------------------------------------------------------- */
 
 typedef struct margin_metrics {
     margin_task task;
@@ -198,7 +209,9 @@ typedef struct margin_metrics {
     double *confusion; /* classes x classes, [true][predicted], weighted counts; owned */
     void *inner;
 } margin_metrics;
-/* Needs a target in `data` whose labels are all known to the model (DATA names an unknown one). */
+/* Needs a target in `data` whose labels are all known to the model (DATA names an unknown one) and
+ * rows that it can score (DATA names one with a missing value). Labels are compared as numbers, or
+ * by name where both or only the data have categories. ARGUMENT for clusters. */
 MARGIN_API MARGIN_CHECKED margin_status margin_evaluate(margin_context *context,
                                                         const margin_model *model,
                                                         const margin_data *data,
@@ -207,8 +220,10 @@ MARGIN_API MARGIN_CHECKED margin_status margin_evaluate(margin_context *context,
 MARGIN_API void margin_metrics_free(margin_metrics *metrics);
 
 /* Margins of every sample: functional y f(x) and geometric y f(x)/|w| (for kernel forms |w| is the
- * norm in feature space), rows (or selected) numbers each; several classes: score of the true class
- * minus the best other. Either may be NULL. */
+ * norm in feature space), rows (or selected) numbers each, whatever their weights. Several classes:
+ * the score of the true class minus the best other, divided by the norm of the difference of the
+ * two; one-versus-one: the least score towards the true class over its pairs. Geometric margins are
+ * NaN where the norm is 0. Either may be NULL. */
 MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
                                                        const margin_model *model,
                                                        const margin_data *data, double *functional,
@@ -216,15 +231,16 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
 
 /* Recomputes the report's proof from the model and the data it was trained on, in f64 with code
  * that shares nothing with the solver, and writes what it found: objective, gap, items. OK if it
- * agrees with the stored report; STOPPED_STALLED if not (reason says where). */
+ * agrees with the stored report; STOPPED_STALLED if not (reason says where: other data, or a model
+ * that was changed). ARGUMENT if the learner makes no claim of that kind. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,
                                                       margin_error *error);
 
-/* ---- Separability
- * ------------------------------------------------------------------------------------ Decides
- * whether a hyperplane separates two classes strictly, and proves the answer. */
+/* ---- Separability ---------------------------------------------------------------------------- */
+
+/* Decides whether a hyperplane separates two classes strictly, and proves the answer. */
 typedef struct margin_separation {
     int separable; /* 1, 0 */
     int64_t rows, columns;
@@ -254,8 +270,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_separable(margin_context *context
                                                          margin_error *error);
 MARGIN_API void margin_separation_free(margin_separation *result);
 
-/* ---- Model files (docs/format.md)
- * ---------------------------------------------------------------------- */
+/* ---- Model files (docs/format.md) ------------------------------------------------------------ */
 
 /* Writes the model whole or not at all. The bytes depend only on the model. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_save(const margin_model *model,
