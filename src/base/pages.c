@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                         \
+    __has_feature(thread_sanitizer)
 #define MG_CHECKED_MEMORY 1
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+/* The thread sanitizer does not follow mremap: what it knows of the old addresses stays behind. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MG_CHECKED_MEMORY 1
 #endif
 
