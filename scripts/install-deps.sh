@@ -27,6 +27,7 @@ needs() {
     test)
         needs demo
         echo "g++ c++"
+        echo "python3 python3"
         ;;
     long)
         needs test

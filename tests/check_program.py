@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""The program as a person at a shell meets it: answers, exit codes, messages, files.
+
+usage: check_program.py PROGRAM SOURCE_DIR
+
+Prints a line for each breach and 'N passed, N failed' at the end.
+"""
+import gzip
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+program, source = sys.argv[1], Path(sys.argv[2])
+examples = source / 'examples' / 'data'
+passed, failed = 0, 0
+
+
+def expect(ok, what):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print('breach:', what)
+
+
+def run(*words, stdin=None, text=True):
+    return subprocess.run([program, *map(str, words)], input=stdin, capture_output=True, text=text, timeout=120)
+
+
+def refuses(code, *words, says=(), stdin=None):
+    """The command fails with that exit code and a message that holds all of `says`, and prints no result."""
+    p = run(*words, stdin=stdin)
+    line = ' '.join(map(str, words))
+    expect(p.returncode == code, f'{line}: exit {p.returncode}, not {code}: {p.stderr.strip()[:200]}')
+    expect(p.stdout == '', f'{line}: prints a result although it failed')
+    for word in says:
+        expect(str(word) in p.stderr, f'{line}: does not say "{word}": {p.stderr.strip()[:300]}')
+
+
+def answer(*words, codes=(0,), stdin=None):
+    p = run(*words, '--json', stdin=stdin)
+    expect(p.returncode in codes, f'{" ".join(map(str, words))}: exit {p.returncode}: {p.stderr.strip()[:200]}')
+    try:
+        return json.loads(p.stdout)
+    except ValueError:
+        expect(False, f'{" ".join(map(str, words))}: no JSON')
+        return {}
+
+
+def known_answers(d):
+    model, trace = d / 'points.margin', d / 'trace.csv'
+    points = examples / 'points.csv'
+    r = answer('fit', 'perceptron(order=first)', points, '-o', model, '--trace', trace)
+    expect(r.get('mistakes') == 7 and r.get('status') == 'converged', f'seven mistakes on the three points: {r}')
+    lines = [line.split(',') for line in trace.read_text().split()]
+    expect(lines[0][:6] == ['step', 'row', 'errors', 'b', 'w1', 'w2'], f'columns of the trace: {lines[0]}')
+    expect([int(x[1]) for x in lines[1:]] == [1, 3, 3, 3, 1, 3, 3], 'picks of the textbook')
+    expect([float(x) for x in lines[-1][3:6]] == [-3, 1, 1], 'w = (1, 1), b = -3')
+    r = answer('inspect', model)
+    expect(r.get('weights') == [1, 1] and r.get('intercept') == -3, f'inspect: {r}')
+    answer('fit', 'perceptron(form=dual, order=first)', points, '-o', model)
+    r = answer('inspect', model)
+    alpha = dict(zip(r.get('rows', []), r.get('coefficients', [])))
+    expect([alpha.get(i, 0) for i in (1, 2, 3)] == [2, 0, 5], f'alpha = (2, 0, 5): {alpha}')
+    r = answer('separable', examples / 'xor.csv')
+    expect(r.get('separable') is False, 'exclusive or is not separable')
+    for side in ('positive', 'negative'):
+        expect(all(abs(w - 0.5) < 1e-12 for _, w in r.get(side, [])) and len(r.get(side, [])) == 2,
+               f'weights 1/2, 1/2 on the {side} side: {r.get(side)}')
+    r = answer('fit', 'perceptron(kernel=poly, degree=2)', examples / 'xor.csv')
+    expect(r.get('train', {}).get('accuracy') == 1, 'a polynomial kernel solves exclusive or')
+    r = answer('fit', 'perceptron', examples / 'xor.csv', codes=(3,))
+    expect(r.get('status') == 'stopped' and 'separable' in r.get('reason', ''), f'xor stops with the truth: {r.get("reason")}')
+
+
+def iris_works(d):
+    model = d / 'iris.margin'
+    for multiclass in ('ovr', 'ovo', 'argmax'):
+        r = answer('fit', f'standardize | perceptron(variant=pocket, order=shuffled, passes=50, multiclass={multiclass})',
+                   examples / 'iris.csv', '-o', model, codes=(0, 3))
+        expect(r.get('train', {}).get('accuracy', 0) > 0.9, f'iris, {multiclass}: {r.get("train")}')
+        e = answer('evaluate', model, examples / 'iris.csv', '--verify')
+        expect(e.get('accuracy') == r['train']['accuracy'], f'evaluate agrees with the report, {multiclass}')
+        expect(e.get('verification', {}).get('holds') is True, f'the proof holds, {multiclass}: {e.get("verification")}')
+        expect(sum(map(sum, e.get('confusion', [[]]))) == 150, 'the confusion matrix counts every row')
+        i = answer('inspect', model)
+        expect(len(i.get('weights', [])) == 3 and len(i.get('classes_of', [])) == 3, f'inspect lists three functions, {multiclass}')
+    p = run('predict', model, examples / 'iris.csv', '--scores')
+    lines = p.stdout.strip().split('\n')
+    expect(len(lines) == 151 and lines[0].endswith(',species'), f'predict --scores: {lines[0]}')
+    expect({line.split(',')[-1] for line in lines[1:]} <= {'setosa', 'versicolor', 'virginica'}, 'the last column is the class')
+    shuffled = [line.split(',') for line in (examples / 'iris.csv').read_text().split()]
+    (d / 'other-order.csv').write_text('\n'.join(','.join(c[k] for k in (4, 2, 0, 3, 1)) for c in shuffled) + '\n')
+    q = run('predict', model, d / 'other-order.csv', '--scores')
+    expect(q.stdout == p.stdout, 'columns are matched by name')
+    (d / 'short.csv').write_text('sepal_length,sepal_width\n1,2\n')
+    refuses(2, 'predict', model, d / 'short.csv', says=('petal_length', 'petal_width'))
+    refuses(1, 'predict', model, examples / 'iris.csv', '--proba', says=('--scores',))
+    expect(run('evaluate', model, examples / 'iris.csv', '--margins', d / 'margins.csv').returncode == 0, 'evaluate --margins')
+    expect((d / 'margins.csv').read_text().count('\n') == 151, 'a margin for each row')
+
+
+def same_bytes(d):
+    rng = random.Random(1)
+    table = d / 'same.csv'
+    with table.open('w') as f:
+        f.write('a,b,c,kind,y\n')
+        for _ in range(9000):
+            x = [rng.gauss(0, 1) for _ in range(3)]
+            f.write(','.join(map(repr, x)) + f',{rng.choice("uvw")},{"yes" if x[0] - x[1] + rng.gauss(0, .1) > 0 else "no"}\n')
+    for spec in ('onehot | standardize | perceptron(variant=averaged, order=shuffled, passes=5)',
+                 'onehot | minmax | perceptron(form=dual, passes=2)', 'onehot | perceptron(kernel=rbf, sigma=1, passes=2)'):
+        seen = set()
+        for threads in (1, 2, 3, 4):
+            p = run('fit', spec, table, '-o', d / 'same.margin', '--threads', threads, '--seed', 7, '-q')
+            expect(p.returncode in (0, 3), f'{spec}: exit {p.returncode} {p.stderr[:200]}')
+            seen.add((d / 'same.margin').read_bytes())
+        expect(len(seen) == 1, f'{spec}: the same bytes with 1, 2, 3 and 4 threads')
+    (d / 'same.csv.gz').write_bytes(gzip.compress(table.read_bytes()))
+    one = run('check', table, '--json').stdout
+    for other in (run('check', d / 'same.csv.gz', '--json').stdout, run('check', '-', '--json', stdin=table.read_text()).stdout):
+        expect(json.loads(other)['columns'] == json.loads(one)['columns'], 'a compressed file and standard input read like the file')
+
+
+def formats(d):
+    iris = examples / 'iris.csv'
+    for name in ('iris.tsv', 'iris.svm', 'iris.csv.gz'):
+        expect(run('convert', iris, d / name).returncode == 0, f'convert to {name}')
+        expect(run('convert', d / name, d / 'back.csv').returncode == 0, f'convert {name} back')
+        if name != 'iris.svm':
+            expect((d / 'back.csv').read_text() == iris.read_text(), f'{name} and back gives the same bytes')
+    expect(run('convert', iris, d / 'iris.npy', '--labels-out', d / 'labels.npy').returncode == 0, 'convert to npy')
+    r = answer('check', d / 'iris.npy', '--labels', d / 'labels.npy')
+    expect(r.get('rows') == 150 and len(r.get('columns', [])) == 5, f'npy with labels: {r}')
+
+
+def bad_tables(d):
+    cases = [
+        ('ragged.csv', 'a,b,c\n1,2,x\n3,y\n', 2, ('ragged.csv:3',)),
+        ('empty.csv', '', 2, ('empty.csv',)),
+        ('header.csv', 'a,b,class\n', 2, ('header.csv',)),
+        ('nan.csv', 'a,b,c\n1,2,x\nnan,4,y\n', 2, ('nan.csv:3', 'missing=drop')),
+        ('inf.csv', 'a,b,c\n1,2,x\ninf,4,y\n', 2, ('row 2',)),
+        ('one-class.csv', 'a,b,c\n1,2,x\n3,4,x\n', 2, ('two classes',)),
+        ('quote.csv', 'a,b\n"1,2\n3,4\n', 2, ('quote.csv',)),
+        ('zero.svm', '1 0:1\n-1 1:2\n', 2, ('zero.svm:1', '0')),
+        ('descending.svm', '1 2:1 1:1\n-1 1:2\n', 2, ('descending.svm:1',)),
+        ('huge-index.svm', '1 99999999999:1\n-1 1:2\n', 2, ('huge-index.svm:1',)),
+        ('value.svm', '1 1:x\n-1 1:2\n', 2, ('value.svm:1',)),
+    ]
+    for name, text, code, says in cases:
+        (d / name).write_text(text)
+        extra = ['--one-based'] if name == 'zero.svm' else []
+        refuses(code, 'fit', 'perceptron', d / name, *extra, says=says)
+    (d / 'stray.csv').write_text('a,b,c\n' + '1,2,x\n3,4,y\n' * 500 + '5,oops,x\n')
+    refuses(2, 'fit', 'perceptron', d / 'stray.csv', says=('stray.csv:1002', 'oops'))
+    (d / 'huge.csv').write_text('a,c\n1e999999,x\n2,y\n')
+    refuses(2, 'fit', 'perceptron', d / 'huge.csv', says=('row 1',))
+    (d / 'text.csv').write_text('a,colour,c\n1,red,x\n2,green,y\n')
+    refuses(2, 'fit', 'perceptron', d / 'text.csv', says=('colour', 'onehot'))
+    (d / 'one.csv').write_text('a,b,c\n1,2,x\n')
+    refuses(2, 'fit', 'perceptron', d / 'one.csv')
+    (d / 'constant.csv').write_text('a,b,c\n1,7,x\n2,7,x\n5,7,y\n6,7,y\n')
+    r = answer('fit', 'standardize | perceptron', d / 'constant.csv', '-o', d / 'constant.margin')
+    expect(answer('inspect', d / 'constant.margin').get('weights', [0, 1])[1] == 0, 'a constant column gets weight 0')
+    whole = gzip.compress((examples / 'iris.csv').read_bytes())
+    (d / 'cut.csv.gz').write_bytes(whole[:len(whole) // 2])
+    refuses(2, 'check', d / 'cut.csv.gz', says=('cut.csv.gz',))
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000), }"
+    header += b' ' * (117 - len(header)) + b'\n'
+    (d / 'lie.npy').write_bytes(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header + b'\0' * 80)
+    refuses(2, 'check', d / 'lie.npy', says=('lie.npy',))
+    refuses(5, 'fit', 'perceptron', d / 'absent.csv', says=('absent.csv',))
+    refuses(2, 'fit', 'perceptron', examples / 'iris.csv', '--target', 'specie', says=('specie', 'species'))
+    refuses(2, 'separable', examples / 'iris.csv', says=('3 classes',))
+
+
+def usage(d):
+    iris = examples / 'iris.csv'
+    refuses(1, 'fit', 'perceptrn', iris, says=('perceptrn', 'perceptron'))
+    refuses(1, 'fit', 'perceptron(rat=1)', iris, says=('rate',))
+    refuses(1, 'fit', 'perceptron(rate=2)', iris, says=('rate',))
+    refuses(1, 'fit', 'perceptron(kernel=rbf, gamma=1, sigma=1)', iris, says=('gamma', 'sigma'))
+    refuses(1, 'fit', 'perceptron(rate={0.1,1})', iris)
+    refuses(1, 'fit', 'perceptron |', iris)
+    refuses(1, 'fit', '', iris)
+    refuses(1, 'fit', 'perceptron')
+    refuses(1, 'frobnicate', says=('frobnicate',))
+    refuses(1, says=('command',))
+    refuses(1, 'fit', 'perceptron', iris, '--threds', '2', says=('--threads',))
+    refuses(1, 'fit', 'perceptron', iris, '--threads', '0', says=('--threads',))
+    refuses(1, 'fit', 'perceptron', iris, '--memory', 'much', says=('--memory',))
+    refuses(1, 'predict', 'm', iris, '--proba', '--scores')
+    refuses(4, 'fit', 'perceptron', iris, '--memory', '20K', says=('limit',))
+    for words in (['--version'], ['--help'], ['help', 'fit'], ['fit', '--help'], ['learners'], ['learners', 'perceptron']):
+        p = run(*words)
+        expect(p.returncode == 0 and p.stdout and not p.stderr, f'{words} answers on standard output')
+    for what in ('--bash', '--zsh', '--man', '--markdown'):
+        expect('perceptron' in run('generate', what).stdout, f'generate {what} knows the learners')
+
+
+def model_files(d):
+    model = d / 'file.margin'
+    run('fit', 'perceptron', examples / 'points.csv', '-o', model)
+    whole = model.read_bytes()
+    for k in range(len(whole)):
+        if k % 7 == 0 or k < 40:
+            (d / 'bad.margin').write_bytes(whole[:k])
+            p = run('inspect', d / 'bad.margin')
+            expect(p.returncode == 2 and p.stderr, f'a model cut to {k} bytes is refused: exit {p.returncode}')
+        if k % 11 == 0:
+            (d / 'bad.margin').write_bytes(whole[:k] + bytes([whole[k] ^ 0x20]) + whole[k + 1:])
+            p = run('inspect', d / 'bad.margin')
+            expect(p.returncode == 2 and p.stderr, f'a model with byte {k} flipped is refused: exit {p.returncode}')
+    refuses(2, 'inspect', examples / 'iris.csv')
+    refuses(5, 'inspect', d / 'absent.margin')
+
+
+def outputs(d):
+    refuses(5, 'fit', 'perceptron', examples / 'points.csv', '-o', d / 'no' / 'such' / 'm.margin', says=('no/such',))
+    if os.path.exists('/dev/full'):
+        p = subprocess.run([program, 'fit', 'perceptron', str(examples / 'points.csv')], stdout=open('/dev/full', 'w'),
+                           stderr=subprocess.PIPE, text=True)
+        expect(p.returncode == 5 and p.stderr, f'a full disk behind standard output: exit {p.returncode}')
+        refuses(5, 'fit', 'perceptron', examples / 'points.csv', '-o', '/dev/full')
+    keep = d / 'keep.margin'
+    keep.write_text('precious')
+    refuses(2, 'fit', 'perceptron', d / 'one-class.csv', '-o', keep)
+    expect(keep.read_text() == 'precious', 'a failed fit leaves an older model alone')
+    expect(not [f for f in d.iterdir() if '.tmp' in f.name], 'no temporary files are left')
+
+
+def interruption(d):
+    rng = random.Random(2)
+    table = d / 'long.csv'
+    with table.open('w') as f:
+        f.write('a,b,y\n')
+        for _ in range(60000):
+            f.write(f'{rng.random()},{rng.random()},{rng.choice("uv")}\n')
+    p = subprocess.Popen([program, 'fit', 'perceptron(passes=10000000, bound=no)', str(table), '-o', str(d / 'long.margin')],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1)
+    p.send_signal(signal.SIGINT)
+    p.wait(timeout=60)
+    expect(p.returncode == 130, f'Ctrl-C ends with 130, not {p.returncode}')
+    expect(not (d / 'long.margin').exists(), 'an interrupted fit writes no model')
+    r = answer('fit', 'perceptron(passes=10000000, bound=no)', table, '--time-limit', '0.2', codes=(3,))
+    expect(r.get('status') == 'stopped', 'a time limit stops with a usable model')
+
+
+def pictures(d):
+    model, trace = d / 'picture.margin', d / 'picture.csv'
+    run('fit', 'perceptron(order=first)', examples / 'points.csv', '-o', model, '--trace', trace)
+    if subprocess.run(['sh', '-c', 'command -v gnuplot'], capture_output=True).returncode:
+        print('skipped: pictures (no gnuplot)')
+        return
+    for words in (['trace', trace], ['boundary', model, examples / 'points.csv'], ['margins', model, examples / 'points.csv']):
+        p = run('plot', *words, '-o', d / 'p.svg')
+        expect(p.returncode == 0 and (d / 'p.svg').read_text().lstrip().startswith('<?xml'), f'plot {words[0]}: {p.stderr}')
+        p = run('plot', *words)
+        expect(p.returncode == 0 and len(p.stdout) > 500, f'plot {words[0]} in the terminal')
+    p = subprocess.run([program, 'plot', 'trace', str(trace), '-o', str(d / 'q.svg')], env={'PATH': '/nowhere'}, capture_output=True,
+                       text=True)
+    expect(p.returncode == 5 and 'gnuplot' in p.stderr and not (d / 'q.svg').exists(), 'a missing gnuplot is named')
+    refuses(1, 'plot', 'trace', trace, '-o', d / 'p.pdf', says=('.svg',))
+    refuses(1, 'plot', 'nonsense', trace)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    d = Path(folder)
+    for part in (known_answers, iris_works, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, pictures):
+        try:
+            part(d)
+        except Exception as problem:  # a part that breaks off is a breach, and the others still run
+            expect(False, f'{part.__name__} broke off: {problem!r}')
+print(f'{passed} passed, {failed} failed')
+sys.exit(bool(failed))
