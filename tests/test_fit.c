@@ -461,6 +461,21 @@ static void test_folding(void **state) {
     sample_free(s);
 }
 
+/* A weight on a constant column means nothing: it becomes 0, and not -0. */
+static void test_folding_constant_column(void **state) {
+    fixture *f = *state;
+    sample *s = sample_make(30, 3, 2, 0, 4);
+    for (int i = 0; i < 30; i++)
+        s->f64[3 * i + 1] = 2.5;
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_model *model =
+        fit_text(f->context, "minmax | perceptron(start_weights=\"0 -3 0\")", &data, NULL);
+    assert_true(margin_model_weights(model, 0)[1] == 0);
+    assert_true(!signbit(margin_model_weights(model, 0)[1]));
+    margin_model_free(model);
+    sample_free(s);
+}
+
 /* minmax by hand: the weights in original units. */
 static void test_folding_by_hand(void **state) {
     fixture *f = *state;
@@ -650,6 +665,7 @@ int main(void) {
         cmocka_unit_test(test_label_types),
         cmocka_unit_test(test_signed_zero_is_one_label),
         cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_folding_constant_column),
         cmocka_unit_test(test_folding_by_hand),
         cmocka_unit_test(test_report),
         cmocka_unit_test(test_memory_limit),

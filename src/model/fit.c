@@ -139,10 +139,6 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
 
     MG_GO(mg_model_new(context->heap, &made, error));
     MG_GO(train(&part, spec, data, trace.step ? &trace : NULL, made, error));
-    if (mg_cancelled(context)) {
-        status = mg_fail_cancelled(error);
-        goto done;
-    }
     status = made->report.status;
     if (report) {
         *report = made->report;
