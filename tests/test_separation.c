@@ -16,16 +16,16 @@ static long double product(const mg_problem *p, int64_t sample, const double *w)
     double *row = malloc((size_t)p->x.columns * sizeof *row);
     mg_row_expand(&p->x, mg_sample_row(p, sample), row);
     for (int64_t j = 0; j < p->x.columns; j++)
-        sum += (long double)row[j] * w[j];
+        sum += (long double)row[j] * (long double)w[j];
     free(row);
     return sum;
 }
 
 /* Least y (w.x + b), from nothing but the data and the answer. */
 static double least_margin(const mg_problem *p, const mg_separation *s) {
-    long double least = INFINITY;
+    long double least = (long double)INFINITY;
     for (int64_t i = 0; i < p->count; i++)
-        least = fminl(least, p->sign[i] * (product(p, i, s->weights) + s->intercept));
+        least = fminl(least, p->sign[i] * (product(p, i, s->weights) + (long double)s->intercept));
     return (double)least;
 }
 
@@ -51,7 +51,7 @@ static void check_proof(const mg_problem *p, const mg_separation *s) {
     mean_difference(p, s, difference);
     double *row = malloc((size_t)p->x.columns * sizeof *row);
     for (int64_t j = 0; j < p->x.columns; j++) {
-        double low = INFINITY, high = -INFINITY;
+        double low = (double)INFINITY, high = -(double)INFINITY;
         for (int64_t i = 0; i < p->count; i++) {
             mg_row_expand(&p->x, mg_sample_row(p, i), row);
             low = fmin(low, row[j]);

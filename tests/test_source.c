@@ -317,7 +317,7 @@ static void a_file_as_standard_input_is_read_from_where_it_stands(void **state) 
         assert_int_equal(lseek(STDIN_FILENO, offset, SEEK_SET), offset);
         mg_source source;
         assert_int_equal(mg_source_open(f->context, "-", &source, NULL), MARGIN_OK);
-        const char *text = "first\nsecond\n" + offset;
+        const char *text = &"first\nsecond\n"[offset];
         assert_holds(&source, text, strlen(text));
         mg_source_close(&source);
         assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), 0); /* still open: not ours to close */

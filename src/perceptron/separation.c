@@ -203,7 +203,7 @@ margin_status mg_separate(margin_context *context, const mg_problem *problem,
     int64_t columns = problem->x.columns;
     bool dense = columns <= MG_SEARCH_DENSE_COLUMNS;
     mg_separation result = {
-        .heap = mg_heap_retain(heap), .verdict = MG_UNDECIDED, .margin = -INFINITY};
+        .heap = mg_heap_retain(heap), .verdict = MG_UNDECIDED, .margin = -(double)INFINITY};
     mg_ranges ranges = {NULL, NULL, NULL};
     double *centre = NULL, *scale = NULL;
     margin_status status = MARGIN_OK;

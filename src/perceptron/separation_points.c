@@ -16,8 +16,8 @@ static void range_init(void *state, void *argument) {
     const range_job *job = argument;
     double *low = state, *high = low + job->columns;
     for (int64_t j = 0; j < job->columns; j++) {
-        low[j] = INFINITY;
-        high[j] = -INFINITY;
+        low[j] = (double)INFINITY;
+        high[j] = -(double)INFINITY;
     }
     memset(high + job->columns, 0, (size_t)job->columns * 2 * sizeof *low);
 }
@@ -181,7 +181,7 @@ typedef struct {
 
 static void extreme_init(void *state, void *argument) {
     (void)argument;
-    *(mg_extremes *)state = (mg_extremes){{INFINITY, 0}, {-INFINITY, 0}};
+    *(mg_extremes *)state = (mg_extremes){{(double)INFINITY, 0}, {-(double)INFINITY, 0}};
 }
 
 static margin_status extreme_add(void *state, const mg_block *block, void *argument) {

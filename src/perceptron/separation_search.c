@@ -313,7 +313,7 @@ static void keep_least(candidate *heap, int64_t *count, candidate c) {
 static margin_status pass_over_data(mg_search *s, int64_t *added) {
     candidate least[MG_CORRAL_GROUPS][VIOLATORS];
     int64_t count[MG_CORRAL_GROUPS] = {0, 0};
-    double minimum[MG_CORRAL_GROUPS] = {INFINITY, INFINITY};
+    double minimum[MG_CORRAL_GROUPS] = {(double)INFINITY, (double)INFINITY};
     MG_TRY(mg_points_score(&s->points, s->g, s->raw, s->scores));
     for (int64_t i = 0; i < s->samples; i++) {
         int group = group_of(s, i);
@@ -350,7 +350,7 @@ static margin_status start_corral(mg_search *s) {
     }
     int64_t added;
     s->square = 1;
-    s->best_lower = -INFINITY;
+    s->best_lower = -(double)INFINITY;
     MG_TRY(mg_points_score(&s->points, s->g, s->raw, s->scores));
     int64_t best[2] = {-1, -1};
     for (int64_t i = 0; i < s->samples; i++) {
