@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* Keeps sums and products with small numbers in range; no data is as wide. */
+#define MOST_COLUMNS (INT64_C(1) << 48)
+
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
 /* Copies tensor t into fresh memory of the model. */
@@ -116,10 +119,10 @@ static margin_status read_stage(mg_store_reader *r, const json_t *entry,
     int64_t columns_in;
     margin_status status;
     MG_GO(parse_stage(r, entry, component->stage, learner, &spec));
-    MG_GO(mg_json_integer(r, entry, "columns_in", 1, INT64_MAX, &columns_in));
+    MG_GO(mg_json_integer(r, entry, "columns_in", 1, MOST_COLUMNS, &columns_in));
     MG_GO(mg_fitted_stage_init(fitted, r->heap, component->stage, spec->components[0].options,
                                columns_in, r->error));
-    MG_GO(mg_json_integer(r, entry, "columns_out", 1, INT64_MAX, &fitted->columns_out));
+    MG_GO(mg_json_integer(r, entry, "columns_out", 1, MOST_COLUMNS, &fitted->columns_out));
     if (json_object_get(entry, "columns"))
         MG_GO(mg_store_read_columns(r, entry, "columns", &fitted->columns));
     MG_GO(take_tensors(r, prefix, make_in_stage, fitted));
@@ -201,8 +204,8 @@ static margin_status read_hypothesis(mg_store_reader *r, margin_model *model) {
     if (!kind)
         return mg_fail_stored(r, "this version knows no model of the kind %s",
                               mg_excerpt(name, (int64_t)strlen(name)).text);
-    MG_TRY(mg_json_integer(r, entry, "columns", 1, INT64_MAX, &columns));
-    MG_TRY(mg_json_integer(r, entry, "functions", 1, INT64_MAX, &functions));
+    MG_TRY(mg_json_integer(r, entry, "columns", 1, MOST_COLUMNS, &columns));
+    MG_TRY(mg_json_integer(r, entry, "functions", 1, INT32_MAX, &functions));
     MG_TRY(mg_hypothesis_new(r->heap, kind, columns, functions, &model->hypothesis, r->error));
     MG_TRY(take_tensors(r, "hypothesis.", make_in_hypothesis, model->hypothesis));
     return mg_hypothesis_attach(model->hypothesis, r->error);
@@ -232,10 +235,12 @@ static margin_status read_parts(mg_store_reader *r, const margin_spec *spec, mar
 
 /* Errors of parts that know nothing of files get the file's name before them. */
 static margin_status name_file(const mg_store_reader *r, margin_status status) {
-    if (status != MARGIN_ERROR_MODEL || !r->error ||
-        strncmp(r->error->text, r->name, strlen(r->name)) == 0)
-        return status;
-    return mg_fail_stored(r, "%s", r->error->text);
+    static const char said[] = " is not a usable model file: ";
+    const size_t length = strlen(r->name);
+    if (status != MARGIN_ERROR_MODEL || !r->error) return status;
+    const bool named = strncmp(r->error->text, r->name, length) == 0 &&
+                       strncmp(r->error->text + length, said, strlen(said)) == 0;
+    return named ? status : mg_fail_stored(r, "%s", r->error->text);
 }
 
 static margin_status decode(mg_heap *heap, const char *name, const void *bytes, int64_t length,
