@@ -37,7 +37,7 @@ test-long:
 bench:
 	@scripts/install-deps.sh build
 	@scripts/build.sh bench all -j$(JOBS)
-	@bench/run.sh
+	@scripts/bench.sh
 
 fuzz:
 	@scripts/install-deps.sh fuzz
