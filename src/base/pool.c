@@ -30,9 +30,9 @@
 #define PAUSE() ((void)0)
 #endif
 
-/* Looks before sleeping: about 10 us, less than a sleep and a wake cost, so that a solver's passes
+/* Looks before sleeping: some 25 us, about what a sleep and a wake cost, so that a solver's passes
  * follow each other without the system's scheduler. */
-enum { SPIN = 400 };
+enum { SPIN = 1000 };
 
 enum { LEAST_STACK = 1 << 20 };
 
@@ -288,13 +288,13 @@ static void open_run(mg_pool *pool, pool_run *run) {
     pthread_mutex_lock(&pool->lock);
     pool->run = run;
     atomic_fetch_add(&pool->runs, 1);
-    if (run->count - 1 >= pool->sleeping) {
-        if (pool->sleeping > 0) pthread_cond_broadcast(&pool->wake);
-    } else {
-        for (int64_t i = 1; i < run->count; i++)
-            pthread_cond_signal(&pool->wake);
-    }
+    int64_t wanted = MG_MIN(run->count - 1, (int64_t)pool->sleeping);
+    bool all = wanted == pool->sleeping;
     pthread_mutex_unlock(&pool->lock);
+    /* not under the lock, or those that wake would run into it at once */
+    if (wanted > 0 && all) pthread_cond_broadcast(&pool->wake);
+    for (int64_t i = 0; !all && i < wanted; i++)
+        pthread_cond_signal(&pool->wake);
 }
 
 static void close_run(mg_pool *pool) {
