@@ -4,6 +4,7 @@
  * be able to fail a stage. Each intermediate matrix is freed as soon as the next one is there. */
 #include "model/pipeline.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- Rows one by one ------------------------------------------------------------------------- */
@@ -83,18 +84,35 @@ static margin_status refuse_categories(const margin_column *columns, int64_t cou
     return MARGIN_OK;
 }
 
-/* What the stages made must be finite. The row is named as the user counts it. */
+/* The first column of a row of x that is not finite; -1: none. */
+static int64_t first_not_finite(const margin_matrix *x, int64_t row) {
+    bool sparse = mg_is_csr(x);
+    int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
+    int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
+    for (int64_t k = first; k < last; k++) {
+        double value = x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
+                                                   : ((const double *)x->values)[k];
+        if (!isfinite(value)) return sparse ? mg_column_index(x, k) : k - first;
+    }
+    return -1;
+}
+
+/* What the stages made must be finite before `what` sees it. The row is named as the user counts
+ * it. */
 static margin_status check_made(margin_context *context, const mg_staged *staged,
                                 const mg_samples *samples, const char *what, margin_error *error) {
     margin_error found = {0};
     margin_data data = {.x = staged->x, .columns = staged->columns};
+    char buffer[32];
     margin_status status = mg_matrix_check_finite(context, &data, false, &found);
     if (status == MARGIN_ERROR_DATA) {
         int64_t row = mg_samples_row(samples, found.row - 1);
+        int64_t column = first_not_finite(&staged->x, found.row - 1);
         return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
-                          "row %lld still has a missing or infinite value in some column before "
-                          "%s; fill gaps with 'impute | ...'",
-                          (long long)row + 1, what);
+                          "row %lld has a missing or infinite value in column %s when %s gets it; "
+                          "fill gaps with 'impute | ...'",
+                          (long long)row + 1,
+                          mg_column_name(staged->columns, MG_MAX(column, 0), buffer), what);
     }
     if (status < 0 && error) *error = found;
     return status;
