@@ -112,7 +112,7 @@ typedef struct margin_context_options {
     size_t size;          /* 0 counts as the size in this header's version 0.1 */
     int threads;          /* 0: all cores allowed by affinity and cgroup; else 1..1024 */
     int64_t memory_limit; /* bytes that the context, its tables and models may hold at once,
-                             everything counted; 0: no limit */
+                             thread stacks and mapped files aside; 0: no limit */
     uint64_t seed;        /* every random choice derives from it */
     double
         time_limit; /* seconds a fit may take before it stops with MARGIN_STOPPED_TIME; 0: none */
