@@ -27,7 +27,9 @@ static double range_value(const mg_spec_set *set, int64_t k) {
     const long double part = (long double)k / (long double)(set->count - 1);
     double value;
     if (set->logarithmic) {
-        const long double exact = low * powl(high / low, part);
+        const long double ratio = high / low; /* may overflow where long is no longer than double */
+        const long double exact =
+            isfinite(ratio) ? low * powl(ratio, part) : powl(low, 1 - part) * powl(high, part);
         value = round_digits(exact, (double)exact);
     } else {
         value = round_digits(low + (high - low) * part, fmax(fabs(set->low), fabs(set->high)));
