@@ -110,9 +110,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Two or three classes, as the learner can. */
-static const sample *sample_for(const fixture *f, const entry *e, int many) {
-    (void)e;
+/* Two or three classes. */
+static const sample *sample_for(const fixture *f, int many) {
     return many ? f->three : f->two;
 }
 
@@ -132,7 +131,7 @@ static void test_threads_and_refits(void **state) {
     for (int t = 0; t < 4; t++)
         contexts[t] = support_context(NULL, t + 1);
     FOR_EACH_SPEC(f, e) {
-        margin_data data = sample_data(sample_for(f, e, many), many ? CSR_F32_I32_I64 : DENSE_F64);
+        margin_data data = sample_data(sample_for(f, many), many ? CSR_F32_I32_I64 : DENSE_F64);
         margin_model *first = fit_text(contexts[0], e->text, &data, NULL);
         for (int t = 0; t < 4; t++) {
             margin_model *again = fit_text(contexts[t], e->text, &data, NULL);
@@ -173,7 +172,7 @@ static void test_threads_on_many_rows(void **state) {
 static void test_layouts(void **state) {
     fixture *f = *state;
     FOR_EACH_SPEC(f, e) {
-        const sample *s = sample_for(f, e, many);
+        const sample *s = sample_for(f, many);
         margin_data dense = sample_data(s, DENSE_F64);
         margin_report expected, report;
         margin_model *plain = fit_text(f->context, e->text, &dense, &expected);
@@ -193,7 +192,7 @@ static void test_inputs_unchanged(void **state) {
     fixture *f = *state;
     FOR_EACH_SPEC(f, e) {
         uint64_t seed = many ? 102 : 101;
-        const sample *s = sample_for(f, e, many);
+        const sample *s = sample_for(f, many);
         sample *fresh = sample_make(s->rows, s->columns, s->classes, 0.05, seed);
         size_t numbers = (size_t)(s->rows * s->columns);
         for (int layout = DENSE_F64; layout <= CSR_F32_I32_I64; layout++) {
@@ -220,7 +219,7 @@ static void test_inputs_unchanged(void **state) {
 static void test_absent_rows(void **state) {
     fixture *f = *state;
     FOR_EACH_SPEC(f, e) {
-        const sample *s = sample_for(f, e, many);
+        const sample *s = sample_for(f, many);
         double weights[70], *values = malloc((size_t)(70 * s->columns) * sizeof *values);
         double labels[70], gathered_labels[70];
         double *gathered = malloc((size_t)(70 * s->columns) * sizeof *gathered);
@@ -276,7 +275,7 @@ static void test_weights(void **state) {
             ones[i] = 1;
             some[i] = 1 + i % 3;
         }
-        margin_data data = sample_data(sample_for(f, e, many), DENSE_F64);
+        margin_data data = sample_data(sample_for(f, many), DENSE_F64);
         margin_model *plain = fit_text(f->context, e->text, &data, NULL);
         data.weights = margin_values_f64(ones, 70);
         margin_model *weighted = fit_text(f->context, e->text, &data, NULL);
@@ -293,6 +292,47 @@ static void test_weights(void **state) {
     }
 }
 
+/* A row of weight k is k copies of it one behind the other. Left out: specs that shuffle (they
+ * keep the copies of a weighted row together and those of equal rows not) and order=first (its
+ * limit counts rows). */
+static void test_weights_are_copies(void **state) {
+    fixture *f = *state;
+    FOR_EACH_SPEC(f, e) {
+        const sample *s = sample_for(f, many);
+        if (!(e->learner->abilities & MARGIN_CAN_WEIGHTS)) continue;
+        if (strstr(e->text, "shuffle") || strstr(e->text, "order=first")) continue;
+        double weights[70], labels[140];
+        double *copies = malloc((size_t)(140 * s->columns) * sizeof *copies);
+        int64_t count = 0;
+        for (int64_t i = 0; i < 70; i++) {
+            weights[i] = (double)(1 + i % 3 / 2 - (i % 11 == 5)); /* 0, 1, 2 */
+            for (double k = 0; k < weights[i]; k++, count++) {
+                memcpy(copies + count * s->columns, s->f64 + i * s->columns,
+                       (size_t)s->columns * sizeof *copies);
+                labels[count] = s->labels[i];
+            }
+        }
+        margin_report reports[2];
+        margin_data data = sample_data(s, DENSE_F64), copied = data;
+        data.weights = margin_values_f64(weights, 70);
+        copied.x.values = copies;
+        copied.x.rows = copied.y.count = count;
+        copied.y.values = labels;
+        margin_model *weighted = fit_text(f->context, e->text, &data, &reports[0]);
+        margin_model *written = fit_text(f->context, e->text, &copied, &reports[1]);
+        double *left = scores_of(weighted, &data.x), *right = scores_of(written, &data.x);
+        for (int64_t k = 0; k < 70 * margin_model_score_count(weighted); k++)
+            if (fabs(left[k] - right[k]) > 1e-9 * fmax(1, fabs(right[k])))
+                fail_msg("%s: %.17g with weights, %.17g with copies", e->text, left[k], right[k]);
+        assert_close(reports[0].train_accuracy, reports[1].train_accuracy, 1e-12);
+        free(left);
+        free(right);
+        margin_model_free(weighted);
+        margin_model_free(written);
+        free(copies);
+    }
+}
+
 static void ignore_step(const margin_trace_step *step, void *user) {
     (void)step;
     ++*(int *)user;
@@ -302,7 +342,7 @@ static void test_trace(void **state) {
     fixture *f = *state;
     FOR_EACH_SPEC(f, e) {
         int steps = 0;
-        margin_data data = sample_data(sample_for(f, e, many), DENSE_F64);
+        margin_data data = sample_data(sample_for(f, many), DENSE_F64);
         margin_fit_options options = {.size = sizeof options, .trace = ignore_step, .user = &steps};
         margin_spec *spec = parse_text(f->context, e->text);
         margin_model *model = NULL;
@@ -426,7 +466,7 @@ static void test_awkward_columns(void **state) {
 static void test_prediction(void **state) {
     fixture *f = *state;
     FOR_EACH_SPEC(f, e) {
-        const sample *s = sample_for(f, e, many);
+        const sample *s = sample_for(f, many);
         for (int layout = 0; layout < LAYOUTS; layout++) {
             margin_data data = sample_data(s, layout);
             margin_model *model = fit_text(f->context, e->text, &data, NULL);
@@ -486,7 +526,7 @@ static void test_files(void **state) {
     support_temp_dir(dir);
     snprintf(path, sizeof path, "%.*s/model.margin", SUPPORT_PATH - 20, dir);
     FOR_EACH_SPEC(f, e) {
-        margin_data data = sample_data(sample_for(f, e, many), many ? CSR_F64_I32_I64 : DENSE_F32);
+        margin_data data = sample_data(sample_for(f, many), many ? CSR_F64_I32_I64 : DENSE_F32);
         margin_error error = {0};
         void *bytes = NULL;
         int64_t length = 0;
@@ -520,7 +560,7 @@ static void test_files(void **state) {
 static void test_reports_and_proofs(void **state) {
     fixture *f = *state;
     FOR_EACH_SPEC(f, e) {
-        margin_data data = sample_data(sample_for(f, e, many), DENSE_F64);
+        margin_data data = sample_data(sample_for(f, many), DENSE_F64);
         margin_report report, found;
         margin_error error = {0};
         margin_model *model = fit_text(f->context, e->text, &data, &report);
@@ -587,7 +627,7 @@ static void test_allocations(void **state) {
         selection[i] = 2 * i;
     FOR_EACH_SPEC(f, e) {
         failing_case c = {e->text,
-                          sample_data(sample_for(f, e, many), many ? CSR_F64_I32_I64 : DENSE_F64),
+                          sample_data(sample_for(f, many), many ? CSR_F64_I32_I64 : DENSE_F64),
                           (margin_model *)(void *)&c};
         c.data.selection = selection;
         c.data.selected = 30;
@@ -627,7 +667,7 @@ static void cancelling_release(void *memory, size_t bytes, void *user) {
 static void test_cancel(void **state) {
     fixture *f = *state;
     FOR_EACH_SPEC(f, e) {
-        failing_case body = {e->text, sample_data(sample_for(f, e, many), DENSE_F64),
+        failing_case body = {e->text, sample_data(sample_for(f, many), DENSE_F64),
                              (margin_model *)(void *)&body};
         int cancelled = 0;
         for (long long moment = 0;; moment++) {
@@ -663,6 +703,7 @@ int main(void) {
         cmocka_unit_test(test_inputs_unchanged),
         cmocka_unit_test(test_absent_rows),
         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_weights_are_copies),
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_nothing_to_learn),

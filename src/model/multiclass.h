@@ -9,7 +9,7 @@
 #include "model/pipeline.h"
 
 /* The most sub-problems of one fit. */
-#define MG_MAX_SUBPROBLEMS INT64_C(1000000)
+enum { MG_MAX_SUBPROBLEMS = 100000 };
 
 typedef enum mg_reduction {
     MG_REDUCE_NONE, /* the whole problem: argmax, regression, clustering */

@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* One slot per part; tasks write to their own only. */
+/* One slot per part; tasks write to their own only. There may be many: an error, which is large,
+ * gets memory when it happens. */
 typedef struct part_result {
     mg_hypothesis *hypothesis;
     margin_report report;
-    margin_error error;
+    margin_error *error; /* of a failed part; NULL: there was no memory for it */
     margin_status status;
 } part_result;
 
@@ -39,25 +40,35 @@ static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
     return status;
 }
 
-static margin_status run_part(part_run *run, margin_context *context, int64_t number) {
+static margin_status solve_part(part_run *run, margin_context *context, int64_t number,
+                                margin_error *error) {
     part_result *result = &run->results[number];
     mg_trace trace = run->trace ? *run->trace : (mg_trace){0};
     mg_part part = {0};
     trace.subproblem = number;
-    result->status = mg_part_make(run->split, number, &part, &result->error);
-    if (result->status < 0) return result->status;
+    MG_TRY(mg_part_make(run->split, number, &part, error));
     mg_fit fit = {.context = context,
                   .problem = &part.problem,
                   .options = run->learner->options,
                   .trace = run->trace ? &trace : NULL,
                   .seed = context->options.seed,
-                  .error = &result->error};
+                  .error = error};
     mg_report_init(&fit.report);
-    result->status =
+    margin_status status =
         run->verify ? verify_part(run, number, &fit) : run->learner->learner->fit(&fit);
     result->hypothesis = fit.hypothesis;
     result->report = fit.report;
     mg_part_free(&part);
+    return status;
+}
+
+static margin_status run_part(part_run *run, margin_context *context, int64_t number) {
+    part_result *result = &run->results[number];
+    margin_error error = {0};
+    result->status = solve_part(run, context, number, &error);
+    if (result->status >= 0) return result->status;
+    result->error = mg_new(run->split->heap, 1, sizeof error);
+    if (result->error) *result->error = error;
     return result->status;
 }
 
@@ -90,10 +101,11 @@ static margin_status run_parts(part_run *run, margin_error *error) {
     for (int64_t number = 0; number < run->split->parts; number++) {
         const part_result *result = &run->results[number];
         if (result->status >= 0) continue;
-        if (error) *error = result->error;
+        if (!result->error) break;
+        if (error) *error = *result->error;
         return result->status;
     }
-    return mg_fail(error, status, "training failed: %s", margin_status_text(status));
+    return mg_fail(error, status, "the training ended early: %s", margin_status_text(status));
 }
 
 /* ---- All parts ------------------------------------------------------------------------------- */
@@ -144,8 +156,10 @@ static margin_status join_hypotheses(part_run *run, mg_hypothesis **hypothesis,
 }
 
 static void free_results(part_run *run) {
-    for (int64_t number = 0; run->results && number < run->split->parts; number++)
+    for (int64_t number = 0; run->results && number < run->split->parts; number++) {
         mg_hypothesis_free(run->results[number].hypothesis);
+        mg_free(run->split->heap, run->results[number].error);
+    }
     mg_free(run->split->heap, run->results);
 }
 
