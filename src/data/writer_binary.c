@@ -65,7 +65,7 @@ static margin_status check_layout(const mg_write_job *job, const char *format,
                "first",
                job->path, format, mg_column_name(data->columns, categorical, name));
     MG_REQUIRE(!data->y.values || job->options.labels, error, MARGIN_ERROR_ARGUMENT,
-               "%s: %s keeps the target in a file of its own; name it with --labels", job->path,
+               "%s: %s keeps the target in a file of its own; name it with --labels-out", job->path,
                format);
     MG_REQUIRE(data->y.values || !job->options.labels, error, MARGIN_ERROR_ARGUMENT,
                "%s: there is no target to write to it", job->options.labels);
