@@ -126,6 +126,7 @@ static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worke
 
     for (const char *step = cell; step < limit; step += MG_CSV_STEP) {
         const int64_t bytes = MG_MIN(limit - step, (int64_t)MG_CSV_STEP);
+        csv_prefetch(step + MG_CSV_STEP);
         uint32_t *const ends = worker->ends;
         uint32_t *ends_stop = csv_list_ends(pass, step, bytes, &inside, ends);
         if (step + bytes == text_end) *ends_stop++ = (uint32_t)bytes;

@@ -71,10 +71,9 @@ static margin_status find_first_row(mg_csv *csv) {
     return csv->first < csv->end ? MARGIN_OK : fail_empty(csv);
 }
 
-/* Takes blank lines, the last newline and the DOS mark off the end. At least the first row stays:
- * it is not blank. */
+/* Takes blank lines and the last newline off the end. At least the first row stays: it is not
+ * blank. */
 static void find_last_row(mg_csv *csv) {
-    if (csv->end > csv->first && csv->text[csv->end - 1] == DOS_END) csv->end--;
     for (;;) {
         int64_t line = csv->end;
         while (line > csv->first && csv->text[line - 1] != '\n')
@@ -276,6 +275,7 @@ static margin_status decide_header(mg_csv *csv, const mg_csv_cell *cells, const 
 
 margin_status mg_csv_read_head(mg_csv *csv) {
     csv->end = csv->source->length;
+    if (csv->end > 0 && csv->text[csv->end - 1] == DOS_END) csv->end--;
     MG_TRY(check_magic(csv));
     MG_TRY(find_first_row(csv));
     MG_TRY(check_line_ends(csv));

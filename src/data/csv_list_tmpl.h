@@ -25,6 +25,13 @@ static inline uint32_t *csv_list_ends(const mg_csv_pass *pass, const char *step,
     return ends;
 }
 
+/* Asks for the next step's text while this one's is parsed: the processor's own prefetching stops at
+ * the end of each page. An address behind the text does no harm. */
+MG_INLINE void csv_prefetch(const char *step) {
+    for (int offset = 0; offset < MG_CSV_STEP; offset += 64)
+        __builtin_prefetch(step + offset);
+}
+
 MG_INLINE bool csv_is_blank_line(const char *start, const char *stop) {
     return start == stop || (start + 1 == stop && *start == '\r');
 }

@@ -32,8 +32,8 @@ void mg_source_close(mg_source *source);
  * until mg_source_restore. Safe from any thread; does nothing for pipes and memory, which cannot be
  * read again. */
 void mg_source_done(const mg_source *source, int64_t first, int64_t last);
-/* The bytes were read and will be needed again: gives back only what returns by itself (the pages of
- * a mapped file). */
+/* The bytes were read and will be needed again: gives back only what returns by itself (the pages
+ * of a mapped file). */
 void mg_source_set_aside(const mg_source *source, int64_t first, int64_t last);
 /* Makes the whole text readable again (a second pass); inflates or reads it anew where needed. */
 margin_status mg_source_restore(const mg_source *source, margin_error *error);
