@@ -234,6 +234,33 @@ static void updates_stay_below_the_bound(void **unused) {
     margin_context_free(context);
 }
 
+/* Made so that the score of the first row loses 14 between a step of +1e17 and one of -1e17: kept,
+ * it ends at 0 (and is right by the intercept), made afresh it is -9. Column 1 is shared by rows 1,
+ * 3 and 4, column 2 by rows 1, 2 and 5; the others keep each row right once it was corrected. */
+static void rounding_cannot_fake_the_end(void **unused) {
+    (void)unused;
+    enum { ROWS = 6, COLUMNS = 7 };
+    static const double values[ROWS][COLUMNS] = {
+        {1, 1, 0, 0, 0, 0, 0},   {0, 1e17, 1e18, 0, 0, 0, 0},  {7, 0, 0, 100, 0, 0, 0},
+        {7, 0, 0, 0, 100, 0, 0}, {0, -1e17, 0, 0, 0, 1e18, 0}, {0, 0, 0, 0, 0, 0, 10},
+    };
+    static const int8_t sign[ROWS] = {1, 1, -1, -1, 1, 1};
+    const mg_problem problem = two_class(values[0], ROWS, COLUMNS, sign);
+    margin_context *context = support_context(NULL, 1);
+    fitted f = fit_perceptron(context, &problem, "form=dual;start_weights=5 0 0 0 1 0 0;bound=no",
+                              0, &steps);
+    for (int k = 1; k <= 5; k++) /* the first pass corrects all rows but the first */
+        assert_int_equal(steps.rows[k], k);
+    assert_int_equal(f.status, MARGIN_OK);
+    assert_true(steps.count > 6);
+    double scores[ROWS];
+    f.h->kind->scores(f.h, &problem.x, 0, ROWS, scores);
+    for (int i = 0; i < ROWS; i++)
+        assert_true(sign[i] * scores[i] > 0.0);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
 /* ---- Bound and reasons -----------------------------------------------------------------------*/
 
 static void bound_where_it_holds(void **unused) {
@@ -504,6 +531,7 @@ int main(void) {
         cmocka_unit_test(kernels_solve_xor),
         cmocka_unit_test(iris),
         cmocka_unit_test(updates_stay_below_the_bound),
+        cmocka_unit_test(rounding_cannot_fake_the_end),
         cmocka_unit_test(bound_where_it_holds),
         cmocka_unit_test(reasons),
         cmocka_unit_test(out_of_time),
