@@ -185,7 +185,8 @@ margin_table_parse(margin_context *context, const void *bytes, int64_t length, c
                    const margin_read_options *options, margin_table **table, margin_error *error);
 MARGIN_API void margin_table_free(margin_table *table);
 
-/* The table as a data set; valid while the table lives. */
+/* The table as a data set; valid while the table lives. `columns` is set, but for svmlight files
+ * with more than 2^24 columns. */
 MARGIN_API margin_data margin_table_data(const margin_table *table);
 
 typedef struct margin_table_details {

@@ -59,8 +59,8 @@ static bool is_blank_line(const mg_csv *csv, int64_t first, int64_t last) {
     return start == stop;
 }
 
-/* Skips a byte order mark, blank lines and comments: lines that start with '#', up to the first
- * line that does not. */
+/* Skips a byte order mark, blank lines (of tabs, too: the separator is not known yet) and comments:
+ * lines that start with '#', up to the first line that does not. */
 static margin_status find_first_row(mg_csv *csv) {
     csv->first = csv->end >= 3 && memcmp(csv->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (csv->first < csv->end) {

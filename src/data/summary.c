@@ -376,6 +376,9 @@ margin_status margin_table_summarize(margin_context *context, const margin_table
                : !table ? "table"
                         : "summaries");
     int64_t columns = table->x.view.columns, wanted = columns + table->has_target;
+    MG_REQUIRE(table->columns.items || columns == 0, error, MARGIN_ERROR_LIMIT,
+               "the table has %lld columns, too many to name and describe one by one",
+               (long long)columns);
     MG_REQUIRE(capacity >= wanted, error, MARGIN_ERROR_ARGUMENT,
                "room for %lld summaries, but the table has %lld columns%s", (long long)capacity,
                (long long)columns, table->has_target ? " and a target" : "");

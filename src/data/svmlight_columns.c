@@ -197,6 +197,10 @@ static margin_status check_expected(const mg_svmlight *reader, margin_error *err
     return MARGIN_OK;
 }
 
+/* Hashed features may reach any index; beyond this the names would take more memory than the data,
+ * and the columns stay without descriptions. */
+enum { NAMED_COLUMNS = 1 << 24 };
+
 margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, margin_error *error) {
     const margin_read_options *options = &reader->options;
     const margin_column *target = options->expected_target;
@@ -220,6 +224,7 @@ margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, ma
         table->x.view.columns = options->expected != NULL ? options->expected_count : columns;
     }
     if (table->columns.items != NULL) return MARGIN_OK;
+    if (options->expected == NULL && table->x.view.columns > NAMED_COLUMNS) return MARGIN_OK;
     if (options->expected == NULL)
         return mg_columns_numbered(table->heap, table->x.view.columns, &table->columns, error);
     return mg_columns_copy(table->heap, options->expected, options->expected_count, &table->columns,
