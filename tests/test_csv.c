@@ -550,6 +550,7 @@ static void empty_files(void **state) {
     REFUSED("", MARGIN_ERROR_DATA, 0, 0, "is empty");
     REFUSED("\n\r\n  \n", MARGIN_ERROR_DATA, 0, 0, "is empty");
     REFUSED("\xef\xbb\xbf", MARGIN_ERROR_DATA, 0, 0, "is empty");
+    REFUSED("\n\x1a", MARGIN_ERROR_DATA, 0, 0, "is empty");
     REFUSED("# only a comment\n", MARGIN_ERROR_DATA, 0, 0, "is empty");
     REFUSED("a,b\n", MARGIN_ERROR_DATA, 0, 0, "a header but no rows (if its only line");
     REFUSED("1,2\n", MARGIN_ERROR_DATA, 0, 0, "a header but no rows", NAMED);
