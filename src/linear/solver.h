@@ -1,0 +1,49 @@
+/* An optimiser for the linear objective, and the job it is given. One file per optimiser; which one
+ * `solver=auto` takes is decided in one place (linear_choose.c) from the loss, the penalty and the
+ * shape of the data, never by the clock, and said in the report. */
+#ifndef MG_LINEAR_SOLVER_H
+#define MG_LINEAR_SOLVER_H
+
+#include "linear/objective.h"
+
+/* What the textbook optimisers (gd, sgd, minibatch) take beside the objective. */
+typedef struct mg_descent_options {
+    double rate;  /* step; NAN: 1 / the curvature bound */
+    int schedule; /* 0 constant, 1 inverse (rate / (1 + decay t)), 2 square root */
+    double decay;
+    int64_t batch; /* rows of a minibatch */
+    const double *start_weights;
+    double start_intercept;
+} mg_descent_options;
+
+typedef struct mg_linear_job {
+    margin_context *context;
+    mg_objective *objective;
+    double tolerance; /* of the relative gap */
+    mg_stop stop;
+    const mg_trace *trace; /* NULL: none */
+    uint64_t seed;
+    mg_descent_options descent;
+    margin_error *error;
+} mg_linear_job;
+
+typedef struct mg_linear_solver {
+    const char *name; /* value of the option `solver` */
+    const char *summary;
+    /* Whether it can handle this objective at all; if not, `why` (200 bytes) says so in a clause.
+     */
+    bool (*can)(const mg_objective *objective, char *why);
+    /* Improves solution->w and ->b (given: a start) until the certificate reaches the tolerance,
+     * `stop` says so, or rounding ends progress; leaves a certified primal, dual and gap in
+     * `solution`. Never a bare "did not converge": solution->why names what limits and what helps.
+     */
+    margin_status (*solve)(mg_linear_job *job, mg_linear_solution *solution);
+} mg_linear_solver;
+
+extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
+    mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set, mg_solver_wide;
+
+const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]);
+const mg_linear_solver *mg_linear_solver_named(const char *name);
+
+#endif
