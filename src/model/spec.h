@@ -46,7 +46,7 @@ const mg_spec_component *mg_spec_learner(const margin_spec *spec);
 /* Value of one option of a component, NULL if the component has no such option. */
 const mg_option_value *mg_spec_option(const mg_spec_component *component, const char *name);
 
-/* Value k of a set. The end points of a range are exact; the values between are rounded to 15
+/* Value k of a set. The end points of a range are exact; the values between are rounded to 13
  * significant digits (so {1e-3..1e3 log 7} holds 0.01 and not its neighbour), for INTEGER options
  * to the nearest whole number. */
 mg_option_value mg_spec_set_value(const margin_spec *spec, const mg_spec_set *set, int64_t k);

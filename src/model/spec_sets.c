@@ -7,34 +7,35 @@
 
 /* ---- Values of a range ----------------------------------------------------------------------- */
 
-/* Nearest multiple of 10^power, computed without a detour over text. Without extended precision
- * very small numbers may overflow the scale: those stay as they are. */
-static double round_to_power(long double value, int power) {
-    const long double scaled = roundl(fabsl(value) * powl(10.0L, -(long double)power));
-    if (!(scaled < 1e18L)) return (double)value;
+/* So many that a person would write no more, so few that rounding errors do not reach them. */
+enum { DIGITS = 13 };
+
+/* Nearest multiple of 10^power. Where the scale would overflow the value stays as it is. */
+static double round_to_power(double value, int power) {
+    const double scaled = round(fabs(value) * pow(10, -power));
+    if (!(scaled < 1e18)) return value;
     return mg_decimal_f64((uint64_t)scaled, power, value < 0);
 }
 
-/* 15 significant digits at the magnitude of `scale`. */
-static double round_digits(long double value, double scale) {
-    return round_to_power(value, (int)floor(log10(fabs(scale))) - 14);
+/* Significant digits at the magnitude of `scale`. */
+static double round_digits(double value, double scale) {
+    return round_to_power(value, (int)floor(log10(fabs(scale))) + 1 - DIGITS);
 }
 
 static double range_value(const mg_spec_set *set, int64_t k) {
-    if (k == 0) return set->low;
-    if (k == set->count - 1) return set->high;
-    const long double low = (long double)set->low, high = (long double)set->high;
-    const long double part = (long double)k / (long double)(set->count - 1);
+    const double low = set->low, high = set->high;
+    if (k == 0) return low;
+    if (k == set->count - 1) return high;
+    const double part = (double)k / (double)(set->count - 1);
     double value;
     if (set->logarithmic) {
-        const long double ratio = high / low; /* may overflow where long is no longer than double */
-        const long double exact =
-            isfinite(ratio) ? low * powl(ratio, part) : powl(low, 1 - part) * powl(high, part);
-        value = round_digits(exact, (double)exact);
+        const double ratio = high / low; /* may overflow */
+        value = isfinite(ratio) ? low * pow(ratio, part) : pow(low, 1 - part) * pow(high, part);
+        value = round_digits(value, value);
     } else {
-        value = round_digits(low + (high - low) * part, fmax(fabs(set->low), fabs(set->high)));
+        value = round_digits(low * (1 - part) + high * part, fmax(fabs(low), fabs(high)));
     }
-    return fmin(fmax(value, set->low), set->high);
+    return fmin(fmax(value, low), high);
 }
 
 mg_option_value mg_spec_set_value(const margin_spec *spec, const mg_spec_set *set, int64_t k) {
