@@ -26,13 +26,16 @@ typedef struct {
     sample *two, *three;
 } fixture;
 
+static bool has_option(const margin_component *component, const char *name) {
+    for (int o = 0; o < component->option_count; o++)
+        if (strcmp(component->options[o].name, name) == 0) return true;
+    return false;
+}
+
 /* Enough passes to learn, few enough to be quick; only if the learner knows the option. */
 static const char *limit_of(const margin_component *learner) {
-    for (int o = 0; o < learner->option_count; o++) {
-        if (strcmp(learner->options[o].name, "passes") == 0) return "passes=6";
-        if (strcmp(learner->options[o].name, "max_iter") == 0) return "max_iter=50";
-    }
-    return "";
+    if (has_option(learner, "passes")) return "passes=6";
+    return has_option(learner, "max_iter") ? "max_iter=50" : "";
 }
 
 /* Adds a spec unless its options exclude each other. */
@@ -70,6 +73,11 @@ static void add_learner(fixture *f, const margin_component *learner) {
             const char *end = strchr(choice, '|');
             int length = end ? (int)(end - choice) : (int)strlen(choice);
             add_spec(f, NULL, learner, option->name, choice, length);
+            if (has_option(learner, "multiclass") && strcmp(option->name, "multiclass") != 0) {
+                char pairs[64]; /* and each choice for pairs of classes */
+                snprintf(pairs, sizeof pairs, "%.*s, multiclass=ovo", length, choice);
+                add_spec(f, NULL, learner, option->name, pairs, (int)strlen(pairs));
+            }
             choice = end ? end + 1 : NULL;
         }
         if (option->type == MARGIN_OPTION_SWITCH) {

@@ -82,6 +82,7 @@ margin_status margin_context_create(const margin_context_options *options, margi
     atomic_init(&created->own_flag, 0);
     created->cancelled = &created->own_flag;
     created->deadline = (double)INFINITY;
+    created->sharers = 1;
     atomic_init(&created->progress_next, 0);
     *context = created;
     return MARGIN_OK;
@@ -174,6 +175,13 @@ void mg_context_part(const margin_context *context, double deadline, margin_cont
     part->options.progress = NULL;
     part->cancelled = context->cancelled;
     part->deadline = deadline;
+    part->sharers = context->sharers;
+}
+
+int64_t mg_context_room(const margin_context *context, int64_t most) {
+    const int64_t limit = mg_heap_limit(context->heap);
+    if (limit > 0) most = MG_MIN(most, (limit - mg_heap_held(context->heap)) / 2);
+    return MG_MAX(most, 0) / context->sharers;
 }
 
 double mg_deadline(const margin_context *context) {

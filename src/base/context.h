@@ -15,6 +15,8 @@ struct margin_context {
     atomic_int *cancelled;          /* own_flag, or that of the context this is a part of */
     atomic_int own_flag;
     double deadline; /* clock time by which the fit this is a part of must end; INFINITY: none */
+    int sharers;     /* parts that may run at the same time, this one included: each plans for its
+                        share of memory */
     atomic_llong progress_next; /* nanoseconds on the clock before which progress is not called */
 };
 
@@ -39,6 +41,9 @@ void mg_log(margin_context *context, margin_log_level level, const char *format,
  * made from it ends at `deadline` (clock time, INFINITY: none). On the caller's stack, nothing to
  * release; must not outlive `context`. */
 void mg_context_part(const margin_context *context, double deadline, margin_context *part);
+/* Bytes that a part may plan to take where more would only make it faster: at most `most`, at most
+ * half of what the memory limit leaves, divided by the sharers. */
+int64_t mg_context_room(const margin_context *context, int64_t most);
 /* The deadline of a call that starts now. */
 double mg_deadline(const margin_context *context);
 

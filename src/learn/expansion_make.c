@@ -174,6 +174,19 @@ static void free_merged(mg_heap *heap, merged_rows *rows) {
     mg_free(heap, rows->keys);
 }
 
+/* The part that holds a position: the last one that begins at or before it. */
+static int64_t part_at(const int64_t *offsets, int64_t count, int64_t position) {
+    int64_t low = 0, high = count;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (offsets[middle] <= position)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Fills `sources` in the order of the merged rows; `scratch` gets the merged row of each position.
  */
 static void place_rows(mg_hypothesis *const *parts, const int64_t *offsets, int64_t count,
@@ -182,21 +195,12 @@ static void place_rows(mg_hypothesis *const *parts, const int64_t *offsets, int6
     for (int64_t i = 0; i < rows->total; i++) {
         int64_t position = rows->order[i];
         bool new_row = merged < 0 || rows->keys[position] != rows->merged[merged];
-        if (new_row) merged++;
-        rows->scratch[position] = merged;
-        if (!new_row) continue;
-        int64_t part = 0; /* positions ascend with the parts: the last one that begins before */
-        for (int64_t low = 0, high = count; low < high;) {
-            int64_t middle = (low + high) / 2;
-            if (offsets[middle] <= position) {
-                part = middle;
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+        if (new_row) {
+            int64_t part = part_at(offsets, count, position);
+            rows->sources[++merged] =
+                (row_source){&parts[part]->view.expansion.support, position - offsets[part]};
         }
-        rows->sources[merged] =
-            (row_source){&parts[part]->view.expansion.support, position - offsets[part]};
+        rows->scratch[position] = merged;
     }
 }
 
@@ -235,6 +239,20 @@ static void copy_coefficients(const mg_hypothesis *part, const int64_t *merged_r
     }
 }
 
+/* Functions share rows and kernel, or they are no one hypothesis. */
+static margin_status check_kernels(mg_hypothesis *const *parts, int64_t count,
+                                   margin_error *error) {
+    const mg_kernel *first = &parts[0]->view.expansion.kernel;
+    for (int64_t k = 0; k < count; k++) {
+        const mg_kernel *kernel = &parts[k]->view.expansion.kernel;
+        bool same = kernel->kind == first->kind && kernel->gamma == first->gamma &&
+                    kernel->coef0 == first->coef0 && kernel->degree == first->degree;
+        MG_REQUIRE(same && parts[k]->view.expansion.keys, error, MARGIN_ERROR_INTERNAL,
+                   "expansions with kernels of their own cannot be joined; please report it");
+    }
+    return MARGIN_OK;
+}
+
 margin_status mg_expansion_combine(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
                                    mg_hypothesis **out, margin_error *error) {
     mg_hypothesis *made = NULL;
@@ -243,6 +261,7 @@ margin_status mg_expansion_combine(mg_heap *heap, mg_hypothesis *const *parts, i
     int64_t *offsets = NULL, functions = 0, entries = 0, function = 0;
     const margin_matrix *like = &parts[0]->view.expansion.support;
     margin_status status;
+    MG_TRY(check_kernels(parts, count, error));
     MG_GO_NEW(heap, offsets, count + 1, "the list of the support rows", error);
     offsets[0] = 0;
     for (int64_t k = 0; k < count; k++) {

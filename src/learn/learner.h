@@ -69,9 +69,9 @@ typedef struct mg_fit {
     uint64_t seed;
     margin_error *error;
     /* results; on failure nothing is left behind */
-    mg_hypothesis *hypothesis;
-    margin_report report; /* initialised; the learner sets status, objective, gap, tolerance,
-                             iterations, formula, reason, items */
+    mg_hypothesis *hypothesis; /* attached */
+    margin_report report;      /* initialised; the learner sets status, objective, gap, tolerance,
+                                  iterations, formula, reason, items */
 } mg_fit;
 
 typedef struct mg_learner {
@@ -79,6 +79,11 @@ typedef struct mg_learner {
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const mg_option_value *options, margin_error *error);
+    /* Puts numbers in place of options that are decided from the data (gamma=scale), once for the
+     * whole problem and before it is cut into sub-problems, so that they mean the same in all of
+     * them. `options` is a copy of its own. May be NULL. */
+    margin_status (*prepare)(margin_context *context, const mg_problem *whole,
+                             mg_option_value *options, margin_error *error);
     margin_status (*fit)(mg_fit *fit);
     /* Recomputes objective, gap and items of a finished hypothesis from the data, sharing nothing
      * with fit. */

@@ -34,7 +34,8 @@ static margin_status read_label(const margin_data *data, int64_t row, double *la
     mg_place place = {0, 0, row + 1, -1};
     if (isnan(value))
         return mg_fail_at(error, MARGIN_ERROR_DATA, place,
-                          "row %lld has no value in the target %s; leave such rows out",
+                          "row %lld has no value in the target %s; leave such rows out "
+                          "(--missing drop)",
                           (long long)row + 1, target_name(data));
     if (isinf(value))
         return mg_fail_at(error, MARGIN_ERROR_DATA, place,
@@ -106,8 +107,8 @@ static margin_status refuse_measurement(const margin_data *data, int64_t found, 
                                         margin_error *error) {
     return mg_fail(error, MARGIN_ERROR_DATA,
                    "the target %s has more than %lld different values (%s, for one), which looks "
-                   "like a measurement and not like classes; train a regression, or put the values "
-                   "into classes first",
+                   "like a measurement and not like classes; name the target if it is another "
+                   "column, train a regression, or put the values into classes first",
                    target_name(data), (long long)found - 1, mg_number(example).text);
 }
 

@@ -16,11 +16,13 @@ typedef struct part_result {
 typedef struct part_run {
     margin_context *context; /* of the call */
     const mg_split *split;
-    const mg_spec_component *learner;
+    const mg_learner *learner;
+    mg_option_value *options; /* owned; decided for the whole problem */
     const margin_model *model;
     const mg_trace *trace;
     bool verify;
     double deadline;
+    int sharers; /* parts at the same time */
     part_result *results;
     _Atomic int64_t done;
 } part_run;
@@ -33,9 +35,9 @@ static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
     mg_hypothesis *h = NULL;
     bool whole = run->split->reduction == MG_REDUCE_NONE;
     if (whole && model->active == model->stage_count)
-        return run->learner->learner->verify(fit, model->hypothesis);
+        return run->learner->verify(fit, model->hypothesis);
     MG_TRY(mg_model_unfold(fit->context->heap, model, whole ? -1 : number, &h, fit->error));
-    margin_status status = run->learner->learner->verify(fit, h);
+    margin_status status = run->learner->verify(fit, h);
     mg_hypothesis_free(h);
     return status;
 }
@@ -49,13 +51,12 @@ static margin_status solve_part(part_run *run, margin_context *context, int64_t 
     MG_TRY(mg_part_make(run->split, number, &part, error));
     mg_fit fit = {.context = context,
                   .problem = &part.problem,
-                  .options = run->learner->options,
+                  .options = run->options,
                   .trace = run->trace ? &trace : NULL,
                   .seed = context->options.seed,
                   .error = error};
     mg_report_init(&fit.report);
-    margin_status status =
-        run->verify ? verify_part(run, number, &fit) : run->learner->learner->fit(&fit);
+    margin_status status = run->verify ? verify_part(run, number, &fit) : run->learner->fit(&fit);
     result->hypothesis = fit.hypothesis;
     result->report = fit.report;
     mg_part_free(&part);
@@ -77,6 +78,7 @@ static margin_status part_task(void *argument, int64_t number, int worker) {
     part_run *run = argument;
     margin_context context;
     mg_context_part(run->context, run->deadline, &context);
+    context.sharers *= run->sharers;
     margin_status status = run_part(run, &context, number);
     int64_t done = ++run->done;
     if (worker == 0) /* the calling thread */
@@ -161,10 +163,18 @@ static void free_results(part_run *run) {
         mg_free(run->split->heap, run->results[number].error);
     }
     mg_free(run->split->heap, run->results);
+    mg_free(run->split->heap, run->options);
 }
 
-static margin_status start_run(part_run *run, margin_error *error) {
+static margin_status start_run(part_run *run, const mg_spec_component *learner,
+                               margin_error *error) {
+    run->learner = learner->learner;
     run->deadline = mg_deadline(run->context);
+    run->sharers = (int)MG_MIN(run->split->parts, (int64_t)mg_pool_threads(run->context->pool));
+    MG_TRY(mg_options_copy(run->split->heap, learner->options, learner->info->option_count,
+                           &run->options, error));
+    if (run->learner->prepare)
+        MG_TRY(run->learner->prepare(run->context, &run->split->whole, run->options, error));
     run->results = mg_new_zero(run->split->heap, run->split->parts, sizeof *run->results);
     if (!run->results)
         return mg_no_memory(run->split->heap, run->split->parts, sizeof *run->results,
@@ -176,10 +186,9 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
                              const mg_trace *trace, mg_hypothesis **hypothesis,
                              margin_report *report, margin_error *error) {
-    part_run run = {
-        .context = context, .split = split, .learner = learner, .model = model, .trace = trace};
+    part_run run = {.context = context, .split = split, .model = model, .trace = trace};
     margin_status status;
-    MG_GO(start_run(&run, error));
+    MG_GO(start_run(&run, learner, error));
     MG_GO(run_parts(&run, error));
     join_reports(&run, report);
     status = join_hypotheses(&run, hypothesis, error);
@@ -191,10 +200,9 @@ done:
 margin_status mg_split_verify(margin_context *context, const mg_split *split,
                               const mg_spec_component *learner, const margin_model *model,
                               margin_report *report, margin_error *error) {
-    part_run run = {
-        .context = context, .split = split, .learner = learner, .model = model, .verify = true};
+    part_run run = {.context = context, .split = split, .model = model, .verify = true};
     margin_status status;
-    MG_GO(start_run(&run, error));
+    MG_GO(start_run(&run, learner, error));
     MG_GO(run_parts(&run, error));
     join_reports(&run, report);
 done:

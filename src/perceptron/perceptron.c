@@ -134,6 +134,17 @@ static margin_status perceptron_fit(mg_fit *fit) {
     return status;
 }
 
+/* gamma=scale is that of all rows: functions over one set of support rows share a kernel. */
+static margin_status perceptron_prepare(margin_context *context, const mg_problem *whole,
+                                        mg_option_value *options, margin_error *error) {
+    double gamma;
+    if (!mg_perceptron_options_of(options).scale) return MARGIN_OK;
+    MG_TRY(mg_kernel_scale(context, &whole->x, whole->index, whole->weight, whole->count, &gamma,
+                           error));
+    mg_perceptron_set_gamma(options, gamma);
+    return MARGIN_OK;
+}
+
 const mg_learner mg_learner_perceptron = {
     .info = {.name = "perceptron",
              .kind = MARGIN_LEARNER,
@@ -147,6 +158,7 @@ const mg_learner mg_learner_perceptron = {
              .options = mg_perceptron_option_table,
              .option_count = MG_PERCEPTRON_OPTION_COUNT},
     .check = mg_perceptron_check,
+    .prepare = perceptron_prepare,
     .fit = perceptron_fit,
     .verify = mg_perceptron_verify,
 };

@@ -14,13 +14,6 @@
  * is a cache of the rows used last. */
 enum { GRAM_MEGABYTES = 512 };
 
-static int64_t gram_bytes(const margin_context *context) {
-    const int64_t most = (int64_t)GRAM_MEGABYTES << 20, limit = mg_heap_limit(context->heap);
-    if (limit == 0) return most;
-    const int64_t left = limit - mg_heap_held(context->heap);
-    return MG_MAX(MG_MIN(most, left / 2), 0);
-}
-
 static margin_status find_gamma(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
     return mg_kernel_scale(run->context, &p->x, p->index, p->weight, p->count,
@@ -41,7 +34,7 @@ static margin_status check_diagonal(const mg_perceptron_run *run) {
 
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
-    const int64_t bytes = gram_bytes(run->context);
+    const int64_t bytes = mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
     if (run->options.scale) MG_TRY(find_gamma(run));
     MG_TRY(mg_gram_create(run->context, &run->options.kernel, &p->x, p->index, p->count, bytes,
                           &run->gram, run->fit->error));
