@@ -8,16 +8,27 @@ mkdir -p "$out"
 cd "$out"
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-run() { printf '$ %s\n' "$*" | sed "s|$data/||g"; "$@"; }
+# prints a command as one would type it
+show() {
+    line='$'
+    for word in "$@"; do
+        case $word in
+        *[\ \|\(]*) line="$line '$word'" ;;
+        *) line="$line ${word##*/}" ;;
+        esac
+    done
+    printf '%s\n' "$line"
+}
+run() { show "$@"; "$@"; }
 # for commands that are expected to answer "stopped early" (exit code 3)
-run_stopped() { printf '$ %s\n' "$*" | sed "s|$data/||g"; "$@" || [ $? -eq 3 ]; }
+run_stopped() { show "$@"; "$@" || [ $? -eq 3 ]; }
 
 say '1. A textbook exercise: three points, the perceptron, every step'
 run margin fit 'perceptron(order=first)' "$data/points.csv" -o points.margin --trace points-trace.csv
 cat points-trace.csv
 
 say '2. Fisher'\''s iris, three classes: one perceptron per class, scaled inside, weights back in centimetres'
-run_stopped margin fit 'standardize | perceptron(variant=pocket, passes=200)' "$data/iris.csv" -o iris.margin
+run_stopped margin fit 'standardize | perceptron(variant=pocket, order=shuffled, passes=200)' "$data/iris.csv" -o iris.margin
 run margin evaluate iris.margin "$data/iris.csv"
 
 say '3. Setosa against the others: separable? The widest hyperplane is the proof'
