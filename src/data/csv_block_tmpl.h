@@ -2,9 +2,7 @@
  * features (CSV_REAL and CSV_NAME(name), which adds the suffix) in the files of each instruction
  * set.
  *
- * Two steps for every 4 KB: list where cells end, then convert each with its ends known. A plain
- * number takes the short way through the loop of CSV_NAME(parse); all else goes to
- * CSV_NAME(careful_cell). */
+ * Two steps for every 4 KB: list where cells end, then convert each with its ends known. */
 
 /* Largest number of categories whose codes are exact. */
 #define CSV_MOST_CODES (sizeof(CSV_REAL) == 4 ? 1 << 24 : INT32_MAX)
@@ -112,8 +110,22 @@ CSV_NAME(careful_cell)(const mg_csv_pass *pass, int64_t j, int64_t row, const ch
     return CSV_NAME(number_cell)(pass, j, row, start, stop - start, worker, result);
 }
 
+/* A plain number takes the short way. */
+MG_INLINE mg_csv_reason CSV_NAME(convert)(const mg_csv_pass *pass, int64_t j, int64_t row,
+                                          const char *start, const char *stop,
+                                          mg_csv_worker *worker, mg_csv_result *result) {
+    const mg_csv_column *column = &pass->columns[j];
+    if (MG_LIKELY(column->kind <= MG_CSV_STRICT)) {
+        const mg_token token = mg_token_field(start, (size_t)(stop - start));
+        if (MG_LIKELY(token.ok)) {
+            CSV_NAME(store_token)(column, row, token);
+            return MG_CSV_FINE;
+        }
+    }
+    return CSV_NAME(careful_cell)(pass, j, row, start, stop, worker, result);
+}
+
 static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worker *worker) {
-    const mg_csv_column *const columns = pass->columns;
     mg_csv_result *const result = &pass->results[block];
     const int64_t first = pass->blocks[block].start, last = pass->blocks[block + 1].start;
     const int64_t row_end = pass->blocks[block + 1].row;
@@ -141,17 +153,8 @@ static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worke
                 if (row == row_end) goto changed;
                 row_start = cell;
             }
-            const mg_csv_column *const column = &columns[j];
-            bool stored = false;
-            if (MG_LIKELY(column->kind <= MG_CSV_STRICT)) {
-                const mg_token token = mg_token_field(cell, (size_t)(stop - cell));
-                stored = token.ok;
-                if (MG_LIKELY(stored)) CSV_NAME(store_token)(column, row, token);
-            }
-            if (MG_UNLIKELY(!stored)) {
-                reason = CSV_NAME(careful_cell)(pass, j, row, cell, stop, worker, result);
-                if (MG_UNLIKELY(reason != MG_CSV_FINE)) goto failed;
-            }
+            reason = CSV_NAME(convert)(pass, j, row, cell, stop, worker, result);
+            if (MG_UNLIKELY(reason != MG_CSV_FINE)) goto failed;
             cell = stop + 1;
             if (!row_ends) {
                 if (MG_UNLIKELY(++j == pass->column_count)) goto ragged;
