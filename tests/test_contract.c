@@ -1,145 +1,23 @@
 /* What every learner and every stage of the catalogue promises, checked for each of them: one
  * battery over specs that are made from the catalogue itself. A new component is covered by being
  * registered; where it lacks an ability, that the lack is said is checked instead. */
-#include "model_cases.h"
-
-#include "model/model.h"
+#include "contract_specs.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Specs made from the catalogue ----------------------------------------------------------- */
-
-enum { MOST_SPECS = 200, SPEC_ROOM = 120 };
-
-typedef struct {
-    char text[SPEC_ROOM];
-    const margin_component *learner, *stage; /* stage NULL: none */
-} entry;
-
-typedef struct {
-    margin_context *context;
-    entry entries[MOST_SPECS];
-    int count;
-    sample *two, *three;
-} fixture;
-
-static bool has_option(const margin_component *component, const char *name) {
-    for (int o = 0; o < component->option_count; o++)
-        if (strcmp(component->options[o].name, name) == 0) return true;
-    return false;
-}
-
-/* Enough passes to learn, few enough to be quick; only if the learner knows the option. */
-static const char *limit_of(const margin_component *learner) {
-    if (has_option(learner, "passes")) return "passes=6";
-    return has_option(learner, "max_iter") ? "max_iter=50" : "";
-}
-
-/* Adds a spec unless its options exclude each other. */
-static void add_spec(fixture *f, const margin_component *stage, const margin_component *learner,
-                     const char *option, const char *value, int value_length) {
-    assert_true(f->count < MOST_SPECS);
-    entry *e = &f->entries[f->count];
-    const char *limit = limit_of(learner);
-    if (option && strncmp(limit, option, strlen(option)) == 0) limit = "";
-    snprintf(e->text, sizeof e->text, "%s%s%s(%s%s%s%s%.*s)", stage ? stage->name : "",
-             stage ? " | " : "", learner->name, limit, limit[0] && option ? ", " : "",
-             option ? option : "", option ? "=" : "", value_length, value ? value : "");
-    e->learner = learner;
-    e->stage = stage;
-
-    margin_spec *spec = NULL;
-    margin_error error = {0};
-    margin_data data = sample_data(f->two, DENSE_F64);
-    margin_model *model = NULL;
-    margin_status status = margin_spec_parse(f->context, e->text, &spec, &error);
-    if (status >= 0) status = margin_fit(f->context, spec, &data, &model, NULL, &error);
-    margin_spec_free(spec);
-    margin_model_free(model);
-    if (status == MARGIN_ERROR_SPEC && option) return; /* does not go with the other options */
-    if (status < 0) fail_msg("%s: %s", e->text, error.text);
-    f->count++;
-}
-
-static void add_learner(fixture *f, const margin_component *learner) {
-    add_spec(f, NULL, learner, NULL, NULL, 0);
-    for (int o = 0; o < learner->option_count; o++) {
-        const margin_option *option = &learner->options[o];
-        const char *choice = option->type == MARGIN_OPTION_CHOICE ? option->choices : NULL;
-        while (choice) {
-            const char *end = strchr(choice, '|');
-            int length = end ? (int)(end - choice) : (int)strlen(choice);
-            add_spec(f, NULL, learner, option->name, choice, length);
-            if (has_option(learner, "multiclass") && strcmp(option->name, "multiclass") != 0) {
-                char pairs[64]; /* and each choice for pairs of classes */
-                snprintf(pairs, sizeof pairs, "%.*s, multiclass=ovo", length, choice);
-                add_spec(f, NULL, learner, option->name, pairs, (int)strlen(pairs));
-            }
-            choice = end ? end + 1 : NULL;
-        }
-        if (option->type == MARGIN_OPTION_SWITCH) {
-            add_spec(f, NULL, learner, option->name, "yes", 3);
-            add_spec(f, NULL, learner, option->name, "no", 2);
-        }
-    }
-    for (int i = 0; i < margin_component_count(); i++) {
-        const margin_component *stage = margin_component_at(i);
-        if (stage->kind == MARGIN_STAGE) add_spec(f, stage, learner, NULL, NULL, 0);
-    }
-}
-
-static int set_up(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    f->context = support_context(NULL, 2);
-    f->two = sample_make(70, 5, 2, 0.05, 101);
-    f->three = sample_make(70, 5, 3, 0.05, 102);
-    int learners = 0;
-    for (int i = 0; i < margin_component_count(); i++) {
-        const margin_component *component = margin_component_at(i);
-        if (component->kind != MARGIN_LEARNER) continue;
-        add_learner(f, component);
-        learners++;
-    }
-    assert_true(learners >= 1);
-    assert_true(f->count >= 2 * learners);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    fixture *f = *state;
-    sample_free(f->two);
-    sample_free(f->three);
-    margin_context_free(f->context);
-    free(f);
-    return 0;
-}
-
-/* Two or three classes. */
-static const sample *sample_for(const fixture *f, int many) {
-    return many ? f->three : f->two;
-}
-
-static bool takes_missing(const entry *e) {
-    return e->stage && mg_stage_find(e->stage->name)->takes_missing;
-}
-
-#define FOR_EACH_SPEC(f, e)                                                                        \
-    for (const entry *e = (f)->entries; e < (f)->entries + (f)->count; e++)                        \
-        for (int many = 0; many < 2; many++)
-
 /* ---- The same input gives the same model ----------------------------------------------------- */
 
 static void test_threads_and_refits(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     margin_context *contexts[4];
     for (int t = 0; t < 4; t++)
         contexts[t] = support_context(NULL, t + 1);
     FOR_EACH_SPEC(f, e) {
-        margin_data data = sample_data(sample_for(f, many), many ? CSR_F32_I32_I64 : DENSE_F64);
+        margin_data data =
+            sample_data(contract_sample(f, many), many ? CSR_F32_I32_I64 : DENSE_F64);
         margin_model *first = fit_text(contexts[0], e->text, &data, NULL);
         for (int t = 0; t < 4; t++) {
             margin_model *again = fit_text(contexts[t], e->text, &data, NULL);
@@ -154,7 +32,7 @@ static void test_threads_and_refits(void **state) {
 
 /* Rows enough for several blocks: merging must not depend on threads either. */
 static void test_threads_on_many_rows(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     sample *s = sample_make(9000, 6, 2, 0.02, 7);
     margin_context *contexts[3] = {support_context(NULL, 1), support_context(NULL, 2),
                                    support_context(NULL, 4)};
@@ -178,9 +56,9 @@ static void test_threads_on_many_rows(void **state) {
 /* Values are exact in every layout, so learners that see the data as it is agree to the bit; after
  * a stage, types and sums may differ in the last place. */
 static void test_layouts(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     FOR_EACH_SPEC(f, e) {
-        const sample *s = sample_for(f, many);
+        const sample *s = contract_sample(f, many);
         margin_data dense = sample_data(s, DENSE_F64);
         margin_report expected, report;
         margin_model *plain = fit_text(f->context, e->text, &dense, &expected);
@@ -197,10 +75,10 @@ static void test_layouts(void **state) {
 }
 
 static void test_inputs_unchanged(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     FOR_EACH_SPEC(f, e) {
         uint64_t seed = many ? 102 : 101;
-        const sample *s = sample_for(f, many);
+        const sample *s = contract_sample(f, many);
         sample *fresh = sample_make(s->rows, s->columns, s->classes, 0.05, seed);
         size_t numbers = (size_t)(s->rows * s->columns);
         for (int layout = DENSE_F64; layout <= CSR_F32_I32_I64; layout++) {
@@ -225,9 +103,9 @@ static void test_inputs_unchanged(void **state) {
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void test_absent_rows(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     FOR_EACH_SPEC(f, e) {
-        const sample *s = sample_for(f, many);
+        const sample *s = contract_sample(f, many);
         double weights[70], *values = malloc((size_t)(70 * s->columns) * sizeof *values);
         double labels[70], gathered_labels[70];
         double *gathered = malloc((size_t)(70 * s->columns) * sizeof *gathered);
@@ -276,14 +154,14 @@ static void test_absent_rows(void **state) {
 
 /* Weights that are all one are no weights; others are taken, or refused by name. */
 static void test_weights(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     FOR_EACH_SPEC(f, e) {
         double ones[70], some[70];
         for (int i = 0; i < 70; i++) {
             ones[i] = 1;
             some[i] = 1 + i % 3;
         }
-        margin_data data = sample_data(sample_for(f, many), DENSE_F64);
+        margin_data data = sample_data(contract_sample(f, many), DENSE_F64);
         margin_model *plain = fit_text(f->context, e->text, &data, NULL);
         data.weights = margin_values_f64(ones, 70);
         margin_model *weighted = fit_text(f->context, e->text, &data, NULL);
@@ -304,9 +182,9 @@ static void test_weights(void **state) {
  * keep the copies of a weighted row together and those of equal rows not) and order=first (its
  * limit counts rows). */
 static void test_weights_are_copies(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     FOR_EACH_SPEC(f, e) {
-        const sample *s = sample_for(f, many);
+        const sample *s = contract_sample(f, many);
         if (!(e->learner->abilities & MARGIN_CAN_WEIGHTS)) continue;
         if (strstr(e->text, "shuffle") || strstr(e->text, "order=first")) continue;
         double weights[70], labels[140];
@@ -347,10 +225,10 @@ static void ignore_step(const margin_trace_step *step, void *user) {
 }
 
 static void test_trace(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     FOR_EACH_SPEC(f, e) {
         int steps = 0;
-        margin_data data = sample_data(sample_for(f, many), DENSE_F64);
+        margin_data data = sample_data(contract_sample(f, many), DENSE_F64);
         margin_fit_options options = {.size = sizeof options, .trace = ignore_step, .user = &steps};
         margin_spec *spec = parse_text(f->context, e->text);
         margin_model *model = NULL;
@@ -371,110 +249,12 @@ static void test_trace(void **state) {
     }
 }
 
-/* ---- Bad data -------------------------------------------------------------------------------- */
-
-static void test_not_finite(void **state) {
-    fixture *f = *state;
-    const char *const names[5] = {"ash", "beech", "cedar", "date", "elm"};
-    FOR_EACH_SPEC(f, e) {
-        for (int layout = DENSE_F64; layout <= CSR_F32_I64_I64; layout++) {
-            float bad = layout % 2 ? INFINITY : NAN;
-            sample *s = sample_make(70, 5, many ? 3 : 2, 0.05, 55);
-            margin_column columns[5] = {{0}};
-            for (int j = 0; j < 5; j++)
-                columns[j].name = names[j];
-            int64_t k = s->start_i64[41]; /* the first stored value of row 42 */
-            int64_t column = s->index_i64[k];
-            s->stored_f64[k] = (double)(s->stored_f32[k] = bad);
-            s->f64[41 * 5 + column] = s->wide_f64[41 * 8 + column] = (double)bad;
-            s->f32[41 * 5 + column] = s->wide_f32[41 * 8 + column] = bad;
-            margin_data data = sample_data(s, layout);
-            data.columns = columns;
-            if (isnan((double)bad) && takes_missing(e)) {
-                margin_spec *spec = parse_text(f->context, e->text);
-                margin_model *model = NULL;
-                margin_error error = {0};
-                margin_status status = margin_fit(f->context, spec, &data, &model, NULL, &error);
-                if (status < 0) { /* the stage leaves the gap for the learner to refuse */
-                    assert_int_equal(status, MARGIN_ERROR_DATA);
-                    assert_contains(error.text, "row 42");
-                }
-                margin_model_free(model);
-                margin_spec_free(spec);
-            } else {
-                fit_refused(f->context, e->text, &data, MARGIN_ERROR_DATA, "row 42");
-                fit_refused(f->context, e->text, &data, MARGIN_ERROR_DATA, names[column]);
-            }
-            sample_free(s);
-        }
-    }
-}
-
-static void test_nothing_to_learn(void **state) {
-    fixture *f = *state;
-    const double zeros[70] = {0};
-    for (const entry *e = f->entries; e < f->entries + f->count; e++) {
-        margin_data data = sample_data(f->two, DENSE_F64);
-        data.weights = margin_values_f64(zeros, 70);
-        fit_refused(f->context, e->text, &data, MARGIN_ERROR_DATA, "weight 0");
-        data = sample_data(f->two, DENSE_F64);
-        data.x.rows = data.y.count = 0;
-        fit_refused(f->context, e->text, &data, MARGIN_ERROR_DATA, "no rows");
-        data = sample_data(f->two, DENSE_F64);
-        data.x.columns = 0;
-        fit_refused(f->context, e->text, &data, MARGIN_ERROR_DATA, "no feature columns");
-        if (!(e->learner->abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS))) continue;
-        data = sample_data(f->two, DENSE_F64);
-        data.y.values = zeros;
-        fit_refused(f->context, e->text, &data, MARGIN_ERROR_DATA, "the label '0'");
-        data.x.rows = data.y.count = 1;
-        fit_refused(f->context, e->text, &data, MARGIN_ERROR_DATA, "the label '0'");
-        data = sample_data(f->two, DENSE_F64);
-        data.y.values = NULL;
-        fit_refused(f->context, e->text, &data, MARGIN_ERROR_DATA, "no target");
-    }
-}
-
-/* Constant columns, among them one of zeros, and a column much larger than the rest. */
-static void test_awkward_columns(void **state) {
-    fixture *f = *state;
-    for (int many = 0; many < 2; many++) {
-        sample *s = sample_make(70, 5, many ? 3 : 2, 0.05, 66);
-        for (int64_t i = 0; i < 70; i++) {
-            s->f64[i * 5] = 0;
-            s->f64[i * 5 + 2] = -3.5;
-            s->f64[i * 5 + 4] *= 1e6;
-        }
-        for (const entry *e = f->entries; e < f->entries + f->count; e++) {
-            /* e^(x.z) of large numbers is not one; that must be said, not stored */
-            bool large = strstr(e->text, "kernel=") && !strstr(e->text, "|");
-            margin_data data = sample_data(s, DENSE_F64);
-            margin_spec *spec = parse_text(f->context, e->text);
-            margin_model *model = NULL;
-            margin_error error = {0};
-            margin_status status = margin_fit(f->context, spec, &data, &model, NULL, &error);
-            margin_spec_free(spec);
-            if (status < 0 && !large) fail_msg("%s: %s", e->text, error.text);
-            if (status < 0) {
-                assert_int_equal(status, MARGIN_ERROR_DATA);
-                continue;
-            }
-            double *scores = scores_of(model, &data.x);
-            for (int64_t k = 0; k < 70 * margin_model_score_count(model); k++)
-                assert_true(!isnan(scores[k]));
-            free(scores);
-            margin_model_free(model);
-        }
-        sample_free(s);
-    }
-}
-
 /* ---- Prediction, files, proofs --------------------------------------------------------------- */
 
 static void test_prediction(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     FOR_EACH_SPEC(f, e) {
-        const sample *s = sample_for(f, many);
+        const sample *s = contract_sample(f, many);
         for (int layout = 0; layout < LAYOUTS; layout++) {
             margin_data data = sample_data(s, layout);
             margin_model *model = fit_text(f->context, e->text, &data, NULL);
@@ -529,12 +309,13 @@ static void test_prediction(void **state) {
 }
 
 static void test_files(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     char dir[SUPPORT_PATH], path[SUPPORT_PATH];
     support_temp_dir(dir);
     snprintf(path, sizeof path, "%.*s/model.margin", SUPPORT_PATH - 20, dir);
     FOR_EACH_SPEC(f, e) {
-        margin_data data = sample_data(sample_for(f, many), many ? CSR_F64_I32_I64 : DENSE_F32);
+        margin_data data =
+            sample_data(contract_sample(f, many), many ? CSR_F64_I32_I64 : DENSE_F32);
         margin_error error = {0};
         void *bytes = NULL;
         int64_t length = 0;
@@ -566,9 +347,9 @@ static void test_files(void **state) {
 }
 
 static void test_reports_and_proofs(void **state) {
-    fixture *f = *state;
+    contract *f = *state;
     FOR_EACH_SPEC(f, e) {
-        margin_data data = sample_data(sample_for(f, many), DENSE_F64);
+        margin_data data = sample_data(contract_sample(f, many), DENSE_F64);
         margin_report report, found;
         margin_error error = {0};
         margin_model *model = fit_text(f->context, e->text, &data, &report);
@@ -600,109 +381,6 @@ static void test_reports_and_proofs(void **state) {
     }
 }
 
-/* ---- Running out, breaking off --------------------------------------------------------------- */
-
-typedef struct {
-    const char *text;
-    margin_data data;
-    margin_model *const untouched;
-} failing_case;
-
-static margin_status fit_body(margin_context *context, void *user, margin_error *error) {
-    const failing_case *c = user;
-    margin_spec *spec = NULL;
-    margin_model *model = c->untouched;
-    margin_report report, before;
-    memset(&report, 0x5C, sizeof report);
-    memcpy(&before, &report, sizeof report);
-    margin_status status = margin_spec_parse(context, c->text, &spec, error);
-    if (status < 0) return status;
-    status = margin_fit(context, spec, &c->data, &model, &report, error);
-    margin_spec_free(spec);
-    if (status < 0) {
-        assert_ptr_equal(model, c->untouched);
-        assert_memory_equal(&report, &before, sizeof report);
-        return status;
-    }
-    margin_model_free(model);
-    return status;
-}
-
-static void test_allocations(void **state) {
-    fixture *f = *state;
-    int64_t selection[30];
-    for (int i = 0; i < 30; i++)
-        selection[i] = 2 * i;
-    FOR_EACH_SPEC(f, e) {
-        failing_case c = {e->text,
-                          sample_data(sample_for(f, many), many ? CSR_F64_I32_I64 : DENSE_F64),
-                          (margin_model *)(void *)&c};
-        c.data.selection = selection;
-        c.data.selected = 30;
-        assert_true(support_fail_each_allocation(1, fit_body, &c) > 10);
-    }
-}
-
-/* A failure in one of several threads. */
-static void test_allocations_with_threads(void **state) {
-    fixture *f = *state;
-    for (int n = 0; n < f->count; n += 5) {
-        failing_case c = {f->entries[n].text, sample_data(f->three, DENSE_F64),
-                          (margin_model *)(void *)&c};
-        assert_true(support_fail_each_allocation(3, fit_body, &c) > 10);
-    }
-}
-
-/* Cancels its context when a given allocation is made: a moment of the fit that can be repeated. */
-typedef struct {
-    margin_context *context;
-    support_heap heap;
-    margin_allocator inner;
-    long long calls, cancel_at;
-} canceller;
-
-static void *cancelling_allocate(size_t bytes, void *user) {
-    canceller *c = user;
-    if (++c->calls == c->cancel_at) margin_context_cancel(c->context);
-    return c->inner.allocate(bytes, c->inner.user);
-}
-
-static void cancelling_release(void *memory, size_t bytes, void *user) {
-    canceller *c = user;
-    c->inner.release(memory, bytes, c->inner.user);
-}
-
-static void test_cancel(void **state) {
-    fixture *f = *state;
-    FOR_EACH_SPEC(f, e) {
-        failing_case body = {e->text, sample_data(sample_for(f, many), DENSE_F64),
-                             (margin_model *)(void *)&body};
-        int cancelled = 0;
-        for (long long moment = 0;; moment++) {
-            canceller c = {.cancel_at = 0};
-            support_heap_init(&c.heap);
-            c.inner = support_allocator(&c.heap);
-            margin_context_options options = {.size = sizeof options, .threads = 1};
-            options.allocator = (margin_allocator){cancelling_allocate, cancelling_release, &c};
-            margin_error error = {0};
-            assert_int_equal(margin_context_create(&options, &c.context, &error), MARGIN_OK);
-            if (moment == 0) margin_context_cancel(c.context); /* before anything */
-            c.cancel_at = moment == 0 ? 0 : c.calls + moment;
-            margin_status status = fit_body(c.context, &body, &error);
-            bool reached = moment == 0 || c.calls >= c.cancel_at;
-            margin_context_free(c.context);
-            support_assert_nothing_live(&c.heap);
-            if (!reached) break;
-            if (status != MARGIN_ERROR_CANCELLED)
-                fail_msg("%s: cancelled at allocation %lld, status %d", e->text, moment,
-                         (int)status);
-            assert_contains(error.text, "cancelled");
-            cancelled++;
-        }
-        assert_true(cancelled > 10);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_and_refits),
@@ -713,15 +391,9 @@ int main(void) {
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_weights_are_copies),
         cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_nothing_to_learn),
-        cmocka_unit_test(test_awkward_columns),
         cmocka_unit_test(test_prediction),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_reports_and_proofs),
-        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_allocations_with_threads),
-        cmocka_unit_test(test_cancel),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, contract_set_up, contract_tear_down);
 }

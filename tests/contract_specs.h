@@ -1,0 +1,32 @@
+/* Specs made from the catalogue: every learner with its defaults, with each choice of each option,
+ * and behind every stage. */
+#ifndef CONTRACT_SPECS_H
+#define CONTRACT_SPECS_H
+
+#include "model_cases.h"
+
+enum { MOST_SPECS = 200, SPEC_ROOM = 120 };
+
+typedef struct {
+    char text[SPEC_ROOM];
+    const margin_component *learner, *stage; /* stage NULL: none */
+} entry;
+
+typedef struct {
+    margin_context *context;
+    entry entries[MOST_SPECS];
+    int count;
+    sample *two, *three;
+} contract;
+
+int contract_set_up(void **state);
+int contract_tear_down(void **state);
+
+/* Two or three classes. */
+const sample *contract_sample(const contract *f, int many);
+
+#define FOR_EACH_SPEC(f, e)                                                                        \
+    for (const entry *e = (f)->entries; e < (f)->entries + (f)->count; e++)                        \
+        for (int many = 0; many < 2; many++)
+
+#endif
