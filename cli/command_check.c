@@ -47,6 +47,13 @@ static void print_column(cli_text *text, const margin_column_summary *s, bool ta
     text_puts(text, "\n");
 }
 
+static int64_t count_missing(const margin_column_summary *summaries, int64_t count) {
+    int64_t missing = 0;
+    for (int64_t j = 0; j < count; j++)
+        missing += summaries[j].missing;
+    return missing;
+}
+
 static const char *format_name(margin_format format) {
     switch (format) {
     case MARGIN_FORMAT_CSV:
@@ -76,7 +83,7 @@ static void json_table(cli_text *text, cli_session *session, const margin_table 
     for (int64_t j = 0; j < count; j++)
         json_column(text, &summaries[j], j >= data->x.columns);
     json_close(text, ']');
-    json_integer(text, "missing", details.missing);
+    json_integer(text, "missing", count_missing(summaries, count));
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "total", cli_elapsed(session));
@@ -91,7 +98,7 @@ static void print_table(cli_text *text, const margin_table *table, const margin_
     margin_table_details details = margin_table_info(table);
     text_printf(text, "%s, %lld rows, %lld columns, %lld missing values\n\n",
                 format_name(details.format), (long long)data->x.rows, (long long)count,
-                (long long)details.missing);
+                (long long)count_missing(summaries, count));
     text_printf(text, "%-24s %-10s %9s %9s %11s %11s %11s %11s\n", "column", "type", "missing",
                 "distinct", "min", "max", "mean", "sd");
     for (int64_t j = 0; j < count; j++)

@@ -12,6 +12,10 @@ static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7"
                                       "#E69F00", "#56B4E9", "#F0E442", "#000000"};
 enum { COLOURS = sizeof colours / sizeof colours[0] };
 
+/* The same, mixed with white, for regions under the samples. */
+static const char *const pale_colours[COLOURS] = {"#B3D5E8", "#F3CFB3", "#B3E2D5", "#F0D7E5",
+                                                  "#F8E2B3", "#CDE8F7", "#FBF8C6", "#B3B3B3"};
+
 static int out_of_memory(void) {
     cli_progress_end();
     fputs("margin: out of memory for the picture\n", stderr);
@@ -249,15 +253,16 @@ static void boundary_script(cli_text *script, const boundary *b, picture_kind ki
         text_puts(script, "unset colorbox\nset palette maxcolors ");
         text_printf(script, "%lld defined (", (long long)classes);
         for (int64_t k = 0; k < classes; k++)
-            text_printf(script, "%s%lld '%s'", k ? ", " : "", (long long)k, colours[k % COLOURS]);
+            text_printf(script, "%s%lld '%s'", k ? ", " : "", (long long)k,
+                        pale_colours[k % COLOURS]);
         text_printf(script, ")\nset cbrange [0:%lld]\nplot '-' using 1:2:3 with image notitle",
                     (long long)(classes > 1 ? classes - 1 : 1));
     } else {
         text_puts(script, "plot '-' with points pt '.' title 'boundary'");
     }
     for (int64_t k = 0; k < classes; k++) {
-        if (image) /* white ring, coloured disc: visible on its own region too */
-            text_puts(script, ", '-' with points pt 7 ps 1 lc rgb 'white' notitle");
+        if (image) /* white ring, coloured disc */
+            text_puts(script, ", '-' with points pt 7 ps 0.9 lc rgb 'white' notitle");
         text_puts(script, ", '-' with points ");
         if (image)
             text_printf(script, "pt 7 ps 0.7 lc rgb '%s' title ", colours[k % COLOURS]);
