@@ -39,6 +39,9 @@ typedef struct mg_problem {
     const double *weight;    /* NULL: all one */
     const int64_t *original; /* row number of sample i in the user's data (for traces, dual forms,
                                 messages); NULL: i */
+    /* Affine stages that were not applied, for learners that take them so (takes_affine): column j
+     * means scale[j] x_ij + shift[j]. Columns numbers each; NULL: 1 and 0. */
+    const double *scale, *shift;
 } mg_problem;
 
 MG_INLINE int64_t mg_sample_row(const mg_problem *p, int64_t i) {
@@ -76,6 +79,10 @@ typedef struct mg_fit {
 
 typedef struct mg_learner {
     margin_component info;
+    /* It uses scale and shift of a problem: affine stages just before it are then not applied, so
+     * that the data are not copied and sparse data stay sparse. Its hypothesis is linear, in the
+     * units behind the stages. */
+    bool takes_affine;
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const mg_option_value *options, margin_error *error);

@@ -1,13 +1,16 @@
 /* The design matrix of a linear model: rows of a problem, an intercept, and affine columns that are
  * never written down.
  *
- *   column j of the model's matrix A:   a_ij = scale_j x_ij + shift_j      (stages that the
- * pipeline did not apply)
+ *   column j of the model's matrix A:   a_ij = scale_j x_ij + shift_j
  *
- * Every solver reaches the data through these passes, each a sweep over fixed row blocks with f64
- * partial sums, dense or CSR, f32 or f64; so results do not depend on the number of threads, X is
- * never copied, and centring or scaling costs no pass and keeps CSR sparse. Vectors over columns
- * have `columns` numbers in A's units; vectors over samples have `samples` numbers. */
+ * where scale and shift come from stages that the pipeline did not apply (mg_problem). Every solver
+ * reaches the data through these passes, each a sweep over fixed row blocks with f64 partial sums,
+ * dense or CSR, f32 or f64; so results do not depend on the number of threads, X is never copied,
+ * and centring or scaling costs no pass and keeps CSR sparse.
+ *
+ * Vectors over columns have `columns` numbers in A's units; vectors over samples have `samples`
+ * numbers. A design is for one call at a time. Every pass fails with CANCELLED or MEMORY only, and
+ * then leaves outputs undefined. */
 #ifndef MG_DESIGN_H
 #define MG_DESIGN_H
 
@@ -19,8 +22,9 @@ typedef struct mg_design {
     const mg_problem *problem;
     const mg_row_ops *ops;
     mg_isa isa;
-    int64_t samples, columns, block_rows;
-    const double *scale, *shift; /* NULL: 1 and 0 */
+    int64_t samples, columns;
+    int64_t block_rows;          /* of every pass that sums over rows: a constant of the shape */
+    const double *scale, *shift; /* the problem's; NULL: 1 and 0 */
     double *work;                /* columns numbers: weights in X's units */
     mg_heap *heap;
 } mg_design;
@@ -30,32 +34,68 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
 void mg_design_free(mg_design *design);
 
 /* scores[i] = a_i . w + b */
-margin_status mg_design_scores(mg_design *d, const double *w, double b, double *scores);
-/* gradient_j = sum_i r_i a_ij, *total = sum_i r_i (either may be NULL) */
+margin_status mg_design_scores(mg_design *d, const double *w, double b, double *scores,
+                               margin_error *error);
+
+/* gradient_j = sum_i r_i a_ij, *total = sum_i r_i; total may be NULL. */
 margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient, double *total,
                                  margin_error *error);
 
-/* One pass for a loss: scores, loss and gradient at (w, b) while a block of rows is in cache.
- *   t_i = sign_i f_i (margin losses) or f_i - target_i;  value = sum c_i loss(t_i);  r_i = c_i
- * slope(t_i) (times sign_i) scores and slopes may be NULL. c NULL: the samples' weights times
- * `factor`. */
-typedef struct mg_loss_sums {
-    double value, intercept_gradient;
-    int64_t errors; /* misclassified, z <= 0 */
-} mg_loss_sums;
+/* One row, for methods that go sample by sample (with the weights in X's units, see
+ * mg_design_to_rows): the row number in problem->x for design->ops. */
+MG_INLINE int64_t mg_design_row(const mg_design *d, int64_t i) {
+    return mg_sample_row(d->problem, i);
+}
+/* v_j = scale_j w_j, and the returned sum_j shift_j w_j: a_i . w = x_i . v + that sum. v may be w.
+ */
+double mg_design_to_rows(const mg_design *d, const double *w, double *v);
+
+/* One pass for a loss at (w, b): scores, loss and gradient while a block of rows is in cache.
+ *   t_i = sign_i f_i (losses of a margin) or f_i - target_i */
+typedef struct mg_loss_point {
+    /* arrays that the caller wants filled; NULL: not wanted */
+    double *scores;     /* samples: f_i */
+    double *slopes;     /* samples: c_i loss'(t_i), times sign_i: the derivative in f_i */
+    double *curvatures; /* samples: c_i loss''(t_i) */
+    double *gradient;   /* columns: sum_i slopes_i a_i; not wanted: half a pass */
+    /* results */
+    double value;              /* sum c_i loss(t_i) */
+    double intercept_gradient; /* sum slopes_i */
+    int64_t errors;            /* losses of a margin: samples with z <= 0 (or NaN) */
+} mg_loss_point;
+/* c: samples numbers >= 0; NULL: the weights of the samples. */
 margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,
-                             const double *c, double factor, double *scores, double *slopes,
-                             double *gradient, mg_loss_sums *sums, margin_error *error);
+                             const double *c, mg_loss_point *point, margin_error *error);
 
-/* G = sum over chosen samples of d_i (a_i, 1)(a_i, 1)': (columns + 1)^2 numbers, symmetric, full
- * storage, leading dimension columns + 1. chosen NULL: all samples; d NULL: weights of the samples.
- * Dense: packed SYRK tiles; CSR: sparse outer products. `single`: products in f32 (for
- * preconditioners), sums across blocks in f64 all the same. */
-margin_status mg_design_gram(mg_design *d, const int64_t *chosen, int64_t count,
-                             const double *weights, bool single, double *gram, margin_error *error);
+/* The product with a weighted Gram in one pass (Hessian times vector):
+ *   (out, *total) = sum_k weights_k (a_i, 1) ((a_i, 1) . (v, v0)),  i = chosen[k]
+ * chosen NULL: samples 0..count-1 = all. total may be NULL. out may not be v. */
+margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t count,
+                                const double *weights, const double *v, double v0, double *out,
+                                double *total, margin_error *error);
 
-/* Mean and standard deviation of each column of A over a fixed sample of at most 4096 samples (or
- * all, `exact`), for preconditioning. */
+/* A weighted Gram: G = sum_k d_k e_k e_k' with e_k = (a_i1', ..., a_ip', extra_i, 1), i = chosen[k],
+ * a_ij' = (a_ij - centre_j) * factor_j. */
+typedef struct mg_gram_request {
+    const int64_t *chosen; /* samples, ascending or not; NULL: all */
+    int64_t count;         /* of chosen */
+    const double *weights; /* d_k >= 0 of chosen[k] (chosen NULL: of sample k); NULL: the weights of
+                              the samples */
+    const double *centre, *factor; /* columns numbers; NULL: 0 and 1 */
+    const double *extra;           /* samples numbers, such as the targets; NULL: no such column */
+    bool single; /* products in f32, for preconditioners; sums across row blocks in f64 all the same
+                  */
+} mg_gram_request;
+/* Rows and columns of the result: columns + 1, or columns + 2 with `extra`; the last one belongs to
+ * the intercept (so the corner is the sum of d). */
+int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request);
+/* Fills size x size numbers, both triangles. Dense: packed tiles, count * size^2 multiply-adds;
+ * CSR: sparse outer products, and the affine part afterwards in size^2. */
+margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, double *gram,
+                             margin_error *error);
+
+/* Weighted mean and standard deviation of each column of A, of all samples (`exact`, one pass) or
+ * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0. */
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error);
 

@@ -1,0 +1,33 @@
+/* Cholesky factor of a symmetric positive definite matrix, and solves with it.
+ *
+ * Blocked, on the tiles of symmetric_product.h, in parallel; the bits depend on the instruction set
+ * and not on the number of threads. (LAPACK's reference dpotrf does the same some twenty times more
+ * slowly from 500 columns up.) Solves are serial, allocate nothing and may run in any number of
+ * threads. */
+#ifndef MG_CHOLESKY_H
+#define MG_CHOLESKY_H
+
+#include "base/context.h"
+#include "base/cpu.h"
+
+/* A = L L' for the row-major n x n matrix `a` with leading dimension lda >= n: reads its lower
+ * triangle (diagonal included) and replaces it by L; what is above the diagonal is neither read nor
+ * written. *failed: 0, or the order (from 1) of the first leading minor that is not positive
+ * (NaN included); `a` is then undefined, and the call still returns MARGIN_OK. CANCELLED, MEMORY.
+ * n^3/3 multiply-adds. */
+margin_status mg_cholesky_factor(margin_context *context, int64_t n, double *a, int64_t lda,
+                                 int64_t *failed, margin_error *error);
+
+/* x = A^-1 x with that factor: n^2 multiply-adds. */
+void mg_cholesky_solve(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x);
+/* x = L^-1 x and x = L'^-1 x */
+void mg_cholesky_solve_lower(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x);
+void mg_cholesky_solve_upper(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x);
+
+/* An estimate of 1 / (|A| |A^-1|) in the 1-norm, `norm` = |A|_1 taken before factoring: rarely more
+ * than three times too large (Higham, "FORTRAN codes for estimating the one-norm of a real or
+ * complex matrix", ACM TOMS 14, 1988). work: 2 n numbers. About five solves. */
+double mg_cholesky_condition(mg_isa isa, int64_t n, const double *l, int64_t ld, double norm,
+                             double *work);
+
+#endif
