@@ -114,8 +114,8 @@ static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
     case MG_CSV_NO_VALUE:
         return mg_fail_source(csv->error, csv->source, offset,
                               "the value of column '%s' is missing (cell '%s', data row %lld), and "
-                              "missing values are to be refused: fill it in, drop such rows "
-                              "(missing=drop) or fill in means (missing=mean)",
+                              "missing values are to be refused: fill it in, leave such rows out "
+                              "(--missing drop) or have means filled in (--missing mean)",
                               name.text, text.text, (long long)result->row + 1);
     case MG_CSV_QUOTES:
         return mg_fail_source(csv->error, csv->source, offset,
