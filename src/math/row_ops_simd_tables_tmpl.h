@@ -2,7 +2,7 @@
  * type, with ISA_TEXT and the constants LANES, TILE_ROWS, TILE_FUNCTIONS defined. */
 
 /* What to fetch early, measured best: of 2..12 rows in arbitrary order, of 1..4 KB in sequence. */
-enum { ROWS_AHEAD = 4, BYTES_AHEAD = 2048 };
+enum { ROWS_AHEAD = 6, BYTES_AHEAD = 2048 };
 
 #define REAL            double
 #define NAME(x)         x##_f64

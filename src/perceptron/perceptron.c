@@ -58,20 +58,6 @@ static margin_status start_state(mg_perceptron_run *run) {
     return MARGIN_OK;
 }
 
-static margin_status new_order(mg_perceptron_run *run) {
-    const mg_problem *p = run->problem;
-    run->scan = (mg_row_scan){&p->x, p->index, p->sign};
-    if (run->options.order != MG_SHUFFLED) return MARGIN_OK;
-    run->order = mg_arena_new(&run->arena, run->count, sizeof *run->order);
-    run->order_rows = mg_arena_new(&run->arena, run->count, sizeof *run->order_rows);
-    if (p->sign) run->order_sign = mg_arena_new(&run->arena, run->count, 1);
-    if (!run->order || !run->order_rows || (p->sign && !run->order_sign))
-        return mg_no_memory(run->context->heap, run->count, sizeof *run->order,
-                            "the shuffled order of the rows", run->fit->error);
-    run->scan = (mg_row_scan){&p->x, run->order_rows, run->order_sign};
-    return MARGIN_OK;
-}
-
 /* Scores of the dual form, and room for scores of a few rows per thread. */
 static margin_status new_scores(mg_perceptron_run *run) {
     enum { SCRATCH = 1024 };
@@ -113,7 +99,7 @@ static void set_up(mg_perceptron_run *run, mg_fit *fit) {
 
 static margin_status train(mg_perceptron_run *run) {
     MG_TRY(start_state(run));
-    MG_TRY(new_order(run));
+    MG_TRY(mg_perceptron_order_begin(run));
     MG_TRY(new_scores(run));
     if (run->options.dual) MG_TRY(mg_perceptron_dual_begin(run));
     if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_begin(run));

@@ -15,8 +15,6 @@
  * So weight k is exactly k adjacent copies, and weight 0 is no sample. */
 #include "perceptron/perceptron_run.h"
 
-#include "base/random.h"
-
 #include <math.h>
 
 /* A pass that settles nothing may never end: from here on plain weights ask for a proof. */
@@ -132,18 +130,6 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
     return MARGIN_OK;
 }
 
-/* A new permutation for each pass, and what the scan needs of it side by side. */
-static void shuffle(mg_perceptron_run *run) {
-    for (int64_t p = 0; p < run->count; p++)
-        run->order[p] = p;
-    mg_random_shuffle(run->fit->seed, MG_RANDOM_SHUFFLE, (uint64_t)run->passes, run->order,
-                      run->count);
-    for (int64_t p = 0; p < run->count; p++) {
-        run->order_rows[p] = mg_sample_row(run->problem, run->order[p]);
-        if (run->order_sign) run->order_sign[p] = run->problem->sign[run->order[p]];
-    }
-}
-
 /* ---- All passes ------------------------------------------------------------------------------ */
 
 /* Plain weights on data that is proven not to be separable will never settle. Whoever gave a number
@@ -168,7 +154,7 @@ margin_status mg_perceptron_passes(mg_perceptron_run *run) {
     MG_TRY(trace_step(run, -1));
     for (;;) {
         bool clean = false;
-        if (run->order) shuffle(run);
+        MG_TRY(mg_perceptron_order_next(run));
         margin_status status = one_pass(run, &clean);
         if (status != MARGIN_OK) return status;
         run->passes++;

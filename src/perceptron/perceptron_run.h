@@ -1,6 +1,7 @@
 /* One training of a perceptron, shared by the files of this folder.
  *
  *   perceptron_run.c      who is visited when, and when it ends
+ *   perceptron_order.c    permutations
  *   perceptron_primal.c   scores from weights: two classes, or several trained together
  *   perceptron_dual.c     scores kept up to date through the Gram matrix
  *   perceptron_pocket.c   the best state seen          perceptron_average.c   the mean state
@@ -59,6 +60,14 @@ typedef struct mg_perceptron_pocket {
     int regardless; /* states looked at in this pass although they were right nowhere */
 } mg_perceptron_pocket;
 
+/* Permutations of the passes [first, first + ready), one behind the other. NULL where the order
+ * does not change. */
+typedef struct mg_perceptron_orders {
+    int64_t *samples, *rows;
+    int8_t *sign;
+    int64_t room, first, ready;
+} mg_perceptron_orders;
+
 struct mg_perceptron_run {
     mg_fit *fit;
     margin_context *context;
@@ -73,10 +82,9 @@ struct mg_perceptron_run {
     int64_t block_rows; /* of sweeps over the samples */
     int64_t chunk;      /* positions between two polls */
 
-    /* Visiting order: NULL where it is the samples' own. */
-    int64_t *order, *order_rows;
-    int8_t *order_sign;
-    mg_row_scan scan;
+    const int64_t *order; /* sample at each position of this pass; NULL: their own order */
+    mg_row_scan scan;     /* rows and signs at each position */
+    mg_perceptron_orders orders;
 
     mg_perceptron_state now;
     int64_t length;          /* of a state */
@@ -101,6 +109,11 @@ struct mg_perceptron_run {
 /* ---- perceptron_run.c */
 /* Visits until nothing is misclassified (OK), a limit is met (above 0), or a failure. */
 margin_status mg_perceptron_passes(mg_perceptron_run *run);
+
+/* ---- perceptron_order.c */
+margin_status mg_perceptron_order_begin(mg_perceptron_run *run);
+/* Sets order and scan for the pass that comes. */
+margin_status mg_perceptron_order_next(mg_perceptron_run *run);
 
 /* ---- states */
 margin_status mg_perceptron_state_new(mg_perceptron_run *run, mg_perceptron_state *state);
