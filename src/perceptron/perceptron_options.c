@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-/* Passes where none are asked for. Plain weights can only be used if they separate, so it tries for
- * long (and stops early once it is proven that they never will); pocket and averaged weights are
- * good long before, and on overlapping classes every limit is reached. */
+/* Passes where none are asked for. Plain weights can only be used if they separate, so they try for
+ * long (perceptron_run.c: longer if they are proven to get there, not at all if they never will);
+ * pocket and averaged weights are good long before, and on overlapping classes every limit is
+ * reached. */
 enum { PASSES_PLAIN = 1000, PASSES_OTHER = 100 };
 
 enum {
@@ -57,9 +58,11 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
     [PASSES] = {.name = "passes",
                 .type = MARGIN_OPTION_INTEGER,
                 .low = 1,
-                .high = 1e7,
-                .help = "limit on passes over the rows (default 1000, for pocket and averaged 100; "
-                        "with order=first: of as many updates as there are rows)"},
+                .high = MG_PERCEPTRON_MOST_PASSES,
+                .help =
+                    "limit on passes over the rows, with order=first of as many updates as there "
+                    "are rows (default: 1000, more where it is known that it will end; for "
+                    "pocket and averaged 100)"},
     [KERNEL] =
         {.name = "kernel",
          .type = MARGIN_OPTION_CHOICE,

@@ -24,7 +24,7 @@ typedef struct mg_perceptron_options {
     double start_intercept;
 } mg_perceptron_options;
 
-enum { MG_PERCEPTRON_OPTION_COUNT = 14 };
+enum { MG_PERCEPTRON_OPTION_COUNT = 14, MG_PERCEPTRON_MOST_PASSES = 10 * 1000 * 1000 };
 extern const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT];
 
 /* `values` has passed mg_perceptron_check. */

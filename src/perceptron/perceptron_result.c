@@ -13,14 +13,18 @@
  * passes over the data and a square of the columns for each row that matters. */
 enum { AUTO_NUMBERS = 50 * 1000 * 1000, AUTO_COLUMNS = 512 };
 
-static bool affordable(const mg_perceptron_run *run) {
+double mg_perceptron_numbers(const mg_perceptron_run *run) {
     const margin_matrix *x = &run->problem->x;
-    if (run->options.bound == MG_BOUND_YES) return true;
-    if (run->options.bound == MG_BOUND_NO || run->columns > AUTO_COLUMNS) return false;
     double per_row = (double)run->columns;
     if (mg_is_csr(x) && x->rows > 0)
         per_row = (double)(mg_row_start(x, x->rows) - mg_row_start(x, 0)) / (double)x->rows;
-    return per_row * (double)run->count <= AUTO_NUMBERS;
+    return per_row * (double)run->count;
+}
+
+static bool affordable(const mg_perceptron_run *run) {
+    if (run->options.bound == MG_BOUND_YES) return true;
+    if (run->options.bound == MG_BOUND_NO || run->columns > AUTO_COLUMNS) return false;
+    return mg_perceptron_numbers(run) <= AUTO_NUMBERS;
 }
 
 margin_status mg_perceptron_separability(mg_perceptron_run *run) {
@@ -160,6 +164,14 @@ static margin_status make_hypothesis(mg_perceptron_run *run, const mg_perceptron
 
 /* ---- Reason ---------------------------------------------------------------------------------- */
 
+/* For people: four digits are enough. */
+static mg_number_text four_digits(double value) {
+    if (!(fabs(value) > 1e-290 && fabs(value) < 1e290)) return mg_number(value);
+    const double unit = pow(10.0, floor(log10(fabs(value))) - 3.0);
+    return mg_number(unit >= 1.0 ? round(value / unit) * unit
+                                 : round(value / unit) / round(1.0 / unit));
+}
+
 static const char *plural(int64_t count) {
     return count == 1 ? "" : "s";
 }
@@ -191,8 +203,8 @@ static void describe_data(const mg_perceptron_run *run, double radius, char *tex
         snprintf(text, capacity,
                  "the data is separable with margin %s, at most %s updates from zero: raise passes "
                  "or scale the columns",
-                 mg_number(run->separation_margin).text,
-                 mg_number(floor(ratio * ratio * (1.0 + 1e-9))).text);
+                 four_digits(run->separation_margin).text,
+                 four_digits(floor(ratio * ratio * (1.0 + 1e-9))).text);
     } else if (run->options.expansion) {
         snprintf(text, capacity, "raise passes, try another kernel%s",
                  plain ? ", or use variant=pocket" : "");

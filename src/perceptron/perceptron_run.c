@@ -132,15 +132,28 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
 
 /* ---- All passes ------------------------------------------------------------------------------ */
 
-/* Plain weights on data that is proven not to be separable will never settle. Whoever gave a number
- * of passes gets them nevertheless. */
+/* Passes that read about five billion numbers: some seconds. */
+static int64_t patient_limit(const mg_perceptron_run *run) {
+    const double most = 5e9, shuffle_cost = 64.0; /* of one row, in numbers read */
+    double cost = mg_perceptron_numbers(run);
+    if (run->options.order == MG_SHUFFLED) cost += shuffle_cost * (double)run->count;
+    if (run->options.order == MG_FIRST) cost *= (double)run->count; /* a pass is so many searches */
+    return (int64_t)MG_MIN(most / MG_MAX(cost, 1.0), MG_PERCEPTRON_MOST_PASSES);
+}
+
+/* Plain weights ask what they can hope for. On data that is proven not to be separable they never
+ * settle: it is the end. On data that is, they are certain to: they get more time. Whoever gave a
+ * number of passes gets just that. */
 static margin_status end_if_hopeless(mg_perceptron_run *run) {
     if (run->passes != PASSES_BEFORE_PROOF || run->options.passes_given ||
         run->options.variant != MG_PLAIN)
         return MARGIN_OK;
     MG_TRY(mg_perceptron_separability(run));
-    const bool hopeless = run->separation_known && run->verdict == MG_NOT_SEPARABLE;
-    return hopeless ? MARGIN_STOPPED_STALLED : MARGIN_OK;
+    if (!run->separation_known) return MARGIN_OK;
+    if (run->verdict == MG_NOT_SEPARABLE) return MARGIN_STOPPED_STALLED;
+    run->options.passes = MG_MAX(run->options.passes, patient_limit(run));
+    run->stop.max_iterations = run->options.passes;
+    return MARGIN_OK;
 }
 
 /* After a pass with mistakes: OK to go on. */

@@ -156,6 +156,8 @@ void mg_perceptron_average(const mg_perceptron_run *run, mg_perceptron_state *ou
 margin_status mg_perceptron_average_settle(mg_perceptron_run *run, mg_perceptron_state *average);
 
 /* ---- perceptron_result.c */
+/* Numbers stored for the samples. */
+double mg_perceptron_numbers(const mg_perceptron_run *run);
 /* Decides separability if options and size allow; OK, or a failure. */
 margin_status mg_perceptron_separability(mg_perceptron_run *run);
 margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended);
