@@ -197,30 +197,23 @@ static void man_commands(cli_text *text) {
     }
 }
 
+static bool is_numeric(const margin_option *o) {
+    return o->type == MARGIN_OPTION_NUMBER || o->type == MARGIN_OPTION_INTEGER;
+}
+
 static void option_range(cli_text *text, const margin_option *o) {
-    if (o->choices) {
-        text_puts(text, o->choices);
-        return;
-    }
-    switch (o->type) {
-    case MARGIN_OPTION_NUMBER:
-    case MARGIN_OPTION_INTEGER:
-        text_puts(text, o->low_open ? "(" : "[");
+    if (o->choices) text_puts(text, o->choices);
+    if (is_numeric(o)) {
+        text_puts(text, o->choices ? " or " : "");
+        text_puts(text, o->low_open || isinf(o->low) ? "(" : "[");
         text_number(text, o->low);
         text_puts(text, ", ");
         text_number(text, o->high);
         text_puts(text, o->high_open || isinf(o->high) ? ")" : "]");
-        return;
-    case MARGIN_OPTION_SWITCH:
-        text_puts(text, "yes|no");
-        return;
-    case MARGIN_OPTION_NUMBERS:
-        text_puts(text, "\"numbers\"");
-        return;
-    case MARGIN_OPTION_CHOICE:
-    case MARGIN_OPTION_TEXT:
-        text_puts(text, "\"text\"");
-        return;
+    } else if (!o->choices) {
+        text_puts(text, o->type == MARGIN_OPTION_SWITCH    ? "yes|no"
+                        : o->type == MARGIN_OPTION_NUMBERS ? "\"numbers\""
+                                                           : "\"text\"");
     }
 }
 

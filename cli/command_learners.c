@@ -85,11 +85,11 @@ static void print_range(cli_text *text, const margin_option *option) {
 
 static void print_option(cli_text *text, const margin_option *option) {
     text_printf(text, "  %-16s ", option->name);
-    if (option->choices)
-        text_puts(text, option->choices);
-    else if (is_numeric(option))
+    if (option->choices) text_puts(text, option->choices);
+    if (option->choices && is_numeric(option)) text_puts(text, " or ");
+    if (is_numeric(option))
         print_range(text, option);
-    else
+    else if (!option->choices)
         text_puts(text, option->type == MARGIN_OPTION_SWITCH ? "yes|no" : type_name(option->type));
     if (option->default_text) text_printf(text, ", default %s", option->default_text);
     text_printf(text, "\n                   %s\n", option->help);

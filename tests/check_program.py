@@ -201,6 +201,8 @@ def usage(d):
     for words in (['--version'], ['--help'], ['help', 'fit'], ['fit', '--help'], ['learners'], ['learners', 'perceptron']):
         p = run(*words)
         expect(p.returncode == 0 and p.stdout and not p.stderr, f'{words} answers on standard output')
+    expect(run('generate', '--markdown').stdout == (source / 'docs' / 'options.md').read_text(),
+           'docs/options.md is what margin generate --markdown prints')
     for what in ('--bash', '--zsh', '--man', '--markdown'):
         expect('perceptron' in run('generate', what).stdout, f'generate {what} knows the learners')
 
