@@ -47,7 +47,11 @@ if(TARGET margin_program AND NOT CMAKE_CROSSCOMPILING)
             DEPENDS margin_program COMMENT "Writing share/${CMAKE_MATCH_2}" VERBATIM)
         list(APPEND margin_pages ${page})
     endforeach()
-    add_custom_target(margin_manual DEPENDS ${margin_pages})
+    set(margin_all ALL)
+    if(MARGIN_SANITIZE) # nobody installs those
+        set(margin_all "")
+    endif()
+    add_custom_target(margin_manual ${margin_all} DEPENDS ${margin_pages})
     add_dependencies(product margin_manual)
     install(FILES ${margin_share}/margin.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     install(FILES ${margin_share}/margin.bash RENAME margin
