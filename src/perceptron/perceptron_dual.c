@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The Gram matrix is kept whole up to this size (8192 rows) or half of the memory limit; beyond it
- * is a cache of the rows used last. */
-enum { GRAM_MEGABYTES = 512 };
+/* The Gram matrix is kept whole up to this size (5792 rows) or half of what the memory limit
+ * leaves; beyond it is a cache of the rows used last. */
+enum { GRAM_MEGABYTES = 256 };
 
 static margin_status find_gamma(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
