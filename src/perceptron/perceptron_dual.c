@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The Gram matrix is kept whole up to this size (5792 rows) or half of what the memory limit
- * leaves; beyond it is a cache of the rows used last. */
-enum { GRAM_MEGABYTES = 256 };
+/* The Gram matrix is kept whole up to GRAM_MEGABYTES (8192 rows) or half of what the memory limit
+ * leaves; beyond it is a cache of the rows used last. From NOTE_MEGABYTES on its size is told. */
+enum { GRAM_MEGABYTES = 512, NOTE_MEGABYTES = 64 };
 
 static margin_status find_gamma(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
@@ -32,17 +32,25 @@ static margin_status check_diagonal(const mg_perceptron_run *run) {
     return MARGIN_OK;
 }
 
+static void tell_size(const mg_perceptron_run *run, int64_t bytes) {
+    const long long m = (long long)run->count;
+    if (!mg_gram_is_whole(run->gram))
+        mg_log(run->context, MARGIN_LOG_NOTE,
+               "the Gram matrix of %lld x %lld numbers does not fit into %s: its rows are computed "
+               "again when they are needed",
+               m, m, mg_bytes((uint64_t)bytes).text);
+    else if (m * m * 8 >= (int64_t)NOTE_MEGABYTES << 20)
+        mg_log(run->context, MARGIN_LOG_NOTE, "the Gram matrix of %lld x %lld numbers takes %s", m,
+               m, mg_bytes((uint64_t)(m * m * 8)).text);
+}
+
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
     const int64_t bytes = mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
     if (run->options.scale) MG_TRY(find_gamma(run));
     MG_TRY(mg_gram_create(run->context, &run->options.kernel, &p->x, p->index, p->count, bytes,
                           &run->gram, run->fit->error));
-    if (!mg_gram_is_whole(run->gram))
-        mg_log(run->context, MARGIN_LOG_NOTE,
-               "the Gram matrix of %lld x %lld numbers does not fit into %s: its rows are computed "
-               "again when they are needed",
-               (long long)p->count, (long long)p->count, mg_bytes((uint64_t)bytes).text);
+    tell_size(run, bytes);
     MG_TRY(check_diagonal(run));
     return mg_perceptron_dual_refresh(run, &run->now);
 }
