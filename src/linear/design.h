@@ -74,8 +74,8 @@ margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t cou
                                 const double *weights, const double *v, double v0, double *out,
                                 double *total, margin_error *error);
 
-/* A weighted Gram: G = sum_k d_k e_k e_k' with e_k = (a_i1', ..., a_ip', extra_i, 1), i = chosen[k],
- * a_ij' = (a_ij - centre_j) * factor_j. */
+/* A weighted Gram: G = sum_k d_k e_k e_k' with e_k = (a_i1', ..., a_ip', extra_i, 1), i =
+ * chosen[k], a_ij' = (a_ij - centre_j) * factor_j. */
 typedef struct mg_gram_request {
     const int64_t *chosen; /* samples, ascending or not; NULL: all */
     int64_t count;         /* of chosen */

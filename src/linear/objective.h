@@ -52,8 +52,9 @@ double mg_total_weight(const mg_problem *problem);
 /* rho/2 |w|^2 + kappa |w|_1 */
 double mg_objective_penalty(const mg_objective *objective, const double *w);
 
-/* mg_design_loss with the penalty added: point->value = P(w, b), point->gradient (if wanted) that of
- * its smooth part, rho w included and kappa |w|_1 not; intercept_gradient is 0 without intercept.
+/* mg_design_loss with the penalty added: point->value = P(w, b), point->gradient (if wanted) that
+ * of its smooth part, rho w included and kappa |w|_1 not; intercept_gradient is 0 without
+ * intercept.
  */
 margin_status mg_objective_pass(const mg_objective *objective, const double *w, double b,
                                 mg_loss_point *point, margin_error *error);
@@ -73,10 +74,10 @@ typedef struct mg_linear_solution {
     char why[400];
 } mg_linear_solution;
 
-/* The certificate (certificate.c derives it): scores afresh, P, and the dual objective at a feasible
- * point made from solution->alpha if that is given, else from the slopes; if alpha is given it is
- * replaced by the feasible point. Sets primal, dual and gap; w and b stay as they are. Two passes;
- * with no penalty (rho = kappa = 0) also a Gram and its factor for curved losses. */
+/* The certificate (certificate.c derives it): scores afresh, P, and the dual objective at a
+ * feasible point made from solution->alpha if that is given, else from the slopes; if alpha is
+ * given it is replaced by the feasible point. Sets primal, dual and gap; w and b stay as they are.
+ * Two passes; with no penalty (rho = kappa = 0) also a Gram and its factor for curved losses. */
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
                          margin_error *error);
 

@@ -51,6 +51,12 @@ MG_INLINE vec vec_subtract(vec a, vec b) {
 MG_INLINE vec vec_multiply(vec a, vec b) {
     return _mm256_mul_pd(a, b);
 }
+MG_INLINE vec vec_divide(vec a, vec b) {
+    return _mm256_div_pd(a, b);
+}
+MG_INLINE vec vec_if_negative(vec sign, vec a, vec b) { /* a where the sign bit is set, else b */
+    return _mm256_blendv_pd(b, a, sign);
+}
 MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
     return _mm256_fmadd_pd(a, b, c);
 }

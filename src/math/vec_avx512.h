@@ -47,6 +47,12 @@ MG_INLINE vec vec_subtract(vec a, vec b) {
 MG_INLINE vec vec_multiply(vec a, vec b) {
     return _mm512_mul_pd(a, b);
 }
+MG_INLINE vec vec_divide(vec a, vec b) {
+    return _mm512_div_pd(a, b);
+}
+MG_INLINE vec vec_if_negative(vec sign, vec a, vec b) { /* a where the sign bit is set, else b */
+    return _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(sign)), b, a);
+}
 MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
     return _mm512_fmadd_pd(a, b, c);
 }

@@ -1,0 +1,57 @@
+/* Rows of a design a block at a time. */
+#include "linear/design_block.h"
+
+#include <string.h>
+
+mg_row_weights mg_design_row_weights(mg_design *d, const double *w, double b) {
+    if (!d->scale && !d->shift) return (mg_row_weights){w, b};
+    b += mg_design_to_rows(d, w, d->work);
+    return (mg_row_weights){d->work, b};
+}
+
+void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
+                            int64_t count, double *scores) {
+    const mg_design *d = list->design;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t row = mg_design_row(d, mg_visit_sample(list, first + k));
+        scores[k] = d->ops->dot(&d->problem->x, row, weights->w) + weights->b;
+    }
+}
+
+void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t count,
+                              const double *r, double *sum) {
+    const mg_design *d = list->design;
+    for (int64_t k = 0; k < count; k++)
+        if (r[k] != 0.0) {
+            const int64_t row = mg_design_row(d, mg_visit_sample(list, first + k));
+            d->ops->add(&d->problem->x, row, r[k], sum);
+        }
+}
+
+void mg_design_from_rows(const mg_design *d, double total, double *gradient) {
+    if (d->scale)
+        for (int64_t j = 0; j < d->columns; j++)
+            gradient[j] *= d->scale[j];
+    if (d->shift)
+        for (int64_t j = 0; j < d->columns; j++)
+            gradient[j] += d->shift[j] * total;
+}
+
+int64_t mg_pass_sums_size(int64_t columns) {
+    return (int64_t)sizeof(mg_pass_sums) + columns * (int64_t)sizeof(double);
+}
+
+void mg_pass_sums_clear(mg_pass_sums *sums, int64_t columns) {
+    sums->total = sums->value = 0.0;
+    sums->errors = 0;
+    sums->columns = columns;
+    memset(sums->gradient, 0, (size_t)columns * sizeof *sums->gradient);
+}
+
+void mg_pass_sums_merge(mg_pass_sums *into, const mg_pass_sums *from) {
+    into->total += from->total;
+    into->value += from->value;
+    into->errors += from->errors;
+    for (int64_t j = 0; j < into->columns; j++)
+        into->gradient[j] += from->gradient[j];
+}

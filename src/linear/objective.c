@@ -1,0 +1,109 @@
+/* The objective of a linear model: penalty, sample weights, value and gradient. */
+#include "linear/objective.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Penalty --------------------------------------------------------------------------------- */
+
+static bool given(const mg_option_value *options, int index, double *value) {
+    if (index < 0 || !options[index].given) return false;
+    *value = options[index].number;
+    return true;
+}
+
+/* The three spellings from alpha: lambda = alpha / m = 1 / (2 C m). */
+static void fill_spellings(mg_penalty *penalty, double alpha, double total_weight) {
+    penalty->alpha = alpha;
+    penalty->lambda = alpha / total_weight;
+    penalty->C = alpha > 0 ? 1 / (2 * alpha) : (double)INFINITY;
+}
+
+mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alpha_index,
+                           int lambda_index, const char *default_spelling, double default_value,
+                           double l1_ratio, double total_weight) {
+    mg_penalty penalty = {.l1_ratio = l1_ratio, .factor = 1, .spelling = default_spelling};
+    double value = default_value, strength;
+    if (given(options, c_index, &value))
+        penalty.spelling = "C";
+    else if (given(options, alpha_index, &value))
+        penalty.spelling = "alpha";
+    else if (given(options, lambda_index, &value))
+        penalty.spelling = "lambda";
+
+    if (strcmp(penalty.spelling, "C") == 0) {
+        fill_spellings(&penalty, 1 / (2 * value), total_weight);
+        penalty.C = value;
+        penalty.factor = isinf(value) ? 1 : value;
+        strength = isinf(value) ? 0 : 1;
+    } else if (strcmp(penalty.spelling, "alpha") == 0) {
+        fill_spellings(&penalty, value, total_weight);
+        strength = 2 * value;
+    } else {
+        fill_spellings(&penalty, value * total_weight, total_weight);
+        penalty.lambda = value;
+        penalty.factor = 1 / total_weight;
+        strength = 2 * value;
+    }
+    penalty.rho = strength * (1 - l1_ratio);
+    penalty.kappa = strength * l1_ratio;
+    return penalty;
+}
+
+double mg_total_weight(const mg_problem *problem) {
+    double total = 0.0;
+    for (int64_t i = 0; i < problem->count; i++)
+        total += mg_sample_weight(problem, i);
+    return total;
+}
+
+/* ---- Objective ------------------------------------------------------------------------------- */
+
+margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const mg_penalty *penalty,
+                                  bool intercept, const double class_weight[2],
+                                  mg_objective *objective, margin_error *error) {
+    const mg_problem *problem = design->problem;
+    double *c;
+    MG_NEW(design->heap, c, design->samples, "the weights of the samples", error);
+    for (int64_t i = 0; i < design->samples; i++) {
+        c[i] = penalty->factor * mg_sample_weight(problem, i);
+        if (class_weight) c[i] *= class_weight[problem->sign[i] > 0];
+    }
+    *objective = (mg_objective){.design = design,
+                                .loss = loss,
+                                .penalty = *penalty,
+                                .intercept = intercept,
+                                .c = c,
+                                .total_weight = mg_total_weight(problem)};
+    return MARGIN_OK;
+}
+
+void mg_objective_free(mg_objective *objective) {
+    if (objective->design) mg_free(objective->design->heap, objective->c);
+    memset(objective, 0, sizeof *objective);
+}
+
+double mg_objective_penalty(const mg_objective *objective, const double *w) {
+    const mg_penalty *penalty = &objective->penalty;
+    double square = 0.0, absolute = 0.0;
+    for (int64_t j = 0; j < objective->design->columns; j++) {
+        square += w[j] * w[j];
+        absolute += fabs(w[j]);
+    }
+    double value = 0.0; /* a factor of 0 stays 0 where w has overflowed the square */
+    if (penalty->rho > 0) value += penalty->rho / 2 * square;
+    if (penalty->kappa > 0) value += penalty->kappa * absolute;
+    return value;
+}
+
+margin_status mg_objective_pass(const mg_objective *objective, const double *w, double b,
+                                mg_loss_point *point, margin_error *error) {
+    const double rho = objective->penalty.rho;
+    MG_TRY(mg_design_loss(objective->design, objective->loss, w, b, objective->c, point, error));
+    point->value += mg_objective_penalty(objective, w);
+    if (point->gradient)
+        for (int64_t j = 0; j < objective->design->columns; j++)
+            point->gradient[j] += rho * w[j];
+    if (!objective->intercept) point->intercept_gradient = 0.0;
+    return MARGIN_OK;
+}

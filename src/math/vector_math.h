@@ -1,0 +1,25 @@
+/* Elementary functions of arrays. One algorithm: the bits of element i are the same for every
+ * instruction set, count and alignment. out may be x. */
+#ifndef MG_VECTOR_MATH_H
+#define MG_VECTOR_MATH_H
+
+#include "base/cpu.h"
+
+#include <stdint.h>
+
+/* e^x within one unit in the last place; 0 and infinity beyond the range, NaN stays NaN. */
+void mg_vector_exp(mg_isa isa, const double *x, int64_t count, double *out);
+/* log(1 + x) for 0 <= x <= 1, within two units in the last place; NaN stays NaN. */
+void mg_vector_log1p(mg_isa isa, const double *x, int64_t count, double *out);
+
+/* The functions of one instruction set, for the dispatcher. */
+typedef struct mg_vector_math {
+    void (*exp)(const double *x, int64_t count, double *out);
+    void (*log1p)(const double *x, int64_t count, double *out);
+} mg_vector_math;
+extern const mg_vector_math mg_vector_math_ref;
+#if defined(__x86_64__)
+extern const mg_vector_math mg_vector_math_avx2, mg_vector_math_avx512;
+#endif
+
+#endif
