@@ -148,6 +148,7 @@ static void separators_are_found(void **state) {
     assert_int_equal(separator_of("a b\nc d\n"), ',');
     assert_int_equal(separator_of("\"1;2\",3\n\"a\nb\",4\n"), ',');
     assert_int_equal(separator_of("x;y,1\nz,2\n"), ',');
+    assert_int_equal(separator_of("x;y;z,1\nu;v,2\n"), ',');
     csv_values(READ("1:2\n3:4\n", PLAIN, .separator = ':'), VALUES(2, 2, 1, 2, 3, 4));
     csv_values(READ("1 2\n3 4\n", PLAIN, .separator = ' '), VALUES(2, 2, 1, 2, 3, 4));
     margin_table *table = NULL;
@@ -213,6 +214,18 @@ static void categories_are_sorted_by_bytes(void **state) {
     csv_values(table, VALUES(8, 2, 5, 1, 2, 1, 3, 1, 4, 1, 6, 1, 2, 1, 0, 1, 1, 1));
 }
 
+static void long_categories_are_sorted_to_the_last_byte(void **state) {
+    (void)state;
+    margin_table *table = READ("longer text b,1\nlonger text a,1\nlonger text,1\nlonger text c,1\n"
+                               "longer text that goes on and on 2,1\n"
+                               "longer text that goes on and on 1,1\n",
+                               PLAIN);
+    csv_categories(&margin_table_data(table).columns[0],
+                   "longer text/longer text a/longer text b/longer text c/"
+                   "longer text that goes on and on 1/longer text that goes on and on 2");
+    csv_values(table, VALUES(6, 2, 2, 1, 1, 1, 0, 1, 3, 1, 5, 1, 4, 1));
+}
+
 static void latin1_becomes_utf8(void **state) {
     (void)state;
     margin_table *table = READ("caf\xe9,1\ncaf\xc3\xa9,2\ntea,3\n", PLAIN);
@@ -232,7 +245,9 @@ static void targets_and_weights_lie_beside_the_features(void **state) {
     assert_string_equal(data.target->name, "c");
     csv_names(table, "x");
     csv_values(table, VALUES(3, 1, 5, 6, 7));
-    table = READ("1,2\n3,4\n", .target = CSV_NULL);
+    table = READ("1,2\n3,\n,4\n", .target = CSV_NULL);
+    assert_int_equal(margin_table_info(table).missing, 1); /* the target's do not count */
+    assert_true(isnan(((const double *)margin_table_data(table).y.values)[1]));
     assert_int_equal(margin_table_data(table).target->kind, MARGIN_NUMERIC);
     assert_string_equal(margin_table_data(table).target->name, "x2");
     margin_table_free(table);
@@ -336,6 +351,7 @@ int main(void) {
         cmocka_unit_test(headers_are_found),
         cmocka_unit_test(names_are_made_usable),
         cmocka_unit_test(categories_are_sorted_by_bytes),
+        cmocka_unit_test(long_categories_are_sorted_to_the_last_byte),
         cmocka_unit_test(latin1_becomes_utf8),
         cmocka_unit_test(targets_and_weights_lie_beside_the_features),
         cmocka_unit_test(ignored_columns_are_left_out),

@@ -212,12 +212,17 @@ static void the_first_missing_value_is_named_in_all_blocks(void **unused) {
 
 /* ---- Types that show late ------------------------------------------------------------------- */
 
-/* Numbers where the sample looks, texts between: as many as pass for categories. */
+/* The reader looks at some rows at the beginnings of its blocks, which for such a file are 64 KB
+ * apart. There it finds numbers, texts only later: as many as pass for categories. */
+static bool out_of_sight(const writer *w) {
+    return w->length % (1 << 16) > (1 << 13);
+}
+
 static void a_text_that_comes_late_changes_the_type(void **unused) {
     (void)unused;
     writer w = {0};
     for (int i = 0; i < 30000; i++) {
-        bool late = i > 2000 && i % 1000 > 500;
+        bool late = out_of_sight(&w) && i % 3;
         add(&w, late ? "k" : "");
         add_number(&w, "%.0f", i % 90);
         add(&w, i % 777 == 5 ? ",\n" : ",2.5\n");
@@ -228,8 +233,8 @@ static void a_text_that_comes_late_changes_the_type(void **unused) {
     assert_non_null(table);
     margin_data data = margin_table_data(table);
     assert_int_equal(data.columns[0].kind, MARGIN_CATEGORICAL);
-    assert_int_equal(data.columns[0].category_count, 180);
-    assert_string_equal(data.columns[0].categories[179], "k9");
+    assert_int_equal(data.columns[0].category_count, 150);
+    assert_string_equal(data.columns[0].categories[149], "k89");
     assert_int_equal(data.columns[1].kind, MARGIN_NUMERIC);
     assert_int_equal(margin_table_info(table).missing, 39);
     /* As if it had been told. */
@@ -250,7 +255,7 @@ static void a_late_type_in_gzip_is_read_again(void **unused) {
     char dir[SUPPORT_PATH], path[SUPPORT_PATH];
     writer w = {0};
     for (int i = 0; i < 60000; i++)
-        add(&w, i > 20000 && i % 3 ? "x,1.5\n" : "7,2.5\n");
+        add(&w, out_of_sight(&w) && i % 3 ? "x,1.5\n" : "7,2.5\n");
     support_temp_dir(dir);
     snprintf(path, sizeof path, "%.900s/late.csv.gz", dir);
     gzFile file = gzopen(path, "wb");
@@ -276,6 +281,53 @@ static void a_late_type_in_gzip_is_read_again(void **unused) {
     margin_context_free(context);
     support_temp_remove(dir);
     free(w.text);
+}
+
+/* ---- A text that changes between the passes -------------------------------------------------- */
+
+/* One block said to hold `rows` rows of two numbers; room for `rows` of them and not a byte more.
+ */
+static mg_csv_reason parse_claimed(const mg_csv_kernels *kernels, const char *text, int64_t rows) {
+    enum { GUARD = 64 };
+    const int64_t length = (int64_t)strlen(text);
+    char *guarded = calloc(1, (size_t)length + 2 * GUARD);
+    memcpy(guarded + GUARD, text, (size_t)length);
+    double *values = malloc((size_t)rows * 2 * sizeof *values);
+    mg_csv_column columns[2] = {{.feature = true, .cells = (char *)values, .step = 16},
+                                {.feature = true, .cells = (char *)(values + 1), .step = 16}};
+    const mg_csv_block blocks[2] = {{0, 0}, {length, rows}};
+    mg_csv_result result = {.reason = MG_CSV_FINE};
+    const mg_csv_pass pass = {.text = guarded + GUARD,
+                              .end = length,
+                              .separator = ',',
+                              .counting = true,
+                              .column_count = 2,
+                              .columns = columns,
+                              .blocks = blocks,
+                              .results = &result};
+    uint8_t misfits[2] = {0};
+    mg_csv_worker worker = {.misfits = misfits,
+                            .ends = calloc(MG_CSV_STEP + 64, sizeof *worker.ends)};
+    kernels->parse_f64(&pass, 0, &worker);
+    free(worker.ends);
+    free(values);
+    free(guarded);
+    return result.reason;
+}
+
+static void a_text_that_changes_between_the_passes_is_noticed(void **unused) {
+    (void)unused;
+    const mg_csv_kernels *kernels[] = {&mg_csv_kernels_ref, &mg_csv_kernels_ref};
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) kernels[1] = &mg_csv_kernels_avx2;
+#endif
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(parse_claimed(kernels[k], "1,2\n3,4\n5,6", 3), MG_CSV_FINE);
+        assert_int_equal(parse_claimed(kernels[k], "1,2\n3,4\n5,6", 2), MG_CSV_CHANGED);
+        assert_int_equal(parse_claimed(kernels[k], "1,2\n3,4\n5,6", 4), MG_CSV_CHANGED);
+        assert_int_equal(parse_claimed(kernels[k], "1,2\n\n\n\n\n", 1), MG_CSV_FINE);
+        assert_int_equal(parse_claimed(kernels[k], "1,2\n,", 1), MG_CSV_CHANGED);
+    }
 }
 
 /* ---- Random tables -------------------------------------------------------------------------- */
@@ -511,6 +563,7 @@ int main(void) {
         cmocka_unit_test(the_first_missing_value_is_named_in_all_blocks),
         cmocka_unit_test(a_text_that_comes_late_changes_the_type),
         cmocka_unit_test(a_late_type_in_gzip_is_read_again),
+        cmocka_unit_test(a_text_that_changes_between_the_passes_is_noticed),
         cmocka_unit_test(random_tables_come_back),
         cmocka_unit_test(a_million_different_texts),
         cmocka_unit_test(many_columns),

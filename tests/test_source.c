@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -113,6 +114,41 @@ static void memory_is_copied_between_guards(void **state) {
     margin_error error;
     assert_int_equal(mg_source_memory(f->context, NULL, 5, NULL, &source, &error),
                      MARGIN_ERROR_ARGUMENT);
+    free(text);
+}
+
+/* Bytes of the mapping around `text` that are in memory, as Linux tells; -1 elsewhere. */
+static long resident_bytes(const char *text) {
+    char line[512];
+    long kilobytes = -1;
+    bool inside = false;
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long first, last;
+        if (sscanf(line, "%lx-%lx ", &first, &last) == 2)
+            inside = (uintptr_t)text >= first && (uintptr_t)text < last;
+        if (inside && sscanf(line, "Rss: %ld kB", &kilobytes) == 1) break;
+    }
+    if (maps) fclose(maps);
+    return kilobytes < 0 ? -1 : kilobytes * 1024;
+}
+
+static void pages_behind_the_parser_are_given_back(void **state) {
+    fixture *f = *state;
+    enum { LENGTH = 8 << 20, PART = 1 << 20 };
+    char *text = make_text(LENGTH), path[SUPPORT_PATH];
+    support_write_bytes(path, f->dir, "file.txt", text, LENGTH);
+    make_old(path);
+    mg_source source;
+    assert_int_equal(mg_source_open(f->context, path, &source, NULL), MARGIN_OK);
+    for (int64_t first = 0; first < LENGTH; first += PART) {
+        assert_memory_equal(source.text + first, text + first, PART);
+        mg_source_set_aside(&source, first, first + PART);
+    }
+    long resident = resident_bytes(source.text);
+    assert_true(resident < 256 * 1024); /* a page or two of each part at most */
+    assert_holds(&source, text, LENGTH);
+    mg_source_close(&source);
     free(text);
 }
 
@@ -362,9 +398,10 @@ static void what_cannot_be_opened_is_told(void **state) {
     fixture *f = *state;
     mg_source source;
     margin_error error;
-    assert_int_equal(mg_source_open(f->context, "/nonexistent/x.csv", &source, &error),
-                     MARGIN_ERROR_FILE);
-    assert_contains(error.text, "/nonexistent/x.csv");
+    char path[SUPPORT_PATH + 16];
+    snprintf(path, sizeof path, "%s/absent.csv", f->dir);
+    assert_int_equal(mg_source_open(f->context, path, &source, &error), MARGIN_ERROR_FILE);
+    assert_contains(error.text, path);
     assert_contains(error.text, "No such file");
     assert_int_equal(mg_source_open(f->context, f->dir, &source, &error), MARGIN_ERROR_FILE);
     assert_contains(error.text, "folder");
@@ -419,6 +456,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_of_all_lengths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_is_copied_between_guards, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pages_behind_the_parser_are_given_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gzip_of_all_shapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_gzip_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(text_that_was_given_back_is_read_again_for_positions,
