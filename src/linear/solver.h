@@ -30,6 +30,7 @@ typedef struct mg_linear_job {
 typedef struct mg_linear_solver {
     const char *name; /* value of the option `solver` */
     const char *summary;
+    const char *step_name; /* what it counts: "Newton steps"; at most 23 bytes */
     /* Whether it can handle this objective at all; if not, `why` (200 bytes) says so in a clause.
      */
     bool (*can)(const mg_objective *objective, char *why);
@@ -43,7 +44,14 @@ typedef struct mg_linear_solver {
 extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
     mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set, mg_solver_wide;
 
+/* For the trace, if there is one: the state after step number `step` (0: the start), whose value and
+ * errors are in `point`. */
+void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
+                     const mg_loss_point *point);
+
+/* The solver for solver=auto, and why. NULL: none can, `why` says what is in the way. */
 const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]);
+/* NULL: there is none of that name. */
 const mg_linear_solver *mg_linear_solver_named(const char *name);
 
 #endif
