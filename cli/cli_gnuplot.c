@@ -31,13 +31,15 @@ int picture_choose(const cli_arguments *arguments, picture_kind *kind) {
     return EXIT_DONE;
 }
 
+/* In single quotes nothing but the quote itself is special; in double quotes gnuplot would run
+ * what stands between backquotes as a command, and names come from data. */
 void picture_string(cli_text *script, const char *string) {
-    text_puts(script, "\"");
+    text_puts(script, "'");
     for (const char *c = string; *c; c++) {
-        if (*c == '"' || *c == '\\') text_puts(script, "\\");
+        if (*c == '\'') text_puts(script, "'");
         if ((unsigned char)*c >= 0x20) text_add(script, c, 1);
     }
-    text_puts(script, "\"");
+    text_puts(script, "'");
 }
 
 int picture_begin(const cli_arguments *arguments, picture_kind kind, const char *title,

@@ -13,7 +13,7 @@ int picture_choose(const cli_arguments *arguments, picture_kind *kind);
 int picture_begin(const cli_arguments *arguments, picture_kind kind, const char *title,
                   cli_text *script);
 
-/* A quoted gnuplot string. */
+/* A quoted gnuplot string, whatever the text holds. */
 void picture_string(cli_text *script, const char *string);
 
 /* Draws and writes the picture whole or not at all; frees the script. */

@@ -267,6 +267,13 @@ def pictures(d):
         expect(p.returncode == 0 and (d / 'p.svg').read_text().lstrip().startswith('<?xml'), f'plot {words[0]}: {p.stderr}')
         p = run('plot', *words)
         expect(p.returncode == 0 and len(p.stdout) > 500, f'plot {words[0]} in the terminal')
+    hostile = d / 'hostile.csv'
+    hostile.write_text(f'"a`touch {d}/ran`","it\'s",y\n1,2,"`touch {d}/ran`"\n3,4,yes\n2,1,"`touch {d}/ran`"\n4,5,yes\n')
+    run('fit', 'perceptron', hostile, '-o', model)
+    p = run('plot', 'boundary', model, hostile, '-o', d / 'h.svg', '--title', f'`touch {d}/ran`')
+    expect(p.returncode == 0 and "it's" in (d / 'h.svg').read_text().replace('&apos;', "'").replace('&#39;', "'"),
+           f'names with quotes and backquotes are drawn: {p.stderr}')
+    expect(not (d / 'ran').exists(), 'a name in the data is never run as a command')
     p = subprocess.run([program, 'plot', 'trace', str(trace), '-o', str(d / 'q.svg')], env={'PATH': '/nowhere'}, capture_output=True,
                        text=True)
     expect(p.returncode == 5 and 'gnuplot' in p.stderr and not (d / 'q.svg').exists(), 'a missing gnuplot is named')
