@@ -122,6 +122,7 @@ static margin_status check_made(margin_context *context, const mg_staged *staged
 
 void mg_staged_free(mg_staged *staged) {
     mg_matrix_buffer_free(&staged->buffer);
+    mg_free(staged->heap, staged->scale);
     memset(staged, 0, sizeof *staged);
 }
 
@@ -129,6 +130,7 @@ static void take_buffer(mg_staged *staged, const mg_matrix_buffer *buffer) {
     mg_matrix_buffer_free(&staged->buffer);
     staged->buffer = *buffer;
     staged->x = buffer->view;
+    staged->made = true;
 }
 
 static void start(const margin_data *data, const mg_samples *samples, const margin_model *model,
@@ -137,6 +139,7 @@ static void start(const margin_data *data, const mg_samples *samples, const marg
     staged->x = data->x;
     staged->index = samples->rows;
     staged->columns = model->inputs.items;
+    staged->heap = samples->heap;
 }
 
 /* Leaves the rows that take no part behind. */
@@ -166,7 +169,7 @@ static margin_status apply_stage(margin_context *context, const mg_fitted_stage 
 static margin_data stage_data(const margin_data *data, const mg_samples *samples,
                               const mg_staged *staged, const double *targets) {
     margin_data seen = {.x = staged->x, .columns = staged->columns, .target = data->target};
-    if (staged->buffer.heap) {
+    if (staged->made) {
         if (samples->weights) seen.weights = margin_values_f64(samples->weights, samples->count);
         if (targets) seen.y = margin_values_f64(targets, samples->count);
         return seen;
@@ -211,10 +214,99 @@ static margin_status check_rows(margin_context *context, const margin_data *data
     return mg_matrix_check_finite(context, &chosen, allow_nan, error);
 }
 
+/* ---- Affine stages left to the learner ---------------------------------------------------------
+ * Stages [first, count) just before a learner that takes them so. */
+
+static int first_left(const margin_spec *spec) {
+    int first = spec->component_count - 1;
+    if (!mg_spec_learner(spec)->learner->takes_affine) return first;
+    while (first > 0 && spec->components[first - 1].stage->affine)
+        first--;
+    return first;
+}
+
+static int first_left_of_model(const margin_model *model) {
+    int first = model->stage_count;
+    if (!model->learner->takes_affine) return first;
+    while (first > 0 && model->stages[first - 1].stage->affine)
+        first--;
+    return first;
+}
+
+/* scale and shift of all of them: s (scale x + shift) + t. */
+static margin_status leave_stages(const margin_model *model, int first, mg_staged *staged,
+                                  margin_error *error) {
+    const int64_t n = staged->x.columns;
+    double *next;
+    MG_NEW(staged->heap, staged->scale, 4 * n, "the scale of the columns", error);
+    staged->shift = staged->scale + n;
+    next = staged->shift + n;
+    for (int64_t j = 0; j < n; j++) {
+        staged->scale[j] = 1;
+        staged->shift[j] = 0;
+    }
+    for (int s = first; s < model->stage_count; s++) {
+        model->stages[s].stage->affine(&model->stages[s], next, next + n);
+        for (int64_t j = 0; j < n; j++) {
+            staged->scale[j] *= next[j];
+            staged->shift[j] = next[j] * staged->shift[j] + next[n + j];
+        }
+    }
+    return MARGIN_OK;
+}
+
+/* The last check before the learner. `missing`: no stage has refused or filled gaps. */
+static margin_status check_last(margin_context *context, const margin_data *data,
+                                const mg_samples *samples, const mg_staged *staged, bool missing,
+                                const char *learner, margin_error *error) {
+    if (staged->made) return check_made(context, staged, samples, learner, error);
+    return missing ? check_rows(context, data, samples, false, error) : MARGIN_OK;
+}
+
+/* ---- The whole line -------------------------------------------------------------------------- */
+
+/* Fits the stages [first, last); each is applied before the next one is fitted, the last one only
+ * if `apply_last`. `missing`: see check_last. */
+static margin_status fit_stages(margin_context *context, const margin_spec *spec, int first,
+                                int last, bool apply_last, const margin_data *data,
+                                const mg_samples *samples, const double *targets, bool *missing,
+                                margin_model *model, mg_staged *staged, margin_error *error) {
+    for (int s = first; s < last; s++) {
+        const mg_spec_component *component = &spec->components[s];
+        if (s > 0 && *missing && !component->stage->takes_missing) {
+            MG_TRY(check_made(context, staged, samples, component->info->name, error));
+            *missing = false;
+        }
+        margin_data seen = stage_data(data, samples, staged, targets);
+        MG_TRY(fit_stage(context, component, &seen, &model->stages[s], error));
+        if (s + 1 == last && !apply_last) break;
+        MG_TRY(gather(samples, staged, error));
+        MG_TRY(apply_stage(context, &model->stages[s], staged, error));
+    }
+    return MARGIN_OK;
+}
+
+/* Fits the stages that are left to the learner; what each one makes is seen by the next one only.
+ */
+static margin_status fit_left(margin_context *context, const margin_spec *spec, int first,
+                              const margin_data *data, const mg_samples *samples,
+                              const double *targets, bool *missing, margin_model *model,
+                              mg_staged *staged, margin_error *error) {
+    const int stages = spec->component_count - 1;
+    mg_staged seen = *staged;
+    if (first == stages) return MARGIN_OK;
+    seen.buffer = (mg_matrix_buffer){0};
+    margin_status status = fit_stages(context, spec, first, stages, false, data, samples, targets,
+                                      missing, model, &seen, error);
+    mg_staged_free(&seen);
+    MG_TRY(status);
+    return leave_stages(model, first, staged, error);
+}
+
 margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error) {
-    int stages = spec->component_count - 1;
+    int stages = spec->component_count - 1, left = first_left(spec);
     bool missing = stages > 0 && spec->components[0].stage->takes_missing;
     double *targets = NULL;
     margin_status status;
@@ -227,19 +319,11 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_TRY(mg_model_set_stages(model, stages, error));
     start(data, samples, model, staged);
     if (stages > 1) MG_GO(copy_targets(data, samples, &targets, error));
-    for (int s = 0; s < stages; s++) {
-        const mg_spec_component *component = &spec->components[s];
-        if (s > 0 && missing && !component->stage->takes_missing) {
-            MG_GO(check_made(context, staged, samples, component->info->name, error));
-            missing = false;
-        }
-        margin_data seen = stage_data(data, samples, staged, targets);
-        MG_GO(fit_stage(context, component, &seen, &model->stages[s], error));
-        MG_GO(gather(samples, staged, error));
-        MG_GO(apply_stage(context, &model->stages[s], staged, error));
-    }
-    if (stages > 0)
-        MG_GO(check_made(context, staged, samples, mg_spec_learner(spec)->info->name, error));
+    MG_GO(fit_stages(context, spec, 0, left, true, data, samples, targets, &missing, model, staged,
+                     error));
+    MG_GO(fit_left(context, spec, left, data, samples, targets, &missing, model, staged, error));
+    MG_GO(check_last(context, data, samples, staged, missing, mg_spec_learner(spec)->info->name,
+                     error));
     status = refuse_categories(staged->columns, staged->x.columns, spec->text, error);
 done:
     mg_free(samples->heap, targets);
@@ -251,15 +335,16 @@ margin_status mg_pipeline_apply(margin_context *context, const margin_model *mod
                                 const margin_data *data, const mg_samples *samples,
                                 mg_staged *staged, margin_error *error) {
     bool missing = model->stage_count > 0 && model->stages[0].stage->takes_missing;
+    int left = first_left_of_model(model);
     margin_status status = MARGIN_OK;
     MG_TRY(check_rows(context, data, samples, missing, error));
     start(data, samples, model, staged);
-    for (int s = 0; s < model->stage_count; s++) {
+    for (int s = 0; s < left; s++) {
         MG_GO(gather(samples, staged, error));
         MG_GO(apply_stage(context, &model->stages[s], staged, error));
     }
-    if (model->stage_count > 0)
-        status = check_made(context, staged, samples, model->learner->info.name, error);
+    if (left < model->stage_count) MG_GO(leave_stages(model, left, staged, error));
+    status = check_last(context, data, samples, staged, missing, model->learner->info.name, error);
 done:
     if (status < 0) mg_staged_free(staged);
     return status;

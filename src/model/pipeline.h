@@ -11,11 +11,18 @@ typedef struct mg_staged {
     margin_matrix x;
     const margin_column *columns; /* of x, in the model */
     const int64_t *index;
+    bool made; /* x holds the samples' rows as a stage made them, not the caller's */
+    /* Affine stages that were left to the learner: column j means scale[j] x_ij + shift[j]. NULL:
+     * none. Owned, in one block. */
+    double *scale, *shift;
+    mg_heap *heap;
 } mg_staged;
 
 /* Fits the stages of `spec` one after the other on the samples, each on what the one before made
  * of them, and keeps them in the model (all of them active), with the model's input columns. Only
- * the samples' rows are transformed. DATA: NaN or infinity, categories that no stage encodes. */
+ * the samples' rows are transformed. If the learner takes affine stages, those just before it are
+ * fitted and not applied, but handed on as one scale and shift. DATA: NaN or infinity, categories
+ * that no stage encodes. */
 margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error);

@@ -110,7 +110,9 @@ margin_status mg_split_make(mg_reduction reduction, const margin_data *data,
                               .count = samples->count,
                               .classes = (int)model->classes,
                               .weight = samples->weights,
-                              .original = samples->rows};
+                              .original = samples->rows,
+                              .scale = staged->scale,
+                              .shift = staged->shift};
     MG_GO(read_targets(data, samples, model, &made, error));
     if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));
     *split = made;
