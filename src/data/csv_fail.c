@@ -58,6 +58,7 @@ margin_status mg_csv_fail_ragged(const mg_csv *csv, int64_t offset) {
     MG_TRY(mg_source_restore(csv->source, csv->error));
     mg_csv_cursor cursor = {csv->text + offset, csv->text + csv->end, csv->separator};
     while (mg_csv_next_row(&cursor)) {
+        if (mg_cancelled(csv->context)) return mg_fail_cancelled(csv->error);
         int64_t row = cursor.at - csv->text, cells = count_cells(csv, &cursor);
         if (cells == csv->columns) continue;
         return mg_fail_source(
@@ -80,6 +81,7 @@ margin_status mg_csv_fail_quotes(const mg_csv *csv) {
     const char *start, *stop, *last = NULL;
     bool ended;
     while (mg_csv_next(&cursor, &start, &stop, &ended)) {
+        if (mg_cancelled(csv->context)) return mg_fail_cancelled(csv->error);
         mg_csv_cell cell = mg_csv_cell_of(start, stop, true);
         const char *quote = memchr(start, '"', (size_t)(stop - start));
         if (cell.quoting != MG_CSV_DAMAGED || !quote) continue;

@@ -45,10 +45,22 @@ static margin_status fail_empty(const mg_csv *csv) {
                    csv->source->name);
 }
 
-/* Offset behind the line that starts at `offset`. */
+static margin_status fail_long_row(const mg_csv *csv) {
+    return mg_fail_source(csv->error, csv->source, csv->first,
+                          "the row is longer than %lld bytes, which is the limit: is this a table?",
+                          (long long)MARGIN_MAX_LINE_BYTES);
+}
+
+/* Where text that starts at csv->first is not looked at any more: one row may not reach so far. */
+static int64_t row_limit(const mg_csv *csv) {
+    return MG_MIN(csv->end, csv->first + MARGIN_MAX_LINE_BYTES + 1);
+}
+
+/* Offset behind the line that starts at `offset`, or the end of what may be one. */
 static int64_t line_end(const mg_csv *csv, int64_t offset) {
-    const char *newline = memchr(csv->text + offset, '\n', (size_t)(csv->end - offset));
-    return newline ? newline - csv->text + 1 : csv->end;
+    int64_t limit = MG_MIN(csv->end, offset + MARGIN_MAX_LINE_BYTES + 1);
+    const char *newline = memchr(csv->text + offset, '\n', (size_t)(limit - offset));
+    return newline ? newline - csv->text + 1 : limit;
 }
 
 static bool is_blank_line(const mg_csv *csv, int64_t first, int64_t last) {
@@ -65,6 +77,7 @@ static margin_status find_first_row(mg_csv *csv) {
     csv->first = csv->end >= 3 && memcmp(csv->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (csv->first < csv->end) {
         int64_t next = line_end(csv, csv->first);
+        if (next - csv->first > MARGIN_MAX_LINE_BYTES) return fail_long_row(csv);
         if (csv->text[csv->first] != '#' && !is_blank_line(csv, csv->first, next)) break;
         csv->first = next;
     }
@@ -100,9 +113,8 @@ static const char candidates[] = {'\t', ';', '|', ','};
 enum { CANDIDATES = sizeof candidates };
 
 /* Candidates outside quotes in the row at *at; moves *at behind it. */
-static void count_candidates(const mg_csv *csv, const char **at, int64_t counts[CANDIDATES]) {
+static void count_candidates(const char **at, const char *end, int64_t counts[CANDIDATES]) {
     bool quoted = false;
-    const char *end = csv->text + csv->end;
     for (; *at < end; ++*at) {
         char c = **at;
         if (c == '"') quoted = !quoted;
@@ -120,13 +132,13 @@ static void count_candidates(const mg_csv *csv, const char **at, int64_t counts[
  * a file without any has one column. */
 static char find_separator(const mg_csv *csv) {
     int64_t least[CANDIDATES] = {0}, most[CANDIDATES] = {0}, first[CANDIDATES] = {0};
-    const char *start = csv->text + csv->first, *at = start, *end = csv->text + csv->end;
+    const char *start = csv->text + csv->first, *at = start, *end = csv->text + row_limit(csv);
     for (int row = 0; row < SAMPLE_ROWS && at < end && at - start < SAMPLE_BYTES; row++) {
         int64_t counts[CANDIDATES] = {0};
         mg_csv_cursor cursor = {at, end, 0};
         if (!mg_csv_next_row(&cursor)) break;
         at = cursor.at;
-        count_candidates(csv, &at, counts);
+        count_candidates(&at, end, counts);
         for (int k = 0; k < CANDIDATES; k++) {
             if (row == 0) first[k] = least[k] = most[k] = counts[k];
             least[k] = MG_MIN(least[k], counts[k]);
@@ -171,7 +183,7 @@ static margin_status choose_separator(mg_csv *csv) {
 /* ---- Columns and names ---------------------------------------------------------------------- */
 
 static margin_status count_columns(mg_csv *csv) {
-    mg_csv_cursor cursor = {csv->text + csv->first, csv->text + csv->end, csv->separator};
+    mg_csv_cursor cursor = {csv->text + csv->first, csv->text + row_limit(csv), csv->separator};
     const char *start, *stop;
     bool ended = false;
     for (csv->columns = 0; !ended && mg_csv_next(&cursor, &start, &stop, &ended); csv->columns++)
@@ -182,12 +194,7 @@ static margin_status count_columns(mg_csv *csv) {
                 "sparse data as svmlight",
                 MARGIN_MAX_CSV_COLUMNS);
     int64_t bytes = cursor.at - (csv->text + csv->first);
-    if (bytes > MARGIN_MAX_LINE_BYTES)
-        return mg_fail_source(csv->error, csv->source, csv->first,
-                              "the row is longer than %lld bytes, which is the limit: is this a "
-                              "table?",
-                              (long long)MARGIN_MAX_LINE_BYTES);
-    return MARGIN_OK;
+    return bytes > MARGIN_MAX_LINE_BYTES ? fail_long_row(csv) : MARGIN_OK;
 }
 
 static const char *read_first_row(const mg_csv *csv, mg_csv_cell *cells) {
