@@ -35,7 +35,8 @@ static void check_same(const margin_table *a, const margin_table *b) {
     FUZZ_CHECK(same_bytes(x->column_indices, z->column_indices, pairs * sizeof(int32_t)));
     FUZZ_CHECK(same_bytes(x->values, z->values, pairs * value));
     if (a->has_target) FUZZ_CHECK(same_bytes(a->y, b->y, rows * sizeof(double)));
-    if (a->weights) FUZZ_CHECK(same_bytes(a->weights, b->weights, rows * sizeof(double)));
+    if (a->weights && b->weights)
+        FUZZ_CHECK(same_bytes(a->weights, b->weights, rows * sizeof(double)));
     FUZZ_CHECK(a->details.missing == b->details.missing);
     FUZZ_CHECK(a->details.rows_dropped == b->details.rows_dropped);
 }
@@ -111,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const margin_data read = margin_table_data(table);
     FUZZ_CHECK(mg_matrix_check(context, &read.x, "x", &error) == MARGIN_OK);
     check_same(table, plain);
+    FUZZ_CHECK(!table->weights == !plain->weights);
     if (options.missing == MARGIN_MISSING_KEEP) check_round_trip(table, options);
     margin_table_free(table);
     margin_table_free(plain);

@@ -4,12 +4,10 @@
 #include "data/svmlight.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHIFT_BLOCK = 1 << 16 }; /* indices per task */
-
-/* What becomes of a column: its place among the features, or one of these. */
-enum { LEFT_OUT = -1, IS_TARGET = -2, IS_WEIGHT = -3 };
 
 /* ---- Indices from 0 -------------------------------------------------------------------------- */
 
@@ -32,17 +30,138 @@ static margin_status settle_base(mg_svmlight *reader, margin_error *error) {
     return MARGIN_OK;
 }
 
+/* ---- References ------------------------------------------------------------------------------
+ * Columns are called x1, x2, ... or by number, negative ones from the end. A list of what was
+ * referred to is kept and nothing per column: hashed features reach any index. A column with
+ * another part stays in its place without values, so that the indices keep their meaning and a
+ * model reads the same file without being told again. */
+
+typedef struct part {
+    int64_t column;
+    mg_role role;
+} part;
+
+typedef struct parts {
+    part *items; /* by column once sorted */
+    int64_t count;
+    mg_column_plan *label;
+    int64_t columns;
+    const char *file;
+    margin_error *error;
+} parts;
+
+static bool refers_to_columns(const margin_read_options *options) {
+    const char *target = options->target;
+    return options->ignore != NULL || options->weights != NULL || options->categorical != NULL ||
+           (target != NULL && *target != 0 && strcmp(target, MG_SVMLIGHT_LABEL) != 0);
+}
+
+static bool is_label(const char *text, int64_t length) {
+    return length == (int64_t)strlen(MG_SVMLIGHT_LABEL) &&
+           memcmp(text, MG_SVMLIGHT_LABEL, (size_t)length) == 0;
+}
+
+static margin_status find_column(const parts *p, const char *text, int64_t length, const char *what,
+                                 int64_t *column) {
+    const bool from_end = length > 1 && *text == '-';
+    int64_t number = 0, k = from_end || (length > 1 && *text == 'x');
+    for (; k < length && text[k] >= '0' && text[k] <= '9' && number <= p->columns; k++)
+        number = number * 10 + (text[k] - '0');
+    MG_REQUIRE(k == length && number >= 1 && number <= p->columns, p->error, MARGIN_ERROR_DATA,
+               "%s: no column '%.*s' (%s): the columns are called x1 to x%lld or by number, the "
+               "label '%s'",
+               p->file, (int)MG_MIN(length, 60), text, what, (long long)p->columns,
+               MG_SVMLIGHT_LABEL);
+    *column = from_end ? p->columns - number : number - 1;
+    return MARGIN_OK;
+}
+
+static margin_status add_part(parts *p, const char *text, int64_t length, mg_role role) {
+    const char *what = role == MG_ROLE_TARGET   ? "the target"
+                       : role == MG_ROLE_WEIGHT ? "the weights"
+                                                : "to be ignored";
+    if (is_label(text, length) && role == MG_ROLE_IGNORED) {
+        p->label->role = MG_ROLE_IGNORED;
+        return MARGIN_OK;
+    }
+    part *added = &p->items[p->count];
+    MG_TRY(find_column(p, text, length, what, &added->column));
+    added->role = role;
+    p->count++;
+    return MARGIN_OK;
+}
+
+static margin_status add_category(parts *p, const char *text, int64_t length, mg_role unused) {
+    (void)unused;
+    MG_REQUIRE(is_label(text, length), p->error, MARGIN_ERROR_DATA,
+               "%s: column '%.*s' cannot be a category: svmlight files hold numbers, only their "
+               "label can be one",
+               p->file, (int)MG_MIN(length, 60), text);
+    p->label->categorical = true;
+    return MARGIN_OK;
+}
+
+/* Calls `add` for every item of a list "1,x7". */
+static margin_status for_each_listed(parts *p, const char *list, mg_role role,
+                                     margin_status (*add)(parts *, const char *, int64_t,
+                                                          mg_role)) {
+    for (const char *at = list; at != NULL && *at != 0;) {
+        const char *next = at + strcspn(at, ",");
+        const char *end = next;
+        while (at < end && *at == ' ')
+            at++;
+        while (end > at && end[-1] == ' ')
+            end--;
+        if (end > at) MG_TRY(add(p, at, end - at, role));
+        at = next + (*next == ',');
+    }
+    return MARGIN_OK;
+}
+
+static int64_t count_items(const char *list) {
+    int64_t items = list != NULL;
+    for (; list != NULL && *list != 0; list++)
+        items += *list == ',';
+    return items;
+}
+
+static int by_column(const void *a, const void *b) {
+    const int64_t left = ((const part *)a)->column, right = ((const part *)b)->column;
+    return (left > right) - (left < right);
+}
+
+static margin_status collect_parts(const margin_read_options *options, parts *p) {
+    const char *target = options->target, *weights = options->weights;
+    const bool by_label = target == NULL || *target == 0 || strcmp(target, MG_SVMLIGHT_LABEL) == 0;
+    MG_TRY(for_each_listed(p, options->ignore, MG_ROLE_IGNORED, add_part));
+    MG_TRY(for_each_listed(p, options->categorical, MG_ROLE_FEATURE, add_category));
+    if (weights != NULL && *weights != 0)
+        MG_TRY(add_part(p, weights, (int64_t)strlen(weights), MG_ROLE_WEIGHT));
+    if (!by_label) {
+        p->label->role = MG_ROLE_IGNORED;
+        MG_TRY(add_part(p, target, (int64_t)strlen(target), MG_ROLE_TARGET));
+    }
+    qsort(p->items, (size_t)p->count, sizeof *p->items, by_column);
+    for (int64_t k = 1; k < p->count; k++)
+        MG_REQUIRE(p->items[k].column != p->items[k - 1].column ||
+                       p->items[k].role == p->items[k - 1].role,
+                   p->error, MARGIN_ERROR_DATA, "%s: column x%lld is given two parts", p->file,
+                   (long long)p->items[k].column + 1);
+    return MARGIN_OK;
+}
+
 /* ---- Columns left out ------------------------------------------------------------------------ */
 
-typedef struct selection {
-    const int32_t *fate; /* of each column, or NULL: every one below `limit` stays in its place */
-    int64_t limit;       /* features from here on are left out */
-    double *target, *weights;
-} selection;
-
-static int32_t fate_of(const selection *s, int32_t column) {
-    const int32_t fate = s->fate != NULL ? s->fate[column] : column;
-    return fate >= s->limit ? LEFT_OUT : fate;
+static mg_role role_of(const parts *p, int64_t column) {
+    int64_t low = 0, high = p->count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (p->items[middle].column < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->count && p->items[low].column == column ? p->items[low].role : MG_ROLE_FEATURE;
 }
 
 static double value_at(const margin_matrix *x, int64_t k) {
@@ -57,7 +176,8 @@ static void move_value(const margin_matrix *x, int64_t from, int64_t to) {
         ((double *)x->values)[to] = ((const double *)x->values)[from];
 }
 
-static void select_columns(margin_table *table, const selection *s) {
+/* Keeps the features below `limit`; target and weights go to their vectors, filled with zeros. */
+static void select_values(margin_table *table, const parts *p, int64_t limit) {
     const margin_matrix *x = &table->x.view;
     int32_t *columns = (int32_t *)x->column_indices;
     int64_t *starts = (int64_t *)x->row_starts;
@@ -65,15 +185,15 @@ static void select_columns(margin_table *table, const selection *s) {
     for (int64_t i = 0; i < x->rows; i++) {
         const int64_t end = starts[i + 1];
         for (int64_t k = begin; k < end; k++) {
-            const int32_t fate = fate_of(s, columns[k]);
             const double value = value_at(x, k);
-            if (fate >= 0) {
-                columns[kept] = fate;
+            const mg_role role = role_of(p, columns[k]);
+            if (role == MG_ROLE_FEATURE && columns[k] < limit) {
+                columns[kept] = columns[k];
                 move_value(x, k, kept++);
                 continue;
             }
-            if (fate == IS_TARGET) s->target[i] = value;
-            if (fate == IS_WEIGHT) s->weights[i] = value;
+            if (role == MG_ROLE_TARGET) table->y[i] = value;
+            if (role == MG_ROLE_WEIGHT) table->weights[i] = value;
             table->details.missing -= isnan(value);
         }
         begin = end;
@@ -81,109 +201,40 @@ static void select_columns(margin_table *table, const selection *s) {
     }
 }
 
-/* ---- Roles ----------------------------------------------------------------------------------- */
-
-/* Columns by the names x1, x2, ..., with the label as the last one. */
-typedef struct roles {
-    mg_columns numbered;
-    const char **names;
-    mg_column_plan *plan;
-    int32_t *fate;
-    margin_column *chosen;
-    int64_t features;
-} roles;
-
-static void roles_free(mg_heap *heap, roles *r) {
-    mg_columns_free(&r->numbered);
-    mg_free(heap, (void *)r->names);
-    mg_free(heap, r->plan);
-    mg_free(heap, r->fate);
-    mg_free(heap, r->chosen);
-}
-
-static bool refers_to_columns(const margin_read_options *options) {
-    const char *target = options->target;
-    return options->ignore != NULL || options->weights != NULL || options->categorical != NULL ||
-           (target != NULL && *target != 0 && strcmp(target, MG_SVMLIGHT_LABEL) != 0);
-}
-
-static margin_status plan_roles(const mg_svmlight *reader, int64_t columns, roles *r,
-                                margin_error *error) {
-    mg_heap *heap = reader->context->heap;
-    margin_read_options options = reader->options;
-    if (options.target == NULL) options.target = MG_SVMLIGHT_LABEL;
-    options.expected = NULL; /* a sparse file may have fewer columns than the model */
-    MG_TRY(mg_columns_numbered(heap, columns, &r->numbered, error));
-    MG_NEW(heap, r->names, columns + 1, "the names of the columns", error);
-    MG_NEW(heap, r->plan, columns + 1, "the roles of the columns", error);
-    MG_NEW(heap, r->fate, columns, "the roles of the columns", error);
-    MG_NEW(heap, r->chosen, columns, "the names of the columns", error);
-    for (int64_t j = 0; j < columns; j++)
-        r->names[j] = r->numbered.items[j].name;
-    r->names[columns] = MG_SVMLIGHT_LABEL;
-    int64_t features;
-    return mg_plan_columns(heap, r->names, false, columns + 1, &options, reader->source->name,
-                           r->plan, &features, error);
-}
-
-/* From the plan to what happens to each column. */
-static margin_status settle_fates(const mg_svmlight *reader, int64_t columns, roles *r,
-                                  margin_error *error) {
-    margin_table *table = reader->table;
+/* Makes the vectors that columns are to fill. */
+static margin_status make_vectors(margin_table *table, const parts *p, margin_error *error) {
     const int64_t rows = table->x.view.rows;
-    for (int64_t j = 0; j < columns; j++) {
-        const mg_column_plan *plan = &r->plan[j];
-        MG_REQUIRE(!plan->categorical, error, MARGIN_ERROR_DATA,
-                   "%s: column %s cannot be a category: svmlight files hold numbers, only their "
-                   "label can be one",
-                   table->name, r->names[j]);
-        switch (plan->role) {
-        case MG_ROLE_FEATURE:
-            r->chosen[r->features] = r->numbered.items[j];
-            r->fate[j] = (int32_t)r->features++;
-            break;
-        case MG_ROLE_TARGET:
-            r->fate[j] = IS_TARGET;
+    for (int64_t k = 0; k < p->count; k++) {
+        if (p->items[k].role == MG_ROLE_TARGET) {
+            char name[32];
+            const margin_column column = {.name = mg_column_name(NULL, p->items[k].column, name)};
             memset(table->y, 0, (size_t)rows * sizeof *table->y);
             table->has_target = true;
-            MG_TRY(mg_columns_copy(table->heap, &r->numbered.items[j], 1, &table->target, error));
-            break;
-        case MG_ROLE_WEIGHT:
-            r->fate[j] = IS_WEIGHT;
+            MG_TRY(mg_columns_copy(table->heap, &column, 1, &table->target, error));
+        }
+        if (p->items[k].role == MG_ROLE_WEIGHT && table->weights == NULL) {
             table->weights = mg_new_zero(table->heap, rows, sizeof *table->weights);
             if (table->weights == NULL)
                 return mg_no_memory(table->heap, rows, sizeof *table->weights, "the weights",
                                     error);
-            break;
-        case MG_ROLE_IGNORED:
-            r->fate[j] = LEFT_OUT;
         }
     }
-    MG_REQUIRE(r->features > 0, error, MARGIN_ERROR_DATA, "%s: no column is left for features",
-               table->name);
     return MARGIN_OK;
 }
 
-static margin_status apply_roles(mg_svmlight *reader, int64_t columns, mg_column_plan *label,
-                                 margin_error *error) {
-    margin_table *table = reader->table;
+static margin_status apply_parts(mg_svmlight *reader, int64_t columns, int64_t limit,
+                                 mg_column_plan *label, margin_error *error) {
+    mg_heap *heap = reader->context->heap;
     const margin_read_options *options = &reader->options;
-    roles r = {0};
+    const int64_t most = 2 + count_items(options->ignore);
+    parts p = {.label = label, .columns = columns, .file = reader->source->name, .error = error};
     margin_status status;
-    MG_GO(plan_roles(reader, columns, &r, error));
-    MG_GO(settle_fates(reader, columns, &r, error));
-    label->role = r.plan[columns].role == MG_ROLE_TARGET ? MG_ROLE_TARGET : MG_ROLE_IGNORED;
-    label->categorical |= r.plan[columns].categorical;
-    const bool as_model = options->expected != NULL;
-    const selection s = {.fate = r.fate,
-                         .limit = as_model ? options->expected_count : r.features,
-                         .target = table->y,
-                         .weights = table->weights};
-    select_columns(table, &s);
-    table->x.view.columns = s.limit;
-    if (!as_model) status = mg_columns_copy(table->heap, r.chosen, s.limit, &table->columns, error);
+    MG_GO_NEW(heap, p.items, most, "the parts of columns", error);
+    MG_GO(collect_parts(options, &p));
+    MG_GO(make_vectors(reader->table, &p, error));
+    select_values(reader->table, &p, limit);
 done:
-    roles_free(reader->context->heap, &r);
+    mg_free(heap, p.items);
     return status;
 }
 
@@ -197,9 +248,9 @@ static margin_status check_expected(const mg_svmlight *reader, margin_error *err
     return MARGIN_OK;
 }
 
-/* Hashed features may reach any index; beyond this the names would take more memory than the data,
- * and the columns stay without descriptions. */
-enum { NAMED_COLUMNS = 1 << 24 };
+/* Beyond these, columns get descriptions only if that takes less memory than the data: hashed
+ * features may reach any index. */
+enum { NAMED_COLUMNS = 1 << 16 };
 
 margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, margin_error *error) {
     const margin_read_options *options = &reader->options;
@@ -216,17 +267,15 @@ margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, ma
     columns = MG_MAX(columns, options->svmlight_columns);
     MG_REQUIRE(columns > 0 || options->expected != NULL, error, MARGIN_ERROR_DATA,
                "%s: no row has a feature", table->name);
-    if (refers_to_columns(options)) {
-        MG_TRY(apply_roles(reader, columns, label, error));
-    } else {
-        if (options->expected != NULL && columns > options->expected_count)
-            select_columns(table, &(selection){.limit = options->expected_count});
-        table->x.view.columns = options->expected != NULL ? options->expected_count : columns;
-    }
-    if (table->columns.items != NULL) return MARGIN_OK;
-    if (options->expected == NULL && table->x.view.columns > NAMED_COLUMNS) return MARGIN_OK;
-    if (options->expected == NULL)
-        return mg_columns_numbered(table->heap, table->x.view.columns, &table->columns, error);
-    return mg_columns_copy(table->heap, options->expected, options->expected_count, &table->columns,
-                           error);
+    const int64_t limit = options->expected != NULL ? options->expected_count : columns;
+    if (refers_to_columns(options))
+        MG_TRY(apply_parts(reader, MG_MAX(columns, limit), limit, label, error));
+    else if (columns > limit)
+        select_values(table, &(parts){0}, limit);
+    table->x.view.columns = limit;
+    if (options->expected != NULL)
+        return mg_columns_copy(table->heap, options->expected, limit, &table->columns, error);
+    const int64_t pairs = mg_row_start(&table->x.view, table->x.view.rows);
+    if (limit > NAMED_COLUMNS && limit > pairs) return MARGIN_OK;
+    return mg_columns_numbered(table->heap, limit, &table->columns, error);
 }
