@@ -9,7 +9,7 @@
 
 /* e^x within one unit in the last place; 0 and infinity beyond the range, NaN stays NaN. */
 void mg_vector_exp(mg_isa isa, const double *x, int64_t count, double *out);
-/* log(1 + x) for 0 <= x <= 1, within two units in the last place; NaN stays NaN. */
+/* log(1 + x) for 0 <= x <= 1, within one and a half units in the last place; NaN stays NaN. */
 void mg_vector_log1p(mg_isa isa, const double *x, int64_t count, double *out);
 
 /* The functions of one instruction set, for the dispatcher. */
