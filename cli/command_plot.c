@@ -25,14 +25,17 @@ static int out_of_memory(void) {
 /* ---- trace --------------------------------------------------------------------------------------
  */
 
+/* Column of that name, -1: none, or the table is sparse. */
 static int64_t column_named(const margin_data *data, const char *name) {
-    for (int64_t j = 0; j < data->x.columns; j++)
+    for (int64_t j = 0; !data->x.row_starts && j < data->x.columns; j++)
         if (!strcmp(data->columns[j].name, name)) return j;
     return -1;
 }
 
 static double cell(const margin_data *data, int64_t row, int64_t column) {
-    return ((const double *)data->x.values)[row * data->x.stride + column];
+    int64_t at = row * data->x.stride + column;
+    if (data->x.value_type == MARGIN_F32) return (double)((const float *)data->x.values)[at];
+    return ((const double *)data->x.values)[at];
 }
 
 /* Lines `column` over the steps; a change of sub-problem breaks the line. */
@@ -192,18 +195,12 @@ static int64_t true_class(const boundary *b, int64_t row) {
     return -1;
 }
 
-static double sample_value(const margin_data *d, int64_t row, int64_t column) {
-    if (d->x.value_type == MARGIN_F32)
-        return (double)((const float *)d->x.values)[row * d->x.stride + column];
-    return ((const double *)d->x.values)[row * d->x.stride + column];
-}
-
 static void sample_points(cli_text *script, const boundary *b, int64_t class) {
     for (int64_t i = 0; i < b->data->x.rows; i++) {
         if (b->rows[i] != class) continue;
-        text_number(script, sample_value(b->data, i, b->axis[0]));
+        text_number(script, cell(b->data, i, b->axis[0]));
         text_puts(script, " ");
-        text_number(script, sample_value(b->data, i, b->axis[1]));
+        text_number(script, cell(b->data, i, b->axis[1]));
         text_puts(script, "\n");
     }
     text_puts(script, "e\n");
@@ -350,7 +347,7 @@ static int plot_boundary(cli_session *session, picture_kind kind, const margin_m
 enum { BINS = 40 };
 
 static void histogram(cli_text *script, const double *values, int64_t count) {
-    double low = INFINITY, high = -INFINITY;
+    double low = HUGE_VAL, high = -HUGE_VAL;
     int64_t bins[BINS] = {0};
     for (int64_t i = 0; i < count; i++) {
         if (!isfinite(values[i])) continue;
@@ -434,7 +431,10 @@ int run_plot(const cli_arguments *arguments) {
     int code = picture_choose(arguments, &kind);
     if (!code) code = cli_session_open(&session, arguments);
     if (code) return code;
-    if (!strcmp(what, "trace"))
+    if (!strcmp(what, "trace") && arguments->word_count > 2)
+        code = cli_usage_error(cli_find_command("plot"), "'%s' is one word too many",
+                               arguments->words[2]);
+    else if (!strcmp(what, "trace"))
         code = plot_trace(&session, kind);
     else if (!strcmp(what, "boundary"))
         code = plot_model(&session, kind, plot_boundary, false);

@@ -106,6 +106,36 @@ def iris_works(d):
     expect((d / 'margins.csv').read_text().count('\n') == 151, 'a margin for each row')
 
 
+def missing_values(d):
+    table, model = d / 'missing.csv', d / 'missing.margin'
+    table.write_text('a,b,w,y\n1,2,0,?\n3,4,1,no\n2,1,1,yes\n4,5,1,no\n?,1,1,yes\n')
+    words = ['fit', 'impute | perceptron', table, '--weights', 'w']
+    p = run(*words, '-o', model)
+    expect(p.returncode == 0 and '4 rows, 2 columns, 2 classes: no 2, yes 2' in p.stdout,
+           f'rows of weight 0 are not counted: {p.stdout} {p.stderr}')
+    refuses(2, *words, '--missing', 'error', says=('missing.csv:2',))
+    expect('3 rows' in run(*words, '--missing', 'drop').stdout, '--missing drop leaves a row out')
+    q = run('fit', 'perceptron', table, '--weights', 'w', '--missing', 'mean')
+    expect(q.returncode == 0 and '4 rows' in q.stdout, f'--missing mean fills in: {q.stderr}')
+    for command in (['predict', model], ['evaluate', model], ['separable']):
+        refuses(1, *command, table, '--missing', 'mean', says=('margin fit',))
+    p = run('predict', model, table)
+    expect(p.returncode == 0 and p.stdout.count('\n') == 6, f'a model with impute predicts every row: {p.stderr}')
+    refuses(2, 'predict', model, table, '--missing', 'error')
+
+
+def traces(d):
+    trace = d / 'steps.csv'
+    table = d / 'numbers.csv'
+    table.write_text('a,b,y\n1,2,0\n3,4,1\n2,1,2\n4,5,1\n9,1,2\n8,3,0\n')
+    run('fit', 'perceptron(passes=3)', table, '--trace', trace)
+    lines = [line.split(',') for line in trace.read_text().split()]
+    expect(lines[0][-1] == 'subproblem' and {line[-1] for line in lines[1:]} == {'1', '2', '3'},
+           f'three classes called by numbers have three sub-problems: {lines[0]}')
+    run('fit', 'perceptron', examples / 'points.csv', '--trace', trace)
+    expect('subproblem' not in trace.read_text(), 'two classes have none')
+
+
 def same_bytes(d):
     rng = random.Random(1)
     table = d / 'same.csv'
@@ -145,7 +175,7 @@ def bad_tables(d):
         ('ragged.csv', 'a,b,c\n1,2,x\n3,y\n', 2, ('ragged.csv:3',)),
         ('empty.csv', '', 2, ('empty.csv',)),
         ('header.csv', 'a,b,class\n', 2, ('header.csv',)),
-        ('nan.csv', 'a,b,c\n1,2,x\nnan,4,y\n', 2, ('nan.csv:3', 'missing=drop')),
+        ('nan.csv', 'a,b,c\n1,2,x\nnan,4,y\n', 2, ('nan.csv:3', '--missing drop')),
         ('inf.csv', 'a,b,c\n1,2,x\ninf,4,y\n', 2, ('row 2',)),
         ('one-class.csv', 'a,b,c\n1,2,x\n3,4,x\n', 2, ('two classes',)),
         ('quote.csv', 'a,b\n"1,2\n3,4\n', 2, ('quote.csv',)),
@@ -235,7 +265,7 @@ def outputs(d):
     keep.write_text('precious')
     refuses(2, 'fit', 'perceptron', d / 'one-class.csv', '-o', keep)
     expect(keep.read_text() == 'precious', 'a failed fit leaves an older model alone')
-    expect(not [f for f in d.iterdir() if '.tmp' in f.name], 'no temporary files are left')
+    expect(not [f for f in d.iterdir() if f.name.endswith('.part')], 'no temporary files are left')
 
 
 def interruption(d):
@@ -267,6 +297,10 @@ def pictures(d):
         expect(p.returncode == 0 and (d / 'p.svg').read_text().lstrip().startswith('<?xml'), f'plot {words[0]}: {p.stderr}')
         p = run('plot', *words)
         expect(p.returncode == 0 and len(p.stdout) > 500, f'plot {words[0]} in the terminal')
+    p = run('plot', 'trace', trace, '--float32')
+    expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')
+    refuses(1, 'plot', 'trace', trace, trace, says=('one word too many',))
+    refuses(1, 'plot', 'trace', trace, '--seed', '1', says=('--seed',))
     hostile = d / 'hostile.csv'
     hostile.write_text(f'"a`touch {d}/ran`","it\'s",y\n1,2,"`touch {d}/ran`"\n3,4,yes\n2,1,"`touch {d}/ran`"\n4,5,yes\n')
     run('fit', 'perceptron', hostile, '-o', model)
@@ -283,7 +317,7 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, pictures):
+    for part in (known_answers, iris_works, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run
