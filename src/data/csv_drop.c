@@ -3,14 +3,19 @@
 
 #include <math.h>
 
-static void move_rows(const mg_csv *csv, char *array, size_t row_bytes) {
+enum { ROWS_BETWEEN_LOOKS = 4096 }; /* at the wish to cancel */
+
+static margin_status move_rows(const mg_csv *csv, char *array, size_t row_bytes) {
     int64_t kept = 0;
     for (int64_t row = 0; array && row < csv->rows; row++) {
+        if (row % ROWS_BETWEEN_LOOKS == 0 && mg_cancelled(csv->context))
+            return mg_fail_cancelled(csv->error);
         if (csv->dropped[row]) continue;
         if (kept < row)
             memmove(array + (size_t)kept * row_bytes, array + (size_t)row * row_bytes, row_bytes);
         kept++;
     }
+    return MARGIN_OK;
 }
 
 static double read_cell(const mg_csv *csv, const mg_csv_column *column, int64_t row) {
@@ -56,10 +61,10 @@ static margin_status prune_categories(mg_csv *csv, int64_t rows) {
         if (csv->orders[j]) most = MG_MAX(most, csv->category_counts[j]);
     int32_t *places = NULL;
     MG_NEW(csv->heap, places, most, "the categories of a column", csv->error);
-    for (int64_t j = 0; j < csv->columns; j++)
+    for (int64_t j = 0; j < csv->columns && !mg_cancelled(csv->context); j++)
         if (csv->orders[j]) prune_column(csv, j, rows, places);
     mg_free(csv->heap, places);
-    return MARGIN_OK;
+    return mg_cancelled(csv->context) ? mg_fail_cancelled(csv->error) : MARGIN_OK;
 }
 
 /* Values not in their lists among the rows that are left: NaN there can mean nothing else. */
@@ -81,9 +86,10 @@ margin_status mg_csv_drop_rows(mg_csv *csv) {
                "%s: every one of its %lld rows has a missing value, so none is left",
                csv->source->name, (long long)csv->rows);
     size_t value_bytes = table->x.view.value_type == MARGIN_F32 ? sizeof(float) : sizeof(double);
-    move_rows(csv, (char *)(uintptr_t)table->x.view.values, (size_t)csv->features * value_bytes);
-    move_rows(csv, (char *)table->y, sizeof *table->y);
-    move_rows(csv, (char *)table->weights, sizeof *table->weights);
+    MG_TRY(move_rows(csv, (char *)(uintptr_t)table->x.view.values,
+                     (size_t)csv->features * value_bytes));
+    MG_TRY(move_rows(csv, (char *)table->y, sizeof *table->y));
+    MG_TRY(move_rows(csv, (char *)table->weights, sizeof *table->weights));
     table->x.view.rows = rows;
     csv->missing = 0;
     csv->unknown = count_unknown(csv, rows);

@@ -161,26 +161,48 @@ int32_t mg_dictionary_code_exact(mg_dictionary *dictionary, const char *text, in
 /* ---- Order ---------------------------------------------------------------------------------- */
 
 typedef struct sort_item {
-    uint64_t prefix; /* first eight bytes, the first one on top */
+    uint64_t key; /* eight bytes behind what all texts begin with, the first one on top */
     const mg_dictionary_entry *entry;
 } sort_item;
 
 static int by_text(const void *a, const void *b) {
     const sort_item *left = a, *right = b;
-    if (left->prefix != right->prefix) return left->prefix < right->prefix ? -1 : 1;
+    if (left->key != right->key) return left->key < right->key ? -1 : 1;
     const mg_dictionary_entry *x = left->entry, *y = right->entry;
     int order = memcmp(x->text, y->text, MG_MIN(x->length, y->length));
     if (order) return order;
     return x->length < y->length ? -1 : x->length > y->length;
 }
 
+/* Bytes that all texts begin with: "user_1", "user_2", ... should not be told apart by memcmp. */
+static uint32_t common_beginning(const mg_dictionary *dictionary) {
+    const mg_dictionary_entry *first = dictionary->entries;
+    uint32_t common = dictionary->count ? first->length : 0;
+    for (int64_t k = 1; k < dictionary->count && common; k++) {
+        const mg_dictionary_entry *entry = &dictionary->entries[k];
+        uint32_t same = 0;
+        common = MG_MIN(common, entry->length);
+        while (same < common && first->text[same] == entry->text[same])
+            same++;
+        common = same;
+    }
+    return common;
+}
+
+static uint64_t sort_key(const mg_dictionary_entry *entry, uint32_t skip) {
+    uint32_t left = entry->length - skip;
+    uint64_t bytes = mg_load_8(entry->text + skip); /* what follows the text is readable */
+    if (left < 8) bytes = left == 0 ? 0 : bytes << (64 - 8 * left) >> (64 - 8 * left);
+    return __builtin_bswap64(bytes);
+}
+
 bool mg_dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t *rank) {
     int64_t count = dictionary->count;
     sort_item *items = mg_new(dictionary->heap, count, sizeof *items);
     if (!items) return false;
+    uint32_t skip = common_beginning(dictionary);
     for (int64_t k = 0; k < count; k++)
-        items[k] =
-            (sort_item){__builtin_bswap64(dictionary->entries[k].low), &dictionary->entries[k]};
+        items[k] = (sort_item){sort_key(&dictionary->entries[k], skip), &dictionary->entries[k]};
     if (count) qsort(items, (size_t)count, sizeof *items, by_text);
     for (int64_t k = 0; k < count; k++) {
         int32_t code = (int32_t)(items[k].entry - dictionary->entries);
