@@ -116,7 +116,7 @@ typedef struct margin_read_options {
     const char
         *target; /* NULL: the last column (CSV), the label (svmlight), `labels`; "" : no target */
     const char *weights; /* column of sample weights, or NULL */
-    const char *ignore;  /* columns to leave out, or NULL */
+    const char *ignore;  /* columns to leave out, or NULL (svmlight: they stay in place, empty) */
     const char
         *categorical;   /* columns to read as categories though they look like numbers, or NULL */
     const char *labels; /* npy, idx: file of the target, or NULL */
@@ -150,11 +150,12 @@ typedef struct margin_read_options {
  *    repeated name gets a number (a, a.1).
  *  - Missing: an empty cell, ? NA N/A n/a #N/A null NULL, and nan in any case; quoted or not.
  *  - Numbers are exact (rounded once to f64 or f32); quoted ones are numbers, too; inf is infinity.
- *  - A column is numeric if all its values are numbers, else categorical, its categories in
- * bytewise order and spelt as in the file ("1" and "1.0" differ). A column that looks like numbers
- * with stray texts is refused with the place of the first one: at least 10 numbers, and either
- * fewer than a tenth of the values are texts, or fewer than half and there are more than 100
- * different numbers. So are decimal commas. `categorical` settles it. */
+ *  - A column is numeric if all its values are numbers, else categorical, its categories in order
+ *    of their bytes and spelt as in the file ("1" and "1.0" differ).
+ *  - A column that looks like numbers with stray texts is refused with the place of the first one:
+ *    at least 10 numbers, and fewer than a tenth of the values are texts, or fewer than half and
+ *    the numbers have more than 100 different values. So are decimal commas. To be declared
+ *    `categorical` settles it. */
 
 /* How npy and idx are read. Rows are the first dimension, all others together make the columns
  * (npy: up to 32 dimensions, idx: 4); the columns are called x1, x2, ... npy: versions 1 to 3, both
