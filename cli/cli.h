@@ -92,6 +92,10 @@ void cli_progress_end(void); /* clears the progress line before anything else is
 /* ---- Data and models as the options say
  * ---------------------------------------------------------- */
 
+/* What --missing asks of a reader. `spec`: of what the table is for; one that begins with `impute`
+ * takes missing values unless they were to be refused. NULL: there is none. */
+margin_missing cli_missing(const cli_arguments *arguments, const char *spec);
+
 /* Reads a table to train on or to look at. `path` may be "-". */
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table);

@@ -30,8 +30,8 @@ const cli_option cli_options[] = {
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
     {"--missing", 0, "POLICY", " fit predict evaluate separable plot ",
-     "missing values: error (the default), mean (filled in, remembered by the model), drop (leave "
-     "the row out)",
+     "missing values: error (the default unless the spec begins with impute), drop (leave the row "
+     "out), mean (fit only: filled in, and remembered by the model)",
      "error|mean|drop", KIND_TEXT, FIELD(missing)},
     {"--labels", 0, "FILE", READS, "file with the target, for npy and idx data", NULL, KIND_TEXT,
      FIELD(labels)},
@@ -70,7 +70,7 @@ const cli_option cli_options[] = {
     {"--threads", 't', "N", USES_ALL,
      "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
      FIELD(threads)},
-    {"--seed", 0, "N", " fit plot ", "seed of every random choice (default 0)", NULL, KIND_COUNT,
+    {"--seed", 0, "N", " fit ", "seed of every random choice (default 0)", NULL, KIND_COUNT,
      FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
      FIELD(memory)},
@@ -242,6 +242,9 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
         return cli_usage_error(command, "--zero-based and --one-based exclude each other");
     if (a->target && a->no_target)
         return cli_usage_error(command, "--target and --no-target exclude each other");
+    if (a->missing && !strcmp(a->missing, "mean") && strcmp(command->name, "fit") != 0)
+        return cli_usage_error(command, "--missing mean goes with 'margin fit': the model then "
+                                        "remembers the means and fills them in by itself");
     if (a->probabilities && a->scores)
         return cli_usage_error(command, "--proba and --scores exclude each other");
     if (a->separator && strlen(a->separator) != 1 && strcmp(a->separator, "tab") != 0 &&

@@ -16,6 +16,13 @@ margin_format cli_format(const cli_arguments *arguments) {
     return MARGIN_FORMAT_AUTO;
 }
 
+margin_missing cli_missing(const cli_arguments *arguments, const char *spec) {
+    const char *asked = arguments->missing;
+    if (asked && !strcmp(asked, "drop")) return MARGIN_MISSING_DROP;
+    if (asked && !strcmp(asked, "error")) return MARGIN_MISSING_ERROR;
+    return spec && !strncmp(spec, "impute", 6) ? MARGIN_MISSING_KEEP : MARGIN_MISSING_ERROR;
+}
+
 static char separator_of(const cli_arguments *arguments) {
     const char *word = arguments->separator;
     if (!word) return 0;
@@ -69,17 +76,11 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
     return read_timed(session, path, &options, table);
 }
 
-/* A model that starts with `impute` takes missing values; any other must not see them. */
-static margin_missing missing_for(const cli_arguments *arguments, const char *spec) {
-    if (arguments->missing && !strcmp(arguments->missing, "drop")) return MARGIN_MISSING_DROP;
-    return strncmp(spec, "impute", 6) ? MARGIN_MISSING_ERROR : MARGIN_MISSING_KEEP;
-}
-
 margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
                                  bool need_target, margin_table **table) {
     margin_read_options options = read_options(session->arguments);
     const margin_report *report = margin_model_report(model);
-    options.missing = missing_for(session->arguments, margin_model_spec(model));
+    options.missing = cli_missing(session->arguments, margin_model_spec(model));
     options.expected = margin_model_columns(model, &options.expected_count);
     options.expected_target = margin_model_target(model);
     options.target_optional = !need_target;

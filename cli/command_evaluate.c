@@ -39,7 +39,7 @@ static void json_metrics(cli_text *text, const margin_model *model, const margin
 
 static void print_number(cli_text *text, const char *name, double value) {
     if (isnan(value)) return;
-    text_printf(text, "%-12s", name);
+    text_printf(text, "%-13s", name);
     text_short(text, value);
     text_puts(text, "\n");
 }
@@ -64,7 +64,7 @@ static void print_confusion(cli_text *text, const margin_model *model, const mar
 }
 
 static void print_metrics(cli_text *text, const margin_model *model, const margin_metrics *m) {
-    text_printf(text, "rows        %lld\n", (long long)m->rows);
+    text_printf(text, "rows         %lld\n", (long long)m->rows);
     print_number(text, "accuracy", m->accuracy);
     print_number(text, "error", m->error);
     print_number(text, "log loss", m->log_loss);

@@ -48,11 +48,17 @@ static void trace_step(const margin_trace_step *step, void *user) {
 /* ---- Report
  * ------------------------------------------------------------------------------------------ */
 
-/* Rows of each class, counted from the target as it was read. */
+/* True if the row takes part in the fit: those of weight 0 do not, and may hold anything. */
+static bool takes_part(const margin_data *data, int64_t row) {
+    return !data->weights.values || ((const double *)data->weights.values)[row] > 0;
+}
+
+/* Rows of each class that took part, counted from the target as it was read. */
 static void count_classes(const margin_model *model, const margin_data *data, int64_t *counts) {
     int64_t classes = margin_model_class_count(model);
     const margin_column *target = data->target;
     for (int64_t i = 0; i < data->x.rows; i++) {
+        if (!takes_part(data, i)) continue;
         double value = ((const double *)data->y.values)[i];
         char number[MARGIN_NUMBER_TEXT];
         const char *name = number;
@@ -88,9 +94,10 @@ static void describe_items(cli_text *text, const margin_report *report) {
     bool first = true;
     for (int64_t i = 0; i < report->item_count; i++) {
         if (isnan(report->items[i].value)) continue;
-        text_printf(text, "%s%s ", first ? "proof       " : ", ", report->items[i].name);
-        for (char *c = text->data + text->length - strlen(report->items[i].name) - 1; c && *c; c++)
-            if (*c == '_') *c = ' ';
+        text_puts(text, first ? "proof       " : ", ");
+        for (const char *c = report->items[i].name; *c; c++)
+            text_add(text, *c == '_' ? " " : c, 1);
+        text_puts(text, " ");
         text_short(text, report->items[i].value);
         first = false;
     }
@@ -177,12 +184,6 @@ static char *full_spec(const cli_arguments *arguments) {
     return text;
 }
 
-static margin_missing missing_policy(const cli_arguments *arguments, const char *spec) {
-    if (arguments->missing && !strcmp(arguments->missing, "drop")) return MARGIN_MISSING_DROP;
-    spec += strspn(spec, " \t\n");
-    return strncmp(spec, "impute", 6) ? MARGIN_MISSING_ERROR : MARGIN_MISSING_KEEP;
-}
-
 static int save_and_report(cli_session *session, const margin_report *report,
                            const margin_model *model, const margin_data *data,
                            trace_writer *trace) {
@@ -204,16 +205,30 @@ static int save_and_report(cli_session *session, const margin_report *report,
     return code ? code : cli_exit_code(report->status);
 }
 
+/* More than two different labels among the rows that take part: there may be sub-problems. */
+static bool has_three_classes(const margin_data *data) {
+    const double *labels = data->y.values;
+    double seen[2] = {0, 0};
+    int count = 0;
+    for (int64_t i = 0; labels && i < data->x.rows; i++) {
+        double label = labels[i];
+        bool known = (count > 0 && label == seen[0]) || (count > 1 && label == seen[1]);
+        if (known || isnan(label) || !takes_part(data, i)) continue;
+        if (count == 2) return true;
+        seen[count++] = label;
+    }
+    return false;
+}
+
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
     margin_model *model = NULL;
     margin_report report;
     margin_data data = margin_table_data(table);
     trace_writer trace = {.weight_count = -1};
-    trace.several = false;
     margin_fit_options options = {.size = sizeof options, .user = &trace};
     if (session->arguments->trace) {
         options.trace = trace_step;
-        trace.several = data.target && data.target->category_count > 2;
+        trace.several = has_three_classes(&data);
     }
     margin_status status =
         margin_fit_with(session->context, spec, &data, &options, &model, &report, &session->error);
@@ -239,7 +254,7 @@ int run_fit(const cli_arguments *arguments) {
     margin_status status = margin_spec_parse(session.context, text, &spec, &session.error);
     if (status >= 0)
         status = cli_read_table(&session, arguments->words[1], true,
-                                missing_policy(arguments, text), &table);
+                                cli_missing(arguments, margin_spec_text(spec)), &table);
     code = status < 0 ? cli_failed(&session, status) : fit_table(&session, spec, table);
     margin_table_free(table);
     margin_spec_free(spec);

@@ -108,10 +108,8 @@ int run_separable(const cli_arguments *arguments) {
     margin_table *table = NULL;
     int code = cli_session_open(&session, arguments);
     if (code) return code;
-    margin_missing missing = arguments->missing && arguments->missing[0] == 'd'
-                                 ? MARGIN_MISSING_DROP
-                                 : MARGIN_MISSING_ERROR;
-    margin_status status = cli_read_table(&session, arguments->words[0], true, missing, &table);
+    margin_status status =
+        cli_read_table(&session, arguments->words[0], true, cli_missing(arguments, NULL), &table);
     if (status < 0) {
         code = cli_failed(&session, status);
     } else {
