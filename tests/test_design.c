@@ -1,0 +1,503 @@
+/* The passes over a design against plain loops over its numbers: every layout, instruction set,
+ * index, weights and affine columns; the same bits for every number of threads. */
+#include "design_cases.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static margin_error error;
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        memset(&error, 0, sizeof error);                                                           \
+        if ((call) < 0) fail_msg("%s", error.text);                                                \
+    } while (0)
+
+/* |found - expected| within rounding of sums whose terms add up to `size` in absolute value. */
+static void assert_sum(double found, double expected, double size) {
+    if (fabs(found - expected) <= 1e-13 * size) return;
+    fail_msg("%.17g instead of %.17g (terms %g)", found, expected, size);
+}
+
+static void *space(int64_t count) {
+    void *memory = malloc((size_t)(count + 1) * sizeof(double));
+    assert_non_null(memory);
+    return memory;
+}
+
+/* ---- Every kind of case ---------------------------------------------------------------------- */
+
+typedef void (*case_check)(const design_case *c, mg_design *d);
+
+static const char *const isa_names[] = {"ref", "avx2", "avx512"};
+
+static void check_case(const design_case *c, case_check check) {
+    margin_context *context = support_context(NULL, 2);
+    for (int isa = 0; isa <= (int)mg_isa_level(); isa++) {
+        mg_design d;
+        setenv("MARGIN_ISA", isa_names[isa], 1);
+        OK(mg_design_create(context, &c->problem, &d, &error));
+        check(c, &d);
+        mg_design_free(&d);
+        unsetenv("MARGIN_ISA");
+    }
+    margin_context_free(context);
+}
+
+static void check_cases(case_check check) {
+    static const int64_t shapes[][2] = {{1, 1}, {4, 3}, {7, 130}, {300, 5}, {700, 37}, {260, 64}};
+    uint64_t seed = 11;
+    for (int layout = 0; layout < LAYOUTS; layout++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            const int parts[] = {0, ALL_PARTS, WITH_SHIFT | WITH_INDEX, WITH_SCALE | WITH_WEIGHT};
+            for (int k = 0; k < 4; k++) {
+                if (shapes[s][0] == 1 && (parts[k] & WITH_INDEX)) continue;
+                design_case *c =
+                    design_case_make(shapes[s][0], shapes[s][1], layout, parts[k], ++seed);
+                check_case(c, check);
+                design_case_free(c);
+            }
+        }
+}
+
+/* ---- Scores and gradients -------------------------------------------------------------------- */
+
+static double plain_score(const design_case *c, int64_t i, const double *w, double b,
+                          double *size) {
+    const int64_t p = c->problem.x.columns;
+    double sum = b;
+    *size = fabs(b);
+    for (int64_t j = 0; j < p; j++) {
+        sum += c->a[i * p + j] * w[j];
+        *size += (fabs(c->a[i * p + j]) + 10) * fabs(w[j]);
+    }
+    return sum;
+}
+
+static void check_linear_passes(const design_case *c, mg_design *d) {
+    const int64_t n = d->samples, p = d->columns;
+    uint64_t seed = 3;
+    double *w = some_numbers(p, &seed), *r = some_numbers(n, &seed), size, total;
+    double *scores = space(n), *gradient = space(p), *out = space(p);
+    OK(mg_design_scores(d, w, 0.75, scores, &error));
+    for (int64_t i = 0; i < n; i++) {
+        const double expected = plain_score(c, i, w, 0.75, &size);
+        assert_sum(scores[i], expected, size);
+    }
+    r[0] = 0;
+    OK(mg_design_gradient(d, r, gradient, &total, &error));
+    OK(mg_design_gradient(d, r, out, NULL, &error));
+    assert_memory_equal(out, gradient, (size_t)p * sizeof *out);
+    double sum = 0, sum_size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += r[i];
+        sum_size += fabs(r[i]);
+    }
+    assert_sum(total, sum, sum_size);
+    for (int64_t j = 0; j < p; j++) {
+        double expected = 0;
+        for (int64_t i = 0; i < n; i++)
+            expected += r[i] * c->a[i * p + j];
+        assert_sum(gradient[j], expected, 10 * sum_size);
+    }
+    /* x_i . v + the returned sum is a_i . w */
+    double *v = space(p), row[256];
+    const double constant = mg_design_to_rows(d, w, v);
+    mg_row_expand(&c->problem.x, mg_design_row(d, n - 1), row);
+    sum = constant;
+    for (int64_t j = 0; j < p; j++)
+        sum += row[j] * v[j];
+    const double last = plain_score(c, n - 1, w, 0, &size);
+    assert_sum(sum, last, size);
+    free(v);
+    free(w);
+    free(r);
+    free(scores);
+    free(gradient);
+    free(out);
+}
+
+static void test_scores_and_gradients(void **state) {
+    (void)state;
+    check_cases(check_linear_passes);
+}
+
+static void plain_product(const design_case *c, const int64_t *chosen, int64_t count,
+                          const double *weights, const double *v, double v0, double *out,
+                          double *total, double *size) {
+    const int64_t p = c->problem.x.columns;
+    double score_size;
+    memset(out, 0, (size_t)p * sizeof *out);
+    *total = *size = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = chosen ? chosen[k] : k;
+        const double d = weights ? weights[k] : design_case_weight(c, i);
+        const double s = d * plain_score(c, i, v, v0, &score_size);
+        for (int64_t j = 0; j < p; j++)
+            out[j] += s * c->a[i * p + j];
+        *total += s;
+        *size += d * score_size;
+    }
+}
+
+static void check_products(const design_case *c, mg_design *d) {
+    const int64_t n = d->samples, p = d->columns;
+    uint64_t seed = 4;
+    double *v = some_numbers(p, &seed), *weights = some_numbers(n, &seed);
+    double *out = space(p), *expected = space(p), total, expected_total, size;
+    int64_t *chosen = space(n), count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        weights[i] = fabs(weights[i]);
+        if (i % 4 != 2) chosen[count++] = n - 1 - i;
+    }
+    for (int with = 0; with < 4; with++) {
+        const int64_t *list = with & 1 ? chosen : NULL, visited = with & 1 ? count : n;
+        const double *factors = with & 2 ? weights : NULL;
+        plain_product(c, list, visited, factors, v, 0.5, expected, &expected_total, &size);
+        OK(mg_design_product(d, list, count, factors, v, 0.5, out, &total, &error));
+        assert_sum(total, expected_total, size);
+        for (int64_t j = 0; j < p; j++)
+            assert_sum(out[j], expected[j], 10 * size);
+    }
+    OK(mg_design_product(d, chosen, 0, NULL, v, 0.5, out, &total, &error));
+    assert_true(total == 0 && out[0] == 0);
+    free(v);
+    free(weights);
+    free(out);
+    free(expected);
+    free(chosen);
+}
+
+static void test_products(void **state) {
+    (void)state;
+    check_cases(check_products);
+}
+
+/* ---- The pass of a loss ---------------------------------------------------------------------- */
+
+typedef struct loss_arrays {
+    double *scores, *slopes, *curvatures, *gradient;
+} loss_arrays;
+
+static void check_loss_point(const design_case *c, const mg_design *d, const mg_loss *loss,
+                             const double *w, double b, const double *weights,
+                             const mg_loss_point *point) {
+    const int64_t n = d->samples, p = d->columns;
+    double value = 0, total = 0, size = 0, slope_size = 0, score_size;
+    int64_t errors = 0;
+    double *gradient = calloc((size_t)p, sizeof *gradient);
+    for (int64_t i = 0; i < n; i++) {
+        const double weight = weights ? weights[i] : design_case_weight(c, i);
+        const double f = plain_score(c, i, w, b, &score_size);
+        const double t = loss->margin_based ? c->sign[i] * f : f - c->target[i];
+        const double side = loss->margin_based ? c->sign[i] : 1;
+        const double slope = side * weight * loss->slope(t);
+        assert_sum(point->scores[i], f, score_size);
+        const double found =
+            loss->margin_based ? c->sign[i] * point->scores[i] : point->scores[i] - c->target[i];
+        assert_close(point->slopes[i], side * weight * loss->slope(found), 1e-14);
+        assert_close(point->curvatures[i], weight * loss->curvature(found), 1e-14);
+        value += weight * loss->value(t);
+        size += weight * (loss->value(t) + score_size * (1 + fabs(loss->slope(t))));
+        errors += loss->margin_based && !(t > 0);
+        total += slope;
+        slope_size += weight * (fabs(loss->slope(t)) + score_size * (1 + loss->curvature(t)));
+        for (int64_t j = 0; j < p; j++)
+            gradient[j] += slope * c->a[i * p + j];
+    }
+    assert_sum(point->value, value, size);
+    assert_int_equal(point->errors, errors);
+    assert_sum(point->intercept_gradient, total, slope_size);
+    for (int64_t j = 0; j < p; j++)
+        assert_sum(point->gradient[j], gradient[j], 10 * slope_size);
+    free(gradient);
+}
+
+static void check_loss_passes(const design_case *c, mg_design *d) {
+    const int64_t n = d->samples, p = d->columns;
+    uint64_t seed = 5;
+    double *w = some_numbers(p, &seed), *weights = some_numbers(n, &seed);
+    mg_loss_point all = {
+        .scores = space(n), .slopes = space(n), .curvatures = space(n), .gradient = space(p)};
+    for (int64_t i = 0; i < n; i++)
+        weights[i] = 1 + weights[i];
+    for (int kind = 0; kind <= MG_LOSS_PERCEPTRON; kind++) {
+        const mg_loss *loss = mg_loss_get((mg_loss_kind)kind);
+        const double *factors = kind % 2 ? weights : NULL;
+        OK(mg_design_loss(d, loss, w, -0.25, factors, &all, &error));
+        check_loss_point(c, d, loss, w, -0.25, factors, &all);
+        mg_loss_point value = {0};
+        OK(mg_design_loss(d, loss, w, -0.25, factors, &value, &error));
+        assert_true(value.value == all.value && value.errors == all.errors &&
+                    value.intercept_gradient == all.intercept_gradient);
+    }
+    free(w);
+    free(weights);
+    free(all.scores);
+    free(all.slopes);
+    free(all.curvatures);
+    free(all.gradient);
+}
+
+static void test_loss_passes(void **state) {
+    (void)state;
+    check_cases(check_loss_passes);
+}
+
+/* ---- Grams ----------------------------------------------------------------------------------- */
+
+static void expanded_row(const design_case *c, const mg_gram_request *request, int64_t i,
+                         double *e) {
+    const int64_t p = c->problem.x.columns;
+    int64_t size = p;
+    for (int64_t j = 0; j < p; j++) {
+        const double moved = c->a[i * p + j] - (request->centre ? request->centre[j] : 0);
+        e[j] = moved * (request->factor ? request->factor[j] : 1);
+    }
+    if (request->extra) e[size++] = request->extra[i];
+    e[size] = 1;
+}
+
+static void check_gram(const design_case *c, mg_design *d, const mg_gram_request *request) {
+    const int64_t size = mg_design_gram_size(d, request);
+    const int64_t count = request->chosen ? request->count : d->samples;
+    double *gram = space(size * size), *expected = calloc((size_t)(size * size), sizeof *expected);
+    double e[256], total = 0;
+    assert_int_equal(size, d->columns + 1 + (request->extra != NULL));
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = request->chosen ? request->chosen[k] : k;
+        const double weight = request->weights ? request->weights[k] : design_case_weight(c, i);
+        expanded_row(c, request, i, e);
+        total += weight;
+        for (int64_t r = 0; r < size; r++)
+            for (int64_t s = 0; s < size; s++)
+                expected[r * size + s] += weight * e[r] * e[s];
+    }
+    OK(mg_design_gram(d, request, gram, &error));
+    const double terms = 100 * total * (request->single ? 1e6 : 1);
+    for (int64_t r = 0; r < size; r++)
+        for (int64_t s = 0; s < size; s++) {
+            assert_sum(gram[r * size + s], expected[r * size + s], terms);
+            assert_true(gram[r * size + s] == gram[s * size + r]);
+        }
+    free(gram);
+    free(expected);
+}
+
+static void check_grams(const design_case *c, mg_design *d) {
+    const int64_t n = d->samples, p = d->columns;
+    uint64_t seed = 6;
+    double *weights = some_numbers(n, &seed), *centre = some_numbers(p, &seed);
+    double *factor = some_numbers(p, &seed);
+    int64_t *chosen = space(n), count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        weights[i] = i % 6 == 5 ? 0 : fabs(weights[i]);
+        if (i % 5 != 1) chosen[count++] = n - 1 - i;
+    }
+    for (int with = 0; with<32; with += d->samples> 500 ? 3 : 1) {
+        const mg_gram_request request = {.chosen = with & 1 ? chosen : NULL,
+                                         .count = count,
+                                         .weights = with & 2 ? weights : NULL,
+                                         .centre = with & 4 ? centre : NULL,
+                                         .factor = with & 4 ? factor : NULL,
+                                         .extra = with & 8 ? c->target : NULL,
+                                         .single = (with & 16) != 0};
+        check_gram(c, d, &request);
+    }
+    const mg_gram_request none = {.chosen = chosen, .count = 0};
+    check_gram(c, d, &none);
+    free(weights);
+    free(centre);
+    free(factor);
+    free(chosen);
+}
+
+static void test_grams(void **state) {
+    (void)state;
+    check_cases(check_grams);
+}
+
+/* ---- Moments --------------------------------------------------------------------------------- */
+
+static void check_moments(const design_case *c, mg_design *d) {
+    const int64_t n = d->samples, p = d->columns;
+    double *mean = space(p), *deviation = space(p);
+    for (int exact = 0; exact < 2; exact++) {
+        OK(mg_design_moments(d, exact != 0, mean, deviation, &error));
+        for (int64_t j = 0; j < p; j++) {
+            double total = 0, sum = 0, squares = 0;
+            for (int64_t i = 0; i < n; i++) {
+                total += design_case_weight(c, i);
+                sum += design_case_weight(c, i) * c->a[i * p + j];
+            }
+            sum /= total;
+            for (int64_t i = 0; i < n; i++) {
+                const double from_mean = c->a[i * p + j] - sum;
+                squares += design_case_weight(c, i) * from_mean * from_mean;
+            }
+            assert_close(mean[j], sum, 1e-13);
+            if (fabs(deviation[j] - sqrt(squares / total)) > 1e-13)
+                fail_msg("%.17g %.17g", deviation[j], sqrt(squares / total));
+            if (n == 1 || (c->scale && c->scale[j] == 0)) assert_true(deviation[j] == 0);
+        }
+    }
+    free(mean);
+    free(deviation);
+}
+
+static void test_moments(void **state) {
+    (void)state;
+    check_cases(check_moments);
+}
+
+/* The sample of 4096 stands for the rest; a far away mean does not spoil the deviation. */
+static void test_moments_of_many_rows(void **state) {
+    enum { ROWS = 50000 };
+    double *x = space(3 * ROWS), mean[3], deviation[3], exact_mean[3], exact_deviation[3];
+    uint64_t seed = 8;
+    margin_context *context = support_context(NULL, 3);
+    mg_design d;
+    (void)state;
+    for (int64_t i = 0; i < ROWS; i++) {
+        x[3 * i] = 1e9 + support_normal(&seed);
+        x[3 * i + 1] = 1e-9 * support_uniform(&seed);
+        x[3 * i + 2] = 0.1;
+    }
+    const mg_problem problem = {.x = margin_dense_f64(x, ROWS, 3, 3), .count = ROWS};
+    OK(mg_design_create(context, &problem, &d, &error));
+    OK(mg_design_moments(&d, false, mean, deviation, &error));
+    OK(mg_design_moments(&d, true, exact_mean, exact_deviation, &error));
+    assert_true(fabs(exact_deviation[0] - 1) < 0.02 && fabs(deviation[0] - 1) < 0.1);
+    assert_true(fabs(exact_mean[0] - 1e9) < 0.05 && fabs(mean[0] - 1e9) < 0.2);
+    assert_close(exact_deviation[1] * 1e9, 1 / sqrt(12), 0.01);
+    assert_true(exact_deviation[2] == 0 && deviation[2] == 0);
+    assert_close(exact_mean[2], 0.1, 1e-15);
+    mg_design_free(&d);
+    margin_context_free(context);
+    free(x);
+}
+
+/* ---- Threads, memory, cancellation ----------------------------------------------------------- */
+
+/* Everything a design computes, one behind the other. */
+static double *all_results(margin_context *context, const design_case *c, int64_t *count) {
+    mg_design d;
+    uint64_t seed = 9;
+    OK(mg_design_create(context, &c->problem, &d, &error));
+    const int64_t n = d.samples, p = d.columns, size = p + 2;
+    double *w = some_numbers(p, &seed), *out = space(4 * n + 4 * p + 2 * size * size + 4),
+           *at = out;
+    OK(mg_design_scores(&d, w, 0.5, at, &error));
+    at += n;
+    OK(mg_design_gradient(&d, out, at, at + p, &error));
+    at += p + 1;
+    OK(mg_design_product(&d, NULL, n, NULL, w, 0.5, at, at + p, &error));
+    at += p + 1;
+    mg_loss_point point = {at, at + n, at + 2 * n, at + 3 * n, 0, 0, 0};
+    OK(mg_design_loss(&d, mg_loss_get(MG_LOSS_LOGISTIC), w, 0.5, NULL, &point, &error));
+    at += 3 * n + p;
+    *at++ = point.value;
+    *at++ = point.intercept_gradient;
+    mg_gram_request request = {.extra = c->target};
+    OK(mg_design_gram(&d, &request, at, &error));
+    at += size * size;
+    request.single = true;
+    OK(mg_design_gram(&d, &request, at, &error));
+    at += size * size;
+    *count = at - out;
+    mg_design_free(&d);
+    free(w);
+    return out;
+}
+
+static void test_threads_do_not_matter(void **state) {
+    static const int64_t shapes[][2] = {{5000, 30}, {900, 150}};
+    (void)state;
+    for (int layout = 0; layout < LAYOUTS; layout += 4)
+        for (int s = 0; s < 2; s++) {
+            design_case *c = design_case_make(shapes[s][0], shapes[s][1], layout, ALL_PARTS, 21);
+            double *first = NULL;
+            for (int threads = 1; threads <= 4; threads++) {
+                margin_context *context = support_context(NULL, threads);
+                int64_t count;
+                double *results = all_results(context, c, &count);
+                if (first) assert_memory_equal(results, first, (size_t)count * sizeof *first);
+                margin_context_free(context);
+                if (first) free(results);
+                if (!first) first = results;
+            }
+            free(first);
+            design_case_free(c);
+        }
+}
+
+static margin_status run_all(margin_context *context, void *user, margin_error *failure) {
+    const design_case *c = user;
+    mg_design d = {0};
+    const int64_t n = c->problem.count, p = c->problem.x.columns;
+    double *numbers = space(2 * n + 2 * p + (p + 1) * (p + 1));
+    margin_status status;
+    const mg_gram_request request = {0};
+    mg_loss_point point = {.gradient = numbers + n};
+    memset(numbers, 0, (size_t)(n + p) * sizeof *numbers);
+    MG_GO(mg_design_create(context, &c->problem, &d, failure));
+    MG_GO(mg_design_scores(&d, numbers + n, 0, numbers, failure));
+    MG_GO(mg_design_gradient(&d, numbers, numbers + n, NULL, failure));
+    MG_GO(
+        mg_design_loss(&d, mg_loss_get(MG_LOSS_HINGE), numbers + n + p, 0, NULL, &point, failure));
+    MG_GO(mg_design_moments(&d, true, numbers, numbers + p, failure));
+    MG_GO(mg_design_gram(&d, &request, numbers + n + p, failure));
+done:
+    if (d.heap) mg_design_free(&d);
+    free(numbers);
+    return status;
+}
+
+static void test_memory_may_run_out(void **state) {
+    (void)state;
+    for (int layout = 0; layout < LAYOUTS; layout += 4) {
+        design_case *c = design_case_make(700, 12, layout, ALL_PARTS, 31);
+        assert_true(support_fail_each_allocation(1, run_all, c) > 5);
+        assert_true(support_fail_each_allocation(3, run_all, c) > 5);
+        design_case_free(c);
+    }
+}
+
+static void test_cancelled_passes_say_so(void **state) {
+    design_case *c = design_case_make(300, 4, DENSE_F64, 0, 41);
+    margin_context *context = support_context(NULL, 2);
+    mg_design d;
+    double numbers[400] = {0};
+    const mg_gram_request request = {0};
+    mg_loss_point point = {0};
+    (void)state;
+    OK(mg_design_create(context, &c->problem, &d, &error));
+    margin_context_cancel(context);
+    assert_int_equal(mg_design_scores(&d, numbers, 0, numbers, &error), MARGIN_ERROR_CANCELLED);
+    assert_int_equal(mg_design_gradient(&d, numbers, numbers, NULL, &error),
+                     MARGIN_ERROR_CANCELLED);
+    assert_int_equal(mg_design_gram(&d, &request, numbers, &error), MARGIN_ERROR_CANCELLED);
+    assert_int_equal(
+        mg_design_loss(&d, mg_loss_get(MG_LOSS_HINGE), numbers, 0, NULL, &point, &error),
+        MARGIN_ERROR_CANCELLED);
+    assert_contains(error.text, "interrupted");
+    mg_design_free(&d);
+    margin_context_free(context);
+    design_case_free(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scores_and_gradients),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_loss_passes),
+        cmocka_unit_test(test_grams),
+        cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_moments_of_many_rows),
+        cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_memory_may_run_out),
+        cmocka_unit_test(test_cancelled_passes_say_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
