@@ -260,6 +260,8 @@ static void pairs_that_are_refused(void **unused) {
         {"1 1:2:3\n", "f.svm:1:5: '2:3' is not a number"},
         {"1 1:1\r2:2\n", "f.svm:1:5: '1' is not a number"},
         {"1 1:1 2:1e309 3:1\n", "f.svm:1:9: '1e309' is infinite or too large; the largest f64"},
+        {"1 1:0.00012345678901234567e999\xc8\n", "f.svm:1:5: '0.00012345678901234567e999?' is not"},
+        {"1 1:5e999x\n", "f.svm:1:5: '5e999x' is not a number"},
         {"1 1:-inf\n", "f.svm:1:5: '-inf' is infinite or too large"},
         {"1 1:1e999999999999\n", "f.svm:1:5: '1e999999999999' is infinite"},
     };

@@ -221,7 +221,8 @@ static bool starts_with(const char *text, const char *end, const char *word) {
     return true;
 }
 
-/* inf, infinity and nan, with a sign; NULL if there is none. */
+/* inf, infinity and nan, with a sign; NULL if there is none. The sign of a nan means nothing: there
+ * is one missing value. */
 static const char *read_word(const char *text, const char *end, double *value) {
     const bool negative = text < end && *text == '-';
     if (text < end && (*text == '-' || *text == '+')) text++;
@@ -231,7 +232,7 @@ static const char *read_word(const char *text, const char *end, double *value) {
         return text + (starts_with(text, end, "infinity") ? 8 : 3);
     }
     if (starts_with(text, end, "nan")) {
-        *value = mg_f64_from_bits(0x7ff8000000000000u | sign);
+        *value = mg_f64_from_bits(0x7ff8000000000000u);
         return text + 3;
     }
     return NULL;

@@ -37,6 +37,7 @@ static bool at_token_end(const char *p, const char *end) {
 }
 
 static const char *next_line(const char *p, const char *end) {
+    if (*p == '\n') return p + 1;
     if (p >= end) return end;
     const char *newline = memchr(p, '\n', (size_t)(end - p));
     return newline != NULL ? newline + 1 : end;

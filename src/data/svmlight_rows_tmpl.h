@@ -39,11 +39,11 @@ static const char *NAME(read_pairs)(const mg_svmlight_rules *rules, mg_svmlight_
             *value =
                 NAME(mg_round)(pair.number.significand, pair.number.power, pair.number.negative);
             const char *behind = p + pair.number.length;
+            if (MG_UNLIKELY(*behind != ' ' && !at_token_end(behind, end)))
+                return fail(block, MG_SVMLIGHT_NO_VALUE, behind_colon(p));
             /* Without a positive exponent no number of 19 digits is too large. */
             if (MG_UNLIKELY(pair.number.power > 0 && isinf(*value)))
                 return fail(block, MG_SVMLIGHT_VALUE_INFINITE, behind_colon(p));
-            if (MG_UNLIKELY(*behind != ' ' && !at_token_end(behind, end)))
-                return fail(block, MG_SVMLIGHT_NO_VALUE, behind_colon(p));
             p = behind;
         } else {
             const careful_step step = careful_index(rules, block, &p, previous, &index);

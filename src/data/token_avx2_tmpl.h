@@ -109,6 +109,10 @@ MG_INLINE mg_token mg_token_window(const char *text, unsigned start, uint64_t ot
     token.ok = stop < 32 && (inside & (inside - 1)) == 0 && stop - start > (inside != 0);
     if (MG_UNLIKELY(!token.ok)) return token;
 
+    if (stop - start == 1 && text[stop] == ' ') { /* zeros and ones, by themselves in many files */
+        token.significand = (uint64_t)text[start] & 15;
+        return token;
+    }
     const unsigned behind = inside != 0 ? stop - 1 - (unsigned)__builtin_ctzll(inside) : 32;
     token.power = inside != 0 ? -(int)behind : 0;
     token.ok =
@@ -124,7 +128,7 @@ MG_INLINE mg_token mg_token_window(const char *text, unsigned start, uint64_t ot
 MG_INLINE mg_token mg_token_at(const char *text) {
     const __m256i window = mg_load_32(text);
     const uint64_t others = mg_nondigits_32(window) | (uint64_t)1 << 32;
-    const unsigned is_signed = *text == '-' || *text == '+';
+    const unsigned is_signed = (*text == '-') | (*text == '+'); /* signs are random: no branch */
     return mg_token_window(text, is_signed, others & ~(uint64_t)is_signed, mg_equal_32(window, '.'),
                            *text == '-');
 }
@@ -200,7 +204,7 @@ MG_INLINE bool mg_scientific(const char *digits, const char *end, mg_token *toke
 MG_INLINE mg_token mg_token_field(const char *start, size_t length) {
     mg_token token = {.negative = *start == '-'};
     if (MG_UNLIKELY(length - 1 > 31)) return token;
-    const unsigned is_signed = *start == '-' || *start == '+';
+    const unsigned is_signed = (*start == '-') | (*start == '+');
     const unsigned count = (unsigned)length - is_signed;
     const char *end = start + length;
     if (MG_UNLIKELY(count == 0)) return token;

@@ -58,7 +58,7 @@ MG_INLINE const char *mg_take_digits(const char *text, uint64_t *significand) {
 
 MG_INLINE mg_token mg_token_at(const char *text) {
     mg_token token = {.negative = *text == '-'};
-    const char *digits = text + (*text == '-' || *text == '+');
+    const char *digits = text + ((*text == '-') | (*text == '+'));
     const char *end = mg_take_digits(digits, &token.significand);
     ptrdiff_t count = end - digits;
     if (*end == '.') {
