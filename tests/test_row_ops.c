@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMNS = 70, ROWS = 9 };
+enum { MAX_COLUMNS = 120, ROWS = 9 };
 
 /* A matrix in allocations of exactly its size, so that a memory checker sees a read beyond it. */
 typedef struct sample {
@@ -174,6 +174,32 @@ static void check_next_error(const sample *s, const mg_row_ops *ops, uint64_t *s
 }
 
 /* Sums of whole numbers are exact in any order: every instruction set must give the same bits. */
+/* The walk in registers against next_error and add in turn, over several rounds of the same rows.
+ */
+static void check_walk(const sample *s, const mg_row_ops *ops, uint64_t *state) {
+    const int64_t rows[] = {3, 8, 0, 0, 5, 7}, n = s->x.columns;
+    int8_t sign[ROWS];
+    double w[MAX_COLUMNS], plain[MAX_COLUMNS], b = support_normal(state), plain_b = b;
+    if (!ops->walk || n < 1 || n > ops->walk_columns) return;
+    for (int i = 0; i < ROWS; i++)
+        sign[i] = support_uniform(state) < 0.5 ? -1 : 1;
+    for (int64_t j = 0; j < n; j++)
+        w[j] = plain[j] = support_normal(state);
+    for (int round = 0; round < 6; round++) {
+        const mg_row_scan scan = {&s->x, round % 2 ? rows : NULL, sign};
+        const int64_t last = round % 2 ? MG_LENGTH(rows) : ROWS;
+        int64_t corrections = 0;
+        for (int64_t i = 0; (i = ops->next_error(&scan, i, last, plain, plain_b)) < last; i++) {
+            ops->add(&s->x, scan.rows ? rows[i] : i, 0.3 * sign[i], plain);
+            plain_b += 0.3 * sign[i];
+            corrections++;
+        }
+        assert_int_equal(ops->walk(&scan, 0, last, 0.3, w, &b), corrections);
+        assert_true(b == plain_b);
+        assert_memory_equal(w, plain, (size_t)n * sizeof *w);
+    }
+}
+
 static void check_same_everywhere(const sample *s, uint64_t *state) {
     double w[MAX_COLUMNS];
     for (int64_t j = 0; j < s->x.columns; j++)
@@ -195,6 +221,7 @@ static void check_sample(const sample *s, bool whole, uint64_t *state) {
         check_products(s, ops, whole, state);
         check_scores(s, ops, state);
         check_next_error(s, ops, state);
+        check_walk(s, ops, state);
     }
     if (whole) check_same_everywhere(s, state);
 }

@@ -1,8 +1,9 @@
 /* Both value types and the tables of one instruction set: included by its file after the vector
- * type, with ISA_TEXT and the constants LANES, TILE_ROWS, TILE_FUNCTIONS defined. */
+ * type, with ISA_TEXT, the constants LANES, TILE_ROWS, TILE_FUNCTIONS, WALK_VECTORS and the list
+ * WALK_CASES of 1 to WALK_VECTORS defined. */
 
 /* What to fetch early, measured best: of 2..12 rows in arbitrary order, of 1..4 KB in sequence. */
-enum { ROWS_AHEAD = 6, BYTES_AHEAD = 2048 };
+enum { ROWS_AHEAD = 6, BYTES_AHEAD = 2048, WALK_BYTES_AHEAD = 4096 };
 
 #define REAL            double
 #define NAME(x)         x##_f64
@@ -36,11 +37,12 @@ static double vector_square(const double *a, int64_t n) {
     return product_f64(a, a, n);
 }
 
-#define ROW_OPS_TABLES                                                                             \
+#define ROW_OPS_TABLE(suffix, text)                                                                \
     {                                                                                              \
-        {dot_f64, add_f64, square_f64, scores_f64, next_error_f64, "dense f64 " ISA_TEXT}, {       \
-            dot_f32, add_f32, square_f32, scores_f32, next_error_f32, "dense f32 " ISA_TEXT        \
-        }                                                                                          \
+        dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix,         \
+            walk_##suffix, WALK_VECTORS *LANES, text ISA_TEXT                                      \
     }
+#define ROW_OPS_TABLES                                                                             \
+    { ROW_OPS_TABLE(f64, "dense f64 "), ROW_OPS_TABLE(f32, "dense f32 ") }
 #define VECTOR_OPS_TABLE                                                                           \
     { vector_dot, vector_add, vector_square }

@@ -148,3 +148,64 @@ static int64_t NAME(next_error)(const mg_row_scan *scan, int64_t first, int64_t 
     }
     return last;
 }
+
+/* ---- The plain perceptron with its weights in registers ----------------------------------------
+ */
+
+/* A correction that goes through memory has to be stored before the next row can be multiplied, and
+ * every third row or so is corrected where classes overlap. `vectors` is a constant where this is
+ * called, so that the loops unroll and the weights live in registers. */
+MG_INLINE int64_t NAME(walk_with)(const int vectors, const mg_row_scan *scan, int64_t first,
+                                  int64_t last, double rate, double *w, double *b) {
+    const margin_matrix *x = scan->x;
+    const int64_t left = x->columns - (int64_t)(vectors - 1) * LANES; /* lanes of the last vector */
+    const int64_t ahead = scan->rows
+                              ? (int64_t)ROWS_AHEAD
+                              : MG_MAX(WALK_BYTES_AHEAD / (x->stride * (int64_t)sizeof(REAL)), 1);
+    double intercept = *b;
+    int64_t corrections = 0;
+    vec weight[WALK_VECTORS];
+    for (int t = 0; t < vectors; t++)
+        weight[t] = t < vectors - 1 ? vec_load(w + t * LANES) : vec_load_part(w + t * LANES, left);
+    for (int64_t i = first; i < last; i++) {
+        const REAL *a = NAME(row_of)(x, scan->rows ? scan->rows[i] : i);
+        if (i + ahead < last)
+            NAME(prefetch)
+            (NAME(row_of)(x, scan->rows ? scan->rows[i + ahead] : i + ahead), x->columns);
+        vec sum[4] = {vec_zero(), vec_zero(), vec_zero(), vec_zero()};
+#pragma GCC unroll 16
+        for (int t = 0; t < vectors; t++) {
+            const vec value =
+                t < vectors - 1 ? LOAD(a + t * LANES) : LOAD_PART(a + t * LANES, left);
+            sum[t % 4] = vec_fma(value, weight[t], sum[t % 4]);
+        }
+        const double score =
+            vec_sum(vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3]))) + intercept;
+        if (scan->sign[i] * score > 0.0) continue;
+        const double move = rate * scan->sign[i];
+        const vec factor = vec_set(move);
+#pragma GCC unroll 16
+        for (int t = 0; t < vectors; t++) {
+            const vec value =
+                t < vectors - 1 ? LOAD(a + t * LANES) : LOAD_PART(a + t * LANES, left);
+            weight[t] = vec_add(weight[t], vec_multiply(factor, value));
+        }
+        intercept += move;
+        corrections++;
+    }
+    for (int t = 0; t < vectors - 1; t++)
+        vec_store(w + t * LANES, weight[t]);
+    vec_store_part(w + (vectors - 1) * LANES, weight[vectors - 1], left);
+    *b = intercept;
+    return corrections;
+}
+
+static int64_t NAME(walk)(const mg_row_scan *scan, int64_t first, int64_t last, double rate,
+                          double *w, double *b) {
+#define WALK_CASE(count)                                                                           \
+    case count:                                                                                    \
+        return NAME(walk_with)(count, scan, first, last, rate, w, b);
+    switch ((int)((scan->x->columns + LANES - 1) / LANES)) { WALK_CASES }
+#undef WALK_CASE
+    return 0; /* no columns, or more than walk_columns: the caller does not ask */
+}

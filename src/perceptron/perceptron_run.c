@@ -111,8 +111,31 @@ static margin_status search(mg_perceptron_run *run, int64_t first, int64_t *foun
     return MARGIN_OK;
 }
 
+/* Nothing but corrections happens at a visit: nobody watches, counts copies or keeps states. */
+static bool may_walk(const mg_perceptron_run *run) {
+    return run->rows->walk && run->columns >= 1 && run->columns <= run->rows->walk_columns &&
+           run->form == &mg_perceptron_two_class && run->options.variant == MG_PLAIN &&
+           run->options.order != MG_FIRST && !run->fit->trace && !run->problem->weight;
+}
+
+static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
+    run->pass_mistakes = 0;
+    for (int64_t first = 0; first < run->count; first += run->chunk) {
+        const int64_t last = MG_MIN(first + run->chunk, run->count);
+        const int64_t corrections = run->rows->walk(&run->scan, first, last, run->options.rate,
+                                                    run->now.weights, run->now.intercept);
+        run->mistakes += corrections;
+        run->pass_mistakes += corrections;
+        const margin_status status = poll(run);
+        if (status != MARGIN_OK) return status;
+    }
+    *clean = run->pass_mistakes == 0;
+    return MARGIN_OK;
+}
+
 /* All samples once, or in the first order as many updates as there are samples. */
 static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
+    if (may_walk(run)) return walk_pass(run, clean);
     int64_t position = 0;
     run->pass_mistakes = 0;
     run->pocket.regardless = 0;

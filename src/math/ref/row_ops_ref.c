@@ -49,7 +49,7 @@ MG_INLINE int64_t mg_csr_start(const margin_matrix *x, int64_t row) {
 #undef NAME
 
 #define TABLE(suffix, text)                                                                        \
-    { dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix, text }
+    { dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix, NULL, 0, text }
 
 const mg_row_ops mg_row_ops_ref[MG_ROW_LAYOUTS] = {
     [MG_ROWS_DENSE_F64] = TABLE(dense_f64, "dense f64 ref"),
