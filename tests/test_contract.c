@@ -74,6 +74,18 @@ static void test_layouts(void **state) {
     }
 }
 
+/* Field by field: the padding has no value. */
+static void assert_same_views(const margin_data *a, const margin_data *b) {
+    assert_memory_equal(&a->x, &b->x, offsetof(margin_matrix, index_type));
+    assert_int_equal(a->x.index_type, b->x.index_type);
+    assert_memory_equal(&a->y, &b->y, offsetof(margin_vector, type));
+    assert_memory_equal(&a->weights, &b->weights, offsetof(margin_vector, type));
+    assert_ptr_equal(a->columns, b->columns);
+    assert_ptr_equal(a->target, b->target);
+    assert_ptr_equal(a->selection, b->selection);
+    assert_int_equal(a->selected, b->selected);
+}
+
 static void test_inputs_unchanged(void **state) {
     contract *f = *state;
     FOR_EACH_SPEC(f, e) {
@@ -85,7 +97,7 @@ static void test_inputs_unchanged(void **state) {
             margin_data data = sample_data(s, layout), before = data;
             margin_model *model = fit_text(f->context, e->text, &data, NULL);
             double *scores = scores_of(model, &data.x);
-            assert_memory_equal(&data, &before, sizeof data);
+            assert_same_views(&data, &before);
             free(scores);
             margin_model_free(model);
         }
