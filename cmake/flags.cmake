@@ -25,7 +25,7 @@ endif()
 add_library(margin_warnings INTERFACE)
 target_compile_options(margin_warnings INTERFACE
     -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
-    -Wdouble-promotion $<$<BOOL:${MARGIN_WERROR}>:-Werror>)
+    -Wdouble-promotion -Werror=implicit-function-declaration $<$<BOOL:${MARGIN_WERROR}>:-Werror>)
 
 # Files named *_avx2.c and *_avx512.c hold kernels for one instruction set; nothing else may use it.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
