@@ -90,8 +90,9 @@ typedef struct penalty_kind {
 } penalty_kind;
 
 static const penalty_kind penalties[] = {
-    {"C", 1, 0},   {"alpha", 0.3, 0},  {"lambda", 0.01, 0}, {"C", 100, 0},      {"alpha", 0.5, 1},
-    {"C", 2, 0.5}, {"lambda", 0.1, 1}, {"C", 0.5, 0.01},    {"C", INFINITY, 0},
+    {"C", 1, 0},        {"alpha", 0.3, 0}, {"lambda", 0.01, 0},
+    {"C", 100, 0},      {"alpha", 0.5, 1}, {"C", 2, 0.5},
+    {"lambda", 0.1, 1}, {"C", 0.5, 0.01},  {"C", (double)INFINITY, 0},
 };
 
 static void start_case(objective_case *o, int64_t rows, int64_t columns, int parts,
