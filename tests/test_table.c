@@ -424,6 +424,36 @@ static void options_of_other_versions(void **state) {
     margin_table_free(table);
 }
 
+static void assert_option_refused(margin_context *context, margin_read_options options,
+                                  const char *part) {
+    static const char *const names[] = {"x.csv", "x.svm", "x.npy", "x.idx"};
+    options.size = sizeof options;
+    for (int k = 0; k < MG_LENGTH(names); k++) {
+        margin_table *table = NULL;
+        margin_error error = {0};
+        assert_int_equal(
+            margin_table_parse(context, "1 1:2\n", 6, names[k], &options, &table, &error),
+            MARGIN_ERROR_ARGUMENT);
+        assert_null(table);
+        assert_contains(error.text, part);
+    }
+}
+
+static void options_without_meaning_are_refused_in_every_format(void **state) {
+    assert_option_refused(*state, (margin_read_options){.value_type = MARGIN_U8}, "value_type is");
+    assert_option_refused(*state, (margin_read_options){.value_type = MARGIN_I32}, "value_type is");
+    assert_option_refused(*state, (margin_read_options){.missing = (margin_missing)7},
+                          "missing is 7");
+    assert_option_refused(*state, (margin_read_options){.header = (margin_header)7}, "header is 7");
+    assert_option_refused(*state, (margin_read_options){.expected_count = 1},
+                          "expected_count is 1");
+    assert_option_refused(*state, (margin_read_options){.index_base = 2}, "index_base is 2");
+    assert_option_refused(*state, (margin_read_options){.svmlight_columns = -1},
+                          "svmlight_columns is -1");
+    assert_option_refused(*state, (margin_read_options){.svmlight_columns = INT64_C(1) << 31},
+                          "svmlight_columns is 2147483648");
+}
+
 static void null_arguments_are_refused(void **state) {
     margin_table *table = NULL;
     margin_error error;
@@ -456,6 +486,7 @@ int main(void) {
         TEST(formats_are_told_by_ending),
         TEST(formats_are_told_by_content_where_the_ending_says_little),
         TEST(options_of_other_versions),
+        TEST(options_without_meaning_are_refused_in_every_format),
         TEST(null_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -482,6 +482,13 @@ static void wrong_data_is_refused(void **state) {
         margin_write_options options = {.separator = separators[k]};
         assert_refused(&data, "a.csv", &options, MARGIN_ERROR_ARGUMENT, "separator");
     }
+    struct {
+        margin_write_options known;
+        double later;
+    } newer = {.known = {.size = sizeof newer}, .later = 1};
+    assert_refused(&data, "a.csv", &newer.known, MARGIN_ERROR_ARGUMENT, "later version");
+    newer.known.size = 1;
+    assert_refused(&data, "a.csv", &newer.known, MARGIN_ERROR_ARGUMENT, "options.size is 1");
     data.x.columns = 0;
     assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_DATA, "no columns");
     assert_refused(NULL, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "data is NULL");

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* clock_gettime */
 #endif
 #include "base/context.h"
+#include "base/caller_options.h"
 #include "base/pool.h"
 
 #include <math.h>
@@ -11,32 +12,9 @@
 
 enum { MOST_THREADS = 1024 };
 
-/* Size of the options in version 0.1, whose last field is `user`. Never changes. */
-enum { FIRST_SIZE = offsetof(margin_context_options, user) + sizeof(void *) };
-
 static const long long progress_interval = 100 * 1000 * 1000; /* nanoseconds */
 
 /* ---- Options ---- */
-
-/* Copies the options of whatever version the caller was compiled with. A field that this library
- * does not know may only be zero, its default: anything else asks for what cannot be done. */
-static margin_status read_options(const margin_context_options *given,
-                                  margin_context_options *options, margin_error *error) {
-    memset(options, 0, sizeof *options);
-    if (!given) return MARGIN_OK;
-    size_t size = given->size > 0 ? given->size : FIRST_SIZE;
-    MG_REQUIRE(size >= FIRST_SIZE, error, MARGIN_ERROR_ARGUMENT,
-               "options.size is %zu; set it to sizeof(margin_context_options), which is %zu", size,
-               sizeof *given);
-    const char *bytes = (const char *)given;
-    for (size_t i = sizeof *given; i < size; i++)
-        MG_REQUIRE(bytes[i] == 0, error, MARGIN_ERROR_ARGUMENT,
-                   "the options were made for a later version (size %zu, here %zu) and set what "
-                   "this one does not know; use a newer libmargin",
-                   size, sizeof *given);
-    memcpy(options, given, MG_MIN(size, sizeof *options));
-    return MARGIN_OK;
-}
 
 static margin_status check_options(const margin_context_options *options, margin_error *error) {
     MG_REQUIRE(options->threads >= 0 && options->threads <= MOST_THREADS, error,
@@ -68,10 +46,10 @@ margin_status margin_context_create(const margin_context_options *options, margi
 
     MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT,
                "margin_context_create: `context` is NULL; give the address of a pointer");
-    MG_TRY(read_options(options, &chosen, error));
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, user),
+                           "margin_context_options", &chosen, sizeof chosen, error));
     MG_TRY(check_options(&chosen, error));
     if (chosen.threads == 0) chosen.threads = MG_MIN(mg_cores_allowed(), MOST_THREADS);
-    chosen.size = sizeof chosen;
 
     MG_GO(mg_heap_create(&chosen.allocator, chosen.memory_limit, &heap, error));
     MG_GO(mg_pool_create(heap, chosen.threads, &pool, error));

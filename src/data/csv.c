@@ -12,20 +12,6 @@ static const mg_csv_kernels *choose_kernels(void) {
     return &mg_csv_kernels_ref;
 }
 
-static margin_status check_options(const margin_read_options *options, margin_error *error) {
-    MG_REQUIRE(options->value_type == 0 || options->value_type == MARGIN_F64 ||
-                   options->value_type == MARGIN_F32,
-               error, MARGIN_ERROR_ARGUMENT,
-               "value_type is %d; it must be MARGIN_F64 or MARGIN_F32", (int)options->value_type);
-    MG_REQUIRE(options->missing >= MARGIN_MISSING_KEEP && options->missing <= MARGIN_MISSING_DROP,
-               error, MARGIN_ERROR_ARGUMENT, "missing is %d, which has no meaning",
-               (int)options->missing);
-    MG_REQUIRE(options->expected_count >= 0 && (options->expected || options->expected_count == 0),
-               error, MARGIN_ERROR_ARGUMENT, "expected is NULL but expected_count is %lld",
-               (long long)options->expected_count);
-    return MARGIN_OK;
-}
-
 static void csv_free(mg_csv *csv) {
     for (int64_t j = 0; j < csv->columns; j++) {
         if (csv->categories) mg_dictionary_free(&csv->categories[j]);
@@ -204,7 +190,6 @@ static void fill_details(const mg_csv *csv) {
 /* ---- The whole ------------------------------------------------------------------------------ */
 
 static margin_status run_stages(mg_csv *csv) {
-    MG_TRY(check_options(csv->options, csv->error));
     MG_TRY(mg_csv_read_head(csv));
     MG_TRY(plan_columns(csv));
     MG_TRY(mg_csv_find_rows(csv));

@@ -265,9 +265,6 @@ static margin_status decide_header(mg_csv *csv, const mg_csv_cell *cells, const 
     case MARGIN_HEADER_AUTO:
         MG_TRY(mg_csv_guess_header(csv, cells, rest, &csv->has_header));
         break;
-    default:
-        return mg_fail(csv->error, MARGIN_ERROR_ARGUMENT, "header is %d, which has no meaning",
-                       (int)csv->options->header);
     }
     if (!csv->has_header) return MARGIN_OK;
     mg_csv_cursor below = {rest, csv->text + csv->end, csv->separator};

@@ -1,8 +1,8 @@
 /* Reading a table: which format, then that format's reader. Adding a format is one line here. */
+#include "base/caller_options.h"
 #include "data/source.h"
 #include "data/table.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static const mg_reader *const readers[] = {&mg_reader_csv, &mg_reader_svmlight, &mg_reader_npy,
@@ -141,24 +141,29 @@ static margin_status choose_reader(const mg_source *source, const char *path, ma
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-/* Bytes of the options that the first version had. */
-enum { FIRST_SIZE = offsetof(margin_read_options, svmlight_columns) + sizeof(int64_t) };
-
+/* The options of a caller of any version; what holds for every format is checked here. */
 static margin_status take_options(const margin_read_options *given, margin_read_options *options,
                                   margin_error *error) {
-    *options = (margin_read_options){.size = sizeof *options};
-    if (!given) return MARGIN_OK;
-    size_t size = given->size ? given->size : FIRST_SIZE;
-    MG_REQUIRE(size >= FIRST_SIZE, error, MARGIN_ERROR_ARGUMENT,
-               "options.size is %zu; set it to sizeof(margin_read_options), which is %zu", size,
-               sizeof *given);
-    for (size_t k = sizeof *given; k < size; k++)
-        MG_REQUIRE(((const char *)given)[k] == 0, error, MARGIN_ERROR_ARGUMENT,
-                   "the options were made for a later version (size %zu, here %zu) and set what "
-                   "this one does not know",
-                   size, sizeof *given);
-    memcpy(options, given, MG_MIN(size, sizeof *options));
-    options->size = sizeof *options;
+    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_read_options, svmlight_columns),
+                           "margin_read_options", options, sizeof *options, error));
+    MG_REQUIRE(options->value_type == 0 || options->value_type == MARGIN_F64 ||
+                   options->value_type == MARGIN_F32,
+               error, MARGIN_ERROR_ARGUMENT,
+               "value_type is %d; it must be MARGIN_F64 or MARGIN_F32", (int)options->value_type);
+    MG_REQUIRE(options->missing >= MARGIN_MISSING_KEEP && options->missing <= MARGIN_MISSING_DROP,
+               error, MARGIN_ERROR_ARGUMENT, "missing is %d, which has no meaning",
+               (int)options->missing);
+    MG_REQUIRE(options->header >= MARGIN_HEADER_AUTO && options->header <= MARGIN_HEADER_NO, error,
+               MARGIN_ERROR_ARGUMENT, "header is %d, which has no meaning", (int)options->header);
+    MG_REQUIRE(options->expected_count >= 0 && (options->expected || options->expected_count == 0),
+               error, MARGIN_ERROR_ARGUMENT, "expected is NULL but expected_count is %lld",
+               (long long)options->expected_count);
+    MG_REQUIRE(options->index_base >= -1 && options->index_base <= 1, error, MARGIN_ERROR_ARGUMENT,
+               "index_base is %d; it must be 1, -1 for indices from zero, or 0 to find out",
+               options->index_base);
+    MG_REQUIRE(options->svmlight_columns >= 0 && options->svmlight_columns <= INT32_MAX, error,
+               MARGIN_ERROR_ARGUMENT, "svmlight_columns is %lld; it must be 0 to %lld",
+               (long long)options->svmlight_columns, (long long)INT32_MAX);
     return MARGIN_OK;
 }
 

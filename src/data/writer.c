@@ -1,6 +1,7 @@
 /* margin_data_write: checks what is to be written, then hands over to the format. */
 #include "data/writer.h"
 
+#include "base/caller_options.h"
 #include "data/table.h"
 
 #include <math.h>
@@ -86,13 +87,11 @@ static margin_status check_data(margin_context *context, const margin_data *data
     return MARGIN_OK;
 }
 
-/* Takes over the options, also those of an older caller. */
-static margin_status read_options(const margin_write_options *options, mg_write_job *job,
+static margin_status take_options(const margin_write_options *given, margin_write_options *options,
                                   margin_error *error) {
-    if (!options) return MARGIN_OK;
-    size_t size = options->size ? options->size : sizeof *options;
-    memcpy(&job->options, options, MG_MIN(size, sizeof *options));
-    char separator = job->options.separator;
+    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_write_options, labels),
+                           "margin_write_options", options, sizeof *options, error));
+    char separator = options->separator;
     bool letter = (separator >= 'a' && separator <= 'z') || (separator >= 'A' && separator <= 'Z');
     bool number = (separator >= '0' && separator <= '9') || strchr("+-.", separator);
     bool other = strchr("\"'\r\n ", separator) || (unsigned char)separator >= 0x80;
@@ -132,7 +131,7 @@ margin_status margin_data_write(margin_context *context, const margin_data *data
     mg_write_job job = {.context = context, .data = data, .path = path};
     margin_format format = MARGIN_FORMAT_AUTO;
     MG_TRY(check_data(context, data, error));
-    MG_TRY(read_options(options, &job, error));
+    MG_TRY(take_options(options, &job.options, error));
     MG_TRY(mg_format_find(path, job.options.format, &format, error));
     job.rows = data->selection ? data->selected : data->x.rows;
     return write_format(&job, format, error);

@@ -1,0 +1,26 @@
+/* Options of a caller that may be older or newer than this library. */
+#include "base/caller_options.h"
+
+#include <string.h>
+
+margin_status mg_options_take(const void *given, size_t first_size, const char *type, void *options,
+                              size_t size, margin_error *error) {
+    size_t given_size = 0;
+    memset(options, 0, size);
+    if (given) {
+        memcpy(&given_size, given, sizeof given_size);
+        if (!given_size) given_size = first_size;
+        MG_REQUIRE(given_size >= first_size, error, MARGIN_ERROR_ARGUMENT,
+                   "options.size is %zu; set it to sizeof(%s), which is %zu", given_size, type,
+                   size);
+        const char *bytes = given;
+        for (size_t k = size; k < given_size; k++)
+            MG_REQUIRE(bytes[k] == 0, error, MARGIN_ERROR_ARGUMENT,
+                       "the options were made for a later version (size %zu, here %zu) and set "
+                       "what this one does not know; use a newer libmargin",
+                       given_size, size);
+        memcpy(options, given, MG_MIN(given_size, size));
+    }
+    memcpy(options, &size, sizeof size);
+    return MARGIN_OK;
+}
