@@ -76,16 +76,18 @@ static void assert_default(const char *component, const margin_option *option) {
     mg_heap_release(own);
 }
 
+/* A default holds where no option of the group is given, so only one of them can have it. */
 static void assert_group(const margin_component *component, const margin_option *option) {
-    int members = 0;
+    int members = 0, defaults = 0;
     for (int k = 0; k < component->option_count; k++) {
         const char *group = component->options[k].group;
-        members += group && strcmp(group, option->group) == 0;
+        if (!group || strcmp(group, option->group) != 0) continue;
+        members++;
+        defaults += component->options[k].default_text != NULL;
     }
     if (members < 2) fail_msg("%s of %s is alone in its group", option->name, component->name);
-    if (option->default_text)
-        fail_msg("%s of %s has a default, which its group would exclude", option->name,
-                 component->name);
+    if (defaults > 1)
+        fail_msg("the group of %s of %s has %d defaults", option->name, component->name, defaults);
 }
 
 static void assert_option(const margin_component *component, int k) {

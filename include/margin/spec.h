@@ -61,7 +61,8 @@ typedef struct margin_option {
     int low_open, high_open;  /* 1: the bound itself is excluded */
     const char *default_text; /* as it would be written; NULL: decided from the data, see help */
     const char *choices;      /* "primal|dual" or NULL; words that NUMBER or INTEGER take as well */
-    const char *group; /* options of one group exclude each other ("gamma", "sigma"), or NULL */
+    const char *group; /* options of one group exclude each other ("gamma", "sigma"), or NULL; a
+                          default of one of them holds where none is given */
     const char *help;  /* one sentence without final stop */
 } margin_option;
 
