@@ -42,6 +42,17 @@ margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int opti
         .name = "tol", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1, .high = 1,           \
         .high_open = 1, .default_text = (default_value), .help = "relative duality gap to reach"   \
     }
+#define MG_OPTION_MAX_ITER                                                                         \
+    {                                                                                              \
+        .name = "max_iter", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                  \
+        .help = "limit on steps (default: none)"                                                   \
+    }
+#define MG_OPTION_MULTICLASS                                                                       \
+    {                                                                                              \
+        .name = "multiclass", .type = MARGIN_OPTION_CHOICE, .default_text = "ovr",                 \
+        .choices = "ovr|ovo",                                                                      \
+        .help = "more than two classes: one against the rest, or one against one"                  \
+    }
 #define MG_OPTION_INTERCEPT                                                                        \
     {                                                                                              \
         .name = "intercept", .type = MARGIN_OPTION_SWITCH, .default_text = "yes",                  \

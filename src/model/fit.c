@@ -77,8 +77,10 @@ static margin_status solve(margin_context *context, const mg_spec_component *lea
     mg_reduction reduction;
     MG_TRY(mg_reduction_choose(learner, model, &reduction, error));
     MG_TRY(mg_split_make(reduction, data, samples, staged, model, &split, error));
-    margin_status status = mg_split_train(context, &split, learner, model, trace,
-                                          &model->hypothesis, &model->report, error);
+    margin_status status = mg_split_weigh(learner, model, &split, error);
+    if (status >= 0)
+        status = mg_split_train(context, &split, learner, model, trace, &model->hypothesis,
+                                &model->report, error);
     mg_split_free(&split);
     if (status < 0) return refuse_overflow(status, error);
     if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;

@@ -175,7 +175,8 @@ int64_t margin_model_score_count(const margin_model *model) {
 }
 
 int margin_model_has_probabilities(const margin_model *model) {
-    return model->learner->probabilities != NULL && model->task == MARGIN_CLASSIFY;
+    return model->learner->probabilities != NULL && model->task == MARGIN_CLASSIFY &&
+           model->decision != MG_DECIDE_VOTES;
 }
 
 void margin_model_score_classes(const margin_model *model, int64_t score, int64_t *first,

@@ -26,6 +26,7 @@ typedef struct mg_split {
     int64_t parts;
     int32_t *codes;        /* owned: whole.code */
     double *values;        /* owned: whole.target */
+    double *weights;       /* owned: whole.weight where classes have weights of their own */
     int64_t *class_starts; /* PAIRS: samples of class c are [class_starts[c], class_starts[c+1]) */
     int64_t *class_samples;
 } mg_split;
@@ -40,6 +41,10 @@ margin_status mg_reduction_choose(const mg_spec_component *learner, margin_model
 margin_status mg_split_make(mg_reduction reduction, const margin_data *data,
                             const mg_samples *samples, const mg_staged *staged,
                             const margin_model *model, mg_split *split, margin_error *error);
+/* Weights of classes, where the learner has the option class_weight (none, balanced, or
+ * "name:weight,..."): they multiply the weights of the samples. SPEC if there is no such class. */
+margin_status mg_split_weigh(const mg_spec_component *learner, const margin_model *model,
+                             mg_split *split, margin_error *error);
 void mg_split_free(mg_split *split);
 
 /* What one part needs beside the whole: its problem and the arrays that it owns. */

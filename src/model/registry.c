@@ -1,5 +1,6 @@
 /* The catalogue: every stage and learner, one line each. */
 #include "features/stages.h"
+#include "linear/linear_learners.h"
 #include "perceptron/perceptron.h"
 
 #include <string.h>
@@ -10,6 +11,8 @@ static const mg_stage *const stages[] = {
     &mg_stage_onehot, &mg_stage_standardize,
 };
 static const mg_learner *const learners[] = {
+    &mg_learner_exponential,
+    &mg_learner_logistic,
     &mg_learner_perceptron,
 };
 static const mg_hypothesis_kind *const kinds[] = {

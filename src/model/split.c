@@ -54,6 +54,7 @@ void mg_split_free(mg_split *split) {
     if (!split->heap) return;
     mg_free(split->heap, split->class_samples);
     mg_free(split->heap, split->class_starts);
+    mg_free(split->heap, split->weights);
     mg_free(split->heap, split->values);
     mg_free(split->heap, split->codes);
     memset(split, 0, sizeof *split);

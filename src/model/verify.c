@@ -91,6 +91,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
     MG_GO(mg_split_make(reduction_of(model), data, &samples, &staged, model, &split, error));
+    MG_GO(mg_split_weigh(learner, model, &split, error));
     MG_GO(mg_split_verify(context, &split, learner, model, found, error));
     found->task = model->task;
     found->rows = samples.count;

@@ -1,0 +1,183 @@
+/* From options to a certified linear model. */
+#include "linear/linear_learner.h"
+
+#include "linear/linear_options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct linear_run {
+    mg_fit *fit;
+    mg_linear_options options;
+    mg_design design;
+    mg_objective objective;
+    const mg_linear_solver *solver;
+    char why[200]; /* it was chosen; empty: it was asked for */
+    mg_linear_solution solution;
+} linear_run;
+
+/* ---- Solver ---------------------------------------------------------------------------------- */
+
+static margin_status choose_solver(linear_run *run) {
+    const char *name = run->options.solver;
+    margin_error *error = run->fit->error;
+    char why[200] = "";
+    if (!name || strcmp(name, "auto") == 0) {
+        run->solver = mg_linear_choose(&run->objective, run->why);
+        MG_REQUIRE(run->solver, error, MARGIN_ERROR_SPEC, "no solver minimises this: %s", run->why);
+        return MARGIN_OK;
+    }
+    run->solver = mg_linear_solver_named(name);
+    MG_REQUIRE(run->solver, error, MARGIN_ERROR_INTERNAL, "there is no solver %s", name);
+    MG_REQUIRE(run->solver->can(&run->objective, why), error, MARGIN_ERROR_SPEC,
+               "solver=%s cannot minimise this: %s; leave it to solver=auto", name, why);
+    return MARGIN_OK;
+}
+
+static margin_status solve(linear_run *run) {
+    mg_fit *fit = run->fit;
+    const mg_linear_options *o = &run->options;
+    mg_linear_job job = {.context = fit->context,
+                         .objective = &run->objective,
+                         .tolerance = o->tolerance,
+                         .stop = mg_stop_make(fit->context, o->max_iterations),
+                         .trace = fit->trace,
+                         .seed = fit->seed,
+                         .descent = o->descent,
+                         .error = fit->error};
+    MG_TRY(choose_solver(run));
+    const margin_status status = run->solver->solve(&job, &run->solution);
+    if (status >= 0) run->solution.status = status;
+    return status;
+}
+
+void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
+                     const mg_loss_point *point) {
+    if (!job->trace) return;
+    const margin_trace_step record = {.subproblem = job->trace->subproblem,
+                                      .step = step,
+                                      .row = -1,
+                                      .errors = point->errors,
+                                      .loss = point->value,
+                                      .intercept = b,
+                                      .weights = w,
+                                      .weight_count = job->objective->design->columns};
+    job->trace->step(&record, job->trace->user);
+}
+
+/* ---- Report ---------------------------------------------------------------------------------- */
+
+static void fill_report(linear_run *run) {
+    const mg_linear_solution *solution = &run->solution;
+    const mg_penalty *penalty = &run->objective.penalty;
+    margin_report *report = &run->fit->report;
+    report->status = solution->status;
+    report->objective = solution->primal;
+    report->gap = solution->gap;
+    report->tolerance = run->options.tolerance;
+    report->iterations = solution->iterations;
+    snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
+             run->solver->step_name ? run->solver->step_name : "steps");
+    mg_linear_describe(&run->objective, report);
+    mg_report_set(report, "C", penalty->C);
+    mg_report_set(report, "alpha", penalty->alpha);
+    mg_report_set(report, "lambda", penalty->lambda);
+    if (run->why[0])
+        mg_report_reason(report, "%s (solver %s, as %s)", solution->why, run->solver->name,
+                         run->why);
+    else
+        mg_report_reason(report, "%s (solver %s)", solution->why, run->solver->name);
+}
+
+/* ---- Hypothesis ------------------------------------------------------------------------------ */
+
+/* The samples with a dual variable above 0: they carry the proof. */
+static margin_status add_dual(const linear_run *run, mg_hypothesis *h) {
+    const mg_problem *p = run->fit->problem;
+    const double *alpha = run->solution.alpha;
+    mg_heap *heap = run->fit->context->heap;
+    int64_t count = 0, at = 0, *rows = NULL;
+    double *numbers = NULL;
+    margin_status status;
+    for (int64_t i = 0; i < p->count; i++)
+        count += alpha[i] > 0.0;
+    mg_report_set(&run->fit->report, "support_vectors", (double)count);
+    MG_GO_NEW(heap, rows, count, "the support vectors", run->fit->error);
+    MG_GO_NEW(heap, numbers, 2 * count, "the support vectors", run->fit->error);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (!(alpha[i] > 0.0)) continue;
+        rows[at] = mg_sample_original(p, i);
+        numbers[at] = alpha[i];
+        numbers[count + at++] = p->sign[i];
+    }
+    status =
+        mg_hypothesis_set_dual(h, count, rows, numbers, numbers + count, numbers, run->fit->error);
+done:
+    mg_free(heap, rows);
+    mg_free(heap, numbers);
+    return status;
+}
+
+static margin_status make_hypothesis(linear_run *run) {
+    mg_fit *fit = run->fit;
+    mg_hypothesis *h = NULL;
+    for (int64_t j = 0; j < run->design.columns; j++)
+        run->solution.w[j] += 0.0; /* -0 prints as 0 */
+    MG_TRY(mg_linear_make(fit->context->heap, run->solution.w, run->design.columns,
+                          run->solution.b + 0.0, &h, fit->error));
+    const margin_status status = run->solution.alpha ? add_dual(run, h) : MARGIN_OK;
+    if (status < 0)
+        mg_hypothesis_free(h);
+    else
+        fit->hypothesis = h;
+    return status;
+}
+
+/* ---- Fit ------------------------------------------------------------------------------------- */
+
+static margin_status set_start(linear_run *run) {
+    const mg_descent_options *descent = &run->options.descent;
+    const int64_t columns = run->design.columns;
+    mg_heap *heap = run->design.heap;
+    margin_error *error = run->fit->error;
+    MG_REQUIRE(run->options.start_count == 0 || run->options.start_count == columns, error,
+               MARGIN_ERROR_SPEC,
+               "start_weights has %lld numbers; the learner sees %lld column%s, so %lld are needed",
+               (long long)run->options.start_count, (long long)columns, columns == 1 ? "" : "s",
+               (long long)columns);
+    MG_NEW(heap, run->solution.w, columns, "the weights", error);
+    for (int64_t j = 0; j < columns; j++)
+        run->solution.w[j] = descent->start_weights ? descent->start_weights[j] : 0.0;
+    run->solution.b = run->objective.intercept ? descent->start_intercept : 0.0;
+    if (run->objective.loss->smooth) return MARGIN_OK;
+    MG_NEW(heap, run->solution.alpha, run->design.samples, "the dual variables", error);
+    memset(run->solution.alpha, 0, (size_t)run->design.samples * sizeof(double));
+    return MARGIN_OK;
+}
+
+static margin_status fit_run(linear_run *run, mg_loss_kind loss) {
+    mg_fit *fit = run->fit;
+    const mg_linear_options *o = &run->options;
+    MG_TRY(mg_design_create(fit->context, fit->problem, &run->design, fit->error));
+    MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
+                               &run->objective, fit->error));
+    MG_TRY(set_start(run));
+    MG_TRY(solve(run));
+    fill_report(run);
+    MG_TRY(make_hypothesis(run));
+    return run->solution.status;
+}
+
+margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
+                            mg_loss_kind loss, const char *default_spelling, double default_value) {
+    linear_run run = {.fit = fit};
+    run.options = mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    const margin_status status = fit_run(&run, loss);
+    mg_heap *heap = fit->context->heap;
+    mg_free(heap, run.solution.w);
+    mg_free(heap, run.solution.alpha);
+    mg_objective_free(&run.objective);
+    mg_design_free(&run.design);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* The options that linear learners share. */
+#include "linear/linear_options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Values by name -------------------------------------------------------------------------- */
+
+typedef struct option_list {
+    const mg_option_value *values;
+    const margin_option *table;
+    int count;
+} option_list;
+
+/* -1: not offered */
+static int index_of(const option_list *list, const char *name) {
+    for (int k = 0; k < list->count; k++)
+        if (strcmp(list->table[k].name, name) == 0) return k;
+    return -1;
+}
+
+/* NULL: not offered, or neither given nor of a default. */
+static const mg_option_value *value_of(const option_list *list, const char *name) {
+    const int k = index_of(list, name);
+    return k >= 0 && mg_option_has_value(&list->values[k]) ? &list->values[k] : NULL;
+}
+
+static double number_of(const option_list *list, const char *name, double fallback) {
+    const mg_option_value *value = value_of(list, name);
+    return value && !isnan(value->number) ? value->number : fallback;
+}
+
+static int64_t integer_of(const option_list *list, const char *name, int64_t fallback) {
+    const mg_option_value *value = value_of(list, name);
+    return value ? value->integer : fallback;
+}
+
+static mg_descent_options descent_of(const option_list *list) {
+    mg_descent_options descent = {.rate = number_of(list, "rate", (double)NAN),
+                                  .schedule = (int)integer_of(list, "schedule", 0),
+                                  .decay = number_of(list, "decay", 0.0),
+                                  .batch = integer_of(list, "batch", 1),
+                                  .start_intercept = number_of(list, "start_intercept", 0.0)};
+    const mg_option_value *start = value_of(list, "start_weights");
+    if (start && start->count > 0) descent.start_weights = start->numbers;
+    return descent;
+}
+
+mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *table,
+                                       int option_count, const char *default_spelling,
+                                       double default_value) {
+    const option_list list = {fit->options, table, option_count};
+    const mg_option_value *solver = value_of(&list, "solver");
+    const mg_option_value *start = value_of(&list, "start_weights");
+    const double l1_ratio = number_of(&list, "l1_ratio", 0.0);
+    return (mg_linear_options){
+        .penalty = mg_penalty_make(fit->options, index_of(&list, "C"), index_of(&list, "alpha"),
+                                   index_of(&list, "lambda"), default_spelling, default_value,
+                                   l1_ratio, mg_total_weight(fit->problem)),
+        .intercept = integer_of(&list, "intercept", 1) != 0,
+        .tolerance = number_of(&list, "tol", 1e-6),
+        .max_iterations = integer_of(&list, "max_iter", -1),
+        .solver = solver ? solver->text : NULL,
+        .descent = descent_of(&list),
+        .start_count = start ? start->count : 0};
+}
+
+/* ---- Formula --------------------------------------------------------------------------------- */
+
+/* N(w), see objective.h */
+static const char *norm_of(const mg_penalty *penalty) {
+    if (penalty->l1_ratio == 0.0) return "|w|^2";
+    return penalty->l1_ratio == 1.0 ? "2 |w|_1" : "((1-r) |w|^2 + 2 r |w|_1)";
+}
+
+void mg_linear_describe(const mg_objective *objective, margin_report *report) {
+    const mg_penalty *penalty = &objective->penalty;
+    const char *loss = objective->loss->formula, *norm = norm_of(penalty);
+    char text[sizeof report->formula];
+    if (penalty->rho == 0.0 && penalty->kappa == 0.0)
+        snprintf(text, sizeof text, "%s %s",
+                 strcmp(penalty->spelling, "lambda") == 0 ? "mean" : "sum", loss);
+    else if (strcmp(penalty->spelling, "C") == 0)
+        snprintf(text, sizeof text, "C sum %s + %s/2", loss, norm);
+    else if (strcmp(penalty->spelling, "alpha") == 0)
+        snprintf(text, sizeof text, "sum %s + alpha %s", loss, norm);
+    else
+        snprintf(text, sizeof text, "mean %s + lambda %s", loss, norm);
+    mg_report_formula(report, text);
+}

@@ -1,0 +1,314 @@
+/* Objective and gap of a linear model once more, from the data, by plain loops that share nothing
+ * with the training but the formulas of the losses. certificate.c derives the bound. */
+#include "linear/linear_learner.h"
+#include "linear/linear_options.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct verification {
+    mg_fit *fit;
+    const mg_problem *problem;
+    const mg_loss *loss;
+    const mg_hypothesis *h;
+    const mg_penalty *penalty;
+    bool intercept;
+    int64_t columns;
+    double *scores, *c, *dual; /* samples; dual: alpha_i y_i (alpha_i for residuals) */
+    double *v;                 /* columns + 1: sum dual_i (a_i, 1) */
+    double *values;            /* columns: a row */
+} verification;
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static void read_row(const verification *k, int64_t sample, double *values) {
+    const mg_problem *p = k->problem;
+    mg_row_expand(&p->x, mg_sample_row(p, sample), values);
+    for (int64_t j = 0; j < k->columns; j++) {
+        if (p->scale) values[j] *= p->scale[j];
+        if (p->shift) values[j] += p->shift[j];
+    }
+}
+
+static double product(const verification *k, int64_t sample, const double *w, double b) {
+    double sum = 0.0;
+    read_row(k, sample, k->values);
+    for (int64_t j = 0; j < k->columns; j++)
+        sum += k->values[j] * w[j];
+    return sum + b;
+}
+
+static double sign_of(const verification *k, int64_t i) {
+    return k->loss->margin_based ? (double)k->problem->sign[i] : 1.0;
+}
+
+static double margin_at(const verification *k, int64_t i) {
+    return k->loss->margin_based ? sign_of(k, i) * k->scores[i]
+                                 : k->scores[i] - k->problem->target[i];
+}
+
+/* ---- Objective ------------------------------------------------------------------------------- */
+
+static double penalty_of(const verification *k) {
+    const double *w = k->h->view.linear.weights;
+    double square = 0.0, absolute = 0.0;
+    for (int64_t j = 0; j < k->columns; j++) {
+        square += w[j] * w[j];
+        absolute += fabs(w[j]);
+    }
+    return (k->penalty->rho > 0.0 ? k->penalty->rho / 2.0 * square : 0.0) +
+           (k->penalty->kappa > 0.0 ? k->penalty->kappa * absolute : 0.0);
+}
+
+static margin_status find_objective(verification *k, double *objective) {
+    const double *w = k->h->view.linear.weights;
+    double sum = 0.0;
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
+        k->scores[i] = product(k, i, w, k->h->view.linear.intercept[0]);
+        k->c[i] = k->penalty->factor * mg_sample_weight(k->problem, i);
+        sum += k->c[i] * k->loss->value(margin_at(k, i));
+    }
+    *objective = sum + penalty_of(k);
+    return MARGIN_OK;
+}
+
+/* ---- Dual variables -------------------------------------------------------------------------- */
+
+/* From the model's dual form, whose rows are in the order of the samples, or from the slopes. */
+static void take_dual(verification *k) {
+    const mg_hypothesis *h = k->h;
+    const int64_t entries = h->dual_starts ? h->dual_starts[1] : 0;
+    for (int64_t i = 0, at = 0; i < k->problem->count; i++) {
+        double alpha = -k->c[i] * k->loss->slope(margin_at(k, i));
+        if (h->dual_starts) {
+            alpha = 0.0;
+            if (at < entries && h->dual_rows[at] == mg_sample_original(k->problem, i))
+                alpha = h->dual_coefficients[at++];
+        }
+        k->dual[i] = sign_of(k, i) * alpha;
+    }
+}
+
+static void clip(verification *k) {
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        const double u = sign_of(k, i) * k->dual[i] / k->c[i];
+        const double inside = fmin(fmax(u, k->loss->dual_low), k->loss->dual_high);
+        k->dual[i] = sign_of(k, i) * k->c[i] * inside;
+    }
+}
+
+/* Makes the sum 0: the larger class shrinks; residuals lose their mean. */
+static void balance(verification *k) {
+    double positive = 0.0, negative = 0.0, weight = 0.0;
+    if (!k->intercept) return;
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        *(k->loss->margin_based && sign_of(k, i) < 0.0 ? &negative : &positive) += k->dual[i];
+        weight += k->c[i];
+    }
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        if (!k->loss->margin_based)
+            k->dual[i] -= positive / weight * k->c[i];
+        else if (sign_of(k, i) > 0.0 && positive > -negative)
+            k->dual[i] *= -negative / positive;
+        else if (sign_of(k, i) < 0.0 && -negative > positive)
+            k->dual[i] *= -positive / negative;
+    }
+}
+
+static margin_status add_up(verification *k) {
+    memset(k->v, 0, (size_t)(k->columns + 1) * sizeof *k->v);
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
+        if (k->dual[i] == 0.0) continue;
+        read_row(k, i, k->values);
+        for (int64_t j = 0; j < k->columns; j++)
+            k->v[j] += k->dual[i] * k->values[j];
+        k->v[k->columns] += k->dual[i];
+    }
+    return MARGIN_OK;
+}
+
+/* D with all dual variables times `factor`. */
+static double dual_objective(const verification *k, double factor) {
+    double sum = 0.0, square = 0.0;
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        const double u = factor * sign_of(k, i) * k->dual[i] / k->c[i];
+        sum += k->c[i] * k->loss->dual(fmin(fmax(u, k->loss->dual_low), k->loss->dual_high));
+        if (!k->loss->margin_based) sum += factor * k->dual[i] * k->problem->target[i];
+    }
+    for (int64_t j = 0; j < k->columns; j++) {
+        const double excess = fmax(fabs(factor * k->v[j]) - k->penalty->kappa, 0.0);
+        square += excess * excess;
+    }
+    return k->penalty->rho > 0.0 ? sum - square / (2.0 * k->penalty->rho) : sum;
+}
+
+/* ---- No penalty ------------------------------------------------------------------------------ */
+
+/* What v, which should be 0, may cost. */
+static double slack(const verification *k) {
+    double sum = k->intercept ? fabs(k->v[k->columns] * k->h->view.linear.intercept[0]) : 0.0;
+    for (int64_t j = 0; j < k->columns; j++)
+        sum += fabs(k->v[j] * k->h->view.linear.weights[j]);
+    return 2.0 * sum;
+}
+
+/* x = (M + small diagonal)^-1 x with M = sum c curvature (a, 1)(a, 1)': elimination without pivots,
+ * on the matrix scaled to a diagonal of 1. */
+static void eliminate(double *m, int64_t n, double *x) {
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t r = i + 1; r < n; r++) {
+            const double share = m[r * n + i] / m[i * n + i];
+            if (share == 0.0) continue;
+            for (int64_t j = i; j < n; j++)
+                m[r * n + j] -= share * m[i * n + j];
+            x[r] -= share * x[i];
+        }
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        for (int64_t j = i + 1; j < n; j++)
+            x[i] -= m[i * n + j] * x[j];
+        x[i] /= m[i * n + i];
+    }
+}
+
+static margin_status fill_matrix(verification *k, double *m, double *scale) {
+    const int64_t p = k->columns, n = p + 1;
+    memset(m, 0, (size_t)(n * n) * sizeof *m);
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
+        const double d = k->c[i] * k->loss->curvature(margin_at(k, i));
+        read_row(k, i, k->values);
+        for (int64_t r = 0; r < n; r++) {
+            const double left = d * (r < p ? k->values[r] : (double)k->intercept);
+            for (int64_t s = 0; s < n; s++)
+                m[r * n + s] += left * (s < p ? k->values[s] : (double)k->intercept);
+        }
+    }
+    for (int64_t r = 0; r < n; r++)
+        scale[r] = m[r * n + r] > 0.0 ? 1.0 / sqrt(m[r * n + r]) : 0.0;
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t s = 0; s < n; s++)
+            m[r * n + s] = r == s ? 1.0 + 1e-10 : m[r * n + s] * scale[r] * scale[s];
+    return MARGIN_OK;
+}
+
+/* The dual variables go a Newton step towards v = 0. */
+static margin_status correct(verification *k, double *m, double *scale, double *g) {
+    const int64_t n = k->columns + 1;
+    MG_TRY(fill_matrix(k, m, scale));
+    for (int64_t j = 0; j < n; j++)
+        g[j] = k->v[j] * scale[j];
+    eliminate(m, n, g);
+    for (int64_t j = 0; j < n; j++)
+        g[j] *= scale[j];
+    for (int64_t i = 0; i < k->problem->count; i++)
+        k->dual[i] -= k->c[i] * k->loss->curvature(margin_at(k, i)) *
+                      product(k, i, g, k->intercept ? g[k->columns] : 0.0);
+    clip(k);
+    return add_up(k);
+}
+
+static margin_status correct_all(verification *k, double enough) {
+    enum { MOST_ROUNDS = 8, MOST_COLUMNS = 4096 };
+    const int64_t n = k->columns + 1;
+    double *m = NULL, before = (double)INFINITY, left = slack(k);
+    margin_status status = MARGIN_OK;
+    if (!k->loss->curved || k->columns > MOST_COLUMNS || left <= enough) return MARGIN_OK;
+    MG_NEW(k->fit->context->heap, m, n * (n + 2), "a verification", k->fit->error);
+    for (int round = 0; round < MOST_ROUNDS && left > enough && left < 0.5 * before; round++) {
+        before = left;
+        MG_GO(correct(k, m, m + n * n, m + n * (n + 1)));
+        left = slack(k);
+    }
+done:
+    mg_free(k->fit->context->heap, m);
+    return status;
+}
+
+/* ---- Bound ----------------------------------------------------------------------------------- */
+
+static double greatest(const verification *k) {
+    double most = 0.0;
+    for (int64_t j = 0; j < k->columns; j++)
+        most = fmax(most, fabs(k->v[j]));
+    return most;
+}
+
+/* The factor of the dual variables that serves best where |v_j| <= kappa must hold. */
+static double lasso_factor(const verification *k) {
+    const double limit = greatest(k) > 0.0 ? k->penalty->kappa / greatest(k) : (double)INFINITY;
+    if (k->loss->kind != MG_LOSS_SQUARED) return fmin(1.0, limit);
+    double square = 0.0, linear = 0.0; /* D = linear x - square x^2 */
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        linear += k->dual[i] * k->problem->target[i];
+        square -= k->c[i] * k->loss->dual(k->dual[i] / k->c[i]);
+    }
+    if (!(square > 0.0)) return fmin(1.0, limit);
+    return fmax(-limit, fmin(limit, linear / (2.0 * square)));
+}
+
+static margin_status find_bound(verification *k, double objective, double *bound) {
+    const mg_penalty *penalty = k->penalty;
+    take_dual(k);
+    clip(k);
+    balance(k);
+    MG_TRY(add_up(k));
+    if (penalty->rho > 0.0) {
+        *bound = dual_objective(k, 1.0);
+        if (penalty->kappa > 0.0 && greatest(k) > penalty->kappa)
+            *bound = fmax(*bound, dual_objective(k, penalty->kappa / greatest(k)));
+    } else if (penalty->kappa > 0.0) {
+        *bound = dual_objective(k, lasso_factor(k));
+    } else {
+        MG_TRY(correct_all(k, 1e-13 * fabs(objective)));
+        *bound = dual_objective(k, 1.0) - slack(k);
+    }
+    if (!(*bound >= 0.0)) *bound = 0.0;
+    return MARGIN_OK;
+}
+
+/* ---- Verification ---------------------------------------------------------------------------- */
+
+static void fill_report(const verification *k, const mg_linear_options *options, double objective,
+                        double bound) {
+    margin_report *report = &k->fit->report;
+    report->objective = objective;
+    report->gap = (objective - bound) / fmax(1.0, fabs(objective));
+    report->tolerance = options->tolerance;
+    report->status = report->gap <= options->tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    mg_report_set(report, "C", k->penalty->C);
+    mg_report_set(report, "alpha", k->penalty->alpha);
+    mg_report_set(report, "lambda", k->penalty->lambda);
+    if (k->h->dual_starts) mg_report_set(report, "support_vectors", (double)k->h->dual_starts[1]);
+}
+
+margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int option_count,
+                               mg_loss_kind loss, const char *default_spelling,
+                               double default_value, const mg_hypothesis *hypothesis) {
+    const mg_linear_options options =
+        mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    const int64_t samples = fit->problem->count, columns = fit->problem->x.columns;
+    verification k = {.fit = fit,
+                      .problem = fit->problem,
+                      .loss = mg_loss_get(loss),
+                      .h = hypothesis,
+                      .penalty = &options.penalty,
+                      .intercept = options.intercept,
+                      .columns = columns};
+    double *memory, objective = 0.0, bound = 0.0;
+    margin_status status;
+    MG_NEW(fit->context->heap, memory, 3 * samples + 2 * columns + 1, "a verification", fit->error);
+    k.scores = memory;
+    k.c = k.scores + samples;
+    k.dual = k.c + samples;
+    k.v = k.dual + samples;
+    k.values = k.v + columns + 1;
+    MG_GO(find_objective(&k, &objective));
+    MG_GO(find_bound(&k, objective, &bound));
+    fill_report(&k, &options, objective, bound);
+done:
+    mg_free(fit->context->heap, memory);
+    return status;
+}

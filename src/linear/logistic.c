@@ -1,0 +1,54 @@
+/* Logistic regression. */
+#include "linear/linear_learner.h"
+#include "linear/linear_learners.h"
+#include "linear/odds.h"
+
+#include <math.h>
+
+static const margin_option options[] = {
+    MG_OPTION_C("1"),
+    MG_OPTION_ALPHA(NULL),
+    MG_OPTION_LAMBDA,
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    {.name = "solver",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|lbfgs|newton",
+     .help = "how: chosen from the shape of the data, quasi-Newton, or Newton"},
+    MG_OPTION_INTERCEPT,
+    MG_OPTION_CLASS_WEIGHT,
+    MG_OPTION_MULTICLASS,
+};
+
+static margin_status logistic_fit(mg_fit *fit) {
+    return mg_linear_fit(fit, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0);
+}
+
+static margin_status logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    return mg_linear_verify(fit, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0,
+                            hypothesis);
+}
+
+static void logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
+                                   double *out) {
+    mg_odds_probabilities(1.0, scores, functions, classes, out);
+}
+
+const mg_learner mg_learner_logistic = {
+    .info = {.name = "logistic",
+             .kind = MARGIN_LEARNER,
+             .summary = "Logistic regression: a linear function that is the log-odds of a class",
+             .formula = "C sum log(1+exp(-y f)) + |w|^2/2,  f = w.x + b,  P(y=1) = 1/(1+exp(-f))",
+             .source = "Cox 1958; Liu and Nocedal 1989 (L-BFGS); Byrd, Chin, Neveitt and Nocedal "
+                       "2011 (sampled Hessians)",
+             .page = "docs/logistic.md",
+             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
+                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
+             .options = options,
+             .option_count = MG_LENGTH(options)},
+    .takes_affine = true,
+    .fit = logistic_fit,
+    .verify = logistic_verify,
+    .probabilities = logistic_probabilities,
+};

@@ -1,0 +1,136 @@
+/* When the smooth solvers are done, and what they say. */
+#include "linear/smooth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Steps without progress after which only rounding is left. */
+enum { IDLE_STEPS = 12 };
+/* The gap must also be this small a part of what the columns gain over the best constant: where the
+ * loss weighs next to nothing (C = 1e-10), w = 0 has a tiny gap too. */
+#define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
+static const double rounding = 1e-13;
+
+static bool is_unpenalised(const mg_smooth *s) {
+    return s->objective->penalty.rho == 0.0 && s->objective->penalty.kappa == 0.0;
+}
+
+/* Losses that fall for ever: without a penalty they have no least value where classes separate. */
+static bool falls_for_ever(const mg_smooth *s) {
+    const mg_loss_kind kind = s->objective->loss->kind;
+    return is_unpenalised(s) && (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL);
+}
+
+/* ---- Proof ----------------------------------------------------------------------------------- */
+
+static margin_status prove(mg_smooth *s) {
+    mg_linear_solution *out = s->solution;
+    if (s->proven_here) return MARGIN_OK;
+    memcpy(out->w, s->here.w, (size_t)s->columns * sizeof *out->w);
+    out->b = s->here.b;
+    MG_TRY(mg_certify(s->objective, out, s->job->error));
+    out->passes += 2;
+    s->proven_here = true;
+    return MARGIN_OK;
+}
+
+/* What the proof would find, as far as can be told for nothing. */
+static double expected_gap(const mg_smooth *s) {
+    if (s->separated) return s->here.value;
+    if (!is_unpenalised(s)) return s->here.slack;
+    return s->solution->iterations > 0 ? s->there.value - s->here.value : (double)INFINITY;
+}
+
+static bool is_promising(const mg_smooth *s) {
+    const double tolerance = s->job->tolerance, size = fabs(s->here.value);
+    const double expected = expected_gap(s), gain = s->constant_value - s->here.value;
+    if (!(expected <= s->strictness * tolerance * fmax(1.0, size))) return false;
+    return s->separated || expected <= fmax(SHARE_OF_GAIN(tolerance) * gain, rounding * size);
+}
+
+margin_status mg_smooth_check(mg_smooth *s, bool *done) {
+    *done = false;
+    s->separated = falls_for_ever(s) && s->here.errors == 0;
+    mg_progress(s->job->context, "training", (double)s->solution->iterations, 0.0,
+                expected_gap(s) / fmax(1.0, fabs(s->here.value)));
+    if (!is_promising(s)) return MARGIN_OK;
+    MG_TRY(prove(s));
+    *done = s->solution->gap <= s->job->tolerance;
+    if (!*done) s->strictness *= 0.1;
+    return MARGIN_OK;
+}
+
+bool mg_smooth_is_idle(const mg_smooth *s) {
+    return s->idle_steps >= IDLE_STEPS;
+}
+
+/* ---- Directions without end ------------------------------------------------------------------ */
+
+/* Whether Newton's step moves some margins up by more than `little` and none down by as much: then
+ * the loss falls along it for ever. At an optimum the step would be 0. */
+static margin_status recedes(mg_smooth *s, bool *yes) {
+    static const double little = 1e-4;
+    const int8_t *sign = s->design->problem->sign;
+    double least = (double)INFINITY, most = -(double)INFINITY;
+    *yes = s->separated;
+    if (s->separated || !falls_for_ever(s) || !mg_smooth_can_factor(s)) return MARGIN_OK;
+    MG_TRY(mg_smooth_factor(s, s->samples, false));
+    for (int64_t j = 0; j < s->size; j++)
+        s->direction[j] = -s->here.gradient[j];
+    mg_smooth_solve(s, s->direction);
+    for (int64_t j = 0; j < s->columns; j++)
+        s->move[j] = s->factor[j] * s->direction[j];
+    s->move_b = s->direction[s->columns] - s->vectors->dot(s->centre, s->move, s->columns);
+    MG_TRY(mg_design_scores(s->design, s->move, s->objective->intercept ? s->move_b : 0.0,
+                            s->there.scores, s->job->error));
+    for (int64_t i = 0; i < s->samples; i++) {
+        least = fmin(least, sign[i] * s->there.scores[i]);
+        most = fmax(most, sign[i] * s->there.scores[i]);
+    }
+    *yes = most > 0.1 && least > -little * most;
+    return MARGIN_OK;
+}
+
+/* ---- End ------------------------------------------------------------------------------------- */
+
+static void explain(mg_smooth *s, margin_status ended, bool recession) {
+    mg_linear_solution *out = s->solution;
+    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(s->job->tolerance);
+    const size_t room = sizeof out->why;
+    if (s->separated)
+        snprintf(out->why, room,
+                 "without a penalty there is no optimum: these weights have every row on its side, "
+                 "and the loss falls towards 0 for ever as they grow; give C a finite value");
+    else if (recession)
+        snprintf(out->why, room,
+                 "without a penalty there is no optimum: in one direction of the weights no row "
+                 "gets worse and some get better for ever (the classes touch, but do not overlap "
+                 "there); give C a finite value");
+    else if (out->gap <= s->job->tolerance)
+        snprintf(out->why, room, "the gap is proven");
+    else if (ended == MARGIN_STOPPED_ITERATIONS)
+        snprintf(out->why, room,
+                 "the limit of %lld steps is reached at a gap of %s; raise max_iter",
+                 (long long)out->iterations, gap.text);
+    else if (ended == MARGIN_STOPPED_TIME)
+        snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld steps",
+                 gap.text, (long long)out->iterations);
+    else
+        snprintf(out->why, room,
+                 "rounding ends progress at a gap of %s, above tol=%s: ask for less, give C a "
+                 "smaller value, or bring the columns to one scale (standardize | ...)",
+                 gap.text, tolerance.text);
+}
+
+margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
+    mg_linear_solution *out = s->solution;
+    bool recession = false;
+    MG_TRY(prove(s));
+    MG_TRY(recedes(s, &recession));
+    out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
+    if (recession && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
+    if (out->status == MARGIN_OK && ended == MARGIN_STOPPED_STALLED) s->separated = false;
+    explain(s, ended, recession);
+    return out->status;
+}

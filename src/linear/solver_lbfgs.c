@@ -1,0 +1,248 @@
+/* L-BFGS whose start matrix is the Cholesky factor of a sampled Hessian.
+ *
+ *   given    smooth P; a start
+ *   keep     pairs of steps and changes of gradient (the last 12), and H0, near the Hessian
+ *   step     d = -B g with B from H0 and the pairs by the two-loop recursion (Nocedal, "Updating
+ *            quasi-Newton matrices with limited storage", Math. Comp. 35, 1980); full step first
+ *
+ * H0 is the Hessian of a few rows (Byrd, Chin, Neveitt, Nocedal, "On the use of stochastic Hessian
+ * information in optimization methods for machine learning", SIAM J. Optim. 21, 2011, use such rows
+ * for products; here they are factored once, and the pairs mend what the sample got wrong).
+ * Whenever progress slows the sample grows eightfold, in the end to all rows in double precision:
+ * then this is Newton's method. A pass over the data costs the same whatever H0 is, so a good H0 is
+ * what counts; but with many columns a factor costs many passes. So the price is rent or buy: until
+ * as many passes were made as the factor costs, the diagonal of H will do. */
+#include "linear/smooth.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    PAIRS = 12,
+    FIRST_ROWS = 4000,      /* of the first sample, or */
+    ROWS_PER_COLUMN = 20,   /* as many for each column */
+    GROWTH = 8,             /* of the sample */
+    STEPS_BEFORE_GROWTH = 3 /* after a new factor */
+};
+/* Progress is slow if a step promises more than this share of what the one before promised. */
+static const double slow = 0.25;
+/* Passes that a first factor may cost without any made. */
+static const double small_price = 2.0;
+
+typedef struct lbfgs {
+    mg_smooth s;
+    double *steps, *changes; /* PAIRS x size */
+    double product[PAIRS];   /* step . change */
+    int count, oldest;
+    double *base;        /* size: diagonal H0 where there is no factor */
+    int64_t next_rows;   /* of the next sample; beyond all rows: none is left to be made */
+    bool exact_left;     /* all rows in double precision were not yet tried */
+    int64_t since;       /* steps since the factor */
+    int64_t rented;      /* passes since it */
+    double last, before; /* what the last two steps promised: -slope */
+} lbfgs;
+
+/* ---- H0 -------------------------------------------------------------------------------------- */
+
+static margin_status set_diagonal(lbfgs *m) {
+    const mg_smooth *s = &m->s;
+    double total;
+    MG_TRY(mg_smooth_curvatures(&m->s, NULL, &total));
+    for (int64_t j = 0; j < s->columns; j++)
+        m->base[j] = total + s->objective->penalty.rho * s->factor[j] * s->factor[j];
+    m->base[s->columns] = total;
+    for (int64_t j = 0; j < s->size; j++)
+        if (!(m->base[j] > 0.0)) m->base[j] = 1.0;
+    return MARGIN_OK;
+}
+
+static margin_status build(lbfgs *m, int64_t rows, bool single) {
+    MG_TRY(mg_smooth_factor(&m->s, rows, single));
+    m->count = 0;
+    m->since = m->rented = 0;
+    m->last = m->before = (double)INFINITY;
+    return MARGIN_OK;
+}
+
+static margin_status build_next(lbfgs *m) {
+    const int64_t all = m->s.samples;
+    if (m->next_rows < all || m->s.factored_rows < all) {
+        const int64_t rows = MG_MIN(m->next_rows, all);
+        m->next_rows = rows < all ? rows * GROWTH : all;
+        return build(m, rows, true);
+    }
+    m->exact_left = false;
+    return build(m, all, false);
+}
+
+static double next_price(const lbfgs *m) {
+    const int64_t all = m->s.samples;
+    const bool exact = m->next_rows >= all && m->s.factored_rows >= all;
+    return mg_smooth_price(&m->s, m->next_rows, !exact);
+}
+
+/* A better factor where progress is slow and the price is right. */
+static margin_status improve(lbfgs *m) {
+    const mg_smooth *s = &m->s;
+    if (!m->exact_left && s->factored_rows >= s->samples) {
+        /* the Hessian itself: make it anew where it has changed */
+        const bool again = s->cut || m->since > STEPS_BEFORE_GROWTH;
+        if (again && (double)m->rented >= mg_smooth_price(s, s->samples, false))
+            return build(m, s->samples, false);
+        return MARGIN_OK;
+    }
+    if (!mg_smooth_can_factor(s)) return MARGIN_OK;
+    const double price = next_price(m);
+    if (s->factored_rows == 0) {
+        if (price <= small_price || (double)m->rented >= price) return build_next(m);
+        return MARGIN_OK;
+    }
+    const bool is_slow = s->cut || (m->since > STEPS_BEFORE_GROWTH && m->last > slow * m->before);
+    if (is_slow && ((double)m->rented >= price || price <= small_price)) return build_next(m);
+    return MARGIN_OK;
+}
+
+/* Where steps lead nowhere: whatever is left to try. False: nothing. */
+static margin_status escalate(lbfgs *m, bool *tried) {
+    *tried = true;
+    if (m->exact_left && mg_smooth_can_factor(&m->s)) {
+        m->next_rows = m->s.samples;
+        m->exact_left = false;
+        m->s.idle_steps = 0;
+        return build(m, m->s.samples, false);
+    }
+    *tried = m->count > 0 && !m->s.proven_here;
+    m->count = 0;
+    return MARGIN_OK;
+}
+
+/* ---- Direction ------------------------------------------------------------------------------- */
+
+static int pair_at(const lbfgs *m, int age) {
+    return (m->oldest + age) % PAIRS;
+}
+
+/* x = H0^-1 x; the diagonal is scaled to the last pair. */
+static void solve_base(const lbfgs *m, double *x) {
+    const mg_smooth *s = &m->s;
+    if (s->factored_rows > 0) {
+        mg_smooth_solve(s, x);
+        return;
+    }
+    double scale = 1.0;
+    if (m->count > 0) {
+        const int last = pair_at(m, m->count - 1);
+        const double *change = m->changes + last * s->size;
+        double square = 0.0;
+        for (int64_t j = 0; j < s->size; j++)
+            square += change[j] * change[j] / m->base[j];
+        scale = m->product[last] / square;
+    }
+    for (int64_t j = 0; j < s->size; j++)
+        x[j] *= scale / m->base[j];
+}
+
+static void set_direction(lbfgs *m) {
+    const mg_smooth *s = &m->s;
+    double share[PAIRS];
+    double *d = s->direction;
+    for (int64_t j = 0; j < s->size; j++)
+        d[j] = -s->here.gradient[j];
+    for (int age = m->count - 1; age >= 0; age--) {
+        const int k = pair_at(m, age);
+        share[k] = s->vectors->dot(m->steps + k * s->size, d, s->size) / m->product[k];
+        s->vectors->add(d, -share[k], m->changes + k * s->size, s->size);
+    }
+    solve_base(m, d);
+    for (int age = 0; age < m->count; age++) {
+        const int k = pair_at(m, age);
+        const double back = s->vectors->dot(m->changes + k * s->size, d, s->size) / m->product[k];
+        s->vectors->add(d, share[k] - back, m->steps + k * s->size, s->size);
+    }
+}
+
+static void keep_pair(lbfgs *m) {
+    const mg_smooth *s = &m->s;
+    const int k = pair_at(m, m->count);
+    double *step = m->steps + k * s->size, *change = m->changes + k * s->size;
+    for (int64_t j = 0; j < s->size; j++) {
+        step[j] = s->step * s->direction[j];
+        change[j] = s->here.gradient[j] - s->there.gradient[j];
+    }
+    m->product[k] = s->vectors->dot(step, change, s->size);
+    if (!(m->product[k] > 0.0)) return;
+    if (m->count < PAIRS)
+        m->count++;
+    else
+        m->oldest = (m->oldest + 1) % PAIRS;
+}
+
+/* ---- The method ------------------------------------------------------------------------------ */
+
+static margin_status begin(lbfgs *m, mg_linear_job *job, mg_linear_solution *solution) {
+    memset(m, 0, sizeof *m);
+    MG_TRY(mg_smooth_begin(job, solution, &m->s));
+    const int64_t size = m->s.size;
+    m->steps = mg_arena_new(&m->s.arena, (2 * PAIRS + 1) * size, sizeof *m->steps);
+    if (!m->steps) {
+        mg_smooth_free(&m->s);
+        return mg_no_memory(job->context->heap, (2 * PAIRS + 1) * size, sizeof(double),
+                            "the steps of L-BFGS", job->error);
+    }
+    m->changes = m->steps + PAIRS * size;
+    m->base = m->changes + PAIRS * size;
+    m->next_rows = MG_MAX(FIRST_ROWS, ROWS_PER_COLUMN * size);
+    m->exact_left = true;
+    m->last = m->before = (double)INFINITY;
+    return MARGIN_OK;
+}
+
+static margin_status one_step(lbfgs *m, bool *moved) {
+    mg_smooth *s = &m->s;
+    const int64_t passes = s->solution->passes;
+    set_direction(m);
+    MG_TRY(mg_smooth_step(s, moved));
+    m->rented += s->solution->passes - passes;
+    m->since++;
+    m->before = m->last;
+    m->last = -s->slope;
+    if (!*moved) return MARGIN_OK;
+    keep_pair(m);
+    return MARGIN_OK;
+}
+
+static margin_status iterate(lbfgs *m) {
+    mg_smooth *s = &m->s;
+    MG_TRY(set_diagonal(m));
+    for (;;) {
+        bool done, moved = true;
+        MG_TRY(mg_smooth_check(s, &done));
+        if (done) return mg_smooth_end(s, MARGIN_OK);
+        const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
+        if (stop < 0) return mg_fail_cancelled(s->job->error);
+        if (stop > 0) return mg_smooth_end(s, stop);
+        MG_TRY(improve(m));
+        if (!mg_smooth_is_idle(s)) MG_TRY(one_step(m, &moved));
+        if (!moved || mg_smooth_is_idle(s)) {
+            bool tried;
+            MG_TRY(escalate(m, &tried));
+            if (!tried) return mg_smooth_end(s, MARGIN_STOPPED_STALLED);
+        }
+    }
+}
+
+static margin_status solve(mg_linear_job *job, mg_linear_solution *solution) {
+    lbfgs m;
+    MG_TRY(begin(&m, job, solution));
+    const margin_status status = iterate(&m);
+    mg_smooth_free(&m.s);
+    return status;
+}
+
+const mg_linear_solver mg_solver_lbfgs = {
+    .name = "lbfgs",
+    .summary = "L-BFGS that starts from the factored Hessian of a sample of the rows",
+    .step_name = "L-BFGS steps",
+    .can = mg_smooth_can,
+    .solve = solve,
+};
