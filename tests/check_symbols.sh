@@ -31,7 +31,7 @@ found=$(undefined | grep -E " ($forbidden)$")
 [ -z "$found" ] || complain "the library must not use:
 $found"
 
-found=$(undefined | grep -E ' (malloc|calloc|realloc|reallocarray|free|aligned_alloc|posix_memalign|memalign|strdup|strndup|asprintf|getline|getdelim)$' |
+found=$(undefined | grep -E ' (malloc|calloc|realloc|reallocarray|free|aligned_alloc|posix_memalign|memalign|strdup|strndup|asprintf|getline|getdelim|qsort|qsort_r)$' |
     grep -vE '^memory\.c\.o ')
 [ -z "$found" ] || complain "memory is taken and given back through base/memory.h only:
 $found"

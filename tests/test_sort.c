@@ -52,7 +52,47 @@ static void test_sorts(void **state) {
     }
 }
 
+typedef struct pair {
+    int key, place;
+    char rest[3];
+} pair;
+
+static int by_key(const void *a, const void *b) {
+    return ((const pair *)a)->key - ((const pair *)b)->key;
+}
+
+static void test_sorts_items(void **state) {
+    (void)state;
+    static const int sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 100, 1025};
+    uint64_t random = 7;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        int count = sizes[s];
+        pair *items = calloc((size_t)count + 1, sizeof *items);
+        pair *scratch = calloc((size_t)count + 1, sizeof *scratch);
+        int *key_of = calloc((size_t)count + 1, sizeof *key_of);
+        for (int i = 0; i < count; i++) {
+            key_of[i] = (int)(support_random(&random) % 40);
+            items[i] = (pair){key_of[i], i, {0}};
+        }
+        items[count].key = scratch[count].key = -77;
+        mg_sort_items(items, count, sizeof *items, scratch, by_key);
+        assert_int_equal(items[count].key, -77);
+        assert_int_equal(scratch[count].key, -77);
+        for (int i = 0; i < count; i++) {
+            assert_int_equal(items[i].key, key_of[items[i].place]);
+            key_of[items[i].place] = -1; /* each place once */
+            if (i == 0) continue;
+            int a = items[i - 1].key, b = items[i].key;
+            assert_true(a < b || (a == b && items[i - 1].place < items[i].place));
+        }
+        free(key_of);
+        free(scratch);
+        free(items);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts),
+                                       cmocka_unit_test(test_sorts_items)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,3 +43,34 @@ void mg_sort(int64_t *items, int64_t count, int64_t *scratch, mg_before before,
     }
     if (from != items) memcpy(items, from, (size_t)count * sizeof *items);
 }
+
+/* ---- Items of any size ---- */
+
+/* from[0..middle) and from[middle..end), places in bytes, into `to`. */
+static void merge_items(const char *from, size_t middle, size_t end, size_t size, char *to,
+                        mg_order order) {
+    size_t a = 0, b = middle;
+    while (a < middle && b < end) {
+        bool second = order(from + b, from + a) < 0;
+        memcpy(to, from + (second ? b : a), size);
+        *(second ? &b : &a) += size;
+        to += size;
+    }
+    memcpy(to, from + a, middle - a);
+    memcpy(to + (middle - a), from + b, end - b);
+}
+
+void mg_sort_items(void *items, int64_t count, size_t size, void *scratch, mg_order order) {
+    char *from = items, *to = scratch;
+    size_t bytes = (size_t)count * size;
+    for (size_t run = size; run < bytes; run *= 2) {
+        for (size_t i = 0; i < bytes; i += 2 * run) {
+            size_t length = bytes - i < 2 * run ? bytes - i : 2 * run;
+            merge_items(from + i, length < run ? length : run, length, size, to + i, order);
+        }
+        char *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (bytes && from != items) memcpy(items, from, bytes);
+}

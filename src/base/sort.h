@@ -3,6 +3,7 @@
 #define MG_SORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* True if a belongs strictly before b. */
@@ -12,5 +13,12 @@ typedef bool (*mg_before)(int64_t a, int64_t b, const void *argument);
  * calls of `before`, fewer where parts are in order already. */
 void mg_sort(int64_t *items, int64_t count, int64_t *scratch, mg_before before,
              const void *argument);
+
+/* Below zero if a belongs before b, above if after. */
+typedef int (*mg_order)(const void *a, const void *b);
+
+/* The same for `count` items of `size` bytes each; `scratch` has room for as many. In place of
+ * qsort, which takes memory that no allocator and no limit knows of. */
+void mg_sort_items(void *items, int64_t count, size_t size, void *scratch, mg_order order);
 
 #endif

@@ -10,9 +10,8 @@
  *
  * "Below" are the rows that follow, up to 1000 of them and about 1 MB. Tables of categories alone
  * are told by 4: in a row of data some value repeats, in the row or below it. */
+#include "base/sort.h"
 #include "data/csv.h"
-
-#include <stdlib.h>
 
 enum { SAMPLE_ROWS = 1000, SAMPLE_BYTES = 1 << 20, WANTED_NAMES = 1000 };
 
@@ -50,9 +49,10 @@ static int by_content(const void *a, const void *b) {
     return left->length < right->length ? -1 : left->length > right->length;
 }
 
-/* True if no two cells that are not empty are the same. Sorts `cells`. */
+/* True if no two cells that are not empty are the same. Sorts `cells`; behind them is room for as
+ * many. */
 static bool all_different(mg_csv_cell *cells, int64_t count) {
-    qsort(cells, (size_t)count, sizeof *cells, by_content);
+    mg_sort_items(cells, count, sizeof *cells, cells + count, by_content);
     for (int64_t j = 1; j < count; j++)
         if (cells[j].length && same_cell(&cells[j], &cells[j - 1])) return false;
     return true;
@@ -110,7 +110,7 @@ margin_status mg_csv_guess_header(const mg_csv *csv, const mg_csv_cell *first_ro
     columns = mg_new_zero(csv->heap, csv->columns, sizeof *columns);
     if (!columns)
         return mg_no_memory(csv->heap, csv->columns, sizeof *columns, "the first rows", csv->error);
-    MG_GO_NEW(csv->heap, scratch, csv->columns, "the first rows", csv->error);
+    MG_GO_NEW(csv->heap, scratch, 2 * csv->columns, "the first rows", csv->error);
     look_below(csv, first_row, rest, columns);
     *has_header = judge(csv, first_row, columns, scratch);
 done:

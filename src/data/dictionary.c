@@ -1,6 +1,6 @@
 #include "data/dictionary.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -198,12 +198,12 @@ static uint64_t sort_key(const mg_dictionary_entry *entry, uint32_t skip) {
 
 bool mg_dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t *rank) {
     int64_t count = dictionary->count;
-    sort_item *items = mg_new(dictionary->heap, count, sizeof *items);
+    sort_item *items = mg_new(dictionary->heap, 2 * count, sizeof *items);
     if (!items) return false;
     uint32_t skip = common_beginning(dictionary);
     for (int64_t k = 0; k < count; k++)
         items[k] = (sort_item){sort_key(&dictionary->entries[k], skip), &dictionary->entries[k]};
-    if (count) qsort(items, (size_t)count, sizeof *items, by_text);
+    mg_sort_items(items, count, sizeof *items, items + count, by_text);
     for (int64_t k = 0; k < count; k++) {
         int32_t code = (int32_t)(items[k].entry - dictionary->entries);
         order[k] = code;

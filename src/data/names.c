@@ -1,28 +1,32 @@
 /* Column names: lookup by bisection, and names made unique. */
 #include "data/names.h"
 
+#include "base/sort.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SUFFIX_BYTES = 24 }; /* ".", any int64 and the zero */
 
-static int by_name_then_place(const void *a, const void *b) {
-    const mg_named_column *left = a, *right = b;
-    int order = strcmp(left->name, right->name);
-    if (order) return order;
-    return left->column < right->column ? -1 : left->column > right->column;
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const mg_named_column *)a)->name, ((const mg_named_column *)b)->name);
 }
 
 margin_status mg_name_index_make(mg_heap *heap, const char *const *names, int64_t count,
                                  mg_name_index *index, margin_error *error) {
-    mg_named_column *sorted = NULL;
-    MG_NEW(heap, sorted, count, "the names of the columns", error);
+    mg_named_column *sorted = NULL, *scratch = NULL;
+    margin_status status = MARGIN_OK;
+    MG_GO_NEW(heap, sorted, count, "the names of the columns", error);
+    MG_GO_NEW(heap, scratch, count, "the names of the columns", error);
     for (int64_t j = 0; j < count; j++)
         sorted[j] = (mg_named_column){names[j], j};
-    if (count) qsort(sorted, (size_t)count, sizeof *sorted, by_name_then_place);
+    mg_sort_items(sorted, count, sizeof *sorted, scratch, by_name);
     *index = (mg_name_index){.heap = heap, .sorted = sorted, .count = count};
-    return MARGIN_OK;
+    sorted = NULL;
+done:
+    mg_free(heap, scratch);
+    mg_free(heap, sorted);
+    return status;
 }
 
 void mg_name_index_free(mg_name_index *index) {

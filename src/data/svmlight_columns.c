@@ -1,10 +1,10 @@
 /* What the columns of an svmlight text are: where indices begin, how many there are, which ones are
  * features. Values stay where they were parsed unless columns are left out or serve as target or
  * weights, which only options of the caller bring about. */
+#include "base/sort.h"
 #include "data/svmlight.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHIFT_BLOCK = 1 << 16 }; /* indices per task */
@@ -141,7 +141,7 @@ static margin_status collect_parts(const margin_read_options *options, parts *p)
         p->label->role = MG_ROLE_IGNORED;
         MG_TRY(add_part(p, target, (int64_t)strlen(target), MG_ROLE_TARGET));
     }
-    qsort(p->items, (size_t)p->count, sizeof *p->items, by_column);
+    mg_sort_items(p->items, p->count, sizeof *p->items, p->items + p->count, by_column);
     for (int64_t k = 1; k < p->count; k++)
         MG_REQUIRE(p->items[k].column != p->items[k - 1].column ||
                        p->items[k].role == p->items[k - 1].role,
@@ -229,7 +229,7 @@ static margin_status apply_parts(mg_svmlight *reader, int64_t columns, int64_t l
     const int64_t most = 2 + count_items(options->ignore);
     parts p = {.label = label, .columns = columns, .file = reader->source->name, .error = error};
     margin_status status;
-    MG_GO_NEW(heap, p.items, most, "the parts of columns", error);
+    MG_GO_NEW(heap, p.items, 2 * most, "the parts of columns", error); /* half to sort */
     MG_GO(collect_parts(options, &p));
     MG_GO(make_vectors(reader->table, &p, error));
     select_values(reader->table, &p, limit);

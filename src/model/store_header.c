@@ -1,9 +1,9 @@
 /* The outside of a model file: lengths, checksum, JSON, table of tensors. Nothing here knows what a
  * model is. */
 #include "base/crc64.h"
+#include "base/sort.h"
 #include "model/store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LENGTH_BYTES = 8, TENSOR_LIMIT = 2048 };
@@ -182,15 +182,14 @@ static margin_status read_table(mg_store_reader *r) {
     if (count > TENSOR_LIMIT)
         return mg_fail_stored(r, "it has %lld tensors; models have at most %d", (long long)count,
                               TENSOR_LIMIT);
-    MG_NEW(r->heap, r->tensors, count, "the table of tensors", r->error);
+    MG_NEW(r->heap, r->tensors, 2 * count, "the table of tensors", r->error); /* half to sort */
     for (void *at = json_object_iter(r->header); at; at = json_object_iter_next(r->header, at)) {
         const char *name = json_object_iter_key(at);
         if (strcmp(name, "__metadata__") == 0) continue;
         MG_TRY(read_tensor(r, name, json_object_iter_value(at), &r->tensors[r->tensor_count]));
         r->tensor_count++;
     }
-    if (r->tensor_count) /* small: no allocation in the C library's sort that matters */
-        qsort(r->tensors, (size_t)r->tensor_count, sizeof *r->tensors, by_place);
+    mg_sort_items(r->tensors, r->tensor_count, sizeof *r->tensors, r->tensors + count, by_place);
     return check_cover(r);
 }
 
