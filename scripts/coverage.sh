@@ -9,12 +9,10 @@ trap 'rm -rf "$scratch"' EXIT
 here=$PWD
 find "$here/build/coverage/src" -name '*.gcda' | (cd "$scratch" && xargs gcov -n -s "$here" -r) 2>/dev/null |
     awk '/^File/ { split($0, part, "\x27"); file = part[2] }
-         /^Lines executed/ {
+         /^Lines executed/ && file ~ /^src\/.*\.c$/ {
              split($0, part, /[:% ]+/)
-             if (file ~ /^src\/.*\.c$/) {
-                 printf "%6.1f%% of %5d lines  %s\n", part[3], part[5], file
-                 lines += part[5]; ran += part[3] * part[5] / 100
-             }
-         }
-         END { if (lines) printf "%6.1f%% of %5d lines  in all\n", 100 * ran / lines, lines }' |
-    sort -u -k5
+             printf "%6.1f%% of %5d lines  %s\n", part[3], part[5], file
+         }' | sort -u -k5 >"$scratch/files"
+cat "$scratch/files"
+awk '{ lines += $3; ran += $1 * $3 / 100 }
+     END { if (lines) printf "%6.1f%% of %5d lines  in all\n", 100 * ran / lines, lines }' "$scratch/files"
