@@ -318,6 +318,44 @@ static void test_grams(void **state) {
     check_cases(check_grams);
 }
 
+/* So many columns that all threads work on one triangle. */
+static void test_wide_grams(void **state) {
+    const int64_t rows = 600, columns = 400;
+    (void)state;
+    for (int layout = 0; layout < LAYOUTS; layout += 3) {
+        design_case *c = design_case_make(rows, columns, layout, ALL_PARTS, 5);
+        double *first = NULL;
+        for (int threads = 1; threads <= 3; threads++) {
+            margin_context *context = support_context(NULL, threads);
+            mg_design d;
+            OK(mg_design_create(context, &c->problem, &d, &error));
+            const mg_gram_request request = {.extra = c->target, .single = layout % 2 == 1};
+            const int64_t size = mg_design_gram_size(&d, &request);
+            double *gram = space(size * size);
+            OK(mg_design_gram(&d, &request, gram, &error));
+            for (int64_t k = 0; k < 500; k++) {
+                const int64_t r = k * 7919 % size, s = k * 104729 % size;
+                double sum = 0;
+                for (int64_t i = 0; i < d.samples; i++) {
+                    const double *a = c->a + i * columns;
+                    const double left = r < columns ? a[r] : r == columns ? c->target[i] : 1;
+                    const double right = s < columns ? a[s] : s == columns ? c->target[i] : 1;
+                    sum += c->weight[i] * left * right;
+                }
+                assert_sum(gram[r * size + s], sum, request.single ? 1e10 : 1e4);
+                assert_true(gram[r * size + s] == gram[s * size + r]);
+            }
+            if (first) assert_memory_equal(gram, first, (size_t)(size * size) * sizeof *gram);
+            if (first) free(gram);
+            if (!first) first = gram;
+            mg_design_free(&d);
+            margin_context_free(context);
+        }
+        free(first);
+        design_case_free(c);
+    }
+}
+
 /* ---- Moments --------------------------------------------------------------------------------- */
 
 static void check_moments(const design_case *c, mg_design *d) {
@@ -489,15 +527,11 @@ static void test_cancelled_passes_say_so(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scores_and_gradients),
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_loss_passes),
-        cmocka_unit_test(test_grams),
-        cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_moments_of_many_rows),
-        cmocka_unit_test(test_threads_do_not_matter),
-        cmocka_unit_test(test_memory_may_run_out),
-        cmocka_unit_test(test_cancelled_passes_say_so),
+        cmocka_unit_test(test_scores_and_gradients), cmocka_unit_test(test_products),
+        cmocka_unit_test(test_loss_passes),          cmocka_unit_test(test_grams),
+        cmocka_unit_test(test_wide_grams),           cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_moments_of_many_rows), cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_memory_may_run_out),   cmocka_unit_test(test_cancelled_passes_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

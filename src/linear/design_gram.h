@@ -1,0 +1,29 @@
+/* The two ways to a weighted Gram, seen only by design_gram.c. */
+#ifndef MG_DESIGN_GRAM_H
+#define MG_DESIGN_GRAM_H
+
+#include "linear/design.h"
+#include "math/symmetric_product.h"
+
+typedef struct mg_gram_job {
+    mg_design *design;
+    const mg_gram_request *request;
+    int64_t size, count;            /* of the result; of the samples visited */
+    double *centre, *scale, *shift; /* e_j = (x_j - centre_j) * scale_j + shift_j; one block */
+    bool plain;                     /* e_j = x_j */
+    margin_error *error;
+} mg_gram_job;
+
+MG_INLINE int64_t mg_gram_sample(const mg_gram_job *job, int64_t k) {
+    return job->request->chosen ? job->request->chosen[k] : k;
+}
+MG_INLINE double mg_gram_weight(const mg_gram_job *job, int64_t k) {
+    return job->request->weights ? job->request->weights[k]
+                                 : mg_sample_weight(job->design->problem, mg_gram_sample(job, k));
+}
+
+/* Both fill the lower triangle of gram (size x size). */
+margin_status mg_gram_by_tiles(mg_gram_job *job, double *gram);
+margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram);
+
+#endif
