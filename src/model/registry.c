@@ -1,5 +1,6 @@
 /* The catalogue: every stage and learner, one line each. */
 #include "features/stages.h"
+#include "linear/least_squares.h"
 #include "linear/linear_learners.h"
 #include "perceptron/perceptron.h"
 
@@ -12,8 +13,10 @@ static const mg_stage *const stages[] = {
 };
 static const mg_learner *const learners[] = {
     &mg_learner_exponential,
+    &mg_learner_least_squares,
     &mg_learner_logistic,
     &mg_learner_perceptron,
+    &mg_learner_ridge,
 };
 static const mg_hypothesis_kind *const kinds[] = {
     &mg_hypothesis_expansion,

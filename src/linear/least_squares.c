@@ -1,0 +1,258 @@
+/* The learners least-squares and ridge: options, choice of the method, report. */
+#include "linear/least_squares.h"
+
+#include "linear/linear_learner.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+#define SOLVER                                                                                     \
+    {                                                                                              \
+        .name = "solver", .type = MARGIN_OPTION_CHOICE, .default_text = "auto",                    \
+        .choices = "auto|normal|qr",                                                               \
+        .help = "normal equations, QR (slower; for columns that almost depend on each other), or " \
+                "the one that the data needs"                                                      \
+    }
+#define TOLERANCE(what)                                                                            \
+    {                                                                                              \
+        .name = "tol", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1, .high = 1,           \
+        .high_open = 1, .default_text = "1e-06", .help = (what)                                     \
+    }
+
+enum { LS_INTERCEPT, LS_SOLVER, LS_TOL, LS_COUNT };
+static const margin_option least_squares_table[LS_COUNT] = {
+    [LS_INTERCEPT] = MG_OPTION_INTERCEPT,
+    [LS_SOLVER] = SOLVER,
+    [LS_TOL] = TOLERANCE("relative residual of the normal equations to reach"),
+};
+
+enum { RIDGE_ALPHA, RIDGE_LAMBDA, RIDGE_C, RIDGE_INTERCEPT, RIDGE_SOLVER, RIDGE_TOL, RIDGE_COUNT };
+static const margin_option ridge_table[RIDGE_COUNT] = {
+    [RIDGE_ALPHA] = MG_OPTION_ALPHA("1"),
+    [RIDGE_LAMBDA] = MG_OPTION_LAMBDA,
+    [RIDGE_C] = MG_OPTION_C(NULL),
+    [RIDGE_INTERCEPT] = MG_OPTION_INTERCEPT,
+    [RIDGE_SOLVER] = SOLVER,
+    [RIDGE_TOL] = TOLERANCE("relative duality gap to reach"),
+};
+
+/* The order of the words of `solver`. */
+enum { SOLVER_AUTO, SOLVER_NORMAL, SOLVER_QR };
+
+typedef struct choices {
+    mg_penalty penalty;
+    bool intercept;
+    int solver;
+    double tolerance;
+} choices;
+
+static choices least_squares_choices(const mg_fit *fit) {
+    const mg_option_value *o = fit->options;
+    return (choices){.penalty = mg_penalty_make(o, -1, -1, -1, "lambda", 0.0, 0.0,
+                                                mg_total_weight(fit->problem)),
+                     .intercept = o[LS_INTERCEPT].integer != 0,
+                     .solver = (int)o[LS_SOLVER].integer,
+                     .tolerance = o[LS_TOL].number};
+}
+
+static choices ridge_choices(const mg_fit *fit) {
+    const mg_option_value *o = fit->options;
+    return (choices){.penalty = mg_penalty_make(o, RIDGE_C, RIDGE_ALPHA, RIDGE_LAMBDA, "alpha", 1.0,
+                                                0.0, mg_total_weight(fit->problem)),
+                     .intercept = o[RIDGE_INTERCEPT].integer != 0,
+                     .solver = (int)o[RIDGE_SOLVER].integer,
+                     .tolerance = o[RIDGE_TOL].number};
+}
+
+/* ---- Solving --------------------------------------------------------------------------------- */
+
+/* Few columns cost little either way, and products of columns may each be scaled, which products of
+ * rows cannot. */
+static bool is_wide(const mg_squares *s) {
+    enum { FEW_COLUMNS = 128 };
+    return s->columns > s->samples && s->columns > FEW_COLUMNS;
+}
+
+static margin_status solve(mg_squares *s, int solver) {
+    bool doubtful = false;
+    MG_TRY(mg_squares_begin(s));
+    if (solver == SOLVER_QR) return mg_squares_qr(s);
+    if (is_wide(s)) return mg_squares_rows(s);
+    MG_TRY(mg_squares_normal(s, solver == SOLVER_NORMAL, &doubtful));
+    if (doubtful && !s->out_of_time) return mg_squares_qr(s);
+    return MARGIN_OK;
+}
+
+/* ---- Report ---------------------------------------------------------------------------------- */
+
+static int64_t constant_columns(const mg_squares *s, int64_t *first) {
+    int64_t count = 0;
+    for (int64_t j = s->columns - 1; j >= 0; j--)
+        if (!(s->norm[j] > 0.0)) {
+            count++;
+            *first = j;
+        }
+    return count;
+}
+
+/* What is particular about the columns. */
+static void describe_columns(const mg_squares *s, mg_text *text) {
+    char buffer[32];
+    int64_t first = 0;
+    const int64_t constant = constant_columns(s, &first);
+    if (s->rank >= 0 && s->columns_text[0])
+        mg_text_format(text,
+                       "; the columns have rank %lld of %lld (%s depend on each other): of all "
+                       "best weights these have the least norm",
+                       (long long)s->rank, (long long)s->columns, s->columns_text);
+    else if (s->rank >= 0)
+        mg_text_format(text,
+                       "; more columns (%lld) than independent rows (%lld): of all best weights "
+                       "these have the least norm",
+                       (long long)s->columns, (long long)s->rank);
+    if (constant > 0)
+        mg_text_format(text, "; column %s%s constant and has weight 0",
+                       mg_column_name(s->problem->columns, first, buffer),
+                       constant > 1 ? " (and others) is" : " is");
+}
+
+static void describe_end(const mg_squares *s, margin_status status, mg_text *text) {
+    if (status == MARGIN_OK)
+        mg_text_format(text, "solved by %s", s->method);
+    else if (status == MARGIN_STOPPED_TIME)
+        mg_text_format(text, "the time limit came before the corrections of %s ended", s->method);
+    else if (s->penalty.rho > 0.0)
+        mg_text_format(text,
+                       "rounding in the data limits the gap (%s, condition %s): a larger penalty, "
+                       "or columns of similar size (standardize), would be certain",
+                       s->method, mg_number(s->condition).text);
+    else
+        mg_text_format(text,
+                       "rounding limits the residual (%s, condition %s): subtract large offsets "
+                       "from the columns (standardize), leave out columns, or use ridge",
+                       s->method, mg_number(s->condition).text);
+}
+
+static margin_status set_reason(mg_squares *s, margin_status status) {
+    mg_text text;
+    mg_text_init(&text, s->context->heap);
+    describe_end(s, status, &text);
+    describe_columns(s, &text);
+    const bool failed = text.failed;
+    if (!failed) mg_report_reason(&s->fit->report, "%s", text.data);
+    mg_text_free(&text);
+    return failed ? mg_no_memory(s->context->heap, 1, 400, "the report", s->error) : MARGIN_OK;
+}
+
+static const char *formula_of(const mg_penalty *penalty) {
+    const bool mean = strcmp(penalty->spelling, "lambda") == 0;
+    if (penalty->rho == 0.0) return mean ? "mean (f-y)^2" : "sum (f-y)^2";
+    if (mean) return "mean (f-y)^2 + lambda |w|^2";
+    return strcmp(penalty->spelling, "C") == 0 ? "C sum (f-y)^2 + |w|^2/2"
+                                               : "sum (f-y)^2 + alpha |w|^2";
+}
+
+static void set_numbers(const mg_squares *s) {
+    margin_report *report = &s->fit->report;
+    report->objective = s->now.objective;
+    report->gap = s->now.gap;
+    report->tolerance = s->tolerance;
+    report->iterations = s->refinements;
+    snprintf(report->iteration_name, sizeof report->iteration_name, "refinements");
+    mg_report_set(report, "condition", s->condition);
+    if (s->rank >= 0) mg_report_set(report, "rank", (double)s->rank);
+}
+
+static margin_status hand_over(mg_squares *s) {
+    mg_fit *fit = s->fit;
+    margin_status status = MARGIN_OK;
+    if (!(s->now.gap <= s->tolerance))
+        status = s->out_of_time ? MARGIN_STOPPED_TIME : MARGIN_STOPPED_STALLED;
+    set_numbers(s);
+    fit->report.status = status;
+    mg_report_formula(&fit->report, formula_of(&s->penalty));
+    MG_TRY(set_reason(s, status));
+    for (int64_t j = 0; j < s->columns; j++)
+        s->w[j] += 0.0; /* -0 prints as 0 */
+    MG_TRY(mg_linear_make(s->context->heap, s->w, s->columns, s->b + 0.0, &fit->hypothesis,
+                          fit->error));
+    return status;
+}
+
+static margin_status fit_with(mg_fit *fit, const choices *chosen) {
+    mg_squares s = {.fit = fit,
+                    .context = fit->context,
+                    .error = fit->error,
+                    .problem = fit->problem,
+                    .stop = mg_stop_make(fit->context, -1),
+                    .penalty = chosen->penalty,
+                    .tolerance = chosen->tolerance,
+                    .intercept = chosen->intercept,
+                    .samples = fit->problem->count,
+                    .columns = fit->problem->x.columns};
+    mg_arena_init(&s.arena, fit->context->heap);
+    margin_status status = solve(&s, chosen->solver);
+    if (status >= 0) status = hand_over(&s);
+    mg_squares_end(&s);
+    return status;
+}
+
+/* ---- Learners -------------------------------------------------------------------------------- */
+
+static margin_status least_squares_fit(mg_fit *fit) {
+    const choices chosen = least_squares_choices(fit);
+    return fit_with(fit, &chosen);
+}
+
+static margin_status least_squares_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const choices chosen = least_squares_choices(fit);
+    return mg_squares_verify(fit, &chosen.penalty, chosen.intercept, chosen.tolerance, hypothesis);
+}
+
+static margin_status ridge_fit(mg_fit *fit) {
+    const choices chosen = ridge_choices(fit);
+    margin_report *report = &fit->report;
+    const margin_status status = fit_with(fit, &chosen);
+    mg_report_set(report, "C", chosen.penalty.C);
+    mg_report_set(report, "alpha", chosen.penalty.alpha);
+    mg_report_set(report, "lambda", chosen.penalty.lambda);
+    return status;
+}
+
+static margin_status ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const choices chosen = ridge_choices(fit);
+    return mg_squares_verify(fit, &chosen.penalty, chosen.intercept, chosen.tolerance, hypothesis);
+}
+
+const mg_learner mg_learner_least_squares = {
+    .info = {.name = "least-squares",
+             .kind = MARGIN_LEARNER,
+             .summary = "The linear function with the least mean squared error",
+             .formula = "minimise (1/m) sum (w.x + b - y)^2",
+             .source = "Gauss 1809; Björck 1996",
+             .page = "docs/least-squares.md",
+             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .options = least_squares_table,
+             .option_count = LS_COUNT},
+    .takes_affine = true,
+    .fit = least_squares_fit,
+    .verify = least_squares_verify,
+};
+
+const mg_learner mg_learner_ridge = {
+    .info = {.name = "ridge",
+             .kind = MARGIN_LEARNER,
+             .summary = "Least squares with a penalty on the square of the weights",
+             .formula = "minimise sum (w.x + b - y)^2 + alpha |w|^2",
+             .source = "Hoerl and Kennard 1970",
+             .page = "docs/ridge.md",
+             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .options = ridge_table,
+             .option_count = RIDGE_COUNT},
+    .takes_affine = true,
+    .fit = ridge_fit,
+    .verify = ridge_verify,
+};

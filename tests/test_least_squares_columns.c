@@ -1,0 +1,296 @@
+/* Least squares and ridge: columns of all sizes, dependent, constant, more of them than rows. */
+#include "least_squares_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static margin_context *context;
+
+static int set_up(void **state) {
+    (void)state;
+    context = support_context(NULL, 2);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    margin_context_free(context);
+    return 0;
+}
+
+static const char *const solvers[3] = {"auto", "normal", "qr"};
+
+/* ---- Sizes and dependences
+ * --------------------------------------------------------------------------------- */
+
+static void test_sizes_of_columns(void **state) {
+    (void)state;
+    regression r = regression_make(200, 4, 0.5, 0.3, 21);
+    long double w[4], b;
+    for (int64_t i = 0; i < r.rows; i++) {
+        r.x[i * 4] *= 1e12;
+        r.x[i * 4 + 1] *= 1e-12;
+        r.x[i * 4 + 2] *= 1e60;
+    }
+    const margin_data data = regression_data(&r);
+    for (int s = 0; s < 3; s++) {
+        char spec[60];
+        snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
+        oracle_solve(&r, NULL, 0, true, w, &b);
+        margin_model *model = fit_proven(context, spec, &data, NULL);
+        assert_solution(model, &r, w, b, 1e-10);
+        margin_model_free(model);
+        snprintf(spec, sizeof spec, "ridge(solver=%s)", solvers[s]);
+        oracle_solve(&r, NULL, 1, true, w, &b);
+        model = fit_proven(context, spec, &data, NULL);
+        assert_solution(model, &r, w, b, 1e-10);
+        margin_model_free(model);
+    }
+    r.x[5] = 1e200;
+    fit_refused(context, "least-squares", &data, MARGIN_ERROR_DATA, "column x2 overflow");
+    fit_refused(context, "ridge(solver=qr)", &data, MARGIN_ERROR_DATA, "column x2 overflow");
+    r.x[5] = 0;
+    r.y[3] = -1e200;
+    fit_refused(context, "ridge", &data, MARGIN_ERROR_DATA, "target overflow");
+    regression_free(&r);
+}
+
+/* y = 3 x1, and x2 = 2 x1: of all weights with w1 + 2 w2 = 3 the shortest are 3/5 and 6/5. */
+static void test_duplicate_columns(void **state) {
+    (void)state;
+    double x[15], y[5] = {3, 6, 9, 12, 21};
+    for (int i = 0; i < 5; i++) {
+        x[i * 3] = y[i] / 3;
+        x[i * 3 + 1] = 2 * x[i * 3];
+        x[i * 3 + 2] = i % 2 ? 0.25 : -1;
+    }
+    margin_column columns[3] = {{.name = "one"}, {.name = "two"}, {.name = "three"}};
+    const margin_data data = {
+        .x = margin_dense_f64(x, 5, 3, 3), .y = margin_values_f64(y, 5), .columns = columns};
+    for (int s = 0; s < 3; s++)
+        for (int intercept = 0; intercept < 2; intercept++) {
+            char spec[80];
+            margin_report report;
+            snprintf(spec, sizeof spec, "least-squares(solver=%s, intercept=%s)", solvers[s],
+                     intercept ? "yes" : "no");
+            margin_model *model = fit_proven(context, spec, &data, &report);
+            assert_close(margin_model_weights(model, 0)[0], 0.6, 1e-13);
+            assert_close(margin_model_weights(model, 0)[1], 1.2, 1e-13);
+            assert_close(margin_model_weights(model, 0)[2], 0, 1e-13);
+            assert_close(margin_report_item_value(&report, "rank"), 2, 0);
+            assert_contains(report.reason, "rank 2 of 3 (one, two depend on each other)");
+            margin_model_free(model);
+        }
+}
+
+/* Rank 5 of 9 with columns of different sizes: the answer lies in the span of the rows, and no
+ * vector that A does not see can make it shorter. */
+static void test_least_norm(void **state) {
+    (void)state;
+    regression r = regression_make(60, 9, 1, 1, 8), five = {60, 5, NULL, r.y};
+    double size[4] = {1, 1e-3, 1e3, 1};
+    five.x = malloc(60 * 5 * sizeof *five.x);
+    for (int64_t i = 0; i < 60; i++) {
+        double *row = r.x + i * 9;
+        row[5] = size[0] * (row[0] + row[1]);
+        row[6] = size[1] * (row[1] - row[2]);
+        row[7] = size[2] * (row[3] - 2 * row[4]);
+        row[8] = size[3] * row[0];
+        memcpy(five.x + i * 5, row, 5 * sizeof *row);
+    }
+    long double w[5], b;
+    oracle_solve(&five, NULL, 0, true, w, &b);
+    const double best = (double)(oracle_value(&five, NULL, 0, w, b) / 60);
+    const double null[4][9] = {{1, 1, 0, 0, 0, -1 / size[0], 0, 0, 0},
+                               {0, 1, -1, 0, 0, 0, -1 / size[1], 0, 0},
+                               {0, 0, 0, 1, -2, 0, 0, -1 / size[2], 0},
+                               {1, 0, 0, 0, 0, 0, 0, 0, -1 / size[3]}};
+    const margin_data data = regression_data(&r);
+    for (int s = 0; s < 3; s++) {
+        char spec[60];
+        margin_report report;
+        snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
+        margin_model *model = fit_proven(context, spec, &data, &report);
+        const double *found = margin_model_weights(model, 0);
+        assert_close(report.objective, best, 1e-11);
+        assert_close(margin_report_item_value(&report, "rank"), 5, 0);
+        for (int k = 0; k < 4; k++) {
+            double product = 0, length = 0;
+            for (int j = 0; j < 9; j++) {
+                product += null[k][j] * found[j];
+                length += fabs(null[k][j] * found[j]);
+            }
+            assert_close(product / (length + 1), 0, 1e-9);
+        }
+        margin_model_free(model);
+    }
+    free(five.x);
+    regression_free(&r);
+}
+
+/* Two columns a billionth apart: products cannot tell them from one, the data can. */
+static void test_nearly_dependent(void **state) {
+    (void)state;
+    regression r = regression_make(300, 3, 0, 0, 31);
+    long double w[3], b;
+    for (int64_t i = 0; i < r.rows; i++) {
+        const double hidden = r.x[i * 3 + 1];
+        r.x[i * 3 + 1] = r.x[i * 3] + 0x1p-30 * hidden;
+        r.y[i] = r.x[i * 3] + hidden + 0.01 * sin((double)i);
+    }
+    const margin_data data = regression_data(&r);
+    oracle_solve(&r, NULL, 0, true, w, &b);
+    assert_true(fabsl(w[1]) > 1e8L);
+    const double best = (double)(oracle_value(&r, NULL, 0, w, b) / 300);
+    for (int s = 0; s < 3; s += 2) {
+        char spec[60];
+        margin_report report;
+        snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
+        margin_model *model = fit_proven(context, spec, &data, &report);
+        assert_contains(report.reason, "QR");
+        assert_solution(model, &r, w, b, 1e-6);
+        assert_close(report.objective, best, 1e-7);
+        assert_true(margin_report_item_value(&report, "condition") > 1e8);
+        margin_model_free(model);
+    }
+    margin_report report; /* asked for the products alone, it says what they show */
+    margin_model_free(fit_text(context, "least-squares(solver=normal)", &data, &report));
+    assert_close(margin_report_item_value(&report, "rank"), 2, 0);
+    assert_contains(report.reason, "x1, x2 depend on each other");
+    regression_free(&r);
+}
+
+static void test_constant_columns(void **state) {
+    (void)state;
+    regression r = regression_make(50, 3, 0, 1, 41), two = {50, 2, NULL, r.y};
+    long double w[2], b;
+    two.x = malloc(100 * sizeof *two.x);
+    for (int64_t i = 0; i < 50; i++) {
+        r.x[i * 3 + 1] = 0.1;
+        two.x[i * 2] = r.x[i * 3];
+        two.x[i * 2 + 1] = r.x[i * 3 + 2];
+    }
+    margin_column columns[3] = {{.name = "one"}, {.name = "flat"}, {.name = "three"}};
+    margin_data data = regression_data(&r);
+    data.columns = columns;
+    static const char *const specs[] = {"least-squares", "least-squares(solver=qr)", "ridge",
+                                        "standardize | least-squares", "minmax | ridge"};
+    for (int k = 0; k < 5; k++) {
+        margin_report report;
+        margin_model *model = fit_proven(context, specs[k], &data, &report);
+        assert_true(margin_model_weights(model, 0)[1] == 0);
+        assert_contains(report.reason, "column flat is constant and has weight 0");
+        if (k != 4) {
+            oracle_solve(&two, NULL, k == 2, true, w, &b);
+            assert_close(margin_model_weights(model, 0)[0], (double)w[0], 1e-12);
+            assert_close(margin_model_weights(model, 0)[2], (double)w[1], 1e-12);
+            assert_close(margin_model_intercept(model, 0), (double)b, 1e-12);
+        }
+        margin_model_free(model);
+    }
+    /* without intercept it is a column like others */
+    margin_model *model = fit_proven(context, "least-squares(intercept=no)", &data, NULL);
+    oracle_solve(&two, NULL, 0, true, w, &b);
+    assert_close(margin_model_weights(model, 0)[1] * 0.1, (double)b, 1e-12);
+    margin_model_free(model);
+    free(two.x);
+    regression_free(&r);
+}
+
+/* ---- More columns than rows ------------------------------------------------------------------ */
+
+/* Through the rows (over 128 columns) and through the columns: exact fit, in the span of the rows.
+ */
+static void test_more_columns_than_rows(void **state) {
+    (void)state;
+    static const int64_t widths[2] = {40, 300};
+    for (int k = 0; k < 2; k++) {
+        regression r = regression_make(25, widths[k], 2, 1, 51);
+        const margin_data data = regression_data(&r);
+        /* the oracle: u of the ridge of least penalty with rows as columns, w = X'u */
+        regression turned = {widths[k], 25, malloc((size_t)(25 * widths[k]) * sizeof(double)),
+                             NULL};
+        for (int64_t i = 0; i < 25; i++)
+            for (int64_t j = 0; j < widths[k]; j++)
+                turned.x[j * 25 + i] = r.x[i * widths[k] + j];
+        margin_report report;
+        margin_model *model = fit_proven(context, "least-squares", &data, &report);
+        const double *w = margin_model_weights(model, 0);
+        assert_close(report.objective, 0, 1e-20);
+        assert_close(margin_report_item_value(&report, "rank"), 24, 0);
+        assert_contains(report.reason, "least norm");
+        /* w = X'u exactly means: the best fit of w by the rows, centred, leaves nothing */
+        for (int64_t i = 0; i < 25; i++)
+            for (int64_t j = 0; j < widths[k]; j++) {
+                double mean = 0;
+                for (int64_t l = 0; l < 25; l++)
+                    mean += r.x[l * widths[k] + j] / 25;
+                turned.x[j * 25 + i] -= mean;
+            }
+        turned.columns = 24; /* the last row is minus the sum of the others */
+        double *packed = malloc((size_t)(24 * widths[k]) * sizeof *packed);
+        for (int64_t j = 0; j < widths[k]; j++)
+            memcpy(packed + j * 24, turned.x + j * 25, 24 * sizeof *packed);
+        regression span = {widths[k], 24, packed, (double *)(uintptr_t)w};
+        long double u[24], b, length = 0;
+        oracle_solve(&span, NULL, 0, false, u, &b);
+        for (int64_t j = 0; j < widths[k]; j++)
+            length += (long double)w[j] * (long double)w[j];
+        assert_close((double)(oracle_value(&span, NULL, 0, u, 0) / length), 0, 1e-20);
+        margin_model_free(model);
+        free(packed);
+        free(turned.x);
+        regression_free(&r);
+    }
+}
+
+static void test_wide_ridge(void **state) {
+    (void)state;
+    sample *s = sample_make(40, 200, 2, 0.1, 61);
+    regression r = {40, 200, s->f64, s->labels};
+    long double w[200], b;
+    double weights[40];
+    for (int i = 0; i < 40; i++)
+        weights[i] = 0.5 + i % 4;
+    for (int intercept = 0; intercept < 2; intercept++) {
+        const char *spec = intercept ? "ridge(alpha=0.5)" : "ridge(alpha=0.5, intercept=no)";
+        oracle_solve(&r, weights, 0.5, intercept, w, &b);
+        for (int layout = 0; layout < LAYOUTS; layout++) {
+            margin_data data = sample_data(s, layout);
+            margin_report report;
+            data.weights = margin_values_f64(weights, 40);
+            margin_model *model = fit_proven(context, spec, &data, &report);
+            assert_contains(report.reason, "products of rows");
+            assert_solution(model, &r, w, b, 1e-11);
+            assert_close(report.objective, (double)oracle_value(&r, weights, 0.5, w, b), 1e-12);
+            margin_model_free(model);
+        }
+    }
+    /* equal rows with different targets: the mean is the best that can be done */
+    memcpy(s->f64, s->f64 + 200, 200 * sizeof *s->f64);
+    s->labels[0] = 0;
+    s->labels[1] = 1;
+    const margin_data data = sample_data(s, DENSE_F64);
+    margin_report report;
+    margin_model *model = fit_proven(context, "least-squares", &data, &report);
+    assert_close(margin_report_item_value(&report, "rank"), 38, 0);
+    assert_close(report.objective, 0.5 / 40, 1e-12);
+    margin_model_free(model);
+    /* scaled by a stage */
+    margin_model_free(fit_proven(context, "standardize | ridge", &data, NULL));
+    const margin_data sparse = sample_data(s, CSR_F64_I32_I64);
+    margin_model_free(fit_proven(context, "standardize | ridge", &sparse, NULL));
+    sample_free(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes_of_columns), cmocka_unit_test(test_duplicate_columns),
+        cmocka_unit_test(test_least_norm),       cmocka_unit_test(test_nearly_dependent),
+        cmocka_unit_test(test_constant_columns), cmocka_unit_test(test_more_columns_than_rows),
+        cmocka_unit_test(test_wide_ridge),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
