@@ -90,10 +90,25 @@ static void describe_classes(cli_text *text, const margin_model *model, const ma
     free(counts);
 }
 
+/* The penalty stands behind the formula it belongs to, in its three spellings. */
+static bool is_penalty(const char *name) {
+    return !strcmp(name, "C") || !strcmp(name, "alpha") || !strcmp(name, "lambda");
+}
+
+static void describe_penalty(cli_text *text, const margin_report *report) {
+    const char *lead = "   ";
+    for (int64_t i = 0; i < report->item_count; i++) {
+        if (!is_penalty(report->items[i].name) || isnan(report->items[i].value)) continue;
+        text_printf(text, "%s%s=", lead, report->items[i].name);
+        text_short(text, report->items[i].value);
+        lead = " ";
+    }
+}
+
 static void describe_items(cli_text *text, const margin_report *report) {
     bool first = true;
     for (int64_t i = 0; i < report->item_count; i++) {
-        if (isnan(report->items[i].value)) continue;
+        if (isnan(report->items[i].value) || is_penalty(report->items[i].name)) continue;
         text_puts(text, first ? "proof       " : ", ");
         for (const char *c = report->items[i].name; *c; c++)
             text_add(text, *c == '_' ? " " : c, 1);
@@ -123,8 +138,9 @@ static void print_report(cli_text *text, const margin_report *report, const marg
     text_printf(text, "%lld rows, %lld columns", (long long)report->rows,
                 (long long)report->columns);
     describe_classes(text, model, data);
-    text_printf(text, "\nminimised   %s\n%s   gap ", report->formula,
-                report->status == MARGIN_OK ? "converged" : "stopped  ");
+    text_printf(text, "\nminimised   %s", report->formula);
+    describe_penalty(text, report);
+    text_printf(text, "\n%s   gap ", report->status == MARGIN_OK ? "converged" : "stopped  ");
     text_short(text, report->gap);
     if (report->tolerance > 0) {
         text_puts(text, " of ");
