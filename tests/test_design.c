@@ -416,6 +416,58 @@ static void test_moments_of_many_rows(void **state) {
     free(x);
 }
 
+/* Columns far from 0 that a shift brings near: nothing is lost, in scores, gradients and Grams. */
+static void test_far_columns_keep_their_digits(void **state) {
+    enum { ROWS = 200, COLUMNS = 11 };
+    const double far = 3e9;
+    double x[ROWS * COLUMNS], scale[COLUMNS], shift[COLUMNS], w[COLUMNS], r[ROWS];
+    double scores[ROWS], gradient[COLUMNS], gram[(COLUMNS + 1) * (COLUMNS + 1)];
+    uint64_t seed = 12;
+    (void)state;
+    for (int64_t j = 0; j < COLUMNS; j++) {
+        scale[j] = j == 3 ? 0 : 1.0 / 16;
+        shift[j] = j == 3 ? 0.5 : -far / 16;
+        w[j] = support_normal(&seed);
+    }
+    for (int64_t k = 0; k < ROWS * COLUMNS; k++) /* far + whole numbers: exact */
+        x[k] = far + floor(100 * support_uniform(&seed));
+    for (int64_t i = 0; i < ROWS; i++)
+        r[i] = support_normal(&seed);
+    const mg_problem problem = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                                .count = ROWS,
+                                .scale = scale,
+                                .shift = shift};
+    for (int isa = 0; isa <= (int)mg_isa_level(); isa++) {
+        margin_context *context = support_context(NULL, 2);
+        mg_design d;
+        const mg_gram_request request = {0};
+        setenv("MARGIN_ISA", isa_names[isa], 1);
+        OK(mg_design_create(context, &problem, &d, &error));
+        OK(mg_design_scores(&d, w, 0.5, scores, &error));
+        OK(mg_design_gradient(&d, r, gradient, NULL, &error));
+        OK(mg_design_gram(&d, &request, gram, &error));
+        for (int64_t i = 0; i < ROWS; i++) {
+            double expected = 0.5;
+            for (int64_t j = 0; j < COLUMNS; j++)
+                expected += w[j] * (j == 3 ? 0.5 : (x[i * COLUMNS + j] - far) / 16);
+            assert_close(scores[i], expected, 1e-13);
+        }
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            double expected = 0, square = 0;
+            for (int64_t i = 0; i < ROWS; i++) {
+                const double a = j == 3 ? 0.5 : (x[i * COLUMNS + j] - far) / 16;
+                expected += r[i] * a;
+                square += a * a;
+            }
+            assert_close(gradient[j], expected, 1e-12);
+            assert_close(gram[j * (COLUMNS + 1) + j], square, 1e-13);
+        }
+        mg_design_free(&d);
+        margin_context_free(context);
+        unsetenv("MARGIN_ISA");
+    }
+}
+
 /* ---- Threads, memory, cancellation ----------------------------------------------------------- */
 
 /* Everything a design computes, one behind the other. */

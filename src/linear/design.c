@@ -2,6 +2,7 @@
 #include "linear/design.h"
 
 #include "linear/design_block.h"
+#include "linear/design_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +22,23 @@ static int64_t block_rows_for(const margin_matrix *x, int64_t samples) {
     return rows;
 }
 
+/* Rows that fit into the first cache together with the sums. */
+static int64_t chunk_rows_for(const margin_matrix *x) {
+    const int64_t bytes = 24 * 1024, fitting = bytes / MG_MAX(mg_row_bytes(x), 1);
+    return MG_MAX(8, MG_MIN(fitting / 8 * 8, MG_CHUNK_ROWS));
+}
+
+/* Columns that are shifted are centred in X's units, where the difference is exact. */
+static margin_status make_centre(mg_design *d, margin_error *error) {
+    if (!d->rows || !d->shift) return MARGIN_OK;
+    MG_NEW(d->heap, d->centre, d->columns, "the weights of a linear model", error);
+    for (int64_t j = 0; j < d->columns; j++) {
+        const double scale = d->scale ? d->scale[j] : 1.0;
+        d->centre[j] = scale != 0 ? -d->shift[j] / scale : 0.0;
+    }
+    return MARGIN_OK;
+}
+
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,
                                mg_design *design, margin_error *error) {
     mg_design made = {.context = context,
@@ -31,14 +49,22 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
                       .scale = problem->scale,
                       .shift = problem->shift,
                       .heap = context->heap};
+    margin_status status;
     made.ops = mg_row_ops_for(&problem->x, made.isa);
+    made.rows = mg_design_rows_for(&problem->x, made.isa);
     made.block_rows = block_rows_for(&problem->x, problem->count);
-    MG_NEW(made.heap, made.work, made.columns, "the weights of a linear model", error);
+    made.chunk_rows = chunk_rows_for(&problem->x);
+    MG_GO_NEW(made.heap, made.work, made.columns, "the weights of a linear model", error);
+    MG_GO(make_centre(&made, error));
     *design = made;
     return MARGIN_OK;
+done:
+    mg_free(made.heap, made.work);
+    return status;
 }
 
 void mg_design_free(mg_design *design) {
+    mg_free(design->heap, design->centre);
     mg_free(design->heap, design->work);
     memset(design, 0, sizeof *design);
 }
@@ -62,8 +88,9 @@ typedef struct score_walk {
 
 static margin_status score_block(const mg_block *block, void *argument) {
     const score_walk *walk = argument;
-    for (int64_t k = 0; k < block->count; k += MG_CHUNK_ROWS) {
-        const int64_t first = block->first + k, count = MG_MIN(block->count - k, MG_CHUNK_ROWS);
+    const int64_t chunk = walk->list.design->chunk_rows;
+    for (int64_t k = 0; k < block->count; k += chunk) {
+        const int64_t first = block->first + k, count = MG_MIN(block->count - k, chunk);
         mg_design_chunk_scores(&walk->list, &walk->weights, first, count, walk->scores + first);
     }
     return MARGIN_OK;
@@ -113,9 +140,10 @@ static void chunk_slopes(const sum_walk *walk, int64_t first, int64_t count, dou
 static margin_status sum_block(void *state, const mg_block *block, void *argument) {
     const sum_walk *walk = argument;
     mg_pass_sums *sums = state;
+    const int64_t chunk = walk->list.design->chunk_rows;
     double slopes[MG_CHUNK_ROWS];
-    for (int64_t at = 0; at < block->count; at += MG_CHUNK_ROWS) {
-        const int64_t first = block->first + at, count = MG_MIN(block->count - at, MG_CHUNK_ROWS);
+    for (int64_t at = 0; at < block->count; at += chunk) {
+        const int64_t first = block->first + at, count = MG_MIN(block->count - at, chunk);
         chunk_slopes(walk, first, count, slopes);
         for (int64_t k = 0; k < count; k++)
             sums->total += slopes[k];

@@ -25,8 +25,12 @@ typedef struct mg_design {
     int64_t samples, columns;
     int64_t block_rows;          /* of every pass that sums over rows: a constant of the shape */
     const double *scale, *shift; /* the problem's; NULL: 1 and 0 */
-    double *work;                /* columns numbers: weights in X's units */
     mg_heap *heap;
+    /* of the passes themselves: */
+    const struct mg_design_rows *rows; /* dense; NULL for sparse rows */
+    int64_t chunk_rows;                /* rows that are read twice while they are near */
+    double *centre; /* dense with shift: a_ij = scale_j (x_ij - centre_j); NULL: not so */
+    double *work;   /* columns numbers: weights in X's units */
 } mg_design;
 
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,

@@ -1,17 +1,67 @@
 /* Rows of a design a block at a time. */
 #include "linear/design_block.h"
 
+#include "linear/design_rows.h"
+
 #include <string.h>
+
+const mg_design_rows *mg_design_rows_for(const margin_matrix *x, mg_isa isa) {
+    const bool f32 = x->value_type == MARGIN_F32;
+    if (mg_is_csr(x)) return NULL;
+#if defined(__x86_64__)
+    if (isa == MG_ISA_AVX512) return &mg_design_rows_avx512[f32];
+    if (isa == MG_ISA_AVX2) return &mg_design_rows_avx2[f32];
+#else
+    (void)isa;
+#endif
+    return &mg_design_rows_ref[f32];
+}
+
+/* ---- Weights and gradients in X's units ------------------------------------------------------ */
 
 mg_row_weights mg_design_row_weights(mg_design *d, const double *w, double b) {
     if (!d->scale && !d->shift) return (mg_row_weights){w, b};
-    b += mg_design_to_rows(d, w, d->work);
+    if (!d->centre) {
+        b += mg_design_to_rows(d, w, d->work);
+        return (mg_row_weights){d->work, b};
+    }
+    for (int64_t j = 0; j < d->columns; j++) {
+        const double scale = d->scale ? d->scale[j] : 1.0;
+        d->work[j] = scale * w[j];
+        if (scale == 0) b += d->shift[j] * w[j];
+    }
     return (mg_row_weights){d->work, b};
+}
+
+void mg_design_from_rows(const mg_design *d, double total, double *gradient) {
+    if (d->scale)
+        for (int64_t j = 0; j < d->columns; j++)
+            gradient[j] *= d->scale[j];
+    if (!d->shift) return;
+    for (int64_t j = 0; j < d->columns; j++)
+        if (!d->centre || (d->scale && d->scale[j] == 0)) gradient[j] += d->shift[j] * total;
+}
+
+/* ---- Chunks of rows -------------------------------------------------------------------------- */
+
+static void find_rows(const mg_visit_list *list, int64_t first, int64_t count,
+                      const void *rows[MG_CHUNK_ROWS]) {
+    const margin_matrix *x = &list->design->problem->x;
+    const int64_t bytes = x->stride * mg_type_size(x->value_type);
+    for (int64_t k = 0; k < count; k++)
+        rows[k] = (const char *)x->values +
+                  mg_design_row(list->design, mg_visit_sample(list, first + k)) * bytes;
 }
 
 void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
                             int64_t count, double *scores) {
     const mg_design *d = list->design;
+    if (d->rows) {
+        const void *rows[MG_CHUNK_ROWS];
+        find_rows(list, first, count, rows);
+        d->rows->scores(rows, count, d->columns, d->centre, weights->w, weights->b, scores);
+        return;
+    }
     for (int64_t k = 0; k < count; k++) {
         const int64_t row = mg_design_row(d, mg_visit_sample(list, first + k));
         scores[k] = d->ops->dot(&d->problem->x, row, weights->w) + weights->b;
@@ -21,6 +71,12 @@ void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *wei
 void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t count,
                               const double *r, double *sum) {
     const mg_design *d = list->design;
+    if (d->rows) {
+        const void *rows[MG_CHUNK_ROWS];
+        find_rows(list, first, count, rows);
+        d->rows->gradient(rows, count, d->columns, d->centre, r, sum);
+        return;
+    }
     for (int64_t k = 0; k < count; k++)
         if (r[k] != 0.0) {
             const int64_t row = mg_design_row(d, mg_visit_sample(list, first + k));
@@ -28,14 +84,7 @@ void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t 
         }
 }
 
-void mg_design_from_rows(const mg_design *d, double total, double *gradient) {
-    if (d->scale)
-        for (int64_t j = 0; j < d->columns; j++)
-            gradient[j] *= d->scale[j];
-    if (d->shift)
-        for (int64_t j = 0; j < d->columns; j++)
-            gradient[j] += d->shift[j] * total;
-}
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 int64_t mg_pass_sums_size(int64_t columns) {
     return (int64_t)sizeof(mg_pass_sums) + columns * (int64_t)sizeof(double);

@@ -4,7 +4,7 @@
 
 #include "linear/design.h"
 
-enum { MG_CHUNK_ROWS = 64 }; /* rows whose numbers lie on the stack and in the first caches */
+enum { MG_CHUNK_ROWS = 64 }; /* most rows whose numbers lie on the stack: see chunk_rows */
 
 /* The samples a pass visits: positions 0..count-1 stand for chosen[k], or k. */
 typedef struct mg_visit_list {
@@ -24,13 +24,13 @@ typedef struct mg_row_weights {
 /* Uses design->work: valid until the next call. */
 mg_row_weights mg_design_row_weights(mg_design *d, const double *w, double b);
 
-/* scores[k - first] for positions [first, first + count), count <= MG_CHUNK_ROWS */
+/* scores[k - first] for positions [first, first + count), count <= design->chunk_rows */
 void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
                             int64_t count, double *scores);
-/* sum += r[k - first] x_k: in X's units, see mg_design_from_rows */
+/* sum += r[k - first] x_k, or x_k - centre: see mg_design_from_rows */
 void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t count,
                               const double *r, double *sum);
-/* The gradient in A's units of a sum over rows: g_j = scale_j g_j + shift_j total. */
+/* The gradient in A's units from such a sum; total: the sum of r. */
 void mg_design_from_rows(const mg_design *d, double total, double *gradient);
 
 /* Sums of a pass: `columns` numbers of a gradient behind this head. */

@@ -61,8 +61,10 @@ static void start_pass(void *state, void *argument) {
 }
 
 static margin_status add_block(void *state, const mg_block *block, void *argument) {
-    for (int64_t at = 0; at < block->count; at += MG_CHUNK_ROWS)
-        add_chunk(argument, block->first + at, MG_MIN(block->count - at, MG_CHUNK_ROWS), state);
+    const loss_walk *walk = argument;
+    const int64_t chunk = walk->list.design->chunk_rows;
+    for (int64_t at = 0; at < block->count; at += chunk)
+        add_chunk(walk, block->first + at, MG_MIN(block->count - at, chunk), state);
     return MARGIN_OK;
 }
 

@@ -21,6 +21,12 @@ MG_INLINE vec vec_load(const double *p) {
 MG_INLINE vec vec_load_part(const double *p, int64_t n) {
     return n > 0 ? *p : 0.0;
 }
+MG_INLINE vec vec_widen(const float *p) {
+    return (double)*p;
+}
+MG_INLINE vec vec_widen_part(const float *p, int64_t n) {
+    return n > 0 ? (double)*p : 0.0;
+}
 MG_INLINE void vec_store(double *p, vec a) {
     *p = a;
 }
@@ -44,6 +50,9 @@ MG_INLINE vec vec_absolute(vec a) {
 }
 MG_INLINE vec vec_max(vec a, vec b) { /* b where one is a NaN */
     return a > b ? a : b;
+}
+MG_INLINE double vec_sum(vec a) {
+    return a;
 }
 MG_INLINE vec vec_exp(vec a) {
     return exp(a);
