@@ -397,6 +397,25 @@ static void two_threads_share_one_rate(void **state) {
 
 /* ---- Stopping ---- */
 
+static void a_call_has_one_deadline_and_its_callbacks(void **state) {
+    (void)state;
+    heard h;
+    margin_context *context = make_heard(&h);
+    margin_context call, part;
+    context->options.time_limit = 50;
+    mg_context_call(context, &call);
+    assert_true(call.deadline >= mg_clock() && call.deadline <= mg_clock() + 50);
+    mg_stop stop = mg_stop_make(&call, -1);
+    assert_true(stop.deadline == call.deadline);
+    mg_log(&call, MARGIN_LOG_NOTE, "heard");
+    assert_string_equal(h.text, "heard");
+    mg_context_part(&call, mg_deadline(&call), &part);
+    assert_true(part.deadline == call.deadline);
+    mg_log(&part, MARGIN_LOG_NOTE, "not heard");
+    assert_int_equal(h.logs, 1);
+    margin_context_free(context);
+}
+
 static void stopping_by_iterations_time_and_cancel(void **state) {
     (void)state;
     margin_context *context = make(NULL);
@@ -450,6 +469,7 @@ int main(void) {
         cmocka_unit_test(log_passes_whole_sentences),
         cmocka_unit_test(silence_is_the_default),
         cmocka_unit_test(two_threads_share_one_rate),
+        cmocka_unit_test(a_call_has_one_deadline_and_its_callbacks),
         cmocka_unit_test(stopping_by_iterations_time_and_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,12 @@ void mg_context_part(const margin_context *context, double deadline, margin_cont
     part->sharers = context->sharers;
 }
 
+void mg_context_call(const margin_context *context, margin_context *call) {
+    mg_context_part(context, mg_deadline(context), call);
+    call->options.log = context->options.log;
+    call->options.progress = context->options.progress;
+}
+
 int64_t mg_context_room(const margin_context *context, int64_t most) {
     const int64_t limit = mg_heap_limit(context->heap);
     if (limit > 0) most = MG_MIN(most, (limit - mg_heap_held(context->heap)) / 2);

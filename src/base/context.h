@@ -41,6 +41,9 @@ void mg_log(margin_context *context, margin_log_level level, const char *format,
  * made from it ends at `deadline` (clock time, INFINITY: none). On the caller's stack, nothing to
  * release; must not outlive `context`. */
 void mg_context_part(const margin_context *context, double deadline, margin_context *part);
+/* The context of a whole call, from the calling thread: callbacks stay, and every mg_stop of the
+ * call ends at one deadline, that of a call that starts now. */
+void mg_context_call(const margin_context *context, margin_context *call);
 /* Bytes that a part may plan to take where more would only make it faster: at most `most`, at most
  * half of what the memory limit leaves, divided by the sharers. */
 int64_t mg_context_room(const margin_context *context, int64_t most);

@@ -130,17 +130,15 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
                               margin_model **model, margin_report *report, margin_error *error) {
     double started = mg_clock();
     margin_model *made = NULL;
-    margin_context part;
+    margin_context call;
     mg_trace trace = {0};
     margin_status status;
     MG_TRY(check_call(context, spec, data, options, model, error));
     if (options && options->trace) trace = (mg_trace){options->trace, options->user, 0};
-    mg_context_part(context, mg_deadline(context), &part);
-    part.options.log = context->options.log; /* this is the calling thread */
-    part.options.progress = context->options.progress;
+    mg_context_call(context, &call);
 
     MG_GO(mg_model_new(context->heap, &made, error));
-    MG_GO(train(&part, spec, data, trace.step ? &trace : NULL, made, error));
+    MG_GO(train(&call, spec, data, trace.step ? &trace : NULL, made, error));
     status = made->report.status;
     if (report) {
         *report = made->report;

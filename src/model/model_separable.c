@@ -108,14 +108,16 @@ margin_status margin_separable(margin_context *context, const margin_data *data,
     separation_owner *owner = NULL;
     mg_problem problem;
     margin_separation answer = {.rows = 0};
+    margin_context call;
     margin_status status, decided;
+    mg_context_call(context, &call); /* its searches share one time limit */
     MG_GO(mg_data_check(context, data, error));
     MG_GO(check_columns(data, error));
     MG_GO(mg_matrix_check_finite(context, data, false, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(make_problem(context, data, &samples, &signs, &problem, error));
     MG_GO(new_owner(context->heap, &owner, error));
-    MG_GO(decided = mg_separate(context, &problem, MG_SEPARATE_WIDEST, &owner->solved, error));
+    MG_GO(decided = mg_separate(&call, &problem, MG_SEPARATE_WIDEST, &owner->solved, error));
     MG_GO(fill_weights(owner, &samples, signs, &answer, error));
     answer.separable = owner->solved.verdict == MG_SEPARABLE;
     answer.rows = samples.count;
