@@ -579,11 +579,17 @@ static void test_cancelled_passes_say_so(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scores_and_gradients), cmocka_unit_test(test_products),
-        cmocka_unit_test(test_loss_passes),          cmocka_unit_test(test_grams),
-        cmocka_unit_test(test_wide_grams),           cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_moments_of_many_rows), cmocka_unit_test(test_threads_do_not_matter),
-        cmocka_unit_test(test_memory_may_run_out),   cmocka_unit_test(test_cancelled_passes_say_so),
+        cmocka_unit_test(test_scores_and_gradients),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_loss_passes),
+        cmocka_unit_test(test_grams),
+        cmocka_unit_test(test_wide_grams),
+        cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_moments_of_many_rows),
+        cmocka_unit_test(test_far_columns_keep_their_digits),
+        cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_memory_may_run_out),
+        cmocka_unit_test(test_cancelled_passes_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
