@@ -222,8 +222,10 @@ static void test_weights_are_copies(void **state) {
         margin_model *weighted = fit_text(f->context, e->text, &data, &reports[0]);
         margin_model *written = fit_text(f->context, e->text, &copied, &reports[1]);
         double *left = scores_of(weighted, &data.x), *right = scores_of(written, &data.x);
+        /* a proven gap of g leaves weights within the root of g of the optimum */
+        const double near = reports[0].tolerance > 0 ? sqrt(reports[0].tolerance) : 1e-9;
         for (int64_t k = 0; k < 70 * margin_model_score_count(weighted); k++)
-            if (fabs(left[k] - right[k]) > 1e-9 * fmax(1, fabs(right[k])))
+            if (fabs(left[k] - right[k]) > near * fmax(1, fabs(right[k])))
                 fail_msg("%s: %.17g with weights, %.17g with copies", e->text, left[k], right[k]);
         assert_close(reports[0].train_accuracy, reports[1].train_accuracy, 1e-12);
         free(left);
