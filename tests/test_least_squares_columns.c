@@ -162,6 +162,24 @@ static void test_nearly_dependent(void **state) {
     regression_free(&r);
 }
 
+/* A millionth apart: Cholesky alone would lose most digits, corrections bring them back. */
+static void test_corrections(void **state) {
+    (void)state;
+    regression r = regression_make(500, 3, 5, 0.1, 33);
+    long double w[3], b;
+    for (int64_t i = 0; i < r.rows; i++)
+        r.x[i * 3 + 1] = r.x[i * 3] + 0x1p-20 * r.x[i * 3 + 1];
+    const margin_data data = regression_data(&r);
+    margin_report report;
+    oracle_solve(&r, NULL, 0, true, w, &b);
+    margin_model *model = fit_proven(context, "least-squares", &data, &report);
+    assert_contains(report.reason, "Cholesky");
+    assert_true(report.iterations >= 1);
+    assert_solution(model, &r, w, b, 1e-8);
+    margin_model_free(model);
+    regression_free(&r);
+}
+
 static void test_constant_columns(void **state) {
     (void)state;
     regression r = regression_make(50, 3, 0, 1, 41), two = {50, 2, NULL, r.y};
@@ -287,9 +305,13 @@ static void test_wide_ridge(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_of_columns), cmocka_unit_test(test_duplicate_columns),
-        cmocka_unit_test(test_least_norm),       cmocka_unit_test(test_nearly_dependent),
-        cmocka_unit_test(test_constant_columns), cmocka_unit_test(test_more_columns_than_rows),
+        cmocka_unit_test(test_sizes_of_columns),
+        cmocka_unit_test(test_duplicate_columns),
+        cmocka_unit_test(test_least_norm),
+        cmocka_unit_test(test_nearly_dependent),
+        cmocka_unit_test(test_corrections),
+        cmocka_unit_test(test_constant_columns),
+        cmocka_unit_test(test_more_columns_than_rows),
         cmocka_unit_test(test_wide_ridge),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
