@@ -192,25 +192,26 @@ static const char *ordering_hint(const mg_perceptron_run *run) {
 }
 
 /* What is known about the data, and what to do. */
-static void describe_data(const mg_perceptron_run *run, double radius, char *text,
-                          size_t capacity) {
+static void describe_data(const mg_perceptron_run *run, double radius, margin_status status,
+                          char *text, size_t capacity) {
     const bool plain = run->options.variant == MG_PLAIN;
+    const char *more = status == MARGIN_STOPPED_TIME ? "allow more time" : "raise passes";
     if (run->separation_known && run->verdict == MG_NOT_SEPARABLE) {
         snprintf(text, capacity, "the data is not separable (proof: margin separable)%s",
                  plain ? "; use variant=pocket or variant=averaged" : "");
     } else if (separable(run)) {
         const double ratio = radius / run->separation_margin;
         snprintf(text, capacity,
-                 "the data is separable with margin %s, at most %s updates from zero: raise passes "
+                 "the data is separable with margin %s, at most %s updates from zero: %s "
                  "or scale the columns",
                  four_digits(run->separation_margin).text,
-                 four_digits(floor(ratio * ratio * (1.0 + 1e-9))).text);
+                 four_digits(floor(ratio * ratio * (1.0 + 1e-9))).text, more);
     } else if (run->options.expansion) {
-        snprintf(text, capacity, "raise passes, try another kernel%s",
+        snprintf(text, capacity, "%s, try another kernel%s", more,
                  plain ? ", or use variant=pocket" : "");
     } else {
-        snprintf(text, capacity, "whether the data is separable was not decided%s",
-                 plain ? "; raise passes, or use variant=pocket" : "");
+        snprintf(text, capacity, "whether the data is separable was not decided%s%s%s",
+                 plain ? "; " : "", plain ? more : "", plain ? ", or use variant=pocket" : "");
     }
 }
 
@@ -239,7 +240,7 @@ static void explain(mg_perceptron_run *run, const mg_perceptron_judgement *judge
     static const char *const models[] = {"", "the best weights seen: ", "the average: "};
     char end[64], data[200];
     describe_ending(run, report->status, end, sizeof end);
-    describe_data(run, radius, data, sizeof data);
+    describe_data(run, radius, report->status, data, sizeof data);
     mg_report_reason(report, "%s; %s%lld of %lld rows misclassified; %s%s", end,
                      models[run->options.variant], (long long)judged->errors, (long long)run->count,
                      data, ordering_hint(run));

@@ -147,6 +147,10 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
             return MARGIN_OK;
         }
         MG_TRY(visit(run, sample_at(run, position)));
+        if (run->form == &mg_perceptron_dual) { /* an update looks at every row: a pass is long */
+            const margin_status stop = poll(run);
+            if (stop != MARGIN_OK) return stop;
+        }
         position = run->options.order == MG_FIRST ? 0 : position + 1;
     }
     *clean = false;
