@@ -17,7 +17,7 @@ enum {
     EXIT_INTERRUPTED = 130
 };
 
-enum { CLI_MAX_WORDS = 16 };
+enum { CLI_MAX_WORDS = 16, CLI_WIDTH = 92 };
 
 /* The command line after parsing: NULL, 0 or false where an option was not given. */
 typedef struct cli_arguments {
@@ -62,6 +62,8 @@ bool cli_option_applies(const cli_option *option, const cli_command *command);
 /* Fills `arguments`; on a mistake prints a sentence and the usage line and returns EXIT_USAGE. */
 int cli_parse(const cli_command *command, int count, char **words, cli_arguments *arguments);
 void cli_print_help(const cli_command *command); /* NULL: of the program */
+/* How many single-character edits lead from the first `length` characters of a to b. */
+size_t cli_edit_distance(const char *a, size_t length, const char *b);
 int cli_usage_error(const cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -120,8 +122,11 @@ typedef struct cli_text {
 void text_add(cli_text *text, const char *bytes, size_t length);
 void text_puts(cli_text *text, const char *string);
 void text_printf(cli_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_number(cli_text *text, double value);     /* shortest round trip */
-void text_short(cli_text *text, double value);      /* four significant digits, for people */
+void text_number(cli_text *text, double value); /* shortest round trip */
+void text_short(cli_text *text, double value);  /* four digits or a whole number, for people */
+/* Words in lines of CLI_WIDTH characters behind `indent` blanks, and a line's end; the first line
+ * starts at `column`. */
+void text_wrapped(cli_text *text, const char *words, int indent, int column);
 void text_cell(cli_text *text, const char *string); /* CSV cell, quoted where needed */
 void text_free(cli_text *text);
 

@@ -15,8 +15,8 @@ enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 const cli_option cli_options[] = {
     {"--output", 'o', "FILE", " fit predict evaluate inspect separable check plot ",
-     "write the model, the predictions, the answer or the picture to FILE, whole or not at all",
-     NULL, KIND_TEXT, FIELD(output)},
+     "write the result (of fit: the model) to FILE, whole or not at all", NULL, KIND_TEXT,
+     FIELD(output)},
     {"--trace", 0, "FILE", " fit ", "write every training step to FILE as CSV", NULL, KIND_TEXT,
      FIELD(trace)},
     {"--target", 0, "COLUMN", READS, "column to learn: name or number (default: the last)", NULL,
@@ -180,8 +180,8 @@ static const cli_option *find_option(const char *word, size_t length) {
     return NULL;
 }
 
-/* How many single-character edits lead from a to b (Levenshtein), for the nearest name. */
-static size_t edit_distance(const char *a, size_t length, const char *b) {
+/* Levenshtein's. */
+size_t cli_edit_distance(const char *a, size_t length, const char *b) {
     size_t row[64], width = strlen(b);
     if (width >= 64) return 64;
     for (size_t j = 0; j <= width; j++)
@@ -205,7 +205,7 @@ static int unknown_option(const cli_command *command, const char *word, size_t l
     size_t least = 4;
     for (int i = 0; i < cli_option_count; i++) {
         if (!cli_option_applies(&cli_options[i], command)) continue;
-        size_t distance = edit_distance(word, length, cli_options[i].name);
+        size_t distance = cli_edit_distance(word, length, cli_options[i].name);
         if (distance < least) {
             least = distance;
             near = cli_options[i].name;

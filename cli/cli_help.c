@@ -4,28 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 92 };
-
-/* Prints text in lines of WIDTH characters behind `indent` blanks; the first line starts at
- * `column`. */
-static void print_wrapped(const char *text, int indent, int column) {
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
-            printf("\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            putchar(' ');
-            column++;
-        } else if (column < indent) {
-            printf("%*s", indent - column, "");
-            column = indent;
-        }
-        printf("%.*s", length, text);
-        column += length;
-        text += length + (text[length] == ' ');
-    }
-    putchar('\n');
+static void print_wrapped(const char *words, int indent, int column) {
+    cli_text text = {0};
+    text_wrapped(&text, words, indent, column);
+    fputs(text.data ? text.data : "\n", stdout);
+    text_free(&text);
 }
 
 static void print_option(const cli_option *option) {

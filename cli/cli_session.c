@@ -119,7 +119,8 @@ int cli_exit_code(margin_status status) {
 
 int cli_failed(cli_session *session, margin_status status) {
     cli_progress_end();
-    fprintf(stderr, "margin: %s\n", session->error.text);
+    fprintf(stderr, "margin: %s\n",
+            status == MARGIN_ERROR_CANCELLED ? "interrupted" : session->error.text);
     return cli_exit_code(status);
 }
 

@@ -56,8 +56,29 @@ void text_number(cli_text *text, double value) {
 
 void text_short(cli_text *text, double value) {
     char number[64];
-    snprintf(number, sizeof number, "%.4g", value);
+    bool whole = fabs(value) < 1e15 && value == floor(value);
+    snprintf(number, sizeof number, whole ? "%.0f" : "%.4g", value);
     text_puts(text, number);
+}
+
+void text_wrapped(cli_text *text, const char *words, int indent, int column) {
+    while (*words) {
+        int length = (int)strcspn(words, " ");
+        if (column > indent && column + 1 + length > CLI_WIDTH) {
+            text_printf(text, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            text_add(text, " ", 1);
+            column++;
+        } else if (column < indent) {
+            text_printf(text, "%*s", indent - column, "");
+            column = indent;
+        }
+        text_add(text, words, (size_t)length);
+        column += length;
+        words += length + (words[length] == ' ');
+    }
+    text_add(text, "\n", 1);
 }
 
 void text_cell(cli_text *text, const char *string) {

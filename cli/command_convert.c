@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void json_answer(cli_text *text, cli_session *session, const margin_data *data) {
     json_open(text, NULL, '{');
@@ -20,6 +21,9 @@ static void json_answer(cli_text *text, cli_session *session, const margin_data 
 int run_convert(const cli_arguments *arguments) {
     cli_session session;
     margin_table *table = NULL;
+    if (arguments->json && !strcmp(arguments->words[1], "-"))
+        return cli_usage_error(cli_find_command("convert"),
+                               "--json needs a file as OUT: the table takes standard output");
     int code = cli_session_open(&session, arguments);
     if (code) return code;
     margin_status status =
@@ -42,8 +46,9 @@ int run_convert(const cli_arguments *arguments) {
         json_answer(&text, &session, &data);
         code = text_finish(&session, &text, NULL);
     } else {
+        const char *path = arguments->words[1];
         cli_note(&session, "%lld rows, %lld columns written to %s", (long long)data.x.rows,
-                 (long long)data.x.columns, arguments->words[1]);
+                 (long long)data.x.columns, strcmp(path, "-") != 0 ? path : "standard output");
     }
     margin_table_free(table);
     cli_session_close(&session);

@@ -133,6 +133,23 @@ static void print_verification(cli_text *text, margin_status status, const margi
     text_printf(text, "\n            %s\n", found->reason);
 }
 
+/* Classes that training never saw are read as missing, which is not what the user sees in the file:
+ * says which ones the model knows. */
+static void explain_unknown_classes(const margin_model *model, const margin_table *table,
+                                    const margin_data *data) {
+    enum { SHOWN = 10 };
+    int64_t classes = margin_model_class_count(model);
+    bool missing = false;
+    for (int64_t i = 0; data->y.values && data->y.type == MARGIN_F64 && i < data->x.rows; i++)
+        missing = missing || isnan(((const double *)data->y.values)[i]);
+    if (!missing || classes == 0 || !margin_table_info(table).unknown_categories) return;
+    fputs("margin: the target may hold classes that the model does not know: it was trained on",
+          stderr);
+    for (int64_t k = 0; k < classes && k < SHOWN; k++)
+        fprintf(stderr, "%s '%s'", k ? "," : "", margin_model_class_name(model, k));
+    fputs(classes > SHOWN ? ", ...\n" : "\n", stderr);
+}
+
 static int evaluate_table(cli_session *session, const margin_model *model,
                           const margin_table *table) {
     const cli_arguments *a = session->arguments;
@@ -142,7 +159,11 @@ static int evaluate_table(cli_session *session, const margin_model *model,
     double start = cli_clock();
     margin_status proof = MARGIN_OK, status = margin_evaluate(session->context, model, &data,
                                                               &metrics, &session->error);
-    if (status < 0) return cli_failed(session, status);
+    if (status < 0) {
+        int failed = cli_failed(session, status);
+        if (status == MARGIN_ERROR_DATA) explain_unknown_classes(model, table, &data);
+        return failed;
+    }
     if (a->verify) proof = margin_verify(session->context, model, &data, &found, &session->error);
     session->work_seconds = cli_clock() - start;
     int code = EXIT_DONE;

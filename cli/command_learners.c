@@ -92,13 +92,15 @@ static void print_option(cli_text *text, const margin_option *option) {
     else if (!option->choices)
         text_puts(text, option->type == MARGIN_OPTION_SWITCH ? "yes|no" : type_name(option->type));
     if (option->default_text) text_printf(text, ", default %s", option->default_text);
-    text_printf(text, "\n                   %s\n", option->help);
+    text_puts(text, "\n");
+    text_wrapped(text, option->help, 19, 0);
 }
 
 static void print_component(cli_text *text, const margin_component *c) {
-    text_printf(text, "%s (%s) - %s\n\nformula     %s\nsource      %s\nmanual      %s\n", c->name,
-                c->kind == MARGIN_STAGE ? "stage" : "learner", c->summary, c->formula, c->source,
-                c->page);
+    text_printf(text, "%s (%s) - %s\n\nformula     %s\nsource", c->name,
+                c->kind == MARGIN_STAGE ? "stage" : "learner", c->summary, c->formula);
+    text_wrapped(text, c->source, 12, 6);
+    text_printf(text, "manual      %s\n", c->page);
     text_puts(text, "abilities  ");
     for (int i = 0; i < ABILITIES; i++)
         if (c->abilities & abilities[i].bit) text_printf(text, " %s", abilities[i].name);
@@ -130,6 +132,22 @@ static void list_components(cli_text *text, bool json) {
     }
 }
 
+static int unknown_component(const char *word) {
+    const char *near = NULL;
+    size_t least = 4;
+    for (int i = 0; i < margin_component_count(); i++) {
+        const char *name = margin_component_at(i)->name;
+        size_t distance = cli_edit_distance(word, strlen(word), name);
+        if (distance >= least) continue;
+        least = distance;
+        near = name;
+    }
+    fprintf(stderr,
+            "margin: there is no stage or learner '%s'; %s%s%s'margin learners' lists them\n", word,
+            near ? "did you mean " : "", near ? near : "", near ? "? " : "");
+    return EXIT_USAGE;
+}
+
 int run_learners(const cli_arguments *arguments) {
     cli_text text = {0};
     cli_session session = {.arguments = arguments};
@@ -137,12 +155,7 @@ int run_learners(const cli_arguments *arguments) {
         list_components(&text, arguments->json);
     } else {
         const margin_component *c = margin_component_find(arguments->words[0]);
-        if (!c) {
-            fprintf(stderr,
-                    "margin: there is no stage or learner '%s'; 'margin learners' lists them\n",
-                    arguments->words[0]);
-            return EXIT_USAGE;
-        }
+        if (!c) return unknown_component(arguments->words[0]);
         if (arguments->json) {
             json_component(&text, c);
             text_puts(&text, "\n");

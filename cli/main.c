@@ -55,6 +55,19 @@ const cli_command *cli_find_command(const char *name) {
     return NULL;
 }
 
+static int unknown_command(const char *word) {
+    const char *near = NULL;
+    size_t least = 3;
+    for (int i = 0; i < cli_command_count; i++) {
+        size_t distance = cli_edit_distance(word, strlen(word), cli_commands[i].name);
+        if (distance >= least) continue;
+        least = distance;
+        near = cli_commands[i].name;
+    }
+    return cli_usage_error(NULL, "there is no command '%s'%s%s%s", word,
+                           near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 static int print_version(void) {
     margin_capabilities_info info;
     margin_capabilities(&info);
@@ -69,7 +82,7 @@ static int run_help(int count, char **words) {
         return EXIT_DONE;
     }
     const cli_command *command = cli_find_command(words[0]);
-    if (!command) return cli_usage_error(NULL, "there is no command '%s'", words[0]);
+    if (!command) return unknown_command(words[0]);
     cli_print_help(command);
     return EXIT_DONE;
 }
@@ -87,7 +100,7 @@ int main(int count, char **words) {
     if (!strcmp(first, "help") || !strcmp(first, "--help") || !strcmp(first, "-h"))
         return run_help(count - 2, words + 2);
     const cli_command *command = cli_find_command(first);
-    if (!command) return cli_usage_error(NULL, "there is no command '%s'", first);
+    if (!command) return unknown_command(first);
     if (asks_for_help(count - 2, words + 2)) {
         cli_print_help(command);
         return EXIT_DONE;

@@ -106,6 +106,16 @@ def iris_works(d):
     expect((d / 'margins.csv').read_text().count('\n') == 151, 'a margin for each row')
 
 
+def counts_are_whole(d):
+    """A count of five or more digits prints them all; classes that a model does not know are named."""
+    table, other, model = d / 'many.csv', d / 'other.csv', d / 'many.margin'
+    table.write_text('a,y\n' + '1,no\n' * 12345 + '2,yes\n' * 10001)
+    other.write_text('a,y\n1,never\n2,yes\n')
+    run('fit', 'perceptron', table, '-o', model)
+    expect('12345' in run('evaluate', model, table).stdout, 'the confusion matrix prints whole numbers')
+    refuses(2, 'evaluate', model, other, says=("'no', 'yes'", 'does not know'))
+
+
 def missing_values(d):
     table, model = d / 'missing.csv', d / 'missing.margin'
     table.write_text('a,b,w,y\n1,2,0,?\n3,4,1,no\n2,1,1,yes\n4,5,1,no\n?,1,1,yes\n')
@@ -222,6 +232,9 @@ def usage(d):
     refuses(1, 'fit', '', iris)
     refuses(1, 'fit', 'perceptron')
     refuses(1, 'frobnicate', says=('frobnicate',))
+    refuses(1, 'fti', says=('did you mean fit?',))
+    refuses(1, 'learners', 'perceptro', says=('did you mean perceptron?',))
+    refuses(1, 'convert', iris, '-', '--json', says=('--json',))
     refuses(1, says=('command',))
     refuses(1, 'fit', 'perceptron', iris, '--threds', '2', says=('--threads',))
     refuses(1, 'fit', 'perceptron', iris, '--threads', '0', says=('--threads',))
@@ -317,7 +330,7 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, pictures):
+    for part in (known_answers, iris_works, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -56,7 +56,8 @@ static void folder_of(const char *path, char folder[PATH_MAX]) {
 }
 
 static margin_status fail_write(margin_error *error, const char *path, int code) {
-    return mg_fail(error, MARGIN_ERROR_FILE, "cannot write %.*s: %s", SHOWN_PATH, path,
+    const char *shown = strcmp(path, "-") != 0 ? path : "standard output";
+    return mg_fail(error, MARGIN_ERROR_FILE, "cannot write %.*s: %s", SHOWN_PATH, shown,
                    strerror(code));
 }
 

@@ -23,7 +23,8 @@ static bool is_categorical(const margin_data *data) {
 
 static margin_status require_target(const margin_data *data, margin_error *error) {
     MG_REQUIRE(data->y.values, error, MARGIN_ERROR_DATA,
-               "the data has no target column; name one that it has");
+               "the data has no target; name a column of it, or for npy and idx the file of the "
+               "labels (--labels)");
     return MARGIN_OK;
 }
 
