@@ -61,7 +61,7 @@ int picture_begin(const cli_arguments *arguments, picture_kind kind, const char 
         text_puts(script, "set terminal dumb size 100,36 noenhanced\n");
     text_puts(script, "set title ");
     picture_string(script, arguments->title ? arguments->title : title);
-    text_puts(script, "\nset key below\n");
+    text_puts(script, "\nset key outside center top horizontal\n");
     return EXIT_DONE;
 }
 

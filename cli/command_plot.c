@@ -53,6 +53,14 @@ static void trace_points(cli_text *script, const margin_data *data, int64_t colu
     text_puts(script, "e\n");
 }
 
+/* A few misclassified rows need no fractions on their axis. */
+static void count_axis(cli_text *script, const margin_data *data, int64_t column) {
+    double most = 0;
+    for (int64_t i = 0; column >= 0 && i < data->x.rows; i++)
+        most = fmax(most, cell(data, i, column));
+    if (column >= 0 && most <= 10) text_puts(script, "set ytics 1\n");
+}
+
 static bool has_values(const margin_data *data, int64_t column) {
     for (int64_t i = 0; column >= 0 && i < data->x.rows; i++)
         if (!isnan(cell(data, i, column))) return true;
@@ -76,6 +84,7 @@ static int draw_trace(cli_session *session, picture_kind kind, const margin_data
     }
     bool two = errors >= 0 && has_values(data, loss);
     text_puts(&script, "set xlabel 'step'\nset ylabel 'misclassified'\nset yrange [0:*]\n");
+    count_axis(&script, data, errors);
     if (two)
         text_puts(&script,
                   "set y2label 'loss'\nset y2tics\nset ytics nomirror\nset y2range [0:*]\n");
@@ -314,8 +323,11 @@ static int draw_boundary(cli_session *session, picture_kind kind, const margin_t
     if (status < 0) return cli_failed(session, status);
     for (int64_t i = 0; i < b->data->x.rows; i++)
         b->rows[i] = true_class(b, i);
-    cli_text script = {0};
-    code = picture_begin(session->arguments, kind, margin_model_spec(b->model), &script);
+    cli_text script = {0}, title = {0};
+    text_puts(&title, margin_model_spec(b->model));
+    if (b->column_count > 2) text_puts(&title, "; other columns at their means");
+    code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
+    text_free(&title);
     if (code) {
         text_free(&script);
         return code;
