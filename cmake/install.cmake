@@ -28,6 +28,8 @@ configure_file(cmake/margin.pc.in margin.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/margin.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# `margin learners NAME` names pages in docs/
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 if(MARGIN_LAPACK_COPYRIGHT)
     install(FILES ${MARGIN_LAPACK_COPYRIGHT} DESTINATION ${CMAKE_INSTALL_DOCDIR}
             RENAME LICENSE.lapack)
