@@ -3,9 +3,10 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 data=$here/data
-out=${1:-$here/../build/demo}
+out=${1:-${here%/*}/build/demo}
 mkdir -p "$out"
 cd "$out"
+out=$(pwd)
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 # prints a command as one would type it
@@ -25,7 +26,7 @@ run_stopped() { show "$@"; "$@" || [ $? -eq 3 ]; }
 
 say '1. A textbook exercise: three points, the perceptron, every step'
 run margin fit 'perceptron(order=first)' "$data/points.csv" -o points.margin --trace points-trace.csv
-cat points-trace.csv
+run cat points-trace.csv
 
 say '2. Fisher'\''s iris, three classes: one perceptron per class, scaled inside, weights back in centimetres'
 run_stopped margin fit 'standardize | perceptron(variant=pocket, order=shuffled, passes=200)' "$data/iris.csv" -o iris.margin
