@@ -46,13 +46,14 @@ static void check_case(const design_case *c, case_check check) {
 }
 
 static void check_cases(case_check check) {
-    static const int64_t shapes[][2] = {{1, 1}, {4, 3}, {7, 130}, {300, 5}, {700, 37}, {260, 64}};
+    static const int64_t shapes[][2] = {{1, 1}, {4, 3}, {7, 130}, {150, 5}, {80, 64}, {700, 37}};
     uint64_t seed = 11;
     for (int layout = 0; layout < LAYOUTS; layout++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             const int parts[] = {0, ALL_PARTS, WITH_SHIFT | WITH_INDEX, WITH_SCALE | WITH_WEIGHT};
             for (int k = 0; k < 4; k++) {
                 if (shapes[s][0] == 1 && (parts[k] & WITH_INDEX)) continue;
+                if (shapes[s][0] == 700 && (layout + k) % 4 != 0) continue; /* several blocks */
                 design_case *c =
                     design_case_make(shapes[s][0], shapes[s][1], layout, parts[k], ++seed);
                 check_case(c, check);

@@ -296,7 +296,8 @@ static double least_along(search *s, int64_t k) {
     double fx = least_along(s, k + 1);
     s->at[place] = y;
     double fy = least_along(s, k + 1);
-    for (int step = 0; step < 38; step++) {
+    const int steps = s->o->objective.penalty.kappa > 0 ? 38 : 31;
+    for (int step = 0; step < steps; step++) {
         if (fx <= fy) {
             high = y;
             y = x;
@@ -360,7 +361,7 @@ static void move_pair(const objective_case *o, double *alpha, int64_t i, int64_t
 static void maximise_dual(const objective_case *o, double *alpha) {
     const int64_t n = o->c->problem.count;
     memset(alpha, 0, (size_t)n * sizeof *alpha);
-    for (int round = 0; round < (o->objective.intercept ? 60 : 2000); round++)
+    for (int round = 0; round < (o->objective.intercept ? 60 : 500); round++)
         for (int64_t i = 0; i < n; i++)
             for (int64_t k = o->objective.intercept ? 0 : i;
                  k < (o->objective.intercept ? i : i + 1); k++)
