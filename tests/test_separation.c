@@ -57,7 +57,7 @@ static void check_proof(const mg_problem *p, const mg_separation *s) {
             low = fmin(low, row[j]);
             high = fmax(high, row[j]);
         }
-        assert_true(fabs(difference[j]) <= 1.01e-9 * (high - low));
+        if (high > low) assert_true(fabs(difference[j]) <= 1.01e-9 * (high - low));
     }
     free(row);
     free(difference);
@@ -175,6 +175,55 @@ static void small_cases_are_decided(void **state) {
     margin_context_free(context);
 }
 
+/* A row that both classes have is the proof by itself: no weights of 1e-16 on others. */
+static void ties_are_proofs_of_two_rows(void **state) {
+    (void)state;
+    double x[] = {1, 0, 0, 1, 1, 1, 1, 1, 0, 1, 0, 0};
+    int8_t y[] = {-1, 1, 1, -1, -1, 1, 1, 1, -1, 1, -1, -1};
+    margin_context *context = support_context(NULL, 1);
+    mg_problem p = problem_of(x, y, 12, 1);
+    mg_separation s = separate(context, &p, MG_SEPARATE_WIDEST);
+    assert_int_equal(s.verdict, MG_NOT_SEPARABLE);
+    assert_int_equal(s.count, 2);
+    assert_true(s.coefficients[0] == 1 && s.coefficients[1] == 1);
+    mg_separation_free(&s);
+    margin_context_free(context);
+}
+
+/* Where a column's range is beyond double precision nothing is claimed. */
+static void infinite_ranges_prove_nothing(void **state) {
+    (void)state;
+    double x[] = {1.7e308, 1, 1.7e308, 2, -1.7e308, 3, -1.7e308, 1};
+    int8_t y[] = {1, 1, -1, -1};
+    margin_context *context = support_context(NULL, 1);
+    mg_problem p = problem_of(x, y, 4, 2);
+    for (int kind = MG_SEPARATE_WIDEST; kind <= MG_SEPARATE_UNIT; kind++) {
+        mg_separation s;
+        assert_int_equal(mg_separate(context, &p, (mg_separation_kind)kind, &s, NULL),
+                         MARGIN_STOPPED_STALLED);
+        assert_int_equal(s.verdict, MG_UNDECIDED);
+        assert_int_equal(s.count, 0);
+        assert_true(s.residual > 1);
+        mg_separation_free(&s);
+    }
+    margin_context_free(context);
+}
+
+/* Sums of a column may leave the range of numbers although its values do not. */
+static void great_values_on_one_side(void **state) {
+    (void)state;
+    double x[] = {1.5e308, 1.6e308, 1.7e308, 1.4e308};
+    int8_t y[] = {1, -1, -1, 1};
+    margin_context *context = support_context(NULL, 1);
+    mg_problem p = problem_of(x, y, 4, 1);
+    mg_separation s = separate(context, &p, MG_SEPARATE_WIDEST);
+    assert_int_equal(s.verdict, MG_SEPARABLE);
+    assert_true(s.weights[0] == -1);
+    assert_true(fabs(s.margin / 5e306 - 1) < 1e-9);
+    mg_separation_free(&s);
+    margin_context_free(context);
+}
+
 /* ---- Random data with a known plane
  * --------------------------------------------------------------- */
 
@@ -242,6 +291,69 @@ static void random_noise_is_refuted(void **state) {
         check(context, &p, MG_NOT_SEPARABLE, 0);
         free_random(&d);
     }
+    margin_context_free(context);
+}
+
+/* A constant column, however large, says nothing; the unit of all columns does not matter. */
+static void units_and_constants_do_not_matter(void **state) {
+    (void)state;
+    static const double units[] = {1e-150, 1e-20, 1, 1e20, 1e150};
+    static const int64_t widths[] = {4, 2100}; /* the second: without centres */
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < MG_LENGTH(units) * MG_LENGTH(widths); k++) {
+        const int64_t columns = widths[k % MG_LENGTH(widths)];
+        const double unit = units[k / MG_LENGTH(widths)];
+        for (int noise = 0; noise < 2; noise++) {
+            const int64_t rows = noise ? 3 * columns : 21;
+            random_data d = make_random(rows, 4, noise ? 0 : 0.1, 0);
+            double *x = calloc((size_t)(rows * columns), sizeof *x);
+            for (int64_t i = 0; i < rows; i++) {
+                for (int64_t j = 0; j < 3; j++)
+                    x[i * columns + j * (columns / 4)] = d.x[4 * i + j] * unit;
+                x[(i + 1) * columns - 1] = 3.3 * unit;
+            }
+            mg_problem p = problem_of(x, d.y, rows, columns);
+            mg_separation s = separate(context, &p, MG_SEPARATE_WIDEST);
+            mg_verdict verdict = s.verdict;
+            mg_separation_free(&s);
+            assert_int_not_equal(verdict, MG_UNDECIDED);
+            if (verdict == MG_SEPARABLE && unit < 1e100)
+                check(context, &p, verdict, 1e-6);
+            else if (verdict == MG_NOT_SEPARABLE)
+                check(context, &p, verdict, 0);
+            free(x);
+            free_random(&d);
+        }
+    }
+    margin_context_free(context);
+}
+
+/* Wide rows with columns of very different size, where rounding once made the search go round in
+ * circles. */
+static void rounding_does_not_keep_the_search_going(void **state) {
+    (void)state;
+    enum { rows = 14, used = 5, columns = 3000 };
+    static const int32_t where[used] = {68, 740, 936, 1880, 1912};
+    static const double x[rows][used] = {
+        {100, -2e-7, 0, 0, -1e5},   {200, 2e-7, -2, 1e-3, 0}, {-100, -1e-7, 0, 2e-3, 0},
+        {0, 2e-7, -1, -1e-3, -2e5}, {0, 0, 0, 0, 1e5},        {0, 2e-7, 0, -1e-3, 0},
+        {200, 2e-7, 1, 1e-3, 2e5},  {200, 0, -1, -2e-3, 1e5}, {0, 0, 0, 0, -1e5},
+        {0, 1e-7, 0, 0, 0},         {100, 0, 2, 0, -2e5},     {100, -2e-7, 0, 2e-3, 0},
+        {0, -1e-7, -2, 0, -1e5},    {0, 1e-7, 0, 0, 0}};
+    static const int8_t y[rows] = {1, -1, 1, -1, 1, -1, -1, -1, 1, -1, -1, 1, 1, -1};
+    int32_t indices[rows * used];
+    int64_t starts[rows + 1];
+    for (int k = 0; k < rows * used; k++)
+        indices[k] = where[k % used];
+    for (int i = 0; i <= rows; i++)
+        starts[i] = (int64_t)i * used;
+    margin_context *context = support_context(NULL, 1);
+    mg_problem p = problem_of(NULL, y, rows, columns);
+    p.x = margin_csr_f64(&x[0][0], indices, starts, rows, columns);
+    mg_separation s = separate(context, &p, MG_SEPARATE_WIDEST);
+    assert_int_equal(s.verdict, MG_SEPARABLE);
+    assert_true(least_margin(&p, &s) > 0.999e-8);
+    mg_separation_free(&s);
     margin_context_free(context);
 }
 
@@ -362,6 +474,11 @@ int main(void) {
         cmocka_unit_test(textbook_points_have_margin_root_two),
         cmocka_unit_test(xor_has_the_proof_of_halves),
         cmocka_unit_test(small_cases_are_decided),
+        cmocka_unit_test(ties_are_proofs_of_two_rows),
+        cmocka_unit_test(infinite_ranges_prove_nothing),
+        cmocka_unit_test(great_values_on_one_side),
+        cmocka_unit_test(units_and_constants_do_not_matter),
+        cmocka_unit_test(rounding_does_not_keep_the_search_going),
         cmocka_unit_test(random_planes_are_found),
         cmocka_unit_test(random_noise_is_refuted),
         cmocka_unit_test(unit_margin_relates_to_widest),

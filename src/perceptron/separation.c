@@ -26,6 +26,8 @@
 
 /* Largest residual (in units of a column's range) that counts as coinciding means. */
 static const double proof_residual = 1e-9;
+/* Convex weights up to this are rounding and left out of the answer. */
+static const double least_weight = 1e-15;
 
 /* ---- Results
  * ------------------------------------------------------------------------------------------------
@@ -35,13 +37,14 @@ static const double proof_residual = 1e-9;
  * share is the last number of g). Divided by the largest entry first: columns of size 1e-300 or
  * 1e300 must not overflow the norm. */
 static void normal_from(const mg_search *s, const double *g, double *w) {
-    double largest = s->points.augmented ? fabs(g[s->points.columns]) : 0;
+    double last = s->points.augmented ? g[s->points.columns] * s->points.unit : 0;
+    double largest = fabs(last);
     for (int64_t j = 0; j < s->points.columns; j++) {
-        w[j] = s->points.centre ? g[j] * s->points.scale[j] : g[j];
+        w[j] = g[j] * s->points.scale[j];
         largest = fmax(largest, fabs(w[j]));
     }
     if (!(largest > 0)) return;
-    double extra = s->points.augmented ? g[s->points.columns] / largest : 0, square = extra * extra;
+    double extra = last / largest, square = extra * extra;
     for (int64_t j = 0; j < s->points.columns; j++) {
         w[j] /= largest;
         square += w[j] * w[j];
@@ -81,41 +84,56 @@ static margin_status take_hyperplane(mg_search *s, mg_separation *out) {
     return MARGIN_OK;
 }
 
+/* The corral's convex weights without those that are rounding; each class sums to 1 again. */
 static margin_status take_weights(mg_search *s, mg_separation *out) {
     mg_heap *heap = s->context->heap;
+    const mg_corral *corral = &s->corral;
+    double sum[2] = {0, 0};
     int64_t *samples;
     double *coefficients;
-    MG_NEW(heap, samples, s->corral.size, "the proof", s->error);
-    coefficients = mg_new(heap, s->corral.size, sizeof *coefficients);
+    MG_NEW(heap, samples, corral->size, "the proof", s->error);
+    coefficients = mg_new(heap, corral->size, sizeof *coefficients);
     if (!coefficients) {
         mg_free(heap, samples);
-        return mg_no_memory(heap, s->corral.size, sizeof *coefficients, "the proof", s->error);
+        return mg_no_memory(heap, corral->size, sizeof *coefficients, "the proof", s->error);
     }
     mg_free(heap, out->samples);
     mg_free(heap, out->coefficients);
     out->samples = samples;
     out->coefficients = coefficients;
-    out->count = s->corral.size;
-    memcpy(samples, s->corral.member, (size_t)out->count * sizeof *samples);
-    memcpy(coefficients, s->corral.weight, (size_t)out->count * sizeof *coefficients);
+    out->count = 0;
+    for (int64_t k = 0; k < corral->size; k++) {
+        if (corral->weight[k] <= least_weight) continue;
+        samples[out->count] = corral->member[k];
+        coefficients[out->count++] = corral->weight[k];
+        sum[s->problem->sign[corral->member[k]] < 0] += corral->weight[k];
+    }
+    for (int64_t k = 0; k < out->count && s->groups == 2; k++)
+        coefficients[k] /= sum[s->problem->sign[samples[k]] < 0];
     return MARGIN_OK;
 }
 
 /* Largest difference of the weighted class means, column by column, in units of the column's range:
- * what a third party recomputes. */
-static double measure_residual(mg_search *s, const mg_ranges *ranges) {
+ * what a third party recomputes. Infinite where there is none to speak of: a class without a
+ * weight, or numbers beyond double precision. */
+static double measure_residual(mg_search *s, const mg_separation *out, const mg_ranges *ranges) {
+    bool seen[2] = {false, false};
+    double residual = 0;
     memset(s->g, 0, (size_t)s->points.columns * sizeof *s->g);
-    for (int64_t k = 0; k < s->corral.size; k++) {
-        int64_t sample = s->corral.member[k];
+    for (int64_t k = 0; k < out->count; k++) {
+        int64_t sample = out->samples[k];
+        seen[s->problem->sign[sample] < 0] = true;
         mg_row_expand(&s->problem->x, mg_sample_row(s->problem, sample), s->raw);
-        double weight = s->corral.weight[k] * s->problem->sign[sample];
+        double weight = out->coefficients[k] * s->problem->sign[sample];
         for (int64_t j = 0; j < s->points.columns; j++)
             s->g[j] += weight * (s->raw[j] - ranges->mean[j]);
     }
-    double residual = 0;
+    if (!seen[0] || !seen[1]) return (double)INFINITY;
     for (int64_t j = 0; j < s->points.columns; j++) {
         double range = ranges->high[j] - ranges->low[j];
-        if (range > 0) residual = fmax(residual, fabs(s->g[j]) / range);
+        double part = fabs(s->g[j]) / range;
+        if (range > 0 && !(part <= residual)) residual = part;
+        if (isnan(residual)) return (double)INFINITY;
     }
     return residual;
 }
@@ -124,19 +142,35 @@ static double measure_residual(mg_search *s, const mg_ranges *ranges) {
  * -----------------------------------------------------------------------------------------------
  */
 
-/* Decision: each column centred, range 1. Width: all columns divided by the largest range, which
- * changes no angle. */
-static void set_coordinates(const mg_ranges *ranges, int64_t columns, bool equal_ranges,
-                            double *centre, double *scale) {
-    double widest = 0;
-    for (int64_t j = 0; j < columns; j++)
-        widest = fmax(widest, ranges->high[j] - ranges->low[j]);
+/* A power of two that brings `size` near 1. */
+static double power_for(double size) {
+    return size > 0 ? ldexp(1, -MG_MAX(ilogb(size), -1000)) : 1;
+}
+
+/* Decision: each column with range 1 about 0; without a centre (see MG_SEARCH_DENSE_COLUMNS) with
+ * size 1. */
+static void equal_coordinates(const mg_ranges *ranges, int64_t columns, double *centre,
+                              double *scale) {
     for (int64_t j = 0; j < columns; j++) {
-        double range = ranges->high[j] - ranges->low[j];
-        centre[j] = ranges->mean[j];
-        scale[j] = equal_ranges ? range > 0 ? fmin(1 / range, 1e300) : 1
-                                : ldexp(1, -ilogb(widest > 0 ? widest : 1));
+        double low = ranges->low[j], high = ranges->high[j];
+        double size = centre ? high - low : fmax(fabs(low), fabs(high));
+        scale[j] = size > 0 ? fmin(1 / size, 1e300) : 1;
+        /* a constant column must become exactly 0, which its mean, being rounded, may miss */
+        if (centre) centre[j] = high > low ? ranges->mean[j] : low;
     }
+}
+
+/* Width: all columns divided by one number, which changes no angle. */
+static double even_coordinates(const mg_ranges *ranges, int64_t columns, bool centred, double least,
+                               double *scale) {
+    double widest = least;
+    for (int64_t j = 0; j < columns; j++) {
+        double low = ranges->low[j], high = ranges->high[j];
+        widest = fmax(widest, centred ? high - low : fmax(fabs(low), fabs(high)));
+    }
+    for (int64_t j = 0; j < columns; j++)
+        scale[j] = power_for(widest);
+    return power_for(widest);
 }
 
 static margin_status search_phase(mg_search *s, mg_separation *out, mg_search_goal goal,
@@ -149,12 +183,12 @@ static margin_status search_phase(mg_search *s, mg_separation *out, mg_search_go
     MG_GO(take_weights(s, out));
     out->iterations += s->changes;
     if (goal == MG_SEARCH_DECIDE) {
-        out->residual = measure_residual(s, ranges);
+        out->residual = measure_residual(s, out, ranges);
     } else if (out->margin > 0) {
         /* |g| in the coordinates of this phase; back to the user's units */
-        double upper = sqrt(s->square) / (s->points.augmented ? 1 : 2);
-        if (s->points.centre) upper /= s->points.scale[0];
-        out->margin_gap = fmin(1, fmax(0, 1 - out->margin / upper));
+        double upper = sqrt(s->square) / (s->points.augmented ? 1 : 2) / s->points.unit;
+        double gap = 1 - out->margin / upper;
+        out->margin_gap = isnan(gap) ? 1 : fmin(1, fmax(0, gap));
     }
     status = found;
 done:
@@ -163,7 +197,7 @@ done:
 }
 
 static mg_search new_search(margin_context *context, const mg_problem *problem, bool augmented,
-                            double *centre, double *scale, margin_error *error) {
+                            double *centre, const double *scale, double unit, margin_error *error) {
     mg_search s = {.context = context, .problem = problem, .error = error};
     s.stop = mg_stop_make(context, -1);
     s.points = (mg_points){.context = context,
@@ -173,7 +207,8 @@ static mg_search new_search(margin_context *context, const mg_problem *problem, 
                            .columns = problem->x.columns,
                            .dimension = problem->x.columns + augmented,
                            .centre = centre,
-                           .scale = scale};
+                           .scale = scale,
+                           .unit = unit};
     s.points.ops = mg_row_ops_for(&problem->x, s.points.isa);
     s.groups = augmented ? 1 : 2;
     return s;
@@ -182,54 +217,60 @@ static mg_search new_search(margin_context *context, const mg_problem *problem, 
 static margin_status find_widest(margin_context *context, const mg_problem *problem,
                                  mg_separation_kind kind, const mg_ranges *ranges, double *centre,
                                  double *scale, mg_separation *out, margin_error *error) {
-    if (kind == MG_SEPARATE_UNIT) {
+    const int64_t columns = problem->x.columns;
+    const bool augmented = kind == MG_SEPARATE_UNIT;
+    if (augmented) {
         /* The intercept counts in the norm from here on. */
         double norm = hypot(1, out->intercept);
         out->margin /= norm;
         out->intercept /= norm;
-        for (int64_t j = 0; j < problem->x.columns; j++)
+        for (int64_t j = 0; j < columns; j++)
             out->weights[j] /= norm;
-        mg_search s = new_search(context, problem, true, NULL, NULL, error);
-        return search_phase(&s, out, MG_SEARCH_WIDEN, ranges);
+        centre = NULL;
     }
-    if (centre) set_coordinates(ranges, problem->x.columns, false, centre, scale);
-    mg_search s = new_search(context, problem, false, centre, scale, error);
+    double unit = even_coordinates(ranges, columns, centre != NULL, augmented ? 1 : 0, scale);
+    mg_search s = new_search(context, problem, augmented, centre, scale, unit, error);
     return search_phase(&s, out, MG_SEARCH_WIDEN, ranges);
+}
+
+/* Both phases. */
+static margin_status search(margin_context *context, const mg_problem *problem,
+                            mg_separation_kind kind, const mg_ranges *ranges, double *centre,
+                            double *scale, mg_separation *out, margin_error *error) {
+    equal_coordinates(ranges, problem->x.columns, centre, scale);
+    mg_search s = new_search(context, problem, false, centre, scale, 1, error);
+    margin_status status = search_phase(&s, out, MG_SEARCH_DECIDE, ranges);
+    if (status < 0) return status;
+    if (out->margin > 0) {
+        MG_TRY(find_widest(context, problem, kind, ranges, centre, scale, out, error));
+        if (out->margin > 0) out->verdict = MG_SEPARABLE;
+    } else if (out->residual <= proof_residual) {
+        out->verdict = MG_NOT_SEPARABLE;
+    }
+    if (out->verdict != MG_UNDECIDED) return MARGIN_OK;
+    return status > 0 ? status : MARGIN_STOPPED_STALLED;
 }
 
 margin_status mg_separate(margin_context *context, const mg_problem *problem,
                           mg_separation_kind kind, mg_separation *out, margin_error *error) {
     mg_heap *heap = context->heap;
     int64_t columns = problem->x.columns;
-    bool dense = columns <= MG_SEARCH_DENSE_COLUMNS;
     mg_separation result = {
         .heap = mg_heap_retain(heap), .verdict = MG_UNDECIDED, .margin = -(double)INFINITY};
     mg_ranges ranges = {NULL, NULL, NULL};
     double *centre = NULL, *scale = NULL;
     margin_status status = MARGIN_OK;
     result.margin_gap = 1;
+    result.residual = (double)INFINITY;
     MG_GO_NEW(heap, result.weights, MG_MAX(columns, 1), "the hyperplane", error);
     memset(result.weights, 0, (size_t)columns * sizeof *result.weights);
     MG_GO(mg_ranges_find(context, problem, &ranges, error));
-    if (dense) {
+    if (columns <= MG_SEARCH_DENSE_COLUMNS)
         MG_GO_NEW(heap, centre, columns, "column centres", error);
-        MG_GO_NEW(heap, scale, columns, "column scales", error);
-        set_coordinates(&ranges, columns, true, centre, scale);
-    }
-    mg_search s = new_search(context, problem, false, centre, scale, error);
-    MG_GO(search_phase(&s, &result, MG_SEARCH_DECIDE, &ranges));
-    margin_status stopped = status;
-    if (result.margin > 0) {
-        result.verdict = MG_SEPARABLE;
-        MG_GO(find_widest(context, problem, kind, &ranges, centre, scale, &result, error));
-        if (!(result.margin > 0)) result.verdict = MG_UNDECIDED;
-    } else if (result.residual <= proof_residual) {
-        result.verdict = MG_NOT_SEPARABLE;
-    }
-    if (result.verdict == MG_UNDECIDED)
-        status = stopped > 0 ? stopped : MARGIN_STOPPED_STALLED;
-    else
-        status = MARGIN_OK;
+    MG_GO_NEW(heap, scale, columns, "column scales", error);
+    status = mg_ranges_are_finite(&ranges, columns)
+                 ? search(context, problem, kind, &ranges, centre, scale, &result, error)
+                 : MARGIN_STOPPED_STALLED;
 done:
     mg_free(heap, ranges.low);
     mg_free(heap, centre);

@@ -74,8 +74,15 @@ static margin_status range_finish(void *state, void *argument) {
             high[j] = fmax(high[j], 0);
         }
         sum[j] /= (double)samples;
+        if (!isfinite(sum[j])) sum[j] = low[j] / 2 + high[j] / 2; /* any number between will do */
     }
     return MARGIN_OK;
+}
+
+bool mg_ranges_are_finite(const mg_ranges *ranges, int64_t columns) {
+    for (int64_t j = 0; j < columns; j++)
+        if (!isfinite(ranges->high[j] - ranges->low[j])) return false;
+    return true;
 }
 
 margin_status mg_ranges_find(margin_context *context, const mg_problem *problem, mg_ranges *ranges,
@@ -103,10 +110,10 @@ void mg_point_write(const mg_points *points, int64_t sample, double *z) {
     double sign = points->problem->sign[sample];
     mg_row_expand(&points->problem->x, mg_sample_row(points->problem, sample), z);
     for (int64_t j = 0; j < points->columns; j++) {
-        double value = points->centre ? (z[j] - points->centre[j]) * points->scale[j] : z[j];
-        z[j] = sign * value;
+        double centre = points->centre ? points->centre[j] : 0;
+        z[j] = sign * ((z[j] - centre) * points->scale[j]);
     }
-    if (points->augmented) z[points->columns] = sign;
+    if (points->augmented) z[points->columns] = sign * points->unit;
 }
 
 typedef struct {
@@ -131,10 +138,10 @@ margin_status mg_points_score(const mg_points *points, const double *g, double *
                               double *scores) {
     score_job job = {points, raw, 0, scores};
     for (int64_t j = 0; j < points->columns; j++) {
-        raw[j] = points->centre ? g[j] * points->scale[j] : g[j];
+        raw[j] = g[j] * points->scale[j];
         if (points->centre) job.offset -= points->centre[j] * raw[j];
     }
-    if (points->augmented) job.offset += g[points->columns];
+    if (points->augmented) job.offset += g[points->columns] * points->unit;
     return mg_sweep_each(points->context, points->problem->count,
                          mg_block_rows(mg_row_bytes(&points->problem->x)), score_block, &job);
 }

@@ -1,6 +1,6 @@
-/* The points of the nearest-point problem as the data gives them: z_i = y_i d (x_i - c), with y_i
- * appended where the intercept counts in the norm. Also what is measured on the raw data: column
- * ranges, scores of all rows, the exact margin. */
+/* The points of the nearest-point problem as the data gives them: z_i = y_i d (x_i - c), with y_i e
+ * appended where the intercept counts in the norm (there d = e, c = 0). Also what is measured on
+ * the raw data: column ranges, scores of all rows, the exact margin. */
 #ifndef MG_SEPARATION_POINTS_H
 #define MG_SEPARATION_POINTS_H
 
@@ -13,7 +13,9 @@ typedef struct mg_points {
     mg_isa isa;
     bool augmented;
     int64_t columns, dimension; /* columns, + 1 if augmented */
-    double *centre, *scale;     /* columns numbers each; NULL: 0 and 1 */
+    double *centre;             /* columns numbers; NULL: 0 */
+    const double *scale;        /* columns numbers: d */
+    double unit;                /* e: what the appended number is */
 } mg_points;
 
 typedef struct mg_ranges {
@@ -22,6 +24,8 @@ typedef struct mg_ranges {
 /* The three arrays lie in one block that starts at low; release it with mg_free. */
 margin_status mg_ranges_find(margin_context *context, const mg_problem *problem, mg_ranges *ranges,
                              margin_error *error);
+/* False where a range is beyond double precision. */
+bool mg_ranges_are_finite(const mg_ranges *ranges, int64_t columns);
 
 void mg_point_write(const mg_points *points, int64_t sample, double *z);
 /* scores[i] = z_i . g for all samples, in parallel. `raw` is scratch of `columns` numbers. */

@@ -11,6 +11,10 @@ static const int64_t pool_bytes = INT64_C(64) << 20;
 enum { VIOLATORS = 256 };
 /* The search goes on below this, as far as double precision carries. */
 static const double aim_residual = 1e-13;
+/* Shrinks g.g by less than this count as rounding: the search must not go round in circles. */
+static const double real_progress = 1e-13;
+/* Passes over all rows without progress after which the search ends. */
+enum { IDLE_PASSES = 8 };
 /* A width is as good as found when lower and upper bound agree to this. */
 static const double aim_gap = 1e-9;
 /* For the decision it is enough to be about right. */
@@ -119,17 +123,18 @@ static margin_status score_pool(mg_search *s) {
 
 /* Inner products of a row with the corral's, for the factor without Q. */
 static void corral_products(mg_search *s, int64_t sample) {
-    mg_point_write(&s->points, sample, s->raw);
-    double sign;
+    const mg_points *points = &s->points;
     const mg_problem *p = s->problem;
+    mg_point_write(points, sample, s->raw);
+    s->products[s->corral.size] = s->ops->square(s->raw, points->dimension);
+    for (int64_t j = 0; j < points->columns; j++)
+        s->raw[j] *= points->scale[j]; /* the members are taken from the matrix as they are */
+    double last = points->augmented ? s->raw[points->columns] * points->unit : 0;
     for (int64_t k = 0; k < s->corral.size; k++) {
         int64_t member = s->corral.member[k];
-        sign = p->sign[member];
-        double f = s->points.ops->dot(&p->x, mg_sample_row(p, member), s->raw);
-        s->products[k] = sign * f;
-        if (s->points.augmented) s->products[k] += sign * s->raw[s->points.columns];
+        double f = points->ops->dot(&p->x, mg_sample_row(p, member), s->raw);
+        s->products[k] = p->sign[member] * (f + last);
     }
-    s->products[s->corral.size] = s->ops->square(s->raw, s->points.dimension);
 }
 
 static bool corral_add(mg_search *s, int64_t position) {
@@ -264,6 +269,13 @@ static margin_status improve(mg_search *s, double gap, bool *improved) {
     return MARGIN_OK;
 }
 
+/* True if g.g is below all before. */
+static bool is_progress(mg_search *s) {
+    if (!(s->square < s->least * (1 - real_progress))) return false;
+    s->least = s->square;
+    return true;
+}
+
 static margin_status optimise_pool(mg_search *s, double gap) {
     bool improved = true, rebuilt = false;
     while (!residual_reached(s)) {
@@ -271,7 +283,8 @@ static margin_status optimise_pool(mg_search *s, double gap) {
         if (stop != MARGIN_OK) return stop;
         MG_TRY(improve(s, gap, &improved));
         if (improved) {
-            rebuilt = false;
+            /* what only undoes the rounding of a rebuild earns no further one */
+            if (is_progress(s)) rebuilt = false;
             continue;
         }
         if (rebuilt || !rebuild_corral(s)) break;
@@ -350,6 +363,7 @@ static margin_status start_corral(mg_search *s) {
     }
     int64_t added;
     s->square = 1;
+    s->least = (double)INFINITY;
     s->best_lower = -(double)INFINITY;
     MG_TRY(mg_points_score(&s->points, s->g, s->raw, s->scores));
     int64_t best[2] = {-1, -1};
@@ -374,13 +388,17 @@ static margin_status start_corral(mg_search *s) {
 /* Runs to the goal, to where rounding ends progress, or to a time limit. */
 margin_status mg_search_run(mg_search *s) {
     double gap = s->goal == MG_SEARCH_DECIDE ? decision_gap : 1e-3;
+    int idle = 0;
     MG_TRY(start_corral(s));
     for (;;) {
+        double least = s->least, best_lower = s->best_lower;
         margin_status status = optimise_pool(s, gap);
         if (status != MARGIN_OK) return status;
         if (s->residual <= aim_residual) return MARGIN_OK;
         int64_t added;
         MG_TRY(pass_over_data(s, &added));
+        idle = s->least < least || s->best_lower > best_lower ? 0 : idle + 1;
+        if (idle == IDLE_PASSES) return MARGIN_OK;
         double found = 1 - s->lower / sqrt(s->square);
         mg_progress(s->context, "separating", (double)s->changes, 0, found);
         if (s->goal == MG_SEARCH_DECIDE && s->lower > 1e-6 * sqrt(s->square)) return MARGIN_OK;

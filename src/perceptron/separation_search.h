@@ -37,6 +37,7 @@ typedef struct mg_search {
     double *scores;         /* per sample */
     double *raw, *products; /* scratch: dimension; corral capacity + 1 */
     double square, lower, best_lower, residual;
+    double least; /* square so far */
     int64_t changes;
 } mg_search;
 
