@@ -54,6 +54,13 @@ static void test_null_arguments(void **state) {
     assert_int_equal(margin_fit_with(f->context, spec, &data, &options, &model, NULL, &error),
                      MARGIN_ERROR_ARGUMENT);
     assert_contains(error.text, "options.size is 4");
+    struct {
+        margin_fit_options known;
+        void *later;
+    } newer = {.known = {.size = sizeof newer}, .later = &newer};
+    assert_int_equal(margin_fit_with(f->context, spec, &data, &newer.known, &model, NULL, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "later version");
     margin_spec_free(spec);
     margin_model_free(NULL);
 }

@@ -1,5 +1,6 @@
 /* Training: data checked, stages fitted, problems solved, linear weights put back into original
  * units, and the report filled in with what the finished model does on its training rows. */
+#include "base/caller_options.h"
 #include "model/fit_score.h"
 #include "model/multiclass.h"
 
@@ -18,15 +19,12 @@ static margin_task task_of(const margin_component *learner, const margin_data *d
 }
 
 static margin_status check_call(margin_context *context, const margin_spec *spec,
-                                const margin_data *data, const margin_fit_options *options,
-                                margin_model **model, margin_error *error) {
+                                const margin_data *data, margin_model **model,
+                                margin_error *error) {
     MG_REQUIRE(context && spec && model, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
                !context ? "context"
                : !spec  ? "spec"
                         : "place for the model");
-    MG_REQUIRE(!options || options->size >= sizeof *options, error, MARGIN_ERROR_ARGUMENT,
-               "options.size is %zu; set it to sizeof(margin_fit_options), which is %zu",
-               options ? options->size : 0, sizeof *options);
     MG_REQUIRE(spec->variants == 1, error, MARGIN_ERROR_SPEC,
                "'%s' stands for %lld specs; choose one, or search over them with "
                "cross-validation",
@@ -130,11 +128,14 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
                               margin_model **model, margin_report *report, margin_error *error) {
     double started = mg_clock();
     margin_model *made = NULL;
+    margin_fit_options chosen;
     margin_context call;
     mg_trace trace = {0};
     margin_status status;
-    MG_TRY(check_call(context, spec, data, options, model, error));
-    if (options && options->trace) trace = (mg_trace){options->trace, options->user, 0};
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
+                           &chosen, sizeof chosen, error));
+    MG_TRY(check_call(context, spec, data, model, error));
+    if (chosen.trace) trace = (mg_trace){chosen.trace, chosen.user, 0};
     mg_context_call(context, &call);
 
     MG_GO(mg_model_new(context->heap, &made, error));
