@@ -17,6 +17,10 @@ static void assert_refused(const margin_matrix *x, const char *part, int64_t row
     assert_contains(error.text, part);
     assert_int_equal(error.row, row);
     assert_int_equal(mg_matrix_check(context, x, "x", NULL), MARGIN_ERROR_ARGUMENT);
+    error = (margin_error){0};
+    assert_int_equal(mg_matrix_check_here(x, "x", &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, part);
+    assert_int_equal(error.row, row);
     margin_context_free(context);
 }
 
@@ -24,6 +28,7 @@ static void assert_accepted(const margin_matrix *x) {
     margin_context *context = support_context(NULL, 3);
     margin_error error = {0};
     margin_status status = mg_matrix_check(context, x, "x", &error);
+    if (status == MARGIN_OK) status = mg_matrix_check_here(x, "x", &error);
     if (status != MARGIN_OK) fail_msg("refused: %s", error.text);
     margin_context_free(context);
 }
@@ -137,6 +142,8 @@ static void bad_dense_views_are_refused(void **state) {
     x = margin_dense_f64(values, 2, 4, 3);
     assert_refused(&x, "stride 3 is less than its 4 columns", 0);
     x = margin_dense_f64(values, INT64_MAX / 2, 2, 100);
+    assert_refused(&x, "more than memory can hold", 0);
+    x = margin_dense_f64(values, 0, 2, INT64_MAX / 4);
     assert_refused(&x, "more than memory can hold", 0);
     x = margin_dense_f64(NULL, 2, 2, 2);
     assert_refused(&x, "values is NULL for 2 x 2 numbers", 0);

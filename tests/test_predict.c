@@ -218,6 +218,13 @@ static void test_shapes(void **state) {
     x.value_type = MARGIN_I32;
     assert_int_equal(margin_predict(model, &x, labels, &error), MARGIN_ERROR_ARGUMENT);
     x = sample_view(f->s, DENSE_F64);
+    x.values = (const char *)x.values + 4;
+    assert_int_equal(margin_predict(model, &x, labels, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "aligned");
+    x = sample_view(f->s, DENSE_F64);
+    x.rows = INT64_MAX / 2;
+    assert_int_equal(margin_predict(model, &x, labels, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "more than memory can hold");
     x.values = NULL;
     assert_int_equal(margin_predict(model, &x, labels, &error), MARGIN_ERROR_ARGUMENT);
     x.rows = -1;

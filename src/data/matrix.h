@@ -16,6 +16,12 @@ int64_t mg_type_size(margin_type type); /* bytes of one number */
  * trusts the view. */
 margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
                               margin_error *error);
+/* The same on the calling thread alone. */
+margin_status mg_matrix_check_here(const margin_matrix *x, const char *name, margin_error *error);
+
+/* All views of a data set: the matrix, the lengths, types and alignment of y and weights, the range
+ * of the selection, the lists of categories. Names may be NULL. ARGUMENT on failure. */
+margin_status mg_views_check(margin_context *context, const margin_data *data, margin_error *error);
 
 /* The NaN or infinity with the lowest row number among the selected rows (selection NULL: all).
  * Returns DATA with row, column name and the way out ("impute | ..." or --missing), or OK.

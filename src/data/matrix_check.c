@@ -52,7 +52,7 @@ static margin_status check_dense(const margin_matrix *x, const char *name, margi
     MG_REQUIRE(x->stride >= x->columns, error, MARGIN_ERROR_ARGUMENT,
                "%s: stride %lld is less than its %lld columns", name, (long long)x->stride,
                (long long)x->columns);
-    MG_REQUIRE(x->stride == 0 || x->rows <= INT64_MAX / 8 / x->stride, error, MARGIN_ERROR_ARGUMENT,
+    MG_REQUIRE(x->stride <= INT64_MAX / 8 / MG_MAX(x->rows, 1), error, MARGIN_ERROR_ARGUMENT,
                "%s: %lld rows of stride %lld are more than memory can hold", name,
                (long long)x->rows, (long long)x->stride);
     MG_REQUIRE(x->values || x->rows == 0 || x->columns == 0, error, MARGIN_ERROR_ARGUMENT,
@@ -143,28 +143,36 @@ static margin_status check_csr_fields(const margin_matrix *x, const char *name,
                "%s: row_starts and column_indices must be aligned to their type", name);
     MG_REQUIRE(x->rows < INT64_MAX / 8, error, MARGIN_ERROR_ARGUMENT,
                "%s: %lld rows are more than memory can hold", name, (long long)x->rows);
+    MG_REQUIRE(mg_row_start(x, 0) >= 0, error, MARGIN_ERROR_ARGUMENT,
+               "%s: row_starts begins with %lld", name, (long long)mg_row_start(x, 0));
+    return MARGIN_OK;
+}
+
+static margin_status fail_starts(const margin_matrix *x, int64_t row, const char *name,
+                                 margin_error *error) {
+    return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, (mg_place){0, 0, row + 1, -1},
+                      "%s: row_starts goes down from %lld to %lld after row %lld", name,
+                      (long long)mg_row_start(x, row), (long long)mg_row_start(x, row + 1),
+                      (long long)row + 1);
+}
+
+static margin_status check_stored(const margin_matrix *x, const char *name, margin_error *error) {
+    int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
+    MG_REQUIRE(stored == 0 || (x->values && x->column_indices), error, MARGIN_ERROR_ARGUMENT,
+               "%s: values or column_indices is NULL for %lld stored numbers", name,
+               (long long)stored);
     return MARGIN_OK;
 }
 
 static margin_status check_csr(margin_context *context, const margin_matrix *x, const char *name,
                                margin_error *error) {
-    MG_TRY(check_csr_fields(x, name, error));
-    MG_REQUIRE(mg_row_start(x, 0) >= 0, error, MARGIN_ERROR_ARGUMENT,
-               "%s: row_starts begins with %lld", name, (long long)mg_row_start(x, 0));
     /* All starts first: only then are the ranges safe to look into. */
     row_scan scan = {.x = x, .wrong = INT64_MAX};
     margin_status status = mg_sweep_each(context, x->rows, MG_BLOCK_ROWS, scan_starts, &scan);
     if (status < 0) return mg_fail_cancelled(error);
     int64_t wrong = atomic_load(&scan.wrong);
-    if (wrong < INT64_MAX)
-        return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, (mg_place){0, 0, wrong + 1, -1},
-                          "%s: row_starts goes down from %lld to %lld after row %lld", name,
-                          (long long)mg_row_start(x, wrong), (long long)mg_row_start(x, wrong + 1),
-                          (long long)wrong + 1);
-    int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
-    MG_REQUIRE(stored == 0 || (x->values && x->column_indices), error, MARGIN_ERROR_ARGUMENT,
-               "%s: values or column_indices is NULL for %lld stored numbers", name,
-               (long long)stored);
+    if (wrong < INT64_MAX) return fail_starts(x, wrong, name, error);
+    MG_TRY(check_stored(x, name, error));
 
     status = mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), scan_indices, &scan);
     if (status < 0) return mg_fail_cancelled(error);
@@ -172,8 +180,16 @@ static margin_status check_csr(margin_context *context, const margin_matrix *x, 
     return wrong < INT64_MAX ? fail_indices(x, wrong, name, error) : MARGIN_OK;
 }
 
-margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
-                              margin_error *error) {
+static margin_status check_csr_here(const margin_matrix *x, const char *name, margin_error *error) {
+    for (int64_t i = 0; i < x->rows; i++)
+        if (mg_row_start(x, i + 1) < mg_row_start(x, i)) return fail_starts(x, i, name, error);
+    MG_TRY(check_stored(x, name, error));
+    for (int64_t i = 0; i < x->rows; i++)
+        if (!row_ascends(x, i)) return fail_indices(x, i, name, error);
+    return MARGIN_OK;
+}
+
+static margin_status check_form(const margin_matrix *x, const char *name, margin_error *error) {
     MG_REQUIRE(x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", name);
     MG_REQUIRE(x->rows >= 0 && x->columns >= 0, error, MARGIN_ERROR_ARGUMENT,
                "%s: %lld rows x %lld columns is not a shape", name, (long long)x->rows,
@@ -182,7 +198,76 @@ margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, c
                MARGIN_ERROR_ARGUMENT, "%s: value_type must be MARGIN_F64 or MARGIN_F32", name);
     MG_REQUIRE(!misaligned(x->values, x->value_type), error, MARGIN_ERROR_ARGUMENT,
                "%s: values must be aligned to their type", name);
-    return mg_is_csr(x) ? check_csr(context, x, name, error) : check_dense(x, name, error);
+    return mg_is_csr(x) ? check_csr_fields(x, name, error) : check_dense(x, name, error);
+}
+
+margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
+                              margin_error *error) {
+    MG_TRY(check_form(x, name, error));
+    return mg_is_csr(x) ? check_csr(context, x, name, error) : MARGIN_OK;
+}
+
+margin_status mg_matrix_check_here(const margin_matrix *x, const char *name, margin_error *error) {
+    MG_TRY(check_form(x, name, error));
+    return mg_is_csr(x) ? check_csr_here(x, name, error) : MARGIN_OK;
+}
+
+/* ---- Checks of a data set ------------------------------------------------------------------- */
+
+static margin_status check_vector(const margin_vector *v, int64_t rows, const char *name,
+                                  margin_error *error) {
+    if (!v->values) return MARGIN_OK;
+    MG_REQUIRE(v->type == MARGIN_F64 || v->type == MARGIN_F32 || v->type == MARGIN_I32 ||
+                   v->type == MARGIN_I64,
+               error, MARGIN_ERROR_ARGUMENT,
+               "%s: type must be MARGIN_F64, MARGIN_F32, MARGIN_I32 or MARGIN_I64", name);
+    MG_REQUIRE(!misaligned(v->values, v->type), error, MARGIN_ERROR_ARGUMENT,
+               "%s: values must be aligned to their type", name);
+    MG_REQUIRE(v->count == rows, error, MARGIN_ERROR_ARGUMENT,
+               "%s has %lld numbers and x has %lld rows", name, (long long)v->count,
+               (long long)rows);
+    return MARGIN_OK;
+}
+
+static margin_status check_description(const margin_column *column, const char *where,
+                                       const char *name, margin_error *error) {
+    if (column->kind == MARGIN_NUMERIC) return MARGIN_OK;
+    MG_REQUIRE(column->kind == MARGIN_CATEGORICAL, error, MARGIN_ERROR_ARGUMENT,
+               "%s %s is neither numeric nor categorical", where, name);
+    MG_REQUIRE(column->category_count >= 0 && (column->categories || column->category_count == 0),
+               error, MARGIN_ERROR_ARGUMENT, "%s %s has no list of categories", where, name);
+    for (int64_t k = 0; k < column->category_count; k++)
+        MG_REQUIRE(column->categories[k], error, MARGIN_ERROR_ARGUMENT,
+                   "%s %s: category %lld has no name", where, name, (long long)k);
+    return MARGIN_OK;
+}
+
+static margin_status check_selection(const margin_data *data, margin_error *error) {
+    if (!data->selection) return MARGIN_OK;
+    MG_REQUIRE(data->selected >= 0, error, MARGIN_ERROR_ARGUMENT, "selection: %lld rows",
+               (long long)data->selected);
+    for (int64_t i = 0; i < data->selected; i++)
+        MG_REQUIRE(data->selection[i] >= 0 && data->selection[i] < data->x.rows, error,
+                   MARGIN_ERROR_ARGUMENT,
+                   "selection[%lld] is row %lld (counted from 0), and x has %lld rows",
+                   (long long)i, (long long)data->selection[i], (long long)data->x.rows);
+    return MARGIN_OK;
+}
+
+margin_status mg_views_check(margin_context *context, const margin_data *data,
+                             margin_error *error) {
+    char buffer[32];
+    MG_TRY(mg_matrix_check(context, &data->x, "x", error));
+    MG_TRY(check_vector(&data->y, data->x.rows, "y", error));
+    MG_TRY(check_vector(&data->weights, data->x.rows, "weights", error));
+    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
+        MG_TRY(check_description(&data->columns[j], "column",
+                                 mg_column_name(data->columns, j, buffer), error));
+    if (data->target) {
+        const char *name = data->target->name ? data->target->name : "y";
+        MG_TRY(check_description(data->target, "target", name, error));
+    }
+    return check_selection(data, error);
 }
 
 /* ---- NaN and infinity ----------------------------------------------------------------------- */

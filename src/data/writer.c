@@ -39,53 +39,7 @@ int64_t mg_first_categorical(const margin_data *data) {
     return -1;
 }
 
-/* ---- Checks --------------------------------------------------------------------------------- */
-
-static margin_status check_vector(const margin_vector *v, int64_t rows, const char *name,
-                                  margin_error *error) {
-    if (!v->values) return MARGIN_OK;
-    MG_REQUIRE(v->count == rows, error, MARGIN_ERROR_ARGUMENT, "%s has %lld numbers for %lld rows",
-               name, (long long)v->count, (long long)rows);
-    MG_REQUIRE(v->type == MARGIN_F64 || v->type == MARGIN_F32 || v->type == MARGIN_I32 ||
-                   v->type == MARGIN_I64,
-               error, MARGIN_ERROR_ARGUMENT, "%s: type must be MARGIN_F64, F32, I32 or I64", name);
-    return MARGIN_OK;
-}
-
-static margin_status check_column(const margin_column *column, const char *what,
-                                  margin_error *error) {
-    MG_REQUIRE(column->kind == MARGIN_NUMERIC || column->kind == MARGIN_CATEGORICAL, error,
-               MARGIN_ERROR_ARGUMENT, "%s: kind must be MARGIN_NUMERIC or MARGIN_CATEGORICAL",
-               what);
-    bool categories = column->kind == MARGIN_CATEGORICAL;
-    MG_REQUIRE(!categories || column->category_count >= 0, error, MARGIN_ERROR_ARGUMENT,
-               "%s: category_count is negative", what);
-    MG_REQUIRE(!categories || column->categories || column->category_count == 0, error,
-               MARGIN_ERROR_ARGUMENT, "%s: categories is NULL", what);
-    for (int64_t k = 0; categories && k < column->category_count; k++)
-        MG_REQUIRE(column->categories[k], error, MARGIN_ERROR_ARGUMENT,
-                   "%s: the name of category %lld is NULL", what, (long long)k);
-    return MARGIN_OK;
-}
-
-static margin_status check_data(margin_context *context, const margin_data *data,
-                                margin_error *error) {
-    MG_REQUIRE(data, error, MARGIN_ERROR_ARGUMENT, "margin_data_write: data is NULL");
-    MG_TRY(mg_matrix_check(context, &data->x, "x", error));
-    MG_TRY(check_vector(&data->y, data->x.rows, "y", error));
-    MG_TRY(check_vector(&data->weights, data->x.rows, "weights", error));
-    char name[32];
-    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
-        MG_TRY(check_column(&data->columns[j], mg_column_name(data->columns, j, name), error));
-    if (data->target) MG_TRY(check_column(data->target, "target", error));
-    MG_REQUIRE(!data->selection || data->selected >= 0, error, MARGIN_ERROR_ARGUMENT,
-               "selected is negative");
-    for (int64_t k = 0; data->selection && k < data->selected; k++)
-        MG_REQUIRE(data->selection[k] >= 0 && data->selection[k] < data->x.rows, error,
-                   MARGIN_ERROR_ARGUMENT, "selection[%lld] is %lld, but there are %lld rows",
-                   (long long)k, (long long)data->selection[k], (long long)data->x.rows);
-    return MARGIN_OK;
-}
+/* ---- The whole ------------------------------------------------------------------------------ */
 
 static margin_status take_options(const margin_write_options *given, margin_write_options *options,
                                   margin_error *error) {
@@ -130,7 +84,8 @@ margin_status margin_data_write(margin_context *context, const margin_data *data
                "margin_data_write: context or path is NULL");
     mg_write_job job = {.context = context, .data = data, .path = path};
     margin_format format = MARGIN_FORMAT_AUTO;
-    MG_TRY(check_data(context, data, error));
+    MG_REQUIRE(data, error, MARGIN_ERROR_ARGUMENT, "margin_data_write: data is NULL");
+    MG_TRY(mg_views_check(context, data, error));
     MG_TRY(take_options(options, &job.options, error));
     MG_TRY(mg_format_find(path, job.options.format, &format, error));
     job.rows = data->selection ? data->selected : data->x.rows;

@@ -6,20 +6,6 @@
  */
 #include "model/predict.h"
 
-#include <string.h>
-
-#define INDEX   int32_t
-#define NAME(x) x##_i32
-#include "data/matrix_index_tmpl.h"
-#undef INDEX
-#undef NAME
-
-#define INDEX   int64_t
-#define NAME(x) x##_i64
-#include "data/matrix_index_tmpl.h"
-#undef INDEX
-#undef NAME
-
 /* Numbers of the two stack buffers, and the most rows of a batch. */
 enum { SMALL_ROOM = 512, STACK_ROOM = 8192, BATCH = 256 };
 
@@ -180,53 +166,13 @@ int64_t mg_output_width(const margin_model *model, margin_output what) {
     return what == MARGIN_OUTPUT_PROBABILITIES ? model->classes : 1;
 }
 
-static margin_status fail_sparse(int64_t row, margin_error *error) {
-    return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, (mg_place){0, 0, row + 1, -1},
-                      "x: the column indices of row %lld do not ascend within its columns, or its "
-                      "row_starts go down",
-                      (long long)row + 1);
-}
-
-/* What mg_matrix_check does, on this thread. */
-static margin_status check_sparse(const margin_matrix *x, margin_error *error) {
-    MG_REQUIRE((x->start_type == MARGIN_I32 || x->start_type == MARGIN_I64) &&
-                   (x->index_type == MARGIN_I32 || x->index_type == MARGIN_I64),
-               error, MARGIN_ERROR_ARGUMENT,
-               "x: start_type and index_type must be MARGIN_I32 or MARGIN_I64");
-    int64_t first = mg_row_start(x, 0);
-    if (first < 0) return fail_sparse(0, error);
-    for (int64_t i = 0; i < x->rows; i++) {
-        int64_t last = mg_row_start(x, i + 1);
-        if (last < first) return fail_sparse(i, error);
-        if (last > first && (!x->values || !x->column_indices)) return fail_sparse(i, error);
-        bool ascends = x->index_type == MARGIN_I32
-                           ? ascending_i32(x->column_indices, first, last, x->columns)
-                           : ascending_i64(x->column_indices, first, last, x->columns);
-        if (!ascends) return fail_sparse(i, error);
-        first = last;
-    }
-    return MARGIN_OK;
-}
-
 static margin_status check_query(const margin_model *model, const margin_matrix *x,
                                  margin_output what, const void *out, margin_error *error) {
     MG_REQUIRE(model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", model ? "x" : "the model");
     MG_TRY(mg_output_check(model, what, error));
     MG_TRY(mg_columns_check(model, x, error));
-    MG_REQUIRE(x->rows >= 0, error, MARGIN_ERROR_ARGUMENT, "x: %lld rows", (long long)x->rows);
     MG_REQUIRE(out || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the answers to: the output is NULL");
-    return MARGIN_OK;
-}
-
-static margin_status check_matrix(const margin_matrix *x, margin_error *error) {
-    MG_REQUIRE(x->value_type == MARGIN_F64 || x->value_type == MARGIN_F32, error,
-               MARGIN_ERROR_ARGUMENT, "x: value_type must be MARGIN_F64 or MARGIN_F32");
-    if (mg_is_csr(x)) return check_sparse(x, error);
-    MG_REQUIRE(x->stride >= x->columns, error, MARGIN_ERROR_ARGUMENT,
-               "x: stride %lld is less than its %lld columns", (long long)x->stride,
-               (long long)x->columns);
-    MG_REQUIRE(x->values || x->rows == 0, error, MARGIN_ERROR_ARGUMENT, "x: values is NULL");
     return MARGIN_OK;
 }
 
@@ -245,7 +191,7 @@ margin_status margin_predict_scratch(const margin_model *model, const margin_mat
                                      margin_output what, void *out, void *scratch,
                                      margin_error *error) {
     MG_TRY(check_query(model, x, what, out, error));
-    MG_TRY(check_matrix(x, error));
+    MG_TRY(mg_matrix_check_here(x, "x", error));
     query q = {model, x, NULL, what, out};
     layout need = layout_of(model, what);
     int64_t least = least_room(&need);

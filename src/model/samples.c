@@ -6,59 +6,20 @@
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-static margin_status check_vector(const margin_vector *v, int64_t rows, const char *name,
-                                  margin_error *error) {
-    if (!v->values) return MARGIN_OK;
-    MG_REQUIRE(v->type == MARGIN_F64 || v->type == MARGIN_F32 || v->type == MARGIN_I32 ||
-                   v->type == MARGIN_I64,
-               error, MARGIN_ERROR_ARGUMENT,
-               "%s: type must be MARGIN_F64, MARGIN_F32, MARGIN_I32 or MARGIN_I64", name);
-    MG_REQUIRE((uintptr_t)v->values % (uintptr_t)mg_type_size(v->type) == 0, error,
-               MARGIN_ERROR_ARGUMENT, "%s: values must be aligned to their type", name);
-    MG_REQUIRE(v->count == rows, error, MARGIN_ERROR_ARGUMENT,
-               "%s has %lld numbers and x has %lld rows", name, (long long)v->count,
-               (long long)rows);
-    return MARGIN_OK;
-}
-
-static margin_status check_column(const margin_column *column, const char *where, int64_t number,
-                                  margin_error *error) {
+static margin_status check_name(const margin_column *column, const char *where, int64_t number,
+                                margin_error *error) {
     MG_REQUIRE(column->name, error, MARGIN_ERROR_ARGUMENT, "%s %lld has no name", where,
                (long long)number);
-    if (column->kind == MARGIN_NUMERIC) return MARGIN_OK;
-    MG_REQUIRE(column->kind == MARGIN_CATEGORICAL, error, MARGIN_ERROR_ARGUMENT,
-               "%s %s is neither numeric nor categorical", where, column->name);
-    MG_REQUIRE(column->category_count >= 0 && (column->categories || column->category_count == 0),
-               error, MARGIN_ERROR_ARGUMENT, "%s %s has no list of categories", where,
-               column->name);
-    for (int64_t k = 0; k < column->category_count; k++)
-        MG_REQUIRE(column->categories[k], error, MARGIN_ERROR_ARGUMENT,
-                   "%s %s: category %lld has no name", where, column->name, (long long)k);
-    return MARGIN_OK;
-}
-
-static margin_status check_selection(const margin_data *data, margin_error *error) {
-    if (!data->selection) return MARGIN_OK;
-    MG_REQUIRE(data->selected >= 0, error, MARGIN_ERROR_ARGUMENT, "selection: %lld rows",
-               (long long)data->selected);
-    for (int64_t i = 0; i < data->selected; i++)
-        MG_REQUIRE(data->selection[i] >= 0 && data->selection[i] < data->x.rows, error,
-                   MARGIN_ERROR_ARGUMENT,
-                   "selection[%lld] is row %lld (counted from 0), and x has %lld rows",
-                   (long long)i, (long long)data->selection[i], (long long)data->x.rows);
     return MARGIN_OK;
 }
 
 margin_status mg_data_check(margin_context *context, const margin_data *data, margin_error *error) {
     MG_REQUIRE(context && data, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
                context ? "data set" : "context");
-    MG_TRY(mg_matrix_check(context, &data->x, "x", error));
-    MG_TRY(check_vector(&data->y, data->x.rows, "y", error));
-    MG_TRY(check_vector(&data->weights, data->x.rows, "weights", error));
+    MG_TRY(mg_views_check(context, data, error));
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)
-        MG_TRY(check_column(&data->columns[j], "column", j + 1, error));
-    if (data->target) MG_TRY(check_column(data->target, "target", 1, error));
-    return check_selection(data, error);
+        MG_TRY(check_name(&data->columns[j], "column", j + 1, error));
+    return data->target ? check_name(data->target, "target", 1, error) : MARGIN_OK;
 }
 
 /* ---- Samples --------------------------------------------------------------------------------- */

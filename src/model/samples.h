@@ -7,8 +7,8 @@
 /* The most classes that labels are taken for. */
 enum { MG_MAX_CLASSES = 10000 };
 
-/* Checks everything about `data` that does not depend on a model: the matrix, the lengths and types
- * of y, weights and selection, the descriptions. ARGUMENT on failure. */
+/* Checks everything about `data` that does not depend on a model: the views, and that columns have
+ * names. ARGUMENT on failure. */
 margin_status mg_data_check(margin_context *context, const margin_data *data, margin_error *error);
 
 /* The selected rows of weight > 0, in the order of the selection. */
