@@ -441,6 +441,44 @@ static void binary_formats_refuse_what_they_cannot_hold(void **state) {
     assert_refused(&data, "a.idx", &options, MARGIN_ERROR_DATA, "the target has categories");
 }
 
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+/* The same row over and over: what it takes is what the buffers hold. */
+static void memory_of_wide_tables_is_a_few_buffers(void **state) {
+    (void)state;
+    enum { COLUMNS = 20000, ROWS = 64 };
+    double *values = malloc(COLUMNS * sizeof *values);
+    int64_t selection[ROWS] = {0};
+    for (int j = 0; j < COLUMNS; j++)
+        values[j] = 1.0 / (j + 3);
+    margin_data data = {.x = margin_dense_f64(values, 1, COLUMNS, COLUMNS),
+                        .selection = selection,
+                        .selected = ROWS};
+    margin_context *context = support_context(NULL, 2);
+    margin_error error = {0};
+    char path[SUPPORT_PATH];
+    margin_status status =
+        margin_data_write(context, &data, in_folder(path, "wide.csv"), NULL, &error);
+    if (status != MARGIN_OK) fail_msg("not written: %s", error.text);
+    assert_true(margin_context_peak_memory(context) < 8 << 20); /* the file has 25 MB */
+    margin_context_free(context);
+    unlink(path);
+    free(values);
+}
+
+static void absurd_widths_are_refused(void **state) {
+    (void)state;
+    static const int64_t starts[] = {0, 0};
+    margin_data data = {.x = {.value_type = MARGIN_F64,
+                              .rows = 1,
+                              .columns = INT64_MAX / 2,
+                              .row_starts = starts,
+                              .start_type = MARGIN_I64,
+                              .index_type = MARGIN_I64}};
+    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_LIMIT, "columns are more than a CSV file");
+    assert_refused(&data, "a.npy", NULL, MARGIN_ERROR_LIMIT, "more than a file can hold");
+}
+
 /* ---- Wrong calls, failures ------------------------------------------------------------------ */
 
 static void wrong_data_is_refused(void **state) {
@@ -450,7 +488,7 @@ static void wrong_data_is_refused(void **state) {
     assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "stride");
     data.x.stride = 2;
     data.y = margin_values_f64(values, 3);
-    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "y has 3 numbers for 2 rows");
+    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "y has 3 numbers and x has 2 rows");
     data.y.count = 2;
     data.y.type = MARGIN_U8;
     assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "y: type");
@@ -461,15 +499,16 @@ static void wrong_data_is_refused(void **state) {
     static const int64_t selection[] = {0, 2};
     data.selection = selection;
     data.selected = 2;
-    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "selection[1] is 2");
+    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "selection[1] is row 2");
     data.selection = NULL;
     static const char *const kinds[] = {"a", NULL};
     margin_column columns[] = {{.name = "a"}, {.name = "b", .kind = MARGIN_CATEGORICAL}};
     data.columns = columns;
     columns[1].category_count = 2;
-    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "b: categories is NULL");
+    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT,
+                   "column b has no list of categories");
     columns[1].categories = kinds;
-    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "category 1 is NULL");
+    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "column b: category 1 has no name");
     static const char *const good[] = {"a", "b"};
     columns[1].categories = good;
     assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_DATA, "row 1 has the code 2 in column b");
@@ -691,6 +730,8 @@ int main(void) {
         cmocka_unit_test(npy_class_names_are_text),
         cmocka_unit_test(idx_holds_bytes),
         cmocka_unit_test(binary_formats_refuse_what_they_cannot_hold),
+        cmocka_unit_test(memory_of_wide_tables_is_a_few_buffers),
+        cmocka_unit_test(absurd_widths_are_refused),
         cmocka_unit_test(wrong_data_is_refused),
         cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(first_bad_row_is_named_on_any_number_of_threads),

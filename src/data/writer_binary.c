@@ -220,6 +220,9 @@ static const char *npy_kind(margin_type type) {
 margin_status mg_write_npy(const mg_write_job *job, margin_error *error) {
     const margin_data *data = job->data;
     MG_TRY(check_layout(job, "npy", error));
+    MG_REQUIRE(data->x.columns <= INT64_MAX / 8 / MG_MAX(job->rows, 1), error, MARGIN_ERROR_LIMIT,
+               "%s: %lld x %lld numbers are more than a file can hold; write svmlight", job->path,
+               (long long)job->rows, (long long)data->x.columns);
     binary_file features = {.path = job->path, .format = format_npy_rows};
     features.row_bytes = data->x.columns * mg_type_size(data->x.value_type);
     make_npy_header(&features, npy_kind(data->x.value_type), job->rows, data->x.columns);

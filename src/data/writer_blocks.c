@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_SLOTS = 64, SLOTS_PER_THREAD = 2, FIRST_CAPACITY = 1 << 16 };
+enum { MOST_SLOTS = 64, SLOTS_PER_THREAD = 2, FIRST_CAPACITY = 1 << 16, BLOCK_BYTES = 1 << 18 };
 
 typedef struct write_slot {
     mg_block_text text;
@@ -102,11 +102,19 @@ static margin_status write_rounds(write_run *run, int64_t blocks, margin_error *
     return MARGIN_OK;
 }
 
+/* Of wide tables fewer rows than a sweep takes: each slot holds the text of a block. */
+static int64_t rows_of_a_block(int64_t row_bytes) {
+    int64_t rows = mg_block_rows(row_bytes);
+    while (rows > 1 && rows > BLOCK_BYTES / row_bytes)
+        rows /= 2;
+    return rows;
+}
+
 margin_status mg_write_rows(const mg_write_job *job, const void *layout, int64_t row_bytes,
                             mg_format_rows format, mg_output *output, margin_error *error) {
     mg_heap *heap = job->context->heap;
     write_run run = {.job = job, .layout = layout, .format = format, .output = output};
-    run.block_rows = mg_block_rows(row_bytes);
+    run.block_rows = rows_of_a_block(row_bytes);
     int64_t blocks = (job->rows + run.block_rows - 1) / run.block_rows;
     int64_t slots = (int64_t)mg_pool_threads(job->context->pool) * SLOTS_PER_THREAD;
     run.slot_count = (int)MG_MIN(MG_MIN(slots, (int64_t)MOST_SLOTS), blocks);

@@ -333,6 +333,10 @@ margin_status mg_write_csv(const mg_write_job *job, margin_error *error) {
     const margin_data *data = job->data;
     MG_REQUIRE(data->x.columns > 0 || data->y.values || data->weights.values, error,
                MARGIN_ERROR_DATA, "%s: there are no columns to write", job->path);
+    MG_REQUIRE(data->x.columns <= MARGIN_MAX_CSV_COLUMNS - 2, error, MARGIN_ERROR_LIMIT,
+               "%s: %lld columns are more than a CSV file may have to be read again (%d); write "
+               "svmlight or npy",
+               job->path, (long long)data->x.columns, MARGIN_MAX_CSV_COLUMNS);
     csv_layout layout = {0};
     mg_output *output = NULL;
     margin_status status;

@@ -153,12 +153,13 @@ static margin_status format_rows(const mg_write_job *job, const void *layout, in
 }
 
 margin_status mg_write_svmlight(const mg_write_job *job, margin_error *error) {
+    const margin_matrix *x = &job->data->x;
+    const int64_t row_bytes = (mg_is_csr(x) ? 2 * mg_row_bytes(x) : 16 * x->columns) + 8;
     mg_output *output = NULL;
     margin_status status;
     MG_TRY(check_layout(job, error));
     MG_GO(mg_output_open(job->context->heap, job->path, &output, error));
-    MG_GO(
-        mg_write_rows(job, NULL, mg_row_bytes(&job->data->x) * 2 + 8, format_rows, output, error));
+    MG_GO(mg_write_rows(job, NULL, row_bytes, format_rows, output, error));
     status = mg_output_commit(output, error);
     output = NULL;
 done:
