@@ -1,5 +1,6 @@
 #include "design_cases.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void *zeroed(int64_t count, size_t size) {
@@ -88,4 +89,50 @@ void design_case_free(design_case *c) {
     free(c->scale);
     free(c->shift);
     free(c);
+}
+
+void assert_sum(double found, double expected, double size) {
+    if (fabs(found - expected) <= 1e-13 * size) return;
+    fail_msg("%.17g instead of %.17g (terms %g)", found, expected, size);
+}
+
+void *space(int64_t count) {
+    void *memory = malloc((size_t)(count + 1) * sizeof(double));
+    assert_non_null(memory);
+    return memory;
+}
+
+/* ---- Every kind of case ---------------------------------------------------------------------- */
+
+const char *const isa_names[3] = {"ref", "avx2", "avx512"};
+
+static void check_case(const design_case *c, case_check check) {
+    margin_context *context = support_context(NULL, 2);
+    for (int isa = 0; isa <= (int)mg_isa_level(); isa++) {
+        mg_design d;
+        margin_error error = {0};
+        setenv("MARGIN_ISA", isa_names[isa], 1);
+        if (mg_design_create(context, &c->problem, &d, &error) < 0) fail_msg("%s", error.text);
+        check(c, &d);
+        mg_design_free(&d);
+        unsetenv("MARGIN_ISA");
+    }
+    margin_context_free(context);
+}
+
+void check_cases(case_check check) {
+    static const int64_t shapes[][2] = {{1, 1}, {4, 3}, {7, 130}, {150, 5}, {80, 64}, {700, 37}};
+    uint64_t seed = 11;
+    for (int layout = 0; layout < LAYOUTS; layout++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            const int parts[] = {0, ALL_PARTS, WITH_SHIFT | WITH_INDEX, WITH_SCALE | WITH_WEIGHT};
+            for (int k = 0; k < 4; k++) {
+                if (shapes[s][0] == 1 && (parts[k] & WITH_INDEX)) continue;
+                if (shapes[s][0] == 700 && (layout + k) % 4 != 0) continue; /* several blocks */
+                design_case *c =
+                    design_case_make(shapes[s][0], shapes[s][1], layout, parts[k], ++seed);
+                check_case(c, check);
+                design_case_free(c);
+            }
+        }
 }

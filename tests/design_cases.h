@@ -30,5 +30,15 @@ double design_case_weight(const design_case *c, int64_t i);
 
 /* Numbers between -1 and 1; free() them. */
 double *some_numbers(int64_t count, uint64_t *seed);
+/* Room for them. */
+void *space(int64_t count);
+
+/* |found - expected| within rounding of sums whose terms add up to `size` in absolute value. */
+void assert_sum(double found, double expected, double size);
+
+/* Calls `check` for designs of every layout, instruction set and shape, with and without parts. */
+typedef void (*case_check)(const design_case *c, mg_design *d);
+void check_cases(case_check check);
+extern const char *const isa_names[3]; /* for the environment, by mg_isa */
 
 #endif

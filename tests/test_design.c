@@ -14,54 +14,6 @@ static margin_error error;
         if ((call) < 0) fail_msg("%s", error.text);                                                \
     } while (0)
 
-/* |found - expected| within rounding of sums whose terms add up to `size` in absolute value. */
-static void assert_sum(double found, double expected, double size) {
-    if (fabs(found - expected) <= 1e-13 * size) return;
-    fail_msg("%.17g instead of %.17g (terms %g)", found, expected, size);
-}
-
-static void *space(int64_t count) {
-    void *memory = malloc((size_t)(count + 1) * sizeof(double));
-    assert_non_null(memory);
-    return memory;
-}
-
-/* ---- Every kind of case ---------------------------------------------------------------------- */
-
-typedef void (*case_check)(const design_case *c, mg_design *d);
-
-static const char *const isa_names[] = {"ref", "avx2", "avx512"};
-
-static void check_case(const design_case *c, case_check check) {
-    margin_context *context = support_context(NULL, 2);
-    for (int isa = 0; isa <= (int)mg_isa_level(); isa++) {
-        mg_design d;
-        setenv("MARGIN_ISA", isa_names[isa], 1);
-        OK(mg_design_create(context, &c->problem, &d, &error));
-        check(c, &d);
-        mg_design_free(&d);
-        unsetenv("MARGIN_ISA");
-    }
-    margin_context_free(context);
-}
-
-static void check_cases(case_check check) {
-    static const int64_t shapes[][2] = {{1, 1}, {4, 3}, {7, 130}, {150, 5}, {80, 64}, {700, 37}};
-    uint64_t seed = 11;
-    for (int layout = 0; layout < LAYOUTS; layout++)
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-            const int parts[] = {0, ALL_PARTS, WITH_SHIFT | WITH_INDEX, WITH_SCALE | WITH_WEIGHT};
-            for (int k = 0; k < 4; k++) {
-                if (shapes[s][0] == 1 && (parts[k] & WITH_INDEX)) continue;
-                if (shapes[s][0] == 700 && (layout + k) % 4 != 0) continue; /* several blocks */
-                design_case *c =
-                    design_case_make(shapes[s][0], shapes[s][1], layout, parts[k], ++seed);
-                check_case(c, check);
-                design_case_free(c);
-            }
-        }
-}
-
 /* ---- Scores and gradients -------------------------------------------------------------------- */
 
 static double plain_score(const design_case *c, int64_t i, const double *w, double b,
@@ -244,117 +196,6 @@ static void check_loss_passes(const design_case *c, mg_design *d) {
 static void test_loss_passes(void **state) {
     (void)state;
     check_cases(check_loss_passes);
-}
-
-/* ---- Grams ----------------------------------------------------------------------------------- */
-
-static void expanded_row(const design_case *c, const mg_gram_request *request, int64_t i,
-                         double *e) {
-    const int64_t p = c->problem.x.columns;
-    int64_t size = p;
-    for (int64_t j = 0; j < p; j++) {
-        const double moved = c->a[i * p + j] - (request->centre ? request->centre[j] : 0);
-        e[j] = moved * (request->factor ? request->factor[j] : 1);
-    }
-    if (request->extra) e[size++] = request->extra[i];
-    e[size] = 1;
-}
-
-static void check_gram(const design_case *c, mg_design *d, const mg_gram_request *request) {
-    const int64_t size = mg_design_gram_size(d, request);
-    const int64_t count = request->chosen ? request->count : d->samples;
-    double *gram = space(size * size), *expected = calloc((size_t)(size * size), sizeof *expected);
-    double e[256], total = 0;
-    assert_int_equal(size, d->columns + 1 + (request->extra != NULL));
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t i = request->chosen ? request->chosen[k] : k;
-        const double weight = request->weights ? request->weights[k] : design_case_weight(c, i);
-        expanded_row(c, request, i, e);
-        total += weight;
-        for (int64_t r = 0; r < size; r++)
-            for (int64_t s = 0; s <= r; s++)
-                expected[r * size + s] += weight * e[r] * e[s];
-    }
-    OK(mg_design_gram(d, request, gram, &error));
-    const double terms = 100 * total * (request->single ? 1e6 : 1);
-    for (int64_t r = 0; r < size; r++)
-        for (int64_t s = 0; s <= r; s++) {
-            assert_sum(gram[r * size + s], expected[r * size + s], terms);
-            assert_true(gram[r * size + s] == gram[s * size + r]);
-        }
-    free(gram);
-    free(expected);
-}
-
-static void check_grams(const design_case *c, mg_design *d) {
-    const int64_t n = d->samples, p = d->columns;
-    uint64_t seed = 6;
-    double *weights = some_numbers(n, &seed), *centre = some_numbers(p, &seed);
-    double *factor = some_numbers(p, &seed);
-    int64_t *chosen = space(n), count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        weights[i] = i % 6 == 5 ? 0 : fabs(weights[i]);
-        if (i % 5 != 1) chosen[count++] = n - 1 - i;
-    }
-    for (int with = 0; with<32; with += d->samples> 500 ? 3 : 1) {
-        const mg_gram_request request = {.chosen = with & 1 ? chosen : NULL,
-                                         .count = count,
-                                         .weights = with & 2 ? weights : NULL,
-                                         .centre = with & 4 ? centre : NULL,
-                                         .factor = with & 4 ? factor : NULL,
-                                         .extra = with & 8 ? c->target : NULL,
-                                         .single = (with & 16) != 0};
-        check_gram(c, d, &request);
-    }
-    const mg_gram_request none = {.chosen = chosen, .count = 0};
-    check_gram(c, d, &none);
-    free(weights);
-    free(centre);
-    free(factor);
-    free(chosen);
-}
-
-static void test_grams(void **state) {
-    (void)state;
-    check_cases(check_grams);
-}
-
-/* So many columns that all threads work on one triangle. */
-static void test_wide_grams(void **state) {
-    const int64_t rows = 600, columns = 400;
-    (void)state;
-    for (int layout = 0; layout < LAYOUTS; layout += 3) {
-        design_case *c = design_case_make(rows, columns, layout, ALL_PARTS, 5);
-        double *first = NULL;
-        for (int threads = 1; threads <= 3; threads++) {
-            margin_context *context = support_context(NULL, threads);
-            mg_design d;
-            OK(mg_design_create(context, &c->problem, &d, &error));
-            const mg_gram_request request = {.extra = c->target, .single = layout % 2 == 1};
-            const int64_t size = mg_design_gram_size(&d, &request);
-            double *gram = space(size * size);
-            OK(mg_design_gram(&d, &request, gram, &error));
-            for (int64_t k = 0; k < 500; k++) {
-                const int64_t r = k * 7919 % size, s = k * 104729 % size;
-                double sum = 0;
-                for (int64_t i = 0; i < d.samples; i++) {
-                    const double *a = c->a + i * columns;
-                    const double left = r < columns ? a[r] : r == columns ? c->target[i] : 1;
-                    const double right = s < columns ? a[s] : s == columns ? c->target[i] : 1;
-                    sum += c->weight[i] * left * right;
-                }
-                assert_sum(gram[r * size + s], sum, request.single ? 1e10 : 1e4);
-                assert_true(gram[r * size + s] == gram[s * size + r]);
-            }
-            if (first) assert_memory_equal(gram, first, (size_t)(size * size) * sizeof *gram);
-            if (first) free(gram);
-            if (!first) first = gram;
-            mg_design_free(&d);
-            margin_context_free(context);
-        }
-        free(first);
-        design_case_free(c);
-    }
 }
 
 /* ---- Moments --------------------------------------------------------------------------------- */
@@ -583,8 +424,6 @@ int main(void) {
         cmocka_unit_test(test_scores_and_gradients),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_loss_passes),
-        cmocka_unit_test(test_grams),
-        cmocka_unit_test(test_wide_grams),
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_moments_of_many_rows),
         cmocka_unit_test(test_far_columns_keep_their_digits),

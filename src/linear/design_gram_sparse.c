@@ -3,7 +3,13 @@
 #include "linear/design_gram.h"
 #include "linear/sparse_row.h"
 
+#include <math.h>
 #include <string.h>
+
+static const char purpose[] = "the products of the columns";
+
+/* ---- Few columns: a sweep, each block with a triangle of its own
+ * -------------------------------*/
 
 /* A state: the lower triangle, then a row: its values, then their columns. */
 static int64_t state_numbers(int64_t size) {
@@ -84,7 +90,7 @@ static int64_t block_rows(const mg_gram_job *job) {
     return MG_MIN(MG_MAX(enough, MG_BLOCK_ROWS / 16), most);
 }
 
-margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram) {
+static margin_status few_columns(mg_gram_job *job, double *gram) {
     mg_design *d = job->design;
     const int64_t numbers = state_numbers(job->size);
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
@@ -92,13 +98,137 @@ margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram) {
                                         .add = add_rows,
                                         .merge = merge};
     double *sums;
-    MG_NEW(d->heap, sums, numbers, "the products of the columns", job->error);
+    MG_NEW(d->heap, sums, numbers, purpose, job->error);
     margin_status status =
         mg_sweep(d->context, job->count, block_rows(job), &accumulator, job, sums, job->error);
-    if (status >= 0) {
-        memcpy(gram, sums, (size_t)(job->size * job->size) * sizeof *gram);
-        if (!job->plain) transform(job, gram);
-    }
+    if (status >= 0) memcpy(gram, sums, (size_t)(job->size * job->size) * sizeof *gram);
     mg_free(d->heap, sums);
+    return status;
+}
+
+/* ---- Many columns ----------------------------------------------------------------------------
+ * A chunk of rows is copied into the widest types; then each task adds the products of all of them
+ * whose row of the triangle lies in its range. */
+
+enum {
+    FEW_COLUMNS = 384, /* as for tiles */
+    RANGES = 32,       /* of rows of the triangle, of about the same number of products */
+    CHUNK_VALUES = 1 << 20
+};
+
+typedef struct chunk_job {
+    const mg_gram_job *gram;
+    double *c;
+    int64_t first, rows; /* of the chunk */
+    int64_t *starts;     /* rows + 1 */
+    int64_t *columns;
+    double *values, *weights;
+    int64_t bounds[RANGES + 1];
+} chunk_job;
+
+/* As many rows as there is room for, at least one. */
+static void begin_chunk(chunk_job *job) {
+    const mg_gram_job *gram = job->gram;
+    const mg_problem *problem = gram->design->problem;
+    const int64_t more = gram->size - gram->design->columns;
+    job->starts[0] = job->rows = 0;
+    while (job->first + job->rows < gram->count && job->rows < CHUNK_VALUES / 2 &&
+           job->starts[job->rows] < CHUNK_VALUES) {
+        const int64_t row = mg_sample_row(problem, mg_gram_sample(gram, job->first + job->rows));
+        const int64_t length = mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row);
+        job->starts[job->rows + 1] = job->starts[job->rows] + length + more;
+        job->rows++;
+    }
+}
+
+enum { COPY_ROWS = 256 };
+
+static margin_status copy_rows(void *argument, int64_t task, int worker) {
+    const chunk_job *job = argument;
+    const mg_gram_job *gram = job->gram;
+    const mg_problem *problem = gram->design->problem;
+    const int64_t first = task * COPY_ROWS, last = MG_MIN(first + COPY_ROWS, job->rows);
+    (void)worker;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t i = mg_gram_sample(gram, job->first + k), at = job->starts[k];
+        int64_t end = at + mg_sparse_row(&problem->x, mg_sample_row(problem, i), job->columns + at,
+                                         job->values + at);
+        if (gram->request->extra) {
+            job->columns[end] = gram->design->columns;
+            job->values[end++] = gram->request->extra[i];
+        }
+        job->columns[end] = gram->size - 1;
+        job->values[end] = 1.0;
+        job->weights[k] = mg_gram_weight(gram, job->first + k);
+    }
+    return MARGIN_OK;
+}
+
+/* The first of columns[first..last) that is not below `bound`. */
+static int64_t lower_bound(const int64_t *columns, int64_t first, int64_t last, int64_t bound) {
+    while (first < last) {
+        const int64_t middle = first + (last - first) / 2;
+        if (columns[middle] < bound)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+static margin_status add_range(void *argument, int64_t task, int worker) {
+    const chunk_job *job = argument;
+    const int64_t range = RANGES - 1 - task; /* the longest first */
+    (void)worker;
+    for (int64_t k = 0; k < job->rows; k++) {
+        const int64_t begin = job->starts[k], end = job->starts[k + 1];
+        if (job->weights[k] == 0.0) continue;
+        int64_t r = lower_bound(job->columns, begin, end, job->bounds[range]);
+        for (; r < end && job->columns[r] < job->bounds[range + 1]; r++) {
+            const double v = job->weights[k] * job->values[r];
+            double *g = job->c + job->columns[r] * job->gram->size;
+            for (int64_t s = begin; s <= r; s++)
+                g[job->columns[s]] += v * job->values[s];
+        }
+    }
+    return MARGIN_OK;
+}
+
+static margin_status walk_chunks(chunk_job *job) {
+    margin_context *context = job->gram->design->context;
+    for (job->first = 0; job->first < job->gram->count; job->first += job->rows) {
+        begin_chunk(job);
+        MG_TRY(mg_parallel(context, (job->rows + COPY_ROWS - 1) / COPY_ROWS, copy_rows, job));
+        MG_TRY(mg_parallel(context, RANGES, add_range, job));
+    }
+    return MARGIN_OK;
+}
+
+static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
+    mg_heap *heap = gram_job->design->heap;
+    const int64_t size = gram_job->size, most = CHUNK_VALUES + size;
+    chunk_job job = {.gram = gram_job, .c = gram};
+    margin_status status;
+    for (int k = 0; k <= RANGES; k++)
+        job.bounds[k] = (int64_t)((double)size * sqrt((double)k / RANGES));
+    MG_GO_NEW(heap, job.starts, CHUNK_VALUES / 2 + 1, purpose, gram_job->error);
+    MG_GO_NEW(heap, job.columns, most, purpose, gram_job->error);
+    MG_GO_NEW(heap, job.values, most, purpose, gram_job->error);
+    MG_GO_NEW(heap, job.weights, CHUNK_VALUES / 2, purpose, gram_job->error);
+    memset(gram, 0, (size_t)(size * size) * sizeof *gram);
+    status = walk_chunks(&job);
+    if (status < 0) mg_fail_cancelled(gram_job->error);
+done:
+    mg_free(heap, job.starts);
+    mg_free(heap, job.columns);
+    mg_free(heap, job.values);
+    mg_free(heap, job.weights);
+    return status;
+}
+
+margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram) {
+    margin_status status =
+        job->size <= FEW_COLUMNS ? few_columns(job, gram) : many_columns(job, gram);
+    if (status >= 0 && !job->plain) transform(job, gram);
     return status;
 }
