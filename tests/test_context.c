@@ -435,8 +435,8 @@ static void stopping_by_iterations_time_and_cancel(void **state) {
     margin_context_options options = defaults;
     options.time_limit = 0.02;
     context = make(&options);
-    stop = mg_stop_make(context, 10);
     double start = mg_clock();
+    stop = mg_stop_make(context, 10);
     while (mg_stop_check(&stop, 0) == MARGIN_OK && mg_clock() < start + 60) {
     }
     assert_int_equal(mg_stop_check(&stop, 0), MARGIN_STOPPED_TIME);
