@@ -17,6 +17,7 @@ typedef struct query {
     const int64_t *rows; /* NULL: in order */
     margin_output what;
     void *out;
+    const margin_context *context; /* NULL: not to be interrupted */
 } query;
 
 /* Scratch in numbers: `fixed` once (rows on their way through the stages, votes), then for each row
@@ -101,14 +102,16 @@ static int64_t run_length(const query *q, int64_t at, int64_t most) {
     return length;
 }
 
-/* Answers [first, first + count) with `room` numbers of scratch, at least least_room. */
-static void answer_range(const query *q, int64_t first, int64_t count, double *scratch,
-                         int64_t room) {
+/* Answers [first, first + count) with `room` numbers of scratch, at least least_room. A batch may
+ * take long (kernels, thousands of classes), so each looks whether it is still wanted. */
+static margin_status answer_range(const query *q, int64_t first, int64_t count, double *scratch,
+                                  int64_t room) {
     layout need = layout_of(q->model, q->what);
     int64_t per_row = need.features + need.scores;
     int64_t batch = per_row > 0 ? (room - need.way - need.votes) / per_row : BATCH;
     batch = MG_MIN(batch, BATCH);
     for (int64_t at = first, length; at < first + count; at += length) {
+        if (q->context && mg_cancelled(q->context)) return MARGIN_ERROR_CANCELLED;
         length = run_length(q, at, MG_MIN(batch, first + count - at));
         double *scores = scores_are_answer(q->what)
                              ? (double *)q->out + at * q->model->hypothesis->functions
@@ -116,17 +119,19 @@ static void answer_range(const query *q, int64_t first, int64_t count, double *s
         score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores);
         answer_rows(q, at, length, scores, scratch + need.way);
     }
+    return MARGIN_OK;
 }
 
-static __attribute__((noinline)) void answer_small(const query *q, int64_t first, int64_t count) {
+static __attribute__((noinline)) margin_status answer_small(const query *q, int64_t first,
+                                                            int64_t count) {
     double scratch[SMALL_ROOM];
-    answer_range(q, first, count, scratch, SMALL_ROOM);
+    return answer_range(q, first, count, scratch, SMALL_ROOM);
 }
 
-static __attribute__((noinline)) void answer_on_stack(const query *q, int64_t first,
-                                                      int64_t count) {
+static __attribute__((noinline)) margin_status answer_on_stack(const query *q, int64_t first,
+                                                               int64_t count) {
     double scratch[STACK_ROOM];
-    answer_range(q, first, count, scratch, STACK_ROOM);
+    return answer_range(q, first, count, scratch, STACK_ROOM);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -192,23 +197,19 @@ margin_status margin_predict_scratch(const margin_model *model, const margin_mat
                                      margin_error *error) {
     MG_TRY(check_query(model, x, what, out, error));
     MG_TRY(mg_matrix_check_here(x, "x", error));
-    query q = {model, x, NULL, what, out};
+    query q = {model, x, NULL, what, out, NULL};
     layout need = layout_of(model, what);
     int64_t least = least_room(&need);
     /* the small buffer holds some rows even then; a large batch pays for itself */
-    if (least <= SMALL_ROOM / 16 || (x->rows == 1 && least <= SMALL_ROOM)) {
-        answer_small(&q, 0, x->rows);
-    } else if (least <= STACK_ROOM) {
-        answer_on_stack(&q, 0, x->rows);
-    } else {
-        MG_REQUIRE(scratch, error, MARGIN_ERROR_ARGUMENT,
-                   "a row of this model takes %lld bytes on its way to the answer, too many for "
-                   "the stack; use margin_predict_parallel, or margin_predict_scratch with "
-                   "margin_model_scratch_size bytes",
-                   (long long)least * 8);
-        answer_range(&q, 0, x->rows, scratch, least);
-    }
-    return MARGIN_OK;
+    if (least <= SMALL_ROOM / 16 || (x->rows == 1 && least <= SMALL_ROOM))
+        return answer_small(&q, 0, x->rows);
+    if (least <= STACK_ROOM) return answer_on_stack(&q, 0, x->rows);
+    MG_REQUIRE(scratch, error, MARGIN_ERROR_ARGUMENT,
+               "a row of this model takes %lld bytes on its way to the answer, too many for "
+               "the stack; use margin_predict_parallel, or margin_predict_scratch with "
+               "margin_model_scratch_size bytes",
+               (long long)least * 8);
+    return answer_range(&q, 0, x->rows, scratch, least);
 }
 
 margin_status margin_predict(const margin_model *model, const margin_matrix *x, int64_t *labels,
@@ -242,18 +243,15 @@ typedef struct parallel_query {
 
 static margin_status visit_block(const mg_block *block, void *argument) {
     const parallel_query *p = argument;
-    if (p->scratch)
-        answer_range(&p->q, block->first, block->count, p->scratch + block->worker * p->room,
-                     p->room);
-    else
-        answer_on_stack(&p->q, block->first, block->count);
-    return MARGIN_OK;
+    if (!p->scratch) return answer_on_stack(&p->q, block->first, block->count);
+    return answer_range(&p->q, block->first, block->count, p->scratch + block->worker * p->room,
+                        p->room);
 }
 
 margin_status mg_predict_rows(margin_context *context, const margin_model *model,
                               const margin_matrix *x, const int64_t *rows, int64_t count,
                               margin_output what, void *out, margin_error *error) {
-    parallel_query p = {.q = {model, x, rows, what, out}};
+    parallel_query p = {.q = {model, x, rows, what, out, context}};
     layout need = layout_of(model, what);
     int64_t least = least_room(&need), workers = mg_pool_threads(context->pool);
     if (least > STACK_ROOM) {
