@@ -230,7 +230,9 @@ static margin_status open_target(mg_output *output, margin_error *error) {
                "cannot write %.*s: it is a folder; give the name of a file", SHOWN_PATH,
                output->path);
     if (S_ISREG(old.st_mode)) return open_regular(output, &old, error);
-    output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    do /* a named pipe waits here for its reader */
+        output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (output->fd < 0 && errno == EINTR);
     return output->fd >= 0 ? MARGIN_OK : fail_write(error, output->path, errno);
 }
 

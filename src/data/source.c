@@ -169,10 +169,20 @@ static margin_status open_descriptor(mg_source *source, int descriptor, bool sta
     return open_regular(source, error);
 }
 
+/* A named pipe waits here for its writer. -1 with EINTR: the context was cancelled. */
+static int open_file(margin_context *context, const char *path) {
+    int descriptor;
+    do
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (descriptor < 0 && errno == EINTR && !mg_cancelled(context));
+    return descriptor;
+}
+
 margin_status mg_source_open(margin_context *context, const char *path, mg_source *source,
                              margin_error *error) {
     bool standard_input = strcmp(path, "-") == 0;
-    int descriptor = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int descriptor = standard_input ? STDIN_FILENO : open_file(context, path);
+    if (descriptor < 0 && errno == EINTR) return mg_fail_cancelled(error);
     if (descriptor < 0)
         return mg_fail(error, MARGIN_ERROR_FILE, "cannot open %s: %s", path, strerror(errno));
     mg_source opened = {0};
