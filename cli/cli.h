@@ -81,6 +81,10 @@ typedef struct cli_session {
  * all is well. */
 int cli_session_open(cli_session *session, const cli_arguments *arguments);
 void cli_session_close(cli_session *session);
+/* To be called before a result is written (NULL or "-": standard output). EXIT_INTERRUPTED, with a
+ * message, if an interrupt came already; one that comes from here on still ends the program where
+ * writing waits for a reader. */
+int cli_writes_to(const char *path);
 /* Prints the session's error as "margin: ..." and returns the exit code for a status below 0. */
 int cli_failed(cli_session *session, margin_status status);
 int cli_exit_code(margin_status status);
@@ -128,6 +132,9 @@ void text_short(cli_text *text, double value);  /* four digits or a whole number
  * starts at `column`. */
 void text_wrapped(cli_text *text, const char *words, int indent, int column);
 void text_cell(cli_text *text, const char *string); /* CSV cell, quoted where needed */
+/* A name from the data for people: control characters, which could steer a terminal, become '?'; at
+ * most `most` characters (0: all), with spaces behind to `width`, or in front to -width. */
+void text_name(cli_text *text, const char *name, int width, int most);
 void text_free(cli_text *text);
 
 /* JSON: key NULL inside an array. NaN and infinities become null. */

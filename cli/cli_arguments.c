@@ -245,6 +245,10 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
     if (a->missing && !strcmp(a->missing, "mean") && strcmp(command->name, "fit") != 0)
         return cli_usage_error(command, "--missing mean goes with 'margin fit': the model then "
                                         "remembers the means and fills them in by itself");
+    if (a->output && ((a->trace && !strcmp(a->output, a->trace)) ||
+                      (a->margins && !strcmp(a->output, a->margins))))
+        return cli_usage_error(command, "%s would be written twice: -o and %s need two files",
+                               a->output, a->trace ? "--trace" : "--margins");
     if (a->probabilities && a->scores)
         return cli_usage_error(command, "--proba and --scores exclude each other");
     if (a->separator && strlen(a->separator) != 1 && strcmp(a->separator, "tab") != 0 &&

@@ -7,16 +7,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* The signal handler can reach its context no other way. */
 static margin_context *volatile signalled_context;
+static volatile sig_atomic_t interrupted, writing_directly;
 static bool progress_shown;
 
+/* Writing to a pipe or terminal may wait for ever and leaves no file to tidy up: there an interrupt
+ * ends the program at once. Everything else is asked to end. */
 static void on_signal(int number) {
     (void)number;
+    if (writing_directly) _exit(EXIT_INTERRUPTED);
+    interrupted = 1;
     if (signalled_context) margin_context_cancel(signalled_context);
+}
+
+int cli_writes_to(const char *path) {
+    struct stat file;
+    bool standard = !path || !strcmp(path, "-");
+    writing_directly = standard || (!stat(path, &file) && !S_ISREG(file.st_mode));
+    if (!interrupted) return EXIT_DONE;
+    cli_progress_end();
+    fputs("margin: interrupted\n", stderr);
+    return EXIT_INTERRUPTED;
 }
 
 double cli_clock(void) {
@@ -73,6 +89,7 @@ int cli_session_open(cli_session *session, const cli_arguments *arguments) {
     margin_status status = margin_context_create(&options, &session->context, &session->error);
     if (status < 0) return cli_failed(session, status);
     signalled_context = session->context;
+    interrupted = writing_directly = 0;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;

@@ -57,6 +57,7 @@ void text_number(cli_text *text, double value) {
 void text_short(cli_text *text, double value) {
     char number[64];
     bool whole = fabs(value) < 1e15 && value == floor(value);
+    if (isnan(value)) value = fabs(value); /* NaN has no sign to speak of */
     snprintf(number, sizeof number, whole ? "%.0f" : "%.4g", value);
     text_puts(text, number);
 }
@@ -94,6 +95,32 @@ void text_cell(cli_text *text, const char *string) {
     text_add(text, "\"", 1);
 }
 
+/* Bytes of the first `most` characters of UTF-8 (0: all), and how many characters they are. */
+static size_t name_bytes(const char *name, int most, int *characters) {
+    size_t length = 0;
+    for (*characters = 0; name[length] && (most == 0 || *characters < most); ++*characters)
+        do
+            length++;
+        while (((unsigned char)name[length] & 0xc0) == 0x80);
+    return length;
+}
+
+void text_name(cli_text *text, const char *name, int width, int most) {
+    int characters;
+    size_t length = name_bytes(name, most, &characters);
+    int blanks = abs(width) - characters;
+    if (width < 0 && blanks > 0) text_printf(text, "%*s", blanks, "");
+    for (size_t i = 0, end; i < length; i = end) {
+        for (end = i; end < length && (unsigned char)name[end] >= 0x20 && name[end] != 0x7f; end++)
+            if (name[end] == (char)0xc2 && ((unsigned char)name[end + 1] & 0xe0) == 0x80) break;
+        text_add(text, name + i, end - i);
+        if (end == length) break;
+        text_add(text, "?", 1);
+        end += (unsigned char)name[end] == 0xc2 ? 2 : 1; /* U+0080 to U+009F take two bytes */
+    }
+    if (width > 0 && blanks > 0) text_printf(text, "%*s", blanks, "");
+}
+
 void text_free(cli_text *text) {
     free(text->data);
     memset(text, 0, sizeof *text);
@@ -101,7 +128,11 @@ void text_free(cli_text *text) {
 
 int text_finish(cli_session *session, cli_text *text, const char *path) {
     cli_progress_end();
-    int code = EXIT_DONE;
+    int code = cli_writes_to(path);
+    if (code) {
+        text_free(text);
+        return code;
+    }
     if (text->failed) {
         fputs("margin: out of memory for the answer's text\n", stderr);
         code = EXIT_NO_MEMORY;

@@ -30,19 +30,23 @@ static void json_column(cli_text *text, const margin_column_summary *s, bool tar
 }
 
 static void print_column(cli_text *text, const margin_column_summary *s, bool target) {
-    text_printf(text, "%-24.24s %-9s%s %9lld ", s->column.name, s->type, target ? "*" : " ",
-                (long long)s->missing);
+    text_name(text, s->column.name, 24, 24);
+    text_printf(text, " %-9s%s %9lld ", s->type, target ? "*" : " ", (long long)s->missing);
     if (s->distinct >= 0)
         text_printf(text, "%9lld ", (long long)s->distinct);
     else
         text_printf(text, "%9s ", ">1000");
     if (s->column.kind == MARGIN_CATEGORICAL) {
-        if (s->top >= 0)
-            text_printf(text, "most often %s (%lld)", s->column.categories[s->top],
-                        (long long)s->top_count);
+        if (s->top >= 0) {
+            text_puts(text, "most often ");
+            text_name(text, s->column.categories[s->top], 0, 40);
+            text_printf(text, " (%lld)", (long long)s->top_count);
+        }
     } else {
-        text_printf(text, "%11.5g %11.5g %11.5g %11.5g", s->minimum, s->maximum, s->mean,
-                    s->deviation);
+        double numbers[] = {s->minimum, s->maximum, s->mean, s->deviation};
+        for (int k = 0; k < 4; k++) /* NaN has no sign to speak of */
+            text_printf(text, k ? " %11.5g" : "%11.5g",
+                        isnan(numbers[k]) ? fabs(numbers[k]) : numbers[k]);
     }
     text_puts(text, "\n");
 }

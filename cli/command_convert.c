@@ -35,11 +35,15 @@ int run_convert(const cli_arguments *arguments) {
         margin_write_options options = {.size = sizeof options,
                                         .labels = arguments->labels_out,
                                         .zero_based = arguments->zero_based};
-        status = margin_data_write(session.context, &data, arguments->words[1], &options,
-                                   &session.error);
+        code = cli_writes_to(arguments->words[1]);
+        if (!code)
+            status = margin_data_write(session.context, &data, arguments->words[1], &options,
+                                       &session.error);
         session.work_seconds = cli_clock() - start;
     }
-    if (status < 0) {
+    if (code) {
+        /* said already */
+    } else if (status < 0) {
         code = cli_failed(&session, status);
     } else if (arguments->json) {
         cli_text text = {0};

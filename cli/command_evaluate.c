@@ -49,10 +49,13 @@ static void print_confusion(cli_text *text, const margin_model *model, const mar
     if (m->classes > LARGEST) return;
     text_puts(text, "\ntrue \\ predicted\n");
     text_printf(text, "%-16s", "");
-    for (int64_t k = 0; k < m->classes; k++)
-        text_printf(text, " %10.10s", margin_model_class_name(model, k));
+    for (int64_t k = 0; k < m->classes; k++) {
+        text_puts(text, " ");
+        text_name(text, margin_model_class_name(model, k), -10, 10);
+    }
     for (int64_t i = 0; i < m->classes; i++) {
-        text_printf(text, "\n%-16.16s", margin_model_class_name(model, i));
+        text_puts(text, "\n");
+        text_name(text, margin_model_class_name(model, i), 16, 16);
         for (int64_t k = 0; k < m->classes; k++) {
             cli_text cell = {0};
             text_short(&cell, m->confusion[i * m->classes + k]);

@@ -84,9 +84,11 @@ static void describe_classes(cli_text *text, const margin_model *model, const ma
                           : NULL;
     if (!counts) return;
     count_classes(model, data, counts);
-    for (int64_t k = 0; k < classes; k++)
-        text_printf(text, "%s%s %lld", k ? ", " : ": ", margin_model_class_name(model, k),
-                    (long long)counts[k]);
+    for (int64_t k = 0; k < classes; k++) {
+        text_puts(text, k ? ", " : ": ");
+        text_name(text, margin_model_class_name(model, k), 0, 0);
+        text_printf(text, " %lld", (long long)counts[k]);
+    }
     free(counts);
 }
 
@@ -205,6 +207,8 @@ static int save_and_report(cli_session *session, const margin_report *report,
                            trace_writer *trace) {
     const cli_arguments *arguments = session->arguments;
     if (arguments->output) {
+        int code = cli_writes_to(arguments->output);
+        if (code) return code;
         margin_status status = margin_model_save(model, arguments->output, &session->error);
         if (status < 0) return cli_failed(session, status);
     }

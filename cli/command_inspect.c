@@ -115,15 +115,19 @@ static void json_model(cli_text *text, const margin_model *model) {
 static void print_score_title(cli_text *text, const margin_model *model, int64_t score) {
     int64_t first, second;
     margin_model_score_classes(model, score, &first, &second);
-    if (margin_model_score_count(model) == 1 && margin_model_class_count(model) == 2)
-        text_printf(text, "\nscore, positive for %s\n", margin_model_class_name(model, 1));
-    else if (margin_model_class_count(model) == 0)
+    bool rest = second < 0;
+    if (margin_model_class_count(model) == 0) {
         text_puts(text, "\nvalue\n");
-    else if (second < 0)
-        text_printf(text, "\nscore of %s\n", margin_model_class_name(model, first));
-    else
-        text_printf(text, "\nscore, positive for %s, negative for %s\n",
-                    margin_model_class_name(model, first), margin_model_class_name(model, second));
+        return;
+    }
+    if (margin_model_score_count(model) == 1 && margin_model_class_count(model) == 2) rest = true;
+    text_puts(text, rest && second < 0 ? "\nscore of " : "\nscore, positive for ");
+    text_name(text, margin_model_class_name(model, first), 0, 0);
+    if (!rest) {
+        text_puts(text, ", negative for ");
+        text_name(text, margin_model_class_name(model, second), 0, 0);
+    }
+    text_puts(text, "\n");
 }
 
 static void print_weights(cli_text *text, const margin_model *model, int64_t score) {
@@ -131,7 +135,9 @@ static void print_weights(cli_text *text, const margin_model *model, int64_t sco
     const margin_column *list = margin_model_features(model, &features);
     const double *weights = margin_model_weights(model, score);
     for (int64_t j = 0; j < features; j++) {
-        text_printf(text, "  %-28s ", list[j].name);
+        text_puts(text, "  ");
+        text_name(text, list[j].name, 28, 0);
+        text_puts(text, " ");
         text_number(text, weights[j]);
         text_puts(text, "\n");
     }
@@ -164,8 +170,10 @@ static void print_model(cli_text *text, const margin_model *model) {
     text_printf(text, "spec        %s\n", margin_model_spec(model));
     if (margin_model_class_count(model)) {
         text_puts(text, "classes     ");
-        for (int64_t k = 0; k < margin_model_class_count(model); k++)
-            text_printf(text, "%s%s", k ? ", " : "", margin_model_class_name(model, k));
+        for (int64_t k = 0; k < margin_model_class_count(model); k++) {
+            text_puts(text, k ? ", " : "");
+            text_name(text, margin_model_class_name(model, k), 0, 0);
+        }
         text_puts(text, "\n");
     }
     text_printf(text, "trained on  %lld rows, %lld columns\nminimised   %s\n%s   %s\n",

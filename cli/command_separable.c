@@ -51,10 +51,12 @@ static void print_hyperplane(cli_text *text, const margin_separation *s, const m
     text_short(text, s->margin_gap);
     text_puts(text, "\n\n");
     for (int64_t j = 0; j < s->columns; j++) {
+        text_puts(text, "  ");
         if (data->columns)
-            text_printf(text, "  %-28s ", data->columns[j].name);
+            text_name(text, data->columns[j].name, 28, 0);
         else
-            text_printf(text, "  x%-27lld ", (long long)j + 1);
+            text_printf(text, "x%-27lld", (long long)j + 1);
+        text_puts(text, " ");
         text_number(text, s->weights[j]);
         text_puts(text, "\n");
     }
@@ -74,11 +76,10 @@ static void print_side(cli_text *text, const char *title, const int64_t *rows,
 }
 
 static void print_proof(cli_text *text, const margin_separation *s) {
-    text_puts(text, "separable   no: these weighted means of the two classes coincide, so no "
-                    "hyperplane has them on "
-                    "different sides\nresidual    ");
+    text_puts(text, "residual    ");
     text_short(text, s->residual);
     text_puts(text, " of a column's range\n");
+    if (s->positive_count == 0 || s->negative_count == 0) return;
     print_side(text, "weights on rows of the positive class (sum 1)", s->positive_rows,
                s->positive_weights, s->positive_count);
     print_side(text, "weights on rows of the negative class (sum 1)", s->negative_rows,
@@ -91,9 +92,17 @@ static int answer(cli_session *session, margin_status status, const margin_separ
     if (session->arguments->json) {
         json_answer(&text, session, status, s);
     } else {
-        if (status != MARGIN_OK)
-            text_puts(&text, "undecided   neither answer could be proven in double precision; the "
-                             "nearest to one:\n");
+        if (status == MARGIN_STOPPED_TIME)
+            text_puts(&text,
+                      "undecided   the time limit came before either proof; the nearest pair "
+                      "of weighted means:\n");
+        else if (status != MARGIN_OK)
+            text_puts(&text,
+                      "undecided   neither answer could be proven in double precision (bring "
+                      "the columns to similar sizes); the nearest pair of weighted means:\n");
+        else if (!s->separable)
+            text_puts(&text, "separable   no: these weighted means of the two classes coincide, so "
+                             "no hyperplane has them on different sides\n");
         if (s->separable)
             print_hyperplane(&text, s, data);
         else

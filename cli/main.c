@@ -1,8 +1,11 @@
 /* margin: the program. Finds the command and runs it; see cli.h for what the commands share. */
 #include "cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const cli_command cli_commands[] = {
     {"fit", "SPEC DATA [-o MODEL] [--trace FILE]", "train a model and say how good it provably is",
@@ -68,23 +71,38 @@ static int unknown_command(const char *word) {
                            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
+/* Whether all that was printed arrived. */
+static int printed(void) {
+    if (!fflush(stdout) && !ferror(stdout)) return EXIT_DONE;
+    fprintf(stderr, "margin: cannot write standard output: %s\n", strerror(errno));
+    return EXIT_SYSTEM;
+}
+
+/* The number of a closed standard stream would go to the next file that is opened, and messages
+ * into that file. The stand-ins refuse what the stream is for, so using it still fails. */
+static void occupy_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 static int print_version(void) {
     margin_capabilities_info info;
     margin_capabilities(&info);
     printf("margin %s\ninstruction set  %s\ncores            %d\nlapack           %s\n",
            margin_version(), info.instruction_set, info.cores, info.lapack);
-    return EXIT_DONE;
+    return printed();
 }
 
 static int run_help(int count, char **words) {
     if (count == 0) {
         cli_print_help(NULL);
-        return EXIT_DONE;
+        return printed();
     }
     const cli_command *command = cli_find_command(words[0]);
     if (!command) return unknown_command(words[0]);
     cli_print_help(command);
-    return EXIT_DONE;
+    return printed();
 }
 
 static bool asks_for_help(int count, char **words) {
@@ -94,6 +112,7 @@ static bool asks_for_help(int count, char **words) {
 }
 
 int main(int count, char **words) {
+    occupy_standard_streams();
     if (count < 2) return cli_usage_error(NULL, "a command is missing");
     const char *first = words[1];
     if (!strcmp(first, "--version")) return print_version();
@@ -103,7 +122,7 @@ int main(int count, char **words) {
     if (!command) return unknown_command(first);
     if (asks_for_help(count - 2, words + 2)) {
         cli_print_help(command);
-        return EXIT_DONE;
+        return printed();
     }
     cli_arguments arguments;
     int code = cli_parse(command, count - 2, words + 2, &arguments);

@@ -240,6 +240,8 @@ def usage(d):
     refuses(1, 'fit', 'perceptron', iris, '--threads', '0', says=('--threads',))
     refuses(1, 'fit', 'perceptron', iris, '--memory', 'much', says=('--memory',))
     refuses(1, 'predict', 'm', iris, '--proba', '--scores')
+    refuses(1, 'fit', 'perceptron', iris, '-o', d / 'same', '--trace', d / 'same', says=('two files',))
+    refuses(1, 'evaluate', 'm', iris, '-o', d / 'same', '--margins', d / 'same', says=('two files',))
     refuses(4, 'fit', 'perceptron', iris, '--memory', '20K', says=('limit',))
     for words in (['--version'], ['--help'], ['help', 'fit'], ['fit', '--help'], ['learners'], ['learners', 'perceptron']):
         p = run(*words)
@@ -299,6 +301,64 @@ def interruption(d):
     expect(r.get('status') == 'stopped', 'a time limit stops with a usable model')
 
 
+def blocked_pipes(d):
+    """An interrupt also ends what waits for a reader or a writer."""
+    table, model, fifo = d / 'wide.csv', d / 'wide.margin', d / 'fifo'
+    table.write_text('a,b,y\n' + '1.25,2.5,u\n3.125,1.5,v\n' * 20000)
+    run('fit', 'perceptron', table, '-o', model)
+    os.mkfifo(fifo)
+    for words in (['convert', table, '-'], ['predict', model, table], ['check', fifo], ['fit', 'perceptron', table, '-o', fifo]):
+        silent, unread = os.pipe()
+        p = subprocess.Popen([program, *map(str, words)], stdout=unread, stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        still = p.poll() is None
+        p.send_signal(signal.SIGINT)
+        try:
+            p.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            p.wait()
+        os.close(silent)
+        os.close(unread)
+        expect(still and p.returncode == 130, f'{words[0]} waits and Ctrl-C ends it: exit {p.returncode}')
+
+
+def closed_streams(d):
+    """Output goes where it should or the command fails; never into a file that has taken the stream's number."""
+    table, copy = examples / 'iris.csv', d / 'copy.csv'
+    for words in (['help'], ['--version'], ['fit', '--help'], ['learners'], ['check', str(table)]):
+        p = subprocess.run(['sh', '-c', '"$@" >&-', 'sh', program, *words], capture_output=True, text=True)
+        expect(p.returncode == 5 and 'standard output' in p.stderr, f'{words} without standard output: exit {p.returncode} {p.stderr}')
+    p = subprocess.run(['sh', '-c', '"$@" <&- >&- 2>&-', 'sh', program, 'convert', str(table), str(copy)])
+    expect(p.returncode == 0 and copy.read_text() == table.read_text(), f'convert without standard streams: exit {p.returncode}')
+
+
+def names_for_people(d):
+    """Names from data cannot steer the terminal, and a long one does not fill the screen."""
+    table, model = d / 'names.csv', d / 'names.margin'
+    table.write_text('a\x1b[31mred,b\u009b2J,kind,y\n1,2,' + 'long' * 1000 + ',\x1b]0;x\x07u\n3,1,w,v\n')
+    run('fit', 'onehot | perceptron', table, '-o', model)
+    for words in (['check', table], ['inspect', model], ['evaluate', model, table], ['separable', table, '--ignore', 'kind'],
+                  ['fit', 'onehot | perceptron', table]):
+        p = run(*words)
+        expect(p.returncode == 0 and not [c for c in p.stdout if c < ' ' and c != '\n' or '\x7f' <= c <= '\x9f'],
+               f'{words[0]} prints no control characters: {p.stdout!r} {p.stderr}')
+    expect('a?[31mred' in run('check', table).stdout and len(run('check', table).stdout) < 1500, 'check shows names cleaned and cut')
+    (d / 'infinite.csv').write_text('a,y\ninf,1\n-inf,2\n')
+    expect('-nan' not in run('check', d / 'infinite.csv').stdout, 'NaN has no sign')
+
+
+def undecided(d):
+    """Two rows that only the last bit tells apart: neither answer is claimed."""
+    table = d / 'undecided.csv'
+    table.write_text('a,b,y\n1,1,1\n1.0000000000000002,1,0\n')
+    p = run('separable', table)
+    expect(p.returncode == 3 and 'undecided' in p.stdout and 'coincide' not in p.stdout, f'undecided is said: {p.stdout}')
+    expect(answer('separable', table, codes=(3,)).get('separable', 0) is None, 'undecided is null in JSON')
+    table.write_text('a,y\n1.7e308,1\n1.6e308,1\n-1.7e308,0\n')
+    expect(answer('separable', table, codes=(3,)).get('separable', 0) is None, 'no proof where a range is infinite')
+
+
 def pictures(d):
     model, trace = d / 'picture.margin', d / 'picture.csv'
     run('fit', 'perceptron(order=first)', examples / 'points.csv', '-o', model, '--trace', trace)
@@ -330,7 +390,8 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, pictures):
+    for part in (known_answers, iris_works, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
+                 names_for_people, undecided, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run
