@@ -178,7 +178,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
                      .columns = design->columns,
                      .size = design->columns + 1,
                      .samples = design->samples,
-                     .strictness = 0.7};
+                     .strictness = 0.95};
     mg_arena_init(&s->arena, design->heap);
     MG_GO(new_vectors(s));
     MG_GO(find_coordinates(s));
@@ -203,6 +203,12 @@ static void set_move(mg_smooth *s) {
     s->move_b = s->direction[s->columns] - s->vectors->dot(s->centre, s->move, s->columns);
     if (!s->objective->intercept) s->move_b = 0.0;
     s->slope = s->vectors->dot(s->here.gradient, s->direction, s->size);
+}
+
+margin_status mg_smooth_changes(mg_smooth *s, double *changes) {
+    set_move(s);
+    s->solution->passes++;
+    return mg_design_scores(s->design, s->move, s->move_b, changes, s->job->error);
 }
 
 static double slope_there(const mg_smooth *s) {

@@ -65,7 +65,10 @@ void mg_smooth_free(mg_smooth *s);
  * not lead down by more than rounding, and s->here is as it was. */
 margin_status mg_smooth_step(mg_smooth *s, bool *moved);
 
-/* Derivative of P at `here + t direction`, from the scores of here and there = here + direction. */
+/* Changes of the scores along s->direction: one pass. */
+margin_status mg_smooth_changes(mg_smooth *s, double *changes);
+
+/* The best length of a step, from the scores of here and there = here + direction. */
 margin_status mg_smooth_line(mg_smooth *s, double *t);
 
 /* Whether it is done: the proof is made as soon as the slack lets hope for it. */

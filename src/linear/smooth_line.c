@@ -95,6 +95,7 @@ static bool rises(const line_value *at) {
 static double next_point(const bracket *b, double t, const line_value *at) {
     const double next = t - at->slope / at->curvature;
     const double margin = 0.01 * (b->high - b->low);
+    if (isinf(b->high)) return fmax(1.5 * t, fmin(next, 10.0 * t));
     if (isfinite(at->value) && next > b->low + margin && next < b->high - margin) return next;
     if (next > b->low && next < b->high && fabs(next - t) < margin) return next;
     return 0.5 * (b->low + b->high);
@@ -109,8 +110,8 @@ margin_status mg_smooth_line(mg_smooth *s, double *t) {
         MG_TRY(look(s, *t, &at));
         if (isfinite(at.value) && fabs(at.slope) <= enough) break;
         *(rises(&at) ? &b.high : &b.low) = *t;
-        if (b.low >= longest || b.high - b.low <= 1e-12 * b.high) break;
-        *t = isinf(b.high) ? 4.0 * *t : next_point(&b, *t, &at);
+        if (b.low >= longest || (isfinite(b.high) && b.high - b.low <= 1e-12 * b.high)) break;
+        *t = next_point(&b, *t, &at);
     }
     if (rises(&at) && fabs(at.slope) > enough && b.low > 0.0) *t = b.low;
     return MARGIN_OK;

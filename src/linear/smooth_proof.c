@@ -67,28 +67,38 @@ bool mg_smooth_is_idle(const mg_smooth *s) {
 
 /* ---- Directions without end ------------------------------------------------------------------ */
 
-/* Whether Newton's step moves some margins up by more than `little` and none down by as much: then
- * the loss falls along it for ever. At an optimum the step would be 0. */
-static margin_status recedes(mg_smooth *s, bool *yes) {
-    static const double little = 1e-4;
+/* Newton's direction, and the least and the greatest change of a margin along it. */
+static margin_status look_ahead(mg_smooth *s, double *least, double *most) {
     const int8_t *sign = s->design->problem->sign;
-    double least = (double)INFINITY, most = -(double)INFINITY;
-    *yes = s->separated;
-    if (s->separated || !falls_for_ever(s) || !mg_smooth_can_factor(s)) return MARGIN_OK;
     MG_TRY(mg_smooth_factor(s, s->samples, false));
     for (int64_t j = 0; j < s->size; j++)
         s->direction[j] = -s->here.gradient[j];
     mg_smooth_solve(s, s->direction);
-    for (int64_t j = 0; j < s->columns; j++)
-        s->move[j] = s->factor[j] * s->direction[j];
-    s->move_b = s->direction[s->columns] - s->vectors->dot(s->centre, s->move, s->columns);
-    MG_TRY(mg_design_scores(s->design, s->move, s->objective->intercept ? s->move_b : 0.0,
-                            s->there.scores, s->job->error));
+    MG_TRY(mg_smooth_changes(s, s->there.scores));
+    *least = (double)INFINITY;
+    *most = -(double)INFINITY;
     for (int64_t i = 0; i < s->samples; i++) {
-        least = fmin(least, sign[i] * s->there.scores[i]);
-        most = fmax(most, sign[i] * s->there.scores[i]);
+        *least = fmin(*least, sign[i] * s->there.scores[i]);
+        *most = fmax(*most, sign[i] * s->there.scores[i]);
     }
-    *yes = most > 0.1 && least > -little * most;
+    return MARGIN_OK;
+}
+
+/* Whether the loss falls for ever in the direction in which Newton's method goes: some margins grow
+ * and none falls. At an optimum no margin would change; so it goes on until one or the other is
+ * plain. */
+static margin_status recedes(mg_smooth *s, bool *yes) {
+    enum { MOST_STEPS = 5 };
+    static const double still = 0.05, little = 1e-4;
+    double least, most;
+    bool moved = true;
+    if (s->separated || !falls_for_ever(s) || !mg_smooth_can_factor(s)) return MARGIN_OK;
+    for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
+        MG_TRY(look_ahead(s, &least, &most));
+        if (most < still) return MARGIN_OK;
+        *yes = least > -little * most;
+        if (!*yes) MG_TRY(mg_smooth_step(s, &moved));
+    }
     return MARGIN_OK;
 }
 
@@ -126,11 +136,10 @@ static void explain(mg_smooth *s, margin_status ended, bool recession) {
 margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
     bool recession = false;
+    if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED) MG_TRY(recedes(s, &recession));
     MG_TRY(prove(s));
-    MG_TRY(recedes(s, &recession));
     out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
-    if (recession && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
-    if (out->status == MARGIN_OK && ended == MARGIN_STOPPED_STALLED) s->separated = false;
+    if ((recession || s->separated) && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
     explain(s, ended, recession);
     return out->status;
 }

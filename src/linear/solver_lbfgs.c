@@ -7,11 +7,12 @@
  *
  * H0 is the Hessian of a few rows (Byrd, Chin, Neveitt, Nocedal, "On the use of stochastic Hessian
  * information in optimization methods for machine learning", SIAM J. Optim. 21, 2011, use such rows
- * for products; here they are factored once, and the pairs mend what the sample got wrong).
- * Whenever progress slows the sample grows eightfold, in the end to all rows in double precision:
- * then this is Newton's method. A pass over the data costs the same whatever H0 is, so a good H0 is
- * what counts; but with many columns a factor costs many passes. So the price is rent or buy: until
- * as many passes were made as the factor costs, the diagonal of H will do. */
+ * for products; here they are factored once, and the pairs mend what the sample got wrong). Where
+ * the curvature has changed it is made anew; where progress is slow its sample grows eightfold, in
+ * the end to all rows in double precision: then this is Newton's method. A pass over the data costs
+ * the same whatever H0 is, so a good H0 is what counts; but with many columns a factor costs many
+ * passes. So the price is rent or buy: until as many passes were made as the factor costs, the
+ * diagonal of H will do. Between factors H0 is scaled to the curvature along the last step. */
 #include "linear/smooth.h"
 
 #include <math.h>
@@ -26,8 +27,11 @@ enum {
 };
 /* Progress is slow if a step promises more than this share of what the one before promised. */
 static const double slow = 0.25;
-/* Passes that a first factor may cost without any made. */
-static const double small_price = 2.0;
+/* The curvature has changed if the last step, or the scale of H0, is beyond this factor. */
+static const double changed = 2.0;
+/* What a factor may cost, in passes, whether so many were made or not: where progress is slow, and
+ * for a larger sample where only the curvature has changed. */
+static const double small_price = 2.0, tiny_price = 1.0;
 
 typedef struct lbfgs {
     mg_smooth s;
@@ -35,8 +39,9 @@ typedef struct lbfgs {
     double product[PAIRS];   /* step . change */
     int count, oldest;
     double *base;        /* size: diagonal H0 where there is no factor */
-    int64_t next_rows;   /* of the next sample; beyond all rows: none is left to be made */
-    bool exact_left;     /* all rows in double precision were not yet tried */
+    double *solved;      /* size */
+    double scale;        /* of H0^-1 */
+    int level;           /* of the factor; -1: none */
     int64_t since;       /* steps since the factor */
     int64_t rented;      /* passes since it */
     double last, before; /* what the last two steps promised: -slope */
@@ -56,63 +61,74 @@ static margin_status set_diagonal(lbfgs *m) {
     return MARGIN_OK;
 }
 
-static margin_status build(lbfgs *m, int64_t rows, bool single) {
-    MG_TRY(mg_smooth_factor(&m->s, rows, single));
+/* Level by level the factor comes nearer to the Hessian: samples in single precision, eight times
+ * as many rows each, then all rows in double precision (at once if the first sample would be all).
+ */
+typedef struct level {
+    int64_t rows;
+    bool single, last;
+} level;
+
+static level level_at(const lbfgs *m, int number) {
+    const int64_t all = m->s.samples;
+    int64_t rows = MG_MAX(FIRST_ROWS, ROWS_PER_COLUMN * m->s.size);
+    int k = 0;
+    for (; k < number && rows < all; k++)
+        rows = rows > all / GROWTH ? all : rows * GROWTH;
+    const bool exact = rows >= all && (k == 0 || k < number);
+    return (level){MG_MIN(rows, all), !exact, exact};
+}
+
+static margin_status build(lbfgs *m, int number) {
+    const level l = level_at(m, number);
+    MG_TRY(mg_smooth_factor(&m->s, l.rows, l.single));
+    m->level = number;
     m->count = 0;
+    m->scale = 1.0;
     m->since = m->rented = 0;
     m->last = m->before = (double)INFINITY;
     return MARGIN_OK;
 }
 
-static margin_status build_next(lbfgs *m) {
-    const int64_t all = m->s.samples;
-    if (m->next_rows < all || m->s.factored_rows < all) {
-        const int64_t rows = MG_MIN(m->next_rows, all);
-        m->next_rows = rows < all ? rows * GROWTH : all;
-        return build(m, rows, true);
-    }
-    m->exact_left = false;
-    return build(m, all, false);
+/* The curvature is no longer that of the factor: steps do not fit as they are. */
+static bool has_changed(const lbfgs *m) {
+    if (m->since == 0) return false;
+    return m->s.cut || m->s.step > changed || m->scale > changed || m->scale < 1.0 / changed;
 }
 
-static double next_price(const lbfgs *m) {
-    const int64_t all = m->s.samples;
-    const bool exact = m->next_rows >= all && m->s.factored_rows >= all;
-    return mg_smooth_price(&m->s, m->next_rows, !exact);
+static double price_at(const lbfgs *m, int number) {
+    const level l = level_at(m, number);
+    return mg_smooth_price(&m->s, l.rows, l.single);
 }
 
-/* A better factor where progress is slow and the price is right. */
+/* A new factor where the last one serves no longer and the price is right: of the next level if
+ * progress is slow or it costs little, else of the same level if the curvature is another one. */
 static margin_status improve(lbfgs *m) {
-    const mg_smooth *s = &m->s;
-    if (!m->exact_left && s->factored_rows >= s->samples) {
-        /* the Hessian itself: make it anew where it has changed */
-        const bool again = s->cut || m->since > STEPS_BEFORE_GROWTH;
-        if (again && (double)m->rented >= mg_smooth_price(s, s->samples, false))
-            return build(m, s->samples, false);
-        return MARGIN_OK;
-    }
-    if (!mg_smooth_can_factor(s)) return MARGIN_OK;
-    const double price = next_price(m);
-    if (s->factored_rows == 0) {
-        if (price <= small_price || (double)m->rented >= price) return build_next(m);
-        return MARGIN_OK;
-    }
-    const bool is_slow = s->cut || (m->since > STEPS_BEFORE_GROWTH && m->last > slow * m->before);
-    if (is_slow && ((double)m->rented >= price || price <= small_price)) return build_next(m);
+    const bool none = m->level < 0;
+    const bool is_slow = m->since > STEPS_BEFORE_GROWTH && m->last > slow * m->before;
+    const double rented = (double)m->rented;
+    if (!mg_smooth_can_factor(&m->s) || !(none || is_slow || has_changed(m))) return MARGIN_OK;
+    const int next = !none && level_at(m, m->level).last ? m->level : m->level + 1;
+    const double most = none || is_slow ? fmax(small_price, rented) : tiny_price;
+    if (price_at(m, next) <= most) return build(m, next);
+    if (!none && price_at(m, m->level) <= rented) return build(m, m->level);
     return MARGIN_OK;
 }
 
 /* Where steps lead nowhere: whatever is left to try. False: nothing. */
 static margin_status escalate(lbfgs *m, bool *tried) {
+    const bool idle = mg_smooth_is_idle(&m->s), exact = m->level >= 0 && level_at(m, m->level).last;
     *tried = true;
-    if (m->exact_left && mg_smooth_can_factor(&m->s)) {
-        m->next_rows = m->s.samples;
-        m->exact_left = false;
-        m->s.idle_steps = 0;
-        return build(m, m->s.samples, false);
+    if (mg_smooth_can_factor(&m->s) && (!exact || (!idle && m->since > 1))) {
+        int number = MG_MAX(m->level, 0);
+        while (!level_at(m, number).last)
+            number++;
+        if (!exact) m->s.idle_steps = 0;
+        return build(m, number);
     }
-    *tried = m->count > 0 && !m->s.proven_here;
+    *tried = m->count > 0 && !idle;
     m->count = 0;
+    m->scale = 1.0;
     return MARGIN_OK;
 }
 
@@ -122,24 +138,27 @@ static int pair_at(const lbfgs *m, int age) {
     return (m->oldest + age) % PAIRS;
 }
 
-/* x = H0^-1 x; the diagonal is scaled to the last pair. */
+/* x = scale H0^-1 x */
 static void solve_base(const lbfgs *m, double *x) {
     const mg_smooth *s = &m->s;
-    if (s->factored_rows > 0) {
+    if (s->factored_rows > 0)
         mg_smooth_solve(s, x);
-        return;
-    }
-    double scale = 1.0;
-    if (m->count > 0) {
-        const int last = pair_at(m, m->count - 1);
-        const double *change = m->changes + last * s->size;
-        double square = 0.0;
+    else
         for (int64_t j = 0; j < s->size; j++)
-            square += change[j] * change[j] / m->base[j];
-        scale = m->product[last] / square;
-    }
+            x[j] /= m->base[j];
     for (int64_t j = 0; j < s->size; j++)
-        x[j] *= scale / m->base[j];
+        x[j] *= m->scale;
+}
+
+/* So that H0 has the curvature that was seen along the last step. */
+static void set_scale(lbfgs *m) {
+    const mg_smooth *s = &m->s;
+    const int last = pair_at(m, m->count - 1);
+    const double *change = m->changes + last * s->size;
+    m->scale = 1.0;
+    memcpy(m->solved, change, (size_t)s->size * sizeof *change);
+    solve_base(m, m->solved);
+    m->scale = m->product[last] / s->vectors->dot(change, m->solved, s->size);
 }
 
 static void set_direction(lbfgs *m) {
@@ -175,6 +194,7 @@ static void keep_pair(lbfgs *m) {
         m->count++;
     else
         m->oldest = (m->oldest + 1) % PAIRS;
+    set_scale(m);
 }
 
 /* ---- The method ------------------------------------------------------------------------------ */
@@ -183,16 +203,17 @@ static margin_status begin(lbfgs *m, mg_linear_job *job, mg_linear_solution *sol
     memset(m, 0, sizeof *m);
     MG_TRY(mg_smooth_begin(job, solution, &m->s));
     const int64_t size = m->s.size;
-    m->steps = mg_arena_new(&m->s.arena, (2 * PAIRS + 1) * size, sizeof *m->steps);
+    m->steps = mg_arena_new(&m->s.arena, (2 * PAIRS + 2) * size, sizeof *m->steps);
     if (!m->steps) {
         mg_smooth_free(&m->s);
-        return mg_no_memory(job->context->heap, (2 * PAIRS + 1) * size, sizeof(double),
+        return mg_no_memory(job->context->heap, (2 * PAIRS + 2) * size, sizeof(double),
                             "the steps of L-BFGS", job->error);
     }
     m->changes = m->steps + PAIRS * size;
     m->base = m->changes + PAIRS * size;
-    m->next_rows = MG_MAX(FIRST_ROWS, ROWS_PER_COLUMN * size);
-    m->exact_left = true;
+    m->solved = m->base + size;
+    m->scale = 1.0;
+    m->level = -1;
     m->last = m->before = (double)INFINITY;
     return MARGIN_OK;
 }
