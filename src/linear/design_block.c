@@ -84,6 +84,15 @@ void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t 
         }
 }
 
+void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t count,
+                             const double *centre, const double *weights, double *sum,
+                             double *squares) {
+    const mg_design *d = list->design;
+    const void *rows[MG_CHUNK_ROWS];
+    find_rows(list, first, count, rows);
+    d->rows->moments(rows, count, d->columns, centre, weights, sum, squares);
+}
+
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
 int64_t mg_pass_sums_size(int64_t columns) {

@@ -30,6 +30,11 @@ void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *wei
 /* sum += r[k - first] x_k, or x_k - centre: see mg_design_from_rows */
 void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t count,
                               const double *r, double *sum);
+/* Dense rows, in X's units: sum += weights[k - first] (x_k - centre), squares += that of the
+ * squares. */
+void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t count,
+                             const double *centre, const double *weights, double *sum,
+                             double *squares);
 /* The gradient in A's units from such a sum; total: the sum of r. */
 void mg_design_from_rows(const mg_design *d, double total, double *gradient);
 

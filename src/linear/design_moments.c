@@ -13,14 +13,13 @@
 enum { SAMPLE_ROWS = 4096 };
 
 typedef struct moment_walk {
-    const mg_design *design;
-    int64_t stride;       /* every stride-th sample */
+    mg_visit_list list;
     const double *center; /* k; NULL: 0 */
     bool sparse;
 } moment_walk;
 
 /* Arrays of `columns` numbers one behind the other: first, second, stored (the weight of the stored
- * values; dense: scratch for a row), then the columns of a sparse row. */
+ * values), then room for a sparse row: its values, their columns. */
 typedef struct moment_sums {
     double weight;
     int64_t columns;
@@ -35,7 +34,7 @@ static void start_moments(void *state, void *argument) {
     const moment_walk *walk = argument;
     moment_sums *sums = state;
     sums->weight = 0.0;
-    sums->columns = walk->design->columns;
+    sums->columns = walk->list.design->columns;
     memset(sums->numbers, 0, (size_t)(3 * sums->columns) * sizeof *sums->numbers);
 }
 
@@ -49,22 +48,11 @@ static void merge_moments(void *into, const void *from, void *argument) {
         a->numbers[j] += b->numbers[j];
 }
 
-static void add_dense_row(const moment_walk *walk, int64_t row, double weight, moment_sums *sums) {
-    const int64_t n = sums->columns;
-    double *first = sums->numbers, *second = first + n, *value = second + n;
-    mg_row_expand(&walk->design->problem->x, row, value);
-    for (int64_t j = 0; j < n; j++) {
-        const double from_center = walk->center ? value[j] - walk->center[j] : value[j];
-        first[j] += weight * from_center;
-        second[j] += weight * from_center * from_center;
-    }
-}
-
 static void add_sparse_row(const moment_walk *walk, int64_t row, double weight, moment_sums *sums) {
     const int64_t n = sums->columns;
     double *first = sums->numbers, *second = first + n, *stored = second + n, *value = stored + n;
     int64_t *column = (int64_t *)(value + n);
-    const int64_t length = mg_sparse_row(&walk->design->problem->x, row, column, value);
+    const int64_t length = mg_sparse_row(&walk->list.design->problem->x, row, column, value);
     for (int64_t k = 0; k < length; k++) {
         const int64_t j = column[k];
         const double from_center = walk->center ? value[k] - walk->center[j] : value[k];
@@ -74,18 +62,27 @@ static void add_sparse_row(const moment_walk *walk, int64_t row, double weight, 
     }
 }
 
+static void add_dense_rows(const moment_walk *walk, int64_t first, int64_t count,
+                           const double *weights, moment_sums *sums) {
+    mg_design_chunk_moments(&walk->list, first, count, walk->center, weights, sums->numbers,
+                            sums->numbers + sums->columns);
+}
+
 static margin_status add_moments(void *state, const mg_block *block, void *argument) {
     const moment_walk *walk = argument;
-    const mg_problem *problem = walk->design->problem;
+    const mg_problem *problem = walk->list.design->problem;
+    const int64_t chunk = walk->list.design->chunk_rows;
     moment_sums *sums = state;
-    for (int64_t k = block->first; k < block->first + block->count; k++) {
-        const int64_t i = k * walk->stride, row = mg_sample_row(problem, i);
-        const double weight = mg_sample_weight(problem, i);
-        sums->weight += weight;
-        if (walk->sparse)
-            add_sparse_row(walk, row, weight, sums);
-        else
-            add_dense_row(walk, row, weight, sums);
+    double weights[MG_CHUNK_ROWS];
+    for (int64_t at = 0; at < block->count; at += chunk) {
+        const int64_t first = block->first + at, count = MG_MIN(chunk, block->count - at);
+        for (int64_t k = 0; k < count; k++) {
+            const int64_t i = mg_visit_sample(&walk->list, first + k);
+            weights[k] = mg_sample_weight(problem, i);
+            sums->weight += weights[k];
+            if (walk->sparse) add_sparse_row(walk, mg_sample_row(problem, i), weights[k], sums);
+        }
+        if (!walk->sparse) add_dense_rows(walk, first, count, weights, sums);
     }
     return MARGIN_OK;
 }
@@ -130,22 +127,35 @@ static void hand_over(const mg_design *d, const moment_sums *sums, double *mean,
     }
 }
 
+/* Every stride-th sample. */
+static margin_status choose_samples(const mg_design *d, int64_t **chosen, int64_t *count,
+                                    margin_error *error) {
+    const int64_t stride = MG_MAX(d->samples / SAMPLE_ROWS, 1);
+    *count = MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
+    MG_NEW(d->heap, *chosen, *count, "a sample of the rows", error);
+    for (int64_t k = 0; k < *count; k++)
+        (*chosen)[k] = k * stride;
+    return MARGIN_OK;
+}
+
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error) {
-    const int64_t stride = MG_MAX(d->samples / SAMPLE_ROWS, 1);
-    const int64_t sampled = MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
-    moment_walk walk = {.design = d, .stride = stride, .sparse = mg_is_csr(&d->problem->x)};
+    int64_t *chosen = NULL, count = 0;
+    moment_walk walk = {.list = {d, NULL}, .sparse = mg_is_csr(&d->problem->x)};
     moment_sums *sums = mg_new(d->heap, sums_size(d->columns), 1);
     margin_status status;
     if (!sums)
         return mg_no_memory(d->heap, sums_size(d->columns), 1, "means of the columns", error);
-    MG_GO(sum_moments(d, &walk, sampled, sums, error));
+    MG_GO(choose_samples(d, &chosen, &count, error));
+    walk.list.chosen = chosen;
+    MG_GO(sum_moments(d, &walk, count, sums, error));
     memcpy(mean, sums->numbers, (size_t)d->columns * sizeof *mean);
     walk.center = mean;
-    if (exact) walk.stride = 1;
-    MG_GO(sum_moments(d, &walk, exact ? d->samples : sampled, sums, error));
+    if (exact) walk.list.chosen = NULL;
+    MG_GO(sum_moments(d, &walk, exact ? d->samples : count, sums, error));
     hand_over(d, sums, mean, deviation);
 done:
+    mg_free(d->heap, chosen);
     mg_free(d->heap, sums);
     return status;
 }

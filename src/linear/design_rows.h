@@ -15,6 +15,9 @@ typedef struct mg_design_rows {
     /* sum_j += sum_k r_k (x_kj - centre_j) */
     void (*gradient)(const void *const *rows, int64_t count, int64_t columns, const double *centre,
                      const double *r, double *sum);
+    /* first_j += sum_k weights_k (x_kj - centre_j), second_j likewise of the squares */
+    void (*moments)(const void *const *rows, int64_t count, int64_t columns, const double *centre,
+                    const double *weights, double *first, double *second);
 } mg_design_rows;
 
 /* For a dense view; NULL for a sparse one. */

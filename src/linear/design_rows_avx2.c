@@ -21,5 +21,5 @@ enum { TOGETHER = 4, MOST_ROWS = MG_CHUNK_ROWS };
 #define LOAD_PART(p, n) vec_widen_part(p, n)
 #include "linear/design_rows_tmpl.h"
 
-const mg_design_rows mg_design_rows_avx2[2] = {{scores_f64, gradient_f64},
-                                               {scores_f32, gradient_f32}};
+const mg_design_rows mg_design_rows_avx2[2] = {{scores_f64, gradient_f64, moments_f64},
+                                               {scores_f32, gradient_f32, moments_f32}};

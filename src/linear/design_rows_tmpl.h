@@ -109,3 +109,58 @@ static void NAME(gradient)(const void *const *rows, int64_t count, int64_t n, co
     else
         NAME(gradient_of)(x, kept, n, false, NULL, factor, sum);
 }
+
+/* One vector of columns; everything but the addresses is a constant where this is called, `left`
+ * too except for the last columns. */
+MG_INLINE void NAME(add_moment)(const REAL *const *x, int rows, int64_t j, int64_t left,
+                                bool centred, const double *centre, const vec *weight,
+                                double *first, double *second) {
+    const vec middle = centred ? NAME(part)(centre + j, left) : vec_zero();
+    vec sum = NAME(part)(first + j, left), squares = NAME(part)(second + j, left);
+    for (int k = 0; k < rows; k++) {
+        const vec value = NAME(value)(x[k], j, left, centred, middle);
+        const vec weighted = vec_multiply(weight[k], value);
+        sum = vec_add(sum, weighted);
+        squares = vec_fma(weighted, value, squares);
+    }
+    if (left == LANES) {
+        vec_store(first + j, sum);
+        vec_store(second + j, squares);
+    } else {
+        vec_store_part(first + j, sum, left);
+        vec_store_part(second + j, squares, left);
+    }
+}
+
+MG_INLINE void NAME(add_moments)(const REAL *const *x, int rows, int64_t n, bool centred,
+                                 const double *centre, const double *weights, double *first,
+                                 double *second) {
+    vec weight[TOGETHER];
+    int64_t j = 0;
+    for (int k = 0; k < rows; k++)
+        weight[k] = vec_set(weights[k]);
+    for (; j + LANES <= n; j += LANES)
+        NAME(add_moment)(x, rows, j, LANES, centred, centre, weight, first, second);
+    if (j < n) NAME(add_moment)(x, rows, j, n - j, centred, centre, weight, first, second);
+}
+
+MG_INLINE void NAME(moments_of)(const REAL *const *x, int64_t count, int64_t n, bool centred,
+                                const double *centre, const double *weights, double *first,
+                                double *second) {
+    int64_t k = 0;
+    for (; k + TOGETHER <= count; k += TOGETHER)
+        NAME(add_moments)(x + k, TOGETHER, n, centred, centre, weights + k, first, second);
+    for (; k < count; k++)
+        NAME(add_moments)(x + k, 1, n, centred, centre, weights + k, first, second);
+}
+
+static void NAME(moments)(const void *const *rows, int64_t count, int64_t n, const double *centre,
+                          const double *weights, double *first, double *second) {
+    const REAL *x[MOST_ROWS];
+    for (int64_t k = 0; k < count; k++)
+        x[k] = rows[k];
+    if (centre)
+        NAME(moments_of)(x, count, n, true, centre, weights, first, second);
+    else
+        NAME(moments_of)(x, count, n, false, NULL, weights, first, second);
+}
