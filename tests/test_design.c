@@ -368,11 +368,12 @@ static margin_status run_all(margin_context *context, void *user, margin_error *
     const design_case *c = user;
     mg_design d = {0};
     const int64_t n = c->problem.count, p = c->problem.x.columns;
-    double *numbers = space(2 * n + 2 * p + (p + 1) * (p + 1));
+    const int64_t length = 2 * n + 2 * p + (p + 1) * (p + 1);
+    double *numbers = space(length);
     margin_status status;
     const mg_gram_request request = {0};
     mg_loss_point point = {.gradient = numbers + n};
-    memset(numbers, 0, (size_t)(n + p) * sizeof *numbers);
+    memset(numbers, 0, (size_t)length * sizeof *numbers);
     MG_GO(mg_design_create(context, &c->problem, &d, failure));
     MG_GO(mg_design_scores(&d, numbers + n, 0, numbers, failure));
     MG_GO(mg_design_gradient(&d, numbers, numbers + n, NULL, failure));

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef void (*array_function)(mg_isa isa, const double *x, int64_t count, double *out);
@@ -24,6 +25,7 @@ static void check_accuracy(array_function f, long double (*exact)(long double), 
                            double limit) {
     static double out[NUMBERS];
     double worst = 0;
+    if (getenv("MARGIN_TEST_LAUNCHED")) skip(); /* valgrind rounds long double to double */
     f(mg_isa_level(), x, NUMBERS, out);
     for (int i = 0; i < NUMBERS; i++)
         worst = fmax(worst, ulps(out[i], exact((long double)x[i])));
