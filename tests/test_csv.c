@@ -154,7 +154,7 @@ static void separators_are_found(void **state) {
     margin_table *table = NULL;
     margin_read_options options = {.size = sizeof options, .target = "", PLAIN};
     assert_int_equal(
-        margin_table_parse(csv_context, "a,b\tc,d\n", 8, "a.tsv", &options, &table, NULL),
+        margin_table_parse(csv_context, "a,b\tc,d\n", 8, "a.TSV", &options, &table, NULL),
         MARGIN_OK);
     assert_int_equal(margin_table_info(table).separator, '\t');
     margin_table_free(table);

@@ -27,6 +27,17 @@ static void test_edit_distance(void **state) {
     assert_int_equal(distance(longer, "x"), 10);
 }
 
+static void test_endings(void **state) {
+    (void)state;
+    assert_true(mg_ends_with("a.csv", 5, ".csv"));
+    assert_true(mg_ends_with("A.CSV", 5, ".csv"));
+    assert_true(mg_ends_with(".csv", 4, ".csv"));
+    assert_true(mg_ends_with("a.csv.gz", 5, ".csv")); /* the first five bytes */
+    assert_false(mg_ends_with("csv", 3, ".csv"));
+    assert_false(mg_ends_with("a.csvx", 6, ".csv"));
+    assert_false(mg_ends_with("a@csv", 5, "`csv")); /* not letters: 32 apart, and different */
+}
+
 static const char *nearest_of_three(const char *word) {
     mg_nearest nearest = mg_nearest_begin(word, (int64_t)strlen(word));
     mg_nearest_offer(&nearest, "k", 1);
@@ -48,6 +59,7 @@ static void test_nearest(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_edit_distance),
+        cmocka_unit_test(test_endings),
         cmocka_unit_test(test_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,11 @@ static void csv_of_plain_numbers(void **state) {
     margin_data data = {.x = margin_dense_f64(small_values, 3, 2, 2)};
     assert_text(&data, "a.csv", NULL, "x1,x2\n1,0.1\n-0,1e+300\n,5e-324\n");
     assert_text(&data, "a.tsv", NULL, "x1\tx2\n1\t0.1\n-0\t1e+300\n\t5e-324\n");
+    assert_text(&data, "a.TSV", NULL, "x1\tx2\n1\t0.1\n-0\t1e+300\n\t5e-324\n");
+    size_t length;
+    char *packed = written(&data, "a.TSV.GZ", NULL, 1, &length);
+    assert_memory_equal(packed, "\x1f\x8b", 2);
+    free(packed);
     margin_write_options options = {.size = sizeof options, .separator = ';', .no_header = 1};
     assert_text(&data, "a.csv", &options, "1;0.1\n-0;1e+300\n;5e-324\n");
     options = (margin_write_options){.format = MARGIN_FORMAT_CSV};

@@ -2,12 +2,23 @@
 
 #include "base/status.h"
 
-#include <stdbool.h>
+#include <string.h>
 
 enum { LONGEST_WORD = 64, SHORTEST_PREFIX = 3 };
 
 static char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static bool same_letters(const char *a, const char *b, int64_t length) {
+    for (int64_t i = 0; i < length; i++)
+        if (lower(a[i]) != lower(b[i])) return false;
+    return true;
+}
+
+bool mg_ends_with(const char *text, int64_t length, const char *ending) {
+    int64_t tail = (int64_t)strlen(ending);
+    return tail <= length && same_letters(text + length - tail, ending, tail);
 }
 
 /* Optimal string alignment: the edit distance of Damerau ("A technique for computer detection and
@@ -45,10 +56,7 @@ mg_nearest mg_nearest_begin(const char *word, int64_t length) {
 }
 
 static bool begins_with(const char *known, int64_t known_length, const char *word, int64_t length) {
-    if (length < SHORTEST_PREFIX || length > known_length) return false;
-    for (int64_t i = 0; i < length; i++)
-        if (lower(known[i]) != lower(word[i])) return false;
-    return true;
+    return length >= SHORTEST_PREFIX && length <= known_length && same_letters(known, word, length);
 }
 
 void mg_nearest_offer(mg_nearest *nearest, const char *known, int64_t length) {

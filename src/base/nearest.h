@@ -1,9 +1,14 @@
-/* "did you mean": the known word nearest to a mistyped one. */
+/* Words as people type them, upper and lower case alike: endings of file names, and "did you mean",
+ * the known word nearest to a mistyped one. */
 #ifndef MG_NEAREST_H
 #define MG_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* True if text[0..length) ends with `ending`. */
+bool mg_ends_with(const char *text, int64_t length, const char *ending);
 
 /* Changes (one letter added, left out, replaced, or two neighbours swapped) that turn a into b,
  * upper and lower case alike; `limit` + 1 if more than `limit`. Words over 64 bytes: limit + 1. */

@@ -38,7 +38,7 @@ margin_status mg_array_place(const mg_source *source, int64_t offset, int64_t ro
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-static bool host_is_big_endian(void) {
+bool mg_host_is_big_endian(void) {
     const uint16_t probe = 1;
     unsigned char first;
     memcpy(&first, &probe, 1);
@@ -136,7 +136,7 @@ static margin_status fail_text(const mg_array *array, int64_t row, const char *w
 static uint32_t code_point(const mg_array *array, const char *item, int64_t k) {
     uint32_t code;
     memcpy(&code, item + 4 * k, 4);
-    return array->big_endian == host_is_big_endian() ? code : __builtin_bswap32(code);
+    return array->big_endian == mg_host_is_big_endian() ? code : __builtin_bswap32(code);
 }
 
 static void add_utf8(mg_text *text, uint32_t code) {

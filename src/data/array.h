@@ -5,6 +5,8 @@
 #include "data/source.h"
 #include "data/table.h"
 
+bool mg_host_is_big_endian(void);
+
 typedef enum mg_array_kind {
     MG_ARRAY_F16,
     MG_ARRAY_F32,

@@ -62,7 +62,7 @@ static void NAME(convert)(mg_array_kind kind, const item_buffer *items, int64_t 
 void NAME(mg_array_read)(const mg_array *array, const char *from, int64_t step, int64_t count,
                          REAL *to, int64_t to_step) {
     const int size = array->item_bytes;
-    const bool swap = array->big_endian != host_is_big_endian() && size > 1;
+    const bool swap = array->big_endian != mg_host_is_big_endian() && size > 1;
     const bool same = sizeof(REAL) == 8 ? array->kind == MG_ARRAY_F64 : array->kind == MG_ARRAY_F32;
     if (same && !swap && step == size && to_step == 1) {
         memcpy(to, from, (size_t)count * sizeof *to);

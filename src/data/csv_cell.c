@@ -45,27 +45,10 @@ mg_csv_content mg_csv_content_of(const mg_csv_cell *cell) {
 
 /* ---- UTF-8 ---------------------------------------------------------------------------------- */
 
-/* Bytes of the sequence at `text`, 0 if there is no valid one (overlong forms, surrogates and what
- * lies beyond U+10FFFF are not valid: RFC 3629). */
-static int64_t sequence_length(const unsigned char *text, int64_t left) {
-    unsigned char first = text[0];
-    if (first < 0x80) return 1;
-    int64_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || length > left) return 0;
-    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (text[1] < low || text[1] > high) return 0;
-    for (int64_t k = 2; k < length; k++)
-        if ((text[k] & 0xc0) != 0x80) return 0;
-    return length;
-}
-
 bool mg_csv_is_utf8(const char *text, int64_t length) {
-    const unsigned char *bytes = (const unsigned char *)text;
-    for (int64_t k = 0; k < length;) {
-        int64_t step = sequence_length(bytes + k, length - k);
+    for (int64_t k = 0, step; k < length; k += step) {
+        step = (unsigned char)text[k] < 0x80 ? 1 : mg_utf8_length(text + k, length - k);
         if (step == 0) return false;
-        k += step;
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* The beginning of a CSV file: is it text, where do the rows start and end, what separates cells,
  * how many columns are there and what are they called. */
+#include "base/nearest.h"
 #include "data/csv.h"
 
 #include <stdio.h>
@@ -155,11 +156,6 @@ static char find_separator(const mg_csv *csv) {
     return candidates[best];
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    size_t length = strlen(name), tail = strlen(ending);
-    return length >= tail && strcmp(name + length - tail, ending) == 0;
-}
-
 static margin_status choose_separator(mg_csv *csv) {
     char given = csv->options->separator;
     bool usable =
@@ -171,9 +167,10 @@ static margin_status choose_separator(mg_csv *csv) {
                "character that does not occur in numbers",
                (unsigned char)given);
     const char *name = csv->source->name;
+    int64_t length = (int64_t)strlen(name);
     if (given)
         csv->separator = given;
-    else if (ends_with(name, ".tsv") || ends_with(name, ".tsv.gz"))
+    else if (mg_ends_with(name, length, ".tsv") || mg_ends_with(name, length, ".tsv.gz"))
         csv->separator = '\t';
     else
         csv->separator = find_separator(csv);

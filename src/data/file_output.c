@@ -4,6 +4,7 @@
  * once every byte is on disk. A link keeps pointing where it did: the file behind it is replaced.
  * What cannot be renamed over (standard output, pipes, devices) is written directly. */
 #include "data/file_output.h"
+#include "base/nearest.h"
 
 #include "margin/data.h"
 
@@ -236,11 +237,6 @@ static margin_status open_target(mg_output *output, margin_error *error) {
     return output->fd >= 0 ? MARGIN_OK : fail_write(error, output->path, errno);
 }
 
-static bool ends_with(const char *text, const char *ending) {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
-
 margin_status mg_output_open(mg_heap *heap, const char *path, mg_output **output,
                              margin_error *error) {
     MG_REQUIRE(path, error, MARGIN_ERROR_ARGUMENT, "the path of the output is NULL");
@@ -255,7 +251,7 @@ margin_status mg_output_open(mg_heap *heap, const char *path, mg_output **output
         status = mg_no_memory(heap, 1, strlen(path) + 1, "the name of the output", error);
         goto done;
     }
-    opened->packing = ends_with(path, ".gz");
+    opened->packing = mg_ends_with(path, (int64_t)strlen(path), ".gz");
     opened->piece.heap = heap;
     MG_GO(open_target(opened, error));
     if (opened->packing) {

@@ -29,6 +29,12 @@ margin_status mg_views_check(margin_context *context, const margin_data *data, m
 margin_status mg_matrix_check_finite(margin_context *context, const margin_data *data,
                                      bool allow_nan, margin_error *error);
 
+/* Number k of the values as stored: of a dense row, row * stride + column. */
+MG_INLINE double mg_stored_value(const margin_matrix *x, int64_t k) {
+    if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];
+    return ((const double *)x->values)[k];
+}
+
 /* Element k of a vector / of row starts / of column indices as the widest type. */
 double mg_vector_f64(const margin_vector *v, int64_t k);
 int64_t mg_row_start(const margin_matrix *x, int64_t row);

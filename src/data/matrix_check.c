@@ -306,11 +306,6 @@ static margin_status scan_values(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
-static double value_at(const margin_matrix *x, int64_t k) {
-    return x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                       : ((const double *)x->values)[k];
-}
-
 static margin_status fail_value(const margin_data *data, int64_t row, bool allow_nan,
                                 margin_error *error) {
     const margin_matrix *x = &data->x;
@@ -318,13 +313,14 @@ static margin_status fail_value(const margin_data *data, int64_t row, bool allow
     int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
     int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
     int64_t k = first;
-    while (k < last - 1 && !(allow_nan ? isinf(value_at(x, k)) : !isfinite(value_at(x, k))))
+    while (k < last - 1 &&
+           !(allow_nan ? isinf(mg_stored_value(x, k)) : !isfinite(mg_stored_value(x, k))))
         k++;
     char buffer[32];
     const char *name =
         mg_column_name(data->columns, sparse ? mg_column_index(x, k) : k - first, buffer);
     mg_place place = {0, 0, row + 1, -1};
-    if (isnan(value_at(x, k)))
+    if (isnan(mg_stored_value(x, k)))
         return mg_fail_at(error, MARGIN_ERROR_DATA, place,
                           "row %lld has no value in column %s; fill gaps with 'impute | ...' or "
                           "leave such rows out with --missing drop",
@@ -332,7 +328,7 @@ static margin_status fail_value(const margin_data *data, int64_t row, bool allow
     return mg_fail_at(error, MARGIN_ERROR_DATA, place,
                       "row %lld has the value %s in column %s; infinite values cannot be used, "
                       "correct them or leave the column out with --ignore",
-                      (long long)row + 1, mg_number(value_at(x, k)).text, name);
+                      (long long)row + 1, mg_number(mg_stored_value(x, k)).text, name);
 }
 
 margin_status mg_matrix_check_finite(margin_context *context, const margin_data *data,

@@ -1,5 +1,6 @@
 /* Reading a table: which format, then that format's reader. Adding a format is one line here. */
 #include "base/caller_options.h"
+#include "base/nearest.h"
 #include "data/source.h"
 #include "data/table.h"
 
@@ -10,24 +11,12 @@ static const mg_reader *const readers[] = {&mg_reader_csv, &mg_reader_svmlight, 
 
 /* ---- By name -------------------------------------------------------------------------------- */
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool ends_with(const char *name, size_t length, const char *ending) {
-    size_t tail = strlen(ending);
-    if (tail > length) return false;
-    for (size_t k = 0; k < tail; k++)
-        if (lower(name[length - tail + k]) != ending[k]) return false;
-    return true;
-}
-
 static const mg_reader *reader_by_ending(const char *path) {
-    size_t length = strlen(path);
-    if (ends_with(path, length, ".gz")) length -= 3;
+    int64_t length = (int64_t)strlen(path);
+    if (mg_ends_with(path, length, ".gz")) length -= 3;
     for (int r = 0; r < MG_LENGTH(readers); r++)
         for (const char *const *ending = readers[r]->endings; *ending; ending++)
-            if (ends_with(path, length, *ending)) return readers[r];
+            if (mg_ends_with(path, length, *ending)) return readers[r];
     return NULL;
 }
 
@@ -75,10 +64,10 @@ margin_status mg_format_find(const char *path, margin_format wanted, margin_form
 /* Endings that say which CSV dialect or program, so that nothing needs to be guessed. The others
  * that CSV goes by (.txt, .data, .train, ...) are used for svmlight, too. */
 static bool is_surely_csv(const char *path) {
-    size_t length = strlen(path);
-    if (ends_with(path, length, ".gz")) length -= 3;
-    return ends_with(path, length, ".csv") || ends_with(path, length, ".tsv") ||
-           ends_with(path, length, ".tab");
+    int64_t length = (int64_t)strlen(path);
+    if (mg_ends_with(path, length, ".gz")) length -= 3;
+    return mg_ends_with(path, length, ".csv") || mg_ends_with(path, length, ".tsv") ||
+           mg_ends_with(path, length, ".tab");
 }
 
 static const char *skip_digits(const char *at, const char *end) {

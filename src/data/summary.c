@@ -268,9 +268,7 @@ static bool add_dense_block(mg_heap *heap, const margin_matrix *x, int64_t first
     bool fine = true;
     int64_t at = first * x->stride + column;
     for (int64_t row = first; fine && row < last; row++, at += x->stride)
-        fine = add_value(heap, state,
-                         x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[at]
-                                                     : ((const double *)x->values)[at]);
+        fine = add_value(heap, state, mg_stored_value(x, at));
     return fine;
 }
 
@@ -307,8 +305,7 @@ static bool add_csr(const job *work, int64_t first, int64_t last, column_state *
         for (int64_t k = find_column(x, mg_row_start(x, row), stop, first); k < stop; k++) {
             int64_t column = mg_column_index(x, k);
             if (column >= last) break;
-            double value = x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                                       : ((const double *)x->values)[k];
+            double value = mg_stored_value(x, k);
             if (!add_value(heap, &states[column - first], value)) return false;
         }
     }

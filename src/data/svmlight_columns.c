@@ -164,11 +164,6 @@ static mg_role role_of(const parts *p, int64_t column) {
     return low < p->count && p->items[low].column == column ? p->items[low].role : MG_ROLE_FEATURE;
 }
 
-static double value_at(const margin_matrix *x, int64_t k) {
-    return x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                       : ((const double *)x->values)[k];
-}
-
 static void move_value(const margin_matrix *x, int64_t from, int64_t to) {
     if (x->value_type == MARGIN_F32)
         ((float *)x->values)[to] = ((const float *)x->values)[from];
@@ -185,7 +180,7 @@ static void select_values(margin_table *table, const parts *p, int64_t limit) {
     for (int64_t i = 0; i < x->rows; i++) {
         const int64_t end = starts[i + 1];
         for (int64_t k = begin; k < end; k++) {
-            const double value = value_at(x, k);
+            const double value = mg_stored_value(x, k);
             const mg_role role = role_of(p, columns[k]);
             if (role == MG_ROLE_FEATURE && columns[k] < limit) {
                 columns[kept] = columns[k];

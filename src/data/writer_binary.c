@@ -1,6 +1,7 @@
 /* npy and idx: the feature matrix in one file, the target in another.
  *
  * Both files are written to their ends before either appears under its name. */
+#include "data/array.h"
 #include "data/writer.h"
 
 #include <math.h>
@@ -83,20 +84,13 @@ typedef struct npy_text {
     int64_t width; /* code points of the longest name, at least 1 */
 } npy_text;
 
-static bool host_is_big_endian(void) {
-    const uint16_t probe = 1;
-    unsigned char first;
-    memcpy(&first, &probe, 1);
-    return first == 0;
-}
-
 /* Version 1.0 with the dictionary filled up with blanks so that items are aligned. `columns` < 0:
  * one dimension. */
 static void make_npy_header(binary_file *file, const char *kind, int64_t rows, int64_t columns) {
     char *text = file->header + NPY_START;
     int length = snprintf(text, NPY_HEADER - NPY_START,
                           "{'descr': '%c%s', 'fortran_order': False, 'shape': (%lld,",
-                          host_is_big_endian() ? '>' : '<', kind, (long long)rows);
+                          mg_host_is_big_endian() ? '>' : '<', kind, (long long)rows);
     if (columns >= 0)
         length += snprintf(text + length, (size_t)(NPY_HEADER - NPY_START - length), " %lld",
                            (long long)columns);
@@ -286,8 +280,7 @@ static margin_status format_idx_rows(const mg_write_job *job, const void *layout
         for (int64_t k = begin; k < end; k++) {
             char name[32];
             int64_t column = sparse ? mg_column_index(x, k) : k - begin;
-            double value = x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                                       : ((const double *)x->values)[k];
+            double value = mg_stored_value(x, k);
             MG_TRY(put_byte(job, value, row, mg_column_name(job->data->columns, column, name),
                             to + column, error));
         }

@@ -3,6 +3,7 @@
  * Numbers print in the shortest form that reads back to the same value, missing values as empty
  * cells, categories by name. Texts are put in quotes where a reader might take them for something
  * else. */
+#include "base/nearest.h"
 #include "data/csv_cell.h"
 #include "data/writer.h"
 
@@ -110,10 +111,9 @@ static margin_status prepare_layout(const mg_write_job *job, csv_layout *layout,
                                     margin_error *error) {
     const margin_data *data = job->data;
     mg_heap *heap = job->context->heap;
-    size_t length = strlen(job->path);
-    bool packed = length > 3 && strcmp(job->path + length - 3, ".gz") == 0;
-    if (packed) length -= 3;
-    bool tabs = length >= 4 && memcmp(job->path + length - 4, ".tsv", 4) == 0;
+    int64_t length = (int64_t)strlen(job->path);
+    bool tabs =
+        mg_ends_with(job->path, length, ".tsv") || mg_ends_with(job->path, length, ".tsv.gz");
     layout->separator = job->options.separator ? job->options.separator : tabs ? '\t' : ',';
     layout->lone = data->x.columns + (data->weights.values != NULL) + (data->y.values != NULL) == 1;
     if (mg_first_categorical(data) >= 0) {
@@ -274,9 +274,7 @@ static margin_status add_sparse(row_text *row, const mg_write_job *job, int64_t 
     char name[32];
     for (int64_t j = 0; j < x->columns; j++) {
         bool stored = k < last && mg_column_index(x, k) == j;
-        double value = !stored  ? 0
-                       : narrow ? (double)((const float *)x->values)[k]
-                                : ((const double *)x->values)[k];
+        double value = stored ? mg_stored_value(x, k) : 0;
         if (cells && cells[j].starts)
             MG_TRY(add_category(row, &data->columns[j], &cells[j], value, data_row,
                                 mg_column_name(data->columns, j, name), error));

@@ -77,8 +77,7 @@ static char *put_index(char *to, int64_t index) {
 /* A pair unless the value is zero; NULL if it is not finite. */
 static char *put_pair(char *to, const margin_matrix *x, int64_t k, int64_t index) {
     const bool narrow = x->value_type == MARGIN_F32;
-    const double value =
-        narrow ? (double)((const float *)x->values)[k] : ((const double *)x->values)[k];
+    const double value = mg_stored_value(x, k);
     if (value == 0) return to;
     if (!isfinite(value)) return NULL;
     *to++ = ' ';
@@ -94,10 +93,7 @@ static margin_status fail_feature(const mg_write_job *job, int64_t row, int64_t 
     char buffer[32], where[128] = "column ";
     const char *name = mg_column_name(job->data->columns, column, buffer);
     strncat(where, name, sizeof where - strlen(where) - 1);
-    return fail_number(job, row, where,
-                       x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                                   : ((const double *)x->values)[k],
-                       error);
+    return fail_number(job, row, where, mg_stored_value(x, k), error);
 }
 
 static margin_status add_pairs(const mg_write_job *job, int64_t row, mg_block_text *text,

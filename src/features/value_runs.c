@@ -164,8 +164,7 @@ static int64_t take_dense(const mg_column_reader *r, int64_t column, mg_value_ru
     int64_t count = 0;
     for (int64_t i = 0; i < r->rows; i++) {
         const int64_t row = row_at(r, i), at = row * x->stride + column;
-        const double value = x->value_type == MARGIN_F64 ? ((const double *)x->values)[at]
-                                                         : (double)((const float *)x->values)[at];
+        const double value = mg_stored_value(x, at);
         if (!isnan(value)) runs[count++] = (mg_value_run){value, weight_at(r, row)};
     }
     return count;

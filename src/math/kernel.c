@@ -56,8 +56,7 @@ static int64_t walk_column(const row_walk *walk) { /* columns: behind the last o
 static double walk_value(const row_walk *walk) {
     const margin_matrix *x = walk->x;
     const int64_t k = mg_is_csr(x) ? walk->at : walk->row * x->stride + walk->at;
-    if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];
-    return ((const double *)x->values)[k];
+    return mg_stored_value(x, k);
 }
 
 double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,

@@ -50,8 +50,7 @@ static void pack_sparse(const margin_matrix *x, int64_t row, int64_t first, int6
     for (int64_t k = find_column(x, row, first); k < last; k++) {
         const int64_t j = mg_column_index(x, k) - first;
         if (j >= depth) break;
-        to[j * width] = x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                                    : ((const double *)x->values)[k];
+        to[j * width] = mg_stored_value(x, k);
     }
 }
 

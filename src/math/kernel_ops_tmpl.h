@@ -62,19 +62,14 @@ static void panel_square(int64_t depth, const double *b, double *sum) {
 
 /* ---- Sparse rows ----------------------------------------------------------------------------- */
 
-/* One stored value, whatever its types: the branches are the same for the whole matrix. */
-MG_INLINE double stored_value(const margin_matrix *z, int64_t k) {
-    if (z->value_type == MARGIN_F32) return (double)((const float *)z->values)[k];
-    return ((const double *)z->values)[k];
-}
-
+/* The branches on types are the same for the whole matrix. */
 MG_INLINE int64_t stored_column(const margin_matrix *z, int64_t k) {
     if (z->index_type == MARGIN_I64) return ((const int64_t *)z->column_indices)[k];
     return ((const int32_t *)z->column_indices)[k];
 }
 
 MG_INLINE double sparse_term(const margin_matrix *z, int64_t k, const double *dense, double sum) {
-    const double value = stored_value(z, k);
+    const double value = mg_stored_value(z, k);
     return SCALAR_FMA(value, dense ? dense[stored_column(z, k)] : value, sum);
 }
 

@@ -15,8 +15,7 @@ typedef struct square_work {
 
 static double dense_value(const margin_matrix *x, int64_t row, int64_t column) {
     const int64_t k = row * x->stride + column;
-    if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];
-    return ((const double *)x->values)[k];
+    return mg_stored_value(x, k);
 }
 
 /* `count` neighbouring rows through right panels, as a block of kernel values would. */
@@ -87,8 +86,7 @@ static void add_row(scale_sums *sums, int64_t row, double weight, const scale_wo
     }
     const int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
     for (int64_t k = first; k < last; k++) {
-        const double value = x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                                         : ((const double *)x->values)[k];
+        const double value = mg_stored_value(x, k);
         add_value(sums, value, weight, work);
     }
     add_value(sums, 0.0, weight * (double)(x->columns - (last - first)), work);

@@ -90,8 +90,7 @@ static int64_t first_not_finite(const margin_matrix *x, int64_t row) {
     int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
     int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
     for (int64_t k = first; k < last; k++) {
-        double value = x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                                   : ((const double *)x->values)[k];
+        double value = mg_stored_value(x, k);
         if (!isfinite(value)) return sparse ? mg_column_index(x, k) : k - first;
     }
     return -1;

@@ -14,20 +14,15 @@ typedef struct verification {
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-static double value_at(const margin_matrix *x, int64_t k) {
-    if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];
-    return ((const double *)x->values)[k];
-}
-
 /* w.x of a row; w NULL: x.x */
 static double product(const margin_matrix *x, int64_t row, const double *w) {
     double sum = 0.0;
     if (mg_is_csr(x)) {
         for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
-            sum += value_at(x, k) * (w ? w[mg_column_index(x, k)] : value_at(x, k));
+            sum += mg_stored_value(x, k) * (w ? w[mg_column_index(x, k)] : mg_stored_value(x, k));
     } else {
         for (int64_t j = 0; j < x->columns; j++) {
-            const double value = value_at(x, row * x->stride + j);
+            const double value = mg_stored_value(x, row * x->stride + j);
             sum += value * (w ? w[j] : value);
         }
     }

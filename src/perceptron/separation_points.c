@@ -30,11 +30,6 @@ static void range_value(double *low, int64_t columns, int64_t j, double value) {
     count[j] += 1;
 }
 
-static double matrix_value(const margin_matrix *x, int64_t k) {
-    return x->value_type == MARGIN_F32 ? (double)((const float *)x->values)[k]
-                                       : ((const double *)x->values)[k];
-}
-
 static margin_status range_add(void *state, const mg_block *block, void *argument) {
     const range_job *job = argument;
     const margin_matrix *x = &job->problem->x;
@@ -42,10 +37,10 @@ static margin_status range_add(void *state, const mg_block *block, void *argumen
         int64_t row = mg_sample_row(job->problem, i);
         if (mg_is_csr(x)) {
             for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
-                range_value(state, job->columns, mg_column_index(x, k), matrix_value(x, k));
+                range_value(state, job->columns, mg_column_index(x, k), mg_stored_value(x, k));
         } else {
             for (int64_t j = 0; j < job->columns; j++)
-                range_value(state, job->columns, j, matrix_value(x, row * x->stride + j));
+                range_value(state, job->columns, j, mg_stored_value(x, row * x->stride + j));
         }
     }
     return MARGIN_OK;
@@ -173,10 +168,10 @@ static mg_twin exact_dot(const margin_matrix *x, int64_t row, const double *w) {
     mg_twin sum = {0, 0};
     if (mg_is_csr(x)) {
         for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
-            sum = mg_twin_add_product(sum, matrix_value(x, k), w[mg_column_index(x, k)]);
+            sum = mg_twin_add_product(sum, mg_stored_value(x, k), w[mg_column_index(x, k)]);
     } else {
         for (int64_t j = 0; j < x->columns; j++)
-            sum = mg_twin_add_product(sum, matrix_value(x, row * x->stride + j), w[j]);
+            sum = mg_twin_add_product(sum, mg_stored_value(x, row * x->stride + j), w[j]);
     }
     return sum;
 }
