@@ -172,9 +172,12 @@ typedef struct margin_read_options {
 #define MARGIN_MAX_LINE_BYTES  (INT64_C(1) << 30)
 
 /* Reads `path` ("-": standard input; gzip is recognised by its first bytes) into a table. `options`
- * may be NULL. Fails with FILE, FORMAT (file:line:column), DATA (no such column, nothing to read),
- * MEMORY, LIMIT, CANCELLED. Uses all threads of the context; the result does not depend on their
- * number. Peak memory about the result. */
+ * may be NULL. Fails with ARGUMENT (options), FILE, FORMAT (file:line:column), DATA (no such
+ * column, nothing to read), MEMORY, LIMIT, CANCELLED. Uses all threads of the context; the result
+ * does not depend on their number. Peak memory about the result.
+ *
+ * Plain files are mapped, not copied: one that somebody cuts off while it is read ends the process
+ * with SIGBUS. Replace files by renaming, or read those that may shrink through a pipe. */
 MARGIN_API MARGIN_CHECKED margin_status margin_table_read(margin_context *context, const char *path,
                                                           const margin_read_options *options,
                                                           margin_table **table,
@@ -187,7 +190,7 @@ margin_table_parse(margin_context *context, const void *bytes, int64_t length, c
 MARGIN_API void margin_table_free(margin_table *table);
 
 /* The table as a data set; valid while the table lives. `columns` is set, but for svmlight files
- * with more than 2^24 columns. */
+ * beyond MARGIN_MAX_CSV_COLUMNS whose descriptions would take more memory than their data. */
 MARGIN_API margin_data margin_table_data(const margin_table *table);
 
 typedef struct margin_table_details {
@@ -197,7 +200,7 @@ typedef struct margin_table_details {
     int64_t unknown_categories; /* values not in `expected` lists, read as NaN */
     int has_header;
     char separator;
-    const char *name; /* path as given */
+    const char *name; /* path as given, "standard input" for "-" */
 } margin_table_details;
 MARGIN_API margin_table_details margin_table_info(const margin_table *table);
 
@@ -215,7 +218,7 @@ typedef struct margin_column_summary {
 } margin_column_summary;
 /* Summaries of the features (x.columns entries) and, if the table has one, of the target behind
  * them (one more entry). `summaries` holds `capacity` entries; fails with ARGUMENT if that is too
- * few. */
+ * few, and with LIMIT on a table whose columns are not described (see margin_table_data). */
 MARGIN_API MARGIN_CHECKED margin_status margin_table_summarize(margin_context *context,
                                                                const margin_table *table,
                                                                margin_column_summary *summaries,
@@ -249,8 +252,9 @@ typedef struct margin_write_options {
  *    classes as text. Refuses categorical features and weights.
  *  - idx: bytes; refuses any other value, categories and weights.
  * Fails with ARGUMENT, DATA (what the format cannot hold, with the row), FORMAT (no format by that
- * ending), FILE, MEMORY, LIMIT, CANCELLED; then nothing was written. The bytes do not depend on the
- * number of threads. Memory: a few buffers of about 1 MB per thread. */
+ * ending), FILE, MEMORY, LIMIT, CANCELLED; then an older file at `path` is as it was (pipes and
+ * devices may have got a part). The bytes do not depend on the number of threads. Memory: a few
+ * buffers of about 1 MB per thread. */
 MARGIN_API MARGIN_CHECKED margin_status margin_data_write(margin_context *context,
                                                           const margin_data *data, const char *path,
                                                           const margin_write_options *options,

@@ -156,14 +156,6 @@ static margin_status take_options(const margin_read_options *given, margin_read_
     return MARGIN_OK;
 }
 
-/* Formats without names leave their columns undescribed. They are called x1, x2, ..., so that
- * summaries have names; beyond the limit that would cost more than it is worth. */
-static margin_status describe_unnamed(margin_table *table, margin_error *error) {
-    int64_t columns = table->x.view.columns;
-    if (table->columns.items || columns > MARGIN_MAX_CSV_COLUMNS) return MARGIN_OK;
-    return mg_columns_numbered(table->heap, columns, &table->columns, error);
-}
-
 /* Reads an open source and closes it. `name` is the path as given. */
 static margin_status read_source(margin_context *context, mg_source *source, const char *name,
                                  const margin_read_options *options, margin_table **table,
@@ -172,7 +164,6 @@ static margin_status read_source(margin_context *context, mg_source *source, con
     margin_table *made = NULL;
     margin_status status = choose_reader(source, name, options->format, &reader, error);
     if (status == MARGIN_OK) status = reader->read(context, source, options, &made, error);
-    if (status == MARGIN_OK) status = describe_unnamed(made, error);
     if (status == MARGIN_OK) status = mg_source_unchanged(source, error);
     mg_source_close(source);
     if (status == MARGIN_OK)

@@ -257,12 +257,6 @@ typedef struct job {
     int64_t group; /* columns per task */
 } job;
 
-/* Very wide tables without names have no descriptions (reader.c). */
-static const margin_column *column_of(const job *work, int64_t column) {
-    static const margin_column nameless = {.name = ""};
-    return work->columns ? &work->columns[column] : &nameless;
-}
-
 static bool add_dense_block(mg_heap *heap, const margin_matrix *x, int64_t first, int64_t last,
                             int64_t column, column_state *state) {
     bool fine = true;
@@ -312,7 +306,7 @@ static bool add_csr(const job *work, int64_t first, int64_t last, column_state *
     for (int64_t j = 0; j < last - first; j++) {
         column_state *state = &states[j];
         int64_t stored = state->missing + state->total.count + state->block_count;
-        for (int64_t k = 0; state->seen && k < column_of(work, first + j)->category_count; k++)
+        for (int64_t k = 0; state->seen && k < work->columns[first + j].category_count; k++)
             stored += state->seen[k];
         if (!add_zeros(heap, state, x->rows - stored)) return false;
     }
@@ -328,7 +322,7 @@ static margin_status summarize_task(void *argument, int64_t task, int worker) {
     column_state *states = mg_new(heap, last - first, sizeof *states);
     margin_status status = states ? MARGIN_OK : MARGIN_ERROR_MEMORY;
     for (; status == MARGIN_OK && begun < last - first; begun++)
-        status = begin_column(heap, column_of(work, first + begun), &states[begun]);
+        status = begin_column(heap, &work->columns[first + begun], &states[begun]);
     if (status == MARGIN_OK) {
         bool fine = mg_is_csr(work->x) ? add_csr(work, first, last, states)
                                        : add_dense(work, first, last, states);
@@ -337,7 +331,7 @@ static margin_status summarize_task(void *argument, int64_t task, int worker) {
     for (int64_t j = 0; j < begun; j++) {
         end_block(&states[j]);
         if (status == MARGIN_OK)
-            work->summaries[first + j] = summarize(&states[j], column_of(work, first + j));
+            work->summaries[first + j] = summarize(&states[j], &work->columns[first + j]);
         end_column(heap, &states[j]);
     }
     mg_free(heap, states);

@@ -245,7 +245,7 @@ static margin_status check_expected(const mg_svmlight *reader, margin_error *err
 
 /* Beyond these, columns get descriptions only if that takes less memory than the data: hashed
  * features may reach any index. */
-enum { NAMED_COLUMNS = 1 << 16 };
+enum { NAMED_COLUMNS = MARGIN_MAX_CSV_COLUMNS };
 
 margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, margin_error *error) {
     const margin_read_options *options = &reader->options;
