@@ -28,7 +28,6 @@ needs() {
         needs demo
         echo "g++ c++"
         echo "python3 python3"
-        echo "python3 python3"
         ;;
     long)
         needs test

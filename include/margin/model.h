@@ -72,8 +72,11 @@ typedef struct margin_trace_step {
     int64_t row;        /* the sample picked, 0-based; -1: none (start, or the end of a pass) */
     int64_t errors;     /* misclassified after the step */
     double loss;        /* objective after the step; NaN if it is not computed */
-    double intercept;
-    const double *weights; /* weight_count numbers in the learner's own units, or NULL */
+    double intercept;   /* NaN if there are several functions */
+    /* weight_count numbers in the learner's own units, or NULL. One function: a weight per column.
+     * Several (a learner that tells all classes apart at once): those of each function in turn,
+     * then their intercepts. */
+    const double *weights;
     int64_t weight_count;
 } margin_trace_step;
 
@@ -151,7 +154,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_parallel(margin_context *
                                                                 const margin_matrix *x,
                                                                 margin_output what, void *out,
                                                                 margin_error *error);
-/* Bytes of scratch that margin_predict_scratch needs for this model; 0 for most. */
+/* Bytes of scratch that margin_predict_scratch needs for this model, aligned as malloc's memory is;
+ * 0 for most. */
 MARGIN_API int64_t margin_model_scratch_size(const margin_model *model);
 MARGIN_API MARGIN_CHECKED margin_status margin_predict_scratch(const margin_model *model,
                                                                const margin_matrix *x,
@@ -263,7 +267,9 @@ typedef struct margin_separation {
  * positive and a negative row is the simplest proof. Stated tolerance of the proof: residual <=
  * 1e-9. STOPPED_STALLED or STOPPED_TIME with the best of both if neither could be established in
  * double precision or in time; that is said, not guessed. DATA: other than two classes, categories,
- * NaN. Cost: a few dozen passes over the data; does not depend on the number of threads. */
+ * NaN. Cost: a few dozen passes over the data; does not depend on the number of threads. Memory:
+ * 8 m^2 bytes with m the lesser of columns + 3 and rows + 1, a few numbers per row, and up to
+ * 150 MB more for tables of at most 2000 columns. */
 MARGIN_API MARGIN_CHECKED margin_status margin_separable(margin_context *context,
                                                          const margin_data *data,
                                                          margin_separation *result,

@@ -29,8 +29,9 @@ MG_INLINE bool mg_cancelled(const margin_context *context) {
 }
 margin_status mg_fail_cancelled(margin_error *error); /* "interrupted" */
 
-/* Reports progress if the time has come (never from a task, always from the thread that called the
- * public function; cheap to call often). A nonzero answer of the callback cancels the context. */
+/* Reports progress if the time has come (always from the thread that called the public function: in
+ * a task only as worker 0; cheap to call often). A nonzero answer of the callback cancels the
+ * context. */
 void mg_progress(margin_context *context, const char *activity, double done, double total,
                  double measure);
 void mg_log(margin_context *context, margin_log_level level, const char *format, ...)
