@@ -92,7 +92,7 @@ static margin_status fit_with(margin_context *context, const mg_problem *problem
 
 /* The report of the verification. */
 MG_INLINE margin_report verify_with(margin_context *context, const mg_problem *problem,
-                                 const char *text, const mg_hypothesis *h) {
+                                    const char *text, const mg_hypothesis *h) {
     mg_option_value values[32];
     mg_arena arena;
     mg_arena_init(&arena, context->heap);
