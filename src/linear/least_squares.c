@@ -19,7 +19,7 @@
 #define TOLERANCE(what)                                                                            \
     {                                                                                              \
         .name = "tol", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1, .high = 1,           \
-        .high_open = 1, .default_text = "1e-06", .help = (what)                                     \
+        .high_open = 1, .default_text = "1e-06", .help = (what)                                    \
     }
 
 enum { LS_INTERCEPT, LS_SOLVER, LS_TOL, LS_COUNT };

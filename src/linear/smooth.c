@@ -228,6 +228,7 @@ static void take_step(mg_smooth *s) {
     s->proven_here = false;
     s->solution->iterations++;
     s->cut = s->step < 0.5;
+    s->was_cut |= s->cut;
     const bool fell = s->there.value - s->here.value > rounding * fabs(s->here.value);
     const bool tighter = s->here.slack < 0.5 * s->best_slack;
     if (tighter) s->best_slack = s->here.slack;

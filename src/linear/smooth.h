@@ -37,6 +37,7 @@ typedef struct mg_smooth {
     double *move, move_b;        /* columns: the same in A's units */
     double slope;                /* derivative of P along the direction, before the step */
     double step;                 /* how far along it the last step went */
+    bool was_cut;                /* some step so far */
     bool cut, stretched;         /* step was much below 1, or above */
     /* proof and progress */
     double strictness;  /* share of the tolerance that `slack` must reach before a proof */
@@ -50,6 +51,7 @@ typedef struct mg_smooth {
     int64_t factored_rows; /* samples in it; 0: there is none */
     bool factored_exactly; /* all samples, double precision */
     int64_t builds;
+    double *lengths; /* samples: |e_i|^2, or NULL: not needed so far (smooth_sample.c) */
 } mg_smooth;
 
 /* The `can` of both solvers: a loss with a second derivative and no |w|_1. */
@@ -95,6 +97,17 @@ double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single);
  * samples: exact). Where H is singular a multiple of its diagonal is added, no more than it takes.
  */
 margin_status mg_smooth_factor(mg_smooth *s, int64_t rows, bool single);
+/* About `rows` samples, with weights in place of their curvatures, whose H is H in the mean. */
+typedef struct mg_row_sample {
+    mg_heap *heap;
+    int64_t count, capacity;
+    int64_t *rows;
+    double *weights;
+} mg_row_sample;
+margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows,
+                               mg_row_sample *sample);
+void mg_row_sample_free(mg_row_sample *sample);
+
 /* x = H^-1 x */
 void mg_smooth_solve(const mg_smooth *s, double *x);
 

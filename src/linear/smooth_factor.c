@@ -1,11 +1,4 @@
-/* Hessians of a smooth objective from all samples or a few, and their Cholesky factors.
- *
- * A factor that only has to be near the Hessian can be had from some of the rows. They are drawn
- * with chances in proportion to their curvatures and weighted with the inverse, so that the mean is
- * right and rows that weigh much are not missed: those of chance 1 all, one in each stretch of the
- * others in which the chances add up to 1, so that the sample is spread evenly and no period in the
- * data can spoil it. */
-#include "base/random.h"
+/* Hessians of a smooth objective from all samples or a few, and their Cholesky factors. */
 #include "linear/smooth.h"
 #include "math/cholesky.h"
 
@@ -102,49 +95,6 @@ margin_status mg_smooth_curvatures(mg_smooth *s, double *curvatures, double *tot
                     s->job->error);
 }
 
-/* ---- Sample ---------------------------------------------------------------------------------- */
-
-typedef struct row_sample {
-    int64_t count, capacity;
-    int64_t *rows;
-    double *weights;
-} row_sample;
-
-/* The factor with which sum min(1, factor * curvature) is about `rows`. */
-static double chance_factor(const double *curvatures, int64_t count, double total, double rows) {
-    enum { ROUNDS = 6 };
-    double factor = rows / total;
-    for (int round = 0; round < ROUNDS; round++) {
-        double sum = 0.0;
-        for (int64_t i = 0; i < count; i++)
-            sum += fmin(1.0, factor * curvatures[i]);
-        if (sum > 0.97 * rows || !(sum > 0.0)) break;
-        factor *= rows / sum;
-    }
-    return factor;
-}
-
-static void draw_rows(const mg_smooth *s, const double *curvatures, double factor,
-                      row_sample *sample) {
-    const uint64_t seed = s->job->seed, round = (uint64_t)s->builds << 40;
-    double passed = 0.0, next = mg_random_unit(seed, MG_RANDOM_SAMPLE, round);
-    uint64_t drawn = 1;
-    for (int64_t i = 0; i < s->samples && sample->count < sample->capacity; i++) {
-        const double chance = factor * curvatures[i];
-        double times = 1.0;
-        if (!(chance > 0.0)) continue;
-        if (chance < 1.0) {
-            passed += chance;
-            for (times = 0.0; passed > next; times += 1.0, drawn++)
-                next = (double)drawn + mg_random_unit(seed, MG_RANDOM_SAMPLE, round + drawn);
-            if (times == 0.0) continue;
-            times /= chance;
-        }
-        sample->rows[sample->count] = i;
-        sample->weights[sample->count++] = times * curvatures[i];
-    }
-}
-
 /* ---- Factor ---------------------------------------------------------------------------------- */
 
 /* The Gram becomes H; its diagonal is kept, as is the triangle above it. */
@@ -181,7 +131,7 @@ static margin_status factor_complete(mg_smooth *s, double ridge) {
     return MARGIN_OK;
 }
 
-static margin_status make_gram(mg_smooth *s, const double *curvatures, const row_sample *sample,
+static margin_status make_gram(mg_smooth *s, const double *curvatures, const mg_row_sample *sample,
                                bool single) {
     const mg_gram_request request = {.chosen = sample ? sample->rows : NULL,
                                      .count = sample ? sample->count : 0,
@@ -192,19 +142,12 @@ static margin_status make_gram(mg_smooth *s, const double *curvatures, const row
     return mg_design_gram(s->design, &request, s->factored, s->job->error);
 }
 
-static margin_status make_sampled_gram(mg_smooth *s, const double *curvatures, double total,
-                                       int64_t rows, bool single) {
-    mg_heap *heap = s->design->heap;
-    row_sample sample = {.capacity = MG_MIN(rows + rows / 8 + 16, s->samples)};
-    const char *purpose = "the rows of a sampled Hessian";
-    margin_status status;
-    MG_GO_NEW(heap, sample.rows, sample.capacity, purpose, s->job->error);
-    MG_GO_NEW(heap, sample.weights, sample.capacity, purpose, s->job->error);
-    draw_rows(s, curvatures, chance_factor(curvatures, s->samples, total, (double)rows), &sample);
-    status = make_gram(s, curvatures, &sample, single);
-done:
-    mg_free(heap, sample.rows);
-    mg_free(heap, sample.weights);
+static margin_status make_sampled_gram(mg_smooth *s, const double *curvatures, int64_t rows,
+                                       bool single) {
+    mg_row_sample sample;
+    MG_TRY(mg_smooth_sample(s, curvatures, rows, &sample));
+    const margin_status status = make_gram(s, curvatures, &sample, single);
+    mg_row_sample_free(&sample);
     return status;
 }
 
@@ -226,7 +169,7 @@ margin_status mg_smooth_factor(mg_smooth *s, int64_t rows, bool single) {
     if (all)
         MG_GO(make_gram(s, curvatures, NULL, single));
     else
-        MG_GO(make_sampled_gram(s, curvatures, total, rows, single));
+        MG_GO(make_sampled_gram(s, curvatures, rows, single));
     complete(s);
     MG_GO(factor_complete(s, single ? ridge_single : ridge_double));
     s->factored_rows = MG_MIN(rows, s->samples);

@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-/* It is near enough where the slope is this share of what it was at the start. */
-static const double flat = 0.1;
+/* It is near enough where the slope is this share of what it was at the start, and the value lower
+ * by this share of what the slope promised. */
+static const double flat = 0.1, lower = 1e-3;
 /* No step is longer than this, and none takes more looks. */
 static const double longest = 1024;
 enum { MOST_LOOKS = 60, CHUNK = 256 };
@@ -76,7 +77,8 @@ static margin_status look(const mg_smooth *s, double t, line_value *found) {
                     s->job->error));
     const double along = s->vectors->dot(s->here.w, s->move, s->columns);
     const double square = s->vectors->square(s->move, s->columns);
-    found->value += 0.5 * rho * t * (2.0 * along + t * square); /* without that of t = 0 */
+    found->value +=
+        mg_objective_penalty(s->objective, s->here.w) + 0.5 * rho * t * (2.0 * along + t * square);
     found->slope += rho * (along + t * square);
     found->curvature += rho * square;
     return MARGIN_OK;
@@ -91,28 +93,31 @@ static bool rises(const line_value *at) {
     return !(isfinite(at->value) && at->slope < 0.0);
 }
 
-/* Where Newton's method goes from t, if that is inside. */
+static bool is_near(const mg_smooth *s, double t, const line_value *at) {
+    return fabs(at->slope) <= flat * fabs(s->slope) &&
+           at->value <= s->here.value + lower * t * s->slope;
+}
+
+/* Where Newton's method goes from t, if that is inside; but from a point where P rises it may come
+ * down in tiny steps (exponential loss), so that the bracket is halved instead. */
 static double next_point(const bracket *b, double t, const line_value *at) {
     const double next = t - at->slope / at->curvature;
-    const double margin = 0.01 * (b->high - b->low);
     if (isinf(b->high)) return fmax(1.5 * t, fmin(next, 10.0 * t));
-    if (isfinite(at->value) && next > b->low + margin && next < b->high - margin) return next;
-    if (next > b->low && next < b->high && fabs(next - t) < margin) return next;
+    if (!rises(at) && next > b->low && next < b->high) return next;
     return 0.5 * (b->low + b->high);
 }
 
 margin_status mg_smooth_line(mg_smooth *s, double *t) {
-    const double enough = flat * fabs(s->slope);
     bracket b = {0.0, (double)INFINITY};
     line_value at;
     *t = 1.0;
     for (int looks = 0; looks < MOST_LOOKS; looks++) {
         MG_TRY(look(s, *t, &at));
-        if (isfinite(at.value) && fabs(at.slope) <= enough) break;
+        if (is_near(s, *t, &at)) break;
         *(rises(&at) ? &b.high : &b.low) = *t;
         if (b.low >= longest || (isfinite(b.high) && b.high - b.low <= 1e-12 * b.high)) break;
         *t = next_point(&b, *t, &at);
     }
-    if (rises(&at) && fabs(at.slope) > enough && b.low > 0.0) *t = b.low;
+    if (!is_near(s, *t, &at) && rises(&at) && b.low > 0.0) *t = b.low;
     return MARGIN_OK;
 }

@@ -139,7 +139,8 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED) MG_TRY(recedes(s, &recession));
     MG_TRY(prove(s));
     out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
-    if ((recession || s->separated) && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
+    if ((recession || s->separated) && out->status == MARGIN_OK)
+        out->status = MARGIN_STOPPED_STALLED;
     explain(s, ended, recession);
     return out->status;
 }

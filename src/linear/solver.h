@@ -44,8 +44,8 @@ typedef struct mg_linear_solver {
 extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
     mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set, mg_solver_wide;
 
-/* For the trace, if there is one: the state after step number `step` (0: the start), whose value and
- * errors are in `point`. */
+/* For the trace, if there is one: the state after step number `step` (0: the start), whose value
+ * and errors are in `point`. */
 void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
                      const mg_loss_point *point);
 

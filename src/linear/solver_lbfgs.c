@@ -105,7 +105,8 @@ static double price_at(const lbfgs *m, int number) {
  * progress is slow or it costs little, else of the same level if the curvature is another one. */
 static margin_status improve(lbfgs *m) {
     const bool none = m->level < 0;
-    const bool is_slow = m->since > STEPS_BEFORE_GROWTH && m->last > slow * m->before;
+    const bool is_slow = (m->since > STEPS_BEFORE_GROWTH && m->last > slow * m->before) ||
+                         (m->since > 0 && m->since <= 2 && m->s.cut);
     const double rented = (double)m->rented;
     if (!mg_smooth_can_factor(&m->s) || !(none || is_slow || has_changed(m))) return MARGIN_OK;
     const int next = !none && level_at(m, m->level).last ? m->level : m->level + 1;

@@ -1,0 +1,156 @@
+/* The rows that a sampled Hessian is made from.
+ *
+ * They are drawn with chances in proportion to what they can add to it, and weighted with the
+ * inverse, so that the mean is right and rows that count are not missed: those of chance 1 all, one
+ * in each stretch of the others in which the chances add up to 1, so that the sample is spread
+ * evenly and no period in the data can spoil it. A row adds its curvature times the square of its
+ * length. Lengths take a pass to find and matter only where few rows are much longer than the
+ * others; so they are found once a step had to be cut. */
+#include "base/random.h"
+#include "linear/smooth.h"
+#include "linear/sparse_row.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Lengths --------------------------------------------------------------------------------- */
+
+/* e_j = scale_j x_j + shift_j */
+typedef struct length_walk {
+    mg_smooth *s;
+    double *scale, *shift; /* columns */
+    double *scratch;       /* per worker: a row, and the columns of a sparse one */
+    double zero;           /* |e|^2 of a row of zeros */
+} length_walk;
+
+static double dense_length(const length_walk *walk, int64_t row, double *values) {
+    double sum = 0.0;
+    mg_row_expand(&walk->s->design->problem->x, row, values);
+    for (int64_t j = 0; j < walk->s->columns; j++) {
+        const double e = walk->scale[j] * values[j] + walk->shift[j];
+        sum += e * e;
+    }
+    return sum;
+}
+
+static double sparse_length(const length_walk *walk, int64_t row, double *values) {
+    int64_t *columns = (int64_t *)(values + walk->s->columns);
+    const int64_t count = mg_sparse_row(&walk->s->design->problem->x, row, columns, values);
+    double sum = walk->zero;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t j = columns[k];
+        const double scaled = walk->scale[j] * values[k];
+        sum += scaled * (scaled + 2.0 * walk->shift[j]);
+    }
+    return fmax(sum, 0.0);
+}
+
+static margin_status find_block_lengths(const mg_block *block, void *argument) {
+    const length_walk *walk = argument;
+    const mg_problem *problem = walk->s->design->problem;
+    double *values = walk->scratch + 2 * walk->s->columns * block->worker;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const int64_t row = mg_sample_row(problem, i);
+        walk->s->lengths[i] = mg_is_csr(&problem->x) ? sparse_length(walk, row, values)
+                                                     : dense_length(walk, row, values);
+    }
+    return MARGIN_OK;
+}
+
+static void set_scales(length_walk *walk) {
+    const mg_smooth *s = walk->s;
+    const mg_problem *problem = s->design->problem;
+    walk->zero = 0.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double moved = (problem->shift ? problem->shift[j] : 0.0) - s->centre[j];
+        walk->scale[j] = s->factor[j] * (problem->scale ? problem->scale[j] : 1.0);
+        walk->shift[j] = s->factor[j] * moved;
+        walk->zero += walk->shift[j] * walk->shift[j];
+    }
+}
+
+static margin_status find_lengths(mg_smooth *s) {
+    mg_heap *heap = s->design->heap;
+    const int64_t rooms = 2 + 2 * mg_pool_threads(s->design->context->pool);
+    length_walk walk = {.s = s};
+    margin_status status;
+    s->lengths = mg_arena_new(&s->arena, s->samples, sizeof *s->lengths);
+    if (!s->lengths)
+        return mg_no_memory(heap, s->samples, sizeof(double), "lengths of the rows", s->job->error);
+    MG_NEW(heap, walk.scale, rooms * s->columns, "lengths of the rows", s->job->error);
+    walk.shift = walk.scale + s->columns;
+    walk.scratch = walk.shift + s->columns;
+    set_scales(&walk);
+    status = mg_sweep_each(s->design->context, s->samples, s->design->block_rows,
+                           find_block_lengths, &walk);
+    s->solution->passes++;
+    mg_free(heap, walk.scale);
+    return status < 0 ? mg_fail_cancelled(s->job->error) : MARGIN_OK;
+}
+
+/* ---- Sample ---------------------------------------------------------------------------------- */
+
+static double importance(const mg_smooth *s, const double *curvatures, int64_t i) {
+    if (!s->lengths) return curvatures[i];
+    return curvatures[i] * (1.0 + s->lengths[i] / (double)s->columns);
+}
+
+/* The factor with which sum min(1, factor * importance) is about `rows`. */
+static double chance_factor(const mg_smooth *s, const double *curvatures, double rows) {
+    enum { ROUNDS = 6 };
+    double factor = (double)INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        double sum = 0.0;
+        for (int64_t i = 0; i < s->samples; i++) {
+            const double each = importance(s, curvatures, i);
+            sum += round > 0 ? fmin(1.0, factor * each) : each;
+        }
+        if (!(sum > 0.0) || (round > 0 && sum > 0.97 * rows)) break;
+        factor = round > 0 ? factor * rows / sum : rows / sum;
+    }
+    return factor;
+}
+
+static void draw_rows(const mg_smooth *s, const double *curvatures, double factor,
+                      mg_row_sample *sample) {
+    const uint64_t seed = s->job->seed, round = (uint64_t)s->builds << 40;
+    double passed = 0.0, next = mg_random_unit(seed, MG_RANDOM_SAMPLE, round);
+    uint64_t drawn = 1;
+    for (int64_t i = 0; i < s->samples && sample->count < sample->capacity; i++) {
+        const double chance = factor * importance(s, curvatures, i);
+        double times = 1.0;
+        if (!(chance > 0.0)) continue;
+        if (chance < 1.0) {
+            passed += chance;
+            for (times = 0.0; passed > next; times += 1.0, drawn++)
+                next = (double)drawn + mg_random_unit(seed, MG_RANDOM_SAMPLE, round + drawn);
+            if (times == 0.0) continue;
+            times /= chance;
+        }
+        sample->rows[sample->count] = i;
+        sample->weights[sample->count++] = times * curvatures[i];
+    }
+}
+
+margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows,
+                               mg_row_sample *sample) {
+    const char *purpose = "the rows of a sampled Hessian";
+    mg_row_sample made = {.heap = s->design->heap,
+                          .capacity = MG_MIN(rows + rows / 8 + 16, s->samples)};
+    margin_status status;
+    if (s->was_cut && !s->lengths) MG_TRY(find_lengths(s));
+    MG_GO_NEW(made.heap, made.rows, made.capacity, purpose, s->job->error);
+    MG_GO_NEW(made.heap, made.weights, made.capacity, purpose, s->job->error);
+    draw_rows(s, curvatures, chance_factor(s, curvatures, (double)rows), &made);
+    *sample = made;
+    return MARGIN_OK;
+done:
+    mg_row_sample_free(&made);
+    return status;
+}
+
+void mg_row_sample_free(mg_row_sample *sample) {
+    mg_free(sample->heap, sample->rows);
+    mg_free(sample->heap, sample->weights);
+    memset(sample, 0, sizeof *sample);
+}
