@@ -29,7 +29,7 @@ static void assert_name(const char *name) {
 static void assert_choices(const char *component, const margin_option *option) {
     const int count = mg_choice_count(option->choices);
     const bool needed = option->type == MARGIN_OPTION_CHOICE;
-    if (needed && count < 2) fail_msg("%s of %s has no choices", option->name, component);
+    if (needed && count < 1) fail_msg("%s of %s has no choices", option->name, component);
     if (option->choices && !needed && option->type != MARGIN_OPTION_NUMBER &&
         option->type != MARGIN_OPTION_INTEGER)
         fail_msg("%s of %s has choices without use", option->name, component);

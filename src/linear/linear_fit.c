@@ -119,11 +119,26 @@ done:
     return status;
 }
 
+/* The squared hinge's dual variables, which are 0 for the rows outside of the margin. */
+static margin_status find_alpha(linear_run *run) {
+    mg_loss_point point = {0};
+    MG_NEW(run->design.heap, run->solution.alpha, run->design.samples, "the dual variables",
+           run->fit->error);
+    point.slopes = run->solution.alpha;
+    MG_TRY(mg_objective_pass(&run->objective, run->solution.w, run->solution.b, &point,
+                             run->fit->error));
+    for (int64_t i = 0; i < run->design.samples; i++)
+        run->solution.alpha[i] = fabs(run->solution.alpha[i]);
+    return MARGIN_OK;
+}
+
 static margin_status make_hypothesis(linear_run *run) {
     mg_fit *fit = run->fit;
     mg_hypothesis *h = NULL;
     for (int64_t j = 0; j < run->design.columns; j++)
         run->solution.w[j] += 0.0; /* -0 prints as 0 */
+    if (!run->solution.alpha && run->objective.loss->kind == MG_LOSS_SQUARED_HINGE)
+        MG_TRY(find_alpha(run));
     MG_TRY(mg_linear_make(fit->context->heap, run->solution.w, run->design.columns,
                           run->solution.b + 0.0, &h, fit->error));
     const margin_status status = run->solution.alpha ? add_dual(run, h) : MARGIN_OK;

@@ -4,6 +4,6 @@
 
 #include "learn/learner.h"
 
-extern const mg_learner mg_learner_exponential, mg_learner_logistic;
+extern const mg_learner mg_learner_exponential, mg_learner_logistic, mg_learner_svm;
 
 #endif

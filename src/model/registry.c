@@ -17,6 +17,7 @@ static const mg_learner *const learners[] = {
     &mg_learner_logistic,
     &mg_learner_perceptron,
     &mg_learner_ridge,
+    &mg_learner_svm,
 };
 static const mg_hypothesis_kind *const kinds[] = {
     &mg_hypothesis_expansion,
