@@ -221,7 +221,7 @@ static void test_attach(void **state) {
         assert_detached(&fitted, columns[k].part);
         mg_fitted_stage_clear(&fitted);
     }
-    const char *const all[] = {"minmax", "standardize", "normalize", "impute", "onehot"};
+    const char *const all[] = {"minmax", "standardize", "normalize", "impute", "onehot", "poly"};
     for (int k = 0; k < MG_LENGTH(all); k++) {
         mg_fitted_stage fitted = stage_fitted(context, all[k], &data);
         fitted.columns_out = 7;

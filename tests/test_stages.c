@@ -171,6 +171,10 @@ static void test_battery(void **state) {
     double *values = stage_mixed_values(false);
     for (int k = 0; k < MG_LENGTH(any); k++)
         check_stage(any[k], values, STAGE_ROWS, STAGE_COLUMNS, stage_mixed_columns);
+    check_stage("poly", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
+    check_stage("poly(degree=4, interactions=yes, bias=no)", values, STAGE_ROWS, STAGE_COLUMNS,
+                NULL);
+    check_stage("poly(degree=3, columns='1,3,5,6')", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
     check_stage("normalize", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
     check_stage("normalize(norm=l1)", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
     check_stage("normalize(norm=max)", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
@@ -195,6 +199,7 @@ static void test_wide(void **state) {
     check_stage("standardize", values, ROWS, COLUMNS, NULL);
     check_stage("normalize", values, ROWS, COLUMNS, NULL);
     check_stage("impute(with=median)", values, ROWS, COLUMNS, NULL);
+    check_stage("poly(columns='1,300,999,1000')", values, ROWS, COLUMNS, NULL);
     free(values);
 }
 
@@ -305,8 +310,13 @@ static margin_status fit_and_apply(margin_context *context, void *user, margin_e
 
 static void test_failing_allocations(void **state) {
     (void)state;
-    const char *const stages[] = {"minmax(columns='a,b')", "standardize", "impute",
-                                  "impute(with=median)",   "normalize",   "onehot",
+    const char *const stages[] = {"minmax(columns='a,b')",
+                                  "standardize",
+                                  "impute",
+                                  "impute(with=median)",
+                                  "normalize",
+                                  "poly",
+                                  "onehot",
                                   "onehot(columns='a,b')"};
     const double x[] = {1, 0, 2, 0, 7, 1};
     const margin_column columns[] = {{.name = "a"}, {.name = "b"}};

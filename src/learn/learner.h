@@ -159,6 +159,12 @@ const mg_tensor *mg_stage_tensor_find(const mg_fitted_stage *fitted, const char 
 margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, margin_type type,
                               int64_t rows, const void **data, margin_error *error);
 
+/* The rows of a matrix through apply_row into a dense one of the same number type, in parallel;
+ * fitted NULL: as they are. */
+margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *fitted,
+                            const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
+                            margin_error *error);
+
 /* ---- Registry (src/model/registry.c)
  * ------------------------------------------------------------------------ */
 const mg_learner *mg_learner_find(const char *name);

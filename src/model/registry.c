@@ -8,8 +8,8 @@
 
 /* Each list by name. */
 static const mg_stage *const stages[] = {
-    &mg_stage_impute, &mg_stage_minmax,      &mg_stage_normalize,
-    &mg_stage_onehot, &mg_stage_standardize,
+    &mg_stage_impute, &mg_stage_minmax, &mg_stage_normalize,
+    &mg_stage_onehot, &mg_stage_poly,   &mg_stage_standardize,
 };
 static const mg_learner *const learners[] = {
     &mg_learner_exponential,
@@ -18,6 +18,8 @@ static const mg_learner *const learners[] = {
     &mg_learner_perceptron,
     &mg_learner_ridge,
     &mg_learner_svm,
+    &mg_learner_exponential, &mg_learner_least_squares, &mg_learner_logistic,
+    &mg_learner_perceptron,  &mg_learner_ridge,
 };
 static const mg_hypothesis_kind *const kinds[] = {
     &mg_hypothesis_expansion,

@@ -1,0 +1,49 @@
+/* poly from the inside: poly.c learns which columns are multiplied, poly_terms.c lists the
+ * products, poly_apply.c computes them.
+ *
+ * Output columns: the constant (with bias), every input column, then the products of two factors,
+ * of three, ...; products of the same degree in lexicographic order of their factors. A factor is a
+ * column that is multiplied; factors are numbered in the order of their columns. */
+#ifndef MG_POLY_H
+#define MG_POLY_H
+
+#include "learn/learner.h"
+
+/* The most columns poly makes. */
+enum { MG_POLY_MOST_COLUMNS = 1000000 };
+
+/* The products of one column with factors first..first + count - 1: output columns start, ... */
+typedef struct mg_poly_run {
+    int64_t parent; /* output column */
+    int64_t first, count, start;
+} mg_poly_run;
+
+typedef struct mg_poly_view {
+    int64_t bias, degree;
+    int64_t columns; /* of the input */
+    int64_t factors;
+    const int64_t *factor;  /* their columns, ascending */
+    const uint8_t *repeats; /* 1: the factor may be multiplied with itself */
+    int64_t run_count;      /* one per factor, then one per product of less than the degree */
+    const mg_poly_run *runs;
+} mg_poly_view;
+
+/* Output columns and runs of a view whose other members are set, as numbers that do not overflow.
+ * counts: scratch for one number per factor. */
+void mg_poly_size(const mg_poly_view *view, double *counts, double *columns, double *runs);
+/* Fills runs[0 .. run_count). */
+void mg_poly_list(const mg_poly_view *view, mg_poly_run *runs);
+
+/* The run of an output column's products, -1: it has none (the constant, a column that is no
+ * factor, or one of the full degree). */
+MG_INLINE int64_t mg_poly_run_of(const mg_poly_view *view, int64_t product) {
+    const int64_t run = view->factors + product - view->bias - view->columns;
+    return run < view->run_count ? run : -1;
+}
+
+/* Entries of mg_stage. */
+void mg_poly_apply_row(const mg_fitted_stage *fitted, const double *in, double *out);
+margin_status mg_poly_apply(margin_context *context, const mg_fitted_stage *fitted,
+                            const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
+
+#endif

@@ -1,0 +1,61 @@
+/* A stage over a whole matrix, row by row. */
+#include "learn/learner.h"
+
+#include <string.h>
+
+/* in -> out through apply_row (stage NULL: as they are), rows as dense f64 in between. */
+typedef struct row_map {
+    const mg_fitted_stage *stage;
+    const margin_matrix *in;
+    margin_matrix *out;
+    double *scratch; /* per worker: a row of `in`, then one of `out` */
+} row_map;
+
+static void store_row(const margin_matrix *out, int64_t row, const double *values) {
+    if (out->value_type == MARGIN_F64) {
+        memcpy((double *)out->values + row * out->stride, values,
+               (size_t)out->columns * sizeof *values);
+        return;
+    }
+    float *to = (float *)out->values + row * out->stride;
+    for (int64_t j = 0; j < out->columns; j++)
+        to[j] = (float)values[j];
+}
+
+static margin_status map_block(const mg_block *block, void *argument) {
+    const row_map *map = argument;
+    double *from = map->scratch + block->worker * (map->in->columns + map->out->columns);
+    double *to = map->stage ? from + map->in->columns : from;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        mg_row_expand(map->in, i, from);
+        if (map->stage) map->stage->stage->apply_row(map->stage, from, to);
+        store_row(map->out, i, to);
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *stage,
+                            const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
+                            margin_error *error) {
+    mg_heap *heap = context->heap;
+    mg_matrix_buffer made = {0};
+    int64_t columns = stage ? stage->columns_out : in->columns;
+    row_map map = {.stage = stage, .in = in};
+    margin_status status;
+    MG_GO_NEW(heap, map.scratch, mg_pool_threads(context->pool) * (in->columns + columns),
+              "scratch for a stage", error);
+    MG_GO(mg_matrix_new_dense(heap, in->rows, columns, in->value_type, purpose, &made, error));
+    map.out = &made.view;
+    status =
+        mg_sweep_each(context, in->rows, mg_block_rows(mg_row_bytes(&made.view)), map_block, &map);
+    if (status < 0) {
+        mg_fail_cancelled(error);
+        goto done;
+    }
+    *out = made;
+    made = (mg_matrix_buffer){0};
+done:
+    mg_matrix_buffer_free(&made);
+    mg_free(heap, map.scratch);
+    return status;
+}
