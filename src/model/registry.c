@@ -6,10 +6,15 @@
 
 #include <string.h>
 
-/* Each list by name. */
+/* Each list by name, one a line. */
+/* clang-format off */
 static const mg_stage *const stages[] = {
-    &mg_stage_impute, &mg_stage_minmax, &mg_stage_normalize,
-    &mg_stage_onehot, &mg_stage_poly,   &mg_stage_standardize,
+    &mg_stage_impute,
+    &mg_stage_minmax,
+    &mg_stage_normalize,
+    &mg_stage_onehot,
+    &mg_stage_poly,
+    &mg_stage_standardize,
 };
 static const mg_learner *const learners[] = {
     &mg_learner_exponential,
@@ -18,13 +23,12 @@ static const mg_learner *const learners[] = {
     &mg_learner_perceptron,
     &mg_learner_ridge,
     &mg_learner_svm,
-    &mg_learner_exponential, &mg_learner_least_squares, &mg_learner_logistic,
-    &mg_learner_perceptron,  &mg_learner_ridge,
 };
 static const mg_hypothesis_kind *const kinds[] = {
     &mg_hypothesis_expansion,
     &mg_hypothesis_linear,
 };
+/* clang-format on */
 
 int margin_component_count(void) {
     return MG_LENGTH(stages) + MG_LENGTH(learners);
