@@ -266,6 +266,10 @@ int mg_pool_threads(const mg_pool *pool) {
     return pool->threads;
 }
 
+int mg_pool_worker(const mg_pool *pool) {
+    return inside.pool == pool ? inside.worker : 0;
+}
+
 /* Makes the pool this process's own. In a child of fork() the first call gets here with the
  * parent's process id; of several threads one re-makes the locks, the others wait for it. */
 static void adopt(mg_pool *pool) {

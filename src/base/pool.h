@@ -29,5 +29,7 @@ typedef margin_status (*mg_task)(void *argument, int64_t task, int worker);
  * environment. A task must not call fork(); if it does, the child's call returns
  * MARGIN_ERROR_SYSTEM. */
 margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument);
+/* The worker as which this thread works for the pool now; 0 outside of its tasks. */
+int mg_pool_worker(const mg_pool *pool);
 
 #endif

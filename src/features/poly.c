@@ -313,4 +313,5 @@ const mg_stage mg_stage_poly = {
     .fit = fit,
     .attach = attach,
     .apply_row = mg_poly_apply_row,
-    .apply = mg_poly_apply};
+    .apply = mg_poly_apply,
+    .streams = true};

@@ -23,6 +23,8 @@ typedef enum mg_problem_kind {
     MG_CLUSTERING
 } mg_problem_kind;
 
+typedef struct mg_row_maker mg_row_maker;
+
 /* m = count samples. Sample i is row index[i] of x (index NULL: row i); sign, code, target and
  * weight are indexed by SAMPLE. The x here has passed the stages; all values are finite; weights
  * are >= 0 with a positive sum. Rows of weight 0 are already left out. */
@@ -42,6 +44,9 @@ typedef struct mg_problem {
     /* Affine stages that were not applied, for learners that take them so (takes_affine): column j
      * means scale[j] x_ij + shift[j]. Columns numbers each; NULL: 1 and 0. */
     const double *scale, *shift;
+    /* Rows that are made when they are read, for learners that take them so (takes_made_rows): x
+     * then has a shape and no values. NULL: x is all there. */
+    const mg_row_maker *maker;
 } mg_problem;
 
 MG_INLINE int64_t mg_sample_row(const mg_problem *p, int64_t i) {
@@ -53,6 +58,9 @@ MG_INLINE int64_t mg_sample_original(const mg_problem *p, int64_t i) {
 MG_INLINE double mg_sample_weight(const mg_problem *p, int64_t i) {
     return p->weight ? p->weight[i] : 1.0;
 }
+
+/* The values of sample i as dense f64, made if need be; scale and shift are not applied. */
+void mg_sample_values(const mg_problem *p, int64_t i, double *out);
 
 /* ---- Fit
  * ------------------------------------------------------------------------------------------------
@@ -83,6 +91,9 @@ typedef struct mg_learner {
      * that the data are not copied and sparse data stay sparse. Its hypothesis is linear, in the
      * units behind the stages. */
     bool takes_affine;
+    /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so a
+     * stage just before it that `streams` need not be stored. */
+    bool takes_made_rows;
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const mg_option_value *options, margin_error *error);
@@ -130,6 +141,9 @@ typedef struct mg_stage {
      */
     void (*affine)(const mg_fitted_stage *fitted, double *scale, double *shift);
     bool takes_missing; /* NaN in its input is fine, both in fit and in apply */
+    /* apply_row costs little more than reading what it makes, which may be much more than what went
+     * in: rows may be made anew in every pass. */
+    bool streams;
 } mg_stage;
 
 struct mg_fitted_stage {
@@ -164,6 +178,20 @@ margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, m
 margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *fitted,
                             const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
                             margin_error *error);
+
+/* Rows that the stage makes of the dense matrix `source` when they are read. They have the same
+ * bits as stored ones. */
+struct mg_row_maker {
+    const mg_fitted_stage *stage;
+    margin_matrix source;
+};
+/* The most columns of a source. */
+enum { MG_MADE_FROM = 2048 };
+/* Row `row` as f64, or as numbers of the source's type (scratch: a row, used for f32). */
+void mg_row_make(const mg_row_maker *maker, int64_t row, double *out);
+void mg_row_make_stored(const mg_row_maker *maker, int64_t row, double *scratch, void *out);
+/* The shape of what is made: a dense view without values. */
+margin_matrix mg_row_maker_shape(const mg_row_maker *maker);
 
 /* ---- Registry (src/model/registry.c)
  * ------------------------------------------------------------------------ */

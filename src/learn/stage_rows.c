@@ -59,3 +59,47 @@ done:
     mg_free(heap, map.scratch);
     return status;
 }
+
+/* ---- Rows made when they are read ------------------------------------------------------------ */
+
+static void make_row(const mg_row_maker *maker, int64_t row, double *out) {
+    double widened[MG_MADE_FROM];
+    const double *from = widened;
+    if (maker->source.value_type == MARGIN_F32)
+        mg_row_expand(&maker->source, row, widened);
+    else
+        from = (const double *)maker->source.values + row * maker->source.stride;
+    maker->stage->stage->apply_row(maker->stage, from, out);
+}
+
+void mg_row_make(const mg_row_maker *maker, int64_t row, double *out) {
+    make_row(maker, row, out);
+    for (int64_t j = 0; maker->source.value_type == MARGIN_F32 && j < maker->stage->columns_out;
+         j++)
+        out[j] = (double)(float)out[j];
+}
+
+void mg_row_make_stored(const mg_row_maker *maker, int64_t row, double *scratch, void *out) {
+    float *to = out;
+    if (maker->source.value_type == MARGIN_F64) {
+        make_row(maker, row, out);
+        return;
+    }
+    make_row(maker, row, scratch);
+    for (int64_t j = 0; j < maker->stage->columns_out; j++)
+        to[j] = (float)scratch[j];
+}
+
+margin_matrix mg_row_maker_shape(const mg_row_maker *maker) {
+    margin_matrix shape = maker->source;
+    shape.values = NULL;
+    shape.columns = shape.stride = maker->stage->columns_out;
+    return shape;
+}
+
+void mg_sample_values(const mg_problem *p, int64_t i, double *out) {
+    if (p->maker)
+        mg_row_make(p->maker, mg_sample_row(p, i), out);
+    else
+        mg_row_expand(&p->x, mg_sample_row(p, i), out);
+}

@@ -55,10 +55,12 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
     made.block_rows = block_rows_for(&problem->x, problem->count);
     made.chunk_rows = chunk_rows_for(&problem->x);
     MG_GO_NEW(made.heap, made.work, made.columns, "the weights of a linear model", error);
+    MG_GO(mg_made_rows_new(&made, error));
     MG_GO(make_centre(&made, error));
     *design = made;
     return MARGIN_OK;
 done:
+    mg_free(made.heap, made.made);
     mg_free(made.heap, made.work);
     return status;
 }
@@ -66,6 +68,7 @@ done:
 void mg_design_free(mg_design *design) {
     mg_free(design->heap, design->centre);
     mg_free(design->heap, design->work);
+    mg_free(design->heap, design->made);
     memset(design, 0, sizeof *design);
 }
 

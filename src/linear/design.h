@@ -31,6 +31,7 @@ typedef struct mg_design {
     int64_t chunk_rows;                /* rows that are read twice while they are near */
     double *centre; /* dense with shift: a_ij = scale_j (x_ij - centre_j); NULL: not so */
     double *work;   /* columns numbers: weights in X's units */
+    struct mg_made_rows *made; /* rows made when they are read, per worker; NULL: none are */
 } mg_design;
 
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,

@@ -42,12 +42,52 @@ void mg_design_from_rows(const mg_design *d, double total, double *gradient) {
         if (!d->centre || (d->scale && d->scale[j] == 0)) gradient[j] += d->shift[j] * total;
 }
 
+/* ---- Rows that are made ---------------------------------------------------------------------- */
+
+margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
+    const int64_t workers = mg_pool_threads(d->context->pool);
+    const int64_t row = d->columns * (int64_t)sizeof(double);
+    const int64_t bytes = workers * ((int64_t)sizeof(mg_made_rows) + (d->chunk_rows + 1) * row);
+    if (!d->problem->maker) return MARGIN_OK;
+    d->made = mg_new_zero(d->heap, bytes, 1);
+    if (!d->made) return mg_no_memory(d->heap, bytes, 1, "rows that are made", error);
+    char *rows = (char *)(d->made + workers);
+    for (int64_t w = 0; w < workers; w++, rows += (d->chunk_rows + 1) * row) {
+        d->made[w].rows = rows;
+        d->made[w].scratch = (double *)(void *)(rows + d->chunk_rows * row);
+    }
+    return MARGIN_OK;
+}
+
+static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
+                      const void *rows[MG_CHUNK_ROWS]) {
+    const mg_design *d = list->design;
+    mg_made_rows *made = &d->made[mg_pool_worker(d->context->pool)];
+    const int64_t bytes = d->columns * mg_type_size(d->problem->x.value_type);
+    const bool there = made->chosen == list->chosen && made->first == first && made->count == count;
+    for (int64_t k = 0; k < count; k++) {
+        char *row = (char *)made->rows + k * bytes;
+        rows[k] = row;
+        if (!there)
+            mg_row_make_stored(d->problem->maker,
+                               mg_design_row(d, mg_visit_sample(list, first + k)), made->scratch,
+                               row);
+    }
+    made->chosen = list->chosen;
+    made->first = first;
+    made->count = count;
+}
+
 /* ---- Chunks of rows -------------------------------------------------------------------------- */
 
 static void find_rows(const mg_visit_list *list, int64_t first, int64_t count,
                       const void *rows[MG_CHUNK_ROWS]) {
     const margin_matrix *x = &list->design->problem->x;
     const int64_t bytes = x->stride * mg_type_size(x->value_type);
+    if (list->design->made) {
+        make_rows(list, first, count, rows);
+        return;
+    }
     for (int64_t k = 0; k < count; k++)
         rows[k] = (const char *)x->values +
                   mg_design_row(list->design, mg_visit_sample(list, first + k)) * bytes;

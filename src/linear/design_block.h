@@ -24,6 +24,16 @@ typedef struct mg_row_weights {
 /* Uses design->work: valid until the next call. */
 mg_row_weights mg_design_row_weights(mg_design *d, const double *w, double b);
 
+/* Room for the rows of a chunk where a stage makes them (mg_problem.maker), one per worker: they
+ * are made once for the scores and the gradient of a chunk. */
+typedef struct mg_made_rows {
+    const int64_t *chosen; /* what is there: positions first..first + count - 1 of this list */
+    int64_t first, count;
+    void *rows;
+    double *scratch; /* a row */
+} mg_made_rows;
+margin_status mg_made_rows_new(mg_design *d, margin_error *error);
+
 /* scores[k - first] for positions [first, first + count), count <= design->chunk_rows */
 void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
                             int64_t count, double *scores);

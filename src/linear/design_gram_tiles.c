@@ -45,8 +45,8 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block,
     if (panels > mg_symmetric_panels(ops, d->columns))
         memset(out + (panels - 1) * job->stride * ops->width * ops->number_size, 0,
                (size_t)(ops->width * ops->number_size));
-    if (mg_is_csr(x)) {
-        mg_row_expand(x, at, row);
+    if (mg_is_csr(x) || d->problem->maker) {
+        mg_sample_values(d->problem, i, row);
         ops->pack_f64(row, d->columns, &job->affine, root, job->stride, out);
     } else if (x->value_type == MARGIN_F32) {
         ops->pack_f32((const float *)x->values + at * x->stride, d->columns, &job->affine, root,

@@ -49,6 +49,7 @@ const mg_learner mg_learner_exponential = {
              .options = options,
              .option_count = MG_LENGTH(options)},
     .takes_affine = true,
+    .takes_made_rows = true,
     .fit = exponential_fit,
     .verify = exponential_verify,
     .probabilities = exponential_probabilities,

@@ -238,6 +238,7 @@ const mg_learner mg_learner_least_squares = {
              .options = least_squares_table,
              .option_count = LS_COUNT},
     .takes_affine = true,
+    .takes_made_rows = true,
     .fit = least_squares_fit,
     .verify = least_squares_verify,
 };
@@ -253,6 +254,7 @@ const mg_learner mg_learner_ridge = {
              .options = ridge_table,
              .option_count = RIDGE_COUNT},
     .takes_affine = true,
+    .takes_made_rows = true,
     .fit = ridge_fit,
     .verify = ridge_verify,
 };

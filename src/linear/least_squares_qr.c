@@ -66,7 +66,7 @@ static void fill_row(const qr_walk *walk, const triangle *t, int64_t i, int64_t 
     const mg_problem *problem = s->problem;
     const double root = sqrt(s->c[i]);
     double *to = t->block + at;
-    mg_row_expand(&problem->x, mg_sample_row(problem, i), x);
+    mg_sample_values(problem, i, x);
     if (walk->first) to[0] = root;
     for (int64_t k = 0; k < walk->f->count; k++) {
         const int64_t j = walk->f->column[k];

@@ -45,7 +45,7 @@ static margin_status copy_dense(mg_squares *s, row_system *system) {
     double *to = (double *)system->rows.view.values;
     for (int64_t i = 0; i < s->samples; i++, to += system->rows.view.stride) {
         if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
-        mg_row_expand(&problem->x, mg_sample_row(problem, i), to);
+        mg_sample_values(problem, i, to);
         for (int64_t j = 0; j < s->columns; j++)
             to[j] = s->norm[j] > 0.0
                         ? system->root[i] * (scale_of(problem, j) * to[j] + system->shift[j])

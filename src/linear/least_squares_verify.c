@@ -18,6 +18,7 @@ typedef struct proof {
     real value, excess;                     /* sum c r^2, sum c r */
     /* columns numbers each: mean of x, then sums over stored values of c (x - mean)^2, c r x, c */
     real *mean, *square, *gradient, *stored;
+    double *row; /* columns */
 } proof;
 
 static real value_at(const margin_matrix *x, int64_t k) {
@@ -46,8 +47,9 @@ static void visit_row(proof *p, int64_t i, real weight, entry_visit visit) {
         for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
             visit(p, mg_column_index(x, k), value_at(x, k), weight);
     } else {
+        mg_sample_values(p->problem, i, p->row);
         for (int64_t j = 0; j < x->columns; j++)
-            visit(p, j, value_at(x, row * x->stride + j), weight);
+            visit(p, j, (real)p->row[j], weight);
     }
 }
 
@@ -76,8 +78,9 @@ static real score(const proof *p, int64_t i) {
         }
         return sum;
     }
+    mg_sample_values(p->problem, i, p->row);
     for (int64_t j = 0; j < p->columns; j++)
-        sum += scale_of(p, j) * (real)p->w[j] * value_at(x, row * x->stride + j);
+        sum += scale_of(p, j) * (real)p->w[j] * (real)p->row[j];
     return sum;
 }
 
@@ -141,7 +144,7 @@ static margin_status make_matrix(proof *p, real alpha, double *row, real *matrix
     for (int64_t i = 0; i < problem->count; i++) {
         const real weight = weight_of(p, i);
         if (mg_cancelled(p->fit->context)) return mg_fail_cancelled(p->fit->error);
-        mg_row_expand(&problem->x, mg_sample_row(problem, i), row);
+        mg_sample_values(problem, i, row);
         for (int64_t j = 0; j < n; j++) {
             const real mean = p->intercept ? p->mean[j] : 0.0L;
             const real shift = p->intercept ? 0.0L : shift_of(p, j);
@@ -245,11 +248,12 @@ margin_status mg_squares_verify(mg_fit *fit, const mg_penalty *penalty, bool int
                .intercept = intercept,
                .columns = n};
     mg_heap *heap = fit->context->heap;
-    MG_NEW(heap, p.mean, 4 * n, "the sums of the columns", fit->error);
+    MG_NEW(heap, p.mean, 5 * n, "the sums of the columns", fit->error);
     memset(p.mean, 0, (size_t)(4 * n) * sizeof *p.mean);
     p.square = p.mean + n;
     p.gradient = p.mean + 2 * n;
     p.stored = p.mean + 3 * n;
+    p.row = (double *)(p.mean + 4 * n);
     const margin_status status = judge(&p, penalty, tolerance);
     mg_free(heap, p.mean);
     return status;

@@ -48,6 +48,7 @@ const mg_learner mg_learner_logistic = {
              .options = options,
              .option_count = MG_LENGTH(options)},
     .takes_affine = true,
+    .takes_made_rows = true,
     .fit = logistic_fit,
     .verify = logistic_verify,
     .probabilities = logistic_probabilities,

@@ -23,9 +23,9 @@ typedef struct length_walk {
     double zero;           /* |e|^2 of a row of zeros */
 } length_walk;
 
-static double dense_length(const length_walk *walk, int64_t row, double *values) {
+static double dense_length(const length_walk *walk, int64_t i, double *values) {
     double sum = 0.0;
-    mg_row_expand(&walk->s->design->problem->x, row, values);
+    mg_sample_values(walk->s->design->problem, i, values);
     for (int64_t j = 0; j < walk->s->columns; j++) {
         const double e = walk->scale[j] * values[j] + walk->shift[j];
         sum += e * e;
@@ -52,7 +52,7 @@ static margin_status find_block_lengths(const mg_block *block, void *argument) {
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const int64_t row = mg_sample_row(problem, i);
         walk->s->lengths[i] = mg_is_csr(&problem->x) ? sparse_length(walk, row, values)
-                                                     : dense_length(walk, row, values);
+                                                     : dense_length(walk, i, values);
     }
     return MARGIN_OK;
 }

@@ -56,6 +56,7 @@ const mg_learner mg_learner_svm = {
              .options = options,
              .option_count = MG_LENGTH(options)},
     .takes_affine = true,
+    .takes_made_rows = true,
     .fit = svm_fit,
     .verify = svm_verify,
 };

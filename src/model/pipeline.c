@@ -58,6 +58,59 @@ static margin_status check_made(margin_context *context, const mg_staged *staged
     return status;
 }
 
+/* The same for rows that are only made when they are read. */
+typedef struct made_check {
+    const mg_staged *staged;
+    double *rows; /* per worker */
+} made_check;
+
+static margin_status check_made_block(const mg_block *block, void *argument) {
+    const made_check *check = argument;
+    const mg_staged *staged = check->staged;
+    double *row = check->rows + staged->x.columns * block->worker;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        double sum = 0.0;
+        mg_row_make(&staged->maker, staged->index ? staged->index[i] : i, row);
+        for (int64_t j = 0; j < staged->x.columns; j++)
+            sum += row[j] * 0.0;
+        if (!(sum == 0.0)) return MARGIN_ERROR_DATA;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status name_made_row(const mg_staged *staged, const mg_samples *samples, double *row,
+                                   margin_error *error) {
+    int64_t column = 0, i = 0;
+    char buffer[32];
+    for (; i < samples->count; i++) {
+        mg_row_make(&staged->maker, staged->index ? staged->index[i] : i, row);
+        for (column = 0; column < staged->x.columns && isfinite(row[column]);)
+            column++;
+        if (column < staged->x.columns) break;
+    }
+    const int64_t number = mg_samples_row(samples, i) + 1;
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, number, -1},
+                      "row %lld: column %s, made by %s, is not finite: scale the columns before "
+                      "(standardize | %s)",
+                      (long long)number, mg_column_name(staged->columns, column, buffer),
+                      staged->maker.stage->stage->info.name, staged->maker.stage->stage->info.name);
+}
+
+static margin_status check_rows_made(margin_context *context, const mg_staged *staged,
+                                     const mg_samples *samples, margin_error *error) {
+    made_check check = {.staged = staged};
+    MG_NEW(context->heap, check.rows, mg_pool_threads(context->pool) * staged->x.columns,
+           "rows that are made", error);
+    margin_status status = mg_sweep_each(
+        context, samples->count, mg_block_rows(mg_row_bytes(&staged->x)), check_made_block, &check);
+    if (status == MARGIN_ERROR_DATA)
+        status = name_made_row(staged, samples, check.rows, error);
+    else if (status < 0)
+        status = mg_fail_cancelled(error);
+    mg_free(context->heap, check.rows);
+    return status;
+}
+
 /* ---- Running the stages ---------------------------------------------------------------------- */
 
 void mg_staged_free(mg_staged *staged) {
@@ -154,27 +207,30 @@ static margin_status check_rows(margin_context *context, const margin_data *data
     return mg_matrix_check_finite(context, &chosen, allow_nan, error);
 }
 
-/* ---- Affine stages left to the learner ---------------------------------------------------------
- * Stages [first, count) just before a learner that takes them so. */
+/* ---- Stages left to the learner ----------------------------------------------------------------
+ * Stages [first, count) just before a learner that takes them so: affine ones, or the last one if
+ * it streams. */
 
-static int first_left(const margin_spec *spec) {
-    int first = spec->component_count - 1;
-    if (!mg_spec_learner(spec)->learner->takes_affine) return first;
-    while (first > 0 && spec->components[first - 1].stage->affine)
-        first--;
-    return first;
+/* What is made up to this size is kept: making it again and again would cost more. */
+enum { KEPT_BYTES = 16 << 20 };
+
+/* Stage k of a model, or of a spec that is to become one. */
+static const mg_stage *stage_at(const margin_model *model, const margin_spec *spec, int k) {
+    return spec ? spec->components[k].stage : model->stages[k].stage;
 }
 
-static int first_left_of_model(const margin_model *model) {
-    int first = model->stage_count;
-    if (!model->learner->takes_affine) return first;
-    while (first > 0 && model->stages[first - 1].stage->affine)
+static int first_left(const margin_model *model, const margin_spec *spec) {
+    const mg_learner *learner = spec ? mg_spec_learner(spec)->learner : model->learner;
+    int first = spec ? spec->component_count - 1 : model->stage_count;
+    if (first > 0 && learner->takes_made_rows && stage_at(model, spec, first - 1)->streams)
+        return first - 1;
+    while (learner->takes_affine && first > 0 && stage_at(model, spec, first - 1)->affine)
         first--;
     return first;
 }
 
 /* scale and shift of all of them: s (scale x + shift) + t. */
-static margin_status leave_stages(const margin_model *model, int first, mg_staged *staged,
+static margin_status leave_affine(const margin_model *model, int first, mg_staged *staged,
                                   margin_error *error) {
     const int64_t n = staged->x.columns;
     double *next;
@@ -195,10 +251,28 @@ static margin_status leave_stages(const margin_model *model, int first, mg_stage
     return MARGIN_OK;
 }
 
+static margin_status leave_stages(margin_context *context, const margin_model *model, int first,
+                                  const mg_samples *samples, mg_staged *staged,
+                                  margin_error *error) {
+    const mg_fitted_stage *last = &model->stages[model->stage_count - 1];
+    if (!last->stage->streams) return leave_affine(model, first, staged, error);
+    const double bytes = (double)samples->count * (double)last->columns_out *
+                         (double)mg_type_size(staged->x.value_type);
+    if (mg_is_csr(&staged->x) || staged->x.columns > MG_MADE_FROM || bytes <= KEPT_BYTES) {
+        MG_TRY(gather(samples, staged, error));
+        return apply_stage(context, last, staged, error);
+    }
+    staged->maker = (mg_row_maker){.stage = last, .source = staged->x};
+    staged->x = mg_row_maker_shape(&staged->maker);
+    if (last->columns.count > 0) staged->columns = last->columns.items;
+    return check_rows_made(context, staged, samples, error);
+}
+
 /* The last check before the learner. `missing`: no stage has refused or filled gaps. */
 static margin_status check_last(margin_context *context, const margin_data *data,
                                 const mg_samples *samples, const mg_staged *staged, bool missing,
                                 const char *learner, margin_error *error) {
+    if (staged->maker.stage) return MARGIN_OK; /* checked when it was set */
     if (staged->made) return check_made(context, staged, samples, learner, error);
     return missing ? check_rows(context, data, samples, false, error) : MARGIN_OK;
 }
@@ -240,13 +314,13 @@ static margin_status fit_left(margin_context *context, const margin_spec *spec, 
                                       missing, model, &seen, error);
     mg_staged_free(&seen);
     MG_TRY(status);
-    return leave_stages(model, first, staged, error);
+    return leave_stages(context, model, first, samples, staged, error);
 }
 
 margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error) {
-    int stages = spec->component_count - 1, left = first_left(spec);
+    int stages = spec->component_count - 1, left = first_left(NULL, spec);
     bool missing = stages > 0 && spec->components[0].stage->takes_missing;
     double *targets = NULL;
     margin_status status;
@@ -275,7 +349,7 @@ margin_status mg_pipeline_apply(margin_context *context, const margin_model *mod
                                 const margin_data *data, const mg_samples *samples,
                                 mg_staged *staged, margin_error *error) {
     bool missing = model->stage_count > 0 && model->stages[0].stage->takes_missing;
-    int left = first_left_of_model(model);
+    int left = first_left(model, NULL);
     margin_status status = MARGIN_OK;
     MG_TRY(check_rows(context, data, samples, missing, error));
     start(data, samples, model, staged);
@@ -283,7 +357,8 @@ margin_status mg_pipeline_apply(margin_context *context, const margin_model *mod
         MG_GO(gather(samples, staged, error));
         MG_GO(apply_stage(context, &model->stages[s], staged, error));
     }
-    if (left < model->stage_count) MG_GO(leave_stages(model, left, staged, error));
+    if (left < model->stage_count)
+        MG_GO(leave_stages(context, model, left, samples, staged, error));
     status = check_last(context, data, samples, staged, missing, model->learner->info.name, error);
 done:
     if (status < 0) mg_staged_free(staged);

@@ -15,14 +15,18 @@ typedef struct mg_staged {
     /* Affine stages that were left to the learner: column j means scale[j] x_ij + shift[j]. NULL:
      * none. Owned, in one block. */
     double *scale, *shift;
+    /* A stage that was left to the learner, which makes rows when it needs them: x is only their
+     * shape. stage NULL: none. */
+    mg_row_maker maker;
     mg_heap *heap;
 } mg_staged;
 
 /* Fits the stages of `spec` one after the other on the samples, each on what the one before made
  * of them, and keeps them in the model (all of them active), with the model's input columns. Only
  * the samples' rows are transformed. If the learner takes affine stages, those just before it are
- * fitted and not applied, but handed on as one scale and shift. DATA: NaN or infinity, categories
- * that no stage encodes. */
+ * fitted and not applied, but handed on as one scale and shift; if it takes made rows, so is a
+ * stage just before it that streams, where what it makes of dense data would be large. DATA: NaN or
+ * infinity, categories that no stage encodes. */
 margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error);

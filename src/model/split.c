@@ -113,7 +113,8 @@ margin_status mg_split_make(mg_reduction reduction, const margin_data *data,
                               .weight = samples->weights,
                               .original = samples->rows,
                               .scale = staged->scale,
-                              .shift = staged->shift};
+                              .shift = staged->shift,
+                              .maker = staged->maker.stage ? &staged->maker : NULL};
     MG_GO(read_targets(data, samples, model, &made, error));
     if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));
     *split = made;

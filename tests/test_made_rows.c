@@ -1,0 +1,196 @@
+/* A stage that streams into a linear learner: the same model as from the stored features, to the
+ * bit, without the memory for them; its proof; selections, weights; what is not finite. */
+#include "stage_support.h"
+
+#include "margin/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 91 columns and 17 MB of features in f64: more than is kept. */
+enum { COLUMNS = 12, MADE = 91, ROWS = 23500 };
+
+typedef struct table {
+    double *x, *target, *weights;
+    int32_t *label;
+    float *narrow;
+} table;
+
+static table make_table(int64_t rows) {
+    uint64_t random = 3;
+    table t = {malloc(sizeof(double) * (size_t)(rows * COLUMNS)),
+               malloc(sizeof(double) * (size_t)rows), malloc(sizeof(double) * (size_t)rows),
+               malloc(sizeof(int32_t) * (size_t)rows), NULL};
+    for (int64_t i = 0; i < rows; i++) {
+        double *row = t.x + i * COLUMNS;
+        for (int j = 0; j < COLUMNS; j++)
+            row[j] = 2 * support_uniform(&random) - 1;
+        row[3] = row[3] > 0;
+        t.target[i] = row[0] * row[1] - row[2] * row[2] + row[3] + 0.1 * support_normal(&random);
+        t.label[i] = t.target[i] + 0.5 * support_normal(&random) > 0;
+        t.weights[i] = (double)(i % 3);
+    }
+    t.narrow = stage_to_floats(t.x, rows * COLUMNS);
+    return t;
+}
+
+static void free_table(table *t) {
+    free(t->x);
+    free(t->target);
+    free(t->weights);
+    free(t->label);
+    free(t->narrow);
+}
+
+static margin_data data_of(const table *t, int64_t rows, bool single, bool classes) {
+    margin_data data = {.x = single ? margin_dense_f32(t->narrow, rows, COLUMNS, COLUMNS)
+                                    : margin_dense_f64(t->x, rows, COLUMNS, COLUMNS)};
+    data.y = classes ? margin_labels_i32(t->label, rows) : margin_values_f64(t->target, rows);
+    return data;
+}
+
+static margin_model *fit(margin_context *context, const char *text, const margin_data *data,
+                         margin_report *report) {
+    margin_error error = {0};
+    margin_spec *spec;
+    margin_model *model;
+    assert_int_equal(margin_spec_parse(context, text, &spec, &error), MARGIN_OK);
+    const margin_status status = margin_fit(context, spec, data, &model, report, &error);
+    if (status != MARGIN_OK) print_error("%s: %s %s\n", text, error.text, report->reason);
+    assert_int_equal(status, MARGIN_OK);
+    margin_spec_free(spec);
+    return model;
+}
+
+/* Fits on the made rows and on stored ones. */
+static void check_same(const char *learner, const table *t, int64_t rows, bool single, bool classes,
+                       bool weighted) {
+    char text[100];
+    margin_data data = data_of(t, rows, single, classes), stored = data;
+    margin_error error = {0};
+    margin_report made_report, stored_report, found;
+    if (weighted) data.weights = stored.weights = margin_values_f64(t->weights, rows);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        margin_context *context = support_context(NULL, threads);
+        mg_fitted_stage stage = stage_fitted(context, "poly", &data);
+        mg_matrix_buffer features = stage_applied(context, &stage, &data.x);
+        assert_int_equal(features.view.columns, MADE - 1); /* one column is 0/1 */
+        stored.x = features.view;
+        snprintf(text, sizeof text, "poly | %s", learner);
+        margin_model *made = fit(context, text, &data, &made_report);
+        margin_model *expected = fit(context, learner, &stored, &stored_report);
+        assert_memory_equal(margin_model_weights(made, 0), margin_model_weights(expected, 0),
+                            (size_t)(MADE - 1) * sizeof(double));
+        assert_true(margin_model_intercept(made, 0) == margin_model_intercept(expected, 0));
+        assert_true(made_report.objective == stored_report.objective);
+        assert_true(made_report.gap == stored_report.gap);
+        if (threads == 1) {
+            assert_int_equal(margin_verify(context, made, &data, &found, &error), MARGIN_OK);
+            assert_close(found.objective, made_report.objective, 1e-10);
+        }
+        margin_model_free(made);
+        margin_model_free(expected);
+        mg_matrix_buffer_free(&features);
+        mg_fitted_stage_clear(&stage);
+        margin_context_free(context);
+    }
+}
+
+static void test_same_bits(void **state) {
+    (void)state;
+    table t = make_table(2 * ROWS);
+    check_same("ridge", &t, ROWS, false, false, false);
+    check_same("ridge(alpha=0.1)", &t, 2 * ROWS, true, false, true);
+    check_same("least-squares", &t, ROWS, false, false, true);
+    check_same("logistic", &t, ROWS, false, true, false);
+    check_same("logistic(C=0.1, solver=newton)", &t, ROWS, false, true, true);
+    check_same("logistic(intercept=no)", &t, 2 * ROWS, true, true, false);
+    check_same("exponential(C=0.01)", &t, ROWS, false, true, false);
+    check_same("svm(loss=squared-hinge)", &t, ROWS, false, true, false);
+    free_table(&t);
+}
+
+/* Rows of a selection are made from where they lie. */
+static void test_selection(void **state) {
+    (void)state;
+    table t = make_table(ROWS + 100);
+    double *copy = malloc(sizeof(double) * ROWS * COLUMNS), *target = malloc(sizeof(double) * ROWS);
+    int64_t *rows = malloc(sizeof *rows * ROWS);
+    for (int64_t i = 0; i < ROWS; i++) {
+        rows[i] = ROWS + 99 - i;
+        memcpy(copy + i * COLUMNS, t.x + rows[i] * COLUMNS, COLUMNS * sizeof *copy);
+        target[i] = t.target[rows[i]];
+    }
+    margin_data chosen = data_of(&t, ROWS + 100, false, false);
+    chosen.selection = rows;
+    chosen.selected = ROWS;
+    t.x[5] = (double)NAN; /* row 0 takes no part */
+    const margin_data alone = {.x = margin_dense_f64(copy, ROWS, COLUMNS, COLUMNS),
+                               .y = margin_values_f64(target, ROWS)};
+    margin_context *context = support_context(NULL, 2);
+    margin_report report;
+    margin_model *a = fit(context, "poly | ridge", &chosen, &report);
+    margin_model *b = fit(context, "poly | ridge", &alone, &report);
+    assert_memory_equal(margin_model_weights(a, 0), margin_model_weights(b, 0),
+                        (size_t)(MADE - 1) * sizeof(double));
+    margin_model_free(a);
+    margin_model_free(b);
+    margin_context_free(context);
+    free(copy);
+    free(target);
+    free(rows);
+    free_table(&t);
+}
+
+static margin_status fit_body(margin_context *context, void *user, margin_error *error) {
+    margin_spec *spec;
+    margin_model *model;
+    margin_report report;
+    margin_status status = margin_spec_parse(context, "poly | ridge", &spec, error);
+    if (status < 0) return status;
+    status = margin_fit(context, spec, user, &model, &report, error);
+    margin_spec_free(spec);
+    if (status >= 0) margin_model_free(model);
+    return status;
+}
+
+/* The features alone would be 17 MB. */
+static void test_memory(void **state) {
+    (void)state;
+    table t = make_table(ROWS);
+    margin_data data = data_of(&t, ROWS, false, false);
+    support_heap heap;
+    margin_error error;
+    support_heap_init(&heap);
+    margin_context *context = support_context(&heap, 2);
+    assert_int_equal(fit_body(context, &data, &error), MARGIN_OK);
+    assert_true(atomic_load(&heap.peak_bytes) < 4 << 20);
+    margin_context_free(context);
+    support_assert_nothing_live(&heap);
+    assert_true(support_fail_each_allocation(2, fit_body, &data) > 20);
+    free_table(&t);
+}
+
+static void test_not_finite(void **state) {
+    (void)state;
+    table t = make_table(ROWS);
+    margin_data data = data_of(&t, ROWS, false, false);
+    margin_error error = {0};
+    margin_context *context = support_context(NULL, 2);
+    t.x[7 * COLUMNS + 2] = 1e200;
+    assert_int_equal(fit_body(context, &data, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "row 8: column x3^2, made by poly, is not finite");
+    margin_context_free(context);
+    free_table(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_selection),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_not_finite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
