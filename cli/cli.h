@@ -24,11 +24,11 @@ typedef struct cli_arguments {
     const char *words[CLI_MAX_WORDS]; /* after the command */
     int word_count;
     const char *output, *trace, *target, *weights, *ignore, *categorical, *missing, *labels,
-        *format, *separator, *margins, *columns, *size, *title, *labels_out;
+        *format, *separator, *margins, *columns, *size, *title, *labels_out, *confidence;
     bool no_target;
     double threads, seed, memory, time_limit;
     bool json, quiet, header, no_header, probabilities, scores, verify, float32, zero_based,
-        one_based, terminal, bash, zsh, man, markdown;
+        one_based, terminal, bash, zsh, man, markdown, statistics;
 } cli_arguments;
 
 typedef struct cli_command {
@@ -150,6 +150,12 @@ void json_numbers(cli_text *text, const char *key, const double *values, int64_t
 /* Writes the text to a file whole or not at all (NULL or "-": standard output), frees it, returns
  * an exit code. */
 int text_finish(cli_session *session, cli_text *text, const char *path);
+
+/* --confidence, 0.95 without. */
+int cli_confidence(const cli_arguments *arguments, double *confidence);
+/* How certain a linear model's coefficients are on its training data: a table, or a JSON object
+ * "statistics". On failure prints the sentence and returns its exit code. */
+int cli_statistics(cli_session *session, const margin_model *model, cli_text *text);
 
 /* The shared parts of answers. */
 void json_report(cli_text *text, const margin_report *report);

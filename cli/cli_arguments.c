@@ -10,7 +10,7 @@
 enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
-#define READS       " fit predict evaluate separable check convert plot "
+#define READS       " fit predict evaluate inspect separable check convert plot "
 #define USES_ALL    " fit predict evaluate inspect separable check convert plot "
 
 const cli_option cli_options[] = {
@@ -29,7 +29,7 @@ const cli_option cli_options[] = {
     {"--categorical", 0, "COLUMNS", READS,
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
-    {"--missing", 0, "POLICY", " fit predict evaluate separable plot ",
+    {"--missing", 0, "POLICY", " fit predict evaluate inspect separable plot ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out), mean (fit only: filled in, and remembered by the model)",
      "error|mean|drop", KIND_TEXT, FIELD(missing)},
@@ -60,6 +60,11 @@ const cli_option cli_options[] = {
      FIELD(margins)},
     {"--verify", 0, NULL, " evaluate ", "recompute the proof of the fit from the training data",
      NULL, KIND_SWITCH, FIELD(verify)},
+    {"--statistics", 0, NULL, " inspect ",
+     "standard errors, p-values, R2 and likelihood of a linear model, from its training data", NULL,
+     KIND_SWITCH, FIELD(statistics)},
+    {"--confidence", 0, "P", " inspect plot ", "of the intervals of coefficients (default 0.95)",
+     NULL, KIND_TEXT, FIELD(confidence)},
     {"--columns", 0, "A,B", " plot ", "the two columns that span the picture", NULL, KIND_TEXT,
      FIELD(columns)},
     {"--size", 0, "WxH", " plot ", "size of the picture in pixels (default 800x600)", NULL,

@@ -186,22 +186,41 @@ static void print_model(cli_text *text, const margin_model *model) {
     }
 }
 
+/* One word too many or too few: data go with --statistics and with nothing else. */
+static int check_words(const cli_arguments *arguments) {
+    const cli_command *command = cli_find_command("inspect");
+    if (arguments->word_count > 1 && !arguments->statistics)
+        return cli_usage_error(command, "'%s' is one word too many, unless --statistics is given",
+                               arguments->words[1]);
+    if (arguments->word_count < 2 && arguments->statistics)
+        return cli_usage_error(command,
+                               "--statistics needs the data that the model was trained on");
+    return EXIT_DONE;
+}
+
+static int inspect(cli_session *session, const margin_model *model) {
+    const cli_arguments *arguments = session->arguments;
+    cli_text text = {0};
+    int code = EXIT_DONE;
+    if (arguments->statistics)
+        code = cli_statistics(session, model, &text);
+    else if (arguments->json)
+        json_model(&text, model);
+    else
+        print_model(&text, model);
+    if (!code) return text_finish(session, &text, arguments->output);
+    text_free(&text);
+    return code;
+}
+
 int run_inspect(const cli_arguments *arguments) {
     cli_session session;
     margin_model *model = NULL;
-    int code = cli_session_open(&session, arguments);
+    int code = check_words(arguments);
+    if (!code) code = cli_session_open(&session, arguments);
     if (code) return code;
     margin_status status = cli_load_model(&session, arguments->words[0], &model);
-    if (status < 0) {
-        code = cli_failed(&session, status);
-    } else {
-        cli_text text = {0};
-        if (arguments->json)
-            json_model(&text, model);
-        else
-            print_model(&text, model);
-        code = text_finish(&session, &text, arguments->output);
-    }
+    code = status < 0 ? cli_failed(&session, status) : inspect(&session, model);
     margin_model_free(model);
     cli_session_close(&session);
     return code;

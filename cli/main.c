@@ -22,10 +22,12 @@ const cli_command cli_commands[] = {
      "compare predictions with a known target",
      "Reports accuracy, confusion matrix, F1 and AUC, or the errors of a regression.", 2, 2,
      run_evaluate},
-    {"inspect", "MODEL", "show what a model holds",
+    {"inspect", "MODEL [--statistics DATA]", "show what a model holds",
      "Prints the spec, classes, weights in original units or the coefficients of a dual form, and "
-     "the report.",
-     1, 1, run_inspect},
+     "the report. With --statistics and the training data also standard errors, p-values, "
+     "confidence intervals and R2 of least squares, or the likelihood of a logistic regression "
+     "without penalty.",
+     1, 2, run_inspect},
     {"separable", "DATA", "decide whether a hyperplane separates two classes, with proof",
      "Answers with the widest hyperplane and its margin, or with convex weights on the rows of "
      "each class whose weighted means "

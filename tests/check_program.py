@@ -359,6 +359,34 @@ def undecided(d):
     expect(answer('separable', table, codes=(3,)).get('separable', 0) is None, 'no proof where a range is infinite')
 
 
+def statistics(d):
+    """The table of R's summary(lm(dist ~ speed, cars)), columns that depend on others by name, and refusals."""
+    cars, model = examples / 'cars.csv', d / 'cars.margin'
+    run('fit', 'least-squares', cars, '-o', model)
+    r = answer('inspect', model, cars, '--statistics')
+    speed, intercept = r.get('coefficients', [{}, {}])
+    expect(abs(speed.get('error', 0) - 0.4155127766571223) < 1e-12 and speed.get('name') == 'speed', f'standard error: {speed}')
+    expect(abs(intercept.get('p_value', 0) / 0.01231881615380881 - 1) < 1e-10, f'p of the intercept: {intercept}')
+    expect(abs(r.get('f', 0) - 89.56710653646774) < 1e-9 and r.get('freedom') == 48 and r.get('distribution') == 't', f'F: {r}')
+    text = run('inspect', '--statistics', model, cars).stdout
+    expect('adjusted 0.6438' in text and '95 % interval' in text and '1.49e-12' in text, f'the table for people: {text}')
+    wide = answer('inspect', model, cars, '--statistics', '--confidence', '0.99')['coefficients'][0]
+    expect(wide['low'] < speed['low'] < speed['high'] < wide['high'], 'a higher confidence widens the interval')
+    refuses(1, 'inspect', model, cars, says=('--statistics',))
+    refuses(1, 'inspect', model, '--statistics', says=('data',))
+    refuses(1, 'inspect', model, cars, '--statistics', '--confidence', '95', says=('--confidence', '95'))
+    table = d / 'sums.csv'
+    table.write_text('north,south,total,y\n' + ''.join(f'{i},{i * i % 7},{2 * i + i * i % 7},{i % 5}\n' for i in range(20)))
+    run('fit', 'least-squares', table, '-o', model)
+    text = run('inspect', '--statistics', model, table).stdout
+    expect('total = 2 north + south' in text, f'the sum is named: {text}')
+    refuses(2, 'inspect', '--statistics', model, cars, says=("'y'",))
+    run('fit', 'ridge', table, '-o', model)
+    refuses(2, 'inspect', '--statistics', model, table, says=('penalty', 'least-squares'))
+    run('fit', 'perceptron', examples / 'points.csv', '-o', model)
+    refuses(1, 'inspect', '--statistics', model, examples / 'points.csv', says=('perceptron',))
+
+
 def pictures(d):
     model, trace = d / 'picture.margin', d / 'picture.csv'
     run('fit', 'perceptron(order=first)', examples / 'points.csv', '-o', model, '--trace', trace)
@@ -391,7 +419,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
-                 names_for_people, undecided, pictures):
+                 names_for_people, undecided, statistics, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -6,5 +6,6 @@
 #include "margin/data.h"
 #include "margin/model.h"
 #include "margin/spec.h"
+#include "margin/statistics.h"
 
 #endif

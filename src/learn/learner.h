@@ -85,6 +85,8 @@ typedef struct mg_fit {
                                   iterations, formula, reason, items */
 } mg_fit;
 
+typedef struct mg_inference mg_inference; /* learn/inference.h */
+
 typedef struct mg_learner {
     margin_component info;
     /* It uses scale and shift of a problem: affine stages just before it are then not applied, so
@@ -106,6 +108,10 @@ typedef struct mg_learner {
     /* Recomputes objective, gap and items of a finished hypothesis from the data, sharing nothing
      * with fit. */
     margin_status (*verify)(mg_fit *fit, const mg_hypothesis *hypothesis);
+    /* How certain the weights of a linear hypothesis are that this learner fitted to this problem.
+     * `problem` has no scale and shift: its columns are those that the hypothesis takes. DATA with
+     * the reason where there is no answer. NULL: none. */
+    margin_status (*infer)(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *inference);
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);

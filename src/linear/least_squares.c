@@ -1,6 +1,7 @@
 /* The learners least-squares and ridge: options, choice of the method, report. */
 #include "linear/least_squares.h"
 
+#include "linear/linear_infer.h"
 #include "linear/linear_learner.h"
 
 #include <math.h>
@@ -212,6 +213,12 @@ static margin_status least_squares_verify(mg_fit *fit, const mg_hypothesis *hypo
     return mg_squares_verify(fit, &chosen.penalty, chosen.intercept, chosen.tolerance, hypothesis);
 }
 
+static margin_status least_squares_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
+                                         mg_inference *inference) {
+    const choices chosen = least_squares_choices(fit);
+    return mg_squares_infer(fit, &chosen.penalty, chosen.intercept, hypothesis, inference);
+}
+
 static margin_status ridge_fit(mg_fit *fit) {
     const choices chosen = ridge_choices(fit);
     margin_report *report = &fit->report;
@@ -225,6 +232,12 @@ static margin_status ridge_fit(mg_fit *fit) {
 static margin_status ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const choices chosen = ridge_choices(fit);
     return mg_squares_verify(fit, &chosen.penalty, chosen.intercept, chosen.tolerance, hypothesis);
+}
+
+static margin_status ridge_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
+                                 mg_inference *inference) {
+    const choices chosen = ridge_choices(fit);
+    return mg_squares_infer(fit, &chosen.penalty, chosen.intercept, hypothesis, inference);
 }
 
 const mg_learner mg_learner_least_squares = {
@@ -241,6 +254,7 @@ const mg_learner mg_learner_least_squares = {
     .takes_made_rows = true,
     .fit = least_squares_fit,
     .verify = least_squares_verify,
+    .infer = least_squares_infer,
 };
 
 const mg_learner mg_learner_ridge = {
@@ -257,4 +271,5 @@ const mg_learner mg_learner_ridge = {
     .takes_made_rows = true,
     .fit = ridge_fit,
     .verify = ridge_verify,
+    .infer = ridge_infer,
 };

@@ -107,6 +107,9 @@ double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
  * cannot tell (the solution is then not made), or the result is not good enough. */
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful);
 margin_status mg_squares_qr(mg_squares *s);
+/* After moments and factor_new: the upper triangle R, count x count by rows, with R'R = A'CA for
+ * the centred columns divided by their norms; penalty and target play no part. */
+margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r);
 margin_status mg_squares_rows(mg_squares *s);
 
 margin_status mg_squares_verify(mg_fit *fit, const mg_penalty *penalty, bool intercept,

@@ -185,25 +185,42 @@ static margin_status solve(mg_squares *s, const qr_walk *walk, const double *who
     return mg_squares_refine(s, mg_squares_factor_correct, f);
 }
 
-margin_status mg_squares_qr(mg_squares *s) {
+/* The sweep; *whole: walk->size x walk->size numbers and scratch. */
+static margin_status make_triangle(mg_squares *s, const mg_squares_factor *f, qr_walk *walk,
+                                   double **whole) {
     enum { LEAST_ROOM = 256 };
-    mg_squares_factor f;
-    double *whole = NULL;
-    MG_TRY(mg_squares_moments(s));
-    MG_TRY(mg_squares_factor_new(s, &f));
-    qr_walk walk = {
-        .s = s, .f = &f, .ops = mg_vector_ops_for(s->design.isa), .first = s->intercept ? 1 : 0};
-    walk.size = walk.first + f.count + 1;
-    walk.room = MG_MAX(LEAST_ROOM, walk.size);
-    const int64_t numbers = walk.size * (walk.size + walk.room) + s->columns;
+    *walk = (qr_walk){
+        .s = s, .f = f, .ops = mg_vector_ops_for(s->design.isa), .first = s->intercept ? 1 : 0};
+    walk->size = walk->first + f->count + 1;
+    walk->room = MG_MAX(LEAST_ROOM, walk->size);
+    const int64_t numbers = walk->size * (walk->size + walk->room) + s->columns;
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof(double),
                                         .init = start_triangle,
                                         .add = fold_rows,
                                         .merge = fold_triangles};
-    MG_TRY(mg_squares_new(s, numbers, &whole, "the triangle of the columns"));
+    MG_TRY(mg_squares_new(s, numbers, whole, "the triangle of the columns"));
+    return mg_sweep(s->context, s->samples, 4 * walk->room, &accumulator, walk, *whole, s->error);
+}
+
+margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r) {
+    qr_walk walk;
+    double *whole = NULL;
+    MG_TRY(make_triangle(s, f, &walk, &whole));
+    for (int64_t k = 0; k < f->count; k++)
+        memcpy(r + k * f->count, whole + (walk.first + k) * walk.size + walk.first,
+               (size_t)f->count * sizeof *r);
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_qr(mg_squares *s) {
+    mg_squares_factor f;
+    qr_walk walk;
+    double *whole = NULL;
+    MG_TRY(mg_squares_moments(s));
+    MG_TRY(mg_squares_factor_new(s, &f));
     snprintf(s->method, sizeof s->method, "QR and singular values");
     s->columns_text[0] = 0;
     s->rank = -1;
-    MG_TRY(mg_sweep(s->context, s->samples, 4 * walk.room, &accumulator, &walk, whole, s->error));
+    MG_TRY(make_triangle(s, &f, &walk, &whole));
     return solve(s, &walk, whole, &f);
 }

@@ -1,6 +1,8 @@
 /* Logistic regression. */
+#include "linear/linear_infer.h"
 #include "linear/linear_learner.h"
 #include "linear/linear_learners.h"
+#include "linear/linear_options.h"
 #include "linear/odds.h"
 
 #include <math.h>
@@ -30,6 +32,12 @@ static margin_status logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesi
                             hypothesis);
 }
 
+static margin_status logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
+                                    mg_inference *inference) {
+    const mg_linear_options o = mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
+    return mg_logistic_infer(fit, &o.penalty, o.intercept, hypothesis, inference);
+}
+
 static void logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
                                    double *out) {
     mg_odds_probabilities(1.0, scores, functions, classes, out);
@@ -51,5 +59,6 @@ const mg_learner mg_learner_logistic = {
     .takes_made_rows = true,
     .fit = logistic_fit,
     .verify = logistic_verify,
+    .infer = logistic_infer,
     .probabilities = logistic_probabilities,
 };
