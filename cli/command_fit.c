@@ -14,6 +14,8 @@ typedef struct {
     cli_text text;
     int64_t weight_count; /* -1: the header is not written yet */
     bool several;         /* sub-problems: one more column, counted from 1 */
+    bool started;         /* the last line is the start of a run */
+    size_t before_start;
 } trace_writer;
 
 static void trace_header(trace_writer *writer, const margin_trace_step *step) {
@@ -24,19 +26,27 @@ static void trace_header(trace_writer *writer, const margin_trace_step *step) {
     text_puts(&writer->text, writer->several ? ",loss,subproblem\n" : ",loss\n");
 }
 
+/* The start is kept where steps are over all rows, to begin the curve of the loss; where rows are
+ * picked it says nothing. */
+static void trace_start(trace_writer *writer, const margin_trace_step *step) {
+    if (writer->started && step->row >= 0) writer->text.length = writer->before_start;
+    writer->started = step->step == 0 && step->row < 0;
+    writer->before_start = writer->text.length;
+}
+
 static void trace_number(cli_text *text, double value) {
     text_add(text, ",", 1);
     if (!isnan(value)) text_number(text, value);
 }
 
-/* A line for each step; the start, where nothing was picked, is left out. */
+/* A line for each step. */
 static void trace_step(const margin_trace_step *step, void *user) {
     trace_writer *writer = user;
     cli_text *text = &writer->text;
     if (writer->weight_count < 0) trace_header(writer, step);
-    if (step->step == 0 && step->row < 0) return;
-    text_printf(text, "%lld,%lld,%lld", (long long)step->step, (long long)step->row + 1,
-                (long long)step->errors);
+    trace_start(writer, step);
+    text_printf(text, "%lld,%lld,", (long long)step->step, (long long)step->row + 1);
+    if (step->errors >= 0) text_printf(text, "%lld", (long long)step->errors);
     trace_number(text, step->intercept);
     for (int64_t j = 0; j < writer->weight_count; j++)
         trace_number(text, step->weights ? step->weights[j] : (double)NAN);

@@ -67,9 +67,33 @@ static bool has_values(const margin_data *data, int64_t column) {
     return false;
 }
 
+/* Misclassified rows on the left axis and the loss on the right, or the one that there is. The
+ * range of the loss is its own: what it falls by may be little beside what is left. */
+static void trace_script(cli_text *script, const margin_data *data, int64_t errors, int64_t loss) {
+    const bool two = errors >= 0 && loss >= 0;
+    text_puts(script, "set xlabel 'step'\n");
+    if (errors >= 0) {
+        text_puts(script, "set ylabel 'misclassified'\nset yrange [0:*]\n");
+        count_axis(script, data, errors);
+    } else {
+        text_puts(script, "set ylabel 'loss'\n");
+    }
+    if (two) text_puts(script, "set y2label 'loss'\nset y2tics\nset ytics nomirror\n");
+    text_puts(script, "plot ");
+    if (errors >= 0)
+        text_puts(script, "'-' with lines lw 2 lc rgb '#0072B2' title 'misclassified'");
+    if (two) text_puts(script, ", ");
+    if (loss >= 0)
+        text_printf(script, "'-'%s with lines lw 2 lc rgb '#D55E00' title 'loss'",
+                    two ? " axes x1y2" : "");
+    text_puts(script, "\n");
+    if (errors >= 0) trace_points(script, data, errors);
+    if (loss >= 0) trace_points(script, data, loss);
+}
+
 static int draw_trace(cli_session *session, picture_kind kind, const margin_data *data) {
     int64_t errors = column_named(data, "errors"), loss = column_named(data, "loss");
-    if (column_named(data, "step") < 0 || (errors < 0 && loss < 0)) {
+    if (column_named(data, "step") < 0 || !(has_values(data, errors) || has_values(data, loss))) {
         fprintf(stderr,
                 "margin: %s is no trace: it has no columns step, errors and loss; 'margin fit "
                 "--trace' writes one\n",
@@ -82,17 +106,8 @@ static int draw_trace(cli_session *session, picture_kind kind, const margin_data
         text_free(&script);
         return code;
     }
-    bool two = errors >= 0 && has_values(data, loss);
-    text_puts(&script, "set xlabel 'step'\nset ylabel 'misclassified'\nset yrange [0:*]\n");
-    count_axis(&script, data, errors);
-    if (two)
-        text_puts(&script,
-                  "set y2label 'loss'\nset y2tics\nset ytics nomirror\nset y2range [0:*]\n");
-    text_puts(&script, "plot '-' with lines lw 2 lc rgb '#0072B2' title 'misclassified'");
-    text_puts(&script,
-              two ? ", '-' axes x1y2 with lines lw 1 lc rgb '#D55E00' title 'loss'\n" : "\n");
-    trace_points(&script, data, errors >= 0 ? errors : loss);
-    if (two) trace_points(&script, data, loss);
+    trace_script(&script, data, has_values(data, errors) ? errors : -1,
+                 has_values(data, loss) ? loss : -1);
     return picture_finish(session, &script);
 }
 

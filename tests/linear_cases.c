@@ -76,20 +76,10 @@ static const margin_option table[] = {
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|lbfgs|newton",
+     .choices = "auto|lbfgs|newton" MG_SOLVERS_DESCENT,
      .help = "how"},
+    MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
-    {.name = "start_weights",
-     .type = MARGIN_OPTION_NUMBERS,
-     .low = -(double)INFINITY,
-     .high = (double)INFINITY,
-     .help = "where to start"},
-    {.name = "start_intercept",
-     .type = MARGIN_OPTION_NUMBER,
-     .low = -(double)INFINITY,
-     .high = (double)INFINITY,
-     .default_text = "0",
-     .help = "where to start"},
 };
 static const margin_component component = {
     .name = "linear", .options = table, .option_count = MG_LENGTH(table)};

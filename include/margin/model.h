@@ -70,7 +70,7 @@ typedef struct margin_trace_step {
     int64_t subproblem; /* 0-based */
     int64_t step;       /* from 0: the start */
     int64_t row;        /* the sample picked, 0-based; -1: none (start, or the end of a pass) */
-    int64_t errors;     /* misclassified after the step */
+    int64_t errors;     /* misclassified after the step; -1: nothing is classified */
     double loss;        /* objective after the step; NaN if it is not computed */
     double intercept;   /* NaN if there are several functions */
     /* weight_count numbers in the learner's own units, or NULL. One function: a weight per column.

@@ -13,9 +13,9 @@
 #define SOLVER                                                                                     \
     {                                                                                              \
         .name = "solver", .type = MARGIN_OPTION_CHOICE, .default_text = "auto",                    \
-        .choices = "auto|normal|qr",                                                               \
+        .choices = "auto|normal|qr" MG_SOLVERS_DESCENT,                                            \
         .help = "normal equations, QR (slower; for columns that almost depend on each other), or " \
-                "the one that the data needs"                                                      \
+                "the one that the data needs" MG_SOLVERS_DESCENT_HELP                              \
     }
 #define TOLERANCE(what)                                                                            \
     {                                                                                              \
@@ -23,25 +23,30 @@
         .high_open = 1, .default_text = "1e-06", .help = (what)                                    \
     }
 
-enum { LS_INTERCEPT, LS_SOLVER, LS_TOL, LS_COUNT };
-static const margin_option least_squares_table[LS_COUNT] = {
+/* Those in front; MG_OPTIONS_DESCENT and max_iter, of the textbook solvers alone, follow. */
+enum { LS_INTERCEPT, LS_SOLVER, LS_TOL };
+static const margin_option least_squares_table[] = {
     [LS_INTERCEPT] = MG_OPTION_INTERCEPT,
     [LS_SOLVER] = SOLVER,
     [LS_TOL] = TOLERANCE("relative residual of the normal equations to reach"),
+    MG_OPTION_MAX_ITER,
+    MG_OPTIONS_DESCENT,
 };
 
-enum { RIDGE_ALPHA, RIDGE_LAMBDA, RIDGE_C, RIDGE_INTERCEPT, RIDGE_SOLVER, RIDGE_TOL, RIDGE_COUNT };
-static const margin_option ridge_table[RIDGE_COUNT] = {
+enum { RIDGE_ALPHA, RIDGE_LAMBDA, RIDGE_C, RIDGE_INTERCEPT, RIDGE_SOLVER, RIDGE_TOL };
+static const margin_option ridge_table[] = {
     [RIDGE_ALPHA] = MG_OPTION_ALPHA("1"),
     [RIDGE_LAMBDA] = MG_OPTION_LAMBDA,
     [RIDGE_C] = MG_OPTION_C(NULL),
     [RIDGE_INTERCEPT] = MG_OPTION_INTERCEPT,
     [RIDGE_SOLVER] = SOLVER,
     [RIDGE_TOL] = TOLERANCE("relative duality gap to reach"),
+    MG_OPTION_MAX_ITER,
+    MG_OPTIONS_DESCENT,
 };
 
 /* The order of the words of `solver`. */
-enum { SOLVER_AUTO, SOLVER_NORMAL, SOLVER_QR };
+enum { SOLVER_AUTO, SOLVER_NORMAL, SOLVER_QR, SOLVER_GD };
 
 typedef struct choices {
     mg_penalty penalty;
@@ -167,6 +172,21 @@ static void set_numbers(const mg_squares *s) {
     if (s->rank >= 0) mg_report_set(report, "rank", (double)s->rank);
 }
 
+/* The direct ways take one step. */
+static void trace(const mg_squares *s) {
+    const mg_trace *to = s->fit->trace;
+    if (!to) return;
+    const margin_trace_step record = {.subproblem = to->subproblem,
+                                      .step = 1,
+                                      .row = -1,
+                                      .errors = -1,
+                                      .loss = s->now.objective,
+                                      .intercept = s->b,
+                                      .weights = s->w,
+                                      .weight_count = s->columns};
+    to->step(&record, to->user);
+}
+
 static margin_status hand_over(mg_squares *s) {
     mg_fit *fit = s->fit;
     margin_status status = MARGIN_OK;
@@ -176,6 +196,7 @@ static margin_status hand_over(mg_squares *s) {
     fit->report.status = status;
     mg_report_formula(&fit->report, formula_of(&s->penalty));
     MG_TRY(set_reason(s, status));
+    trace(s);
     for (int64_t j = 0; j < s->columns; j++)
         s->w[j] += 0.0; /* -0 prints as 0 */
     MG_TRY(mg_linear_make(s->context->heap, s->w, s->columns, s->b + 0.0, &fit->hypothesis,
@@ -203,8 +224,16 @@ static margin_status fit_with(mg_fit *fit, const choices *chosen) {
 
 /* ---- Learners -------------------------------------------------------------------------------- */
 
+static margin_status least_squares_check(const mg_option_value *options, margin_error *error) {
+    return mg_linear_check_descent(least_squares_table, MG_LENGTH(least_squares_table), options,
+                                   error);
+}
+
 static margin_status least_squares_fit(mg_fit *fit) {
     const choices chosen = least_squares_choices(fit);
+    if (chosen.solver >= SOLVER_GD)
+        return mg_linear_fit_squares(fit, least_squares_table, MG_LENGTH(least_squares_table),
+                                     "lambda", 0.0);
     return fit_with(fit, &chosen);
 }
 
@@ -219,8 +248,14 @@ static margin_status least_squares_infer(mg_fit *fit, const mg_hypothesis *hypot
     return mg_squares_infer(fit, &chosen.penalty, chosen.intercept, hypothesis, inference);
 }
 
+static margin_status ridge_check(const mg_option_value *options, margin_error *error) {
+    return mg_linear_check_descent(ridge_table, MG_LENGTH(ridge_table), options, error);
+}
+
 static margin_status ridge_fit(mg_fit *fit) {
     const choices chosen = ridge_choices(fit);
+    if (chosen.solver >= SOLVER_GD)
+        return mg_linear_fit_squares(fit, ridge_table, MG_LENGTH(ridge_table), "alpha", 1.0);
     margin_report *report = &fit->report;
     const margin_status status = fit_with(fit, &chosen);
     mg_report_set(report, "C", chosen.penalty.C);
@@ -247,11 +282,13 @@ const mg_learner mg_learner_least_squares = {
              .formula = "minimise (1/m) sum (w.x + b - y)^2",
              .source = "Gauss 1809; Björck 1996",
              .page = "docs/least-squares.md",
-             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .abilities =
+                 MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
              .options = least_squares_table,
-             .option_count = LS_COUNT},
+             .option_count = MG_LENGTH(least_squares_table)},
     .takes_affine = true,
     .takes_made_rows = true,
+    .check = least_squares_check,
     .fit = least_squares_fit,
     .verify = least_squares_verify,
     .infer = least_squares_infer,
@@ -264,11 +301,13 @@ const mg_learner mg_learner_ridge = {
              .formula = "minimise sum (w.x + b - y)^2 + alpha |w|^2",
              .source = "Hoerl and Kennard 1970",
              .page = "docs/ridge.md",
-             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .abilities =
+                 MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
              .options = ridge_table,
-             .option_count = RIDGE_COUNT},
+             .option_count = MG_LENGTH(ridge_table)},
     .takes_affine = true,
     .takes_made_rows = true,
+    .check = ridge_check,
     .fit = ridge_fit,
     .verify = ridge_verify,
     .infer = ridge_infer,

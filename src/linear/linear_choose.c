@@ -7,8 +7,7 @@
 enum { ROOM = 200 };
 
 static const mg_linear_solver *const solvers[] = {
-    &mg_solver_lbfgs,
-    &mg_solver_newton,
+    &mg_solver_gd, &mg_solver_lbfgs, &mg_solver_minibatch, &mg_solver_newton, &mg_solver_sgd,
 };
 
 const mg_linear_solver *mg_linear_solver_named(const char *name) {

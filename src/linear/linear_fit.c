@@ -12,6 +12,7 @@ typedef struct linear_run {
     mg_linear_options options;
     mg_design design;
     mg_objective objective;
+    bool residual; /* see mg_linear_job */
     const mg_linear_solver *solver;
     char why[200]; /* it was chosen; empty: it was asked for */
     mg_linear_solution solution;
@@ -45,6 +46,7 @@ static margin_status solve(linear_run *run) {
                          .trace = fit->trace,
                          .seed = fit->seed,
                          .descent = o->descent,
+                         .residual = run->residual && run->objective.penalty.rho == 0.0,
                          .error = fit->error};
     MG_TRY(choose_solver(run));
     const margin_status status = run->solver->solve(&job, &run->solution);
@@ -54,11 +56,12 @@ static margin_status solve(linear_run *run) {
 
 void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
                      const mg_loss_point *point) {
+    const bool is_class = job->objective->loss->margin_based;
     if (!job->trace) return;
     const margin_trace_step record = {.subproblem = job->trace->subproblem,
                                       .step = step,
                                       .row = -1,
-                                      .errors = point->errors,
+                                      .errors = is_class ? point->errors : -1,
                                       .loss = point->value,
                                       .intercept = b,
                                       .weights = w,
@@ -80,9 +83,11 @@ static void fill_report(linear_run *run) {
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
              run->solver->step_name ? run->solver->step_name : "steps");
     mg_linear_describe(&run->objective, report);
-    mg_report_set(report, "C", penalty->C);
-    mg_report_set(report, "alpha", penalty->alpha);
-    mg_report_set(report, "lambda", penalty->lambda);
+    if (run->options.penalised) {
+        mg_report_set(report, "C", penalty->C);
+        mg_report_set(report, "alpha", penalty->alpha);
+        mg_report_set(report, "lambda", penalty->lambda);
+    }
     if (run->why[0])
         mg_report_reason(report, "%s (solver %s, as %s)", solution->why, run->solver->name,
                          run->why);
@@ -184,15 +189,26 @@ static margin_status fit_run(linear_run *run, mg_loss_kind loss) {
     return run->solution.status;
 }
 
+static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
+    mg_heap *heap = run->fit->context->heap;
+    const margin_status status = fit_run(run, loss);
+    mg_free(heap, run->solution.w);
+    mg_free(heap, run->solution.alpha);
+    mg_objective_free(&run->objective);
+    mg_design_free(&run->design);
+    return status;
+}
+
 margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
                             mg_loss_kind loss, const char *default_spelling, double default_value) {
     linear_run run = {.fit = fit};
     run.options = mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
-    const margin_status status = fit_run(&run, loss);
-    mg_heap *heap = fit->context->heap;
-    mg_free(heap, run.solution.w);
-    mg_free(heap, run.solution.alpha);
-    mg_objective_free(&run.objective);
-    mg_design_free(&run.design);
-    return status;
+    return fit_with(&run, loss);
+}
+
+margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int option_count,
+                                    const char *default_spelling, double default_value) {
+    linear_run run = {.fit = fit, .residual = true};
+    run.options = mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    return fit_with(&run, MG_LOSS_SQUARED);
 }

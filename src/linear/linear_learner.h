@@ -13,6 +13,16 @@
 margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
                             mg_loss_kind loss, const char *default_spelling, double default_value);
 
+/* The same for the squared loss. Without a penalty the gap is the residual of the normal equations,
+ * as mg_squares_verify has it; for the textbook solvers only. */
+margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int option_count,
+                                    const char *default_spelling, double default_value);
+
+/* Refuses options of the textbook solvers (MG_OPTIONS_DESCENT) beside another solver. For a
+ * learner's `check`. */
+margin_status mg_linear_check_descent(const margin_option *table, int option_count,
+                                      const mg_option_value *options, margin_error *error);
+
 /* Recomputes objective and gap from the data and the hypothesis with plain loops. */
 margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int option_count,
                                mg_loss_kind loss, const char *default_spelling,
@@ -62,6 +72,51 @@ margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int opti
     {                                                                                              \
         .name = "class_weight", .type = MARGIN_OPTION_TEXT, .default_text = "none",                \
         .help = "none, balanced (rows / (classes x rows of the class)), or 'name:weight,...'"      \
+    }
+
+/* The textbook solvers (descent.h): their words of the option `solver`, and what they take. */
+#define MG_SOLVERS_DESCENT "|gd|sgd|minibatch"
+#define MG_SOLVERS_DESCENT_HELP                                                                    \
+    "; or the textbook's gradient descent: over all rows, row by row, or in batches"
+#define MG_OPTIONS_DESCENT                                                                         \
+    {.name = "rate",                                                                               \
+     .type = MARGIN_OPTION_NUMBER,                                                                 \
+     .low = 0,                                                                                     \
+     .low_open = 1,                                                                                \
+     .high = (double)INFINITY,                                                                     \
+     .high_open = 1,                                                                               \
+     .help = "solver=gd, sgd, minibatch: step along the gradient of mean loss + lambda |w|^2 "     \
+             "(default: 1 / its largest curvature)"},                                              \
+        {.name = "schedule",                                                                       \
+         .type = MARGIN_OPTION_CHOICE,                                                             \
+         .default_text = "auto",                                                                   \
+         .choices = "auto|constant|inverse|sqrt",                                                  \
+         .help = "solver=gd, sgd, minibatch: rate, rate/(1 + decay t) or rate/sqrt(1 + decay t) "  \
+                 "in step t; auto: constant where no step can lead up"},                           \
+        {.name = "decay",                                                                          \
+         .type = MARGIN_OPTION_NUMBER,                                                             \
+         .low = 0,                                                                                 \
+         .high = (double)INFINITY,                                                                 \
+         .high_open = 1,                                                                           \
+         .help = "of the schedule (default: for inverse rate x 2 lambda, else 1)"},                \
+        {.name = "batch",                                                                          \
+         .type = MARGIN_OPTION_INTEGER,                                                            \
+         .low = 1,                                                                                 \
+         .high = 1e9,                                                                              \
+         .default_text = "32",                                                                     \
+         .help = "rows of a step of solver=minibatch"},                                            \
+        {.name = "start_weights",                                                                  \
+         .type = MARGIN_OPTION_NUMBERS,                                                            \
+         .low = -(double)INFINITY,                                                                 \
+         .high = (double)INFINITY,                                                                 \
+         .low_open = 1,                                                                            \
+         .high_open = 1,                                                                           \
+         .help = "solver=gd, sgd, minibatch: weights to start from, one per column as the "        \
+                 "learner sees them (default zeros)"},                                             \
+    {                                                                                              \
+        .name = "start_intercept", .type = MARGIN_OPTION_NUMBER, .low = -(double)INFINITY,         \
+        .high = (double)INFINITY, .low_open = 1, .high_open = 1, .default_text = "0",              \
+        .help = "solver=gd, sgd, minibatch: intercept to start from"                               \
     }
 
 #endif

@@ -1,6 +1,8 @@
 /* The options that linear learners share. */
 #include "linear/linear_options.h"
 
+#include "linear/linear_learner.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +41,7 @@ static int64_t integer_of(const option_list *list, const char *name, int64_t fal
 static mg_descent_options descent_of(const option_list *list) {
     mg_descent_options descent = {.rate = number_of(list, "rate", (double)NAN),
                                   .schedule = (int)integer_of(list, "schedule", 0),
-                                  .decay = number_of(list, "decay", 0.0),
+                                  .decay = number_of(list, "decay", (double)NAN),
                                   .batch = integer_of(list, "batch", 1),
                                   .start_intercept = number_of(list, "start_intercept", 0.0)};
     const mg_option_value *start = value_of(list, "start_weights");
@@ -63,7 +65,40 @@ mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *t
         .max_iterations = integer_of(&list, "max_iter", -1),
         .solver = solver ? solver->text : NULL,
         .descent = descent_of(&list),
-        .start_count = start ? start->count : 0};
+        .start_count = start ? start->count : 0,
+        .penalised = index_of(&list, "alpha") >= 0};
+}
+
+/* ---- Rules ----------------------------------------------------------------------------------- */
+
+static bool is_descent(const char *solver) {
+    return solver && (strcmp(solver, "gd") == 0 || strcmp(solver, "sgd") == 0 ||
+                      strcmp(solver, "minibatch") == 0);
+}
+
+margin_status mg_linear_check_descent(const margin_option *table, int option_count,
+                                      const mg_option_value *options, margin_error *error) {
+    static const char *const names[] = {"rate",  "schedule",      "decay",
+                                        "batch", "start_weights", "start_intercept"};
+    const option_list list = {options, table, option_count};
+    const mg_option_value *solver = value_of(&list, "solver");
+    const char *word = solver ? solver->text : NULL;
+    for (int k = 0; k < MG_LENGTH(names); k++) {
+        const int index = index_of(&list, names[k]);
+        if (index < 0 || !options[index].given) continue;
+        if (strcmp(names[k], "batch") == 0)
+            MG_REQUIRE(word && strcmp(word, "minibatch") == 0, error, MARGIN_ERROR_SPEC,
+                       "batch belongs to solver=minibatch; leave it out or choose that solver");
+        MG_REQUIRE(is_descent(word), error, MARGIN_ERROR_SPEC,
+                   "%s belongs to solver=gd, sgd or minibatch; leave it out or choose one of those",
+                   names[k]);
+    }
+    const mg_option_value *schedule = value_of(&list, "schedule"),
+                          *decay = value_of(&list, "decay");
+    MG_REQUIRE(!decay || !decay->given || !schedule || schedule->integer != 1, error,
+               MARGIN_ERROR_SPEC,
+               "schedule=constant has no decay; leave it out, or take inverse or sqrt");
+    return MARGIN_OK;
 }
 
 /* ---- Formula --------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@ typedef struct mg_linear_options {
     const char *solver;     /* NULL: auto */
     mg_descent_options descent;
     int64_t start_count; /* of descent.start_weights */
+    bool penalised;      /* the learner has a penalty */
 } mg_linear_options;
 
 /* Values of fit->options found by their names in the learner's table; see mg_linear_fit. */

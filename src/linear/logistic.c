@@ -16,12 +16,18 @@ static const margin_option options[] = {
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|lbfgs|newton",
-     .help = "how: chosen from the shape of the data, quasi-Newton, or Newton"},
+     .choices = "auto|lbfgs|newton" MG_SOLVERS_DESCENT,
+     .help =
+         "how: chosen from the shape of the data, quasi-Newton, or Newton" MG_SOLVERS_DESCENT_HELP},
+    MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
     MG_OPTION_MULTICLASS,
 };
+
+static margin_status logistic_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
+}
 
 static margin_status logistic_fit(mg_fit *fit) {
     return mg_linear_fit(fit, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0);
@@ -57,6 +63,7 @@ const mg_learner mg_learner_logistic = {
              .option_count = MG_LENGTH(options)},
     .takes_affine = true,
     .takes_made_rows = true,
+    .check = logistic_check,
     .fit = logistic_fit,
     .verify = logistic_verify,
     .infer = logistic_infer,

@@ -83,6 +83,53 @@ void mg_objective_free(mg_objective *objective) {
     memset(objective, 0, sizeof *objective);
 }
 
+/* ---- Constants ------------------------------------------------------------------------------- */
+
+/* Sums of c over the samples of each class, or sums of c and c y. */
+static void total_weights(const mg_objective *objective, double totals[2]) {
+    const mg_design *d = objective->design;
+    totals[0] = totals[1] = 0.0;
+    for (int64_t i = 0; i < d->samples; i++) {
+        if (objective->loss->margin_based) {
+            totals[d->problem->sign[i] > 0] += objective->c[i];
+        } else {
+            totals[0] += objective->c[i];
+            totals[1] += objective->c[i] * d->problem->target[i];
+        }
+    }
+}
+
+/* The b that minimises negative loss(-b) + positive loss(b), by halving: its derivative rises. */
+static double balance(const mg_loss *loss, double negative, double positive) {
+    double low = -1.0, high = 1.0;
+    while (low > -64.0 && positive * loss->slope(low) > negative * loss->slope(-low))
+        low *= 2.0;
+    while (high < 64.0 && positive * loss->slope(high) < negative * loss->slope(-high))
+        high *= 2.0;
+    for (int k = 0; k < 60; k++) {
+        const double b = 0.5 * (low + high);
+        *(positive * loss->slope(b) > negative * loss->slope(-b) ? &high : &low) = b;
+    }
+    return 0.5 * (low + high);
+}
+
+double mg_objective_constant(const mg_objective *objective, double *value) {
+    const mg_loss *loss = objective->loss;
+    const mg_design *d = objective->design;
+    double totals[2], b = 0.0;
+    total_weights(objective, totals);
+    if (loss->margin_based) {
+        if (objective->intercept) b = balance(loss, totals[0], totals[1]);
+        *value = totals[0] * loss->value(-b) + totals[1] * loss->value(b);
+        return b;
+    }
+    if (objective->intercept) b = totals[1] / totals[0];
+    *value = 0.0;
+    for (int64_t i = 0; i < d->samples; i++)
+        *value += objective->c[i] * loss->value(b - d->problem->target[i]);
+    return b;
+}
+
 double mg_objective_penalty(const mg_objective *objective, const double *w) {
     const mg_penalty *penalty = &objective->penalty;
     double square = 0.0, absolute = 0.0;

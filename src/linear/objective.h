@@ -49,6 +49,9 @@ void mg_objective_free(mg_objective *objective);
 /* The m above. */
 double mg_total_weight(const mg_problem *problem);
 
+/* The best intercept for w = 0 (0 without intercept), and P there. */
+double mg_objective_constant(const mg_objective *objective, double *value);
+
 /* rho/2 |w|^2 + kappa |w|_1 */
 double mg_objective_penalty(const mg_objective *objective, const double *w);
 

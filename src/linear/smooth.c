@@ -82,59 +82,12 @@ static margin_status try_step(mg_smooth *s, double t) {
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-/* Sums of c over the samples of each class, or sums of c and c y. */
-static void total_weights(const mg_smooth *s, double totals[2]) {
-    const mg_problem *problem = s->design->problem;
-    const double *c = s->objective->c;
-    totals[0] = totals[1] = 0.0;
-    for (int64_t i = 0; i < s->samples; i++) {
-        if (s->objective->loss->margin_based) {
-            totals[problem->sign[i] > 0] += c[i];
-        } else {
-            totals[0] += c[i];
-            totals[1] += c[i] * problem->target[i];
-        }
-    }
-}
-
-/* The b that minimises negative loss(-b) + positive loss(b), by halving: its derivative rises. */
-static double balance(const mg_loss *loss, double negative, double positive) {
-    double low = -1.0, high = 1.0;
-    while (low > -64.0 && positive * loss->slope(low) > negative * loss->slope(-low))
-        low *= 2.0;
-    while (high < 64.0 && positive * loss->slope(high) < negative * loss->slope(-high))
-        high *= 2.0;
-    for (int k = 0; k < 60; k++) {
-        const double b = 0.5 * (low + high);
-        *(positive * loss->slope(b) > negative * loss->slope(-b) ? &high : &low) = b;
-    }
-    return 0.5 * (low + high);
-}
-
-/* The best intercept for w = 0, and P there. */
-static double best_constant(mg_smooth *s) {
-    const mg_loss *loss = s->objective->loss;
-    const mg_problem *problem = s->design->problem;
-    double totals[2], b = 0.0;
-    total_weights(s, totals);
-    if (loss->margin_based) {
-        if (s->objective->intercept) b = balance(loss, totals[0], totals[1]);
-        s->constant_value = totals[0] * loss->value(-b) + totals[1] * loss->value(b);
-        return b;
-    }
-    if (s->objective->intercept) b = totals[1] / totals[0];
-    s->constant_value = 0.0;
-    for (int64_t i = 0; i < s->samples; i++)
-        s->constant_value += s->objective->c[i] * loss->value(b - problem->target[i]);
-    return b;
-}
-
 static margin_status go_to_start(mg_smooth *s) {
     const mg_linear_solution *given = s->solution;
     bool somewhere = given->b != 0.0;
     for (int64_t j = 0; j < s->columns; j++)
         somewhere |= given->w[j] != 0.0;
-    const double constant = best_constant(s);
+    const double constant = mg_objective_constant(s->objective, &s->constant_value);
     memcpy(s->here.w, given->w, (size_t)s->columns * sizeof *given->w);
     s->here.b = somewhere ? given->b : constant;
     MG_TRY(evaluate(s, &s->here));

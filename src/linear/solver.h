@@ -8,9 +8,9 @@
 
 /* What the textbook optimisers (gd, sgd, minibatch) take beside the objective. */
 typedef struct mg_descent_options {
-    double rate;  /* step; NAN: 1 / the curvature bound */
-    int schedule; /* 0 constant, 1 inverse (rate / (1 + decay t)), 2 square root */
-    double decay;
+    double rate;   /* of the mean loss with its penalty, see descent.h; NAN: from the curvature */
+    int schedule;  /* MG_SCHEDULE_AUTO, ... of descent.h */
+    double decay;  /* NAN: from the penalty */
     int64_t batch; /* rows of a minibatch */
     const double *start_weights;
     double start_intercept;
@@ -24,6 +24,9 @@ typedef struct mg_linear_job {
     const mg_trace *trace; /* NULL: none */
     uint64_t seed;
     mg_descent_options descent;
+    /* Least squares without a penalty: the gap is the residual of the normal equations, as
+     * mg_squares_verify computes it. Only the textbook solvers know that. */
+    bool residual;
     margin_error *error;
 } mg_linear_job;
 

@@ -25,8 +25,10 @@ static const margin_option options[] = {
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|lbfgs|newton",
-     .help = "how: chosen from loss and shape of the data; quasi-Newton or Newton (squared hinge)"},
+     .choices = "auto|lbfgs|newton" MG_SOLVERS_DESCENT,
+     .help = "how: chosen from loss and shape of the data; quasi-Newton or Newton (squared "
+             "hinge)" MG_SOLVERS_DESCENT_HELP},
+    MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
     MG_OPTION_MULTICLASS,
@@ -34,6 +36,10 @@ static const margin_option options[] = {
 
 static mg_loss_kind loss_of(const mg_fit *fit) {
     return fit->options[LOSS_AT].integer == 0 ? MG_LOSS_HINGE : MG_LOSS_SQUARED_HINGE;
+}
+
+static margin_status svm_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
 }
 
 static margin_status svm_fit(mg_fit *fit) {
@@ -57,6 +63,7 @@ const mg_learner mg_learner_svm = {
              .option_count = MG_LENGTH(options)},
     .takes_affine = true,
     .takes_made_rows = true,
+    .check = svm_check,
     .fit = svm_fit,
     .verify = svm_verify,
 };

@@ -1,0 +1,244 @@
+/* The moving point of the textbook solvers and its rate. */
+#include "linear/descent.h"
+
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Setting up ------------------------------------------------------------------------------ */
+
+static double *new_numbers(mg_descent *d, int64_t count, bool *failed) {
+    double *numbers = mg_arena_new(&d->arena, count, sizeof *numbers);
+    *failed |= !numbers;
+    if (numbers) memset(numbers, 0, (size_t)count * sizeof *numbers);
+    return numbers;
+}
+
+static margin_status new_vectors(mg_descent *d) {
+    bool failed = false;
+    d->here.w = new_numbers(d, d->columns, &failed);
+    d->here.gradient = new_numbers(d, d->columns, &failed);
+    d->best_w = new_numbers(d, d->columns, &failed);
+    if (d->solution->alpha) {
+        d->alpha = new_numbers(d, d->samples, &failed);
+        d->slopes = new_numbers(d, d->samples, &failed);
+    }
+    if (d->job->residual) {
+        d->spare = new_numbers(d, d->columns, &failed);
+        d->mean = new_numbers(d, d->columns, &failed);
+        d->norm = new_numbers(d, d->columns, &failed);
+    }
+    if (!failed) return MARGIN_OK;
+    return mg_no_memory(d->design->heap, 6 * d->columns + 2 * d->samples, sizeof(double),
+                        "the state of a solver", d->job->error);
+}
+
+static double sum_of(const double *values, int64_t count) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+/* Norms of the columns and of the target, centred if there is an intercept. */
+static margin_status measure_columns(mg_descent *d) {
+    const double *c = d->objective->c, *y = d->design->problem->target;
+    double centre = 0.0, square = 0.0;
+    if (!d->mean) return MARGIN_OK;
+    MG_TRY(mg_design_moments(d->design, true, d->mean, d->norm, d->job->error));
+    for (int64_t j = 0; j < d->columns; j++) {
+        if (!d->objective->intercept) {
+            d->norm[j] = hypot(d->mean[j], d->norm[j]);
+            d->mean[j] = 0.0;
+        }
+        d->norm[j] *= sqrt(d->mass);
+    }
+    if (d->objective->intercept)
+        for (int64_t i = 0; i < d->samples; i++)
+            centre += c[i] / d->mass * (y[i] - y[0]);
+    if (d->objective->intercept) centre += y[0];
+    for (int64_t i = 0; i < d->samples; i++)
+        square += c[i] * (y[i] - centre) * (y[i] - centre);
+    d->spread = sqrt(square);
+    return MARGIN_OK;
+}
+
+static margin_status go_to_start(mg_descent *d) {
+    memcpy(d->here.w, d->solution->w, (size_t)d->columns * sizeof *d->here.w);
+    d->here.b = d->solution->b;
+    MG_TRY(mg_descent_evaluate(d, &d->here));
+    MG_REQUIRE(isfinite(d->here.value), d->job->error, MARGIN_ERROR_DATA,
+               "the objective is beyond double precision at the start; bring the columns to one "
+               "scale first: standardize | ...");
+    d->start_value = d->here.value;
+    d->best_value = (double)INFINITY;
+    mg_descent_note(d);
+    return MARGIN_OK;
+}
+
+margin_status mg_descent_begin(mg_linear_job *job, mg_linear_solution *solution,
+                               const char *unit_name, int64_t default_limit, mg_descent *d) {
+    const mg_objective *objective = job->objective;
+    mg_design *design = objective->design;
+    const int64_t asked = job->stop.max_iterations;
+    margin_status status;
+    *d = (mg_descent){.job = job,
+                      .solution = solution,
+                      .objective = objective,
+                      .design = design,
+                      .vectors = mg_vector_ops_for(design->isa),
+                      .columns = design->columns,
+                      .samples = design->samples,
+                      .unit_name = unit_name,
+                      .limit = asked < 0 ? default_limit : asked,
+                      .is_default = asked < 0,
+                      .curvature = (double)NAN,
+                      .strictness = 0.95};
+    job->stop.max_iterations = d->limit;
+    d->mass = sum_of(objective->c, design->samples);
+    d->mu = objective->penalty.rho / d->mass;
+    mg_objective_constant(objective, &d->constant_value);
+    mg_arena_init(&d->arena, design->heap);
+    MG_GO(new_vectors(d));
+    MG_GO(measure_columns(d));
+    MG_GO(go_to_start(d));
+    return MARGIN_OK;
+done:
+    mg_descent_free(d);
+    return status;
+}
+
+void mg_descent_free(mg_descent *d) {
+    mg_arena_free(&d->arena);
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point) {
+    mg_loss_point pass = {.gradient = point->gradient,
+                          .slopes = point == &d->here ? d->slopes : NULL};
+    MG_TRY(mg_objective_pass(d->objective, point->w, point->b, &pass, d->job->error));
+    d->solution->passes++;
+    point->value = pass.value;
+    point->errors = pass.errors;
+    point->gradient_b = pass.intercept_gradient;
+    return MARGIN_OK;
+}
+
+/* Far above the start: no step of a method that works leads there. */
+static bool ran_away(const mg_descent *d) {
+    static const double far = 1e4;
+    return !(d->here.value <= far * fmax(d->start_value, d->constant_value));
+}
+
+void mg_descent_note(mg_descent *d) {
+    static const double little = 1e-12;
+    const mg_descent_point *p = &d->here;
+    mg_linear_trace(d->job, d->units, p->w, p->b,
+                    &(mg_loss_point){.value = p->value, .errors = p->errors});
+    d->diverged = d->units > 0 && ran_away(d);
+    d->idle = p->value < d->best_value - little * fabs(d->best_value) ? 0 : d->idle + 1;
+    if (!(p->value < d->best_value)) return;
+    d->best_value = p->value;
+    d->best_b = p->b;
+    memcpy(d->best_w, p->w, (size_t)d->columns * sizeof *p->w);
+    d->proven = false;
+}
+
+/* ---- Curvature ------------------------------------------------------------------------------- */
+
+/* A loss with corners, or one that bends more and more, has no bound; its curvature where z is 0 or
+ * 1 gives the scale of a first step. */
+double mg_descent_bend(const mg_loss *loss) {
+    return isfinite(loss->curvature_bound) ? loss->curvature_bound : 1.0;
+}
+
+/* v becomes the unit vector along it; returns the length. */
+static double normalise(const mg_descent *d, double *v, double *v0) {
+    double most = fabs(*v0), square;
+    for (int64_t j = 0; j < d->columns; j++)
+        most = fmax(most, fabs(v[j]));
+    if (!(most > 0.0) || !isfinite(most)) return most;
+    for (int64_t j = 0; j < d->columns; j++)
+        v[j] /= most;
+    *v0 /= most;
+    square = sqrt(d->vectors->square(v, d->columns) + *v0 * *v0);
+    for (int64_t j = 0; j < d->columns; j++)
+        v[j] /= square;
+    *v0 /= square;
+    return most * square;
+}
+
+margin_status mg_descent_curvature(mg_descent *d, int64_t passes, double *largest) {
+    static const double enough = 1e-4;
+    mg_heap *heap = d->design->heap;
+    const double share = mg_descent_bend(d->objective->loss) / d->mass;
+    double *v, *image, v0 = d->objective->intercept ? 1.0 : 0.0, before = 0.0;
+    margin_status status = MARGIN_OK;
+    *largest = 0.0;
+    MG_NEW(heap, v, 2 * d->columns, "the curvature of the loss", d->job->error);
+    image = v + d->columns;
+    for (int64_t j = 0; j < d->columns; j++)
+        v[j] = mg_random_normal(0, MG_RANDOM_START, (uint64_t)j);
+    normalise(d, v, &v0);
+    for (int64_t pass = 0; pass < passes; pass++) {
+        double total = 0.0;
+        MG_GO(mg_design_product(d->design, NULL, d->samples, d->objective->c, v, v0, image, &total,
+                                d->job->error));
+        d->solution->passes++;
+        for (int64_t j = 0; j < d->columns; j++)
+            v[j] = share * image[j] + d->mu * v[j];
+        v0 = d->objective->intercept ? share * total : 0.0;
+        *largest = normalise(d, v, &v0);
+        if (!(*largest > 0.0) || !(*largest > before * (1.0 + enough))) break;
+        before = *largest;
+    }
+done:
+    mg_free(heap, v);
+    return status;
+}
+
+/* ---- Rate ------------------------------------------------------------------------------------ */
+
+/* With decay = rate x mu the rates are 1/(1/rate + mu t), which a strongly convex J calls for
+ * (Bottou, "Large-scale machine learning with stochastic gradient descent", 2010). */
+static double decay_of(const mg_descent *d) {
+    const mg_descent_options *o = &d->job->descent;
+    if (!isnan(o->decay)) return o->decay;
+    if (d->schedule == MG_SCHEDULE_INVERSE && d->mu > 0.0) return d->rate * d->mu;
+    return 1.0;
+}
+
+static int schedule_of(const mg_descent *d) {
+    const int asked = d->job->descent.schedule;
+    if (asked != MG_SCHEDULE_AUTO) return asked;
+    if (!d->noisy) return MG_SCHEDULE_CONSTANT;
+    return d->mu > 0.0 ? MG_SCHEDULE_INVERSE : MG_SCHEDULE_SQRT;
+}
+
+margin_status mg_descent_choose_rate(mg_descent *d, double rows_curvature, bool noisy) {
+    enum { PASSES = 100 };
+    const bool given = !isnan(d->job->descent.rate);
+    d->noisy = noisy;
+    d->rows_curvature = rows_curvature;
+    if (!given) {
+        MG_TRY(mg_descent_curvature(d, PASSES, &d->curvature));
+        MG_REQUIRE(isfinite(d->curvature), d->job->error, MARGIN_ERROR_DATA,
+                   "the curvature of the loss is beyond double precision; bring the columns to "
+                   "one scale first: standardize | ...");
+    }
+    const double whole = d->curvature + rows_curvature;
+    d->rate = given ? d->job->descent.rate : whole > 0.0 ? 1.0 / whole : 1.0;
+    d->adapts =
+        !given && d->objective->loss->smooth && !isfinite(d->objective->loss->curvature_bound);
+    d->schedule = schedule_of(d);
+    d->decay = decay_of(d);
+    return MARGIN_OK;
+}
+
+double mg_descent_rate(const mg_descent *d, int64_t step) {
+    const double slower = 1.0 + d->decay * (double)step;
+    if (d->schedule == MG_SCHEDULE_INVERSE) return d->rate / slower;
+    return d->schedule == MG_SCHEDULE_SQRT ? d->rate / sqrt(slower) : d->rate;
+}

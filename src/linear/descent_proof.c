@@ -1,0 +1,214 @@
+/* When the textbook solvers are done, and what they say. */
+#include "linear/descent.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Proofs that cost passes: first after this many units, then at distances that grow by a part. */
+enum { FIRST_CHECK = 8, GROWTH = 4, COLUMNS_PER_PASS = 8, MOST_IDLE = 200 };
+/* As in smooth_proof.c: the gap must also be this small a part of what the columns gain over the
+ * best constant. */
+#define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
+static const double rounding = 1e-13;
+
+static bool is_unpenalised(const mg_descent *d) {
+    return d->objective->penalty.rho == 0.0 && d->objective->penalty.kappa == 0.0;
+}
+
+static bool falls_for_ever(const mg_descent *d) {
+    const mg_loss_kind kind = d->objective->loss->kind;
+    return is_unpenalised(d) && (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL);
+}
+
+/* ---- Residual of the normal equations -------------------------------------------------------- */
+
+/* max_j |a_j'Cr| / (|a_j| |y|) with centred columns and target; with an intercept the column of
+ * ones is one of them. The gradient of sum c r^2 is twice these products. */
+static double residual(const mg_descent *d, const mg_descent_point *p) {
+    const double total = d->objective->intercept ? p->gradient_b : 0.0;
+    double most = fabs(total) / sqrt(d->mass);
+    for (int64_t j = 0; j < d->columns; j++)
+        if (d->norm[j] > 0.0)
+            most = fmax(most, fabs(p->gradient[j] - d->mean[j] * total) / d->norm[j]);
+    const double gap = most > 0.0 ? most / 2.0 / d->spread : 0.0;
+    return isnan(gap) ? (double)INFINITY : gap;
+}
+
+static margin_status prove_by_residual(mg_descent *d) {
+    mg_linear_solution *out = d->solution;
+    mg_descent_point best = {.w = d->best_w, .b = d->best_b, .gradient = d->spare};
+    MG_TRY(mg_descent_evaluate(d, &best));
+    out->primal = best.value;
+    out->dual = -(double)INFINITY;
+    out->gap = residual(d, &best);
+    return MARGIN_OK;
+}
+
+/* ---- Proof ----------------------------------------------------------------------------------- */
+
+/* Of the best point. */
+static margin_status prove(mg_descent *d) {
+    mg_linear_solution *out = d->solution;
+    if (d->proven) return MARGIN_OK;
+    memcpy(out->w, d->best_w, (size_t)d->columns * sizeof *out->w);
+    out->b = d->best_b;
+    if (d->alpha) memcpy(out->alpha, d->alpha, (size_t)d->samples * sizeof *out->alpha);
+    if (d->mean)
+        MG_TRY(prove_by_residual(d));
+    else
+        MG_TRY(mg_certify(d->objective, out, d->job->error));
+    out->passes += 2;
+    d->proven = true;
+    return MARGIN_OK;
+}
+
+/* What the proof would find, as far as can be told for nothing; NAN: nothing can. */
+static double expected_gap(const mg_descent *d) {
+    const mg_descent_point *p = &d->here;
+    const double scale = fmax(1.0, fabs(p->value));
+    if (d->mean) return residual(d, p);
+    if (falls_for_ever(d) && p->errors == 0) return p->value / scale;
+    if (!d->objective->loss->smooth || d->objective->penalty.kappa > 0.0 || is_unpenalised(d))
+        return (double)NAN;
+    const double square = d->vectors->square(p->gradient, d->columns);
+    /* of the intercept's derivative the proof sees the square, over a curvature that is not known */
+    const double bend = mg_descent_bend(d->objective->loss) * d->mass;
+    const double intercept = p->gradient_b * p->gradient_b / bend;
+    return (square / (2.0 * d->objective->penalty.rho) + intercept) / scale;
+}
+
+/* Gains count as well: where the loss weighs next to nothing, w = 0 has a tiny gap too. */
+static double allowed_gap(const mg_descent *d) {
+    const double tolerance = d->job->tolerance, size = fabs(d->best_value);
+    const double gain =
+        fmax(SHARE_OF_GAIN(tolerance) * (d->constant_value - d->best_value), rounding * size);
+    if (d->mean) return tolerance;
+    return fmin(tolerance, gain / fmax(1.0, size));
+}
+
+/* Without a penalty a proof needs a matrix of the columns, which costs as much as many passes. */
+static int64_t price(const mg_descent *d) {
+    return is_unpenalised(d) && !d->mean ? d->columns / COLUMNS_PER_PASS : 0;
+}
+
+static bool is_time_to_prove(mg_descent *d, double expected) {
+    if (d->here.value > d->best_value) return false; /* the best one had its chance */
+    if (!isnan(expected)) return expected <= d->strictness * allowed_gap(d);
+    if (d->units < d->next_check) return false;
+    d->next_check = d->units + MG_MAX(FIRST_CHECK + price(d), d->units / GROWTH);
+    return true;
+}
+
+margin_status mg_descent_check(mg_descent *d, bool *done) {
+    const double expected = expected_gap(d);
+    *done = false;
+    mg_progress(d->job->context, "training", (double)d->units, (double)d->limit, expected);
+    /* with corners the dual variables get better though the point is not the best one */
+    if (d->alpha && d->units >= d->next_check) d->proven = false;
+    const bool noisy = d->alpha && d->units >= d->next_check;
+    if (!noisy && !is_time_to_prove(d, expected)) return MARGIN_OK;
+    if (noisy) d->next_check = d->units + MG_MAX(FIRST_CHECK, d->units / GROWTH);
+    MG_TRY(prove(d));
+    *done = d->solution->gap <= allowed_gap(d);
+    if (!*done) d->strictness = fmax(0.5 * d->strictness, 1e-9);
+    return MARGIN_OK;
+}
+
+margin_status mg_descent_stop(const mg_descent *d) {
+    if (d->diverged) return MARGIN_STOPPED_STALLED;
+    if (d->idle > MOST_IDLE && !d->alpha && d->schedule == MG_SCHEDULE_CONSTANT)
+        return MARGIN_STOPPED_STALLED;
+    return mg_stop_check(&d->job->stop, d->units);
+}
+
+/* ---- End ------------------------------------------------------------------------------------- */
+
+/* Two digits, downwards. */
+static double round_down(double x) {
+    const double unit = pow(10.0, floor(log10(x)) - 1.0);
+    return unit > 0.0 && isfinite(unit) ? floor(x / unit) * unit : x;
+}
+
+/* The rate from which on steps overshoot; NAN: the loss has no such rate. */
+static margin_status safe_rate(mg_descent *d, double *safe) {
+    enum { PASSES = 200 };
+    *safe = (double)NAN;
+    if (!isfinite(d->objective->loss->curvature_bound) || isnan(d->job->descent.rate))
+        return MARGIN_OK;
+    MG_TRY(mg_descent_curvature(d, PASSES, &d->curvature));
+    if (d->curvature > 0.0) *safe = round_down(2.0 / (d->curvature + d->rows_curvature));
+    return MARGIN_OK;
+}
+
+static void explain_rate(const mg_descent *d, double safe) {
+    mg_linear_solution *out = d->solution;
+    const mg_number_text rate = mg_number(d->rate);
+    char safe_text[120] = "";
+    if (!isnan(safe))
+        snprintf(safe_text, sizeof safe_text,
+                 "; the largest safe rate is about %s, 2 / the largest curvature",
+                 mg_number(safe).text);
+    if (d->diverged)
+        snprintf(out->why, sizeof out->why,
+                 "it diverges: after %lld %s with rate=%s the objective is %s, from %s at the "
+                 "start%s; leave rate out, or bring the columns to one scale (standardize | ...); "
+                 "kept is the best point seen",
+                 (long long)d->units, d->unit_name, rate.text, mg_number(d->here.value).text,
+                 mg_number(d->start_value).text, safe_text);
+    else
+        snprintf(out->why, sizeof out->why,
+                 "steps with rate=%s overshoot%s; leave rate out, or take a smaller one (gap %s "
+                 "after %lld %s)",
+                 rate.text, safe_text, mg_number(out->gap).text, (long long)d->units, d->unit_name);
+}
+
+static void explain_end(const mg_descent *d, margin_status ended) {
+    mg_linear_solution *out = d->solution;
+    const mg_number_text gap = mg_number(out->gap);
+    const size_t room = sizeof out->why;
+    if (falls_for_ever(d) && d->here.errors == 0)
+        snprintf(out->why, room,
+                 "without a penalty there is no optimum: these weights have every row on its side, "
+                 "and the loss falls towards 0 for ever as they grow; give C a finite value");
+    else if (out->status == MARGIN_OK)
+        snprintf(out->why, room, "the gap is proven");
+    else if (ended == MARGIN_STOPPED_ITERATIONS)
+        snprintf(out->why, room,
+                 "the limit of %lld %s%s is reached at a gap of %s: raise max_iter, bring the "
+                 "columns to one scale (standardize | ...), or take solver=auto, which needs few "
+                 "passes",
+                 (long long)d->limit, d->unit_name,
+                 d->is_default ? " (max_iter was not given)" : "", gap.text);
+    else if (ended == MARGIN_STOPPED_TIME)
+        snprintf(out->why, room,
+                 "the time limit is reached at a gap of %s after %lld %s; solver=auto is faster",
+                 gap.text, (long long)d->units, d->unit_name);
+    else if (d->noisy)
+        snprintf(out->why, room,
+                 "no pass of the last %d came to a better point, at a gap of %s: with a constant "
+                 "rate the steps of single rows never settle; take schedule=inverse, a smaller "
+                 "rate, or solver=auto",
+                 MOST_IDLE, gap.text);
+    else
+        snprintf(out->why, room,
+                 "steps no longer change the objective, at a gap of %s: bring the columns to one "
+                 "scale (standardize | ...), or take solver=auto",
+                 gap.text);
+}
+
+margin_status mg_descent_end(mg_descent *d, margin_status ended) {
+    mg_linear_solution *out = d->solution;
+    double safe = (double)NAN;
+    const bool separated = falls_for_ever(d) && d->here.errors == 0;
+    MG_TRY(prove(d));
+    out->iterations = d->units;
+    out->status = out->gap <= d->job->tolerance && !separated ? MARGIN_OK : ended;
+    if (separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
+    if (out->status != MARGIN_OK) MG_TRY(safe_rate(d, &safe));
+    if (out->status != MARGIN_OK && (d->diverged || d->rate > safe))
+        explain_rate(d, safe);
+    else
+        explain_end(d, ended);
+    return out->status;
+}
