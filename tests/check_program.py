@@ -68,6 +68,13 @@ def known_answers(d):
     r = answer('inspect', model)
     alpha = dict(zip(r.get('rows', []), r.get('coefficients', [])))
     expect([alpha.get(i, 0) for i in (1, 2, 3)] == [2, 0, 5], f'alpha = (2, 0, 5): {alpha}')
+    line = d / 'line.csv'
+    line.write_text('x,y\n1,1\n2,2\n3,2\n')
+    answer('fit', 'least-squares(solver=gd, rate=0.15, max_iter=1)', line, '--trace', trace, codes=(3,))
+    rows = [row.split(',') for row in trace.read_text().split()]
+    expect([row[:3] for row in rows] == [['step', 'row', 'errors'], ['0', '0', ''], ['1', '0', '']], f'start and one step: {rows}')
+    expect(abs(float(rows[2][3]) - 0.5) < 1e-12 and abs(float(rows[2][4]) - 1.1) < 1e-12 and rows[1][5] == '3',
+           f'the step by hand: b = 0.5, w = 1.1, from an objective of 3: {rows}')
     r = answer('separable', examples / 'xor.csv')
     expect(r.get('separable') is False, 'exclusive or is not separable')
     for side in ('positive', 'negative'):

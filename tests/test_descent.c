@@ -359,11 +359,10 @@ static void test_sgd_comes_near(void **state) {
     const char *const solvers[] = {"sgd", "minibatch"};
     (void)state;
     for (int l = 0; l < MG_LENGTH(losses); l++) {
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2 && losses[l] != MG_LOSS_HINGE; k++) {
             char options[100];
             linear_case *c = linear_case_make(120, 4, 0.3, 1, (uint64_t)(71 + l));
             snprintf(options, sizeof options, "lambda=0.05, tol=0.001, solver=%s", solvers[k]);
-            if (losses[l] == MG_LOSS_HINGE) continue;
             linear_fitted f = linear_fit(&c->problem, losses[l], options);
             linear_fitted best = linear_fit(&c->problem, losses[l], "lambda=0.05, tol=1e-10");
             const double miss = f.report.objective - best.report.objective;
