@@ -72,7 +72,8 @@ static double expected_gap(const mg_descent *d) {
     if (!d->objective->loss->smooth || d->objective->penalty.kappa > 0.0 || is_unpenalised(d))
         return (double)NAN;
     const double square = d->vectors->square(p->gradient, d->columns);
-    /* of the intercept's derivative the proof sees the square, over a curvature that is not known */
+    /* of the intercept's derivative the proof sees the square, over a curvature that is not known
+     */
     const double bend = mg_descent_bend(d->objective->loss) * d->mass;
     const double intercept = p->gradient_b * p->gradient_b / bend;
     return (square / (2.0 * d->objective->penalty.rho) + intercept) / scale;

@@ -43,7 +43,7 @@ typedef struct sgd {
 
 static void read_dense(sgd *m, int64_t sample) {
     const mg_design *design = m->d.design;
-    mg_row_expand(&design->problem->x, mg_design_row(design, sample), m->row);
+    mg_sample_values(design->problem, sample, m->row);
     if (design->scale)
         for (int64_t j = 0; j < m->d.columns; j++)
             m->row[j] *= design->scale[j];
@@ -246,7 +246,8 @@ static margin_status begin(sgd *m, int64_t batch) {
     const mg_design *design = d->design;
     double most;
     m->batch = MG_MAX(1, MG_MIN(batch, d->samples));
-    m->sparse = mg_is_csr(&design->problem->x) && d->objective->penalty.kappa == 0.0;
+    m->sparse =
+        !design->made && mg_is_csr(&design->problem->x) && d->objective->penalty.kappa == 0.0;
     m->factor = m->alpha_factor = 1.0;
     MG_TRY(new_memory(m));
     if (m->sparse && design->shift) {
