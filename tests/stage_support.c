@@ -48,8 +48,7 @@ mg_matrix_buffer stage_applied(margin_context *context, const mg_fitted_stage *f
                                const margin_matrix *x) {
     mg_matrix_buffer out = {0};
     margin_error error = {0};
-    if (fitted->stage->apply(context, fitted, x, &out, &error) != MARGIN_OK)
-        fail_msg("%s", error.text);
+    if (mg_stage_apply(context, fitted, x, &out, &error) != MARGIN_OK) fail_msg("%s", error.text);
     assert_int_equal(out.view.rows, x->rows);
     assert_int_equal(out.view.columns, fitted->columns_out);
     assert_int_equal(out.view.value_type, x->value_type);

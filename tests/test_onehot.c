@@ -56,8 +56,7 @@ static void test_onehot_unknown_error(void **state) {
     const margin_matrix queries = margin_dense_f64(query, 5, 1, 1);
     mg_matrix_buffer out = {0};
     margin_error error;
-    assert_int_equal(fitted.stage->apply(context, &fitted, &queries, &out, &error),
-                     MARGIN_ERROR_DATA);
+    assert_int_equal(mg_stage_apply(context, &fitted, &queries, &out, &error), MARGIN_ERROR_DATA);
     assert_null(out.heap);
     assert_int_equal(error.row, 3);
     assert_contains(error.text, "onehot: row 3, column 1: a missing value or a category");
@@ -221,7 +220,8 @@ static void test_attach(void **state) {
         assert_detached(&fitted, columns[k].part);
         mg_fitted_stage_clear(&fitted);
     }
-    const char *const all[] = {"minmax", "standardize", "normalize", "impute", "onehot", "poly"};
+    const char *const all[] = {"minmax", "standardize", "normalize", "impute",
+                               "onehot", "poly",        "rbf"};
     for (int k = 0; k < MG_LENGTH(all); k++) {
         mg_fitted_stage fitted = stage_fitted(context, all[k], &data);
         fitted.columns_out = 7;

@@ -175,6 +175,7 @@ static void test_battery(void **state) {
     check_stage("poly(degree=4, interactions=yes, bias=no)", values, STAGE_ROWS, STAGE_COLUMNS,
                 NULL);
     check_stage("poly(degree=3, columns='1,3,5,6')", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
+    check_stage("rbf(pick=even, centres=2, sigma=median)", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
     check_stage("normalize", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
     check_stage("normalize(norm=l1)", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
     check_stage("normalize(norm=max)", values, STAGE_ROWS, STAGE_COLUMNS, NULL);
@@ -252,8 +253,7 @@ static void test_memory_limit(void **state) {
     mg_fitted_stage fitted = stage_fitted(context, "standardize", &data);
     mg_matrix_buffer out = {0};
     margin_error error;
-    assert_int_equal(fitted.stage->apply(context, &fitted, &data.x, &out, &error),
-                     MARGIN_ERROR_LIMIT);
+    assert_int_equal(mg_stage_apply(context, &fitted, &data.x, &out, &error), MARGIN_ERROR_LIMIT);
     assert_contains(error.text, "standardize");
     assert_contains(error.text, "dense");
     mg_fitted_stage_clear(&fitted);
@@ -301,7 +301,7 @@ static margin_status fit_and_apply(margin_context *context, void *user, margin_e
     mg_fitted_stage fitted = {0};
     mg_matrix_buffer out = {0};
     MG_TRY(stage_fit(context, body->text, body->data, &fitted, error));
-    const margin_status status = fitted.stage->apply(context, &fitted, &body->data->x, &out, error);
+    const margin_status status = mg_stage_apply(context, &fitted, &body->data->x, &out, error);
     if (status < 0) assert_null(out.heap);
     mg_matrix_buffer_free(&out);
     mg_fitted_stage_clear(&fitted);
@@ -310,14 +310,9 @@ static margin_status fit_and_apply(margin_context *context, void *user, margin_e
 
 static void test_failing_allocations(void **state) {
     (void)state;
-    const char *const stages[] = {"minmax(columns='a,b')",
-                                  "standardize",
-                                  "impute",
-                                  "impute(with=median)",
-                                  "normalize",
-                                  "poly",
-                                  "onehot",
-                                  "onehot(columns='a,b')"};
+    const char *const stages[] = {
+        "minmax(columns='a,b')", "standardize", "impute", "impute(with=median)",  "normalize",
+        "rbf(sigma=1)",          "poly",        "onehot", "onehot(columns='a,b')"};
     const double x[] = {1, 0, 2, 0, 7, 1};
     const margin_column columns[] = {{.name = "a"}, {.name = "b"}};
     stage_csr sparse = stage_to_csr(x, 3, 2);
@@ -346,7 +341,7 @@ static void test_cancelled(void **state) {
         mg_matrix_buffer out = {0};
         margin_error error = {0};
         margin_context_cancel(context);
-        assert_int_equal(fitted.stage->apply(context, &fitted, &data.x, &out, &error),
+        assert_int_equal(mg_stage_apply(context, &fitted, &data.x, &out, &error),
                          MARGIN_ERROR_CANCELLED);
         assert_null(out.heap);
         assert_true(error.text[0]);

@@ -24,19 +24,6 @@ static fill_kind kind_of_column(const margin_data *data, int64_t j, const mg_opt
 
 /* ---- Statistics of one column ---------------------------------------------------------------- */
 
-/* Half of the weight lies on either side; between two values, their middle. */
-static double weighted_median(const mg_value_run *runs, int64_t count) {
-    double total = 0, below = 0;
-    for (int64_t k = 0; k < count; k++)
-        total += runs[k].weight;
-    for (int64_t k = 0; k < count; k++) {
-        below += runs[k].weight;
-        if (below > total / 2 || k == count - 1) return runs[k].value;
-        if (below == total / 2) return runs[k].value / 2 + runs[k + 1].value / 2;
-    }
-    return (double)NAN;
-}
-
 /* Ties: the least value. */
 static double most_frequent(const mg_value_run *runs, int64_t count) {
     int64_t best = 0;
@@ -68,7 +55,7 @@ static margin_status fill_by_runs(void *argument, int64_t slot, int worker) {
         const int64_t count = mg_column_runs(task->reader, j, runs, runs + room);
         const fill_kind kind = kind_of_column(task->data, j, task->with);
         task->fill[j] =
-            kind == FILL_MEDIAN ? weighted_median(runs, count) : most_frequent(runs, count);
+            kind == FILL_MEDIAN ? mg_runs_median(runs, count) : most_frequent(runs, count);
     }
     return MARGIN_OK;
 }

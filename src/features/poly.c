@@ -314,4 +314,4 @@ const mg_stage mg_stage_poly = {
     .attach = attach,
     .apply_row = mg_poly_apply_row,
     .apply = mg_poly_apply,
-    .streams = true};
+    .kept_bytes = 16 << 20};

@@ -5,6 +5,6 @@
 #include "learn/learner.h"
 
 extern const mg_stage mg_stage_impute, mg_stage_minmax, mg_stage_normalize, mg_stage_onehot,
-    mg_stage_poly, mg_stage_standardize;
+    mg_stage_poly, mg_stage_rbf, mg_stage_standardize;
 
 #endif

@@ -187,3 +187,15 @@ int64_t mg_column_runs(const mg_column_reader *r, int64_t column, mg_value_run *
     }
     return kept;
 }
+
+double mg_runs_median(const mg_value_run *runs, int64_t count) {
+    double total = 0, below = 0;
+    for (int64_t k = 0; k < count; k++)
+        total += runs[k].weight;
+    for (int64_t k = 0; k < count; k++) {
+        below += runs[k].weight;
+        if (below > total / 2 || k == count - 1) return runs[k].value;
+        if (below == total / 2) return runs[k].value / 2 + runs[k + 1].value / 2;
+    }
+    return (double)NAN;
+}

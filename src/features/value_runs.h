@@ -32,6 +32,10 @@ int64_t mg_column_runs_room(const mg_column_reader *reader);
 int64_t mg_column_runs(const mg_column_reader *reader, int64_t column, mg_value_run *runs,
                        mg_value_run *scratch);
 
+/* Half of the weight of ascending values lies on either side; between two values, their middle. NaN
+ * if there are none. */
+double mg_runs_median(const mg_value_run *runs, int64_t count);
+
 /* Ascending by value (-0 before 0); no NaN among them. Equal values keep their order. Linear time.
  */
 void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch);

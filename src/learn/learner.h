@@ -93,8 +93,8 @@ typedef struct mg_learner {
      * that the data are not copied and sparse data stay sparse. Its hypothesis is linear, in the
      * units behind the stages. */
     bool takes_affine;
-    /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so a
-     * stage just before it that `streams` need not be stored. */
+    /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so
+     * what a stage just before it makes need not be stored (kept_bytes). */
     bool takes_made_rows;
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
@@ -147,9 +147,9 @@ typedef struct mg_stage {
      */
     void (*affine)(const mg_fitted_stage *fitted, double *scale, double *shift);
     bool takes_missing; /* NaN in its input is fine, both in fit and in apply */
-    /* apply_row costs little more than reading what it makes, which may be much more than what went
-     * in: rows may be made anew in every pass. */
-    bool streams;
+    /* What it makes of dense data may be much more than what went in: beyond so many bytes rows may
+     * be made anew in every pass instead (takes_made_rows). 0: it is always stored. */
+    int64_t kept_bytes;
 } mg_stage;
 
 struct mg_fitted_stage {
@@ -184,6 +184,10 @@ margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, m
 margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *fitted,
                             const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
                             margin_error *error);
+
+/* A whole matrix, through the stage's apply if it has one. */
+margin_status mg_stage_apply(margin_context *context, const mg_fitted_stage *fitted,
+                             const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
 
 /* Rows that the stage makes of the dense matrix `source` when they are read. They have the same
  * bits as stored ones. */

@@ -60,6 +60,13 @@ done:
     return status;
 }
 
+margin_status mg_stage_apply(margin_context *context, const mg_fitted_stage *fitted,
+                             const margin_matrix *in, mg_matrix_buffer *out, margin_error *error) {
+    return fitted->stage->apply
+               ? fitted->stage->apply(context, fitted, in, out, error)
+               : mg_stage_rows(context, fitted, in, fitted->stage->info.name, out, error);
+}
+
 /* ---- Rows made when they are read ------------------------------------------------------------ */
 
 static void make_row(const mg_row_maker *maker, int64_t row, double *out) {

@@ -149,9 +149,7 @@ static margin_status gather(const mg_samples *samples, mg_staged *staged, margin
 static margin_status apply_stage(margin_context *context, const mg_fitted_stage *fitted,
                                  mg_staged *staged, margin_error *error) {
     mg_matrix_buffer made = {0};
-    MG_TRY(fitted->stage->apply ? fitted->stage->apply(context, fitted, &staged->x, &made, error)
-                                : mg_stage_rows(context, fitted, &staged->x,
-                                                fitted->stage->info.name, &made, error));
+    MG_TRY(mg_stage_apply(context, fitted, &staged->x, &made, error));
     take_buffer(staged, &made);
     if (fitted->columns.count > 0) staged->columns = fitted->columns.items;
     return MARGIN_OK;
@@ -209,10 +207,7 @@ static margin_status check_rows(margin_context *context, const margin_data *data
 
 /* ---- Stages left to the learner ----------------------------------------------------------------
  * Stages [first, count) just before a learner that takes them so: affine ones, or the last one if
- * it streams. */
-
-/* What is made up to this size is kept: making it again and again would cost more. */
-enum { KEPT_BYTES = 16 << 20 };
+ * what it makes need not be stored. */
 
 /* Stage k of a model, or of a spec that is to become one. */
 static const mg_stage *stage_at(const margin_model *model, const margin_spec *spec, int k) {
@@ -222,7 +217,7 @@ static const mg_stage *stage_at(const margin_model *model, const margin_spec *sp
 static int first_left(const margin_model *model, const margin_spec *spec) {
     const mg_learner *learner = spec ? mg_spec_learner(spec)->learner : model->learner;
     int first = spec ? spec->component_count - 1 : model->stage_count;
-    if (first > 0 && learner->takes_made_rows && stage_at(model, spec, first - 1)->streams)
+    if (first > 0 && learner->takes_made_rows && stage_at(model, spec, first - 1)->kept_bytes > 0)
         return first - 1;
     while (learner->takes_affine && first > 0 && stage_at(model, spec, first - 1)->affine)
         first--;
@@ -255,10 +250,11 @@ static margin_status leave_stages(margin_context *context, const margin_model *m
                                   const mg_samples *samples, mg_staged *staged,
                                   margin_error *error) {
     const mg_fitted_stage *last = &model->stages[model->stage_count - 1];
-    if (!last->stage->streams) return leave_affine(model, first, staged, error);
+    if (last->stage->kept_bytes == 0) return leave_affine(model, first, staged, error);
     const double bytes = (double)samples->count * (double)last->columns_out *
                          (double)mg_type_size(staged->x.value_type);
-    if (mg_is_csr(&staged->x) || staged->x.columns > MG_MADE_FROM || bytes <= KEPT_BYTES) {
+    if (mg_is_csr(&staged->x) || staged->x.columns > MG_MADE_FROM ||
+        bytes <= (double)last->stage->kept_bytes) {
         MG_TRY(gather(samples, staged, error));
         return apply_stage(context, last, staged, error);
     }

@@ -14,6 +14,7 @@ static const mg_stage *const stages[] = {
     &mg_stage_normalize,
     &mg_stage_onehot,
     &mg_stage_poly,
+    &mg_stage_rbf,
     &mg_stage_standardize,
 };
 static const mg_learner *const learners[] = {
