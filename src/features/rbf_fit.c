@@ -7,7 +7,6 @@
 #include "math/centre_squares.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Rows of the data ------------------------------------------------------------------------ */
@@ -58,17 +57,6 @@ static margin_status even_centres(margin_context *context, const margin_data *da
  * numbers with the weights as rates (Efraimidis and Spirakis, Information Processing Letters 97,
  * 2006). Rows that are equal to a centre are passed over. */
 
-typedef struct drawn_row {
-    double key;
-    int64_t row; /* in the order of the data */
-} drawn_row;
-
-static int by_key(const void *a, const void *b) {
-    const drawn_row *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 static bool is_new(const double *centres, int64_t count, int64_t columns, const double *centre) {
     for (int64_t k = 0; k < count; k++)
         if (memcmp(centres + k * columns, centre, (size_t)columns * sizeof *centre) == 0)
@@ -80,18 +68,18 @@ static margin_status sample_centres(margin_context *context, const margin_data *
                                     const mg_rbf_wish *wish, double *centres, int64_t *count,
                                     margin_error *error) {
     const int64_t rows = row_count(data), columns = data->x.columns;
-    drawn_row *drawn;
-    MG_NEW(context->heap, drawn, rows, "a sample of the rows", error);
+    mg_value_run *drawn; /* the exponential number, and the row in place of a weight */
+    MG_NEW(context->heap, drawn, 2 * rows, "a sample of the rows", error);
     for (int64_t i = 0; i < rows; i++) {
         const double u = mg_random_unit(context->options.seed, MG_RANDOM_SAMPLE, (uint64_t)i);
-        drawn[i] = (drawn_row){-log1p(-u) / weight_at(data, i), i};
+        drawn[i] = (mg_value_run){-log1p(-u) / weight_at(data, i), (double)i};
     }
-    qsort(drawn, (size_t)rows, sizeof *drawn, by_key);
+    mg_sort_values(drawn, rows, drawn + rows);
     *count = 0;
     for (int64_t i = 0; i < rows && *count < wish->centres; i++) {
         double *centre = centres + *count * columns;
         if (i % 1024 == 0 && mg_cancelled(context)) break;
-        mg_row_expand(&data->x, row_at(data, drawn[i].row), centre);
+        mg_row_expand(&data->x, row_at(data, (int64_t)drawn[i].weight), centre);
         *count += is_new(centres, *count, columns, centre);
     }
     mg_free(context->heap, drawn);
