@@ -16,11 +16,20 @@ margin_format cli_format(const cli_arguments *arguments) {
     return MARGIN_FORMAT_AUTO;
 }
 
+/* Whether the first component of a spec takes missing values. */
+static bool takes_missing(const char *spec) {
+    char name[64] = "";
+    const size_t length = spec ? strcspn(spec, " (|") : 0;
+    if (length < sizeof name) memcpy(name, spec ? spec : "", length);
+    const margin_component *first = margin_component_find(name);
+    return first && (first->abilities & MARGIN_CAN_MISSING);
+}
+
 margin_missing cli_missing(const cli_arguments *arguments, const char *spec) {
     const char *asked = arguments->missing;
     if (asked && !strcmp(asked, "drop")) return MARGIN_MISSING_DROP;
     if (asked && !strcmp(asked, "error")) return MARGIN_MISSING_ERROR;
-    return spec && !strncmp(spec, "impute", 6) ? MARGIN_MISSING_KEEP : MARGIN_MISSING_ERROR;
+    return takes_missing(spec) ? MARGIN_MISSING_KEEP : MARGIN_MISSING_ERROR;
 }
 
 static char separator_of(const cli_arguments *arguments) {

@@ -29,7 +29,8 @@ static const struct {
 } abilities[] = {{MARGIN_CAN_TWO_CLASS, "two-class"},   {MARGIN_CAN_MULTICLASS, "multiclass"},
                  {MARGIN_CAN_REGRESSION, "regression"}, {MARGIN_CAN_SPARSE, "sparse"},
                  {MARGIN_CAN_WEIGHTS, "weights"},       {MARGIN_CAN_PROBABILITY, "probability"},
-                 {MARGIN_CAN_TRACE, "trace"},           {MARGIN_CAN_ARGMAX, "argmax"}};
+                 {MARGIN_CAN_TRACE, "trace"},           {MARGIN_CAN_ARGMAX, "argmax"},
+                 {MARGIN_CAN_MISSING, "missing"},       {MARGIN_CAN_CATEGORIES, "categories"}};
 enum { ABILITIES = sizeof abilities / sizeof abilities[0] };
 
 static bool is_numeric(const margin_option *option) {

@@ -9,7 +9,8 @@
 #include <string.h>
 
 static bool takes_missing(const entry *e) {
-    return e->stage && mg_stage_find(e->stage->name)->takes_missing;
+    if (!e->stage) return (e->learner->abilities & MARGIN_CAN_MISSING) != 0;
+    return mg_stage_find(e->stage->name)->takes_missing;
 }
 
 /* ---- Bad data -------------------------------------------------------------------------------- */

@@ -196,6 +196,21 @@ MARGIN_API int64_t margin_model_dual(const margin_model *model, int64_t score, c
                                      const double **coefficients, const double **signs,
                                      const double **updates);
 
+/* Naive Bayes: what a column tells of a class. */
+typedef struct margin_telling {
+    int64_t column;   /* of margin_model_features */
+    double evidence;  /* mean over rows of the class of log P(x_j | class) / P(x_j | other classes),
+                         in nats (multinomial: the column's share of it for one word) */
+    int64_t category; /* the category that speaks most for the class; -1: the column has none */
+    double value; /* gaussian: the mean in the class; numbers as categories: the number; bernoulli:
+                     1 or 0 (above 0 or not); else NaN */
+    double log_ratio; /* log P(that | class) / P(that | other classes); NaN for gaussian */
+} margin_telling;
+/* The columns with the most evidence for one class, most first, at most `capacity`; returns their
+ * number, 0 for models that are not naive Bayes. Cost: classes x statistics. */
+MARGIN_API int64_t margin_model_telling(const margin_model *model, int64_t class_index,
+                                        int64_t capacity, margin_telling *list);
+
 /* ---- Judging --------------------------------------------------------------------------------- */
 
 typedef struct margin_metrics {

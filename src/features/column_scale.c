@@ -1,7 +1,7 @@
 #include "features/column_scale.h"
 
-#include "features/column_choice.h"
 #include "features/value_map.h"
+#include "learn/column_choice.h"
 
 #include <math.h>
 

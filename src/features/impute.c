@@ -1,9 +1,9 @@
 /* impute: missing values (NaN) become a statistic of their column. */
-#include "features/column_choice.h"
 #include "features/column_moments.h"
 #include "features/stages.h"
 #include "features/value_map.h"
 #include "features/value_runs.h"
+#include "learn/column_choice.h"
 
 #include <float.h>
 #include <math.h>
@@ -208,7 +208,7 @@ const mg_stage mg_stage_impute = {
              .source = "Little, Rubin, Statistical Analysis with Missing Data, 3rd ed., 2019, "
                        "chapter 4",
              .page = "docs/stages.md",
-             .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .abilities = MARGIN_CAN_MISSING | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
     .fit = fit,

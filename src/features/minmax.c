@@ -1,7 +1,7 @@
 /* minmax: each column to a range, by default [0, 1]. */
-#include "features/column_choice.h"
 #include "features/column_scale.h"
 #include "features/stages.h"
+#include "learn/column_choice.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
  *
  * Sums run in eight lanes by column number, so that a row gives the same bits dense or CSR, and the
  * loop can use vectors. */
-#include "features/column_choice.h"
 #include "features/stages.h"
 #include "features/value_map.h"
+#include "learn/column_choice.h"
 
 #include <math.h>
 

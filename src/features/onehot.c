@@ -1,9 +1,9 @@
 /* onehot: categories to 0/1 indicator columns, in the place of the column they come from. */
 #include "features/onehot.h"
 
-#include "features/column_choice.h"
 #include "features/stages.h"
 #include "features/value_runs.h"
+#include "learn/column_choice.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* poly: products of columns up to a degree. */
 #include "features/poly.h"
 
-#include "features/column_choice.h"
 #include "features/row_chunk.h"
 #include "features/stages.h"
+#include "learn/column_choice.h"
 
 #include <string.h>
 

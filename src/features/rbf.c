@@ -1,8 +1,8 @@
 /* rbf: radial basis functions about centres. */
 #include "features/rbf.h"
 
-#include "features/column_choice.h"
 #include "features/stages.h"
+#include "learn/column_choice.h"
 #include "math/centre_squares.h"
 #include "math/vector_math.h"
 

@@ -1,8 +1,8 @@
 /* standardize: each column to mean 0 and deviation 1. The deviation is that of the population
  * (divided by m, not m - 1), as in scikit-learn. */
-#include "features/column_choice.h"
 #include "features/column_scale.h"
 #include "features/stages.h"
+#include "learn/column_choice.h"
 
 #include <float.h>
 #include <math.h>

@@ -112,6 +112,9 @@ typedef struct mg_learner {
      * `problem` has no scale and shift: its columns are those that the hypothesis takes. DATA with
      * the reason where there is no answer. NULL: none. */
     margin_status (*infer)(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *inference);
+    /* Scores are logarithms of what probabilities are in proportion to, one per class: the log loss
+     * is then worked out without the underflow of exp. */
+    bool log_scores;
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);

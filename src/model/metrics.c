@@ -49,6 +49,16 @@ static double mean_f1(const double *confusion, int64_t classes) {
     return sum / (double)classes;
 }
 
+/* -log P(class) from scores that are logarithms: no probability is rounded to 0. */
+static double log_score_loss(const double *scores, int64_t classes, int32_t code) {
+    double greatest = scores[0], sum = 0;
+    for (int64_t c = 1; c < classes; c++)
+        greatest = MG_MAX(greatest, scores[c]);
+    for (int64_t c = 0; c < classes; c++)
+        sum += exp(scores[c] - greatest);
+    return log(sum) - (scores[code] - greatest);
+}
+
 /* Mean of -log P(true class). No clipping: a class that was given probability 0 costs infinity. */
 static margin_status log_loss(const mg_judged *judged, double *loss, margin_error *error) {
     const margin_model *model = judged->model;
@@ -57,11 +67,15 @@ static margin_status log_loss(const mg_judged *judged, double *loss, margin_erro
     if (!margin_model_has_probabilities(model)) return MARGIN_OK;
     MG_NEW(judged->context->heap, probabilities, model->classes, "the probabilities", error);
     for (int64_t i = 0; i < judged->samples.count; i++) {
-        double weight = mg_samples_weight(&judged->samples, i);
-        model->learner->probabilities(judged->scores + i * functions, functions, model->classes,
-                                      probabilities);
-        sum -= weight * log(probabilities[judged->codes[i]]);
+        const double weight = mg_samples_weight(&judged->samples, i);
+        const double *scores = judged->scores + i * functions;
         total += weight;
+        if (model->learner->log_scores) {
+            sum += weight * log_score_loss(scores, model->classes, judged->codes[i]);
+            continue;
+        }
+        model->learner->probabilities(scores, functions, model->classes, probabilities);
+        sum -= weight * log(probabilities[judged->codes[i]]);
     }
     mg_free(judged->context->heap, probabilities);
     *loss = sum / total;

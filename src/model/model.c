@@ -1,6 +1,8 @@
 /* The model as an object: life, the checks that tie its parts together, what it tells. */
 #include "model/model.h"
 
+#include "bayes/naive_bayes.h"
+
 #include <math.h>
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -243,4 +245,13 @@ int64_t margin_model_dual(const margin_model *model, int64_t score, const int64_
     if (signs) *signs = h->dual_signs + first;
     if (updates) *updates = h->dual_updates + first;
     return h->dual_starts[score + 1] - first;
+}
+
+int64_t margin_model_telling(const margin_model *model, int64_t class_index, int64_t capacity,
+                             margin_telling *list) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (h->kind != &mg_hypothesis_bayes || class_index < 0 || class_index >= model->classes ||
+        capacity < 1)
+        return 0;
+    return mg_bayes_telling(h, class_index, capacity, list);
 }

@@ -9,10 +9,19 @@
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
+/* True if no column of categories can reach a learner that has no use for it. */
+static bool takes_categories(const margin_spec *spec) {
+    return (mg_spec_learner(spec)->info->abilities & MARGIN_CAN_CATEGORIES) != 0;
+}
+
+static bool takes_missing(const mg_learner *learner) {
+    return (learner->info.abilities & MARGIN_CAN_MISSING) != 0;
+}
+
 static bool encodes_categories(const margin_spec *spec) {
     for (int s = 0; s < spec->component_count - 1; s++)
         if (strcmp(spec->components[s].info->name, "onehot") == 0) return true;
-    return false;
+    return takes_categories(spec);
 }
 
 static margin_status refuse_categories(const margin_column *columns, int64_t count,
@@ -25,14 +34,15 @@ static margin_status refuse_categories(const margin_column *columns, int64_t cou
     return MARGIN_OK;
 }
 
-/* The first column of a row of x that is not finite; -1: none. */
-static int64_t first_not_finite(const margin_matrix *x, int64_t row) {
+/* The first column of a row of x that is not finite (allow_nan: infinite); -1: none. */
+static int64_t first_not_finite(const margin_matrix *x, int64_t row, bool allow_nan) {
     bool sparse = mg_is_csr(x);
     int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
     int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
     for (int64_t k = first; k < last; k++) {
         double value = mg_stored_value(x, k);
-        if (!isfinite(value)) return sparse ? mg_column_index(x, k) : k - first;
+        if (allow_nan ? isinf(value) : !isfinite(value))
+            return sparse ? mg_column_index(x, k) : k - first;
     }
     return -1;
 }
@@ -40,14 +50,15 @@ static int64_t first_not_finite(const margin_matrix *x, int64_t row) {
 /* What the stages made must be finite before `what` sees it. The row is named as the user counts
  * it. */
 static margin_status check_made(margin_context *context, const mg_staged *staged,
-                                const mg_samples *samples, const char *what, margin_error *error) {
+                                const mg_samples *samples, bool allow_nan, const char *what,
+                                margin_error *error) {
     margin_error found = {0};
     margin_data data = {.x = staged->x, .columns = staged->columns};
     char buffer[32];
-    margin_status status = mg_matrix_check_finite(context, &data, false, &found);
+    margin_status status = mg_matrix_check_finite(context, &data, allow_nan, &found);
     if (status == MARGIN_ERROR_DATA) {
         int64_t row = mg_samples_row(samples, found.row - 1);
-        int64_t column = first_not_finite(&staged->x, found.row - 1);
+        int64_t column = first_not_finite(&staged->x, found.row - 1, allow_nan);
         return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
                           "row %lld has a missing or infinite value in column %s when %s gets it; "
                           "fill gaps with 'impute | ...'",
@@ -267,10 +278,12 @@ static margin_status leave_stages(margin_context *context, const margin_model *m
 /* The last check before the learner. `missing`: no stage has refused or filled gaps. */
 static margin_status check_last(margin_context *context, const margin_data *data,
                                 const mg_samples *samples, const mg_staged *staged, bool missing,
-                                const char *learner, margin_error *error) {
+                                const mg_learner *learner, margin_error *error) {
+    const bool allow_nan = takes_missing(learner);
     if (staged->maker.stage) return MARGIN_OK; /* checked when it was set */
-    if (staged->made) return check_made(context, staged, samples, learner, error);
-    return missing ? check_rows(context, data, samples, false, error) : MARGIN_OK;
+    if (staged->made)
+        return check_made(context, staged, samples, allow_nan, learner->info.name, error);
+    return missing && !allow_nan ? check_rows(context, data, samples, false, error) : MARGIN_OK;
 }
 
 /* ---- The whole line -------------------------------------------------------------------------- */
@@ -284,7 +297,7 @@ static margin_status fit_stages(margin_context *context, const margin_spec *spec
     for (int s = first; s < last; s++) {
         const mg_spec_component *component = &spec->components[s];
         if (s > 0 && *missing && !component->stage->takes_missing) {
-            MG_TRY(check_made(context, staged, samples, component->info->name, error));
+            MG_TRY(check_made(context, staged, samples, false, component->info->name, error));
             *missing = false;
         }
         margin_data seen = stage_data(data, samples, staged, targets);
@@ -317,7 +330,8 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error) {
     int stages = spec->component_count - 1, left = first_left(NULL, spec);
-    bool missing = stages > 0 && spec->components[0].stage->takes_missing;
+    const mg_learner *learner = mg_spec_learner(spec)->learner;
+    bool missing = stages > 0 ? spec->components[0].stage->takes_missing : takes_missing(learner);
     double *targets = NULL;
     margin_status status;
     MG_REQUIRE(data->x.columns > 0, error, MARGIN_ERROR_DATA, "the data has no feature columns");
@@ -332,9 +346,9 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_GO(fit_stages(context, spec, 0, left, true, data, samples, targets, &missing, model, staged,
                      error));
     MG_GO(fit_left(context, spec, left, data, samples, targets, &missing, model, staged, error));
-    MG_GO(check_last(context, data, samples, staged, missing, mg_spec_learner(spec)->info->name,
-                     error));
-    status = refuse_categories(staged->columns, staged->x.columns, spec->text, error);
+    MG_GO(check_last(context, data, samples, staged, missing, learner, error));
+    if (!takes_categories(spec))
+        status = refuse_categories(staged->columns, staged->x.columns, spec->text, error);
 done:
     mg_free(samples->heap, targets);
     if (status < 0) mg_staged_free(staged);
@@ -344,7 +358,8 @@ done:
 margin_status mg_pipeline_apply(margin_context *context, const margin_model *model,
                                 const margin_data *data, const mg_samples *samples,
                                 mg_staged *staged, margin_error *error) {
-    bool missing = model->stage_count > 0 && model->stages[0].stage->takes_missing;
+    bool missing = model->stage_count > 0 ? model->stages[0].stage->takes_missing
+                                          : takes_missing(model->learner);
     int left = first_left(model, NULL);
     margin_status status = MARGIN_OK;
     MG_TRY(check_rows(context, data, samples, missing, error));
@@ -355,7 +370,7 @@ margin_status mg_pipeline_apply(margin_context *context, const margin_model *mod
     }
     if (left < model->stage_count)
         MG_GO(leave_stages(context, model, left, samples, staged, error));
-    status = check_last(context, data, samples, staged, missing, model->learner->info.name, error);
+    status = check_last(context, data, samples, staged, missing, model->learner, error);
 done:
     if (status < 0) mg_staged_free(staged);
     return status;

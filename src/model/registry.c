@@ -1,4 +1,5 @@
 /* The catalogue: every stage and learner, one line each. */
+#include "bayes/naive_bayes.h"
 #include "features/stages.h"
 #include "linear/least_squares.h"
 #include "linear/linear_learners.h"
@@ -21,11 +22,13 @@ static const mg_learner *const learners[] = {
     &mg_learner_exponential,
     &mg_learner_least_squares,
     &mg_learner_logistic,
+    &mg_learner_naive_bayes,
     &mg_learner_perceptron,
     &mg_learner_ridge,
     &mg_learner_svm,
 };
 static const mg_hypothesis_kind *const kinds[] = {
+    &mg_hypothesis_bayes,
     &mg_hypothesis_expansion,
     &mg_hypothesis_linear,
 };

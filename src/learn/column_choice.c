@@ -1,4 +1,4 @@
-#include "features/column_choice.h"
+#include "learn/column_choice.h"
 
 #include "base/nearest.h"
 #include "data/names.h"

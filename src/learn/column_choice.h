@@ -1,4 +1,4 @@
-/* The option `columns` of a stage: which columns it works on. */
+/* Columns that an option names: `columns` of a stage, those of a learner with rules per column. */
 #ifndef MG_COLUMN_CHOICE_H
 #define MG_COLUMN_CHOICE_H
 

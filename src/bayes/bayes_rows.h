@@ -1,0 +1,35 @@
+/* Rows of numbers: sums about a pivot for a fit, squared distances in deviations for prediction.
+ *
+ * One table per instruction set, an entry for f64 and one for f32 rows; sums are f64. Sums of a fit
+ * have the same bits for every instruction set; those of a prediction are added up lane by lane, so
+ * their last bits belong to the instruction set, but never to the rows beside a row. */
+#ifndef MG_BAYES_ROWS_H
+#define MG_BAYES_ROWS_H
+
+#include "base/cpu.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+
+typedef struct mg_bayes_rows {
+    /* For each row i with class k = codes[i] and weight w (weights NULL: 1):
+     * first[k] += w (x - pivot[k]), second[k] += w (x - pivot[k])^2; tables of n numbers a class.
+     */
+    void (*moments)(const void *const *rows, const int32_t *codes, const double *weights,
+                    int64_t count, int64_t n, const double *pivot, double *first, double *second);
+    /* out[i * classes + k] -= sum_j (slope[k][j] (x_j - centre_j) + offset[k][j])^2; centre NULL:
+     * 0. slope and offset: a class every `stride` numbers. */
+    void (*scores)(const void *const *rows, int64_t count, int64_t n, const double *centre,
+                   const double *slope, const double *offset, int64_t stride, int64_t classes,
+                   double *out);
+} mg_bayes_rows;
+
+/* Never NULL. */
+const mg_bayes_rows *mg_bayes_rows_for(mg_isa isa, bool single);
+
+extern const mg_bayes_rows mg_bayes_rows_ref[2];
+#if defined(__x86_64__)
+extern const mg_bayes_rows mg_bayes_rows_avx2[2], mg_bayes_rows_avx512[2];
+#endif
+
+#endif

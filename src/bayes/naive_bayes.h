@@ -1,0 +1,14 @@
+/* Naive Bayes: the learner and its kind of hypothesis. */
+#ifndef MG_NAIVE_BAYES_H
+#define MG_NAIVE_BAYES_H
+
+#include "learn/learner.h"
+
+extern const mg_learner mg_learner_naive_bayes;
+extern const mg_hypothesis_kind mg_hypothesis_bayes;
+
+/* See margin_model_telling. */
+int64_t mg_bayes_telling(const mg_hypothesis *h, int64_t class_index, int64_t capacity,
+                         margin_telling *list);
+
+#endif

@@ -1,0 +1,666 @@
+/* Naive Bayes against a textbook example, scikit-learn, and an oracle of plain loops over columns
+ * of every distribution with gaps, weights and zero counts. */
+#include "model_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static margin_error error;
+#define OK(expression)                                                                             \
+    do {                                                                                           \
+        if ((expression) < 0) fail_msg("%s", error.text);                                          \
+    } while (0)
+
+/* ---- A textbook example ---------------------------------------------------------------------- */
+
+/* x1 numbers, x2 categories S M L, y: 0 is -, 1 is +. */
+static const double book_x[30] = {1, 0, 1, 1, 1, 1, 1, 0, 1, 0, 2, 0, 2, 1, 2,
+                                  1, 2, 2, 2, 2, 3, 2, 3, 1, 3, 1, 3, 2, 3, 2};
+static const double book_y[15] = {0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0};
+static const char *const sizes[] = {"S", "M", "L"}, *const signs[] = {"-", "+"};
+static const margin_column book_columns[2] = {{.name = "x1"}, {"x2", MARGIN_CATEGORICAL, sizes, 3}};
+static const margin_column book_target = {"y", MARGIN_CATEGORICAL, signs, 2};
+
+static margin_data book_data(void) {
+    return (margin_data){.x = margin_dense_f64(book_x, 15, 2, 2),
+                         .y = margin_values_f64(book_y, 15),
+                         .columns = book_columns,
+                         .target = &book_target};
+}
+
+/* Class number of - and +: by name, '+' comes first. */
+enum { PLUS, MINUS };
+
+static void test_textbook(void **state) {
+    margin_context *context = *state;
+    margin_data data = book_data();
+    const double query[2] = {2, 0};
+    const margin_matrix x = margin_dense_f64(query, 1, 2, 2);
+    double scores[2], p[2];
+    int64_t label;
+    margin_model *model =
+        fit_text(context, "naive-bayes(smoothing=0, distribution=categorical)", &data, NULL);
+    assert_string_equal(margin_model_class_name(model, PLUS), "+");
+    OK(margin_scores(model, &x, scores, &error));
+    assert_close(exp(scores[PLUS]), 1.0 / 45, 1e-14);
+    assert_close(exp(scores[MINUS]), 1.0 / 15, 1e-14);
+    margin_model_free(model);
+    model = fit_text(context, "naive-bayes(categorical=x1)", &data, NULL);
+    OK(margin_scores(model, &x, scores, &error));
+    assert_close(exp(scores[PLUS]), 10.0 / 17 * 4 / 12 * 2 / 12, 1e-14); /* 0.0327 */
+    assert_close(exp(scores[MINUS]), 7.0 / 17 * 3 / 9 * 4 / 9, 1e-14);   /* 0.0610 */
+    OK(margin_predict(model, &x, &label, &error));
+    assert_int_equal(label, MINUS);
+    OK(margin_probabilities(model, &x, p, &error));
+    assert_close(p[MINUS], 0.0610 / (0.0610 + 0.0327), 1e-3);
+    assert_close(p[PLUS] + p[MINUS], 1, 1e-15);
+    margin_model_free(model);
+}
+
+/* ---- scikit-learn 1.9 ------------------------------------------------------------------------ */
+
+enum { ROWS = 40, COLUMNS = 4 };
+
+typedef struct {
+    double x[ROWS * COLUMNS], counts[ROWS * COLUMNS], y[ROWS], weights[ROWS];
+} formula;
+
+static void fill_formula(formula *f) {
+    for (int i = 0; i < ROWS; i++) {
+        f->y[i] = i * 5 % 7 % 3;
+        f->weights[i] = 1 + (i % 3) / 2.0;
+        for (int j = 0; j < COLUMNS; j++) {
+            const int value = (i * 7 + j * 13 + i * j * 3) % 17;
+            f->x[i * COLUMNS + j] = value / 4.0;
+            f->counts[i * COLUMNS + j] = value % 5;
+        }
+    }
+}
+
+/* Scores of rows 0, 7 and 39. */
+static void assert_scores(margin_context *context, const char *spec, const margin_data *data,
+                          const double expected[9]) {
+    const int rows[3] = {0, 7, 39};
+    margin_model *model = fit_text(context, spec, data, NULL);
+    double *scores = scores_of(model, &data->x);
+    for (int q = 0; q < 3; q++)
+        for (int k = 0; k < 3; k++)
+            assert_close(scores[rows[q] * 3 + k], expected[q * 3 + k], 1e-12);
+    free(scores);
+    margin_model_free(model);
+}
+
+static void test_scikit_learn(void **state) {
+    formula f;
+    fill_formula(&f);
+    margin_data data = {.x = margin_dense_f64(f.x, ROWS, COLUMNS, COLUMNS),
+                        .y = margin_values_f64(f.y, ROWS)};
+    const double gaussian[9] = {-7.9411711160136829, -7.5635172085883964, -6.7185718117376139,
+                                -10.105083171979976, -9.5720467427564788, -11.066986963781872,
+                                -8.314119789156031,  -8.2420530846392666, -7.1258478546493995};
+    assert_scores(*state, "naive-bayes", &data, gaussian);
+    const double weighted[9] = {-8.2771837301190985, -7.3604666620293546, -6.6176809485518397,
+                                -9.9393749283806727, -10.263743317187686, -10.684461071328863,
+                                -8.64183175011663,   -7.8654985194535252, -7.1658622275035722};
+    data.weights = margin_values_f64(f.weights, ROWS);
+    assert_scores(*state, "naive-bayes", &data, weighted);
+
+    data = (margin_data){.x = margin_dense_f64(f.counts, ROWS, COLUMNS, COLUMNS),
+                         .y = margin_values_f64(f.y, ROWS)};
+    const double multinomial[9] = {-11.997671035355529, -9.8793079714395269, -10.478133465206712,
+                                   -1.6094379124341003, -1.2039728043259361, -0.69314718055994529,
+                                   -7.2338360239636454, -6.4795296231192658, -6.2845679146438123};
+    assert_scores(*state,
+                  "naive-bayes(distribution=multinomial, smoothing=0.5, priors=\"0.2 0.3 0.5\")",
+                  &data, multinomial);
+    const double categorical[9] = {-8.4287711547491728, -6.6888374804623059, -7.1022707582196469,
+                                   -7.5584175180620434, -7.0253097170835179, -7.1022707582196469,
+                                   -7.7254716027252091, -7.0253097170835179, -6.429326284977221};
+    assert_scores(*state,
+                  "naive-bayes(distribution=categorical, smoothing=0.5, priors=\"0.2 0.3 0.5\")",
+                  &data, categorical);
+    for (int k = 0; k < ROWS * COLUMNS; k++)
+        f.counts[k] = f.counts[k] > 2 ? 1 : 0;
+    const double bernoulli[9] = {-4.9259494892214368, -3.6546415874706968, -3.5948129450748691,
+                                 -3.3740814286088145, -2.9767618790415398, -2.5731616975428877,
+                                 -3.3740814286088145, -2.9767618790415398, -2.5731616975428877};
+    assert_scores(*state,
+                  "naive-bayes(distribution=bernoulli, smoothing=0.5, priors=\"0.2,0.3,0.5\")",
+                  &data, bernoulli);
+}
+
+/* ---- The oracle: columns of every distribution, gaps, weights ---------------------------------
+ */
+
+/* Columns: c codes (3), v values {-1.5, 2, 7}, g1 g2 gaussian, b1 b2 bernoulli, m1 m2 m3
+ * multinomial. */
+enum { CODES, VALUES, G1, G2, B1, B2, M1, M2, M3, MIXED };
+static const char *const mixed_names[MIXED] = {"c", "v", "g1", "g2", "b1", "b2", "m1", "m2", "m3"};
+static const double listed[3] = {-1.5, 2, 7};
+
+typedef struct {
+    int64_t rows;
+    double *x, *y, *w;
+    margin_column columns[MIXED];
+} mixed;
+
+static const char mixed_options[] = "categorical=v, bernoulli=\"b1,b2\", multinomial=\"m1,m2,m3\"";
+
+static mixed mixed_make(int64_t rows, double gaps, uint64_t seed) {
+    mixed m = {.rows = rows,
+               .x = calloc((size_t)(rows * MIXED), sizeof(double)),
+               .y = calloc((size_t)rows, sizeof(double)),
+               .w = calloc((size_t)rows, sizeof(double))};
+    for (int j = 0; j < MIXED; j++)
+        m.columns[j] = (margin_column){.name = mixed_names[j]};
+    m.columns[CODES] = (margin_column){"c", MARGIN_CATEGORICAL, sizes, 3};
+    for (int64_t i = 0; i < rows; i++) {
+        const int k = (int)(i % 3);
+        double *x = m.x + i * MIXED;
+        m.y[i] = k;
+        m.w[i] = 0.5 + (double)(i % 4) / 4;
+        x[CODES] = (double)((support_random(&seed) % 4 + (uint64_t)k) % 3);
+        x[VALUES] = listed[(support_random(&seed) % 5 + (uint64_t)k) % 3];
+        x[G1] = support_normal(&seed) + k;
+        x[G2] = 5 * support_normal(&seed) - 100 * k;
+        x[B1] = support_uniform(&seed) < 0.2 + 0.3 * k;
+        x[B2] = support_uniform(&seed) < 0.5 ? 0 : 2.5;
+        for (int j = M1; j <= M3; j++)
+            x[j] = (double)(support_random(&seed) % (uint64_t)(2 + k + j - M1));
+        for (int j = 0; j < MIXED; j++)
+            if (support_uniform(&seed) < gaps) x[j] = (double)NAN;
+    }
+    return m;
+}
+
+static void mixed_free(mixed *m) {
+    free(m->x);
+    free(m->y);
+    free(m->w);
+}
+
+static margin_data mixed_data(const mixed *m) {
+    return (margin_data){.x = margin_dense_f64(m->x, m->rows, MIXED, MIXED),
+                         .y = margin_values_f64(m->y, m->rows),
+                         .weights = margin_values_f64(m->w, m->rows),
+                         .columns = m->columns};
+}
+
+/* Weight of the rows of class k for which column j is there and `test` of its value holds. */
+static double weight_where(const mixed *m, int k, int j, double value) {
+    double sum = 0;
+    for (int64_t i = 0; i < m->rows; i++) {
+        const double x = m->x[i * MIXED + j];
+        if ((int)m->y[i] != k || isnan(x)) continue;
+        if (isnan(value) || x == value || (isinf(value) && x > 0)) sum += m->w[i];
+    }
+    return sum;
+}
+
+static double plain_gaussian(const mixed *m, int k, int j, double value) {
+    double variances[2] = {0, 0}, all[4][3] = {{0}};
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < m->rows; i++)
+            for (int g = G1; g <= G2; g++) {
+                const double x = m->x[i * MIXED + g];
+                if (isnan(x)) continue;
+                for (int own = 0; own < 2; own++) { /* all classes; this class and column */
+                    double *sums = all[own ? 3 : g - G1];
+                    if (own && ((int)m->y[i] != k || g != j)) continue;
+                    if (pass == 0) {
+                        sums[0] += m->w[i];
+                        sums[1] += m->w[i] * x;
+                    } else {
+                        const double away = x - sums[1] / sums[0];
+                        sums[2] += m->w[i] * away * away;
+                    }
+                }
+            }
+    for (int g = 0; g < 2; g++)
+        variances[g] = all[g][2] / all[g][0];
+    const double mean = all[3][1] / all[3][0];
+    const double variance = all[3][2] / all[3][0] + 1e-9 * fmax(variances[0], variances[1]);
+    return -0.5 * log(2 * acos(-1.0) * variance) - (value - mean) * (value - mean) / 2 / variance;
+}
+
+static double plain_score(const mixed *m, const double *x, int k, double lambda) {
+    double total = 0, own = 0, words = 0;
+    for (int64_t i = 0; i < m->rows; i++) {
+        total += m->w[i];
+        if ((int)m->y[i] != k) continue;
+        own += m->w[i];
+        for (int j = M1; j <= M3; j++)
+            if (!isnan(m->x[i * MIXED + j])) words += m->w[i] * m->x[i * MIXED + j];
+    }
+    double score = log((own + lambda) / (total + 3 * lambda));
+    for (int j = 0; j < MIXED; j++) {
+        if (isnan(x[j])) continue;
+        const double there = weight_where(m, k, j, (double)NAN);
+        if (j <= VALUES) {
+            score += log((weight_where(m, k, j, x[j]) + lambda) / (there + 3 * lambda));
+        } else if (j <= G2) {
+            score += plain_gaussian(m, k, j, x[j]);
+        } else if (j <= B2) {
+            const double ones = weight_where(m, k, j, (double)INFINITY);
+            score += log(((x[j] > 0 ? ones : there - ones) + lambda) / (there + 2 * lambda));
+        } else if (x[j] > 0) {
+            double sum = 0;
+            for (int64_t i = 0; i < m->rows; i++)
+                if ((int)m->y[i] == k && !isnan(m->x[i * MIXED + j]))
+                    sum += m->w[i] * m->x[i * MIXED + j];
+            score += x[j] * log((sum + lambda) / (words + 3 * lambda));
+        }
+    }
+    return score;
+}
+
+static void test_oracle(void **state) {
+    for (int run = 0; run < 4; run++) {
+        char spec[200];
+        mixed m = mixed_make(60, run & 1 ? 0.15 : 0, (uint64_t)(90 + run));
+        margin_data data = mixed_data(&m);
+        const double lambda = run < 2 ? 1 : 0.125;
+        snprintf(spec, sizeof spec, "naive-bayes(smoothing=%s, %s)", run < 2 ? "1" : "0.125",
+                 mixed_options);
+        margin_report report, found;
+        margin_model *model = fit_text(*state, spec, &data, &report);
+        double *scores = scores_of(model, &data.x);
+        for (int64_t i = 0; i < m.rows; i++)
+            for (int k = 0; k < 3; k++)
+                assert_close(scores[i * 3 + k], plain_score(&m, m.x + i * MIXED, k, lambda), 1e-11);
+        OK(margin_verify(*state, model, &data, &found, &error));
+        assert_true(found.gap < 1e-12);
+        assert_close(found.objective, report.objective, 1e-12);
+        double missing = 0;
+        for (int64_t n = 0; n < m.rows * MIXED; n++)
+            if (isnan(m.x[n])) missing += m.w[n / MIXED];
+        assert_close(margin_report_item_value(&report, "missing_values"), missing, 1e-12);
+        /* other rows are not what it was trained on */
+        m.x[MIXED + G1] += 3;
+        assert_int_equal(margin_verify(*state, model, &data, &found, &error),
+                         MARGIN_STOPPED_STALLED);
+        m.x[MIXED + G1] -= 3;
+        m.x[CODES] = isnan(m.x[CODES]) ? 1 : (double)NAN;
+        assert_int_equal(margin_verify(*state, model, &data, &found, &error),
+                         MARGIN_STOPPED_STALLED);
+        free(scores);
+        margin_model_free(model);
+        mixed_free(&m);
+    }
+}
+
+/* The objective is the least: other probabilities cost more. Moved counts are other probabilities,
+ * and a model of them, verified against the first rows, has the gap that lies between. */
+static void test_optimum(void **state) {
+    mixed m = mixed_make(90, 0.1, 5), other = mixed_make(90, 0.1, 6);
+    margin_data data = mixed_data(&m), others = mixed_data(&other);
+    char spec[200];
+    margin_report report, found;
+    snprintf(spec, sizeof spec, "naive-bayes(%s)", mixed_options);
+    margin_model *model = fit_text(*state, spec, &data, &report);
+    margin_model *moved = fit_text(*state, spec, &others, NULL);
+    assert_int_equal(margin_verify(*state, moved, &data, &found, &error), MARGIN_STOPPED_STALLED);
+    assert_true(found.gap > 1e-4);
+    assert_true(found.objective > report.objective);
+    /* up to what var_smoothing adds, which is another number there */
+    assert_close(found.objective * (1 - found.gap), report.objective, 1e-6);
+    margin_model_free(moved);
+    margin_model_free(model);
+    mixed_free(&m);
+    mixed_free(&other);
+}
+
+/* ---- Layouts, threads ------------------------------------------------------------------------ */
+
+/* Sparse data: the zeros of every distribution, gaps among the stored values. */
+static void test_sparse(void **state) {
+    const char *const specs[] = {"naive-bayes", "naive-bayes(distribution=categorical)",
+                                 "naive-bayes(distribution=bernoulli)",
+                                 "naive-bayes(distribution=multinomial)",
+                                 "naive-bayes(categorical=2, bernoulli=3, multinomial=\"1,5\")"};
+    sample *s = sample_make(200, 6, 3, 0.1, 8);
+    uint64_t seed = 4;
+    for (int64_t k = 0; k < 200 * 6; k++) { /* counts, some missing */
+        s->f64[k] = fabs(s->f64[k]) > 1 ? floor(fabs(4 * s->f64[k])) / 4 : 0;
+        if (s->f64[k] > 0 && support_uniform(&seed) < 0.05) s->f64[k] = (double)NAN;
+    }
+    int64_t stored = 0;
+    for (int64_t i = 0; i < 200; i++) {
+        s->start_i64[i] = stored;
+        for (int64_t j = 0; j < 6; j++) {
+            const double value = s->f64[i * 6 + j];
+            if (value == 0) continue;
+            s->stored_f64[stored] = value;
+            s->index_i32[stored++] = (int32_t)j;
+        }
+    }
+    s->start_i64[200] = stored;
+    for (size_t n = 0; n < sizeof specs / sizeof specs[0]; n++) {
+        margin_data dense = sample_data(s, DENSE_F64), sparse = sample_data(s, CSR_F64_I32_I64);
+        margin_report reports[2], found;
+        margin_model *a = fit_text(*state, specs[n], &dense, &reports[0]);
+        margin_model *b = fit_text(*state, specs[n], &sparse, &reports[1]);
+        double *left = scores_of(a, &dense.x), *right = scores_of(b, &sparse.x),
+               *other = scores_of(a, &sparse.x);
+        for (int64_t k = 0; k < 200 * 3; k++) {
+            assert_close(left[k], right[k], 1e-11);
+            assert_close(left[k], other[k], 1e-12);
+        }
+        assert_close(reports[0].objective, reports[1].objective, 1e-12);
+        assert_int_equal(margin_verify(*state, b, &sparse, &found, &error), MARGIN_OK);
+        free(left);
+        free(right);
+        free(other);
+        margin_model_free(a);
+        margin_model_free(b);
+    }
+    sample_free(s);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    mixed m = mixed_make(9000, 0.0, 77);
+    m.x[7000 * MIXED + G2] = (double)NAN; /* one block value by value, the others not */
+    char spec[200];
+    snprintf(spec, sizeof spec, "naive-bayes(%s)", mixed_options);
+    margin_model *first = NULL;
+    for (int threads = 1; threads <= 4; threads++) {
+        margin_context *context = support_context(NULL, threads);
+        margin_data data = mixed_data(&m);
+        margin_model *model = fit_text(context, spec, &data, NULL);
+        if (!first) {
+            margin_report found;
+            assert_int_equal(margin_verify(context, model, &data, &found, &error), MARGIN_OK);
+            first = model;
+        } else {
+            assert_same_model(first, model);
+            margin_model_free(model);
+        }
+        margin_context_free(context);
+    }
+    margin_model_free(first);
+    mixed_free(&m);
+}
+
+/* Variances that E[x^2] - E[x]^2 would lose, and means a million deviations from each other. */
+static void test_far_from_zero(void **state) {
+    enum { N = 3000 };
+    double *x = malloc(2 * N * sizeof *x), *near = malloc(2 * N * sizeof *near), y[N];
+    uint64_t seed = 12;
+    for (int i = 0; i < N; i++) {
+        y[i] = i % 2;
+        near[2 * i] = floor(64 * support_normal(&seed)) / 64 + (i % 2);
+        near[2 * i + 1] = floor(64 * support_normal(&seed)) / 64;
+        x[2 * i] = near[2 * i] + 0x1p40;
+        x[2 * i + 1] = near[2 * i + 1] - 0x1p38;
+    }
+    margin_data data = {.x = margin_dense_f64(x, N, 2, 2), .y = margin_values_f64(y, N)};
+    margin_data close = {.x = margin_dense_f64(near, N, 2, 2), .y = margin_values_f64(y, N)};
+    margin_model *far = fit_text(*state, "naive-bayes", &data, NULL);
+    margin_model *at_hand = fit_text(*state, "naive-bayes", &close, NULL);
+    double *a = scores_of(far, &data.x), *b = scores_of(at_hand, &close.x);
+    for (int k = 0; k < 2 * N; k++) /* the means themselves are rounded at 2^40 */
+        assert_close(a[k], b[k], 2e-3);
+    free(a);
+    free(b);
+    free(x);
+    free(near);
+    margin_model_free(far);
+    margin_model_free(at_hand);
+}
+
+/* ---- Zero probabilities, unseen categories ----------------------------------------------------
+ */
+
+static void test_zero_counts(void **state) {
+    /* class 0 has only 0 in the first column, class 1 only 1 and 2 in the second */
+    const double x[12] = {0, 0, 0, 1, 0, 2, 1, 1, 0, 2, 1, 2}, y[6] = {0, 0, 0, 1, 1, 1};
+    const margin_data data = {.x = margin_dense_f64(x, 6, 2, 2), .y = margin_values_f64(y, 6)};
+    const double query[6] = {1, 1, 1, 0, 0, 0};
+    const margin_matrix q = margin_dense_f64(query, 3, 2, 2);
+    const char *const specs[2] = {"naive-bayes(smoothing=0, distribution=categorical)",
+                                  "naive-bayes(smoothing=0, distribution=bernoulli)"};
+    for (int n = 0; n < 2; n++) {
+        margin_report report;
+        double scores[6], p[6];
+        int64_t labels[3];
+        margin_model *model = fit_text(*state, specs[n], &data, &report);
+        assert_contains(report.reason, "smoothing=0 gives probability 0 to 2 pairs");
+        assert_close(margin_report_item_value(&report, "zero_counts"), 2, 0);
+        OK(margin_scores(model, &q, scores, &error));
+        OK(margin_probabilities(model, &q, p, &error));
+        OK(margin_predict(model, &q, labels, &error));
+        assert_true(isinf(scores[0]) && scores[0] < 0 && isfinite(scores[1]));
+        assert_true(p[0] == 0 && p[1] == 1 && labels[0] == 1);
+        /* no class can have made the second row: the priors alone */
+        assert_close(scores[2], log(0.5), 1e-15);
+        assert_close(scores[3], log(0.5), 1e-15);
+        assert_true(p[2] == 0.5 && p[3] == 0.5 && labels[1] == 0);
+        assert_true(p[4] == 1 && p[5] == 0 && labels[2] == 0);
+        margin_report found;
+        assert_int_equal(margin_verify(*state, model, &data, &found, &error), MARGIN_OK);
+        margin_model_free(model);
+    }
+}
+
+static void test_unseen(void **state) {
+    margin_data data = book_data();
+    const char *const words[3] = {"smooth", "ignore", "error"};
+    const double query[6] = {2, 3, 9, 0, 2, (double)NAN}; /* no such size; no such number; a gap */
+    const margin_matrix x = margin_dense_f64(query, 3, 2, 2);
+    for (int n = 0; n < 3; n++) {
+        char spec[100];
+        double scores[6];
+        int64_t labels[3];
+        snprintf(spec, sizeof spec, "naive-bayes(distribution=categorical, unseen=%s)", words[n]);
+        margin_model *model = fit_text(*state, spec, &data, NULL);
+        OK(margin_scores(model, &x, scores, &error));
+        OK(margin_predict(model, &x, labels, &error));
+        const double alone = log(10.0 / 17 * 4 / 12); /* + and x1 = 2 */
+        assert_close(scores[4], alone, 1e-14);
+        if (n == 0) assert_close(scores[0], alone + log(1.0 / 12), 1e-14);
+        if (n == 1) assert_close(scores[0], alone, 1e-14);
+        if (n == 1) assert_close(scores[2], log(10.0 / 17 * 2 / 12), 1e-14);
+        if (n == 2) assert_true(isnan(scores[0]) && isnan(scores[3]) && labels[0] == -1);
+        assert_int_equal(labels[2], PLUS);
+        margin_model_free(model);
+    }
+}
+
+static void test_underflow(void **state) {
+    enum { N = 3000 }; /* columns: densities of e^-4000 and less */
+    double *x = malloc(4 * N * sizeof *x), p[2];
+    const double y[4] = {0, 0, 1, 1};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < N; j++)
+            x[i * N + j] = 10 * y[i] + (i % 2) + 0.01 * (j % 7);
+    margin_data data = {.x = margin_dense_f64(x, 4, N, N), .y = margin_values_f64(y, 4)};
+    margin_model *model = fit_text(*state, "naive-bayes", &data, NULL);
+    double *row = malloc(N * sizeof *row);
+    for (int j = 0; j < N; j++)
+        row[j] = 5.4; /* far from both */
+    const margin_matrix q = margin_dense_f64(row, 1, N, N);
+    OK(margin_probabilities(model, &q, p, &error));
+    assert_true(isfinite(p[0]) && fabs(p[0] + p[1] - 1) < 1e-12);
+    free(row);
+    free(x);
+    margin_model_free(model);
+}
+
+/* ---- Bad input, awkward input ---------------------------------------------------------------- */
+
+static void test_refusals(void **state) {
+    margin_data data = book_data();
+    fit_refused(*state, "naive-bayes(distribution=gaussian)", &data, MARGIN_ERROR_DATA,
+                "column x2 holds categories");
+    fit_refused(*state, "naive-bayes(categorical=x1, gaussian=\"x2,x1\")", &data, MARGIN_ERROR_SPEC,
+                "column x1 is named by both categorical and gaussian");
+    fit_refused(*state, "naive-bayes(gaussian=x7)", &data, MARGIN_ERROR_DATA,
+                "naive-bayes: the data has no column x7");
+    fit_refused(*state, "naive-bayes(priors=\"0.2 0.3 0.5\")", &data, MARGIN_ERROR_SPEC,
+                "priors has 3 numbers and the data 2 classes");
+    fit_refused(*state, "naive-bayes(priors=\"0.2 0.3\")", &data, MARGIN_ERROR_SPEC, "add up to 1");
+    fit_refused(*state, "naive-bayes(priors=\"1 0\")", &data, MARGIN_ERROR_SPEC, "above 0");
+    fit_refused(*state, "naive-bayes(priors=often)", &data, MARGIN_ERROR_SPEC, "'often'");
+    double x[30];
+    memcpy(x, book_x, sizeof x);
+    data.x.values = x;
+    x[11] = 3;
+    fit_refused(*state, "naive-bayes", &data, MARGIN_ERROR_DATA,
+                "row 6 has the code 3 in column x2, which has 3 categories");
+    x[11] = 0.5;
+    fit_refused(*state, "naive-bayes", &data, MARGIN_ERROR_DATA, "row 6 has the code 0.5");
+    x[11] = 0;
+    x[8] = -1;
+    fit_refused(*state, "naive-bayes(multinomial=x1)", &data, MARGIN_ERROR_DATA,
+                "row 5 has the value -1 in column x1; multinomial columns hold counts");
+    x[8] = (double)INFINITY;
+    fit_refused(*state, "naive-bayes", &data, MARGIN_ERROR_DATA, "row 5");
+    mixed m = mixed_make(300, 0, 3);
+    data = mixed_data(&m);
+    fit_refused(*state, "naive-bayes(categorical=g1)", &data, MARGIN_ERROR_DATA,
+                "column g1 has more than 100 different values");
+    mixed_free(&m);
+}
+
+static void test_constant_columns(void **state) {
+    /* the first is constant, the second in class 1 only */
+    double x[18] = {5, 1, 0, 5, 2, 1, 5, 3, 3, 5, 7, 2, 5, 7, 5, 5, 7, 4},
+           y[6] = {0, 0, 0, 1, 1, 1};
+    margin_data data = {.x = margin_dense_f64(x, 6, 3, 3), .y = margin_values_f64(y, 6)};
+    margin_report report;
+    margin_model *model = fit_text(*state, "naive-bayes", &data, &report);
+    assert_contains(report.reason, "1 constant column is left out");
+    double *scores = scores_of(model, &data.x);
+    for (int k = 0; k < 12; k++)
+        assert_true(isfinite(scores[k]));
+    free(scores);
+    margin_model_free(model);
+    fit_refused(*state, "naive-bayes(var_smoothing=0)", &data, MARGIN_ERROR_DATA,
+                "column x2 has the variance 0 in one of the classes, where it is always 7");
+    data.x.columns = 1; /* nothing but constants: the priors */
+    y[5] = 0;
+    model = fit_text(*state, "naive-bayes(var_smoothing=0)", &data, &report);
+    scores = scores_of(model, &data.x);
+    assert_close(scores[0], log(5.0 / 8), 1e-15);
+    free(scores);
+    margin_model_free(model);
+}
+
+/* All values of a column missing in one class, and in all. */
+static void test_empty_columns(void **state) {
+    const double nan = (double)NAN;
+    const double x[12] = {1, nan, 2, nan, 3, nan, nan, nan, nan, nan, nan, nan};
+    const double y[6] = {0, 0, 0, 1, 1, 1};
+    margin_data data = {.x = margin_dense_f64(x, 6, 2, 2), .y = margin_values_f64(y, 6)};
+    const char *const specs[] = {"naive-bayes",
+                                 "naive-bayes(distribution=categorical)",
+                                 "naive-bayes(distribution=categorical, smoothing=0)",
+                                 "naive-bayes(distribution=bernoulli)",
+                                 "naive-bayes(distribution=bernoulli, smoothing=0)",
+                                 "naive-bayes(distribution=multinomial)"};
+    for (size_t n = 0; n < sizeof specs / sizeof specs[0]; n++) {
+        margin_report found;
+        margin_model *model = fit_text(*state, specs[n], &data, NULL);
+        double *scores = scores_of(model, &data.x);
+        for (int k = 0; k < 12; k++)
+            if (isnan(scores[k])) fail_msg("%s: a score is NaN", specs[n]);
+        free(scores);
+        assert_int_equal(margin_verify(*state, model, &data, &found, &error), MARGIN_OK);
+        void *bytes = NULL;
+        int64_t length = 0;
+        margin_model *copy = NULL;
+        OK(margin_model_encode(model, &bytes, &length, &error));
+        OK(margin_model_decode(*state, bytes, length, &copy, &error));
+        assert_same_model(model, copy);
+        margin_bytes_free(model, bytes);
+        margin_model_free(copy);
+        margin_model_free(model);
+    }
+}
+
+/* ---- Published results ----------------------------------------------------------------------- */
+
+/* adult.names: naive Bayes errs on 16.12 % of the test rows without '?'. Its numbers were cut into
+ * classes first; taken as normal they do worse, so only the neighbourhood is asked for here, and
+ * the exact value of this model. */
+static void test_adult(void **state) {
+    char train[SUPPORT_PATH], test[SUPPORT_PATH];
+    SUPPORT_DATA_OR_SKIP(train, "tabular/adult-train.csv");
+    SUPPORT_DATA_OR_SKIP(test, "tabular/adult-test.csv");
+    margin_table *tables[2] = {NULL, NULL};
+    margin_read_options options = {
+        .size = sizeof options, .missing = MARGIN_MISSING_DROP, .target = "15"};
+    OK(margin_table_read(*state, train, &options, &tables[0], &error));
+    margin_data data = margin_table_data(tables[0]);
+    assert_int_equal(data.x.rows, 30162);
+    margin_model *model = fit_text(*state, "naive-bayes", &data, NULL);
+    options.expected = margin_model_columns(model, &options.expected_count);
+    OK(margin_table_read(*state, test, &options, &tables[1], &error));
+    margin_data asked = margin_table_data(tables[1]); /* its labels end with a stop */
+    assert_int_equal(asked.x.rows, 15060);
+    int64_t *labels = malloc(15060 * sizeof *labels), wrong = 0;
+    OK(margin_predict(model, &asked.x, labels, &error));
+    for (int64_t i = 0; i < 15060; i++) {
+        const char *said = margin_model_class_name(model, labels[i]);
+        const char *is = asked.target->categories[(int64_t)((const double *)asked.y.values)[i]];
+        wrong += strncmp(said, is, strlen(said)) != 0;
+    }
+    print_message("adult: error %.4f\n", (double)wrong / 15060);
+    assert_true(wrong > 0.15 * 15060 && wrong < 0.20 * 15060);
+    free(labels);
+    margin_model_free(model);
+    margin_table_free(tables[0]);
+    margin_table_free(tables[1]);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static margin_status fit_body(margin_context *context, void *user, margin_error *failure) {
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    char text[200];
+    snprintf(text, sizeof text, "naive-bayes(priors=equal, %s)", mixed_options);
+    margin_status status = margin_spec_parse(context, text, &spec, failure);
+    if (status >= 0) status = margin_fit(context, spec, user, &model, NULL, failure);
+    margin_report found;
+    if (status >= 0) status = margin_verify(context, model, user, &found, failure);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    return status;
+}
+
+static void test_allocations(void **state) {
+    (void)state;
+    mixed m = mixed_make(50, 0.1, 19);
+    margin_data data = mixed_data(&m);
+    assert_true(support_fail_each_allocation(1, fit_body, &data) > 20);
+    assert_true(support_fail_each_allocation(3, fit_body, &data) > 20);
+    mixed_free(&m);
+}
+
+static int open_context(void **state) {
+    *state = support_context(NULL, 2);
+    return 0;
+}
+
+static int close_context(void **state) {
+    margin_context_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_textbook),      cmocka_unit_test(test_scikit_learn),
+        cmocka_unit_test(test_oracle),        cmocka_unit_test(test_optimum),
+        cmocka_unit_test(test_sparse),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_far_from_zero), cmocka_unit_test(test_zero_counts),
+        cmocka_unit_test(test_unseen),        cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_constant_columns),
+        cmocka_unit_test(test_empty_columns), cmocka_unit_test(test_adult),
+        cmocka_unit_test(test_allocations),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
