@@ -1,5 +1,7 @@
 #include "contract_specs.h"
 
+#include "learn/learner.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,15 @@ static void add_spec(contract *f, const margin_component *stage, const margin_co
     f->count++;
 }
 
+/* Every stage with one learner of each kind; others with the stages that concern learners too, the
+ * affine ones. */
+static bool goes_with(const margin_component *stage, const margin_component *learner) {
+    static const char *const all[] = {"logistic", "perceptron", "ridge"};
+    for (int k = 0; k < (int)(sizeof all / sizeof *all); k++)
+        if (strcmp(learner->name, all[k]) == 0) return true;
+    return mg_stage_find(stage->name)->affine != NULL;
+}
+
 static void add_learner(contract *f, const margin_component *learner) {
     add_spec(f, NULL, learner, NULL, NULL, 0);
     for (int o = 0; o < learner->option_count; o++) {
@@ -67,7 +78,8 @@ static void add_learner(contract *f, const margin_component *learner) {
     }
     for (int i = 0; i < margin_component_count(); i++) {
         const margin_component *stage = margin_component_at(i);
-        if (stage->kind == MARGIN_STAGE) add_spec(f, stage, learner, NULL, NULL, 0);
+        if (stage->kind == MARGIN_STAGE && goes_with(stage, learner))
+            add_spec(f, stage, learner, NULL, NULL, 0);
     }
 }
 
