@@ -203,6 +203,8 @@ static void test_weights_are_copies(void **state) {
         if (!(e->learner->abilities & MARGIN_CAN_WEIGHTS)) continue;
         if (strstr(e->text, "shuffle") || strstr(e->text, "order=first")) continue;
         if (strstr(e->text, "solver=sgd") || strstr(e->text, "solver=minibatch")) continue;
+        /* these shuffle too; test_dual_cd has them in full */
+        if (strstr(e->text, "solver=dual_cd") || strstr(e->text, "loss=hinge")) continue;
         double weights[70], labels[140];
         double *copies = malloc((size_t)(140 * s->columns) * sizeof *copies);
         int64_t count = 0;

@@ -5,7 +5,6 @@
 #include "margin/base.h"
 #include "margin/data.h"
 #include "margin/model.h"
-#include "margin/path.h"
 #include "margin/spec.h"
 #include "margin/statistics.h"
 

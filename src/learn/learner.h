@@ -86,7 +86,6 @@ typedef struct mg_fit {
 } mg_fit;
 
 typedef struct mg_inference mg_inference; /* learn/inference.h */
-typedef struct mg_path mg_path;           /* learn/path.h */
 
 typedef struct mg_learner {
     margin_component info;
@@ -116,9 +115,6 @@ typedef struct mg_learner {
     /* Scores are logarithms of what probabilities are in proportion to, one per class: the log loss
      * is then worked out without the underflow of exp. */
     bool log_scores;
-    /* Solves the problem for many penalties at once; weights and intercepts in the units of
-     * problem->x, before scale and shift. NULL: cannot. */
-    margin_status (*path)(mg_fit *fit, mg_path *path);
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);
@@ -153,10 +149,6 @@ typedef struct mg_stage {
      * (columns_in each), so that linear models can be folded back to original units. NULL: cannot.
      */
     void (*affine)(const mg_fitted_stage *fitted, double *scale, double *shift);
-    /* For stages that scale the target of a regression, y' = (y - offset) / divisor with divisor >
-     * 0: true, and both filled in, if this one does. The learner then sees y', and the model puts
-     * its functions back into the units of y. NULL: never. */
-    bool (*target)(const mg_fitted_stage *fitted, double *offset, double *divisor);
     bool takes_missing; /* NaN in its input is fine, both in fit and in apply */
     /* What it makes of dense data may be much more than what went in: beyond so many bytes rows may
      * be made anew in every pass instead (takes_made_rows). 0: it is always stored. */

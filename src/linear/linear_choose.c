@@ -7,7 +7,8 @@
 enum { ROOM = 200 };
 
 static const mg_linear_solver *const solvers[] = {
-    &mg_solver_gd, &mg_solver_lbfgs, &mg_solver_minibatch, &mg_solver_newton, &mg_solver_sgd,
+    &mg_solver_dual_cd,   &mg_solver_gd,     &mg_solver_lbfgs,
+    &mg_solver_minibatch, &mg_solver_newton, &mg_solver_sgd,
 };
 
 const mg_linear_solver *mg_linear_solver_named(const char *name) {
@@ -16,12 +17,25 @@ const mg_linear_solver *mg_linear_solver_named(const char *name) {
     return NULL;
 }
 
+/* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
+enum { MANY_COLUMNS = 2000 };
+
 const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]) {
     const mg_loss *loss = objective->loss;
+    const bool sparse = mg_is_csr(&objective->design->problem->x);
     why[0] = 0;
+    if (sparse && objective->design->columns > MANY_COLUMNS &&
+        mg_solver_dual_cd.can(objective, why)) {
+        snprintf(why, ROOM, "rows are sparse and columns many");
+        return &mg_solver_dual_cd;
+    }
     if (mg_solver_lbfgs.can(objective, why)) {
         snprintf(why, ROOM, "the %s loss is smooth", loss->name);
         return &mg_solver_lbfgs;
+    }
+    if (mg_solver_dual_cd.can(objective, why)) {
+        snprintf(why, ROOM, "the %s loss has a corner", loss->name);
+        return &mg_solver_dual_cd;
     }
     return NULL;
 }

@@ -16,9 +16,9 @@ static const margin_option options[] = {
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|lbfgs|newton" MG_SOLVERS_DESCENT,
-     .help =
-         "how: chosen from the shape of the data, quasi-Newton, or Newton" MG_SOLVERS_DESCENT_HELP},
+     .choices = "auto|dual_cd|lbfgs|newton" MG_SOLVERS_DESCENT,
+     .help = "how: chosen from the shape of the data, dual coordinate descent, quasi-Newton, "
+             "Newton" MG_SOLVERS_DESCENT_HELP},
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,

@@ -25,9 +25,10 @@ static const margin_option options[] = {
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|lbfgs|newton" MG_SOLVERS_DESCENT,
-     .help = "how: chosen from loss and shape of the data; quasi-Newton or Newton (squared "
-             "hinge)" MG_SOLVERS_DESCENT_HELP},
+     .choices = "auto|dual_cd|lbfgs|newton" MG_SOLVERS_DESCENT,
+     .help =
+         "how: chosen from loss and shape of the data; dual coordinate descent; quasi-Newton or "
+         "Newton (squared hinge)" MG_SOLVERS_DESCENT_HELP},
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,

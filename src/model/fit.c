@@ -4,32 +4,18 @@
 #include "model/fit_score.h"
 #include "model/multiclass.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- What is to be trained ------------------------------------------------------------------- */
 
-/* For learners of classes and numbers the option `task` decides, where there is one. */
-static margin_task chosen_task(const mg_spec_component *learner, const margin_data *data,
-                               const mg_samples *samples) {
-    const mg_option_value *task = mg_spec_option(learner, "task");
-    if (task && strcmp(task->text, "classify") == 0) return MARGIN_CLASSIFY;
-    if (task && strcmp(task->text, "regress") == 0) return MARGIN_REGRESS;
+static margin_task task_of(const margin_component *learner, const margin_data *data) {
+    bool classifies = (learner->abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
+    bool regresses = (learner->abilities & MARGIN_CAN_REGRESSION) != 0;
+    if (!classifies) return regresses ? MARGIN_REGRESS : MARGIN_CLUSTER;
+    if (!regresses) return MARGIN_CLASSIFY;
     bool numbers = data->y.type == MARGIN_F64 || data->y.type == MARGIN_F32;
     bool categories = data->target && data->target->kind == MARGIN_CATEGORICAL;
-    if (!numbers || categories || (task && mg_target_looks_like_classes(data, samples)))
-        return MARGIN_CLASSIFY;
-    return MARGIN_REGRESS;
-}
-
-static margin_task task_of(const mg_spec_component *learner, const margin_data *data,
-                           const mg_samples *samples) {
-    const unsigned abilities = learner->info->abilities;
-    bool classifies = (abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
-    bool regresses = (abilities & MARGIN_CAN_REGRESSION) != 0;
-    if (!classifies) return regresses ? MARGIN_REGRESS : MARGIN_CLUSTER;
-    return regresses ? chosen_task(learner, data, samples) : MARGIN_CLASSIFY;
+    return numbers && !categories ? MARGIN_REGRESS : MARGIN_CLASSIFY;
 }
 
 static margin_status check_call(margin_context *context, const margin_spec *spec,
@@ -66,10 +52,9 @@ static margin_status name_spec(const margin_spec *spec, margin_model *model, mar
     return MARGIN_OK;
 }
 
-static margin_status learn_target(const mg_spec_component *learner, const margin_data *data,
-                                  const mg_samples *samples, margin_model *model,
-                                  margin_error *error) {
-    model->task = task_of(learner, data, samples);
+static margin_status learn_target(const margin_data *data, const mg_samples *samples,
+                                  margin_model *model, margin_error *error) {
+    model->task = task_of(&model->learner->info, data);
     if (model->task == MARGIN_CLASSIFY) return mg_target_learn(data, samples, model, error);
     return model->task == MARGIN_REGRESS ? mg_target_describe(data, model, error) : MARGIN_OK;
 }
@@ -80,16 +65,6 @@ static margin_status refuse_overflow(margin_status status, margin_error *error) 
     return mg_fail(error, MARGIN_ERROR_DATA,
                    "the weights left the range of numbers; bring the columns to one scale first: "
                    "standardize | ...");
-}
-
-/* Objective and gap are those of the scaled target. */
-static void describe_target(const mg_target_scale *scale, margin_report *report) {
-    char text[sizeof report->formula];
-    if (scale->offset == 0 && scale->divisor == 1) return;
-    const double less = fabs(scale->offset);
-    snprintf(text, sizeof text, "%.60s, with (y %s %s)/%s for y", report->formula,
-             scale->offset < 0 ? "+" : "-", mg_number(less).text, mg_number(scale->divisor).text);
-    mg_report_formula(report, text);
 }
 
 static margin_status solve(margin_context *context, const mg_spec_component *learner,
@@ -106,7 +81,6 @@ static margin_status solve(margin_context *context, const mg_spec_component *lea
                                 &model->report, error);
     mg_split_free(&split);
     if (status < 0) return refuse_overflow(status, error);
-    describe_target(&staged->target, &model->report);
     if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;
     MG_TRY(mg_model_fold(model, error));
     return refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error);
@@ -134,7 +108,7 @@ static margin_status train(margin_context *context, const margin_spec *spec,
     MG_GO(name_spec(spec, model, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(check_learner(learner, &samples, trace, error));
-    MG_GO(learn_target(learner, data, &samples, model, error));
+    MG_GO(learn_target(data, &samples, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
