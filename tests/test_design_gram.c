@@ -17,10 +17,11 @@ static margin_error error;
 static void expanded_row(const design_case *c, const mg_gram_request *request, int64_t i,
                          double *e) {
     const int64_t p = c->problem.x.columns;
-    int64_t size = p;
-    for (int64_t j = 0; j < p; j++) {
+    int64_t size = request->columns ? request->column_count : p;
+    for (int64_t k = 0; k < size; k++) {
+        const int64_t j = request->columns ? request->columns[k] : k;
         const double moved = c->a[i * p + j] - (request->centre ? request->centre[j] : 0);
-        e[j] = moved * (request->factor ? request->factor[j] : 1);
+        e[k] = moved * (request->factor ? request->factor[j] : 1);
     }
     if (request->extra) e[size++] = request->extra[i];
     e[size] = 1;
@@ -31,7 +32,8 @@ static void check_gram(const design_case *c, mg_design *d, const mg_gram_request
     const int64_t count = request->chosen ? request->count : d->samples;
     double *gram = space(size * size), *expected = calloc((size_t)(size * size), sizeof *expected);
     double e[256], total = 0;
-    assert_int_equal(size, d->columns + 1 + (request->extra != NULL));
+    assert_int_equal(size, (request->columns ? request->column_count : d->columns) + 1 +
+                               (request->extra != NULL));
     for (int64_t k = 0; k < count; k++) {
         const int64_t i = request->chosen ? request->chosen[k] : k;
         const double weight = request->weights ? request->weights[k] : design_case_weight(c, i);
@@ -57,23 +59,30 @@ static void check_grams(const design_case *c, mg_design *d) {
     uint64_t seed = 6;
     double *weights = some_numbers(n, &seed), *centre = some_numbers(p, &seed);
     double *factor = some_numbers(p, &seed);
-    int64_t *chosen = space(n), count = 0;
+    int64_t *chosen = space(n), count = 0, *columns = space(p), taken = 0;
+    for (int64_t j = 0; j < p; j++)
+        if (j % 3 != 1) columns[taken++] = j;
     for (int64_t i = 0; i < n; i++) {
         weights[i] = i % 6 == 5 ? 0 : fabs(weights[i]);
         if (i % 5 != 1) chosen[count++] = n - 1 - i;
     }
-    for (int with = 0; with<32; with += d->samples> 500 ? 3 : 1) {
+    for (int with = 0; with<64; with += d->samples> 500 ? 7 : 3) {
         const mg_gram_request request = {.chosen = with & 1 ? chosen : NULL,
                                          .count = count,
                                          .weights = with & 2 ? weights : NULL,
                                          .centre = with & 4 ? centre : NULL,
                                          .factor = with & 4 ? factor : NULL,
                                          .extra = with & 8 ? c->target : NULL,
-                                         .single = (with & 16) != 0};
+                                         .single = (with & 16) != 0,
+                                         .columns = with & 32 ? columns : NULL,
+                                         .column_count = taken};
         check_gram(c, d, &request);
     }
     const mg_gram_request none = {.chosen = chosen, .count = 0};
     check_gram(c, d, &none);
+    const mg_gram_request no_columns = {.columns = columns, .column_count = 0};
+    check_gram(c, d, &no_columns);
+    free(columns);
     free(weights);
     free(centre);
     free(factor);
@@ -166,7 +175,9 @@ static void check_sparse_gram(const sparse_case *c, int threads, int with, doubl
     uint64_t seed = 15;
     double *numbers = some_numbers(2 * rows + 4 * p, &seed), *weights = numbers + rows;
     double *scale = weights + rows, *shift = scale + p;
-    int64_t *chosen = space(rows);
+    int64_t *chosen = space(rows), *columns = space(p);
+    for (int64_t j = 0; j < p; j++)
+        columns[j] = j + (j >= p / 2);
     for (int64_t i = 0; i < rows; i++) {
         weights[i] = i % 9 == 4 ? 0 : fabs(weights[i]);
         chosen[i] = rows - 1 - i;
@@ -181,7 +192,9 @@ static void check_sparse_gram(const sparse_case *c, int threads, int with, doubl
                                      .weights = with & 2 ? weights : NULL,
                                      .centre = with & 4 ? shift + p : NULL,
                                      .factor = with & 4 ? shift + 2 * p : NULL,
-                                     .extra = with & 2 ? numbers : NULL};
+                                     .extra = with & 2 ? numbers : NULL,
+                                     .columns = with & 8 ? columns : NULL,
+                                     .column_count = p - 1};
     mg_design d;
     OK(mg_design_create(context, &problem, &d, &error));
     const int64_t size = mg_design_gram_size(&d, &request);
@@ -200,6 +213,7 @@ static void check_sparse_gram(const sparse_case *c, int threads, int with, doubl
     free(expected);
     free(numbers);
     free(chosen);
+    free(columns);
     margin_context_free(context);
 }
 
@@ -208,7 +222,7 @@ static void test_sparse_grams(void **state) {
     (void)state;
     for (int s = 0; s < 4; s++) {
         sparse_case c = sparse_case_make(shapes[s][0], shapes[s][1]);
-        for (int with = 0; with < 8; with++) {
+        for (int with = 0; with < 16; with += s == 3 ? 3 : 1) {
             double *first = NULL;
             for (int threads = 1; threads <= (shapes[s][1] > 400 && with % 3 ? 1 : 3); threads++)
                 check_sparse_gram(&c, threads, with, &first);

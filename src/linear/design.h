@@ -87,15 +87,19 @@ typedef struct mg_gram_request {
     const double *weights; /* d_k >= 0 of chosen[k] (chosen NULL: of sample k); NULL: the weights of
                               the samples */
     const double *centre, *factor; /* columns numbers; NULL: 0 and 1 */
+    const int64_t *columns;        /* the columns that take part, ascending; NULL: all. The result
+                                      then has these only, in this order */
+    int64_t column_count;          /* of columns */
     const double *extra;           /* samples numbers, such as the targets; NULL: no such column */
     bool single; /* products in f32, for preconditioners; sums across row blocks in f64 all the same
                   */
 } mg_gram_request;
-/* Rows and columns of the result: columns + 1, or columns + 2 with `extra`; the last one belongs to
- * the intercept (so the corner is the sum of d). */
+/* Rows and columns of the result: one for each column that takes part and one more, or two with
+ * `extra`; the last one belongs to the intercept (so the corner is the sum of d). */
 int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request);
 /* Fills size x size numbers, both triangles. Dense: packed tiles, count * size^2 multiply-adds;
- * CSR: sparse outer products, and the affine part afterwards in size^2. */
+ * CSR: sparse outer products, and the affine part afterwards in size^2. Chosen columns cost a copy
+ * of their values and save their products. */
 margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, double *gram,
                              margin_error *error);
 

@@ -2,7 +2,8 @@
 #include "linear/design_gram.h"
 
 int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request) {
-    return d->columns + 1 + (request->extra != NULL);
+    const int64_t columns = request->columns ? request->column_count : d->columns;
+    return columns + 1 + (request->extra != NULL);
 }
 
 /* e_j = (scale x + shift - centre) * factor, centred in x where that can be. */
@@ -10,15 +11,23 @@ static void compose(mg_gram_job *job) {
     const mg_design *d = job->design;
     const mg_gram_request *request = job->request;
     job->plain = !d->scale && !d->shift && !request->centre && !request->factor;
-    for (int64_t j = 0; j < d->columns; j++) {
+    for (int64_t k = 0; k < job->columns; k++) {
+        const int64_t j = mg_gram_column(job, k);
         const double scale = d->scale ? d->scale[j] : 1.0;
         const double factor = request->factor ? request->factor[j] : 1.0;
         const double back =
             (request->centre ? request->centre[j] : 0.0) - (d->shift ? d->shift[j] : 0.0);
-        job->centre[j] = scale != 0 ? back / scale : 0.0;
-        job->scale[j] = scale * factor;
-        job->shift[j] = scale != 0 ? 0.0 : -back * factor;
+        job->centre[k] = scale != 0 ? back / scale : 0.0;
+        job->scale[k] = scale * factor;
+        job->shift[k] = scale != 0 ? 0.0 : -back * factor;
     }
+}
+
+static void find_places(mg_gram_job *job) {
+    for (int64_t j = 0; j < job->design->columns; j++)
+        job->place[j] = -1;
+    for (int64_t k = 0; k < job->columns; k++)
+        job->place[job->request->columns[k]] = (int32_t)k;
 }
 
 /* Rows that are more than a seventh full go through the tiles, which are so much faster for each
@@ -41,14 +50,23 @@ margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, doubl
                        .request = request,
                        .size = mg_design_gram_size(d, request),
                        .count = request->chosen ? request->count : d->samples,
+                       .columns = request->columns ? request->column_count : d->columns,
                        .error = error};
-    MG_NEW(d->heap, job.centre, 3 * d->columns, "the scale of the columns", error);
-    job.scale = job.centre + d->columns;
-    job.shift = job.scale + d->columns;
+    const bool sparse = is_sparse(&d->problem->x);
+    const char *purpose = "the scale of the columns";
+    margin_status status;
+    MG_GO_NEW(d->heap, job.centre, 3 * job.columns, purpose, error);
+    job.scale = job.centre + job.columns;
+    job.shift = job.scale + job.columns;
     compose(&job);
-    margin_status status =
-        is_sparse(&d->problem->x) ? mg_gram_of_sparse(&job, gram) : mg_gram_by_tiles(&job, gram);
-    if (status >= 0) mirror(job.size, gram);
+    if (sparse && request->columns) {
+        MG_GO_NEW(d->heap, job.place, d->columns, purpose, error);
+        find_places(&job);
+    }
+    MG_GO(sparse ? mg_gram_of_sparse(&job, gram) : mg_gram_by_tiles(&job, gram));
+    mirror(job.size, gram);
+done:
+    mg_free(d->heap, job.place);
     mg_free(d->heap, job.centre);
     return status;
 }

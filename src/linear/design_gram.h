@@ -9,11 +9,19 @@ typedef struct mg_gram_job {
     mg_design *design;
     const mg_gram_request *request;
     int64_t size, count;            /* of the result; of the samples visited */
-    double *centre, *scale, *shift; /* e_j = (x_j - centre_j) * scale_j + shift_j; one block */
-    bool plain;                     /* e_j = x_j */
+    int64_t columns;                /* that take part */
+    double *centre, *scale, *shift; /* e_j = (x_j - centre_j) * scale_j + shift_j; one block, one
+                                       for each column that takes part */
+    int32_t *place;  /* columns of x: number in the result, or -1; NULL: all take part */
+    bool plain;      /* e_j = x_j */
+    int64_t longest; /* stored values of a sparse row at most */
     margin_error *error;
 } mg_gram_job;
 
+/* Column of x that is number k of the result. */
+MG_INLINE int64_t mg_gram_column(const mg_gram_job *job, int64_t k) {
+    return job->request->columns ? job->request->columns[k] : k;
+}
 MG_INLINE int64_t mg_gram_sample(const mg_gram_job *job, int64_t k) {
     return job->request->chosen ? job->request->chosen[k] : k;
 }

@@ -11,9 +11,48 @@ static const char purpose[] = "the products of the columns";
 /* ---- Few columns: a sweep, each block with a triangle of its own
  * -------------------------------*/
 
+/* Numbers of a row, those of columns that do not take part included. */
+static int64_t row_room(const mg_gram_job *job) {
+    return job->longest + 2;
+}
+
+static int64_t longest_row(const mg_gram_job *job) {
+    const mg_problem *problem = job->design->problem;
+    int64_t longest = 0;
+    for (int64_t k = 0; k < job->count; k++) {
+        const int64_t row = mg_sample_row(problem, mg_gram_sample(job, k));
+        const int64_t length = mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row);
+        longest = MG_MAX(longest, length);
+    }
+    return longest;
+}
+
+/* Sample i: the values that take part and their columns in the result. Returns their number. */
+static int64_t read_row(const mg_gram_job *job, int64_t i, int64_t *column, double *value) {
+    const mg_problem *problem = job->design->problem;
+    int64_t length = mg_sparse_row(&problem->x, mg_sample_row(problem, i), column, value);
+    if (job->place) {
+        int64_t kept = 0;
+        for (int64_t k = 0; k < length; k++) {
+            const int64_t place = job->place[column[k]];
+            column[kept] = place;
+            value[kept] = value[k];
+            kept += place >= 0;
+        }
+        length = kept;
+    }
+    if (job->request->extra) {
+        column[length] = job->columns;
+        value[length++] = job->request->extra[i];
+    }
+    column[length] = job->size - 1;
+    value[length++] = 1.0;
+    return length;
+}
+
 /* A state: the lower triangle, then a row: its values, then their columns. */
-static int64_t state_numbers(int64_t size) {
-    return size * size + 2 * size;
+static int64_t state_numbers(const mg_gram_job *job) {
+    return job->size * job->size + 2 * row_room(job);
 }
 
 static void start(void *state, void *argument) {
@@ -31,18 +70,11 @@ static void merge(void *into, const void *from, void *argument) {
 }
 
 static void add_row(const mg_gram_job *job, int64_t k, double *gram) {
-    const mg_problem *problem = job->design->problem;
-    const int64_t size = job->size, i = mg_gram_sample(job, k);
+    const int64_t size = job->size, room = row_room(job);
     const double weight = mg_gram_weight(job, k);
     double *value = gram + size * size;
-    int64_t *column = (int64_t *)(value + size);
-    int64_t length = mg_sparse_row(&problem->x, mg_sample_row(problem, i), column, value);
-    if (job->request->extra) {
-        column[length] = job->design->columns;
-        value[length++] = job->request->extra[i];
-    }
-    column[length] = size - 1;
-    value[length++] = 1.0;
+    int64_t *column = (int64_t *)(value + room);
+    const int64_t length = read_row(job, mg_gram_sample(job, k), column, value);
     for (int64_t r = 0; r < length; r++) {
         const double v = weight * value[r];
         double *g = gram + column[r] * size;
@@ -61,7 +93,7 @@ static margin_status add_rows(void *state, const mg_block *block, void *argument
 /* With e = s x + t: E_jk = s_j s_k G_jk + s_j t_k m_j + t_j s_k m_k + t_j t_k W, where m are the
  * sums of the columns and W that of the weights. */
 static void transform(const mg_gram_job *job, double *gram) {
-    const int64_t size = job->size, p = job->design->columns;
+    const int64_t size = job->size, p = job->columns;
     const double *m = gram + (size - 1) * size, *s = job->scale;
     double *t = job->shift;
     const double total = m[size - 1];
@@ -92,7 +124,7 @@ static int64_t block_rows(const mg_gram_job *job) {
 
 static margin_status few_columns(mg_gram_job *job, double *gram) {
     mg_design *d = job->design;
-    const int64_t numbers = state_numbers(job->size);
+    const int64_t numbers = state_numbers(job);
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
                                         .init = start,
                                         .add = add_rows,
@@ -120,7 +152,8 @@ typedef struct chunk_job {
     const mg_gram_job *gram;
     double *c;
     int64_t first, rows; /* of the chunk */
-    int64_t *starts;     /* rows + 1 */
+    int64_t *starts;     /* rows + 1: room for a row */
+    int64_t *ends;       /* rows: of what takes part */
     int64_t *columns;
     double *values, *weights;
     int64_t bounds[RANGES + 1];
@@ -130,7 +163,7 @@ typedef struct chunk_job {
 static void begin_chunk(chunk_job *job) {
     const mg_gram_job *gram = job->gram;
     const mg_problem *problem = gram->design->problem;
-    const int64_t more = gram->size - gram->design->columns;
+    const int64_t more = gram->size - gram->columns;
     job->starts[0] = job->rows = 0;
     while (job->first + job->rows < gram->count && job->rows < CHUNK_VALUES / 2 &&
            job->starts[job->rows] < CHUNK_VALUES) {
@@ -146,19 +179,11 @@ enum { COPY_ROWS = 256 };
 static margin_status copy_rows(void *argument, int64_t task, int worker) {
     const chunk_job *job = argument;
     const mg_gram_job *gram = job->gram;
-    const mg_problem *problem = gram->design->problem;
     const int64_t first = task * COPY_ROWS, last = MG_MIN(first + COPY_ROWS, job->rows);
     (void)worker;
     for (int64_t k = first; k < last; k++) {
         const int64_t i = mg_gram_sample(gram, job->first + k), at = job->starts[k];
-        int64_t end = at + mg_sparse_row(&problem->x, mg_sample_row(problem, i), job->columns + at,
-                                         job->values + at);
-        if (gram->request->extra) {
-            job->columns[end] = gram->design->columns;
-            job->values[end++] = gram->request->extra[i];
-        }
-        job->columns[end] = gram->size - 1;
-        job->values[end] = 1.0;
+        job->ends[k] = at + read_row(gram, i, job->columns + at, job->values + at);
         job->weights[k] = mg_gram_weight(gram, job->first + k);
     }
     return MARGIN_OK;
@@ -181,7 +206,7 @@ static margin_status add_range(void *argument, int64_t task, int worker) {
     const int64_t range = RANGES - 1 - task; /* the longest first */
     (void)worker;
     for (int64_t k = 0; k < job->rows; k++) {
-        const int64_t begin = job->starts[k], end = job->starts[k + 1];
+        const int64_t begin = job->starts[k], end = job->ends[k];
         if (job->weights[k] == 0.0) continue;
         int64_t r = lower_bound(job->columns, begin, end, job->bounds[range]);
         for (; r < end && job->columns[r] < job->bounds[range + 1]; r++) {
@@ -206,12 +231,13 @@ static margin_status walk_chunks(chunk_job *job) {
 
 static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     mg_heap *heap = gram_job->design->heap;
-    const int64_t size = gram_job->size, most = CHUNK_VALUES + size;
+    const int64_t size = gram_job->size, most = CHUNK_VALUES + row_room(gram_job);
     chunk_job job = {.gram = gram_job, .c = gram};
     margin_status status;
     for (int k = 0; k <= RANGES; k++)
         job.bounds[k] = (int64_t)((double)size * sqrt((double)k / RANGES));
     MG_GO_NEW(heap, job.starts, CHUNK_VALUES / 2 + 1, purpose, gram_job->error);
+    MG_GO_NEW(heap, job.ends, CHUNK_VALUES / 2, purpose, gram_job->error);
     MG_GO_NEW(heap, job.columns, most, purpose, gram_job->error);
     MG_GO_NEW(heap, job.values, most, purpose, gram_job->error);
     MG_GO_NEW(heap, job.weights, CHUNK_VALUES / 2, purpose, gram_job->error);
@@ -220,6 +246,7 @@ static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     if (status < 0) mg_fail_cancelled(gram_job->error);
 done:
     mg_free(heap, job.starts);
+    mg_free(heap, job.ends);
     mg_free(heap, job.columns);
     mg_free(heap, job.values);
     mg_free(heap, job.weights);
@@ -227,6 +254,7 @@ done:
 }
 
 margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram) {
+    job->longest = longest_row(job);
     margin_status status =
         job->size <= FEW_COLUMNS ? few_columns(job, gram) : many_columns(job, gram);
     if (status >= 0 && !job->plain) transform(job, gram);

@@ -32,6 +32,24 @@ typedef struct tile_job {
 
 /* ---- Packing --------------------------------------------------------------------------------- */
 
+/* The values of the chosen columns; `whole`: those of all of them are in `row`. */
+static void gather(const mg_gram_job *job, bool whole, int64_t at, double *row) {
+    const margin_matrix *x = &job->design->problem->x;
+    const int64_t *columns = job->request->columns;
+    if (whole) { /* ascending, so that nothing is lost */
+        for (int64_t k = 0; k < job->columns; k++)
+            row[k] = row[columns[k]];
+    } else if (x->value_type == MARGIN_F32) {
+        const float *values = (const float *)x->values + at * x->stride;
+        for (int64_t k = 0; k < job->columns; k++)
+            row[k] = (double)values[columns[k]];
+    } else {
+        const double *values = (const double *)x->values + at * x->stride;
+        for (int64_t k = 0; k < job->columns; k++)
+            row[k] = values[columns[k]];
+    }
+}
+
 /* Line `line` of a packed block: sqrt(d_k) e_k. `row` has room for a dense row. */
 static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block, double *row) {
     const mg_design *d = job->gram->design;
@@ -39,24 +57,26 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block,
     const margin_matrix *x = &d->problem->x;
     const int64_t i = mg_gram_sample(job->gram, k), at = mg_sample_row(d->problem, i);
     const double root = sqrt(mg_gram_weight(job->gram, k));
-    const int64_t panels = mg_symmetric_panels(ops, job->gram->size);
+    const int64_t panels = mg_symmetric_panels(ops, job->gram->size), columns = job->gram->columns;
     char *out = block + line * ops->width * ops->number_size;
     /* the panel in which the row ends, if it ends with it */
-    if (panels > mg_symmetric_panels(ops, d->columns))
+    if (panels > mg_symmetric_panels(ops, columns))
         memset(out + (panels - 1) * job->stride * ops->width * ops->number_size, 0,
                (size_t)(ops->width * ops->number_size));
-    if (mg_is_csr(x) || d->problem->maker) {
-        mg_sample_values(d->problem, i, row);
-        ops->pack_f64(row, d->columns, &job->affine, root, job->stride, out);
+    const bool whole = mg_is_csr(x) || d->problem->maker;
+    if (whole || job->gram->request->columns) {
+        if (whole) mg_sample_values(d->problem, i, row);
+        if (job->gram->request->columns) gather(job->gram, whole, at, row);
+        ops->pack_f64(row, columns, &job->affine, root, job->stride, out);
     } else if (x->value_type == MARGIN_F32) {
-        ops->pack_f32((const float *)x->values + at * x->stride, d->columns, &job->affine, root,
+        ops->pack_f32((const float *)x->values + at * x->stride, columns, &job->affine, root,
                       job->stride, out);
     } else {
-        ops->pack_f64((const double *)x->values + at * x->stride, d->columns, &job->affine, root,
+        ops->pack_f64((const double *)x->values + at * x->stride, columns, &job->affine, root,
                       job->stride, out);
     }
     if (job->gram->request->extra)
-        mg_symmetric_set(ops, block, job->stride, line, d->columns,
+        mg_symmetric_set(ops, block, job->stride, line, columns,
                          job->gram->request->extra[i] * root);
     mg_symmetric_set(ops, block, job->stride, line, job->gram->size - 1, root);
 }
