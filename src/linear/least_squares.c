@@ -252,16 +252,27 @@ static margin_status ridge_check(const mg_option_value *options, margin_error *e
     return mg_linear_check_descent(ridge_table, MG_LENGTH(ridge_table), options, error);
 }
 
+static margin_status fit_penalised(mg_fit *fit, const choices *chosen) {
+    margin_report *report = &fit->report;
+    const margin_status status = fit_with(fit, chosen);
+    mg_report_set(report, "C", chosen->penalty.C);
+    mg_report_set(report, "alpha", chosen->penalty.alpha);
+    mg_report_set(report, "lambda", chosen->penalty.lambda);
+    return status;
+}
+
+margin_status mg_squares_fit(mg_fit *fit, const mg_penalty *penalty, bool intercept,
+                             double tolerance) {
+    const choices chosen = {
+        .penalty = *penalty, .intercept = intercept, .solver = SOLVER_AUTO, .tolerance = tolerance};
+    return fit_penalised(fit, &chosen);
+}
+
 static margin_status ridge_fit(mg_fit *fit) {
     const choices chosen = ridge_choices(fit);
     if (chosen.solver >= SOLVER_GD)
         return mg_linear_fit_squares(fit, ridge_table, MG_LENGTH(ridge_table), "alpha", 1.0);
-    margin_report *report = &fit->report;
-    const margin_status status = fit_with(fit, &chosen);
-    mg_report_set(report, "C", chosen.penalty.C);
-    mg_report_set(report, "alpha", chosen.penalty.alpha);
-    mg_report_set(report, "lambda", chosen.penalty.lambda);
-    return status;
+    return fit_penalised(fit, &chosen);
 }
 
 static margin_status ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {

@@ -7,8 +7,10 @@
 enum { ROOM = 200 };
 
 static const mg_linear_solver *const solvers[] = {
-    &mg_solver_dual_cd,   &mg_solver_gd,     &mg_solver_lbfgs,
-    &mg_solver_minibatch, &mg_solver_newton, &mg_solver_sgd,
+    /* clang-format off: one a line */
+    &mg_solver_dual_cd, &mg_solver_gd,  &mg_solver_lbfgs,       &mg_solver_minibatch,
+    &mg_solver_newton,  &mg_solver_sgd, &mg_solver_working_set,
+    /* clang-format on */
 };
 
 const mg_linear_solver *mg_linear_solver_named(const char *name) {
@@ -36,6 +38,10 @@ const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why
     if (mg_solver_dual_cd.can(objective, why)) {
         snprintf(why, ROOM, "the %s loss has a corner", loss->name);
         return &mg_solver_dual_cd;
+    }
+    if (mg_solver_working_set.can(objective, why)) {
+        snprintf(why, ROOM, "|w|_1 leaves few weights");
+        return &mg_solver_working_set;
     }
     return NULL;
 }

@@ -88,6 +88,7 @@ static void fill_report(linear_run *run) {
         mg_report_set(report, "alpha", penalty->alpha);
         mg_report_set(report, "lambda", penalty->lambda);
     }
+    mg_linear_describe_sparsity(&run->objective, solution->w, solution->l1_limit, report);
     if (run->why[0])
         mg_report_reason(report, "%s (solver %s, as %s)", solution->why, run->solver->name,
                          run->why);
@@ -201,8 +202,13 @@ static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
 
 margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
                             mg_loss_kind loss, const char *default_spelling, double default_value) {
-    linear_run run = {.fit = fit};
-    run.options = mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    const mg_linear_options options =
+        mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    return mg_linear_fit_as(fit, &options, loss);
+}
+
+margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss) {
+    linear_run run = {.fit = fit, .options = *options};
     return fit_with(&run, loss);
 }
 

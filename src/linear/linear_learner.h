@@ -28,6 +28,13 @@ margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int opti
                                mg_loss_kind loss, const char *default_spelling,
                                double default_value, const mg_hypothesis *hypothesis);
 
+/* The same for options that are already plain numbers. */
+struct mg_linear_options;
+margin_status mg_linear_fit_as(mg_fit *fit, const struct mg_linear_options *options,
+                               mg_loss_kind loss);
+margin_status mg_linear_verify_as(mg_fit *fit, const struct mg_linear_options *options,
+                                  mg_loss_kind loss, const mg_hypothesis *hypothesis);
+
 /* Entries for option tables, so that a word means the same everywhere. */
 #define MG_OPTION_C(default_value)                                                                 \
     {                                                                                              \
@@ -46,6 +53,12 @@ margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int opti
         .name = "lambda", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,        \
         .high_open = 1, .default_text = NULL, .group = "penalty",                                  \
         .help = "penalty: mean loss + lambda |w|^2"                                                \
+    }
+#define MG_OPTION_L1_RATIO(default_value)                                                          \
+    {                                                                                              \
+        .name = "l1_ratio", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = 1,                     \
+        .default_text = (default_value),                                                           \
+        .help = "r of the penalty (1-r) |w|^2 + 2 r |w|_1 in place of |w|^2: 0 ridge, 1 lasso"     \
     }
 #define MG_OPTION_TOL(default_value)                                                               \
     {                                                                                              \

@@ -4,6 +4,10 @@
 
 #include "learn/learner.h"
 
-extern const mg_learner mg_learner_exponential, mg_learner_logistic, mg_learner_svm;
+extern const mg_learner mg_learner_elastic_net;
+extern const mg_learner mg_learner_exponential;
+extern const mg_learner mg_learner_lasso;
+extern const mg_learner mg_learner_logistic;
+extern const mg_learner mg_learner_svm;
 
 #endif

@@ -103,24 +103,45 @@ margin_status mg_linear_check_descent(const margin_option *table, int option_cou
 
 /* ---- Formula --------------------------------------------------------------------------------- */
 
-/* N(w), see objective.h */
+/* N(w) / 2 and N(w), see objective.h */
+static const char *half_norm_of(const mg_penalty *penalty) {
+    if (penalty->l1_ratio == 0.0) return "|w|^2/2";
+    return penalty->l1_ratio == 1.0 ? "|w|_1" : "((1-r) |w|^2/2 + r |w|_1)";
+}
+
+/* With its factor, alpha or lambda. */
 static const char *norm_of(const mg_penalty *penalty) {
-    if (penalty->l1_ratio == 0.0) return "|w|^2";
-    return penalty->l1_ratio == 1.0 ? "2 |w|_1" : "((1-r) |w|^2 + 2 r |w|_1)";
+    const bool alpha = strcmp(penalty->spelling, "alpha") == 0;
+    if (penalty->l1_ratio == 0.0) return alpha ? "alpha |w|^2" : "lambda |w|^2";
+    if (penalty->l1_ratio == 1.0) return alpha ? "2 alpha |w|_1" : "2 lambda |w|_1";
+    return alpha ? "alpha ((1-r) |w|^2 + 2 r |w|_1)" : "lambda ((1-r) |w|^2 + 2 r |w|_1)";
 }
 
 void mg_linear_describe(const mg_objective *objective, margin_report *report) {
     const mg_penalty *penalty = &objective->penalty;
-    const char *loss = objective->loss->formula, *norm = norm_of(penalty);
+    const char *loss = objective->loss->formula;
     char text[sizeof report->formula];
     if (penalty->rho == 0.0 && penalty->kappa == 0.0)
         snprintf(text, sizeof text, "%s %s",
                  strcmp(penalty->spelling, "lambda") == 0 ? "mean" : "sum", loss);
     else if (strcmp(penalty->spelling, "C") == 0)
-        snprintf(text, sizeof text, "C sum %s + %s/2", loss, norm);
+        snprintf(text, sizeof text, "C sum %s + %s", loss, half_norm_of(penalty));
     else if (strcmp(penalty->spelling, "alpha") == 0)
-        snprintf(text, sizeof text, "sum %s + alpha %s", loss, norm);
+        snprintf(text, sizeof text, "sum %s + %s", loss, norm_of(penalty));
     else
-        snprintf(text, sizeof text, "mean %s + lambda %s", loss, norm);
+        snprintf(text, sizeof text, "mean %s + %s", loss, norm_of(penalty));
     mg_report_formula(report, text);
+}
+
+void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,
+                                 margin_report *report) {
+    const mg_penalty *penalty = &objective->penalty;
+    int64_t nonzero = 0;
+    if (!(penalty->kappa > 0.0)) return;
+    for (int64_t j = 0; j < objective->design->columns; j++)
+        nonzero += w[j] != 0.0;
+    mg_report_set(report, "nonzero", (double)nonzero);
+    mg_report_set(report, "l1_ratio", penalty->l1_ratio);
+    if (kappa_max > 0.0)
+        mg_report_set(report, "lambda_max", kappa_max / penalty->kappa * penalty->lambda);
 }

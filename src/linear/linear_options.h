@@ -4,7 +4,7 @@
 
 #include "linear/solver.h"
 
-typedef struct mg_linear_options {
+struct mg_linear_options {
     mg_penalty penalty;
     bool intercept;
     double tolerance;
@@ -13,7 +13,8 @@ typedef struct mg_linear_options {
     mg_descent_options descent;
     int64_t start_count; /* of descent.start_weights */
     bool penalised;      /* the learner has a penalty */
-} mg_linear_options;
+};
+typedef struct mg_linear_options mg_linear_options;
 
 /* Values of fit->options found by their names in the learner's table; see mg_linear_fit. */
 mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *table,
@@ -22,5 +23,9 @@ mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *t
 
 /* The formula of the report: what P is, in the spelling of the penalty. */
 void mg_linear_describe(const mg_objective *objective, margin_report *report);
+/* With |w|_1 in the penalty, the items nonzero (weights that are not 0) and lambda_max (the least
+ * lambda with which all are 0); kappa_max: the least such kappa, 0: not known. */
+void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,
+                                 margin_report *report);
 
 #endif

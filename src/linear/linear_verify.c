@@ -269,6 +269,45 @@ static margin_status find_bound(verification *k, double objective, double *bound
     return MARGIN_OK;
 }
 
+/* ---- Weights that are 0 ---------------------------------------------------------------------- */
+
+/* The best score that is the same for all rows: where its derivative changes its sign. */
+static double best_constant(const verification *k) {
+    double low = -64.0, high = 64.0, positive = 0.0, negative = 0.0, targets = 0.0;
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        *(sign_of(k, i) > 0.0 ? &positive : &negative) += k->c[i];
+        if (!k->loss->margin_based) targets += k->c[i] * k->problem->target[i];
+    }
+    if (!k->intercept) return 0.0;
+    if (!k->loss->margin_based) return targets / positive;
+    for (int halvings = 0; halvings < 80; halvings++) {
+        const double b = 0.5 * (low + high);
+        const bool rises = positive * k->loss->slope(b) > negative * k->loss->slope(-b);
+        *(rises ? &high : &low) = b;
+    }
+    return 0.5 * (low + high);
+}
+
+/* The items of a penalty with |w|_1: how many weights are not 0, and from which lambda on all are:
+ * the greatest slope of the loss where only the constant is fitted. Uses scores, dual and v. */
+static margin_status report_sparsity(verification *k) {
+    const double constant = best_constant(k), *w = k->h->view.linear.weights;
+    margin_report *report = &k->fit->report;
+    int64_t nonzero = 0;
+    if (!(k->penalty->kappa > 0.0)) return MARGIN_OK;
+    for (int64_t j = 0; j < k->columns; j++)
+        nonzero += w[j] != 0.0;
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        k->scores[i] = constant;
+        k->dual[i] = sign_of(k, i) * k->c[i] * k->loss->slope(margin_at(k, i));
+    }
+    MG_TRY(add_up(k));
+    mg_report_set(report, "nonzero", (double)nonzero);
+    mg_report_set(report, "l1_ratio", k->penalty->l1_ratio);
+    mg_report_set(report, "lambda_max", greatest(k) / k->penalty->kappa * k->penalty->lambda);
+    return MARGIN_OK;
+}
+
 /* ---- Verification ---------------------------------------------------------------------------- */
 
 static void fill_report(const verification *k, const mg_linear_options *options, double objective,
@@ -289,13 +328,18 @@ margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int opti
                                double default_value, const mg_hypothesis *hypothesis) {
     const mg_linear_options options =
         mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    return mg_linear_verify_as(fit, &options, loss, hypothesis);
+}
+
+margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
+                                  const mg_hypothesis *hypothesis) {
     const int64_t samples = fit->problem->count, columns = fit->problem->x.columns;
     verification k = {.fit = fit,
                       .problem = fit->problem,
                       .loss = mg_loss_get(loss),
                       .h = hypothesis,
-                      .penalty = &options.penalty,
-                      .intercept = options.intercept,
+                      .penalty = &options->penalty,
+                      .intercept = options->intercept,
                       .columns = columns};
     double *memory, objective = 0.0, bound = 0.0;
     margin_status status;
@@ -307,7 +351,8 @@ margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int opti
     k.values = k.v + columns + 1;
     MG_GO(find_objective(&k, &objective));
     MG_GO(find_bound(&k, objective, &bound));
-    fill_report(&k, &options, objective, bound);
+    fill_report(&k, options, objective, bound);
+    MG_GO(report_sparsity(&k));
 done:
     mg_free(fit->context->heap, memory);
     return status;

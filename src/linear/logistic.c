@@ -11,14 +11,16 @@ static const margin_option options[] = {
     MG_OPTION_C("1"),
     MG_OPTION_ALPHA(NULL),
     MG_OPTION_LAMBDA,
+    MG_OPTION_L1_RATIO("0"),
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|dual_cd|lbfgs|newton" MG_SOLVERS_DESCENT,
-     .help = "how: chosen from the shape of the data, dual coordinate descent, quasi-Newton, "
-             "Newton" MG_SOLVERS_DESCENT_HELP},
+     .choices = "auto|dual_cd|lbfgs|newton|working_set" MG_SOLVERS_DESCENT,
+     .help =
+         "how: chosen from the data and the penalty, dual coordinate descent, quasi-Newton, "
+         "Newton, Newton over a working set of columns (for l1_ratio > 0)" MG_SOLVERS_DESCENT_HELP},
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,

@@ -19,7 +19,9 @@ static const mg_stage *const stages[] = {
     &mg_stage_standardize,
 };
 static const mg_learner *const learners[] = {
+    &mg_learner_elastic_net,
     &mg_learner_exponential,
+    &mg_learner_lasso,
     &mg_learner_least_squares,
     &mg_learner_logistic,
     &mg_learner_naive_bayes,

@@ -1,0 +1,124 @@
+/* Which columns go into the working set.
+ *
+ * Those with a weight, and of the others the ones whose correlation with the residuals comes
+ * nearest to kappa or exceeds it most, in units of the column's length (Johnson and Guestrin,
+ * "Blitz", ICML 2015; Massias, Gramfort, Salmon, "Celer", ICML 2018). Twice as many as have
+ * weights, so that the set grows by doubling and only while it must. */
+#include "linear/solver_working_set.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+/* The derivative of the loss in w_j, with the intercept at its best. */
+static double slope_of(const mg_working *s, int64_t j) {
+    return s->here.gradient[j] - s->centre[j] * s->here.excess;
+}
+
+/* How urgent a column is: above 0 where it violates the conditions of an optimum. */
+static double urgency(const mg_working *s, int64_t j) {
+    const mg_penalty *penalty = &s->objective->penalty;
+    const double w = s->here.w[j], slope = slope_of(s, j);
+    if (w == 0.0) return s->factor[j] * (fabs(slope) - penalty->kappa);
+    return s->factor[j] * fabs(slope + penalty->rho * w + copysign(penalty->kappa, w));
+}
+
+/* Columns with a weight; scores: INFINITY for those if all are to be in, the urgency else, and
+ * -INFINITY for constant columns. */
+static int64_t fill_scores(mg_working *s) {
+    int64_t support = 0;
+    for (int64_t j = 0; j < s->columns; j++)
+        support += s->here.w[j] != 0.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        if (s->factor[j] == 0.0)
+            s->score[j] = -(double)INFINITY;
+        else if (s->here.w[j] != 0.0 && support < s->most)
+            s->score[j] = (double)INFINITY;
+        else
+            s->score[j] = urgency(s, j);
+    }
+    return support;
+}
+
+/* ---- The greatest scores --------------------------------------------------------------------- */
+
+/* The number of place `place` (from 0) among numbers[0..count) in descending order; moves them. */
+static double select_descending(double *numbers, int64_t count, int64_t place) {
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        const double pivot = numbers[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (numbers[i] > pivot)
+                i++;
+            while (numbers[j] < pivot)
+                j--;
+            if (i > j) break;
+            const double held = numbers[i];
+            numbers[i++] = numbers[j];
+            numbers[j--] = held;
+        }
+        if (place <= j)
+            high = j;
+        else if (place >= i)
+            low = i;
+        else
+            break;
+    }
+    return numbers[place];
+}
+
+/* The columns with the `wanted` greatest scores, of equal ones those that come first. */
+static int64_t take_greatest(const mg_working *s, int64_t wanted, double *scratch,
+                             int64_t *chosen) {
+    int64_t above = 0, count = 0;
+    memcpy(scratch, s->score, (size_t)s->columns * sizeof *scratch);
+    const double least = select_descending(scratch, s->columns, wanted - 1);
+    for (int64_t j = 0; j < s->columns; j++)
+        above += s->score[j] > least;
+    int64_t equal = wanted - above;
+    for (int64_t j = 0; j < s->columns; j++) {
+        if (s->score[j] > least || (s->score[j] == least && equal > 0)) {
+            equal -= s->score[j] == least;
+            chosen[count++] = j;
+        }
+    }
+    return count;
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+/* Whether every column that violates the conditions, or has a weight, is in the model. */
+static bool is_enough(const mg_working *s) {
+    const mg_working_model *model = &s->model;
+    static const double rounding = 1e-12;
+    int64_t k = 0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        while (k < model->count && model->member[k] < j)
+            k++;
+        if (s->factor[j] == 0.0 || (k < model->count && model->member[k] == j)) continue;
+        if (s->here.w[j] != 0.0) return false;
+        if (urgency(s, j) > rounding * s->factor[j] * s->objective->penalty.kappa) return false;
+    }
+    return true;
+}
+
+void mg_working_choose(mg_working *s, bool *same) {
+    mg_working_model *model = &s->model;
+    const bool constant = s->objective->loss->kind == MG_LOSS_SQUARED;
+    *same = constant && model->count > 0 && is_enough(s);
+    if (*same) return;
+    const int64_t support = fill_scores(s);
+    s->in_turns = support >= s->most;
+    int64_t wanted = MG_MAX(s->first, 2 * support);
+    if (constant) { /* the matrix is made once for each set, so that it grows for good */
+        wanted = MG_MAX(wanted, 2 * model->count);
+        for (int64_t k = 0; k < model->count && 2 * model->count <= s->most; k++)
+            s->score[model->member[k]] = (double)INFINITY;
+    }
+    wanted = MG_MIN(wanted, MG_MIN(s->most, s->varying));
+    if (3 * wanted > 2 * s->varying) wanted = MG_MIN(s->varying, s->most);
+    /* the weights of `there` are not needed now */
+    model->count = wanted > 0 ? take_greatest(s, wanted, s->there.w, model->member) : 0;
+}
