@@ -609,7 +609,7 @@ static void test_adult(void **state) {
         wrong += strncmp(said, is, strlen(said)) != 0;
     }
     print_message("adult: error %.4f\n", (double)wrong / 15060);
-    assert_true(wrong > 0.15 * 15060 && wrong < 0.20 * 15060);
+    assert_true(wrong > 15060 * 15 / 100 && wrong < 15060 * 20 / 100);
     free(labels);
     margin_model_free(model);
     margin_table_free(tables[0]);
