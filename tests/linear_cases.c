@@ -77,7 +77,7 @@ static const margin_option table[] = {
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|dual_cd|lbfgs|newton|working_set" MG_SOLVERS_DESCENT,
+     .choices = "auto|dual_cd|lbfgs|newton|ssnal|working_set" MG_SOLVERS_DESCENT,
      .help = "how"},
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,

@@ -230,7 +230,9 @@ static void test_weights_are_copies(void **state) {
         for (int64_t k = 0; k < 70 * margin_model_score_count(weighted); k++)
             if (fabs(left[k] - right[k]) > near * fmax(1, fabs(right[k])))
                 fail_msg("%s: %.17g with weights, %.17g with copies", e->text, left[k], right[k]);
-        assert_close(reports[0].train_accuracy, reports[1].train_accuracy, 1e-12);
+        /* and so may put a row that is as near to 0 on either side */
+        const double few = reports[0].tolerance > 1e-6 ? 3.0 / 70 : 1e-12;
+        assert_close(reports[0].train_accuracy, reports[1].train_accuracy, few);
         free(left);
         free(right);
         margin_model_free(weighted);

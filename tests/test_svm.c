@@ -81,9 +81,32 @@ static void test_iris_squared_hinge(void **state) {
     assert_iris("svm(loss=squared-hinge, tol=1e-14, intercept=no)", &without);
 }
 
+/* Values from the conditions of the optimum, solved for the rows on the margin (NumPy, after
+ * LIBSVM). */
+static void test_iris_hinge(void **state) {
+    const iris_answer hundredth = {
+        {0.1965652173914, 0.0598814229249, 0.4785256916997, 0.2947430830040, -4.290112252964},
+        0.7205627470355,
+        90};
+    const iris_answer one = {
+        {-0.5954913657771, -0.9758869701727, 2.0321507064364, 2.0061161695447, -6.781061224490},
+        15.759871899529,
+        23};
+    const iris_answer hundred = {
+        {-1.8478260869581, -3.2608695652193, 4.6739130434819, 10.8695652173998, -20.413043478275},
+        654.1942344054,
+        10};
+    (void)state;
+    assert_iris("svm(C=0.01, tol=1e-13)", &hundredth);
+    assert_iris("svm(tol=1e-13)", &one);
+    assert_iris("svm(C=1, tol=1e-13, solver=ssnal)", &one);
+    assert_iris("svm(C=100, tol=1e-13)", &hundred);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_iris_squared_hinge),
+        cmocka_unit_test(test_iris_hinge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

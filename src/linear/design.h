@@ -37,6 +37,8 @@ typedef struct mg_design {
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,
                                mg_design *design, margin_error *error);
 void mg_design_free(mg_design *design);
+/* Values of a row in the mean: what a pass costs. */
+double mg_design_row_length(const mg_design *d);
 
 /* scores[i] = a_i . w + b */
 margin_status mg_design_scores(mg_design *d, const double *w, double b, double *scores,
@@ -107,5 +109,11 @@ margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, doubl
  * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0. */
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error);
+
+/* Coordinates for solvers: columns e_j = (a_j - centre_j) factor_j of mean 0 and deviation about 1;
+ * without an intercept the centre is 0 and the root mean square 1. A constant column has factor 0.
+ */
+margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre, double *factor,
+                                    margin_error *error);
 
 #endif

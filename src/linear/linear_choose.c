@@ -8,8 +8,14 @@ enum { ROOM = 200 };
 
 static const mg_linear_solver *const solvers[] = {
     /* clang-format off: one a line */
-    &mg_solver_dual_cd, &mg_solver_gd,  &mg_solver_lbfgs,       &mg_solver_minibatch,
-    &mg_solver_newton,  &mg_solver_sgd, &mg_solver_working_set,
+    &mg_solver_dual_cd,
+    &mg_solver_gd,
+    &mg_solver_lbfgs,
+    &mg_solver_minibatch,
+    &mg_solver_newton,
+    &mg_solver_sgd,
+    &mg_solver_ssnal,
+    &mg_solver_working_set,
     /* clang-format on */
 };
 
@@ -34,6 +40,10 @@ const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why
     if (mg_solver_lbfgs.can(objective, why)) {
         snprintf(why, ROOM, "the %s loss is smooth", loss->name);
         return &mg_solver_lbfgs;
+    }
+    if (mg_solver_ssnal.can(objective, why)) {
+        snprintf(why, ROOM, "the %s loss has a corner", loss->name);
+        return &mg_solver_ssnal;
     }
     if (mg_solver_dual_cd.can(objective, why)) {
         snprintf(why, ROOM, "the %s loss has a corner", loss->name);

@@ -24,29 +24,6 @@ bool mg_smooth_can(const mg_objective *objective, char *why) {
     return false;
 }
 
-/* ---- Coordinates ----------------------------------------------------------------------------- */
-
-static margin_status find_coordinates(mg_smooth *s) {
-    mg_design *d = s->design;
-    const bool sparse = mg_is_csr(&d->problem->x);
-    double *deviation = s->factor;
-    bool some_constant = false;
-    MG_TRY(mg_design_moments(d, sparse, s->centre, deviation, s->job->error));
-    for (int64_t j = 0; j < s->columns; j++)
-        some_constant |= deviation[j] == 0.0;
-    if (some_constant && !sparse) /* perhaps only among the rows that were looked at */
-        MG_TRY(mg_design_moments(d, true, s->centre, deviation, s->job->error));
-    for (int64_t j = 0; j < s->columns; j++) {
-        double spread = deviation[j];
-        if (!s->objective->intercept) {
-            spread = hypot(spread, s->centre[j]);
-            s->centre[j] = 0.0;
-        }
-        s->factor[j] = spread > 0.0 && isfinite(1.0 / spread) ? 1.0 / spread : 0.0;
-    }
-    return MARGIN_OK;
-}
-
 /* ---- Points ---------------------------------------------------------------------------------- */
 
 static margin_status evaluate(mg_smooth *s, mg_smooth_point *point) {
@@ -134,7 +111,8 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
                      .strictness = 0.95};
     mg_arena_init(&s->arena, design->heap);
     MG_GO(new_vectors(s));
-    MG_GO(find_coordinates(s));
+    MG_GO(
+        mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
     MG_GO(go_to_start(s));
     mg_linear_trace(job, 0, s->here.w, s->here.b,
                     &(mg_loss_point){.value = s->here.value, .errors = s->here.errors});

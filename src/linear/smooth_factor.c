@@ -13,20 +13,14 @@ enum { MOST_COLUMNS = 8192, CHUNK = 256 };
 /* ---- Cost ------------------------------------------------------------------------------------
  * Nanoseconds on one core of 2020, all roughly: only their ratio matters, and little. */
 
-static double values_per_row(const mg_smooth *s) {
-    const margin_matrix *x = &s->design->problem->x;
-    if (!mg_is_csr(x) || x->rows == 0) return (double)x->columns;
-    return (double)(mg_row_start(x, x->rows) - mg_row_start(x, 0)) / (double)x->rows;
-}
-
 static double pass_cost(const mg_smooth *s) {
     const margin_matrix *x = &s->design->problem->x;
     const double value = mg_is_csr(x) ? 2.0 : x->value_type == MARGIN_F32 ? 0.9 : 1.6;
-    return (double)s->samples * (10.0 + value * values_per_row(s)) + 10.0 * (double)s->columns;
+    return (double)s->samples * (10.0 + value * mg_design_row_length(s->design)) + 10.0 * (double)s->columns;
 }
 
 static double factor_cost(const mg_smooth *s, int64_t rows, bool single) {
-    const double n = (double)s->size, length = values_per_row(s) + 1.0;
+    const double n = (double)s->size, length = mg_design_row_length(s->design) + 1.0;
     const double product = mg_is_csr(&s->design->problem->x) ? 0.7 : single ? 0.05 : 0.1;
     return (double)rows * (0.5 * length * length * product + 2.0 * length) + n * n * n / 6.0 * 0.1 +
            n * n * 20.0;

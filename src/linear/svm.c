@@ -9,7 +9,7 @@ enum { LOSS_AT = 0 }; /* of the option in the table */
 static const margin_option options[] = {
     [LOSS_AT] = {.name = "loss",
                  .type = MARGIN_OPTION_CHOICE,
-                 .default_text = "squared-hinge",
+                 .default_text = "hinge",
                  .choices = "hinge|squared-hinge",
                  .help = "what a row costs: max(1 - y f, 0), or that squared"},
     {.name = "kernel",
@@ -25,10 +25,10 @@ static const margin_option options[] = {
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|dual_cd|lbfgs|newton" MG_SOLVERS_DESCENT,
+     .choices = "auto|dual_cd|lbfgs|newton|ssnal" MG_SOLVERS_DESCENT,
      .help =
          "how: chosen from loss and shape of the data; dual coordinate descent; quasi-Newton or "
-         "Newton (squared hinge)" MG_SOLVERS_DESCENT_HELP},
+         "Newton (squared hinge); semismooth Newton (hinge)" MG_SOLVERS_DESCENT_HELP},
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
