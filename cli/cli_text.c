@@ -253,9 +253,20 @@ void json_report(cli_text *text, const margin_report *report) {
 }
 
 void json_classes(cli_text *text, const char *key, const margin_model *model) {
+    const int64_t count = margin_model_class_count(model);
     json_open(text, key, '[');
-    for (int64_t i = 0; i < margin_model_class_count(model); i++)
-        json_string(text, NULL, margin_model_class_name(model, i));
+    for (int64_t i = 0; i < count; i++) {
+        const char *name = margin_model_class_name(model, i);
+        if (name)
+            json_string(text, NULL, name);
+        else
+            json_integer(text, NULL, i + 1); /* clusters have numbers */
+    }
+    json_close(text, ']');
+    if (margin_model_task(model) != MARGIN_CLUSTER) return;
+    json_open(text, "sizes", '[');
+    for (int64_t i = 0; i < count; i++)
+        json_number(text, NULL, margin_model_cluster_size(model, i));
     json_close(text, ']');
 }
 

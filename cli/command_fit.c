@@ -84,10 +84,20 @@ static void count_classes(const margin_model *model, const margin_data *data, in
     }
 }
 
+static void describe_clusters(cli_text *text, const margin_model *model, int64_t shown) {
+    const int64_t clusters = margin_model_class_count(model);
+    text_printf(text, ", %lld cluster%s", (long long)clusters, clusters == 1 ? "" : "s");
+    for (int64_t c = 0; c < clusters && clusters <= shown; c++) {
+        text_puts(text, c ? ", " : " of ");
+        text_short(text, margin_model_cluster_size(model, c));
+    }
+}
+
 static void describe_classes(cli_text *text, const margin_model *model, const margin_data *data) {
     enum { SHOWN = 20 };
     int64_t classes = margin_model_class_count(model);
-    if (!classes) return;
+    if (margin_model_task(model) == MARGIN_CLUSTER) describe_clusters(text, model, SHOWN);
+    if (!classes || margin_model_task(model) == MARGIN_CLUSTER) return;
     text_printf(text, ", %lld classes", (long long)classes);
     int64_t *counts = classes <= SHOWN && data->y.type == MARGIN_F64 && data->y.values
                           ? calloc((size_t)classes, sizeof *counts)
@@ -132,6 +142,7 @@ static void describe_items(cli_text *text, const margin_report *report) {
 }
 
 static void describe_training(cli_text *text, const margin_report *report) {
+    if (isnan(report->train_accuracy) && isnan(report->train_rmse)) return;
     text_puts(text, "training    ");
     if (!isnan(report->train_accuracy)) {
         text_puts(text, "accuracy ");
@@ -173,12 +184,18 @@ static void print_report(cli_text *text, const margin_report *report, const marg
     }
 }
 
+/* The last component of a canonical spec. */
+static void learner_name(const char *spec, char name[64]) {
+    const char *learner = strrchr(spec, '|');
+    learner = learner ? learner + 1 + strspn(learner + 1, " ") : spec;
+    snprintf(name, 64, "%.*s", (int)strcspn(learner, "( "), learner);
+}
+
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
                         const margin_model *model) {
-    const char *spec = margin_model_spec(model), *learner = strrchr(spec, '|');
-    learner = learner ? learner + 1 + strspn(learner + 1, " ") : spec;
+    const char *spec = margin_model_spec(model);
     char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(learner, "( "), learner);
+    learner_name(spec, name);
     json_open(text, NULL, '{');
     json_string(text, "learner", name);
     json_string(text, "spec", spec);
@@ -269,6 +286,14 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     return code;
 }
 
+/* Clusters are found without a target: the last column is then one like the others. */
+static bool needs_target(const margin_spec *spec) {
+    char name[64];
+    learner_name(margin_spec_text(spec), name);
+    const margin_component *component = margin_component_find(name);
+    return !component || !(component->abilities & MARGIN_CAN_CLUSTER);
+}
+
 int run_fit(const cli_arguments *arguments) {
     cli_session session;
     margin_spec *spec = NULL;
@@ -283,7 +308,7 @@ int run_fit(const cli_arguments *arguments) {
     }
     margin_status status = margin_spec_parse(session.context, text, &spec, &session.error);
     if (status >= 0)
-        status = cli_read_table(&session, arguments->words[1], true,
+        status = cli_read_table(&session, arguments->words[1], needs_target(spec),
                                 cli_missing(arguments, margin_spec_text(spec)), &table);
     code = status < 0 ? cli_failed(&session, status) : fit_table(&session, spec, table);
     margin_table_free(table);

@@ -8,6 +8,10 @@
 static void json_score_name(cli_text *text, const margin_model *model, int64_t score) {
     int64_t first, second;
     margin_model_score_classes(model, score, &first, &second);
+    if (!margin_model_class_name(model, first)) {
+        json_integer(text, NULL, first + 1);
+        return;
+    }
     if (second < 0) {
         json_string(text, NULL, margin_model_class_name(model, first));
         return;
@@ -137,6 +141,38 @@ static void print_telling(cli_text *text, const margin_model *model, int64_t k) 
     text_puts(text, "\n");
 }
 
+/* ---- Clusters -------------------------------------------------------------------------------- */
+
+static void json_centres(cli_text *text, const margin_model *model) {
+    int64_t features;
+    margin_model_features(model, &features);
+    if (!margin_model_centre(model, 0)) return;
+    json_open(text, "centres", '[');
+    for (int64_t c = 0; c < margin_model_class_count(model); c++)
+        json_numbers(text, NULL, margin_model_centre(model, c), features);
+    json_close(text, ']');
+}
+
+/* A line for each cluster: its size, and where its centre is in the first columns. */
+static void print_centres(cli_text *text, const margin_model *model) {
+    enum { SHOWN = 6 };
+    int64_t features;
+    const margin_column *columns = margin_model_features(model, &features);
+    for (int64_t c = 0; margin_model_centre(model, c); c++) {
+        const double *centre = margin_model_centre(model, c);
+        text_printf(text, "cluster %-4lld", (long long)c + 1);
+        text_short(text, margin_model_cluster_size(model, c));
+        text_puts(text, " rows about");
+        for (int64_t j = 0; j < features && j < SHOWN; j++) {
+            text_puts(text, j ? ", " : " ");
+            text_name(text, columns[j].name, 0, 24);
+            text_puts(text, " ");
+            text_short(text, centre[j]);
+        }
+        text_puts(text, features > SHOWN ? ", ...\n" : "\n");
+    }
+}
+
 static void json_model(cli_text *text, const margin_model *model) {
     const margin_report *report = margin_model_report(model);
     int64_t scores = margin_model_score_count(model), columns, features;
@@ -165,6 +201,7 @@ static void json_model(cli_text *text, const margin_model *model) {
     if (scores && margin_model_weights(model, 0)) json_linear(text, model, scores);
     if (has_dual(model)) json_dual(text, model, scores);
     json_telling(text, model);
+    json_centres(text, model);
     json_open(text, "report", '{');
     json_integer(text, "rows", report->rows);
     json_integer(text, "columns", report->columns);
@@ -233,7 +270,7 @@ static void print_dual(cli_text *text, const margin_model *model, int64_t score)
 static void print_model(cli_text *text, const margin_model *model) {
     const margin_report *report = margin_model_report(model);
     text_printf(text, "spec        %s\n", margin_model_spec(model));
-    if (margin_model_class_count(model)) {
+    if (margin_model_class_count(model) && margin_model_class_name(model, 0)) {
         text_puts(text, "classes     ");
         for (int64_t k = 0; k < margin_model_class_count(model); k++) {
             text_puts(text, k ? ", " : "");
@@ -244,6 +281,7 @@ static void print_model(cli_text *text, const margin_model *model) {
     text_printf(text, "trained on  %lld rows, %lld columns\nminimised   %s\n%s   %s\n",
                 (long long)report->rows, (long long)report->columns, report->formula,
                 report->status == MARGIN_OK ? "converged" : "stopped  ", report->reason);
+    print_centres(text, model);
     for (int64_t k = 0; k < margin_model_class_count(model); k++)
         print_telling(text, model, k);
     for (int64_t k = 0; k < margin_model_score_count(model); k++) {

@@ -18,7 +18,10 @@ static void score_name(cli_text *text, const margin_model *model, int64_t score)
     int64_t first, second;
     margin_model_score_classes(model, score, &first, &second);
     cli_text name = {0};
-    text_printf(&name, "score(%s", margin_model_class_name(model, first));
+    if (margin_model_class_name(model, first))
+        text_printf(&name, "score(%s", margin_model_class_name(model, first));
+    else
+        text_printf(&name, "score(%lld", (long long)first + 1);
     if (second >= 0) text_printf(&name, ":%s", margin_model_class_name(model, second));
     text_puts(&name, ")");
     text_cell(text, name.data ? name.data : "");

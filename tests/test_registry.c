@@ -188,8 +188,8 @@ static void test_functions(void **state) {
         const mg_learner *learner = mg_learner_at(index);
         if (stage) assert_true(stage->fit && stage->attach && stage->apply_row);
         if (learner) {
-            const unsigned tasks =
-                MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION;
+            const unsigned tasks = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS |
+                                   MARGIN_CAN_REGRESSION | MARGIN_CAN_CLUSTER;
             assert_non_null(learner->fit);
             assert_non_null(learner->verify);
             assert_true(learner->info.abilities & tasks);

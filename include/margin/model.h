@@ -196,6 +196,11 @@ MARGIN_API int64_t margin_model_dual(const margin_model *model, int64_t score, c
                                      const double **coefficients, const double **signs,
                                      const double **updates);
 
+/* Clusters: the coordinates of a centre over margin_model_features (behind stages: as they make
+ * them), NULL if there is no such cluster; the weight of the training rows in it, NaN then. */
+MARGIN_API const double *margin_model_centre(const margin_model *model, int64_t cluster);
+MARGIN_API double margin_model_cluster_size(const margin_model *model, int64_t cluster);
+
 /* Naive Bayes: what a column tells of a class. */
 typedef struct margin_telling {
     int64_t column;   /* of margin_model_features */

@@ -80,5 +80,5 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
         return score_classifier(context, data, samples, model, error);
     if (model->task == MARGIN_REGRESS)
         return score_regression(context, data, samples, model, error);
-    return MARGIN_OK;
+    return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
 }

@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include "bayes/naive_bayes.h"
+#include "cluster/kmeans_learner.h"
 
 #include <math.h>
 
@@ -254,4 +255,21 @@ int64_t margin_model_telling(const margin_model *model, int64_t class_index, int
         capacity < 1)
         return 0;
     return mg_bayes_telling(h, class_index, capacity, list);
+}
+
+/* The centres of a model, NULL if it has none or none of that number. */
+static const mg_centres *centres_of(const margin_model *model, int64_t cluster) {
+    const mg_hypothesis *h = model->hypothesis;
+    const bool there = h->kind == &mg_hypothesis_centres && cluster >= 0 && cluster < h->functions;
+    return there ? mg_centres_of(h) : NULL;
+}
+
+const double *margin_model_centre(const margin_model *model, int64_t cluster) {
+    const mg_centres *centres = centres_of(model, cluster);
+    return centres ? centres->centres + cluster * model->hypothesis->columns : NULL;
+}
+
+double margin_model_cluster_size(const margin_model *model, int64_t cluster) {
+    const mg_centres *centres = centres_of(model, cluster);
+    return centres ? centres->sizes[cluster] : (double)NAN;
 }

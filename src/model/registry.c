@@ -1,5 +1,6 @@
 /* The catalogue: every stage and learner, one line each. */
 #include "bayes/naive_bayes.h"
+#include "cluster/kmeans_learner.h"
 #include "features/stages.h"
 #include "linear/least_squares.h"
 #include "linear/linear_learners.h"
@@ -22,6 +23,7 @@ static const mg_learner *const learners[] = {
     &mg_learner_elastic_net,
     &mg_learner_exponential,
     &mg_learner_lasso,
+    &mg_learner_kmeans,
     &mg_learner_least_squares,
     &mg_learner_logistic,
     &mg_learner_naive_bayes,
@@ -31,6 +33,7 @@ static const mg_learner *const learners[] = {
 };
 static const mg_hypothesis_kind *const kinds[] = {
     &mg_hypothesis_bayes,
+    &mg_hypothesis_centres,
     &mg_hypothesis_expansion,
     &mg_hypothesis_linear,
 };

@@ -1,0 +1,275 @@
+/* One pass of Lloyd's iteration: nearest centres, and the sums of the clusters. */
+#include "base/sweep.h"
+#include "math/kmeans.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Bounds are f32: factors that cover what rounding does, to the safe side. */
+static const double up = 1 + 1e-6, down = 1 - 1e-6;
+
+const double *mg_kmeans_row(const mg_kmeans_run *run, int64_t i, int worker) {
+    const mg_kmeans_task *task = run->task;
+    const int64_t row = task->index ? task->index[i] : i;
+    const margin_matrix *x = task->x;
+    if (x->value_type == MARGIN_F64) return (const double *)x->values + row * x->stride;
+    const float *from = (const float *)x->values + row * x->stride;
+    double *out = run->rows + worker * run->n;
+    for (int64_t j = 0; j < run->n; j++)
+        out[j] = (double)from[j];
+    return out;
+}
+
+double mg_kmeans_square(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t j = 0; j < n; j++)
+        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
+}
+
+/* ---- Nearest centre -------------------------------------------------------------------------- */
+
+/* The nearest centre so far, ties to the lower number; and the second distance. */
+typedef struct nearest {
+    double square, second;
+    int32_t centre;
+} nearest;
+
+/* Distances to one tile; *least of the tile, *next: the least but that of the tile's nearest. */
+typedef struct tile_view {
+    double least, next;
+    int32_t centre; /* nearest in the tile */
+} tile_view;
+
+static tile_view look(const mg_kmeans_run *run, const double *x, int64_t g) {
+    double squares[MG_TILE];
+    const int32_t *order = run->order + g * MG_TILE;
+    const int64_t lanes = MG_MIN(MG_TILE, run->task->k - g * MG_TILE);
+    run->distances(x, run->tiles + g * MG_TILE * run->n, run->n, squares);
+    tile_view view = {squares[0], (double)INFINITY, order[0]};
+    for (int64_t l = 1; l < lanes; l++) {
+        if (squares[l] < view.least || (squares[l] == view.least && order[l] < view.centre)) {
+            view.next = view.least;
+            view.least = squares[l];
+            view.centre = order[l];
+        } else {
+            view.next = MG_MIN(view.next, squares[l]);
+        }
+    }
+    return view;
+}
+
+static bool take(nearest *best, const tile_view *view) {
+    const bool better =
+        view->least < best->square || (view->least == best->square && view->centre < best->centre);
+    if (better) {
+        best->second = MG_MIN(best->square, view->next);
+        best->square = view->least;
+        best->centre = view->centre;
+    } else {
+        best->second = MG_MIN(best->second, view->least);
+    }
+    return better;
+}
+
+/* Looks at every tile. */
+static nearest look_everywhere(const mg_kmeans_run *run, const double *x) {
+    nearest best = {(double)INFINITY, (double)INFINITY, INT32_MAX};
+    for (int64_t g = 0; g < run->tile_count; g++) {
+        const tile_view view = look(run, x, g);
+        take(&best, &view);
+    }
+    return best;
+}
+
+static float lower_bound(double square) {
+    return (float)MG_MIN(sqrt(square) * down, (double)FLT_MAX);
+}
+static float upper_bound(double square) {
+    return (float)(sqrt(square) * up) + FLT_MIN;
+}
+
+/* Without bounds to begin with. */
+static int32_t label_fresh(const mg_kmeans_run *run, const double *x, float *lower, float *upper) {
+    nearest best = {(double)INFINITY, (double)INFINITY, INT32_MAX};
+    double next = (double)INFINITY;
+    int64_t home = 0;
+    for (int64_t g = 0; g < run->tile_count; g++) {
+        const tile_view view = look(run, x, g);
+        lower[g] = lower_bound(view.least);
+        if (!take(&best, &view)) continue;
+        home = g;
+        next = view.next;
+    }
+    lower[home] = lower_bound(next);
+    *upper = upper_bound(best.square);
+    return best.centre;
+}
+
+/* Bounds after the centres have moved; the least lower bound. */
+static float move_bounds(const mg_kmeans_run *run, float *lower) {
+    float least = INFINITY;
+    for (int64_t g = 0; g < run->tile_count; g++) {
+        lower[g] = (lower[g] - run->drift[g]) * (float)down;
+        least = MG_MIN(least, lower[g]);
+    }
+    return least;
+}
+
+static int32_t label_bounded(const mg_kmeans_run *run, int64_t i, int worker, float *lower,
+                             float *upper, int32_t label) {
+    const float least = move_bounds(run, lower);
+    *upper = (*upper + run->drift[run->tile_count + label]) * (float)up;
+    if (*upper < least) return label;
+    const double *x = mg_kmeans_row(run, i, worker);
+    int64_t home = run->lane[label] / MG_TILE, first = home;
+    tile_view view = look(run, x, home);
+    nearest best = {view.least, view.next, view.centre};
+    double next = view.next;
+    float reach = upper_bound(best.square);
+    for (int64_t g = 0; g < run->tile_count; g++) {
+        if (g == first || !(lower[g] <= reach)) continue;
+        view = look(run, x, g);
+        lower[g] = lower_bound(view.least);
+        const double old = best.square;
+        if (!take(&best, &view)) continue;
+        lower[home] = lower_bound(old); /* the tile left behind: its nearest was the best */
+        home = g;
+        next = view.next;
+        reach = upper_bound(best.square);
+    }
+    lower[home] = lower_bound(next);
+    *upper = reach;
+    return best.centre;
+}
+
+/* ---- Sums of clusters ------------------------------------------------------------------------ */
+
+/* A state: moved, inertia, second; weights of the clusters; their sums. */
+enum { MOVED, INERTIA, SECOND, HEAD = 8 };
+
+typedef struct pass {
+    mg_kmeans_run *run;
+    bool measure;
+} pass;
+
+static int64_t state_numbers(const mg_kmeans_run *run) {
+    return HEAD + run->task->k * (run->n + 1);
+}
+
+static void init_state(void *state, void *argument) {
+    const pass *p = argument;
+    memset(state, 0, (size_t)state_numbers(p->run) * sizeof(double));
+}
+
+static void add_row(double *sum, const double *x, double weight, int64_t n) {
+    if (weight == 1) {
+        for (int64_t j = 0; j < n; j++)
+            sum[j] += x[j];
+        return;
+    }
+    for (int64_t j = 0; j < n; j++)
+        sum[j] += weight * x[j];
+}
+
+static int32_t measure_row(const mg_kmeans_run *run, const double *x, double weight, double *sums) {
+    const nearest best = look_everywhere(run, x);
+    sums[INERTIA] += weight * best.square;
+    if (best.second > 0 && best.second < (double)INFINITY)
+        sums[SECOND] += weight * (1 - sqrt(best.square / best.second));
+    return best.centre;
+}
+
+static margin_status add_block(void *state, const mg_block *block, void *argument) {
+    const pass *p = argument;
+    mg_kmeans_run *run = p->run;
+    double *sums = state, *weights = sums + HEAD, *totals = weights + run->task->k;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        if (i % 256 == 0 && mg_cancelled(run->task->context)) return MARGIN_ERROR_CANCELLED;
+        const double weight = run->task->weight ? run->task->weight[i] : 1.0;
+        float *lower = run->lower + i * run->tile_count;
+        const int32_t old = run->labels[i];
+        int32_t label;
+        if (p->measure)
+            label = measure_row(run, mg_kmeans_row(run, i, block->worker), weight, sums);
+        else if (run->fresh)
+            label = label_fresh(run, mg_kmeans_row(run, i, block->worker), lower, &run->upper[i]);
+        else
+            label = label_bounded(run, i, block->worker, lower, &run->upper[i], old);
+        run->labels[i] = label;
+        sums[MOVED] += label != old;
+        weights[label] += weight;
+        add_row(totals + label * run->n, mg_kmeans_row(run, i, block->worker), weight, run->n);
+    }
+    return MARGIN_OK;
+}
+
+static void merge_state(void *into, const void *from, void *argument) {
+    const pass *p = argument;
+    double *a = into;
+    const double *b = from;
+    for (int64_t s = 0; s < state_numbers(p->run); s++)
+        a[s] += b[s];
+}
+
+static margin_status sweep(pass *p, double *state) {
+    const mg_kmeans_run *run = p->run;
+    const mg_accumulator accumulator = {.state_size = state_numbers(run) * (int64_t)sizeof *state,
+                                        .init = init_state,
+                                        .add = add_block,
+                                        .merge = merge_state};
+    return mg_sweep(run->task->context, run->task->count, run->block_rows, &accumulator, p, state,
+                    run->task->error);
+}
+
+static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD]) {
+    pass p = {run, measure};
+    double *state;
+    const int64_t k = run->task->k, n = run->n;
+    mg_heap *heap = run->task->context->heap;
+    MG_NEW(heap, state, state_numbers(run), "the sums of the clusters", run->task->error);
+    const margin_status status = sweep(&p, state);
+    if (status >= 0) {
+        memcpy(head, state, HEAD * sizeof *head);
+        memcpy(run->weights, state + HEAD, (size_t)k * sizeof *state);
+        for (int64_t c = 0; c < k; c++)
+            for (int64_t j = 0; j < n; j++)
+                run->means[c * n + j] = run->weights[c] > 0
+                                            ? state[HEAD + k + c * n + j] / run->weights[c]
+                                            : run->centres[c * n + j];
+        run->fresh = run->fresh && measure;
+    }
+    mg_free(heap, state);
+    return status;
+}
+
+margin_status mg_kmeans_assign(mg_kmeans_run *run, int64_t *moved) {
+    double head[HEAD];
+    MG_TRY(run_pass(run, false, head));
+    *moved = (int64_t)head[MOVED];
+    return MARGIN_OK;
+}
+
+margin_status mg_kmeans_measure(mg_kmeans_run *run, int64_t *moved, double *inertia,
+                                double *second) {
+    double head[HEAD];
+    MG_TRY(run_pass(run, true, head));
+    *moved = (int64_t)head[MOVED];
+    *inertia = head[INERTIA];
+    *second = head[SECOND];
+    return MARGIN_OK;
+}
+
+void mg_kmeans_shift(mg_kmeans_run *run) {
+    const int64_t k = run->task->k, n = run->n;
+    float *of_tile = run->drift, *of_centre = run->drift + run->tile_count;
+    memset(of_tile, 0, (size_t)run->tile_count * sizeof *of_tile);
+    for (int64_t c = 0; c < k; c++) {
+        const int64_t g = run->lane[c] / MG_TILE;
+        of_centre[c] = upper_bound(mg_kmeans_square(run->means + c * n, run->centres + c * n, n));
+        of_tile[g] = MG_MAX(of_tile[g], of_centre[c]);
+    }
+    memcpy(run->centres, run->means, (size_t)(k * n) * sizeof *run->centres);
+    mg_tile_pack(run->centres, run->order, k, n, run->tiles);
+}

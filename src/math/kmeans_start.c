@@ -1,0 +1,270 @@
+/* The first centres: k-means++, rows drawn at random, or given ones; and their order in tiles. */
+#include "base/random.h"
+#include "base/sort.h"
+#include "base/sweep.h"
+#include "math/kmeans.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A quarter of the squared distance of two centres, a little less for what rounding does: a row
+ * nearer to its own cannot be nearer to the other. */
+static const double quarter = 0.25 * (1 - 1e-9);
+
+typedef struct draws {
+    mg_kmeans_run *run;
+    int64_t round, chosen; /* centres there are already */
+    int64_t block_count;
+    double *block_sums; /* of weight x near */
+    double *gains;      /* blocks x MG_TILE: what the candidates would gain */
+    int64_t count;      /* candidates */
+    int64_t rows[MG_TILE];
+    double *candidates; /* count x n */
+    double *tile;
+    double *reach;       /* MG_TILE x k: a quarter of the squared distance to the chosen centres */
+    double *least_reach; /* k */
+    int64_t winner;
+    bool plus;
+} draws;
+
+static double weight_of(const mg_kmeans_run *run, int64_t i) {
+    return run->task->weight ? run->task->weight[i] : 1.0;
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------- */
+
+/* The row at which the running sum of weight x near passes a random part of the whole. */
+static int64_t draw_row(const draws *d, double total, uint64_t index) {
+    const mg_kmeans_run *run = d->run;
+    double target = total * mg_random_unit(run->task->seed, MG_RANDOM_START, index);
+    int64_t b = 0, last = -1;
+    for (; b + 1 < d->block_count && target >= d->block_sums[b]; b++)
+        target -= d->block_sums[b];
+    for (;; b--) { /* rounding may lead behind the last row that can be drawn */
+        const int64_t end = MG_MIN((b + 1) * run->block_rows, run->task->count);
+        for (int64_t i = b * run->block_rows; i < end; i++) {
+            const double share = weight_of(run, i) * run->near[i];
+            if (share > 0) last = i;
+            if (share > target) return i;
+            target -= share;
+        }
+        if (last >= 0 || b == 0) return MG_MAX(last, 0);
+    }
+}
+
+static double total_of(const draws *d) {
+    double total = 0;
+    for (int64_t b = 0; b < d->block_count; b++)
+        total += d->block_sums[b];
+    return total;
+}
+
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
+static void prepare_candidates(draws *d) {
+    mg_kmeans_run *run = d->run;
+    const int64_t n = run->n;
+    for (int64_t l = 0; l < d->count; l++)
+        memcpy(d->candidates + l * n, mg_kmeans_row(run, d->rows[l], 0),
+               (size_t)n * sizeof(double));
+    mg_tile_pack(d->candidates, NULL, d->count, n, d->tile);
+    for (int64_t c = 0; c < d->chosen; c++) {
+        double squares[MG_TILE], least = (double)INFINITY;
+        run->distances(run->centres + c * n, d->tile, n, squares);
+        for (int64_t l = 0; l < d->count; l++) {
+            d->reach[l * run->task->k + c] = quarter * squares[l];
+            least = MG_MIN(least, quarter * squares[l]);
+        }
+        d->least_reach[c] = least;
+    }
+}
+
+static margin_status gain_block(const mg_block *block, void *argument) {
+    const draws *d = argument;
+    const mg_kmeans_run *run = d->run;
+    double *gains = d->gains + block->index * MG_TILE, squares[MG_TILE];
+    memset(gains, 0, MG_TILE * sizeof *gains);
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const double near = run->near[i], weight = weight_of(run, i);
+        if (d->least_reach[run->labels[i]] >= near) continue;
+        run->distances(mg_kmeans_row(run, i, block->worker), d->tile, run->n, squares);
+        for (int64_t l = 0; l < d->count; l++)
+            if (squares[l] < near) gains[l] += weight * (near - squares[l]);
+    }
+    return MARGIN_OK;
+}
+
+/* The new centre is near[] for the rows that it is nearest to; START_SAMPLE: rows equal to it are
+ * not drawn again. */
+static margin_status settle_block(const mg_block *block, void *argument) {
+    draws *d = argument;
+    mg_kmeans_run *run = d->run;
+    const double *reach = d->reach + d->winner * run->task->k;
+    double sum = 0, squares[MG_TILE];
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const bool beyond = d->plus && d->chosen > 0 && reach[run->labels[i]] >= run->near[i];
+        if (run->near[i] > 0 && !beyond) {
+            run->distances(mg_kmeans_row(run, i, block->worker), d->tile, run->n, squares);
+            const double square = squares[d->winner];
+            if (!d->plus) {
+                if (square == 0) run->near[i] = 0;
+            } else if (d->chosen == 0 || square < run->near[i]) {
+                run->near[i] = square;
+                run->labels[i] = (int32_t)d->chosen;
+            }
+        }
+        sum += weight_of(run, i) * run->near[i];
+    }
+    d->block_sums[block->index] = sum;
+    return MARGIN_OK;
+}
+
+static margin_status visit(const draws *d, mg_visit each) {
+    const mg_kmeans_task *task = d->run->task;
+    const margin_status status =
+        mg_sweep_each(task->context, task->count, d->run->block_rows, each, (void *)d);
+    return status < 0 ? mg_fail_cancelled(task->error) : MARGIN_OK;
+}
+
+static margin_status pick_winner(draws *d) {
+    double best = -1;
+    d->winner = 0;
+    if (d->count == 1) return MARGIN_OK;
+    MG_TRY(visit(d, gain_block));
+    for (int64_t l = 0; l < d->count; l++) {
+        double gain = 0;
+        for (int64_t b = 0; b < d->block_count; b++)
+            gain += d->gains[b * MG_TILE + l];
+        if (gain > best) {
+            best = gain;
+            d->winner = l;
+        }
+    }
+    return MARGIN_OK;
+}
+
+static margin_status choose_next(draws *d) {
+    mg_kmeans_run *run = d->run;
+    const mg_kmeans_task *task = run->task;
+    const double total = total_of(d);
+    MG_REQUIRE(total > 0, task->error, MARGIN_ERROR_DATA,
+               "the data has only %lld different rows and cannot make %lld clusters; ask for fewer",
+               (long long)d->chosen, (long long)task->k);
+    MG_REQUIRE(isfinite(total), task->error, MARGIN_ERROR_DATA,
+               "the squared distances of rows leave the range of numbers; bring the columns to one "
+               "scale first: standardize | ...");
+    d->count = d->plus && d->chosen > 0 ? MG_MIN(MG_TILE, 2 + (int64_t)log((double)task->k)) : 1;
+    for (int64_t l = 0; l < d->count; l++)
+        d->rows[l] =
+            draw_row(d, total, (uint64_t)d->round << 40 | (uint64_t)d->chosen << 4 | (uint64_t)l);
+    prepare_candidates(d);
+    MG_TRY(pick_winner(d));
+    MG_TRY(visit(d, settle_block));
+    memcpy(run->centres + d->chosen * run->n, d->candidates + d->winner * run->n,
+           (size_t)run->n * sizeof *run->centres);
+    d->chosen++;
+    return MARGIN_OK;
+}
+
+/* ---- Entry ----------------------------------------------------------------------------------- */
+
+static margin_status start_draws(draws *d) {
+    mg_kmeans_run *run = d->run;
+    const mg_kmeans_task *task = run->task;
+    mg_heap *heap = task->context->heap;
+    const char *purpose = "the start of k-means";
+    d->block_count = (task->count + run->block_rows - 1) / run->block_rows;
+    MG_NEW(heap, d->block_sums, d->block_count, purpose, task->error);
+    MG_NEW(heap, d->gains, d->block_count * MG_TILE, purpose, task->error);
+    MG_NEW(heap, d->candidates, MG_TILE * run->n, purpose, task->error);
+    MG_NEW(heap, d->tile, MG_TILE * run->n, purpose, task->error);
+    MG_NEW(heap, d->reach, MG_TILE * task->k, purpose, task->error);
+    MG_NEW(heap, d->least_reach, task->k, purpose, task->error);
+    memset(d->reach, 0, (size_t)(MG_TILE * task->k) * sizeof *d->reach);
+    memset(d->block_sums, 0, (size_t)d->block_count * sizeof *d->block_sums);
+    for (int64_t i = 0; i < task->count; i++) {
+        run->near[i] = 1;
+        run->labels[i] = 0;
+        d->block_sums[i / run->block_rows] += weight_of(run, i);
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round) {
+    const mg_kmeans_task *task = run->task;
+    mg_heap *heap = task->context->heap;
+    draws d = {.run = run, .round = round, .plus = task->start == MG_START_PLUS};
+    margin_status status;
+    if (task->start == MG_START_GIVEN) {
+        memcpy(run->centres, task->given, (size_t)(task->k * run->n) * sizeof *run->centres);
+        return MARGIN_OK;
+    }
+    MG_GO(start_draws(&d));
+    while (d.chosen < task->k)
+        MG_GO(choose_next(&d));
+    status = MARGIN_OK;
+done:
+    mg_free(heap, d.least_reach);
+    mg_free(heap, d.reach);
+    mg_free(heap, d.tile);
+    mg_free(heap, d.candidates);
+    mg_free(heap, d.gains);
+    mg_free(heap, d.block_sums);
+    return status;
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+typedef struct axis_order {
+    const double *centres;
+    int64_t n, axis;
+} axis_order;
+
+static bool before_on_axis(int64_t a, int64_t b, const void *argument) {
+    const axis_order *o = argument;
+    return o->centres[a * o->n + o->axis] < o->centres[b * o->n + o->axis];
+}
+
+static int64_t widest_axis(const double *centres, int64_t n, const int64_t *items, int64_t count) {
+    int64_t widest = 0;
+    double width = -1;
+    for (int64_t j = 0; j < n; j++) {
+        double low = centres[items[0] * n + j], high = low;
+        for (int64_t c = 1; c < count; c++) {
+            low = MG_MIN(low, centres[items[c] * n + j]);
+            high = MG_MAX(high, centres[items[c] * n + j]);
+        }
+        if (!(high - low > width)) continue;
+        width = high - low;
+        widest = j;
+    }
+    return widest;
+}
+
+/* Halves the centres on their widest axis until a tile is left; depth: log2 of their number. */
+static void bisect(const mg_kmeans_run *run, int64_t *items, int64_t count, int64_t *scratch) {
+    if (count <= MG_TILE) return;
+    const axis_order order = {run->centres, run->n,
+                              widest_axis(run->centres, run->n, items, count)};
+    const int64_t half = (mg_tile_count(count) + 1) / 2 * MG_TILE;
+    mg_sort(items, count, scratch, before_on_axis, &order);
+    bisect(run, items, half, scratch);
+    bisect(run, items + half, count - half, scratch);
+}
+
+margin_status mg_kmeans_group(mg_kmeans_run *run) {
+    const int64_t k = run->task->k;
+    mg_heap *heap = run->task->context->heap;
+    int64_t *items;
+    MG_NEW(heap, items, 2 * k, "the order of the centres", run->task->error);
+    for (int64_t c = 0; c < k; c++)
+        items[c] = c;
+    bisect(run, items, k, items + k);
+    for (int64_t l = 0; l < k; l++) {
+        run->order[l] = (int32_t)items[l];
+        run->lane[items[l]] = (int32_t)l;
+    }
+    mg_free(heap, items);
+    mg_tile_pack(run->centres, run->order, k, run->n, run->tiles);
+    return MARGIN_OK;
+}

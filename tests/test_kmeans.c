@@ -1,0 +1,407 @@
+/* k-means against plain Lloyd iterations from the same start, scikit-learn, and properties of a
+ * fixed point. */
+#include "model_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static margin_error error;
+#define OK(expression)                                                                             \
+    do {                                                                                           \
+        if ((expression) < 0) fail_msg("%s", error.text);                                          \
+    } while (0)
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    int64_t rows, columns, k;
+    double *x, *w, *start;
+} points;
+
+/* Rows around k places; the first k rows, spread over the places, are a start. */
+static points points_make(int64_t rows, int64_t columns, int64_t k, double spread, uint64_t seed) {
+    points p = {rows,
+                columns,
+                k,
+                calloc((size_t)(rows * columns), sizeof(double)),
+                calloc((size_t)rows, sizeof(double)),
+                calloc((size_t)(k * columns), sizeof(double))};
+    double *places = calloc((size_t)(k * columns), sizeof *places);
+    for (int64_t c = 0; c < k * columns; c++)
+        places[c] = 4 * support_normal(&seed);
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t c = (int64_t)(support_random(&seed) % (uint64_t)k);
+        p.w[i] = (double)(1 + i % 3);
+        for (int64_t j = 0; j < columns; j++)
+            p.x[i * columns + j] = places[c * columns + j] + spread * support_normal(&seed);
+    }
+    memcpy(p.start, p.x, (size_t)(k * columns) * sizeof *p.start);
+    free(places);
+    return p;
+}
+
+static void points_free(points *p) {
+    free(p->x);
+    free(p->w);
+    free(p->start);
+}
+
+static margin_data points_data(const points *p, bool weighted) {
+    margin_data data = {.x = margin_dense_f64(p->x, p->rows, p->columns, p->columns)};
+    if (weighted) data.weights = margin_values_f64(p->w, p->rows);
+    return data;
+}
+
+/* "kmeans(k=.., centres="...")" for a start; free() it. */
+static char *spec_of(const points *p, const char *more) {
+    const size_t size = 200 + (size_t)(p->k * p->columns) * 30;
+    char *text = malloc(size), number[MARGIN_NUMBER_TEXT];
+    int used = snprintf(text, size, "kmeans(k=%d%s, centres=\"", (int)p->k, more);
+    for (int64_t c = 0; c < p->k * p->columns; c++) {
+        margin_number_print_f64(p->start[c], number);
+        used += snprintf(text + used, size - (size_t)used, "%s ", number);
+    }
+    snprintf(text + used, size - (size_t)used, "\")");
+    return text;
+}
+
+/* ---- Plain Lloyd ----------------------------------------------------------------------------- */
+
+static double plain_square(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t j = 0; j < n; j++)
+        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
+}
+
+static int64_t plain_nearest(const points *p, const double *centres, int64_t i, double *square) {
+    int64_t best = 0;
+    *square = 0;
+    for (int64_t c = 0; c < p->k; c++) {
+        const double d = plain_square(p->x + i * p->columns, centres + c * p->columns, p->columns);
+        if (c > 0 && d >= *square) continue;
+        *square = d;
+        best = c;
+    }
+    return best;
+}
+
+/* From p->start; labels and centres at the end; iterations. */
+static int plain_lloyd(const points *p, bool weighted, int most, double *centres, int64_t *labels,
+                       double *inertia) {
+    const int64_t n = p->columns, k = p->k;
+    double *sums = calloc((size_t)(k * n), sizeof *sums), *sizes = calloc((size_t)k, sizeof *sizes);
+    int round = 0;
+    memcpy(centres, p->start, (size_t)(k * n) * sizeof *centres);
+    for (bool moved = true; moved && round < most; round++) {
+        moved = false;
+        memset(sums, 0, (size_t)(k * n) * sizeof *sums);
+        memset(sizes, 0, (size_t)k * sizeof *sizes);
+        for (int64_t i = 0; i < p->rows; i++) {
+            double square;
+            const int64_t c = plain_nearest(p, centres, i, &square);
+            moved = moved || round == 0 || c != labels[i];
+            labels[i] = c;
+            sizes[c] += weighted ? p->w[i] : 1;
+            for (int64_t j = 0; j < n; j++)
+                sums[c * n + j] += (weighted ? p->w[i] : 1) * p->x[i * n + j];
+        }
+        for (int64_t c = 0; c < k; c++)
+            for (int64_t j = 0; j < n && sizes[c] > 0; j++)
+                centres[c * n + j] = sums[c * n + j] / sizes[c];
+    }
+    *inertia = 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        double square;
+        labels[i] = plain_nearest(p, centres, i, &square);
+        *inertia += (weighted ? p->w[i] : 1) * square;
+    }
+    free(sums);
+    free(sizes);
+    return round;
+}
+
+/* The bounds must not change a single label: clusters apart and blurred, few and many. */
+static void test_plain_lloyd(void **state) {
+    const struct {
+        int64_t rows, columns, k;
+        double spread;
+    } cases[] = {{300, 2, 3, 1},   {500, 5, 9, 4},   {400, 1, 17, 2},
+                 {500, 13, 24, 3}, {2200, 3, 40, 4}, {200, 40, 8, 5}};
+    for (size_t t = 0; t < sizeof cases / sizeof cases[0]; t++)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            points p =
+                points_make(cases[t].rows, cases[t].columns, cases[t].k, cases[t].spread, 40 + t);
+            double *centres = calloc((size_t)(p.k * p.columns), sizeof *centres), inertia;
+            int64_t *labels = calloc((size_t)p.rows, sizeof *labels);
+            int64_t *found = calloc((size_t)p.rows, sizeof *found);
+            plain_lloyd(&p, weighted, 1000, centres, labels, &inertia);
+            char *spec = spec_of(&p, ", max_iter=1000");
+            margin_data data = points_data(&p, weighted);
+            margin_report report, verified;
+            margin_model *model = fit_text(*state, spec, &data, &report);
+            assert_int_equal(report.status, MARGIN_OK);
+            assert_true(report.gap == 0 && margin_report_item_value(&report, "moved") == 0);
+            assert_close(report.objective, inertia, 1e-12);
+            OK(margin_predict(model, &data.x, found, &error));
+            assert_memory_equal(found, labels, (size_t)p.rows * sizeof *labels);
+            for (int64_t c = 0; c < p.k; c++)
+                for (int64_t j = 0; j < p.columns; j++)
+                    assert_close(margin_model_centre(model, c)[j], centres[c * p.columns + j],
+                                 1e-10);
+            assert_int_equal(margin_verify(*state, model, &data, &verified, &error), MARGIN_OK);
+            p.x[0] += 1; /* not the data it was trained on */
+            assert_int_equal(margin_verify(*state, model, &data, &verified, &error),
+                             MARGIN_STOPPED_STALLED);
+            margin_model_free(model);
+            free(spec);
+            free(found);
+            free(labels);
+            free(centres);
+            points_free(&p);
+        }
+}
+
+/* scikit-learn 1.9, KMeans(4, init=first four rows, n_init=1, tol=0). */
+static void test_scikit_learn(void **state) {
+    points p = points_make(60, 3, 4, 1, 1);
+    for (int i = 0; i < 60; i++) {
+        p.w[i] = 1 + (i % 3) / 2.0;
+        for (int j = 0; j < 3; j++)
+            p.x[i * 3 + j] = (i * 7 + j * 13 + i * j * 3) % 17 / 4.0 + (i % 4) * 2 * (j != 1);
+    }
+    memcpy(p.start, p.x, 12 * sizeof *p.start);
+    char *spec = spec_of(&p, "");
+    const double inertia[2] = {214.19154135338346, 320.96285511363635};
+    for (int weighted = 0; weighted < 2; weighted++) {
+        margin_data data = points_data(&p, weighted);
+        margin_report report;
+        margin_model *model = fit_text(*state, spec, &data, &report);
+        assert_close(report.objective, inertia[weighted], 1e-13);
+        margin_model_free(model);
+    }
+    free(spec);
+    points_free(&p);
+}
+
+/* ---- Starts, restarts, threads ----------------------------------------------------------------
+ */
+
+/* Well apart: k-means++ finds them all, whatever the seed. */
+static void test_starts(void **state) {
+    points p = points_make(300, 4, 12, 0.01, 9);
+    margin_data data = points_data(&p, false);
+    double *centres = calloc(48, sizeof *centres), inertia;
+    int64_t *labels = calloc(300, sizeof *labels);
+    (void)plain_lloyd(&p, false, 1, centres, labels, &inertia);
+    for (int seed = 0; seed < 3; seed++) {
+        margin_context_options options = {.size = sizeof options, .seed = (uint64_t)seed};
+        margin_context *context = NULL;
+        OK(margin_context_create(&options, &context, &error));
+        margin_report report, more;
+        margin_model *model = fit_text(context, "kmeans(k=12)", &data, &report);
+        assert_true(report.objective < 300 * 4 * 0.01 * 0.01 * 1.2);
+        margin_model_free(model);
+        model = fit_text(context, "kmeans(k=12, start=sample, restarts=1)", &data, &report);
+        margin_model *best =
+            fit_text(context, "kmeans(k=12, start=sample, restarts=8)", &data, &more);
+        assert_true(more.objective <= report.objective);
+        assert_true(margin_report_item_value(&more, "best_run") >= 1);
+        margin_model_free(best);
+        margin_model_free(model);
+        margin_context_free(context);
+    }
+    (void)state;
+    free(labels);
+    free(centres);
+    points_free(&p);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    points p = points_make(5000, 5, 20, 3, 21);
+    float *single = malloc((size_t)(p.rows * p.columns) * sizeof *single);
+    for (int64_t v = 0; v < p.rows * p.columns; v++)
+        single[v] = (float)p.x[v];
+    const char *const specs[] = {"kmeans(k=20, restarts=2)", "kmeans(k=20, start=sample)",
+                                 "kmeans(k=20, restarts=1, tol=1e-3)",
+                                 "kmeans(k=20, restarts=1, max_iter=3)"};
+    for (size_t n = 0; n < sizeof specs / sizeof specs[0]; n++) {
+        margin_data data = points_data(&p, n == 1);
+        if (n == 2) data.x = margin_dense_f32(single, p.rows, p.columns, p.columns);
+        margin_model *first = NULL;
+        for (int threads = 1; threads <= 4; threads++) {
+            margin_context *context = support_context(NULL, threads);
+            margin_report report, found;
+            margin_model *model = fit_text(context, specs[n], &data, &report);
+            if (n == 2) assert_true(report.status == MARGIN_OK && report.gap <= 1e-3);
+            if (n == 3) assert_true(report.status == MARGIN_STOPPED_ITERATIONS);
+            if (threads == 1 && margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
+                fail_msg("%s", found.reason);
+            if (!first) {
+                first = model;
+            } else {
+                assert_same_model(first, model);
+                margin_model_free(model);
+            }
+            margin_context_free(context);
+        }
+        margin_model_free(first);
+    }
+    free(single);
+    points_free(&p);
+}
+
+/* ---- Empty clusters, duplicates ---------------------------------------------------------------
+ */
+
+/* Two of the centres are far from every row: they get the farthest rows. */
+static void test_empty_clusters(void **state) {
+    const double x[12] = {0, 0.5, 1, 1.5, 10, 10.5, 11, 11.5, 50, 50.5, 51, 90};
+    margin_data data = {.x = margin_dense_f64(x, 12, 1, 1)};
+    margin_report report, found;
+    margin_model *model =
+        fit_text(*state, "kmeans(k=4, centres=\"5 1000 2000 6\")", &data, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    assert_true(margin_report_item_value(&report, "relocated") >= 2);
+    double total = 0;
+    for (int c = 0; c < 4; c++) {
+        assert_true(margin_model_cluster_size(model, c) > 0);
+        total += margin_model_cluster_size(model, c);
+    }
+    assert_true(total == 12);
+    assert_close(report.objective, 2 * 1.25 + 0.5, 1e-12);
+    assert_int_equal(margin_verify(*state, model, &data, &found, &error), MARGIN_OK);
+    assert_null(margin_model_centre(model, 4));
+    assert_true(isnan(margin_model_cluster_size(model, -1)));
+    margin_model_free(model);
+}
+
+static void test_refusals(void **state) {
+    const double x[12] = {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1};
+    margin_data data = {.x = margin_dense_f64(x, 6, 2, 2)};
+    fit_refused(*state, "kmeans(k=4)", &data, MARGIN_ERROR_DATA,
+                "only 3 different rows and cannot make 4 clusters");
+    fit_refused(*state, "kmeans(k=4, start=sample)", &data, MARGIN_ERROR_DATA,
+                "only 3 different rows");
+    fit_refused(*state, "kmeans(k=4, centres=\"1 1 2 2 3 3 4 4\")", &data, MARGIN_ERROR_DATA,
+                "fewer different rows than the 4 clusters");
+    fit_refused(*state, "kmeans(k=7)", &data, MARGIN_ERROR_DATA, "6 rows cannot make 7 clusters");
+    fit_refused(*state, "kmeans(k=2, centres=\"1 2 3\")", &data, MARGIN_ERROR_SPEC,
+                "centres has 3 numbers, and 2 clusters of 2 columns need 4");
+    fit_refused(*state, "kmeans(k=2, start=sample, centres=\"1 2 3 4\")", &data, MARGIN_ERROR_SPEC,
+                "exclude each other");
+    margin_model *model = fit_text(*state, "kmeans(k=3)", &data, NULL);
+    assert_close(margin_model_report(model)->objective, 0, 1e-30);
+    margin_model_free(model);
+    model = fit_text(*state, "kmeans(k=1)", &data, NULL); /* the mean */
+    assert_close(margin_model_centre(model, 0)[1], 10.0 / 6, 1e-15);
+    assert_true(isnan(margin_report_item_value(margin_model_report(model), "simple_silhouette")));
+    margin_model_free(model);
+    double wide[12];
+    for (int v = 0; v < 12; v++)
+        wide[v] = (v - 6) * 1e200;
+    data.x.values = wide;
+    fit_refused(*state, "kmeans(k=3)", &data, MARGIN_ERROR_DATA, "range of numbers");
+}
+
+/* Tiny and huge units: the bounds are single precision, the result is not. */
+static void test_units(void **state) {
+    points p = points_make(800, 3, 10, 2, 33);
+    margin_report plain, scaled;
+    margin_data data = points_data(&p, false);
+    margin_model *model = fit_text(*state, "kmeans(k=10, restarts=1)", &data, &plain);
+    margin_model_free(model);
+    for (int n = 0; n < 4; n++) {
+        const double units[4] = {0x1p-140, 0x1p-500, 0x1p140, 0x1p480};
+        points q = points_make(800, 3, 10, 2, 33);
+        for (int64_t v = 0; v < 2400; v++)
+            q.x[v] *= units[n];
+        data = points_data(&q, false);
+        model = fit_text(*state, "kmeans(k=10, restarts=1)", &data, &scaled);
+        assert_int_equal(scaled.iterations, plain.iterations);
+        assert_close(scaled.objective / units[n] / units[n], plain.objective, 1e-12);
+        margin_model_free(model);
+        points_free(&q);
+    }
+    points_free(&p);
+}
+
+/* ---- Model ----------------------------------------------------------------------------------- */
+
+static void test_model(void **state) {
+    points p = points_make(300, 6, 5, 1, 3);
+    margin_data data = points_data(&p, false);
+    margin_model *model = fit_text(*state, "standardize | kmeans(k=5)", &data, NULL), *copy = NULL;
+    void *bytes = NULL;
+    int64_t length = 0, labels[300];
+    double *scores = scores_of(model, &data.x);
+    assert_int_equal(margin_model_task(model), MARGIN_CLUSTER);
+    assert_int_equal(margin_model_class_count(model), 5);
+    assert_null(margin_model_class_name(model, 0));
+    OK(margin_predict(model, &data.x, labels, &error));
+    double sizes[5] = {0};
+    for (int i = 0; i < 300; i++) {
+        sizes[labels[i]]++;
+        for (int c = 0; c < 5; c++)
+            assert_true(scores[i * 5 + c] <= scores[i * 5 + labels[i]] && scores[i * 5 + c] <= 0);
+    }
+    for (int c = 0; c < 5; c++)
+        assert_true(sizes[c] == margin_model_cluster_size(model, c));
+    OK(margin_model_encode(model, &bytes, &length, &error));
+    OK(margin_model_decode(*state, bytes, length, &copy, &error));
+    assert_same_model(model, copy);
+    double *again = scores_of(copy, &data.x);
+    assert_memory_equal(scores, again, 1500 * sizeof *scores);
+    margin_bytes_free(model, bytes);
+    margin_model_free(copy);
+    margin_model_free(model);
+    free(scores);
+    free(again);
+    points_free(&p);
+}
+
+static margin_status fit_body(margin_context *context, void *user, margin_error *failure) {
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    margin_report found;
+    margin_status status =
+        margin_spec_parse(context, "kmeans(k=9, restarts=2, max_iter=4)", &spec, failure);
+    if (status >= 0) status = margin_fit(context, spec, user, &model, NULL, failure);
+    if (status >= 0) status = margin_verify(context, model, user, &found, failure);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    return status < 0 ? status : MARGIN_OK;
+}
+
+static void test_allocations(void **state) {
+    (void)state;
+    points p = points_make(120, 3, 9, 2, 7);
+    margin_data data = points_data(&p, true);
+    assert_true(support_fail_each_allocation(1, fit_body, &data) > 20);
+    assert_true(support_fail_each_allocation(3, fit_body, &data) > 20);
+    points_free(&p);
+}
+
+static int open_context(void **state) {
+    *state = support_context(NULL, 2);
+    return 0;
+}
+
+static int close_context(void **state) {
+    margin_context_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain_lloyd),    cmocka_unit_test(test_scikit_learn),
+        cmocka_unit_test(test_starts),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_empty_clusters), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_units),          cmocka_unit_test(test_model),
+        cmocka_unit_test(test_allocations),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
