@@ -22,8 +22,8 @@ static const mg_stage *const stages[] = {
 static const mg_learner *const learners[] = {
     &mg_learner_elastic_net,
     &mg_learner_exponential,
-    &mg_learner_lasso,
     &mg_learner_kmeans,
+    &mg_learner_lasso,
     &mg_learner_least_squares,
     &mg_learner_logistic,
     &mg_learner_naive_bayes,
