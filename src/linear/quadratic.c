@@ -50,10 +50,14 @@ static double violation(const descent *d, int64_t k) {
 static void move(descent *d, int64_t k) {
     mg_quadratic *q = d->q;
     const double bend = q->h[k * q->stride + k], before = q->u[k];
-    if (!(bend > 0.0)) return;
-    const double point = before - q->r[k] / bend;
-    const double short_of = fabs(point) - lambda_of(d, k) / bend;
-    const double next = short_of > 0.0 ? copysign(short_of, point) : 0.0;
+    double next = 0.0;
+    if (bend > 0.0) {
+        const double point = before - q->r[k] / bend;
+        const double short_of = fabs(point) - lambda_of(d, k) / bend;
+        if (short_of > 0.0) next = copysign(short_of, point);
+    } else if (fabs(q->r[k]) > lambda_of(d, k)) {
+        return; /* it falls for ever */
+    }
     const double change = next - before;
     if (!(fabs(change) > still * fabs(before)) || !isfinite(next)) return;
     q->u[k] = next;

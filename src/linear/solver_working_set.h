@@ -46,6 +46,7 @@ typedef struct mg_working {
     double constant_value; /* P with w = 0 and the best intercept */
     double violation;      /* of the optimality conditions at `here`, as a share of kappa */
     double slope;          /* of P along the last step */
+    double caution;        /* 0..1: share of the curvature's bound in the model */
     double strictness;     /* share of the tolerance that the gap must reach before a proof */
     double best_gap;       /* least so far */
     int64_t idle_steps;    /* since it, or the value, last fell by what counts */
@@ -59,6 +60,8 @@ void mg_working_choose(mg_working *s, bool *same);
 
 /* solver_working_set_model.c: memory, the matrix and the step. */
 margin_status mg_working_build(mg_working *s);
+/* Learns from a step of length t, 0..1, how cautious the next model must be. */
+void mg_working_learn(mg_working *s, double t);
 /* there.w and there.b, the best point of the model, and s->slope. */
 margin_status mg_working_solve(mg_working *s);
 void mg_working_model_free(mg_working *s);
