@@ -1,0 +1,484 @@
+/* Lasso, elastic net and the l1_ratio of logistic regression as people call them: known answers,
+ * values of another program, limits at which they are other learners, and bad input.
+ *
+ * The values were computed with scikit-learn 1.9.1 (Lasso, ElasticNet, LogisticRegression with
+ * solver="saga"), then corrected on their signs with Newton's method in NumPy. */
+#include "model_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static margin_context *context;
+
+static int set_up(void **state) {
+    (void)state;
+    context = support_context(NULL, 2);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    margin_context_free(context);
+    return 0;
+}
+
+/* A fit that converges to a proven optimum, which verification confirms. */
+static margin_model *fit_proven(const char *spec, const margin_data *data, margin_report *report) {
+    margin_report own, again;
+    margin_error error = {0};
+    if (!report) report = &own;
+    margin_model *model = fit_text(context, spec, data, report);
+    if (report->status != MARGIN_OK) fail_msg("%s: %s", spec, report->reason);
+    if (margin_verify(context, model, data, &again, &error) < 0) fail_msg("%s", error.text);
+    assert_int_equal(again.status, MARGIN_OK);
+    assert_close(again.objective, report->objective, 1e-12);
+    assert_true(fabs(again.gap - report->gap) <= 1e-9);
+    return model;
+}
+
+static int64_t nonzero(const margin_model *model, int64_t columns) {
+    int64_t count = 0;
+    for (int64_t j = 0; j < columns; j++)
+        count += margin_model_weights(model, 0)[j] != 0;
+    return count;
+}
+
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+enum { ROWS = 8, COLUMNS = 7 };
+static const double target[ROWS] = {3, -1, 4, 1, -5, 9, 2, -6};
+
+/* Columns of +1 and -1 that are orthogonal to each other and to the constant (Hadamard). */
+static margin_data orthogonal(double x[ROWS * COLUMNS]) {
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++) {
+            int bits = i & (j + 1), odd = 0;
+            for (; bits; bits >>= 1)
+                odd ^= bits & 1;
+            x[i * COLUMNS + j] = odd ? -1 : 1;
+        }
+    return (margin_data){.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                         .y = margin_values_f64(target, ROWS)};
+}
+
+/* sum (f-y)^2 + alpha ((1-r) |w|^2 + 2 r |w|_1) comes apart by columns: w_j is x_j.y, moved towards
+ * 0 by alpha r and divided by 8 + alpha (1-r). */
+static void test_soft_threshold(void **state) {
+    const double alphas[] = {0.5, 3, 11, 1000}, ratios[] = {1, 0.5, 0.05};
+    double x[ROWS * COLUMNS], mean = 0;
+    (void)state;
+    const margin_data data = orthogonal(x);
+    for (int i = 0; i < ROWS; i++)
+        mean += target[i] / ROWS;
+    for (int a = 0; a < 4; a++)
+        for (int r = 0; r < 3; r++) {
+            char spec[100];
+            snprintf(spec, sizeof spec, "elastic-net(alpha=%g, l1_ratio=%g, tol=1e-12)", alphas[a],
+                     ratios[r]);
+            margin_model *model = fit_proven(spec, &data, NULL);
+            for (int j = 0; j < COLUMNS; j++) {
+                double product = 0;
+                for (int i = 0; i < ROWS; i++)
+                    product += x[i * COLUMNS + j] * target[i];
+                const double left = fmax(fabs(product) - alphas[a] * ratios[r], 0);
+                const double w = copysign(left, product) / (8 + alphas[a] * (1 - ratios[r]));
+                assert_close(margin_model_weights(model, 0)[j], w, 1e-13);
+                if (left == 0) assert_true(margin_model_weights(model, 0)[j] == 0);
+            }
+            assert_close(margin_model_intercept(model, 0), mean, 1e-14);
+            margin_model_free(model);
+        }
+}
+
+/* The three spellings are one penalty, and lasso is the elastic net of ratio 1. */
+static void test_spellings(void **state) {
+    const char *const specs[] = {"lasso(alpha=3, tol=1e-12)", "lasso(lambda=0.375, tol=1e-12)",
+                                 "lasso(C=0.16666666666666666, tol=1e-12)",
+                                 "elastic-net(alpha=3, l1_ratio=1, tol=1e-12)"};
+    const double objective[] = {1, 1.0 / 8, 1.0 / 6, 1};
+    double x[ROWS * COLUMNS];
+    margin_report first, report;
+    (void)state;
+    const margin_data data = orthogonal(x);
+    margin_model *model = fit_proven(specs[0], &data, &first);
+    for (int k = 0; k < 4; k++) {
+        margin_model *other = fit_proven(specs[k], &data, &report);
+        for (int j = 0; j < COLUMNS; j++)
+            assert_close(margin_model_weights(model, 0)[j], margin_model_weights(other, 0)[j],
+                         1e-13);
+        assert_close(report.objective, first.objective * objective[k], 1e-13);
+        assert_close(margin_report_item_value(&report, "alpha"), 3, 1e-14);
+        assert_close(margin_report_item_value(&report, "lambda"), 0.375, 1e-14);
+        assert_close(margin_report_item_value(&report, "lambda_max"),
+                     margin_report_item_value(&first, "lambda_max"), 1e-13);
+        margin_model_free(other);
+    }
+    assert_string_equal(first.formula, "sum (f-y)^2 + 2 alpha |w|_1");
+    assert_true(margin_report_item_value(&first, "nonzero") == (double)nonzero(model, COLUMNS));
+    margin_model_free(model);
+}
+
+/* From lambda_max on all weights are 0 exactly, and the intercept is the mean. */
+static void test_all_zero(void **state) {
+    double x[ROWS * COLUMNS], most = 0;
+    margin_report report;
+    char spec[100];
+    (void)state;
+    const margin_data data = orthogonal(x);
+    for (int j = 0; j < COLUMNS; j++) {
+        double product = 0;
+        for (int i = 0; i < ROWS; i++)
+            product += x[i * COLUMNS + j] * target[i];
+        most = fmax(most, fabs(product) / ROWS);
+    }
+    margin_model *model = fit_proven("lasso(lambda=1000)", &data, &report);
+    assert_int_equal(nonzero(model, COLUMNS), 0);
+    assert_close(margin_report_item_value(&report, "lambda_max"), most, 1e-14);
+    margin_model_free(model);
+    snprintf(spec, sizeof spec, "lasso(lambda=%.17g)", most);
+    model = fit_proven(spec, &data, NULL);
+    assert_int_equal(nonzero(model, COLUMNS), 0);
+    assert_close(margin_model_intercept(model, 0), 7.0 / 8, 1e-14);
+    margin_model_free(model);
+    snprintf(spec, sizeof spec, "lasso(lambda=%.17g)", most * 0.9999);
+    model = fit_proven(spec, &data, NULL);
+    assert_int_equal(nonzero(model, COLUMNS), 1);
+    margin_model_free(model);
+}
+
+/* ---- Other learners in the limit ------------------------------------------------------------- */
+
+static void test_limits(void **state) {
+    const char *const pairs[][2] = {{"lasso(alpha=0)", "least-squares"},
+                                    {"lasso(lambda=0)", "least-squares"},
+                                    {"lasso(C=inf)", "least-squares"},
+                                    {"elastic-net(alpha=0)", "least-squares"},
+                                    {"elastic-net(l1_ratio=0)", "ridge"},
+                                    {"elastic-net(lambda=0.5, l1_ratio=0)", "ridge(lambda=0.5)"}};
+    (void)state;
+    sample *s = sample_make(60, 5, 2, 0.2, 3);
+    const margin_data data = {.x = sample_view(s, DENSE_F64),
+                              .y = margin_values_f64(s->f64 + 1, 60)};
+    for (int k = 0; k < 6; k++) {
+        margin_report report, other;
+        margin_model *model = fit_proven(pairs[k][0], &data, &report);
+        margin_model *same = fit_proven(pairs[k][1], &data, &other);
+        for (int j = 0; j < 5; j++)
+            assert_true(margin_model_weights(model, 0)[j] == margin_model_weights(same, 0)[j]);
+        if (k >= 4) assert_string_equal(report.formula, other.formula);
+        margin_model_free(model);
+        margin_model_free(same);
+    }
+    /* and on the way there */
+    margin_model *near = fit_proven("lasso(alpha=1e-9)", &data, NULL);
+    margin_model *limit = fit_proven("least-squares", &data, NULL);
+    for (int j = 0; j < 5; j++)
+        assert_close(margin_model_weights(near, 0)[j], margin_model_weights(limit, 0)[j], 1e-7);
+    margin_model_free(near);
+    margin_model_free(limit);
+    sample_free(s);
+}
+
+/* ---- Values of another program --------------------------------------------------------------- */
+
+static margin_table *read_table(const char *path, const char *column, const char *ignore) {
+    margin_read_options options = {.size = sizeof options, .target = column, .ignore = ignore};
+    margin_table *table = NULL;
+    margin_error error = {0};
+    if (margin_table_read(context, path, &options, &table, &error) < 0) fail_msg("%s", error.text);
+    return table;
+}
+
+static void test_wine(void **state) {
+    static const struct {
+        const char *spec;
+        double objective, weights[13];
+    } cases[] = {
+        {"standardize | lasso(lambda=0.2, tol=1e-12)",
+         0.5302170716741,
+         {0, 0, 0, 0, 0, 0, 0, 0, 0.0676668674245, 0, 0, 0.000865136173555, 12.0121885044}},
+        {"standardize | lasso(lambda=0.05, tol=1e-12)",
+         0.3637637649548,
+         {0.046398766899, 0, -0.0165627624543, 0, 0.0249487439645, 0, 0, 0, 0.115647153877, 0,
+          0.00330015381514, 0.00115834747457, 11.6991096675}},
+        {"standardize | lasso(lambda=0.01, tol=1e-12)",
+         0.2910667124711,
+         {0.106978541961, 0.0986348128084, -0.0334958170007, 0, 0.0473868626932, 0.00311086280362,
+          -0.104591986131, -0.0976865633795, 0.148072664423, 0.0654267444706, 0.132960088689,
+          0.001069259084, 11.2909625084}},
+        {"standardize | elastic-net(lambda=0.1, tol=1e-12)",
+         0.3737984071767,
+         {0.0447795217783, 0, -0.017562305827, 0, 0.0386773836421, 0, 0, 0, 0.112793235871, 0, 0,
+          0.00109328734185, 11.7625173712}},
+        {"standardize | elastic-net(lambda=0.02, l1_ratio=0.9, tol=1e-12)",
+         0.3088380542177,
+         {0.0910040620187, 0.0660239534706, -0.0298851518532, 0, 0.0410286502009, 0,
+          -0.032516305477, -0.054605286578, 0.138411063399, 0, 0.106704162399, 0.00110030720369,
+          11.418250294}},
+    };
+    char path[SUPPORT_PATH];
+    (void)state;
+    margin_table *table =
+        read_table(support_source(path, "examples/data/wine.csv"), "alcohol", "cultivar");
+    const margin_data data = margin_table_data(table);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        margin_report report;
+        margin_model *model = fit_proven(cases[k].spec, &data, &report);
+        assert_close(report.objective, cases[k].objective, 1e-11);
+        for (int j = 0; j < 12; j++) {
+            assert_close(margin_model_weights(model, 0)[j], cases[k].weights[j], 1e-9);
+            assert_true((margin_model_weights(model, 0)[j] == 0) == (cases[k].weights[j] == 0));
+        }
+        assert_close(margin_model_intercept(model, 0), cases[k].weights[12], 1e-9);
+        margin_model_free(model);
+    }
+    margin_table_free(table);
+}
+
+/* Versicolor against virginica: rows 51 to 150. */
+static void test_iris(void **state) {
+    static const struct {
+        const char *spec;
+        double objective, weights[5];
+    } cases[] = {
+        {"logistic(l1_ratio=1, tol=1e-12)",
+         20.96028667274,
+         {-0.71224295535, 0, 4.15497957162, 4.00659113961, -22.5225254367}},
+        {"logistic(l1_ratio=1, C=0.1, tol=1e-12)",
+         5.207175990654,
+         {0, 0, 1.84741101342, 0, -9.03490441105}},
+        {"logistic(l1_ratio=1, C=10, solver=working_set, tol=1e-12)",
+         88.13622460734,
+         {-1.97571175606, -3.66056035328, 6.73128793738, 11.1823398109, -28.9629643642}},
+        {"logistic(l1_ratio=0.5, tol=1e-12)",
+         23.17249215934,
+         {-0.454526560745, -0.394592063695, 3.29017885584, 2.78836183279, -16.764259575}},
+    };
+    char path[SUPPORT_PATH];
+    int64_t selection[100];
+    (void)state;
+    margin_table *table = read_table(support_source(path, "examples/data/iris.csv"), NULL, NULL);
+    margin_data data = margin_table_data(table);
+    for (int i = 0; i < 100; i++)
+        selection[i] = 50 + i;
+    data.selection = selection;
+    data.selected = 100;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        margin_report report;
+        margin_model *model = fit_proven(cases[k].spec, &data, &report);
+        assert_close(report.objective, cases[k].objective, 1e-11);
+        for (int j = 0; j < 4; j++)
+            assert_close(margin_model_weights(model, 0)[j], cases[k].weights[j], 1e-7);
+        assert_close(margin_model_intercept(model, 0), cases[k].weights[4], 1e-7);
+        margin_model_free(model);
+    }
+    margin_table_free(table);
+}
+
+static void assert_objective(const char *name, const char *spec, double objective, int count) {
+    char path[SUPPORT_PATH];
+    margin_report report;
+    SUPPORT_DATA_OR_SKIP(path, name);
+    margin_table *table = read_table(path, NULL, NULL);
+    const margin_data data = margin_table_data(table);
+    margin_model_free(fit_proven(spec, &data, &report));
+    assert_close(report.objective, objective, 2e-6);
+    assert_true(margin_report_item_value(&report, "nonzero") == count);
+    margin_table_free(table);
+}
+
+static void test_sonar(void **state) {
+    (void)state;
+    assert_objective("tabular/sonar.csv", "standardize | logistic(l1_ratio=1)", 68.6984423668, 43);
+    assert_objective("tabular/sonar.csv", "standardize | logistic(l1_ratio=1, C=0.1)",
+                     12.0406328351, 12);
+    assert_objective("tabular/ionosphere.csv", "standardize | logistic(l1_ratio=1)", 83.81927565,
+                     24);
+}
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+/* The same in every layout and precision. */
+static void test_layouts(void **state) {
+    const char *const specs[] = {"lasso(alpha=4, tol=1e-12)", "elastic-net(tol=1e-12)",
+                                 "standardize | lasso(lambda=0.02, tol=1e-12)",
+                                 "logistic(l1_ratio=1, tol=1e-12)"};
+    (void)state;
+    sample *s = sample_make(300, 6, 2, 0.1, 77);
+    for (int k = 0; k < 4; k++) {
+        margin_model *first = NULL;
+        for (int layout = 0; layout < LAYOUTS; layout++) {
+            const margin_data data = sample_data(s, layout);
+            margin_model *model = fit_proven(specs[k], &data, NULL);
+            for (int j = 0; first && j < 6; j++)
+                assert_close(margin_model_weights(model, 0)[j], margin_model_weights(first, 0)[j],
+                             1e-7);
+            if (first) margin_model_free(model);
+            if (!first) first = model;
+        }
+        margin_model_free(first);
+    }
+    sample_free(s);
+}
+
+/* Many more columns than rows, sparse; a column without a value in it has weight 0. */
+static void test_wide_sparse(void **state) {
+    enum { WIDE = 3000, FEW = 60 };
+    double *values = malloc(FEW * 20 * sizeof *values), y[FEW];
+    int32_t *columns = malloc(FEW * 20 * sizeof *columns);
+    int64_t starts[FEW + 1] = {0}, at = 0;
+    uint64_t seed = 5;
+    (void)state;
+    for (int i = 0; i < FEW; i++) {
+        y[i] = support_normal(&seed);
+        for (int k = 0; k < 20; k++) {
+            columns[at] = (int32_t)((k * WIDE + (int)(support_uniform(&seed) * WIDE)) / 20);
+            if (columns[at] == 77) columns[at]++;
+            values[at++] = support_normal(&seed);
+        }
+        starts[i + 1] = at;
+    }
+    const char *const specs[] = {"lasso(alpha=0.5)", "lasso(alpha=1e-4)", "elastic-net(alpha=0.1)",
+                                 "standardize | lasso(lambda=0.01)"};
+    const margin_data data = {.x = margin_csr_f64(values, columns, starts, FEW, WIDE),
+                              .y = margin_values_f64(y, FEW)};
+    for (int k = 0; k < 4; k++) {
+        margin_model *model = fit_proven(specs[k], &data, NULL);
+        assert_true(margin_model_weights(model, 0)[77] == 0);
+        assert_true(nonzero(model, WIDE) > 0);
+        margin_model_free(model);
+    }
+    free(columns);
+    free(values);
+}
+
+static void test_few_rows(void **state) {
+    const double x[4] = {3, 4, 5, 6}, y[2] = {7, 7};
+    const char *const specs[] = {"lasso", "elastic-net", "lasso(alpha=1e-6)", "lasso(alpha=0)"};
+    margin_data data = {.x = margin_dense_f64(x, 1, 2, 2), .y = margin_values_f64(y, 1)};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        for (int rows = 1; rows <= 2; rows++) { /* one row, and a constant target */
+            data.x.rows = data.y.count = rows;
+            margin_model *model = fit_proven(specs[k], &data, NULL);
+            assert_true(margin_model_weights(model, 0)[0] == 0);
+            assert_true(margin_model_weights(model, 0)[1] == 0);
+            assert_close(margin_model_intercept(model, 0), 7, 1e-15);
+            margin_model_free(model);
+        }
+    }
+}
+
+static void test_weights(void **state) {
+    (void)state;
+    sample *s = sample_make(80, 5, 2, 0.1, 7);
+    double weights[80], left[80];
+    int64_t selection[80], kept = 0;
+    for (int i = 0; i < 80; i++) {
+        weights[i] = i % 4 == 2 ? 0 : 1;
+        left[i] = s->f64[5 * i] + 0.25 * s->f64[5 * i + 3] + s->labels[i];
+        if (weights[i] != 0) selection[kept++] = i;
+    }
+    for (int k = 0; k < 2; k++) {
+        const char *spec = k ? "logistic(l1_ratio=1, lambda=0.01)" : "lasso(lambda=0.05)";
+        margin_data data = {.x = sample_view(s, DENSE_F64),
+                            .y = margin_values_f64(k ? s->labels : left, 80)};
+        data.weights = margin_values_f64(weights, 80);
+        margin_model *weighted = fit_proven(spec, &data, NULL);
+        data.weights = (margin_vector){0};
+        data.selection = selection;
+        data.selected = kept;
+        margin_model *selected = fit_proven(spec, &data, NULL);
+        for (int j = 0; j < 5; j++)
+            assert_true(margin_model_weights(weighted, 0)[j] ==
+                        margin_model_weights(selected, 0)[j]);
+        margin_model_free(weighted);
+        margin_model_free(selected);
+    }
+    sample_free(s);
+}
+
+/* Each class against the rest, each with a choice of columns of its own. */
+static void test_classes(void **state) {
+    (void)state;
+    sample *s = sample_make(120, 6, 3, 0.05, 9);
+    const margin_data data = sample_data(s, DENSE_F64);
+    margin_report report;
+    margin_model *model = fit_proven("logistic(l1_ratio=1, C=0.2)", &data, &report);
+    int64_t zero = 0, most = 0;
+    for (int f = 0; f < 3; f++) {
+        int64_t here = 0;
+        for (int j = 0; j < 6; j++)
+            here += margin_model_weights(model, f)[j] != 0;
+        zero += 6 - here;
+        most = here > most ? here : most;
+    }
+    assert_true(zero > 0);
+    assert_true(margin_report_item_value(&report, "nonzero") == (double)most);
+    margin_model_free(model);
+    sample_free(s);
+}
+
+/* ---- Bad input ------------------------------------------------------------------------------- */
+
+static void test_refused(void **state) {
+    static const struct {
+        const char *spec, *part;
+    } cases[] = {{"lasso(alpha=-1)", "alpha"},
+                 {"lasso(lambda=inf)", "lambda"},
+                 {"lasso(C=0)", "C"},
+                 {"lasso(alpha=1, lambda=1)", "lambda"},
+                 {"lasso(l1_ratio=0.5)", "l1_ratio"},
+                 {"elastic-net(l1_ratio=1.5)", "l1_ratio"},
+                 {"elastic-net(l1_ratio=-0.1)", "l1_ratio"},
+                 {"elastic-net(tol=0)", "tol"},
+                 {"logistic(l1_ratio=2)", "l1_ratio"}};
+    margin_error error = {0};
+    margin_spec *spec = NULL;
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assert_int_equal(margin_spec_parse(context, cases[k].spec, &spec, &error),
+                         MARGIN_ERROR_SPEC);
+        assert_contains(error.text, cases[k].part);
+    }
+    sample *s = sample_make(40, 3, 2, 0.1, 1);
+    margin_data data = sample_data(s, DENSE_F64);
+    fit_refused(context, "logistic(solver=working_set)", &data, MARGIN_ERROR_SPEC,
+                "there is no |w|_1 in the penalty");
+    margin_model_free(
+        fit_text(context, "logistic(solver=gd, l1_ratio=1, max_iter=9)", &data, NULL));
+    fit_refused(context, "logistic(solver=lbfgs, l1_ratio=1)", &data, MARGIN_ERROR_SPEC,
+                "|w|_1 has corners");
+    s->labels[6] = (double)NAN;
+    fit_refused(context, "lasso", &data, MARGIN_ERROR_DATA, "row 7");
+    sample_free(s);
+}
+
+static void test_other_data_is_noticed(void **state) {
+    double x[ROWS * COLUMNS], y[ROWS];
+    margin_report report;
+    margin_error error = {0};
+    (void)state;
+    margin_data data = orthogonal(x);
+    memcpy(y, target, sizeof y);
+    data.y = margin_values_f64(y, ROWS);
+    margin_model *model = fit_proven("lasso(lambda=0.1)", &data, NULL);
+    y[3] += 0.5;
+    assert_int_equal(margin_verify(context, model, &data, &report, &error), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_soft_threshold), cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_all_zero),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_wine),           cmocka_unit_test(test_iris),
+        cmocka_unit_test(test_sonar),          cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_wide_sparse),    cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_weights),        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_other_data_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -69,6 +69,27 @@ void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, do
     job->trace->step(&record, job->trace->user);
 }
 
+/* The least kappa for which w = 0, where the solver has not come across it: a pass. */
+static margin_status find_limit(linear_run *run) {
+    mg_linear_solution *solution = &run->solution;
+    mg_design *d = &run->design;
+    double *memory, value;
+    if (!(run->objective.penalty.kappa > 0.0) || !run->objective.loss->smooth ||
+        !isnan(solution->l1_limit))
+        return MARGIN_OK;
+    MG_NEW(d->heap, memory, 2 * d->columns, "the limit of the penalty", run->fit->error);
+    mg_loss_point point = {.gradient = memory};
+    memset(memory, 0, (size_t)(2 * d->columns) * sizeof *memory);
+    const double b = mg_objective_constant(&run->objective, &value);
+    const margin_status status = mg_design_loss(d, run->objective.loss, memory + d->columns, b,
+                                                run->objective.c, &point, run->fit->error);
+    solution->l1_limit = 0.0;
+    for (int64_t j = 0; j < d->columns && status >= 0; j++)
+        solution->l1_limit = fmax(solution->l1_limit, fabs(point.gradient[j]));
+    mg_free(d->heap, memory);
+    return status;
+}
+
 /* ---- Report ---------------------------------------------------------------------------------- */
 
 static void fill_report(linear_run *run) {
@@ -183,8 +204,10 @@ static margin_status fit_run(linear_run *run, mg_loss_kind loss) {
     MG_TRY(mg_design_create(fit->context, fit->problem, &run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
                                &run->objective, fit->error));
+    run->solution.l1_limit = (double)NAN;
     MG_TRY(set_start(run));
     MG_TRY(solve(run));
+    MG_TRY(find_limit(run));
     fill_report(run);
     MG_TRY(make_hypothesis(run));
     return run->solution.status;

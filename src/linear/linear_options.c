@@ -142,6 +142,6 @@ void mg_linear_describe_sparsity(const mg_objective *objective, const double *w,
         nonzero += w[j] != 0.0;
     mg_report_set(report, "nonzero", (double)nonzero);
     mg_report_set(report, "l1_ratio", penalty->l1_ratio);
-    if (kappa_max > 0.0)
+    if (!isnan(kappa_max))
         mg_report_set(report, "lambda_max", kappa_max / penalty->kappa * penalty->lambda);
 }

@@ -24,7 +24,7 @@ mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *t
 /* The formula of the report: what P is, in the spelling of the penalty. */
 void mg_linear_describe(const mg_objective *objective, margin_report *report);
 /* With |w|_1 in the penalty, the items nonzero (weights that are not 0) and lambda_max (the least
- * lambda with which all are 0); kappa_max: the least such kappa, 0: not known. */
+ * lambda with which all are 0); kappa_max: the least such kappa, NaN: not known. */
 void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,
                                  margin_report *report);
 

@@ -291,20 +291,26 @@ static double best_constant(const verification *k) {
 /* The items of a penalty with |w|_1: how many weights are not 0, and from which lambda on all are:
  * the greatest slope of the loss where only the constant is fitted. Uses scores, dual and v. */
 static margin_status report_sparsity(verification *k) {
+    static const double rounding = 1e-12;
     const double constant = best_constant(k), *w = k->h->view.linear.weights;
     margin_report *report = &k->fit->report;
+    double terms = 0.0, limit;
     int64_t nonzero = 0;
-    if (!(k->penalty->kappa > 0.0)) return MARGIN_OK;
+    if (!(k->penalty->kappa > 0.0) || !k->loss->smooth) return MARGIN_OK;
     for (int64_t j = 0; j < k->columns; j++)
         nonzero += w[j] != 0.0;
     for (int64_t i = 0; i < k->problem->count; i++) {
         k->scores[i] = constant;
         k->dual[i] = sign_of(k, i) * k->c[i] * k->loss->slope(margin_at(k, i));
+        read_row(k, i, k->values);
+        for (int64_t j = 0; j < k->columns; j++)
+            terms = fmax(terms, fabs(k->dual[i] * k->values[j]));
     }
     MG_TRY(add_up(k));
+    limit = greatest(k) > rounding * terms ? greatest(k) : 0.0; /* constant columns, or target */
     mg_report_set(report, "nonzero", (double)nonzero);
     mg_report_set(report, "l1_ratio", k->penalty->l1_ratio);
-    mg_report_set(report, "lambda_max", greatest(k) / k->penalty->kappa * k->penalty->lambda);
+    mg_report_set(report, "lambda_max", limit / k->penalty->kappa * k->penalty->lambda);
     return MARGIN_OK;
 }
 

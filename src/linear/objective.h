@@ -73,7 +73,7 @@ typedef struct mg_linear_solution {
     double primal, dual, gap; /* gap = (primal - dual) / max(1, |primal|), dual from a feasible
                                  point; -inf and inf if no feasible point is at hand */
     int64_t iterations, passes;
-    double l1_limit; /* kappa > 0: the least kappa for which w = 0, where it was found, else 0 */
+    double l1_limit; /* kappa > 0: the least kappa for which w = 0, NaN: not found */
     margin_status status;
     char why[400];
 } mg_linear_solution;

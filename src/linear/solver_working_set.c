@@ -127,10 +127,10 @@ static void set_sizes(mg_working *s) {
 
 /* The least kappa with which w = 0 is best: the greatest slope there. */
 static void find_limit(mg_working *s) {
-    s->solution->l1_limit = 0.0;
+    double limit = 0.0;
     for (int64_t j = 0; j < s->columns; j++)
-        if (s->factor[j] > 0.0)
-            s->solution->l1_limit = fmax(s->solution->l1_limit, fabs(s->here.gradient[j]));
+        if (s->factor[j] > 0.0) limit = fmax(limit, fabs(s->here.gradient[j]));
+    s->solution->l1_limit = limit;
 }
 
 static margin_status go_to_start(mg_working *s) {

@@ -74,7 +74,8 @@ static void take_caution(mg_working *s) {
     const int8_t *sign = s->design->problem->sign;
     if (s->caution == 0.0 || !loss->margin_based || isinf(loss->curvature_bound)) return;
     for (int64_t i = 0; i < s->samples; i++) {
-        const double bound = s->objective->c[i] * curvature_bound(loss, sign[i] * s->here.scores[i]);
+        const double bound =
+            s->objective->c[i] * curvature_bound(loss, sign[i] * s->here.scores[i]);
         s->curvatures[i] += s->caution * fmax(bound - s->curvatures[i], 0.0);
     }
 }
