@@ -32,6 +32,12 @@ typedef struct mg_hypothesis_kind {
      */
     void (*scores)(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
                    double *out);
+    /* The same for all rows of x on the context's threads, the same bits; NULL: blocks of rows
+     * through `scores`. MEMORY, LIMIT, CANCELLED. */
+    margin_status (*scores_batch)(margin_context *context, const mg_hypothesis *h,
+                                  const margin_matrix *x, double *out, margin_error *error);
+    /* `scores` and `scores_batch` take dense f64 rows only; prediction expands others. */
+    bool dense;
     /* One hypothesis with the functions of all parts in order (NULL: cannot be combined). */
     margin_status (*combine)(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
                              mg_hypothesis **out, margin_error *error);

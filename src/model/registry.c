@@ -4,6 +4,7 @@
 #include "features/stages.h"
 #include "linear/least_squares.h"
 #include "linear/linear_learners.h"
+#include "neighbors/knn.h"
 #include "perceptron/perceptron.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ static const mg_learner *const learners[] = {
     &mg_learner_exponential,
     &mg_learner_kmeans,
     &mg_learner_lasso,
+    &mg_learner_knn,
     &mg_learner_least_squares,
     &mg_learner_logistic,
     &mg_learner_naive_bayes,
@@ -36,6 +38,7 @@ static const mg_hypothesis_kind *const kinds[] = {
     &mg_hypothesis_centres,
     &mg_hypothesis_expansion,
     &mg_hypothesis_linear,
+    &mg_hypothesis_neighbors,
 };
 /* clang-format on */
 

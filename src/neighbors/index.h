@@ -1,0 +1,30 @@
+/* The tensors of an index:
+ *
+ *   settings  F64, MG_SETTINGS numbers
+ *   centre    F64, columns
+ *   points    F32 or F64, rows x columns in order; with a tree 16 x leaves rows in its order
+ *   row, leaf, box, child, least   the tree, see mg_tree
+ *   class (I32) or value (F64), weight (F64, optional)   rows numbers each; none for a bare index */
+#ifndef MG_INDEX_H
+#define MG_INDEX_H
+
+#include "learn/dual.h"
+#include "neighbors/neighbors.h"
+
+enum {
+    MG_SETTING_P,
+    MG_SETTING_ROWS,
+    MG_SETTING_SCALE,
+    MG_SETTING_TREE,        /* 1, 0 */
+    MG_SETTING_EXACT,       /* 1, 0 */
+    MG_SETTING_K,           /* weight that votes */
+    MG_SETTING_BY_DISTANCE, /* 1, 0 */
+    MG_SETTINGS
+};
+
+/* Fills the view from tensors that are as this library makes them: all there, nothing checked. */
+margin_status mg_neighbors_set_view(mg_hypothesis *h, margin_error *error);
+/* Checks tensors from anywhere, then fills the view (index_check.c). */
+margin_status mg_neighbors_check(mg_hypothesis *h, margin_error *error);
+
+#endif

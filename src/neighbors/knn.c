@@ -1,0 +1,115 @@
+/* The learner knn. */
+#include "neighbors/knn.h"
+#include "neighbors/index.h"
+
+#include <string.h>
+
+enum { OPTION_K, OPTION_P, OPTION_WEIGHTS, OPTION_METHOD, OPTION_TASK };
+
+static const margin_option options[] = {
+    {.name = "k",
+     .type = MARGIN_OPTION_INTEGER,
+     .low = 1,
+     .high = 1e9,
+     .default_text = "5",
+     .help = "how many neighbours take part; a row of weight w counts as w rows"},
+    {.name = "p",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 1,
+     .high = (double)INFINITY,
+     .default_text = "2",
+     .help = "Minkowski distance: 1 sum of the differences, 2 Euclid, inf the largest difference"},
+    {.name = "weights",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "uniform",
+     .choices = "uniform|distance",
+     .help = "what a neighbour's vote counts: 1, or 1/distance"},
+    {.name = "method",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|tree|brute",
+     .help = "how they are found; the answer is the same: kd-tree, every row, or what a count of "
+             "visits says"},
+    {.name = "task",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|classify|regress",
+     .help = "classes or numbers; auto: classes for categories, integers and up to 20 different "
+             "whole numbers"},
+};
+
+static mg_neighbors_method method_of(const mg_option_value *value) {
+    if (strcmp(value->text, "tree") == 0) return MG_NEIGHBORS_TREE;
+    return strcmp(value->text, "brute") == 0 ? MG_NEIGHBORS_BRUTE : MG_NEIGHBORS_AUTO;
+}
+
+static margin_status check_k(const mg_problem *problem, int64_t k, margin_error *error) {
+    double total = 0;
+    for (int64_t i = 0; i < problem->count; i++)
+        total += mg_sample_weight(problem, i);
+    MG_REQUIRE((double)k <= total * (1 + 1e-9), error, MARGIN_ERROR_DATA,
+               "k=%lld neighbours are asked for and the training rows are %s%s; give a smaller k",
+               (long long)k, mg_number(total).text, problem->weight ? ", counted by weight" : "");
+    return MARGIN_OK;
+}
+
+static void describe(mg_fit *fit, const mg_hypothesis *h, const mg_neighbors_choice *choice) {
+    margin_report *report = &fit->report;
+    char why[300];
+    mg_neighbors_explain(choice, mg_neighbors_view(h), why, sizeof why);
+    mg_report_formula(report, "mean distance from a sample of rows to the last neighbour that votes");
+    mg_report_reason(report, "%s; every answer is exact, ties by row number", why);
+    report->status = MARGIN_OK;
+    report->iterations = 1;
+    memcpy(report->iteration_name, "passes", 7);
+}
+
+static margin_status knn_fit(mg_fit *fit) {
+    const mg_problem *problem = fit->problem;
+    const mg_option_value *o = fit->options;
+    const int64_t k = o[OPTION_K].integer;
+    mg_neighbors_choice choice;
+    mg_hypothesis *h = NULL;
+    margin_status status;
+    MG_GO(check_k(problem, k, fit->error));
+    const mg_neighbors_plan plan = {.x = &problem->x,
+                                    .index = problem->index,
+                                    .rows = problem->count,
+                                    .p = o[OPTION_P].number,
+                                    .k = MG_MIN(k, problem->count),
+                                    .method = method_of(&o[OPTION_METHOD])};
+    MG_GO(mg_neighbors_make(fit->context, &plan, &h, &choice, fit->error));
+    MG_GO(mg_knn_add_targets(h, problem, (double)k, strcmp(o[OPTION_WEIGHTS].text, "distance") == 0,
+                             fit->error));
+    describe(fit, h, &choice);
+    MG_GO(mg_knn_claim(fit, h));
+    fit->hypothesis = h;
+    h = NULL;
+done:
+    mg_hypothesis_free(h);
+    return status;
+}
+
+/* Scores are the shares of the votes. */
+static void knn_probabilities(const double *scores, int64_t functions, int64_t classes,
+                              double *out) {
+    (void)functions;
+    memcpy(out, scores, (size_t)classes * sizeof *out);
+}
+
+const mg_learner mg_learner_knn = {
+    .info = {.name = "knn",
+             .kind = MARGIN_LEARNER,
+             .summary = "Nearest neighbours: the vote or the mean of the k nearest rows, exact",
+             .formula = "P(y=c) = share of c among the k rows of least (sum |x_j - z_j|^p)^(1/p)",
+             .source = "Fix and Hodges 1951; Cover and Hart 1967; Friedman, Bentley and Finkel 1977 "
+                       "(kd-trees)",
+             .page = "docs/knn.md",
+             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION |
+                          MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY,
+             .options = options,
+             .option_count = MG_LENGTH(options)},
+    .fit = knn_fit,
+    .verify = mg_knn_verify,
+    .probabilities = knn_probabilities,
+};

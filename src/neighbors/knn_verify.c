@@ -1,0 +1,174 @@
+/* The claim of a fit, and its proof: for a sample of training rows the neighbours are found once by
+ * the model's own method and once by plain loops over the data. */
+#include "neighbors/index.h"
+#include "neighbors/knn.h"
+
+enum { CHECKED = 32 }; /* rows of the sample */
+
+static int64_t checked_rows(const mg_problem *problem) {
+    return MG_MIN(problem->count, CHECKED);
+}
+
+static int64_t checked_row(const mg_problem *problem, int64_t number) {
+    return problem->count * number / checked_rows(problem);
+}
+
+static void read_row(const mg_problem *problem, int64_t sample, double *out) {
+    mg_row_expand(&problem->x, mg_sample_row(problem, sample), out);
+}
+
+static void set_report(margin_report *report, double sum, double count, double differing) {
+    report->objective = sum / count;
+    mg_report_set(report, "checked_rows", count);
+    mg_report_set(report, "differences", differing);
+}
+
+/* ---- By the model ---------------------------------------------------------------------------- */
+
+/* Distance of the last row that takes part: the one at which the weight reaches k. */
+static double last_distance(const mg_neighbors *index, const double *q) {
+    mg_neighbor list[MG_NEIGHBORS_LIST];
+    mg_search search = mg_search_nearest(q, index->reach, list);
+    double taken = 0, last = 0;
+    mg_neighbors_find(index, &search);
+    while (search.count > 0) {
+        for (int64_t i = 0; i < search.count; i++) {
+            taken += index->weight ? index->weight[list[i].row] : 1;
+            last = list[i].distance;
+            if (taken >= index->k * (1 - 1e-12)) return last;
+        }
+        search.after = list[search.count - 1];
+        mg_neighbors_find(index, &search);
+    }
+    return last;
+}
+
+margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
+    const mg_problem *problem = fit->problem;
+    const int64_t count = checked_rows(problem);
+    double sum = 0, *q = NULL;
+    MG_NEW(fit->context->heap, q, h->columns, "a row of the data", fit->error);
+    for (int64_t i = 0; i < count; i++) {
+        read_row(problem, checked_row(problem, i), q);
+        sum += last_distance(mg_neighbors_view(h), q);
+    }
+    mg_free(fit->context->heap, q);
+    set_report(&fit->report, sum, (double)count, 0);
+    return MARGIN_OK;
+}
+
+/* ---- By plain loops -------------------------------------------------------------------------- */
+
+typedef struct plain {
+    mg_fit *fit;
+    double p, k;
+    bool by_distance;
+    double *distance; /* of every training row */
+    double *q, *x;
+    double *scores, *found;
+} plain;
+
+static double plain_distance(const plain *v, int64_t columns) {
+    double most = 0, sum = 0;
+    for (int64_t j = 0; j < columns; j++)
+        most = fmax(most, fabs(v->x[j] - v->q[j]));
+    if (isinf(v->p) || most == 0) return most;
+    for (int64_t j = 0; j < columns; j++)
+        sum += pow(fabs(v->x[j] - v->q[j]) / most, v->p);
+    return most * pow(sum, 1 / v->p);
+}
+
+static void measure_all(plain *v) {
+    const mg_problem *problem = v->fit->problem;
+    for (int64_t i = 0; i < problem->count; i++) {
+        read_row(problem, i, v->x);
+        v->distance[i] = plain_distance(v, problem->x.columns);
+    }
+}
+
+/* The nearest row that was not taken yet; the lower number of two. */
+static int64_t next_nearest(const plain *v, double after, int64_t after_row) {
+    const mg_problem *problem = v->fit->problem;
+    int64_t best = -1;
+    for (int64_t i = 0; i < problem->count; i++) {
+        const bool taken = v->distance[i] < after || (v->distance[i] == after && i <= after_row);
+        if (!taken && (best < 0 || v->distance[i] < v->distance[best])) best = i;
+    }
+    return best;
+}
+
+/* The scores of q in v->scores; returns the distance of the last row that took part. `tied`: that
+ * distance is not clearly less than the next, so that rounding decides who takes part. */
+static double plain_scores(plain *v, int64_t functions, bool *tied) {
+    const mg_problem *problem = v->fit->problem;
+    double taken = 0, shares = 0, nearest = 0, after = -1;
+    int64_t row = -1;
+    for (int64_t f = 0; f < functions; f++)
+        v->scores[f] = 0;
+    while (taken < v->k * (1 - 1e-12)) {
+        row = next_nearest(v, after, row);
+        after = v->distance[row];
+        double weight = fmin(mg_sample_weight(problem, row), v->k - taken);
+        if (taken == 0) nearest = after;
+        taken += weight;
+        if (v->by_distance) weight *= nearest == 0 ? (double)(after == 0) : nearest / after;
+        shares += weight;
+        if (problem->kind == MG_ARGMAX)
+            v->scores[problem->code[row]] += weight;
+        else
+            v->scores[0] += weight * problem->target[row];
+    }
+    const int64_t next = next_nearest(v, after, row);
+    *tied = next >= 0 && v->distance[next] <= after * (1 + 1e-12);
+    for (int64_t f = 0; f < functions; f++)
+        v->scores[f] /= shares;
+    return after;
+}
+
+static bool scores_differ(const plain *v, int64_t functions) {
+    for (int64_t f = 0; f < functions; f++)
+        if (!(fabs(v->scores[f] - v->found[f]) <= 1e-9 * fmax(1, fabs(v->scores[f])))) return true;
+    return false;
+}
+
+static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
+    const mg_problem *problem = v->fit->problem;
+    const int64_t count = checked_rows(problem);
+    double sum = 0, differing = 0;
+    for (int64_t i = 0; i < count; i++) {
+        bool tied;
+        if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
+        read_row(problem, checked_row(problem, i), v->q);
+        measure_all(v);
+        sum += plain_scores(v, h->functions, &tied);
+        const margin_matrix one = margin_dense_f64(v->q, 1, h->columns, h->columns);
+        h->kind->scores(h, &one, 0, 1, v->found);
+        differing += !tied && scores_differ(v, h->functions);
+    }
+    set_report(&v->fit->report, sum, (double)count, differing);
+    return MARGIN_OK;
+}
+
+margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
+    const mg_neighbors *index = mg_neighbors_view(h);
+    plain v = {.fit = fit, .p = index->metric.p, .k = index->k, .by_distance = index->by_distance};
+    mg_heap *heap = fit->context->heap;
+    margin_status status;
+    if (fit->problem->count != index->rows)
+        return mg_fail(fit->error, MARGIN_ERROR_DATA,
+                       "the model was trained on %lld rows and this data has %lld",
+                       (long long)index->rows, (long long)fit->problem->count);
+    MG_GO_NEW(heap, v.distance, fit->problem->count, "distances", fit->error);
+    MG_GO_NEW(heap, v.q, h->columns, "a row of the data", fit->error);
+    MG_GO_NEW(heap, v.x, h->columns, "a row of the data", fit->error);
+    MG_GO_NEW(heap, v.scores, h->functions, "scores", fit->error);
+    MG_GO_NEW(heap, v.found, h->functions, "scores", fit->error);
+    status = verify_rows(&v, h);
+done:
+    mg_free(heap, v.distance);
+    mg_free(heap, v.q);
+    mg_free(heap, v.x);
+    mg_free(heap, v.scores);
+    mg_free(heap, v.found);
+    return status;
+}

@@ -1,0 +1,134 @@
+/* Votes and means. */
+#include "neighbors/index.h"
+#include "neighbors/knn.h"
+
+#include <string.h>
+
+static void fill_nan(double *out, int64_t functions) {
+    for (int64_t f = 0; f < functions; f++)
+        out[f] = (double)NAN;
+}
+
+/* Weight of a vote by distance, relative to the nearest: 1/d without dividing by 0. Rows at distance
+ * 0, if there are any, are alone. */
+static double nearness(double nearest, double distance) {
+    return nearest == 0 ? (double)(distance == 0) : nearest / distance;
+}
+
+typedef struct tally {
+    const mg_neighbors *index;
+    double *out;
+    double taken;   /* weight so far */
+    double nearest; /* distance of the first */
+    double shares;  /* sum of the votes' weights */
+} tally;
+
+/* Takes neighbours until their weight is k. True: it is. */
+static bool take_list(tally *t, const mg_neighbor *list, int64_t count) {
+    const mg_neighbors *index = t->index;
+    const double k = index->k;
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t row = list[i].row;
+        double weight = index->weight ? index->weight[row] : 1;
+        if (weight > k - t->taken) weight = k - t->taken;
+        if (t->taken == 0) t->nearest = list[i].distance;
+        t->taken += weight;
+        if (index->by_distance) weight *= nearness(t->nearest, list[i].distance);
+        t->shares += weight;
+        if (index->code)
+            t->out[index->code[row]] += weight;
+        else
+            t->out[0] += weight * index->value[row];
+        if (t->taken >= k * (1 - 1e-12)) return true;
+    }
+    return false;
+}
+
+void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, mg_neighbor *list,
+                 int64_t count, int64_t room, double *out) {
+    tally t = {.index = index, .out = out};
+    memset(out, 0, (size_t)functions * sizeof *out);
+    while (count > 0 && !take_list(&t, list, count) && count == room) {
+        mg_search more = mg_search_nearest(q, room, list);
+        more.after = list[count - 1];
+        mg_neighbors_find(index, &more);
+        count = more.count;
+    }
+    for (int64_t f = 0; f < functions; f++)
+        out[f] /= t.shares;
+}
+
+void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
+                   double *out) {
+    const mg_neighbors *index = mg_neighbors_view(h);
+    mg_neighbor list[MG_NEIGHBORS_LIST];
+    for (int64_t i = 0; i < count; i++, out += h->functions) {
+        const double *q = (const double *)x->values + (first + i) * x->stride;
+        if (!mg_neighbors_usable(q, h->columns)) {
+            fill_nan(out, h->functions);
+            continue;
+        }
+        mg_search search = mg_search_nearest(q, index->reach, list);
+        mg_neighbors_find(index, &search);
+        mg_knn_vote(index, h->functions, q, list, search.count, index->reach, out);
+    }
+}
+
+typedef struct voting {
+    const mg_hypothesis *h;
+    double *out;
+} voting;
+
+static void take_vote(void *argument, int64_t query, const double *q, mg_neighbor *list,
+                      int64_t count, int64_t room) {
+    const voting *v = argument;
+    double *out = v->out + query * v->h->functions;
+    if (count < 0)
+        fill_nan(out, v->h->functions);
+    else
+        mg_knn_vote(mg_neighbors_view(v->h), v->h->functions, q, list, count, room, out);
+}
+
+margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *h,
+                                  const margin_matrix *x, double *out, margin_error *error) {
+    const mg_neighbors *index = mg_neighbors_view(h);
+    voting v = {h, out};
+    const mg_neighbors_batch batch = {.index = index,
+                                      .queries = x->values,
+                                      .count = x->rows,
+                                      .stride = x->stride,
+                                      .k = index->reach,
+                                      .take = take_vote,
+                                      .argument = &v};
+    return mg_neighbors_run(context, &batch, error);
+}
+
+/* ---- Targets --------------------------------------------------------------------------------- */
+
+static bool weighs_one(const mg_problem *problem) {
+    for (int64_t i = 0; problem->weight && i < problem->count; i++)
+        if (problem->weight[i] != 1) return false;
+    return true;
+}
+
+margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem, double k,
+                                 bool by_distance, margin_error *error) {
+    double *value = NULL, *weight = NULL, *settings = mg_tensor_find(h, "settings")->data;
+    int32_t *code = NULL;
+    const int64_t rows = problem->count;
+    if (problem->kind == MG_ARGMAX) {
+        h->functions = problem->classes;
+        MG_TRY(mg_hypothesis_tensor_new(h, "class", MARGIN_I32, rows, 0, &code, error));
+        memcpy(code, problem->code, (size_t)rows * sizeof *code);
+    } else {
+        MG_TRY(mg_hypothesis_tensor_new(h, "value", MARGIN_F64, rows, 0, &value, error));
+        memcpy(value, problem->target, (size_t)rows * sizeof *value);
+    }
+    if (!weighs_one(problem)) {
+        MG_TRY(mg_hypothesis_tensor_new(h, "weight", MARGIN_F64, rows, 0, &weight, error));
+        memcpy(weight, problem->weight, (size_t)rows * sizeof *weight);
+    }
+    settings[MG_SETTING_K] = k;
+    settings[MG_SETTING_BY_DISTANCE] = by_distance;
+    return mg_neighbors_set_view(h, error);
+}

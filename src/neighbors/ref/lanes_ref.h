@@ -1,0 +1,115 @@
+/* Eight and sixteen f32 side by side in plain C, for search_tmpl.h and tile_tmpl.h. */
+#ifndef MG_LANES_REF_H
+#define MG_LANES_REF_H
+
+#include "base/status.h"
+
+#include <math.h>
+
+typedef struct lanes8 {
+    float at[8];
+} lanes8;
+typedef struct lanes16 {
+    float at[16];
+} lanes16;
+
+MG_INLINE lanes8 lanes8_set(float a) {
+    return (lanes8){{a, a, a, a, a, a, a, a}};
+}
+MG_INLINE lanes8 lanes8_load(const float *p) {
+    return (lanes8){{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]}};
+}
+MG_INLINE void lanes8_store(float *p, lanes8 a) {
+    for (int l = 0; l < 8; l++)
+        p[l] = a.at[l];
+}
+MG_INLINE lanes8 lanes8_subtract(lanes8 a, lanes8 b) {
+    for (int l = 0; l < 8; l++)
+        a.at[l] -= b.at[l];
+    return a;
+}
+MG_INLINE lanes8 lanes8_add(lanes8 a, lanes8 b) {
+    for (int l = 0; l < 8; l++)
+        a.at[l] += b.at[l];
+    return a;
+}
+MG_INLINE lanes8 lanes8_multiply(lanes8 a, lanes8 b) {
+    for (int l = 0; l < 8; l++)
+        a.at[l] *= b.at[l];
+    return a;
+}
+MG_INLINE lanes8 lanes8_max(lanes8 a, lanes8 b) {
+    for (int l = 0; l < 8; l++)
+        a.at[l] = a.at[l] > b.at[l] ? a.at[l] : b.at[l];
+    return a;
+}
+MG_INLINE unsigned lanes8_within(lanes8 a, float limit) {
+    unsigned bits = 0;
+    for (int l = 0; l < 8; l++)
+        bits |= (unsigned)(a.at[l] <= limit) << l;
+    return bits;
+}
+
+MG_INLINE lanes16 lanes16_zero(void) {
+    return (lanes16){{0}};
+}
+MG_INLINE lanes16 lanes16_gap(const float *p, float q) {
+    lanes16 a;
+    for (int l = 0; l < 16; l++)
+        a.at[l] = fabsf(p[l] - q);
+    return a;
+}
+MG_INLINE lanes16 lanes16_add(lanes16 a, lanes16 b) {
+    for (int l = 0; l < 16; l++)
+        a.at[l] += b.at[l];
+    return a;
+}
+MG_INLINE lanes16 lanes16_square(lanes16 a) {
+    for (int l = 0; l < 16; l++)
+        a.at[l] *= a.at[l];
+    return a;
+}
+MG_INLINE lanes16 lanes16_max(lanes16 a, lanes16 b) {
+    for (int l = 0; l < 16; l++)
+        a.at[l] = a.at[l] > b.at[l] ? a.at[l] : b.at[l];
+    return a;
+}
+MG_INLINE unsigned lanes16_within(lanes16 a, float limit) {
+    unsigned bits = 0;
+    for (int l = 0; l < 16; l++)
+        bits |= (unsigned)(a.at[l] <= limit) << l;
+    return bits;
+}
+MG_INLINE void lanes16_store(float *p, lanes16 a) {
+    for (int l = 0; l < 16; l++)
+        p[l] = a.at[l];
+}
+
+/* For tiles. */
+enum { WIDE = 4, TILE_ROWS = 4 };
+typedef struct wide {
+    float at[4];
+} wide;
+MG_INLINE wide wide_set(float a) {
+    return (wide){{a, a, a, a}};
+}
+MG_INLINE wide wide_load(const float *p) {
+    return (wide){{p[0], p[1], p[2], p[3]}};
+}
+MG_INLINE void wide_store(float *p, wide a) {
+    for (int l = 0; l < 4; l++)
+        p[l] = a.at[l];
+}
+MG_INLINE wide wide_fma(wide a, wide b, wide c) { /* not fused: the bound of errors allows both */
+    for (int l = 0; l < 4; l++)
+        c.at[l] += a.at[l] * b.at[l];
+    return c;
+}
+MG_INLINE unsigned wide_within(wide a, wide b, float limit) {
+    unsigned bits = 0;
+    for (int l = 0; l < 4; l++)
+        bits |= (unsigned)((a.at[l] <= limit) | (b.at[l] <= limit)) << l;
+    return bits;
+}
+
+#endif

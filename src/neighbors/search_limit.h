@@ -1,0 +1,34 @@
+/* How far f32 values may be from the distances they stand for: see search_tmpl.h. */
+#ifndef MG_SEARCH_LIMIT_H
+#define MG_SEARCH_LIMIT_H
+
+#include "neighbors/neighbors.h"
+
+typedef enum mg_filter { MG_FILTER_SUM, MG_FILTER_SQUARES, MG_FILTER_MOST } mg_filter;
+
+typedef struct mg_reach {
+    double scale;   /* of distances, to an upper bound of the filter's norm */
+    double centred; /* norm of the query */
+    double slack;   /* 1 + relative error of f32 sums */
+    bool squares;
+} mg_reach;
+
+/* The query in f32. False: it is too far from the data for that. */
+bool mg_search_reach(const mg_neighbors *index, mg_filter filter, const double *q, float *q32,
+                     mg_reach *reach);
+
+/* Upper bound of the f32 value of every row at distance `worst` or less. */
+MG_INLINE float mg_search_limit(const mg_reach *reach, double worst) {
+    const double radius = worst * reach->scale;
+    double norm = radius + 0x1.01p-24 * (2 * reach->centred + radius);
+    if (reach->squares) norm *= norm;
+    norm = norm * reach->slack + 0x1p-90;
+    return norm < 0x1p127 ? (float)norm : 0x1p127f;
+}
+
+/* A sum of squares above it has a root above `worst`. */
+MG_INLINE double mg_search_most(double worst) {
+    return worst > 0x1p-400 && worst < 0x1p500 ? worst * worst * (1 + 0x1p-50) : (double)INFINITY;
+}
+
+#endif
