@@ -8,14 +8,26 @@
 
 /* ---- What is to be trained ------------------------------------------------------------------- */
 
-static margin_task task_of(const margin_component *learner, const margin_data *data) {
-    bool classifies = (learner->abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
-    bool regresses = (learner->abilities & MARGIN_CAN_REGRESSION) != 0;
-    if (!classifies) return regresses ? MARGIN_REGRESS : MARGIN_CLUSTER;
-    if (!regresses) return MARGIN_CLASSIFY;
+/* For learners of classes and numbers the option `task` decides, where there is one. */
+static margin_task chosen_task(const mg_spec_component *learner, const margin_data *data,
+                               const mg_samples *samples) {
+    const mg_option_value *task = mg_spec_option(learner, "task");
+    if (task && strcmp(task->text, "classify") == 0) return MARGIN_CLASSIFY;
+    if (task && strcmp(task->text, "regress") == 0) return MARGIN_REGRESS;
     bool numbers = data->y.type == MARGIN_F64 || data->y.type == MARGIN_F32;
     bool categories = data->target && data->target->kind == MARGIN_CATEGORICAL;
-    return numbers && !categories ? MARGIN_REGRESS : MARGIN_CLASSIFY;
+    if (!numbers || categories || (task && mg_target_looks_like_classes(data, samples)))
+        return MARGIN_CLASSIFY;
+    return MARGIN_REGRESS;
+}
+
+static margin_task task_of(const mg_spec_component *learner, const margin_data *data,
+                           const mg_samples *samples) {
+    const unsigned abilities = learner->info->abilities;
+    bool classifies = (abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
+    bool regresses = (abilities & MARGIN_CAN_REGRESSION) != 0;
+    if (!classifies) return regresses ? MARGIN_REGRESS : MARGIN_CLUSTER;
+    return regresses ? chosen_task(learner, data, samples) : MARGIN_CLASSIFY;
 }
 
 static margin_status check_call(margin_context *context, const margin_spec *spec,
@@ -52,9 +64,10 @@ static margin_status name_spec(const margin_spec *spec, margin_model *model, mar
     return MARGIN_OK;
 }
 
-static margin_status learn_target(const margin_data *data, const mg_samples *samples,
-                                  margin_model *model, margin_error *error) {
-    model->task = task_of(&model->learner->info, data);
+static margin_status learn_target(const mg_spec_component *learner, const margin_data *data,
+                                  const mg_samples *samples, margin_model *model,
+                                  margin_error *error) {
+    model->task = task_of(learner, data, samples);
     if (model->task == MARGIN_CLASSIFY) return mg_target_learn(data, samples, model, error);
     return model->task == MARGIN_REGRESS ? mg_target_describe(data, model, error) : MARGIN_OK;
 }
@@ -108,7 +121,7 @@ static margin_status train(margin_context *context, const margin_spec *spec,
     MG_GO(name_spec(spec, model, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(check_learner(learner, &samples, trace, error));
-    MG_GO(learn_target(data, &samples, model, error));
+    MG_GO(learn_target(learner, data, &samples, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));

@@ -39,6 +39,10 @@ MG_INLINE double mg_samples_weight(const mg_samples *samples, int64_t i) {
 margin_status mg_target_learn(const margin_data *data, const mg_samples *samples,
                               margin_model *model, margin_error *error);
 
+/* Up to 20 different whole numbers: what a learner of both classes and numbers takes for classes.
+ */
+bool mg_target_looks_like_classes(const margin_data *data, const mg_samples *samples);
+
 /* codes[i] = class of sample i in the model. DATA names a label that the model does not know. */
 margin_status mg_target_codes(const margin_data *data, const mg_samples *samples,
                               const margin_model *model, int32_t *codes, margin_error *error);

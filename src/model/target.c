@@ -226,6 +226,23 @@ margin_status mg_target_learn(const margin_data *data, const mg_samples *samples
     return mg_target_describe(data, model, error);
 }
 
+bool mg_target_looks_like_classes(const margin_data *data, const mg_samples *samples) {
+    enum { MOST = 20 };
+    double values[MOST + 1];
+    int64_t count = 0;
+    for (int64_t i = 0; data->y.values && i < samples->count; i++) {
+        const double value = mg_vector_f64(&data->y, mg_samples_row(samples, i)) + 0.0;
+        const int64_t at = lower_bound(values, count, value);
+        if (value != floor(value) || isinf(value)) return false;
+        if (at < count && values[at] == value) continue;
+        if (count == MOST) return false;
+        memmove(values + at + 1, values + at, (size_t)(count - at) * sizeof *values);
+        values[at] = value;
+        count++;
+    }
+    return true;
+}
+
 /* ---- Labels among classes -------------------------------------------------------------------- */
 
 static int64_t class_of_value(const margin_model *model, double value) {

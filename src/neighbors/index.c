@@ -9,8 +9,8 @@ enum {
     PIECES = 64,
     SAMPLE = 127,
     PROBES = 64,
-    SURE_COLUMNS = 8,    /* up to here the tree wins whatever the data are */
-    SURE_ROWS = 128,     /* below, nothing matters */
+    SURE_COLUMNS = 8, /* up to here the tree wins whatever the data are */
+    SURE_ROWS = 128,  /* below, nothing matters */
     LARGEST_ROWS = INT32_MAX - 64
 };
 
@@ -104,8 +104,8 @@ static margin_status find_frame(margin_context *context, const mg_neighbors_plan
 static margin_status new_index(margin_context *context, const mg_neighbors_plan *plan,
                                mg_hypothesis **h, margin_error *error) {
     double *settings = NULL, *centre = NULL;
-    MG_TRY(mg_hypothesis_new(context->heap, &mg_hypothesis_neighbors, plan->x->columns, 1, h,
-                             error));
+    MG_TRY(
+        mg_hypothesis_new(context->heap, &mg_hypothesis_neighbors, plan->x->columns, 1, h, error));
     MG_TRY(mg_hypothesis_tensor_new(*h, "settings", MARGIN_F64, MG_SETTINGS, 0, &settings, error));
     MG_TRY(mg_hypothesis_tensor_new(*h, "centre", MARGIN_F64, plan->x->columns, 0, &centre, error));
     settings[MG_SETTING_P] = plan->p;
@@ -134,8 +134,8 @@ static margin_status copy_piece(void *argument, int64_t piece, int worker) {
 static margin_status add_points(margin_context *context, const mg_neighbors_plan *plan,
                                 mg_hypothesis *h, margin_error *error) {
     copying c = {.plan = plan};
-    MG_TRY(mg_hypothesis_tensor_new(h, "points", plan->x->value_type, plan->rows,
-                                    plan->x->columns, &c.to, error));
+    MG_TRY(mg_hypothesis_tensor_new(h, "points", plan->x->value_type, plan->rows, plan->x->columns,
+                                    &c.to, error));
     return mg_parallel(context, PIECES, copy_piece, &c) < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
@@ -169,18 +169,16 @@ static double visit_cost(double columns) {
     return 30 + 2 * columns;
 }
 
-/* Counts what queries of the tree would visit: points half way between two rows. */
+/* Counts what queries of the tree would visit: rows spread evenly, each of which finds itself and k
+ * others. */
 static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan,
                   mg_neighbors_choice *choice) {
     mg_neighbor list[MG_NEIGHBORS_LIST];
     double q[MG_TREE_COLUMNS], visits = 0;
-    const int64_t k = MG_MIN(MG_MIN(plan->k, plan->rows), MG_NEIGHBORS_LIST);
+    const int64_t k = MG_MIN(MG_MIN(plan->k + 1, plan->rows), MG_NEIGHBORS_LIST);
     for (int64_t i = 0; i < PROBES && visits <= PROBES * choice->break_even; i++) {
-        const int64_t row = plan->rows * i / PROBES, other = (row + plan->rows / 2) % plan->rows;
-        for (int64_t j = 0; j < plan->x->columns; j++) {
-            const double a = plan_value(plan, row, j), b = plan_value(plan, other, j);
-            q[j] = a + (b - a) * 0x1p-20; /* a row, moved by a millionth so that it is none */
-        }
+        for (int64_t j = 0; j < plan->x->columns; j++)
+            q[j] = plan_value(plan, plan->rows * i / PROBES, j);
         mg_search search = mg_search_nearest(q, k, list);
         mg_neighbors_find(mg_neighbors_view(h), &search);
         visits += (double)search.visits + 0.5 * (double)search.ranked / MG_LEAF;

@@ -4,7 +4,8 @@
  *   centre    F64, columns
  *   points    F32 or F64, rows x columns in order; with a tree 16 x leaves rows in its order
  *   row, leaf, box, child, least   the tree, see mg_tree
- *   class (I32) or value (F64), weight (F64, optional)   rows numbers each; none for a bare index */
+ *   class (I32) or value (F64), weight (F64, optional)   rows numbers each; none for a bare index
+ */
 #ifndef MG_INDEX_H
 #define MG_INDEX_H
 

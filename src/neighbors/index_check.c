@@ -171,7 +171,7 @@ static bool node_fits(const mg_neighbors *view, int64_t below, const float *box,
 }
 
 typedef struct walk {
-    uint8_t *depth;     /* of each node; 0: no parent yet */
+    uint8_t *depth; /* of each node; 0: no parent yet */
     uint8_t *used_leaf;
     int64_t leaves;
 } walk;
@@ -183,8 +183,7 @@ static bool lane_fits(const mg_neighbors *view, int64_t node, int lane, walk *w)
     const int32_t least = tree->least[node * MG_BRANCH + lane];
     if (box[lane] > box[8 + lane]) { /* empty */
         for (int64_t j = 0; j < view->columns; j++)
-            if (box[j * 16 + lane] != INFINITY || box[j * 16 + 8 + lane] != -INFINITY)
-                return false;
+            if (box[j * 16 + lane] != INFINITY || box[j * 16 + 8 + lane] != -INFINITY) return false;
         return child == 0 && least == INT32_MAX;
     }
     if (child < 0) {
@@ -221,11 +220,12 @@ static margin_status check_tree(const mg_hypothesis *h, const mg_neighbors *view
     if (!w.depth || !w.used_leaf)
         status = mg_no_memory(h->heap, view->tree->nodes, 1, "checking a tree", error);
     else
-        status = tree_fits(view, &w)
-                     ? MARGIN_OK
-                     : mg_fail(error, MARGIN_ERROR_MODEL,
-                               "the boxes and leaves of the neighbors model are not a tree over its "
-                               "points");
+        status =
+            tree_fits(view, &w)
+                ? MARGIN_OK
+                : mg_fail(error, MARGIN_ERROR_MODEL,
+                          "the boxes and leaves of the neighbors model are not a tree over its "
+                          "points");
     mg_free(h->heap, w.depth);
     mg_free(h->heap, w.used_leaf);
     return status;
@@ -242,10 +242,9 @@ static margin_status check_tree_shapes(const mg_hypothesis *h, int64_t rows, mar
     MG_TRY(mg_hypothesis_expect(h, "row", MARGIN_I32, leaves * MG_LEAF, 0, (void *)&unused, error));
     MG_TRY(mg_hypothesis_expect(h, "leaf", MARGIN_F32, leaves, h->columns * MG_LEAF,
                                 (void *)&unused, error));
-    MG_TRY(mg_hypothesis_expect(h, "box", MARGIN_F32, nodes, h->columns * 16, (void *)&unused,
-                                error));
     MG_TRY(
-        mg_hypothesis_expect(h, "child", MARGIN_I32, nodes, MG_BRANCH, (void *)&unused, error));
+        mg_hypothesis_expect(h, "box", MARGIN_F32, nodes, h->columns * 16, (void *)&unused, error));
+    MG_TRY(mg_hypothesis_expect(h, "child", MARGIN_I32, nodes, MG_BRANCH, (void *)&unused, error));
     return mg_hypothesis_expect(h, "least", MARGIN_I32, nodes, MG_BRANCH, (void *)&unused, error);
 }
 

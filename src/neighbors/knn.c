@@ -57,7 +57,8 @@ static void describe(mg_fit *fit, const mg_hypothesis *h, const mg_neighbors_cho
     margin_report *report = &fit->report;
     char why[300];
     mg_neighbors_explain(choice, mg_neighbors_view(h), why, sizeof why);
-    mg_report_formula(report, "mean distance from a sample of rows to the last neighbour that votes");
+    mg_report_formula(report,
+                      "mean distance from a sample of rows to the last neighbour that votes");
     mg_report_reason(report, "%s; every answer is exact, ties by row number", why);
     report->status = MARGIN_OK;
     report->iterations = 1;
@@ -102,8 +103,9 @@ const mg_learner mg_learner_knn = {
              .kind = MARGIN_LEARNER,
              .summary = "Nearest neighbours: the vote or the mean of the k nearest rows, exact",
              .formula = "P(y=c) = share of c among the k rows of least (sum |x_j - z_j|^p)^(1/p)",
-             .source = "Fix and Hodges 1951; Cover and Hart 1967; Friedman, Bentley and Finkel 1977 "
-                       "(kd-trees)",
+             .source =
+                 "Fix and Hodges 1951; Cover and Hart 1967; Friedman, Bentley and Finkel 1977 "
+                 "(kd-trees)",
              .page = "docs/knn.md",
              .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION |
                           MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY,

@@ -9,8 +9,8 @@ static void fill_nan(double *out, int64_t functions) {
         out[f] = (double)NAN;
 }
 
-/* Weight of a vote by distance, relative to the nearest: 1/d without dividing by 0. Rows at distance
- * 0, if there are any, are alone. */
+/* Weight of a vote by distance, relative to the nearest: 1/d without dividing by 0. Rows at
+ * distance 0, if there are any, are alone. */
 static double nearness(double nearest, double distance) {
     return nearest == 0 ? (double)(distance == 0) : nearest / distance;
 }

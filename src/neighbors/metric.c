@@ -8,14 +8,7 @@ double mg_metric_scaled(const mg_metric *metric, const void *x, bool single, con
     int exponent;
     frexp(most, &exponent);
     if (metric->kind == MG_METRIC_EUCLID) {
-        if (exponent < -1000) { /* 2^-exponent would overflow: in two steps */
-            double sum = 0;
-            for (int64_t j = 0; j < columns; j++) {
-                const double gap = mg_metric_gap(x, single, q, j) * 0x1p600 * 0x1p400;
-                sum += gap * gap;
-            }
-            return sqrt(sum) * 0x1p-600 * 0x1p-400;
-        }
+        exponent = MG_MAX(exponent, -1000); /* 2^1000 is a number, and enough */
         const double sum = mg_metric_sum(x, single, q, columns, true, ldexp(1, -exponent));
         return ldexp(sqrt(sum), exponent);
     }

@@ -2,10 +2,10 @@
  *
  *   d(x, q) = (sum_j |x_j - q_j|^p)^(1/p),  p >= 1;  p = inf: max_j |x_j - q_j|
  *
- * in double precision: differences, terms and sums in a fixed order (eight interleaved sums of whole
- * groups of eight columns, added as ((0+4)+(2+6))+((1+5)+(3+7)), then the rest one by one), no fused
- * operations, so the same bits on every instruction set. Where a sum leaves the range of normal
- * numbers the differences are scaled by a power of two first: coordinates up to
+ * in double precision: differences, terms and sums in a fixed order (eight interleaved sums of
+ * whole groups of eight columns, added as ((0+4)+(2+6))+((1+5)+(3+7)), then the rest one by one),
+ * no fused operations, so the same bits on every instruction set. Where a sum leaves the range of
+ * normal numbers the differences are scaled by a power of two first: coordinates up to
  * MG_NEIGHBORS_LARGEST neither overflow nor vanish. Every step is monotone in |x_j - q_j|, which
  * the search uses: a point that is no nearer in any column has no smaller distance. */
 #ifndef MG_METRIC_H
@@ -33,10 +33,10 @@ typedef struct mg_metric {
 
 /* p >= 1 or infinity. */
 MG_INLINE mg_metric mg_metric_of(double p) {
-    mg_metric_kind kind = p == 1            ? MG_METRIC_SUM
-                          : p == 2          ? MG_METRIC_EUCLID
-                          : isinf(p) != 0   ? MG_METRIC_MOST
-                                            : MG_METRIC_POWER;
+    mg_metric_kind kind = p == 1          ? MG_METRIC_SUM
+                          : p == 2        ? MG_METRIC_EUCLID
+                          : isinf(p) != 0 ? MG_METRIC_MOST
+                                          : MG_METRIC_POWER;
     return (mg_metric){kind, p};
 }
 

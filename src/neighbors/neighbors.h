@@ -11,8 +11,8 @@
  *   index*.c           making, choosing, checking
  *   knn*.c             the learner
  *
- * An index is a hypothesis of the kind "neighbors": its state is tensors, so it is saved, loaded and
- * checked as every model is. */
+ * An index is a hypothesis of the kind "neighbors": its state is tensors, so it is saved, loaded
+ * and checked as every model is. */
 #ifndef MG_NEIGHBORS_H
 #define MG_NEIGHBORS_H
 
@@ -20,10 +20,10 @@
 #include "neighbors/metric.h"
 
 enum {
-    MG_LEAF = 16,          /* points of a leaf */
-    MG_BRANCH = 8,         /* boxes of a node */
-    MG_TREE_COLUMNS = 64,  /* no tree beyond */
-    MG_TREE_DEPTH = 48,    /* nodes on a path */
+    MG_LEAF = 16,            /* points of a leaf */
+    MG_BRANCH = 8,           /* boxes of a node */
+    MG_TREE_COLUMNS = 64,    /* no tree beyond */
+    MG_TREE_DEPTH = 48,      /* nodes on a path */
     MG_NEIGHBORS_LIST = 1024 /* neighbours that fit on the stack */
 };
 
@@ -32,13 +32,13 @@ enum {
  * of the stored values. */
 typedef struct mg_tree {
     int64_t nodes, leaves;
-    const float *box;      /* nodes x columns x 16: the 8 lower ends, the 8 upper ends */
-    const int32_t *child;  /* nodes x 8: a later node, or ~leaf; lanes without a child have a box
-                              from inf to -inf */
-    const int32_t *least;  /* nodes x 8: the least row number below */
-    const float *leaf;     /* leaves x columns x 16; +inf where there is no point */
-    const int32_t *row;    /* leaves x 16: row numbers; -1 where there is no point */
-    bool exact;            /* every stored value stands for its coordinate exactly */
+    const float *box;     /* nodes x columns x 16: the 8 lower ends, the 8 upper ends */
+    const int32_t *child; /* nodes x 8: a later node, or ~leaf; lanes without a child have a box
+                             from inf to -inf */
+    const int32_t *least; /* nodes x 8: the least row number below */
+    const float *leaf;    /* leaves x columns x 16; +inf where there is no point */
+    const int32_t *row;   /* leaves x 16: row numbers; -1 where there is no point */
+    bool exact;           /* every stored value stands for its coordinate exactly */
 } mg_tree;
 
 /* The view of an index. */
@@ -77,16 +77,16 @@ typedef struct mg_neighbor {
 typedef struct mg_search {
     const double *q; /* columns finite numbers of size at most MG_NEIGHBORS_LARGEST */
     mg_neighbor *list;
-    int64_t k;        /* > 0: that many nearest; 0: all within `radius`, the list may be NULL */
-    double radius;    /* rows beyond are not wanted; INFINITY: no such limit */
+    int64_t k;         /* > 0: that many nearest; 0: all within `radius`, the list may be NULL */
+    double radius;     /* rows beyond are not wanted; INFINITY: no such limit */
     mg_neighbor after; /* only rows behind this one in the order; distance -1: all */
     /* results */
-    int64_t count;   /* in the list, in order; within a radius in any order, list or not */
-    int64_t visits;  /* nodes and leaves */
-    int64_t ranked;  /* distances computed */
+    int64_t count;  /* in the list, in order; within a radius in any order, list or not */
+    int64_t visits; /* nodes and leaves */
+    int64_t ranked; /* distances computed */
     /* of the search itself */
-    double worst;       /* distance that a row must not exceed to matter */
-    int32_t worst_row;  /* and at that distance this row number */
+    double worst;      /* distance that a row must not exceed to matter */
+    int32_t worst_row; /* and at that distance this row number */
 } mg_search;
 
 MG_INLINE mg_search mg_search_nearest(const double *q, int64_t k, mg_neighbor *list) {
@@ -118,8 +118,8 @@ bool mg_neighbors_usable(const double *q, int64_t columns);
 
 /* Called once for each query, from any thread: its nearest rows in order, in memory of the worker
  * that may be changed. count -1: the query was not usable. */
-typedef void (*mg_neighbors_take)(void *argument, int64_t query, const double *q,
-                                  mg_neighbor *list, int64_t count, int64_t room);
+typedef void (*mg_neighbors_take)(void *argument, int64_t query, const double *q, mg_neighbor *list,
+                                  int64_t count, int64_t room);
 
 typedef struct mg_neighbors_batch {
     const mg_neighbors *index;
@@ -148,9 +148,9 @@ typedef enum mg_neighbors_method {
 /* What was chosen, and the counts that decided. */
 typedef struct mg_neighbors_choice {
     bool tree;
-    int64_t probes;      /* queries tried on the tree; 0: decided without */
-    double visits;       /* mean number of nodes and leaves a probe visited */
-    double break_even;   /* visits at which a scan costs as much */
+    int64_t probes;    /* queries tried on the tree; 0: decided without */
+    double visits;     /* mean number of nodes and leaves a probe visited */
+    double break_even; /* visits at which a scan costs as much */
 } mg_neighbors_choice;
 
 typedef struct mg_neighbors_plan {

@@ -45,8 +45,7 @@ void mg_neighbors_find(const mg_neighbors *index, mg_search *search) {
         ops->scan(index, search, 0, index->rows);
 }
 
-void mg_neighbors_scan(const mg_neighbors *index, mg_search *search, int64_t first,
-                       int64_t count) {
+void mg_neighbors_scan(const mg_neighbors *index, mg_search *search, int64_t first, int64_t count) {
     mg_neighbors_ops_for(index->isa)->scan(index, search, first, count);
 }
 

@@ -1,12 +1,11 @@
 /* One query, compiled once for each instruction set: include lanes and define TABLE.
  *
- * The filter is in f32 and bounded: with y = (x - centre) scale, x32 = (float)y, and the filter norm
- * N (the largest gap, their sum, or Euclid's norm),
- *   |N(x32 - q32) - N(y_x - y_q)| <= E = 2^-24 (N(y_x) + N(y_q)) <= 2^-24 (2 N(y_q) + r)
- * for every x with N(y_x - y_q) <= r: so a row at distance at most v has an f32 value of at most
- * limit(v), whatever the other rows are. Boxes are made of stored values and use the same monotone
- * operations, so they are never farther than their rows. The f32 operations are plain ones, not
- * fused: all instruction sets visit the same nodes. */
+ * The filter is in f32 and bounded: with y = (x - centre) scale, x32 = (float)y, and the filter
+ * norm N (the largest gap, their sum, or Euclid's norm), |N(x32 - q32) - N(y_x - y_q)| <= E = 2^-24
+ * (N(y_x) + N(y_q)) <= 2^-24 (2 N(y_q) + r) for every x with N(y_x - y_q) <= r: so a row at
+ * distance at most v has an f32 value of at most limit(v), whatever the other rows are. Boxes are
+ * made of stored values and use the same monotone operations, so they are never farther than their
+ * rows. The f32 operations are plain ones, not fused: all instruction sets visit the same nodes. */
 #include "neighbors/neighbor_list.h"
 #include "neighbors/search_limit.h"
 
@@ -72,8 +71,7 @@ MG_INLINE void visit_leaf(const mg_neighbors *index, mg_search *s, int64_t leaf,
                           int64_t columns, bool single, mg_filter filter, float *limit,
                           const mg_reach *reach, double *most) {
     const mg_tree *tree = index->tree;
-    const lanes16 values =
-        leaf_values(tree->leaf + leaf * columns * MG_LEAF, q32, columns, filter);
+    const lanes16 values = leaf_values(tree->leaf + leaf * columns * MG_LEAF, q32, columns, filter);
     const int32_t *rows = tree->row + leaf * MG_LEAF;
     unsigned hits = lanes16_within(values, *limit);
     const int64_t size = single ? 4 : 8;
@@ -126,15 +124,17 @@ MG_INLINE int visit_node(const mg_neighbors *index, mg_search *s, int64_t node, 
     s->visits++;
     unsigned hits = lanes8_within(values, limit);
     lanes8_store(value, values);
-    for (; hits; hits &= hits - 1) { /* nearest on top */
+    for (; hits; hits &= hits - 1) { /* nearest on top; of equal ones the least row number */
         const int lane = __builtin_ctz(hits);
+        const int32_t least = tree->least[node * MG_BRANCH + lane];
         int at = height++;
-        while (at > base && stack[at - 1].value < value[lane]) {
+        while (at > base && (stack[at - 1].value < value[lane] ||
+                             (stack[at - 1].value == value[lane] && stack[at - 1].least < least))) {
             stack[at] = stack[at - 1];
             at--;
         }
-        stack[at] = (pending){value[lane], tree->child[node * MG_BRANCH + lane],
-                              tree->least[node * MG_BRANCH + lane], (int32_t)node, lane};
+        stack[at] = (pending){value[lane], tree->child[node * MG_BRANCH + lane], least,
+                              (int32_t)node, lane};
     }
     return height;
 }

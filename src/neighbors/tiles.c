@@ -3,10 +3,11 @@
  * distance itself.
  *
  * x and q are centred and scaled as in the tree (y = (x - centre) scale). A value that ends in a
- * tile differs from |y_x|^2 - 2 y_x.y_q by at most c u (|y_x| + |y_q|)^2 <= 2 c u (|y_x|^2 + |y_q|^2),
- * u = 2^-24, c = columns + 16: the chain of f32 sums, and rounding the coordinates. The accumulators
- * start at |y_x|^2 - e_x with e_x = 2 c u |y_x|^2. So with T = |y_x|^2 - 2 y_x.y_q a value v has
- * T - 2 e_x - e_q <= v <= T + e_q: the k-th least v + 2 e_x + 2 e_q is a threshold for v. */
+ * tile differs from |y_x|^2 - 2 y_x.y_q by at most c u (|y_x| + |y_q|)^2 <= 2 c u (|y_x|^2 +
+ * |y_q|^2), u = 2^-24, c = columns + 16: the chain of f32 sums, and rounding the coordinates. The
+ * accumulators start at |y_x|^2 - e_x with e_x = 2 c u |y_x|^2. So with T = |y_x|^2 - 2 y_x.y_q a
+ * value v has T - 2 e_x - e_q <= v <= T + e_q: the k-th least v + 2 e_x + 2 e_q is a threshold for
+ * v. */
 #include "base/pool.h"
 #include "neighbors/neighbor_list.h"
 
@@ -14,9 +15,9 @@
 #include <string.h>
 
 enum {
-    QUERIES = 96,     /* of a block */
-    DEPTH = 272,      /* columns of a part of a panel: it stays in the first cache */
-    MOST_TILE = 384,  /* numbers of a tile */
+    QUERIES = 96,    /* of a block */
+    DEPTH = 272,     /* columns of a part of a panel: it stays in the first cache */
+    MOST_TILE = 384, /* numbers of a tile */
     MOST_ROWS = 12,
     LEAST_QUERIES = 24, /* fewer are scanned */
     LEAST_COLUMNS = 4
@@ -37,15 +38,15 @@ typedef struct packed {
     double unit;                  /* 2 c u */
     int64_t room;                 /* candidates of a query */
     int64_t blocks, slices;
-    mg_neighbor *merged;          /* slices x queries x k, if there are several slices */
+    mg_neighbor *merged; /* slices x queries x k, if there are several slices */
     int64_t *found;
     struct scratch *scratch;
 } packed;
 
 typedef struct scratch {
-    float *panel;       /* QUERIES x columns */
-    float *tile;        /* QUERIES / rows tiles */
-    float *sorted;      /* room */
+    float *panel;  /* QUERIES x columns */
+    float *tile;   /* QUERIES / rows tiles */
+    float *sorted; /* room */
     float threshold[QUERIES + MOST_ROWS];
     float share[QUERIES];
     int64_t count[QUERIES];
@@ -283,8 +284,8 @@ static margin_status cross_block(void *argument, int64_t task, int worker) {
     }
     for (int64_t i = 0; i < count; i++) {
         const double *q = b->queries + (first + i) * b->stride;
-        const int64_t found = finish_query(p, s, i, q, begin * width,
-                                           MG_MIN(end * width, rows) - begin * width);
+        const int64_t found =
+            finish_query(p, s, i, q, begin * width, MG_MIN(end * width, rows) - begin * width);
         if (p->slices == 1) {
             b->take(b->argument, first + i, q, s->list, found, b->k);
             continue;
@@ -357,9 +358,8 @@ static margin_status make_room(packed *p, mg_arena *arena, margin_error *error) 
 
 margin_status mg_neighbors_run_tiles(margin_context *context, const mg_neighbors_batch *batch,
                                      margin_error *error) {
-    packed p = {.context = context,
-                .batch = batch,
-                .ops = &mg_neighbors_ops_for(batch->index->isa)->tile};
+    packed p = {
+        .context = context, .batch = batch, .ops = &mg_neighbors_ops_for(batch->index->isa)->tile};
     mg_arena arena;
     margin_status status;
     mg_arena_init(&arena, context->heap);

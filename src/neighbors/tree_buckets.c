@@ -89,9 +89,8 @@ static void make_lanes(state *s, int64_t node, int *lane, int64_t unit, int64_t 
     const int64_t column = mg_build_widest(low, high, b->columns);
     float part_low[MG_TREE_COLUMNS], part_high[MG_TREE_COLUMNS];
     for (int64_t i = first; i < last; i++)
-        b->keys[i] =
-            (uint64_t)mg_ordered_bits(b->points[b->order[i] * b->stride + column]) << 32 |
-            (uint32_t)b->order[i];
+        b->keys[i] = (uint64_t)mg_ordered_bits(b->points[b->order[i] * b->stride + column]) << 32 |
+                     (uint32_t)b->order[i];
     mg_select_keys(b->keys + first, last - first, cut - first);
     for (int64_t i = first; i < last; i++)
         b->order[i] = (int32_t)(b->keys[i] & UINT32_MAX);

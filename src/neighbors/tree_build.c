@@ -9,20 +9,20 @@
 #include <string.h>
 
 enum {
-    SMALL = 4096,        /* points of a bucket that is not dealt any more */
-    PER_BUCKET = 32,     /* points of the sample for each bucket */
+    SMALL = 4096,    /* points of a bucket that is not dealt any more */
+    PER_BUCKET = 32, /* points of the sample for each bucket */
     MOST_BUCKETS = 64,
     MOST_SAMPLE = MOST_BUCKETS * PER_BUCKET,
-    PIECES = 64,         /* of the rows, for parallel passes over one segment */
-    GENERATIONS = 10     /* of dealing; what is large then is not going to be cut well by samples */
+    PIECES = 64,     /* of the rows, for parallel passes over one segment */
+    GENERATIONS = 10 /* of dealing; what is large then is not going to be cut well by samples */
 };
 
 /* A run of points that belong together: a bucket, or dealt into others. */
 typedef struct segment {
     int64_t first, last;
-    int side;     /* which of the two arrays of points holds it */
+    int side; /* which of the two arrays of points holds it */
     bool bucket;
-    int levels;   /* dealt into 2^levels */
+    int levels;                  /* dealt into 2^levels */
     int32_t child[MOST_BUCKETS]; /* segments; -1: empty */
     int64_t first_leaf, first_node;
     int32_t root; /* as a child */
@@ -149,8 +149,7 @@ static void cut_segment(const build *b, const segment *s, cuts *c) {
     start[1] = 0;
     size[1] = sampled;
     for (int node = 1; node < buckets; node++) {
-        const int64_t below =
-            cut_sample(b, points, order + start[node], size[node], keys, c, node);
+        const int64_t below = cut_sample(b, points, order + start[node], size[node], keys, c, node);
         start[2 * node] = start[node];
         size[2 * node] = below;
         start[2 * node + 1] = start[node] + below;
@@ -259,11 +258,10 @@ static void add_children(build *b, int64_t number, const int64_t ends[MOST_BUCKE
         s->child[k] = -1;
         if (ends[k] > before) {
             s->child[k] = (int32_t)b->count;
-            b->segments[b->count++] =
-                (segment){.first = before,
-                          .last = ends[k],
-                          .side = !s->side,
-                          .bucket = last || ends[k] - before <= SMALL};
+            b->segments[b->count++] = (segment){.first = before,
+                                                .last = ends[k],
+                                                .side = !s->side,
+                                                .bucket = last || ends[k] - before <= SMALL};
         }
         before = ends[k];
     }
@@ -334,8 +332,8 @@ static margin_status add_tensor(build *b, const char *name, margin_type type, in
                                 int64_t columns, void *data) {
     void *made = mg_hypothesis_tensor(b->h, name, type, rows, columns);
     if (!made)
-        return mg_no_memory(b->context->heap, rows * MG_MAX(columns, 1),
-                            (size_t)mg_type_size(type), "the tree", b->error);
+        return mg_no_memory(b->context->heap, rows * MG_MAX(columns, 1), (size_t)mg_type_size(type),
+                            "the tree", b->error);
     memcpy(data, &made, sizeof made);
     return MARGIN_OK;
 }
