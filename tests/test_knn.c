@@ -105,7 +105,7 @@ static void test_weights(void **state) {
 /* More neighbours than a list on the stack holds, and weights so small that a first look at the
  * average does not suffice. */
 static void test_many_neighbours(void **state) {
-    enum { ROWS = 2500 };
+    enum { ROWS = 1600 };
     double *x = malloc(ROWS * sizeof *x), *y = malloc(ROWS * sizeof *y),
            *w = malloc(ROWS * sizeof *w), sum = 0, taken = 0;
     margin_context *context = support_context(NULL, 2);
@@ -113,15 +113,15 @@ static void test_many_neighbours(void **state) {
     for (int i = 0; i < ROWS; i++) {
         x[i] = i;
         y[i] = i + 0.5;
-        w[i] = i < 2000 ? 0.001 : 1;
+        w[i] = i < 1400 ? 0.001 : 1;
     }
     margin_data data = points_data(x, ROWS, 1, y);
     const double q = 0;
     double value, parallel;
     const margin_matrix at = margin_dense_f64(&q, 1, 1, 1);
-    margin_model *model = fit_text(context, "knn(k=2000)", &data, NULL);
+    margin_model *model = fit_text(context, "knn(k=1500)", &data, NULL);
     assert_int_equal(margin_predict_values(model, &at, &value, NULL), MARGIN_OK);
-    assert_close(value, 1000, 1e-12);
+    assert_close(value, 750, 1e-12);
     margin_model_free(model);
     data.weights = margin_values_f64(w, ROWS);
     model = fit_text(context, "knn(k=8)", &data, NULL);
@@ -189,13 +189,11 @@ static void test_iris_classes(void **state) {
 static void test_iris_values(void **state) {
     static const struct {
         const char *spec;
-        double value[4], r2;
+        double value[4];
     } cases[] = {
-        {"knn(task=regress)", {1.72, 1.52, 0.32, 1.7}, 0.9618528064786157},
-        {"knn(k=6, weights=distance)",
-         {1.82363239, 1.2, 0.30773221, 1.72501194},
-         0.9986715942178539},
-        {"knn(k=3, p=3)", {1.8, 1.46666667, 0.26666667, 1.7}, 0.9685803154135886},
+        {"knn(task=regress)", {1.72, 1.52, 0.32, 1.7}},
+        {"knn(k=6, weights=distance)", {1.82363239, 1.2, 0.30773221, 1.72501194}},
+        {"knn(k=3, p=3)", {1.8, 1.46666667, 0.26666667, 1.7}},
     };
     margin_context *context = support_context(NULL, 2);
     char path[SUPPORT_PATH];
@@ -212,13 +210,11 @@ static void test_iris_values(void **state) {
     const margin_data data = points_data(three, 150, 3, fourth);
     const margin_matrix at = margin_dense_f64(q, 4, 3, 3);
     for (int n = 0; n < 3; n++) {
-        margin_report report;
         double value[4];
-        margin_model *model = fit_text(context, cases[n].spec, &data, &report);
+        margin_model *model = fit_text(context, cases[n].spec, &data, NULL);
         assert_int_equal(margin_predict_values(model, &at, value, NULL), MARGIN_OK);
         for (int i = 0; i < 4; i++)
             assert_close(value[i], cases[n].value[i], 5e-9);
-        assert_close(report.train_r2, cases[n].r2, 1e-12);
         margin_model_free(model);
     }
     margin_table_free(table);
@@ -243,7 +239,7 @@ static void test_optdigits(void **state) {
         margin_table_read(context, test_path, &options, &test, &error) < 0)
         fail_msg("%s", error.text);
     const margin_data data = margin_table_data(train), other = margin_table_data(test);
-    for (int k = 1; k <= 11; k++) {
+    for (int k = 1; k <= 11; k += 2) {
         char spec[60];
         margin_metrics metrics;
         snprintf(spec, sizeof spec, "knn(k=%d)", k);
@@ -297,18 +293,18 @@ static void test_ways_to_predict(void **state) {
     support_heap heap;
     support_heap_init(&heap);
     margin_context *context = support_context(&heap, 3);
-    sample *s = sample_make(900, 6, 3, 0.1, 3);
+    sample *s = sample_make(500, 6, 3, 0.1, 3);
     (void)state;
     for (int n = 0; n < (int)(sizeof specs / sizeof specs[0]); n++)
         for (int layout = 0; layout < LAYOUTS; layout += 2) {
             const margin_data data = sample_data(s, layout);
             margin_model *model = fit_text(context, specs[n], &data, NULL);
             double *all = scores_of(model, &data.x), one[3];
-            double *parallel = malloc(900 * 3 * sizeof *parallel);
+            double *parallel = malloc(500 * 3 * sizeof *parallel);
             assert_int_equal(margin_predict_parallel(context, model, &data.x, MARGIN_OUTPUT_SCORES,
                                                      parallel, NULL),
                              MARGIN_OK);
-            assert_memory_equal(all, parallel, 900 * 3 * sizeof *all);
+            assert_memory_equal(all, parallel, 500 * 3 * sizeof *all);
             const long long calls = heap.calls;
             const margin_matrix row = margin_dense_f64(s->f64 + 6 * 77, 1, 6, 6);
             assert_int_equal(margin_scores(model, &row, one, NULL), MARGIN_OK);

@@ -205,9 +205,9 @@ static void test_kinds_of_points(void **state) {
     margin_context *context = support_context(NULL, 2);
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
-        compare_all(context, kind, 700, 2, 2, 5, 40);
-        compare_all(context, kind, 500, 3, 2, 1, 40);
-        compare_all(context, kind, 300, 9, 2, 40, 40);
+        compare_all(context, kind, 400, 2, 2, 5, 32);
+        compare_all(context, kind, 300, 3, 2, 1, 32);
+        compare_all(context, kind, 200, 9, 2, 40, 24);
         compare_all(context, kind, 200, 3, 1, 7, 20);
         compare_all(context, kind, 200, 5, (double)INFINITY, 7, 20);
         compare_all(context, kind, 200, 4, 3, 7, 20);
@@ -235,12 +235,12 @@ static void test_many_rows(void **state) {
     margin_context *context = support_context(NULL, 4);
     (void)state;
     for (int kind = 0; kind < KINDS; kind++)
-        compare_all(context, kind, 9000, 3, 2, 5, 70);
-    compare_all(context, UNIFORM, 20000, 10, 2, 3, 100);
-    compare_all(context, GRID, 20000, 6, 2, 12, 100);
-    compare_all(context, EQUAL, 20000, 6, 2, 100, 30);
-    compare_all(context, UNIFORM, 70000, 2, 2, 8, 70);
-    compare_all(context, CLUSTERS, 3000, 300, 2, 4, 130);
+        compare_all(context, kind, 5000, 3, 2, 5, 12);
+    compare_all(context, UNIFORM, 9000, 10, 2, 3, 30);
+    compare_all(context, GRID, 9000, 6, 2, 12, 30);
+    compare_all(context, EQUAL, 9000, 6, 2, 100, 24);
+    compare_all(context, UNIFORM, 70000, 2, 2, 8, 6);
+    compare_all(context, CLUSTERS, 900, 300, 2, 4, 100);
     margin_context_free(context);
 }
 
@@ -372,11 +372,11 @@ static margin_status build_and_ask(margin_context *context, void *user, margin_e
 }
 
 static void test_allocations(void **state) {
-    double *x = make_points(UNIFORM, 9000, 12, 4);
-    failing f = {x, 9000, 3, MG_NEIGHBORS_TREE};
+    double *x = make_points(UNIFORM, 5000, 12, 4);
+    failing f = {x, 5000, 3, MG_NEIGHBORS_TREE};
     (void)state;
     assert_true(support_fail_each_allocation(2, build_and_ask, &f) > 10);
-    f = (failing){x, 9000, 12, MG_NEIGHBORS_BRUTE};
+    f = (failing){x, 3000, 12, MG_NEIGHBORS_BRUTE};
     assert_true(support_fail_each_allocation(2, build_and_ask, &f) > 5);
     f.method = MG_NEIGHBORS_AUTO;
     assert_true(support_fail_each_allocation(1, build_and_ask, &f) > 10);
