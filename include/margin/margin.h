@@ -5,6 +5,7 @@
 #include "margin/base.h"
 #include "margin/data.h"
 #include "margin/model.h"
+#include "margin/neighbors.h"
 #include "margin/spec.h"
 #include "margin/statistics.h"
 

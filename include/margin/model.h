@@ -306,6 +306,11 @@ MARGIN_API MARGIN_CHECKED margin_status margin_model_save(const margin_model *mo
 MARGIN_API MARGIN_CHECKED margin_status margin_model_load(margin_context *context, const char *path,
                                                           margin_model **model,
                                                           margin_error *error);
+/* The same without a copy of the large parts: they are used where they lie in the mapped file,
+ * which must not be changed or cut off while the model lives. For models that are as large as their
+ * data (knn). */
+MARGIN_API MARGIN_CHECKED margin_status margin_model_map(margin_context *context, const char *path,
+                                                         margin_model **model, margin_error *error);
 /* The same to and from memory; release `bytes` with margin_bytes_free. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_encode(const margin_model *model, void **bytes,
                                                             int64_t *length, margin_error *error);

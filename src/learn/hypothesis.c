@@ -18,28 +18,45 @@ margin_status mg_hypothesis_new(mg_heap *heap, const mg_hypothesis_kind *kind, i
 void mg_hypothesis_free(mg_hypothesis *h) {
     if (!h) return;
     for (int i = 0; i < h->tensor_count; i++)
-        mg_free(h->heap, h->tensors[i].data);
+        if (!h->tensors[i].borrowed) mg_free(h->heap, h->tensors[i].data);
     mg_free(h->heap, h->derived);
     mg_free(h->heap, h);
 }
 
-void *mg_hypothesis_tensor(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
-                           int64_t columns) {
-    size_t length = strlen(name);
-    int64_t width = columns > 0 ? columns : 1;
+/* A tensor without data; NULL: no room, or a shape or name that is none. */
+static mg_tensor *next_tensor(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
+                              int64_t columns) {
+    const size_t length = strlen(name);
     if (h->tensor_count == MG_MAX_TENSORS || length >= sizeof h->tensors[0].name) return NULL;
-    if (rows < 0 || columns < 0 || rows > INT64_MAX / width) return NULL;
-    void *data = mg_new_zero(h->heap, rows * width, (size_t)mg_type_size(type));
-    if (!data) return NULL;
-    mg_tensor *tensor = &h->tensors[h->tensor_count++];
+    if (rows < 0 || columns < 0 || rows > INT64_MAX / MG_MAX(columns, 1)) return NULL;
+    mg_tensor *tensor = &h->tensors[h->tensor_count];
     memset(tensor, 0, sizeof *tensor);
     memcpy(tensor->name, name, length);
     tensor->type = type;
     tensor->dimensions = columns > 0 ? 2 : 1;
     tensor->shape[0] = rows;
     tensor->shape[1] = columns;
-    tensor->data = data;
-    return data;
+    return tensor;
+}
+
+void *mg_hypothesis_tensor(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
+                           int64_t columns) {
+    mg_tensor *tensor = next_tensor(h, name, type, rows, columns);
+    if (!tensor) return NULL;
+    tensor->data = mg_new_zero(h->heap, rows * MG_MAX(columns, 1), (size_t)mg_type_size(type));
+    if (!tensor->data) return NULL;
+    h->tensor_count++;
+    return tensor->data;
+}
+
+bool mg_hypothesis_borrow(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
+                          int64_t columns, const void *data) {
+    mg_tensor *tensor = next_tensor(h, name, type, rows, columns);
+    if (!tensor) return false;
+    memcpy(&tensor->data, &data, sizeof data); /* read only, though the type does not say so */
+    tensor->borrowed = true;
+    h->tensor_count++;
+    return true;
 }
 
 margin_status mg_hypothesis_tensor_new(mg_hypothesis *h, const char *name, margin_type type,

@@ -15,7 +15,8 @@ typedef struct mg_tensor {
     margin_type type;
     int dimensions; /* 1 or 2 */
     int64_t shape[2];
-    void *data; /* owned by the heap */
+    void *data;    /* owned by the heap */
+    bool borrowed; /* no: somebody else's, read only */
 } mg_tensor;
 
 enum { MG_MAX_TENSORS = 16 };
@@ -96,6 +97,9 @@ margin_status mg_hypothesis_attach(mg_hypothesis *h, margin_error *error);
  * h; NULL: out of memory. */
 void *mg_hypothesis_tensor(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
                            int64_t columns);
+/* The same with numbers that stay where they are and outlive h. False: no room for another. */
+bool mg_hypothesis_borrow(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
+                          int64_t columns, const void *data);
 const mg_tensor *mg_tensor_find(const mg_hypothesis *h, const char *name);
 
 /* A linear hypothesis of one function; copies the weights and attaches. */

@@ -1,5 +1,6 @@
 /* The model as an object: life, the checks that tie its parts together, what it tells. */
 #include "model/model.h"
+#include "data/source.h"
 
 #include "bayes/naive_bayes.h"
 #include "cluster/kmeans_learner.h"
@@ -52,6 +53,8 @@ void margin_model_free(margin_model *model) {
         mg_free(heap, model->class_names[c]);
     mg_free(heap, model->class_names);
     mg_free(heap, model->spec);
+    if (model->mapped) mg_source_close(model->mapped);
+    mg_free(heap, model->mapped);
     mg_free(heap, model);
     mg_heap_release(heap);
 }

@@ -35,6 +35,8 @@ struct margin_model {
     mg_fitted_stage *stages;
     int stage_count, active;
 
+    struct mg_source *mapped; /* the file that borrowed tensors lie in; owned; NULL: none */
+
     mg_hypothesis *hypothesis; /* takes rows as they leave stage active - 1 */
     margin_report report;      /* of the fit, with threads and seconds 0: they are of the run, not
                                   of the model, and would make equal models differ */

@@ -37,6 +37,18 @@ static void *make_in_hypothesis(void *owner, const char *name, margin_type type,
     return mg_hypothesis_tensor(owner, name, type, rows, columns);
 }
 
+/* Leaves a large tensor of the hypothesis where it is, if the bytes stay and are as numbers are. */
+static bool borrow_tensor(const mg_store_reader *r, const mg_stored_tensor *t, const char *name,
+                          tensor_maker make, void *owner) {
+    enum { LARGE = 4096 };
+    const unsigned char *bytes = r->data + t->first;
+    return r->keeps && !MG_STORE_SWAPS && make == make_in_hypothesis &&
+           t->last - t->first >= LARGE &&
+           (uintptr_t)bytes % (uintptr_t)mg_type_size(t->type) == 0 &&
+           mg_hypothesis_borrow(owner, name, t->type, t->shape[0],
+                                t->dimensions == 2 ? t->shape[1] : 0, bytes);
+}
+
 /* Hands all tensors called `prefix`name to their owner. */
 static margin_status take_tensors(mg_store_reader *r, const char *prefix, tensor_maker make,
                                   void *owner) {
@@ -48,12 +60,13 @@ static margin_status take_tensors(mg_store_reader *r, const char *prefix, tensor
         if (strlen(t->name + length) >= sizeof((mg_tensor *)0)->name || ++count > MG_MAX_TENSORS)
             return mg_fail_stored(r, "its part %s has more, or longer named, tensors than a model",
                                   prefix);
+        t->taken = true;
+        if (borrow_tensor(r, t, t->name + length, make, owner)) continue;
         void *to = make(owner, t->name + length, t->type, t->shape[0],
                         t->dimensions == 2 ? t->shape[1] : 0);
         if (!to)
             return mg_no_memory(r->heap, t->last - t->first, 1, "a tensor of the model", r->error);
         copy_tensor(r, t, to);
-        t->taken = true;
     }
     return MARGIN_OK;
 }
@@ -244,9 +257,13 @@ static margin_status name_file(const mg_store_reader *r, margin_status status) {
 }
 
 static margin_status decode(mg_heap *heap, const char *name, const void *bytes, int64_t length,
-                            margin_model **model, margin_error *error) {
-    mg_store_reader r = {
-        .heap = heap, .name = name, .bytes = bytes, .length = length, .error = error};
+                            bool keeps, margin_model **model, margin_error *error) {
+    mg_store_reader r = {.heap = heap,
+                         .name = name,
+                         .bytes = bytes,
+                         .length = length,
+                         .keeps = keeps,
+                         .error = error};
     margin_model *made = NULL;
     margin_spec *spec = NULL;
     margin_status status;
@@ -269,7 +286,7 @@ margin_status margin_model_decode(margin_context *context, const void *bytes, in
                MARGIN_ERROR_ARGUMENT,
                "margin_model_decode needs a context, bytes, their number and a place for the "
                "model");
-    return decode(context->heap, "the model", bytes, length, model, error);
+    return decode(context->heap, "the model", bytes, length, false, model, error);
 }
 
 margin_status margin_model_load(margin_context *context, const char *path, margin_model **model,
@@ -280,7 +297,7 @@ margin_status margin_model_load(margin_context *context, const char *path, margi
     margin_model *made = NULL;
     MG_TRY(mg_source_open(context, path, &source, error));
     margin_status status =
-        decode(context->heap, source.name, source.text, source.length, &made, error);
+        decode(context->heap, source.name, source.text, source.length, false, &made, error);
     if (status >= 0) status = mg_source_unchanged(&source, error);
     mg_source_close(&source);
     if (status < 0) {
@@ -289,4 +306,31 @@ margin_status margin_model_load(margin_context *context, const char *path, margi
     }
     *model = made;
     return MARGIN_OK;
+}
+
+margin_status margin_model_map(margin_context *context, const char *path, margin_model **model,
+                               margin_error *error) {
+    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
+               "margin_model_map needs a context, a path and a place for the model");
+    mg_source *source = NULL;
+    margin_model *made = NULL;
+    MG_NEW(context->heap, source, 1, "reading a model", error);
+    margin_status status = mg_source_open(context, path, source, error);
+    if (status < 0) {
+        mg_free(context->heap, source);
+        return status;
+    }
+    status = decode(context->heap, source->name, source->text, source->length, true, &made, error);
+    if (status >= 0) status = mg_source_unchanged(source, error);
+    if (made) {
+        made->mapped = source;
+    } else {
+        mg_source_close(source);
+        mg_free(context->heap, source);
+    }
+    if (status < 0)
+        margin_model_free(made);
+    else
+        *model = made;
+    return status < 0 ? status : MARGIN_OK;
 }

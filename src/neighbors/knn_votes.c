@@ -15,6 +15,11 @@ static double nearness(double nearest, double distance) {
     return nearest == 0 ? (double)(distance == 0) : nearest / distance;
 }
 
+/* A bare index has none. */
+static bool has_targets(const mg_neighbors *index) {
+    return index->code || index->value;
+}
+
 typedef struct tally {
     const mg_neighbors *index;
     double *out;
@@ -64,7 +69,7 @@ void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first
     mg_neighbor list[MG_NEIGHBORS_LIST];
     for (int64_t i = 0; i < count; i++, out += h->functions) {
         const double *q = (const double *)x->values + (first + i) * x->stride;
-        if (!mg_neighbors_usable(q, h->columns)) {
+        if (!has_targets(index) || !mg_neighbors_usable(q, h->columns)) {
             fill_nan(out, h->functions);
             continue;
         }
@@ -83,7 +88,7 @@ static void take_vote(void *argument, int64_t query, const double *q, mg_neighbo
                       int64_t count, int64_t room) {
     const voting *v = argument;
     double *out = v->out + query * v->h->functions;
-    if (count < 0)
+    if (count < 0 || !has_targets(mg_neighbors_view(v->h)))
         fill_nan(out, v->h->functions);
     else
         mg_knn_vote(mg_neighbors_view(v->h), v->h->functions, q, list, count, room, out);
