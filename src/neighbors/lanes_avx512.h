@@ -1,33 +1,8 @@
-/* Eight and sixteen f32 side by side with AVX-512, for search_tmpl.h and tile_tmpl.h. Include it in
- * *_avx512.c only. */
+/* Vectors of AVX-512 for search_tmpl.h and tile_tmpl.h. Include it in *_avx512.c only. */
 #ifndef MG_LANES_AVX512_H
 #define MG_LANES_AVX512_H
 
 #include "neighbors/lanes_eight.h"
-
-typedef __m512 lanes16;
-
-MG_INLINE lanes16 lanes16_zero(void) {
-    return _mm512_setzero_ps();
-}
-MG_INLINE lanes16 lanes16_gap(const float *p, float q) {
-    return _mm512_abs_ps(_mm512_sub_ps(_mm512_loadu_ps(p), _mm512_set1_ps(q)));
-}
-MG_INLINE lanes16 lanes16_add(lanes16 a, lanes16 b) {
-    return _mm512_add_ps(a, b);
-}
-MG_INLINE lanes16 lanes16_square(lanes16 a) {
-    return _mm512_mul_ps(a, a);
-}
-MG_INLINE lanes16 lanes16_max(lanes16 a, lanes16 b) {
-    return _mm512_max_ps(a, b);
-}
-MG_INLINE unsigned lanes16_within(lanes16 a, float limit) {
-    return _mm512_cmp_ps_mask(a, _mm512_set1_ps(limit), _CMP_LE_OQ);
-}
-MG_INLINE void lanes16_store(float *p, lanes16 a) {
-    _mm512_storeu_ps(p, a);
-}
 
 /* For tiles. */
 enum { WIDE = 16, TILE_ROWS = 12 };

@@ -1,4 +1,5 @@
-/* Eight f32 with AVX, for lanes_avx2.h and lanes_avx512.h. */
+/* Eight and sixteen f32 with AVX2, for lanes_avx2.h and lanes_avx512.h: a search gains nothing from
+ * longer vectors. */
 #ifndef MG_LANES_EIGHT_H
 #define MG_LANES_EIGHT_H
 
@@ -34,6 +35,34 @@ MG_INLINE lanes8 lanes8_absolute(lanes8 a) {
 }
 MG_INLINE unsigned lanes8_within(lanes8 a, float limit) { /* a bit for each a <= limit */
     return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, _mm256_set1_ps(limit), _CMP_LE_OQ));
+}
+
+typedef struct lanes16 {
+    lanes8 low, high;
+} lanes16;
+
+MG_INLINE lanes16 lanes16_zero(void) {
+    return (lanes16){lanes8_set(0), lanes8_set(0)};
+}
+MG_INLINE lanes16 lanes16_gap(const float *p, float q) {
+    return (lanes16){lanes8_absolute(lanes8_subtract(lanes8_load(p), lanes8_set(q))),
+                     lanes8_absolute(lanes8_subtract(lanes8_load(p + 8), lanes8_set(q)))};
+}
+MG_INLINE lanes16 lanes16_add(lanes16 a, lanes16 b) {
+    return (lanes16){lanes8_add(a.low, b.low), lanes8_add(a.high, b.high)};
+}
+MG_INLINE lanes16 lanes16_square(lanes16 a) {
+    return (lanes16){lanes8_multiply(a.low, a.low), lanes8_multiply(a.high, a.high)};
+}
+MG_INLINE lanes16 lanes16_max(lanes16 a, lanes16 b) {
+    return (lanes16){lanes8_max(a.low, b.low), lanes8_max(a.high, b.high)};
+}
+MG_INLINE unsigned lanes16_within(lanes16 a, float limit) {
+    return lanes8_within(a.low, limit) | lanes8_within(a.high, limit) << 8;
+}
+MG_INLINE void lanes16_store(float *p, lanes16 a) {
+    lanes8_store(p, a.low);
+    lanes8_store(p + 8, a.high);
 }
 
 #endif

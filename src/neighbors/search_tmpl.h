@@ -11,12 +11,11 @@
 
 #include <float.h>
 
+/* A box to look into: lane `lane` of its node, counted over all nodes. */
 typedef struct pending {
-    float value; /* of the box */
+    float value;
     int32_t child;
-    int32_t least;
-    int32_t node; /* whose lane the box is */
-    int32_t lane;
+    int64_t lane;
 } pending;
 
 MG_INLINE lanes8 box_values(const float *box, const float *q, int64_t columns, mg_filter filter) {
@@ -97,26 +96,47 @@ MG_INLINE void visit_leaf(const mg_neighbors *index, mg_search *s, int64_t leaf,
     if (s->worst < before) *limit = mg_search_limit(reach, s->worst);
 }
 
-/* True if the box cannot hold a row that matters, though its f32 value could not tell: only equal
- * distances with smaller row numbers count, and there are none. The nearest point of the box is one
- * of numbers that stand for coordinates, so no row of it has a smaller distance. */
-static bool only_ties(const mg_neighbors *index, const mg_search *s, const pending *p) {
+/* True if the box, whose value is near the limit, holds nothing that matters: only equal distances
+ * with smaller row numbers would, and there are none, or no distance is as small. The nearest point
+ * of the box is made of numbers that stand for coordinates exactly, so no row of it is nearer. */
+static __attribute__((noinline)) bool only_ties(const mg_neighbors *index, const mg_search *s,
+                                                int64_t at) {
+    double corner[MG_TREE_COLUMNS];
+    const int64_t node = at / MG_BRANCH, lane = at % MG_BRANCH;
+    const float *box = index->tree->box + node * index->columns * 16 + lane;
+    const double step = 1 / index->scale; /* a power of two */
+    if (index->tree->nodes == 0 || index->tree->least[at] <= s->worst_row) return false;
     if (s->worst == 0) return true;
     if (!index->tree->exact || index->metric.kind == MG_METRIC_POWER) return false;
-    double corner[MG_TREE_COLUMNS];
-    const float *box = index->tree->box + (int64_t)p->node * index->columns * 16;
-    const double step = 1 / index->scale; /* a power of two */
     for (int64_t j = 0; j < index->columns; j++) {
-        const double low = (double)box[j * 16 + p->lane] * step + index->centre[j];
-        const double high = (double)box[j * 16 + 8 + p->lane] * step + index->centre[j];
+        const double low = (double)box[j * 16] * step + index->centre[j];
+        const double high = (double)box[j * 16 + 8] * step + index->centre[j];
         corner[j] = s->q[j] < low ? low : s->q[j] > high ? high : s->q[j];
     }
     return mg_metric_distance(&index->metric, corner, false, s->q, index->columns) >= s->worst;
 }
 
+/* Equal boxes: the one with the least row number first. */
+static __attribute__((noinline)) bool tie_before(const mg_tree *tree, int64_t a, int64_t b) {
+    return tree->least[a] < tree->least[b];
+}
+
+/* Lines of a leaf arrive while others are looked at. */
+MG_INLINE void fetch_leaf(const mg_neighbors *index, int64_t leaf, int64_t columns, bool single) {
+    enum { LINE = 64, MOST = 512 };
+    const int64_t values = columns * MG_LEAF, size = values * (single ? 4 : 8);
+    const char *filter = (const char *)(index->tree->leaf + leaf * values);
+    const char *points = (const char *)index->points + leaf * size;
+    for (int64_t at = 0; at < values * 4 && at < MOST; at += LINE)
+        __builtin_prefetch(filter + at);
+    for (int64_t at = 0; at < size && at < MOST; at += LINE)
+        __builtin_prefetch(points + at);
+    __builtin_prefetch(index->tree->row + leaf * MG_LEAF);
+}
+
 MG_INLINE int visit_node(const mg_neighbors *index, mg_search *s, int64_t node, const float *q32,
-                         int64_t columns, mg_filter filter, float limit, pending *stack,
-                         int height) {
+                         int64_t columns, bool single, mg_filter filter, float limit,
+                         pending *stack, int height) {
     const mg_tree *tree = index->tree;
     const lanes8 values = box_values(tree->box + node * columns * 16, q32, columns, filter);
     float value[MG_BRANCH];
@@ -124,17 +144,19 @@ MG_INLINE int visit_node(const mg_neighbors *index, mg_search *s, int64_t node, 
     s->visits++;
     unsigned hits = lanes8_within(values, limit);
     lanes8_store(value, values);
-    for (; hits; hits &= hits - 1) { /* nearest on top; of equal ones the least row number */
+    for (; hits; hits &= hits - 1) { /* nearest on top */
         const int lane = __builtin_ctz(hits);
-        const int32_t least = tree->least[node * MG_BRANCH + lane];
+        const pending here = {value[lane], tree->child[node * MG_BRANCH + lane],
+                              node * MG_BRANCH + lane};
+        if (here.child < 0) fetch_leaf(index, ~here.child, columns, single);
         int at = height++;
-        while (at > base && (stack[at - 1].value < value[lane] ||
-                             (stack[at - 1].value == value[lane] && stack[at - 1].least < least))) {
+        while (at > base && (stack[at - 1].value < here.value ||
+                             (MG_UNLIKELY(stack[at - 1].value == here.value) &&
+                              tie_before(tree, stack[at - 1].lane, here.lane)))) {
             stack[at] = stack[at - 1];
             at--;
         }
-        stack[at] = (pending){value[lane], tree->child[node * MG_BRANCH + lane], least,
-                              (int32_t)node, lane};
+        stack[at] = here;
     }
     return height;
 }
@@ -152,14 +174,18 @@ MG_INLINE void search_tree(const mg_neighbors *index, mg_search *s, int64_t colu
     float limit = mg_search_limit(&reach, s->worst);
     double most = mg_search_most(s->worst);
     int height = 0;
-    stack[height++] = (pending){0, index->tree->nodes > 0 ? 0 : ~0, -1, 0, 0};
+    const float near = index->tree->exact ? 1 - 0x1p-12f : 1;
+    stack[height++] = (pending){-1, index->tree->nodes > 0 ? 0 : ~0, 0};
     while (height > 0) {
-        const pending *p = &stack[--height];
-        if (!(p->value <= limit)) continue;
-        if (p->least > s->worst_row && only_ties(index, s, p)) continue;
-        const int32_t child = p->child;
+        const pending p = stack[--height];
+        if (!(p.value <= limit)) continue;
+        if (MG_UNLIKELY(p.value >= limit * near || s->worst == 0) && p.value >= 0 &&
+            only_ties(index, s, p.lane))
+            continue;
+        const int32_t child = p.child;
         if (child >= 0) {
-            height = visit_node(index, s, child, q32, columns, filter, limit, stack, height);
+            height =
+                visit_node(index, s, child, q32, columns, single, filter, limit, stack, height);
             continue;
         }
         visit_leaf(index, s, ~child, q32, columns, single, filter, &limit, &reach, &most);
