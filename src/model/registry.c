@@ -26,6 +26,7 @@ static const mg_learner *const learners[] = {
     &mg_learner_kmeans,
     &mg_learner_lasso,
     &mg_learner_knn,
+    &mg_learner_lasso,
     &mg_learner_least_squares,
     &mg_learner_logistic,
     &mg_learner_naive_bayes,
