@@ -24,7 +24,6 @@ static const mg_learner *const learners[] = {
     &mg_learner_elastic_net,
     &mg_learner_exponential,
     &mg_learner_kmeans,
-    &mg_learner_lasso,
     &mg_learner_knn,
     &mg_learner_lasso,
     &mg_learner_least_squares,
