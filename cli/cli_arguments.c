@@ -10,11 +10,11 @@
 enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
-#define READS       " fit predict evaluate inspect separable check convert plot "
-#define USES_ALL    " fit predict evaluate inspect separable check convert plot "
+#define READS       " fit predict evaluate separable check convert plot update "
+#define USES_ALL    " fit predict evaluate inspect separable check convert plot update "
 
 const cli_option cli_options[] = {
-    {"--output", 'o', "FILE", " fit predict evaluate inspect separable check plot ",
+    {"--output", 'o', "FILE", " fit predict evaluate inspect separable check plot update ",
      "write the result (of fit: the model) to FILE, whole or not at all", NULL, KIND_TEXT,
      FIELD(output)},
     {"--trace", 0, "FILE", " fit ", "write every training step to FILE as CSV", NULL, KIND_TEXT,
@@ -81,7 +81,7 @@ const cli_option cli_options[] = {
      FIELD(memory)},
     {"--time-limit", 0, "SEC", " fit separable ",
      "stop training after SEC seconds with what there is", NULL, KIND_SECONDS, FIELD(time_limit)},
-    {"--json", 0, NULL, " fit predict evaluate inspect separable check convert learners ",
+    {"--json", 0, NULL, " fit predict evaluate inspect separable check convert learners update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL, "no notes and no progress; warnings and results stay", NULL,
      KIND_SWITCH, FIELD(quiet)},

@@ -48,6 +48,11 @@ const cli_command cli_commands[] = {
      "draw a trace, a decision boundary or margins",
      "Pictures are drawn by gnuplot: to an SVG or PNG file with -o, in the terminal without.", 2, 3,
      run_plot},
+    {"update", "MODEL DATA -o MODEL", "bring a model up to date with more rows",
+     "The result is the model of all rows, those it was trained on and those of DATA, without "
+     "reading the old ones again: counts are added. DATA has the columns of the training data; new "
+     "classes and categories are fine. Learners whose models are counts can do this: naive-bayes.",
+     2, 2, run_update},
     {"generate", "--bash | --zsh | --man | --markdown",
      "print completion scripts, man page, option tables",
      "Made from the same tables as this help; used by the installation.", 0, 0, run_generate},

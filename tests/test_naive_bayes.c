@@ -616,6 +616,129 @@ static void test_adult(void **state) {
     margin_table_free(tables[1]);
 }
 
+/* ---- More rows later ------------------------------------------------------------------------- */
+
+/* The second part has a class and categories that the first has not, and the other way round. */
+static void test_update(void **state) {
+    static const char *const letters[] = {"a", "b", "c", "d"}, *const first[] = {"a", "c"};
+    static const char *const second[] = {"b", "c", "d"}, *const names[] = {"q", "r", "s"};
+    enum { N = 200, FIRST = 120 };
+    double x[N * 4], y[N], parts[N * 4], labels[N];
+    uint64_t seed = 17;
+    for (int i = 0; i < N; i++) {
+        const bool early = i < FIRST;
+        const int code =
+            early ? (int)(support_random(&seed) % 2) * 2 : 1 + (int)(support_random(&seed) % 3);
+        y[i] =
+            early ? (double)(support_random(&seed) % 2) * 2 : (double)(support_random(&seed) % 3);
+        x[4 * i] = code;
+        x[4 * i + 1] = support_normal(&seed) + y[i];
+        x[4 * i + 2] = (double)(support_random(&seed) % (early ? 3 : 5)) - 1;
+        x[4 * i + 3] = (double)(support_random(&seed) % 3);
+        if (support_uniform(&seed) < 0.1) x[4 * i + i % 4] = (double)NAN;
+        memcpy(parts + 4 * i, x + 4 * i, 4 * sizeof *x);
+        if (!isnan(x[4 * i])) parts[4 * i] = early ? code / 2 : code - 1;
+        labels[i] = early ? y[i] / 2 : y[i];
+    }
+    static const char *const early_names[] = {"q", "s"};
+    margin_column columns[4] = {
+        {"k", MARGIN_CATEGORICAL, letters, 4}, {.name = "g"}, {.name = "v"}, {.name = "m"}};
+    margin_column target = {"y", MARGIN_CATEGORICAL, names, 3};
+    margin_data all = {.x = margin_dense_f64(x, N, 4, 4),
+                       .y = margin_values_f64(y, N),
+                       .columns = columns,
+                       .target = &target};
+    margin_column a_columns[4], b_columns[4], a_target = target;
+    memcpy(a_columns, columns, sizeof columns);
+    memcpy(b_columns, columns, sizeof columns);
+    a_columns[0].categories = first;
+    a_columns[0].category_count = 2;
+    b_columns[0].categories = second;
+    b_columns[0].category_count = 3;
+    a_target.categories = early_names;
+    a_target.category_count = 2;
+    margin_data a = {.x = margin_dense_f64(parts, FIRST, 4, 4),
+                     .y = margin_values_f64(labels, FIRST),
+                     .columns = a_columns,
+                     .target = &a_target};
+    margin_data b = {.x = margin_dense_f64(parts + 4 * FIRST, N - FIRST, 4, 4),
+                     .y = margin_values_f64(labels + FIRST, N - FIRST),
+                     .columns = b_columns,
+                     .target = &target};
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        const char *spec = gaussian ? "naive-bayes(categorical=v, multinomial=m)"
+                                    : "naive-bayes(categorical=v, multinomial=m, bernoulli=g)";
+        margin_report whole, report, found;
+        margin_model *at_once = fit_text(*state, spec, &all, &whole);
+        margin_model *part = fit_text(*state, spec, &a, NULL), *updated = NULL;
+        OK(margin_update(*state, part, &b, &updated, &report, &error));
+        assert_int_equal(report.rows, N);
+        assert_int_equal(margin_model_class_count(updated), 3);
+        assert_true(isnan(report.train_accuracy));
+        assert_close(report.objective, whole.objective, 1e-12);
+        assert_close(margin_report_item_value(&report, "missing_values"),
+                     margin_report_item_value(&whole, "missing_values"), 0);
+        double *left = scores_of(at_once, &all.x), *right = scores_of(updated, &all.x);
+        for (int k = 0; k < 3 * N; k++)
+            assert_close(left[k], right[k], gaussian ? 1e-12 : 0);
+        assert_int_equal(margin_verify(*state, updated, &all, &found, &error), MARGIN_OK);
+        assert_int_equal(margin_model_class_count(part), 2); /* as it was */
+        assert_int_equal(margin_model_columns(updated, NULL)[0].category_count, 4);
+        assert_int_equal(margin_model_target(updated)->category_count, 3);
+        free(left);
+        free(right);
+        margin_model_free(updated);
+        margin_model_free(part);
+        margin_model_free(at_once);
+    }
+    margin_model *model = fit_text(*state, "naive-bayes(priors=equal)", &a, NULL), *none = NULL;
+    assert_int_equal(margin_update(*state, model, &b, &none, NULL, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "given no priors");
+    b_columns[1] = b_columns[0];
+    assert_int_equal(margin_update(*state, model, &b, &none, NULL, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "holds categories and the model was trained on numbers");
+    margin_model_free(model);
+    a.columns = b.columns = NULL;
+    b.x.columns = 3;
+    model = fit_text(*state, "impute | perceptron(passes=3)", &a, NULL);
+    assert_int_equal(margin_update(*state, model, &a, &none, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "perceptron cannot take more rows later");
+    assert_null(none);
+    margin_model_free(model);
+}
+
+typedef struct {
+    margin_data first, second;
+} halves;
+
+static margin_status update_body(margin_context *context, void *user, margin_error *failure) {
+    const halves *h = user;
+    margin_spec *spec = NULL;
+    margin_model *model = NULL, *updated = NULL;
+    char text[200];
+    snprintf(text, sizeof text, "naive-bayes(%s)", mixed_options);
+    margin_status status = margin_spec_parse(context, text, &spec, failure);
+    if (status >= 0) status = margin_fit(context, spec, &h->first, &model, NULL, failure);
+    if (status >= 0) status = margin_update(context, model, &h->second, &updated, NULL, failure);
+    margin_model_free(updated);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    return status;
+}
+
+static void test_update_allocations(void **state) {
+    (void)state;
+    static const char *const others[] = {"M", "XL", "S"};
+    mixed m = mixed_make(50, 0.1, 19);
+    halves h = {mixed_data(&m), mixed_data(&m)};
+    margin_column columns[MIXED];
+    memcpy(columns, m.columns, sizeof columns);
+    columns[CODES].categories = others;
+    h.second.columns = columns;
+    assert_true(support_fail_each_allocation(1, update_body, &h) > 40);
+    mixed_free(&m);
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static margin_status fit_body(margin_context *context, void *user, margin_error *failure) {
@@ -653,14 +776,23 @@ static int close_context(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_textbook),      cmocka_unit_test(test_scikit_learn),
-        cmocka_unit_test(test_oracle),        cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_sparse),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_far_from_zero), cmocka_unit_test(test_zero_counts),
-        cmocka_unit_test(test_unseen),        cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_constant_columns),
-        cmocka_unit_test(test_empty_columns), cmocka_unit_test(test_adult),
+        cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_scikit_learn),
+        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_optimum),
+        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_far_from_zero),
+        cmocka_unit_test(test_zero_counts),
+        cmocka_unit_test(test_unseen),
+        cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_constant_columns),
+        cmocka_unit_test(test_empty_columns),
+        cmocka_unit_test(test_adult),
         cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_update),
+        cmocka_unit_test(test_update_allocations),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

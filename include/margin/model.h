@@ -109,6 +109,19 @@ MARGIN_API MARGIN_CHECKED margin_status margin_fit_with(margin_context *context,
                                                         margin_error *error);
 MARGIN_API void margin_model_free(margin_model *model);
 
+/* The model of the rows that `model` was trained on and those of `data`: a new one, `model` stays
+ * as it is. Columns are the model's, in its order; classes and categories (compared by name) may be
+ * new. Stages stay as they were trained, and with stages an unknown category is a missing value.
+ * Only for learners whose models are statistics (naive-bayes); ARGUMENT for others. The counts are
+ * those of one fit to all rows, to the last bit if weights are whole numbers; means and variances
+ * agree up to rounding. The training accuracy, which needs all rows, is NaN; margin_verify takes
+ * all of them. */
+MARGIN_API MARGIN_CHECKED margin_status margin_update(margin_context *context,
+                                                      const margin_model *model,
+                                                      const margin_data *data,
+                                                      margin_model **updated, margin_report *report,
+                                                      margin_error *error);
+
 /* ---- Prediction ------------------------------------------------------------------------------ */
 
 /* `x` has the model's input columns in training order (see margin_model_columns), dense or CSR, f32

@@ -72,12 +72,10 @@ MG_INLINE void NAME(scores_of)(const void *const *rows, int together, int64_t n,
     for (int r = 0; r < together; r++)
         x[r] = rows[r];
     for (int64_t k = 0; k < classes; k++) {
-        if (centre)
-            NAME(distances)
-            (x, together, n, true, centre, slope + k * stride, offset + k * stride, sums);
-        else
-            NAME(distances)
-            (x, together, n, false, NULL, slope + k * stride, offset + k * stride, sums);
+        if (centre) NAME(distances)
+        (x, together, n, true, centre, slope + k * stride, offset + k * stride, sums);
+        else NAME(distances)(x, together, n, false, NULL, slope + k * stride, offset + k * stride,
+                             sums);
         for (int r = 0; r < together; r++)
             out[r * classes + k] -= sums[r];
     }
@@ -89,7 +87,7 @@ static void NAME(scores)(const void *const *rows, int64_t count, int64_t n, cons
     int64_t i = 0;
     for (; i + TOGETHER <= count; i += TOGETHER)
         NAME(scores_of)
-        (rows + i, TOGETHER, n, centre, slope, offset, stride, classes, out + i * classes);
+    (rows + i, TOGETHER, n, centre, slope, offset, stride, classes, out + i * classes);
     for (; i < count; i++)
         NAME(scores_of)(rows + i, 1, n, centre, slope, offset, stride, classes, out + i * classes);
 }

@@ -1,6 +1,7 @@
 /* Naive Bayes: columns independent of each other within a class. */
 #include "bayes/naive_bayes.h"
 #include "bayes/bayes.h"
+#include "bayes/bayes_finish.h"
 
 #include <string.h>
 
@@ -133,9 +134,9 @@ static void describe(mg_fit *fit, const mg_bayes_counts *counts) {
     mg_bayes_describe(mg_bayes_view_of(fit->hypothesis), counts->missing, &fit->report);
 }
 
-static margin_status finish(mg_fit *fit, const mg_bayes_layout *layout,
-                            const mg_bayes_settings *settings, const mg_bayes_counts *counts,
-                            mg_hypothesis *h) {
+margin_status mg_bayes_finish(mg_fit *fit, const mg_bayes_layout *layout,
+                              const mg_bayes_settings *settings, const mg_bayes_counts *counts,
+                              mg_hypothesis *h) {
     MG_TRY(check_variances(fit, layout, counts, settings->var_smoothing));
     MG_TRY(mg_hypothesis_attach(h, fit->error));
     fit->hypothesis = h;
@@ -172,7 +173,7 @@ static margin_status naive_bayes_fit(mg_fit *fit) {
     MG_GO(mg_bayes_layout_make(heap, &layout, fit->error));
     MG_GO(mg_bayes_new(heap, &layout, &settings, &h, &counts, fit->error));
     MG_GO(mg_bayes_count(fit->context, p, &layout, &counts, fit->error));
-    MG_GO(finish(fit, &layout, &settings, &counts, h));
+    MG_GO(mg_bayes_finish(fit, &layout, &settings, &counts, h));
     h = NULL;
 done:
     mg_hypothesis_free(h);
@@ -215,6 +216,7 @@ const mg_learner mg_learner_naive_bayes = {
     .check = check,
     .fit = naive_bayes_fit,
     .verify = mg_bayes_verify,
+    .update = mg_bayes_update,
     .log_scores = true,
     .probabilities = probabilities,
 };

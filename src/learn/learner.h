@@ -87,6 +87,13 @@ typedef struct mg_fit {
 
 typedef struct mg_inference mg_inference; /* learn/inference.h */
 
+/* Where classes and categories of an older hypothesis are in the lists of a problem. */
+typedef struct mg_update_map {
+    const int32_t *class_of;       /* of each old class */
+    const int32_t *const *code_of; /* of each old code, by column; NULL, or NULL for a column: the
+                                      same */
+} mg_update_map;
+
 typedef struct mg_learner {
     margin_component info;
     /* It uses scale and shift of a problem: affine stages just before it are then not applied, so
@@ -112,6 +119,9 @@ typedef struct mg_learner {
      * `problem` has no scale and shift: its columns are those that the hypothesis takes. DATA with
      * the reason where there is no answer. NULL: none. */
     margin_status (*infer)(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *inference);
+    /* The model of all rows: those of the problem and those that `had` was made from. Sets the
+     * hypothesis and the report of all. NULL: cannot. */
+    margin_status (*update)(mg_fit *fit, const mg_hypothesis *had, const mg_update_map *map);
     /* Scores are logarithms of what probabilities are in proportion to, one per class: the log loss
      * is then worked out without the underflow of exp. */
     bool log_scores;

@@ -43,6 +43,10 @@ margin_status mg_target_learn(const margin_data *data, const mg_samples *samples
  */
 bool mg_target_looks_like_classes(const margin_data *data, const mg_samples *samples);
 
+/* The same for any number of classes, without a description of the target. */
+margin_status mg_target_classes(const margin_data *data, const mg_samples *samples,
+                                margin_model *model, margin_error *error);
+
 /* codes[i] = class of sample i in the model. DATA names a label that the model does not know. */
 margin_status mg_target_codes(const margin_data *data, const mg_samples *samples,
                               const margin_model *model, int32_t *codes, margin_error *error);

@@ -214,11 +214,16 @@ margin_status mg_target_describe(const margin_data *data, margin_model *model,
                            error);
 }
 
+margin_status mg_target_classes(const margin_data *data, const mg_samples *samples,
+                                margin_model *model, margin_error *error) {
+    MG_TRY(require_target(data, error));
+    return is_categorical(data) ? learn_categories(data, samples, model, error)
+                                : learn_labels(data, samples, model, error);
+}
+
 margin_status mg_target_learn(const margin_data *data, const mg_samples *samples,
                               margin_model *model, margin_error *error) {
-    MG_TRY(require_target(data, error));
-    MG_TRY(is_categorical(data) ? learn_categories(data, samples, model, error)
-                                : learn_labels(data, samples, model, error));
+    MG_TRY(mg_target_classes(data, samples, model, error));
     MG_REQUIRE(model->classes > 1, error, MARGIN_ERROR_DATA,
                "every row has the label '%s' in the target %s; a classifier needs at least two "
                "classes",
