@@ -293,6 +293,31 @@ static void test_sgd_steps(void **state) {
     }
 }
 
+/* |w|_1 by the proximal step: lambda N(w) = lambda ((1-r) |w|^2 + 2 r |w|_1). */
+static void test_proximal_steps(void **state) {
+    static const char *const solvers[] = {"solver=gd", "solver=sgd"};
+    (void)state;
+    for (int l = 0; l < MG_LENGTH(losses); l++) {
+        if (losses[l] == MG_LOSS_HINGE) continue;
+        for (int k = 0; k < 2; k++) {
+            char options[200];
+            steps s;
+            linear_case *c = linear_case_make(37, 3, 0.2, 1, (uint64_t)(131 + l));
+            const plain p = {c, losses[l], 0.1 * 0.75, 2 * 0.1 * 0.25, true};
+            snprintf(options, sizeof options,
+                     "lambda=0.1, l1_ratio=0.25, rate=0.0078125, schedule=constant, max_iter=9, %s",
+                     solvers[k]);
+            linear_fitted f = fit_traced(&c->problem, losses[l], options, &s);
+            if (k == 0)
+                check_gd(&p, &s, small_rate, NULL, 0);
+            else
+                check_sgd(&p, &s, 1, small_rate);
+            linear_fitted_free(&f);
+            linear_case_free(c);
+        }
+    }
+}
+
 /* ---- Optimum --------------------------------------------------------------------------------- */
 
 static void test_gd_reaches_the_optimum(void **state) {
@@ -529,6 +554,7 @@ int main(void) {
         cmocka_unit_test(test_rate_has_one_meaning),
         cmocka_unit_test(test_gd_steps),
         cmocka_unit_test(test_sgd_steps),
+        cmocka_unit_test(test_proximal_steps),
         cmocka_unit_test(test_gd_reaches_the_optimum),
         cmocka_unit_test(test_hinge_by_subgradients),
         cmocka_unit_test(test_sgd_comes_near),

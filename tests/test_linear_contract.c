@@ -66,7 +66,7 @@ static void spec_of(const way *w, char *text, size_t room) {
 
 /* Keeps what the learner does not refuse; only a solver that cannot do this loss may. */
 static void add_way(contract *f, const margin_component *learner, const char *loss,
-                    const char *solver, const char *intercept) {
+                    const char *solver, const char *intercept, const char *ratio) {
     way *w = &f->ways[f->count];
     char text[2 * ROOM];
     margin_spec *spec = NULL;
@@ -76,7 +76,7 @@ static void add_way(contract *f, const margin_component *learner, const char *lo
     w->learner = learner;
     w->stochastic = strcmp(solver, "sgd") == 0 || strcmp(solver, "minibatch") == 0;
     w->slow = w->stochastic || strcmp(solver, "gd") == 0;
-    snprintf(w->text, ROOM, "%s%s%s%s%s%s%s", loss[0] ? ", loss=" : "", loss,
+    snprintf(w->text, ROOM, "%s%s%s%s%s%s%s%s", ratio, loss[0] ? ", loss=" : "", loss,
              solver[0] ? ", solver=" : "", solver, intercept[0] ? ", intercept=" : "", intercept,
              w->slow ? ", max_iter=300" : "");
     spec_of(w, text, sizeof text);
@@ -91,15 +91,18 @@ static void add_way(contract *f, const margin_component *learner, const char *lo
     margin_spec_free(spec);
 }
 
+/* With and without |w|_1, where that can be had. */
 static void add_learner(contract *f, const margin_component *learner) {
+    static const char *const ratios[] = {"", ", l1_ratio=0.5", ", l1_ratio=1"};
     char loss[40], solver[40], intercept[40];
     const margin_option *choice = option_of(learner, "intercept");
-    for (int l = 0; word_of(option_of(learner, "loss"), l, loss, sizeof loss); l++)
-        for (int k = 0; word_of(option_of(learner, "solver"), k, solver, sizeof solver); k++)
-            for (int i = 0; i < (choice ? 2 : 1); i++) {
-                snprintf(intercept, sizeof intercept, "%s", !choice ? "" : i ? "yes" : "no");
-                add_way(f, learner, loss, solver, intercept);
-            }
+    for (int r = 0; r < (option_of(learner, "l1_ratio") ? 3 : 1); r++)
+        for (int l = 0; word_of(option_of(learner, "loss"), l, loss, sizeof loss); l++)
+            for (int k = 0; word_of(option_of(learner, "solver"), k, solver, sizeof solver); k++)
+                for (int i = 0; i < (choice ? 2 : 1); i++) {
+                    snprintf(intercept, sizeof intercept, "%s", !choice ? "" : i ? "yes" : "no");
+                    add_way(f, learner, loss, solver, intercept, ratios[r]);
+                }
 }
 
 /* Linear learners are those that take affine stages as factors. */

@@ -64,6 +64,16 @@ static margin_status measure_columns(mg_descent *d) {
     return MARGIN_OK;
 }
 
+/* From which kappa on all weights are 0: the greatest slope where only the constant is fitted. */
+static margin_status find_l1_limit(mg_descent *d, double constant) {
+    if (!(d->objective->penalty.kappa > 0.0)) return MARGIN_OK;
+    d->here.b = constant; /* and w = 0 */
+    MG_TRY(mg_descent_evaluate(d, &d->here));
+    for (int64_t j = 0; j < d->columns; j++)
+        d->solution->l1_limit = fmax(d->solution->l1_limit, fabs(d->here.gradient[j]));
+    return MARGIN_OK;
+}
+
 static margin_status go_to_start(mg_descent *d) {
     memcpy(d->here.w, d->solution->w, (size_t)d->columns * sizeof *d->here.w);
     d->here.b = d->solution->b;
@@ -98,10 +108,11 @@ margin_status mg_descent_begin(mg_linear_job *job, mg_linear_solution *solution,
     job->stop.max_iterations = d->limit;
     d->mass = sum_of(objective->c, design->samples);
     d->mu = objective->penalty.rho / d->mass;
-    mg_objective_constant(objective, &d->constant_value);
+    const double constant = mg_objective_constant(objective, &d->constant_value);
     mg_arena_init(&d->arena, design->heap);
     MG_GO(new_vectors(d));
     MG_GO(measure_columns(d));
+    MG_GO(find_l1_limit(d, constant));
     MG_GO(go_to_start(d));
     return MARGIN_OK;
 done:

@@ -7,14 +7,32 @@
 
 #include <math.h>
 
+#define SOLVER                                                                                     \
+    {                                                                                              \
+        .name = "solver", .type = MARGIN_OPTION_CHOICE, .default_text = "auto",                    \
+        .choices = "auto|working_set" MG_SOLVERS_DESCENT,                                          \
+        .help = "how: coordinate descent on growing sets of columns" MG_SOLVERS_DESCENT_HELP       \
+    }
+
 static const margin_option lasso_options[] = {
-    MG_OPTION_ALPHA("1"),   MG_OPTION_LAMBDA,   MG_OPTION_C(NULL),
-    MG_OPTION_TOL("1e-06"), MG_OPTION_MAX_ITER, MG_OPTION_INTERCEPT,
+    /* clang-format off: one a line */
+    MG_OPTION_ALPHA("1"), MG_OPTION_LAMBDA, MG_OPTION_C(NULL),  MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,   SOLVER,           MG_OPTIONS_DESCENT, MG_OPTION_INTERCEPT,
+    /* clang-format on */
 };
 
 static const margin_option elastic_net_options[] = {
-    MG_OPTION_ALPHA("1"),   MG_OPTION_LAMBDA,   MG_OPTION_C(NULL),   MG_OPTION_L1_RATIO("0.5"),
-    MG_OPTION_TOL("1e-06"), MG_OPTION_MAX_ITER, MG_OPTION_INTERCEPT,
+    /* clang-format off: one a line */
+    MG_OPTION_ALPHA("1"),
+    MG_OPTION_LAMBDA,
+    MG_OPTION_C(NULL),
+    MG_OPTION_L1_RATIO("0.5"),
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    SOLVER,
+    MG_OPTIONS_DESCENT,
+    MG_OPTION_INTERCEPT,
+    /* clang-format on */
 };
 
 /* ---- Both ------------------------------------------------------------------------------------ */
@@ -27,11 +45,13 @@ static mg_linear_options options_of(const mg_fit *fit, const margin_option *tabl
     if (ratio >= 0.0)
         options.penalty = mg_penalty_make(fit->options, C, ALPHA, LAMBDA, "alpha", 1.0, ratio,
                                           mg_total_weight(fit->problem));
+    options.residual = true;
     return options;
 }
 
 static margin_status fit_with(mg_fit *fit, const mg_linear_options *options) {
-    if (options->penalty.kappa > 0.0) return mg_linear_fit_as(fit, options, MG_LOSS_SQUARED);
+    if (options->penalty.kappa > 0.0 || mg_is_descent(options->solver))
+        return mg_linear_fit_as(fit, options, MG_LOSS_SQUARED);
     return mg_squares_fit(fit, &options->penalty, options->intercept, options->tolerance);
 }
 
@@ -47,6 +67,10 @@ static margin_status verify_with(mg_fit *fit, const mg_linear_options *options,
 
 static mg_linear_options lasso_of(const mg_fit *fit) {
     return options_of(fit, lasso_options, MG_LENGTH(lasso_options), 1.0);
+}
+
+static margin_status lasso_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(lasso_options, MG_LENGTH(lasso_options), values, error);
 }
 
 static margin_status lasso_fit(mg_fit *fit) {
@@ -72,6 +96,7 @@ const mg_learner mg_learner_lasso = {
              .option_count = MG_LENGTH(lasso_options)},
     .takes_affine = true,
     .takes_made_rows = true,
+    .check = lasso_check,
     .fit = lasso_fit,
     .verify = lasso_verify,
 };
@@ -80,6 +105,11 @@ const mg_learner mg_learner_lasso = {
 
 static mg_linear_options elastic_net_of(const mg_fit *fit) {
     return options_of(fit, elastic_net_options, MG_LENGTH(elastic_net_options), -1.0);
+}
+
+static margin_status elastic_net_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(elastic_net_options, MG_LENGTH(elastic_net_options), values,
+                                   error);
 }
 
 static margin_status elastic_net_fit(mg_fit *fit) {
@@ -105,6 +135,7 @@ const mg_learner mg_learner_elastic_net = {
              .option_count = MG_LENGTH(elastic_net_options)},
     .takes_affine = true,
     .takes_made_rows = true,
+    .check = elastic_net_check,
     .fit = elastic_net_fit,
     .verify = elastic_net_verify,
 };

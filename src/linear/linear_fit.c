@@ -12,7 +12,6 @@ typedef struct linear_run {
     mg_linear_options options;
     mg_design design;
     mg_objective objective;
-    bool residual; /* see mg_linear_job */
     const mg_linear_solver *solver;
     char why[200]; /* it was chosen; empty: it was asked for */
     mg_linear_solution solution;
@@ -39,6 +38,8 @@ static margin_status choose_solver(linear_run *run) {
 static margin_status solve(linear_run *run) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = &run->options;
+    const bool is_unpenalised =
+        run->objective.penalty.rho == 0.0 && run->objective.penalty.kappa == 0.0;
     mg_linear_job job = {.context = fit->context,
                          .objective = &run->objective,
                          .tolerance = o->tolerance,
@@ -46,7 +47,7 @@ static margin_status solve(linear_run *run) {
                          .trace = fit->trace,
                          .seed = fit->seed,
                          .descent = o->descent,
-                         .residual = run->residual && run->objective.penalty.rho == 0.0,
+                         .residual = o->residual && is_unpenalised,
                          .error = fit->error};
     MG_TRY(choose_solver(run));
     const margin_status status = run->solver->solve(&job, &run->solution);
@@ -237,7 +238,8 @@ margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg
 
 margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int option_count,
                                     const char *default_spelling, double default_value) {
-    linear_run run = {.fit = fit, .residual = true};
-    run.options = mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
-    return fit_with(&run, MG_LOSS_SQUARED);
+    mg_linear_options options =
+        mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    options.residual = true;
+    return mg_linear_fit_as(fit, &options, MG_LOSS_SQUARED);
 }

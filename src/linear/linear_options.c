@@ -71,7 +71,7 @@ mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *t
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static bool is_descent(const char *solver) {
+bool mg_is_descent(const char *solver) {
     return solver && (strcmp(solver, "gd") == 0 || strcmp(solver, "sgd") == 0 ||
                       strcmp(solver, "minibatch") == 0);
 }
@@ -89,7 +89,7 @@ margin_status mg_linear_check_descent(const margin_option *table, int option_cou
         if (strcmp(names[k], "batch") == 0)
             MG_REQUIRE(word && strcmp(word, "minibatch") == 0, error, MARGIN_ERROR_SPEC,
                        "batch belongs to solver=minibatch; leave it out or choose that solver");
-        MG_REQUIRE(is_descent(word), error, MARGIN_ERROR_SPEC,
+        MG_REQUIRE(mg_is_descent(word), error, MARGIN_ERROR_SPEC,
                    "%s belongs to solver=gd, sgd or minibatch; leave it out or choose one of those",
                    names[k]);
     }

@@ -13,6 +13,7 @@ struct mg_linear_options {
     mg_descent_options descent;
     int64_t start_count; /* of descent.start_weights */
     bool penalised;      /* the learner has a penalty */
+    bool residual;       /* see mg_linear_job; where there is no penalty */
 };
 typedef struct mg_linear_options mg_linear_options;
 
@@ -20,6 +21,9 @@ typedef struct mg_linear_options mg_linear_options;
 mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *table,
                                        int option_count, const char *default_spelling,
                                        double default_value);
+
+/* One of the textbook solvers (descent.h). */
+bool mg_is_descent(const char *solver);
 
 /* The formula of the report: what P is, in the spelling of the penalty. */
 void mg_linear_describe(const mg_objective *objective, margin_report *report);
