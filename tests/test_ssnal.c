@@ -491,6 +491,21 @@ static void test_scaled_columns(void **state) {
     }
 }
 
+/* Columns that all but a few rows have as 0: a matrix made from some of the rows may miss them. */
+static void test_rare_columns(void **state) {
+    enum { ROWS = 12000, COLUMNS = 12 };
+    (void)state;
+    linear_case *c = linear_case_make(ROWS, COLUMNS, 0, 1, 56);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int j = 2; j < COLUMNS; j++)
+            c->x[i * COLUMNS + j] = i % 1999 == 3 * j ? 1 : 0;
+    const hinge_problem p = {c, 1e4, 1, true};
+    linear_fitted f = fit_proven(&p, 1e-6);
+    assert_true(f.report.iterations < 100);
+    linear_fitted_free(&f);
+    linear_case_free(c);
+}
+
 /* Constant, equal and dependent columns. */
 static void test_degenerate_columns(void **state) {
     const double penalties[] = {1e-3, 1, 1e5};
@@ -782,6 +797,7 @@ int main(void) {
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_far_from_zero),
         cmocka_unit_test(test_scaled_columns),
+        cmocka_unit_test(test_rare_columns),
         cmocka_unit_test(test_degenerate_columns),
         cmocka_unit_test(test_nothing_but_constants),
         cmocka_unit_test(test_more_columns_than_rows),

@@ -201,6 +201,7 @@ static margin_status next_round(ssnal *m) {
     m->idle = expected < 0.5 * m->best || s->sharpness < slow_below ? 0 : m->idle + 1;
     if (expected < m->best) keep(m);
     mg_ssnal_update(s, s->multipliers);
+    s->last_slope = 0.0;
     if (s->here.active > 2 * s->size)
         s->sharpness *= fmin(growth, (double)s->here.active / (double)s->size);
     else if (s->here.slackness > 0.25 * m->slackness)

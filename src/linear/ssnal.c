@@ -9,10 +9,14 @@
 static const double armijo = 1e-4, rounding = 1e-13, flatter = 0.9;
 /* It is lengthened if the slope at its end is still this share of that at its start. */
 static const double still_steep = 0.5;
-/* Columns up to which the Newton equations are solved by a factor, and rows in it. */
+/* The matrix is made from more rows if a step promises more than this share of what the one before
+ * promised. */
+static const double slow = 0.3;
+/* Columns up to which the Newton equations may be solved by a factor, and by what the rows in it
+ * grow. */
+enum { FACTOR_COLUMNS = 2048, MORE_ROWS = 4 };
 /* Steps that conjugate gradients are taken to need before they were tried. */
 enum { FIRST_PRODUCTS = 20 };
-enum { FACTOR_COLUMNS = 2048, FIRST_ROWS = 2000, ROWS_PER_COLUMN = 40 };
 static const double first_sharpness = 0.3;
 /* The greatest ratio to start with between what the rows and what the penalty do to a column. */
 static const double hold = 1e4;
@@ -155,8 +159,7 @@ margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, m
                     .size = design->columns + 1,
                     .samples = design->samples,
                     .c = job->objective->c,
-                    .last_products = FIRST_PRODUCTS,
-                    .most_rows = MG_MAX(FIRST_ROWS, ROWS_PER_COLUMN * (design->columns + 1))};
+                    .last_products = FIRST_PRODUCTS};
     mg_arena_init(&s->arena, design->heap);
     MG_GO(new_vectors(s));
     MG_GO(
@@ -211,6 +214,9 @@ margin_status mg_ssnal_step(mg_ssnal *s, bool *moved) {
     *moved = false;
     set_move(s);
     if (!(s->slope < 0.0)) return MARGIN_OK;
+    if (s->sampled && s->last_slope != 0.0 && s->slope < slow * s->last_slope)
+        s->most_rows *= MORE_ROWS;
+    s->last_slope = s->sampled ? s->slope : 0.0;
     MG_TRY(try_step(s, 1.0));
     if (!leads_down(s, 1.0) || slope_there(s) < still_steep * s->slope) {
         double t;

@@ -69,7 +69,9 @@ typedef struct mg_ssnal {
     double *matrix;         /* size x size; NULL: conjugate gradients */
     double *diagonal;       /* size */
     double *work;           /* 5 size: of the conjugate gradients */
-    int64_t most_rows;      /* of a matrix */
+    double last_slope;      /* of the step before, in the same round, with `sampled`; 0: none */
+    bool sampled;           /* the matrix is not of all active rows */
+    int64_t most_rows;      /* of a matrix; 0: not decided */
     int64_t last_products;  /* steps that conjugate gradients took the last time */
 } mg_ssnal;
 

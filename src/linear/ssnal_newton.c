@@ -2,9 +2,10 @@
  *
  *   H = s sum over active rows of c_i (e_i, 1)(e_i, 1)' + diag(q factor^2, 0)
  *
- * by a Cholesky factor of H, made from at most so many of the active rows (evenly spread, with
- * their weights raised to match), or by conjugate gradients, each of whose steps reads the active
- * rows once, where there are so many columns that a factor costs many passes. */
+ * by a Cholesky factor of H, made from some of the active rows if they are many (evenly spread,
+ * with their weights raised to match; more of them where that is too few to get on), or by
+ * conjugate gradients, each of whose steps reads the active rows once, where there are so many
+ * columns that a factor costs many passes. */
 #include "linear/ssnal.h"
 #include "math/cholesky.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 static const double ridge_start = 1e-14, ridge_growth = 1e4;
-enum { MOST_INNER = 200 };
+enum { MOST_INNER = 200, FIRST_ROWS = 2000, ROWS_PER_COLUMN = 40 };
 
 /* ---- Active rows ----------------------------------------------------------------------------- */
 
@@ -27,6 +28,7 @@ static int64_t gather(mg_ssnal *s, int64_t most) {
     const int64_t all = s->here.active;
     const int64_t stride = all > most + most / 2 ? (all + most - 1) / most : 1;
     int64_t count = 0, seen = 0;
+    s->sampled = stride > 1;
     for (int64_t i = 0; i < s->samples; i++) {
         if (!is_active(s, i) || seen++ % stride != 0) continue;
         s->active[count] = i;
@@ -172,16 +174,34 @@ static margin_status solve_by_conjugate_gradients(mg_ssnal *s) {
 /* ---- Which ----------------------------------------------------------------------------------- */
 
 /* Nanoseconds on one core, roughly. */
-static bool factor_is_cheaper(const mg_ssnal *s) {
+typedef struct costs {
+    double product, visit; /* of a row: of its products with itself, and read by a pass */
+    double factor;         /* of the matrix, once it is made */
+} costs;
+
+static costs costs_of(const mg_ssnal *s) {
     const double n = (double)s->size, length = mg_design_row_length(s->design) + 1.0;
+    const double each = mg_is_csr(&s->design->problem->x) ? 0.7 : 0.05;
+    return (costs){.product = length * length * each + 2.0 * length,
+                   .visit = 10.0 + 1.6 * length,
+                   .factor = n * n * (0.02 * n + 20.0)};
+}
+
+/* As many rows as are worth half a pass, or some for each column. */
+static int64_t first_rows(const mg_ssnal *s) {
+    const costs cost = costs_of(s);
+    const double rows = 0.5 * (double)s->samples * cost.visit / cost.product;
+    return MG_MAX((int64_t)rows, MG_MAX(FIRST_ROWS, ROWS_PER_COLUMN * s->size));
+}
+
+static bool factor_is_cheaper(const mg_ssnal *s) {
+    const costs cost = costs_of(s);
     const double rows = (double)MG_MIN(s->here.active, s->most_rows);
-    const double product = mg_is_csr(&s->design->problem->x) ? 0.7 : 0.05;
-    const double factor =
-        rows * (length * length * product + 2.0 * length) + n * n * (0.02 * n + 20.0);
-    const double pass = (double)s->here.active * (10.0 + 1.6 * length) + 10.0 * n;
-    return factor <= (double)s->last_products * pass;
+    const double pass = (double)s->here.active * cost.visit + 10.0 * (double)s->size;
+    return rows * cost.product + cost.factor <= (double)s->last_products * pass;
 }
 
 margin_status mg_ssnal_direction(mg_ssnal *s) {
+    if (s->most_rows == 0) s->most_rows = first_rows(s);
     return s->matrix && factor_is_cheaper(s) ? solve_by_factor(s) : solve_by_conjugate_gradients(s);
 }
