@@ -85,6 +85,32 @@ static void test_weighted_median(void **state) {
     margin_context_free(context);
 }
 
+/* Three far groups: their means are the centres, dense and sparse; a weight counts. */
+static void test_kmeans(void **state) {
+    (void)state;
+    const double x[] = {0, 0, 1, 0, 50, 9, 52, 9, 0, 90, 0, 91}, weights[] = {1, 3, 1, 1, 1, 1};
+    const double means[3][2] = {{0.75, 0}, {51, 9}, {0, 90.5}};
+    margin_data data = {.x = margin_dense_f64(x, 6, 2, 2),
+                        .weights = margin_values_f64(weights, 6)};
+    stage_csr csr = stage_to_csr(x, 6, 2);
+    for (int sparse = 0; sparse < 2; sparse++) {
+        if (sparse) data.x = csr.view;
+        margin_context *context = support_context(NULL, 2);
+        mg_fitted_stage fitted = stage_fitted(context, "rbf(centres=3, pick=kmeans)", &data);
+        for (int k = 0; k < 3; k++) {
+            int found = 0;
+            for (int c = 0; c < 3; c++)
+                found += fabs(centres_of(&fitted)[2 * c] - means[k][0]) < 1e-12 &&
+                         fabs(centres_of(&fitted)[2 * c + 1] - means[k][1]) < 1e-12;
+            assert_int_equal(found, 1);
+        }
+        mg_fitted_stage_clear(&fitted);
+        margin_context_free(context);
+    }
+    assert_stage_fails("rbf(centres=7, pick=kmeans)", &data, MARGIN_ERROR_DATA, "different rows");
+    stage_csr_free(&csr);
+}
+
 /* Rows in proportion to their weights, all different, by the seed. */
 static void test_sample(void **state) {
     (void)state;
@@ -190,10 +216,11 @@ static void test_hostile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_even),     cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_median),   cmocka_unit_test(test_weighted_median),
-        cmocka_unit_test(test_sample),   cmocka_unit_test(test_far_from_zero),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_even),          cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_median),        cmocka_unit_test(test_weighted_median),
+        cmocka_unit_test(test_sample),        cmocka_unit_test(test_kmeans),
+        cmocka_unit_test(test_far_from_zero), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,9 +167,9 @@ static const margin_option options[] = {
     {.name = "pick",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "sample",
-     .choices = "sample|even",
-     .help = "where they lie: on rows drawn at random (by the seed), or evenly spaced from the "
-             "least to the greatest value"},
+     .choices = "sample|kmeans|even",
+     .help = "where they lie: on rows drawn at random (by the seed), on the means of clusters, or "
+             "evenly spaced from the least to the greatest value"},
     {.name = "sigma",
      .type = MARGIN_OPTION_NUMBER,
      .low = 0,

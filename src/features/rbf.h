@@ -4,7 +4,7 @@
 
 #include "learn/learner.h"
 
-typedef enum mg_rbf_pick { MG_RBF_SAMPLE, MG_RBF_EVEN } mg_rbf_pick;
+typedef enum mg_rbf_pick { MG_RBF_SAMPLE, MG_RBF_KMEANS, MG_RBF_EVEN } mg_rbf_pick;
 
 /* What the options ask for. */
 typedef struct mg_rbf_wish {

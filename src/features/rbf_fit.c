@@ -5,6 +5,7 @@
 #include "features/column_moments.h"
 #include "features/value_runs.h"
 #include "math/centre_squares.h"
+#include "math/kmeans.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,11 +87,52 @@ static margin_status sample_centres(margin_context *context, const margin_data *
     return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
+/* ---- k-means --------------------------------------------------------------------------------- */
+
+static margin_status kmeans_centres(margin_context *context, const margin_data *data,
+                                    const mg_rbf_wish *wish, double *centres, int64_t *count,
+                                    margin_error *error) {
+    mg_kmeans_task task = {.context = context,
+                           .x = &data->x,
+                           .index = data->selection,
+                           .count = row_count(data),
+                           .k = wish->centres,
+                           .start = MG_START_PLUS,
+                           .seed = context->options.seed,
+                           .restarts = 1,
+                           .max_iterations = 100, /* near the means is near enough for centres */
+                           .tolerance = 1e-4,
+                           .error = error};
+    mg_matrix_buffer dense = {0};
+    double *weights = NULL, *sizes = NULL;
+    mg_kmeans_result result;
+    margin_status status;
+    MG_GO_NEW(context->heap, weights, task.count, "the weights of the rows", error);
+    MG_GO_NEW(context->heap, sizes, task.k, "the sizes of the clusters", error);
+    for (int64_t i = 0; i < task.count; i++)
+        weights[i] = weight_at(data, i);
+    if (data->weights.values) task.weight = weights;
+    if (mg_is_csr(&data->x)) {
+        MG_GO(mg_stage_rows(context, NULL, &data->x, "a dense copy of the sparse data", &dense,
+                            error));
+        task.x = &dense.view;
+    }
+    MG_GO(mg_kmeans(&task, centres, sizes, NULL, &result));
+    *count = task.k;
+    status = MARGIN_OK;
+done:
+    mg_matrix_buffer_free(&dense);
+    mg_free(context->heap, sizes);
+    mg_free(context->heap, weights);
+    return status;
+}
+
 margin_status mg_rbf_centres(margin_context *context, const margin_data *data,
                              const mg_rbf_wish *wish, double *centres, int64_t *count,
                              margin_error *error) {
-    return wish->pick == MG_RBF_EVEN ? even_centres(context, data, wish, centres, count, error)
-                                     : sample_centres(context, data, wish, centres, count, error);
+    if (wish->pick == MG_RBF_EVEN) return even_centres(context, data, wish, centres, count, error);
+    return wish->pick == MG_RBF_KMEANS ? kmeans_centres(context, data, wish, centres, count, error)
+                                       : sample_centres(context, data, wish, centres, count, error);
 }
 
 /* ---- Width ----------------------------------------------------------------------------------- */
