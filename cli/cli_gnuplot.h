@@ -19,4 +19,7 @@ void picture_string(cli_text *script, const char *string);
 /* Draws and writes the picture whole or not at all; frees the script. */
 int picture_finish(cli_session *session, cli_text *script);
 
+/* The picture of `plot kdtree`. */
+int plot_kdtree(cli_session *session, picture_kind kind);
+
 #endif

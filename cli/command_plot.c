@@ -458,18 +458,22 @@ int run_plot(const cli_arguments *arguments) {
     int code = picture_choose(arguments, &kind);
     if (!code) code = cli_session_open(&session, arguments);
     if (code) return code;
-    if (!strcmp(what, "trace") && arguments->word_count > 2)
+    const bool one_file = !strcmp(what, "trace") || !strcmp(what, "kdtree");
+    if (one_file && arguments->word_count > 2)
         code = cli_usage_error(cli_find_command("plot"), "'%s' is one word too many",
                                arguments->words[2]);
     else if (!strcmp(what, "trace"))
         code = plot_trace(&session, kind);
+    else if (!strcmp(what, "kdtree"))
+        code = plot_kdtree(&session, kind);
     else if (!strcmp(what, "boundary"))
         code = plot_model(&session, kind, plot_boundary, false);
     else if (!strcmp(what, "margins"))
         code = plot_model(&session, kind, plot_margins, true);
     else
-        code = cli_usage_error(cli_find_command("plot"),
-                               "there is no picture '%s': trace, boundary or margins", what);
+        code =
+            cli_usage_error(cli_find_command("plot"),
+                            "there is no picture '%s': trace, boundary, margins or kdtree", what);
     cli_session_close(&session);
     return code;
 }

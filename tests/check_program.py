@@ -400,7 +400,8 @@ def pictures(d):
     if subprocess.run(['sh', '-c', 'command -v gnuplot'], capture_output=True).returncode:
         print('skipped: pictures (no gnuplot)')
         return
-    for words in (['trace', trace], ['boundary', model, examples / 'points.csv'], ['margins', model, examples / 'points.csv']):
+    for words in (['trace', trace], ['boundary', model, examples / 'points.csv'], ['margins', model, examples / 'points.csv'],
+                  ['kdtree', examples / 'points.csv']):
         p = run('plot', *words, '-o', d / 'p.svg')
         expect(p.returncode == 0 and (d / 'p.svg').read_text().lstrip().startswith('<?xml'), f'plot {words[0]}: {p.stderr}')
         p = run('plot', *words)
@@ -408,6 +409,9 @@ def pictures(d):
     p = run('plot', 'trace', trace, '--float32')
     expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')
     refuses(1, 'plot', 'trace', trace, trace, says=('one word too many',))
+    refuses(1, 'plot', 'kdtree', examples / 'points.csv', '--columns', 'x1,x1', says=('two different columns',))
+    (d / 'narrow.csv').write_text('x,name\n1,a\n2,b\n')
+    refuses(2, 'plot', 'kdtree', d / 'narrow.csv', says=('two columns of numbers',))
     refuses(1, 'plot', 'trace', trace, '--seed', '1', says=('--seed',))
     hostile = d / 'hostile.csv'
     hostile.write_text(f'"a`touch {d}/ran`","it\'s",y\n1,2,"`touch {d}/ran`"\n3,4,yes\n2,1,"`touch {d}/ran`"\n4,5,yes\n')
