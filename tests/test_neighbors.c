@@ -181,7 +181,13 @@ static void compare_all(margin_context *context, int kind, int64_t rows, int64_t
                 assert_same_list(list, e.lists[i], s.count, e.what);
             }
             memset(e.seen, 0, (size_t)queries * sizeof(int));
-            const mg_neighbors_batch batch = {index, q, queries, columns, k, take_and_compare, &e};
+            const mg_neighbors_batch batch = {.index = index,
+                                              .queries = q,
+                                              .count = queries,
+                                              .stride = columns,
+                                              .k = k,
+                                              .take = take_and_compare,
+                                              .argument = &e};
             assert_int_equal(mg_neighbors_run(context, &batch, NULL), MARGIN_OK);
             for (int i = 0; i < queries; i++)
                 assert_int_equal(e.seen[i], 1);
@@ -365,7 +371,12 @@ static margin_status build_and_ask(margin_context *context, void *user, margin_e
     mg_neighbors_choice choice;
     margin_status status = mg_neighbors_make(context, &plan, &h, &choice, error);
     if (status < 0) return status;
-    const mg_neighbors_batch batch = {mg_neighbors_view(h), f->x, 100, f->columns, 5, ignore, NULL};
+    const mg_neighbors_batch batch = {.index = mg_neighbors_view(h),
+                                      .queries = f->x,
+                                      .count = 100,
+                                      .stride = f->columns,
+                                      .k = 5,
+                                      .take = ignore};
     status = mg_neighbors_run(context, &batch, error);
     mg_hypothesis_free(h);
     return status;

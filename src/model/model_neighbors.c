@@ -227,13 +227,16 @@ margin_status margin_neighbors_nearest(margin_context *context, const margin_nei
     outputs o = {rows, distances};
     MG_TRY(read_queries(context, index, queries, &r, error));
     margin_status status = check_k(index, k, error);
-    const mg_neighbors_batch batch = {.index = index->view,
-                                      .queries = r.values,
-                                      .count = queries->rows,
-                                      .stride = r.stride,
-                                      .k = k,
-                                      .take = take_nearest,
-                                      .argument = &o};
+    const mg_neighbors_batch batch = {
+        .index = index->view,
+        .queries = r.values,
+        .count = queries->rows,
+        .stride = r.stride,
+        .k = k,
+        .take = take_nearest,
+        .argument = &o,
+        .written = {rows ? (const void *)rows : distances, rows ? distances : NULL},
+        .written_bytes = k * 8};
     if (status >= 0) status = mg_neighbors_run(context, &batch, error);
     mg_free(context->heap, r.made);
     return status;

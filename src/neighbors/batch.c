@@ -158,6 +158,15 @@ static double start_radius(const mg_neighbors *index, const double *before, doub
     return (worst + moved) * (1 + 1e-9) + 0x1p-1000;
 }
 
+/* What a later query reads and writes: in the order of the curve it lies anywhere. */
+static void fetch(const mg_neighbors_batch *b, int64_t query) {
+    enum { LINE = 64, MOST = 256 };
+    __builtin_prefetch(b->queries + query * b->stride);
+    for (int k = 0; k < 2 && b->written[k]; k++)
+        for (int64_t at = 0; at < b->written_bytes && at < MOST; at += LINE)
+            __builtin_prefetch((const char *)b->written[k] + query * b->written_bytes + at, 1);
+}
+
 static margin_status run_chunk(void *argument, int64_t task, int worker) {
     const run *r = argument;
     const mg_neighbors_batch *b = r->batch;
@@ -169,8 +178,7 @@ static margin_status run_chunk(void *argument, int64_t task, int worker) {
     for (int64_t i = task * r->chunk; i < end; i++) {
         const int64_t number = query_at(r, i);
         const double *q = b->queries + number * b->stride;
-        if (r->keys && i + AHEAD < end)
-            __builtin_prefetch(b->queries + query_at(r, i + AHEAD) * b->stride);
+        if (r->keys && i + AHEAD < end) fetch(b, query_at(r, i + AHEAD));
         if (!r->keys && mg_cancelled(r->context)) return MARGIN_ERROR_CANCELLED;
         if (!mg_neighbors_usable(q, index->columns)) {
             b->take(b->argument, number, q, list, -1, b->k);

@@ -104,7 +104,9 @@ margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *
                                       .stride = x->stride,
                                       .k = index->reach,
                                       .take = take_vote,
-                                      .argument = &v};
+                                      .argument = &v,
+                                      .written = {out},
+                                      .written_bytes = h->functions * 8};
     return mg_neighbors_run(context, &batch, error);
 }
 

@@ -127,6 +127,10 @@ typedef struct mg_neighbors_batch {
     int64_t count, stride, k;
     mg_neighbors_take take;
     void *argument;
+    /* Where `take` writes about query i: from written[.] + i * written_bytes; fetched ahead. NULL:
+     * none. */
+    const void *written[2];
+    int64_t written_bytes;
 } mg_neighbors_batch;
 
 /* Answers all queries on the context's threads. MEMORY, LIMIT, CANCELLED. */
