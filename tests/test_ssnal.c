@@ -587,6 +587,7 @@ static void test_one_class(void **state) {
                 assert_true(weights_of(&f)[0] == 0 && weights_of(&f)[1] == 0);
                 assert_true(f.report.objective == 0 && f.report.gap == 0);
                 assert_int_equal(f.h->dual_starts[1], 0);
+                assert_null(strstr(f.report.reason, "separable"));
                 linear_fitted_free(&f);
                 linear_case_free(c);
             }

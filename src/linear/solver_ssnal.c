@@ -186,9 +186,7 @@ static margin_status minimise(ssnal *m, bool *done, bool *restarted, margin_stat
         MG_TRY(mg_ssnal_direction(s));
         MG_TRY(mg_ssnal_step(s, &moved));
         if (!moved) return MARGIN_OK;
-        mg_linear_trace(
-            s->job, s->solution->iterations, s->here.w, s->here.b,
-            &(mg_loss_point){.value = s->here.loss + s->here.penalty, .errors = s->here.errors});
+        trace(s);
         if (s->here.errors == 0) MG_TRY(mg_ssnal_harden(s, restarted));
         if (*restarted) return MARGIN_OK;
     }
@@ -219,17 +217,17 @@ static void explain(const ssnal *m) {
     const double norm = sqrt(m->s.vectors->square(out->w, m->s.columns));
     const mg_number_text width = mg_number(2.0 / norm), within = mg_number(m->s.job->tolerance);
     const size_t room = sizeof out->why;
-    if (m->s.objective->penalty.rho > 0.0)
-        snprintf(out->why, room, "the gap is proven");
-    else if (m->s.mode == MG_SSNAL_HARD)
+    if (is_widest(m))
         snprintf(out->why, room,
                  "the classes are separable, and with no price on w this is the widest margin "
                  "between them, %s across, within %s of the widest",
                  width.text, within.text);
-    else
+    else if (m->s.mode == MG_SSNAL_FREE && out->primal > 0.0)
         snprintf(out->why, room,
                  "the gap is proven; the classes are not separable, so that without a penalty only "
                  "the loss counts");
+    else
+        snprintf(out->why, room, "the gap is proven");
 }
 
 static void explain_failure(const ssnal *m, margin_status ended) {
