@@ -10,7 +10,7 @@
 /* Several restarts are worth it by default while one pass costs no more than this many
  * differences. */
 static const double cheap_pass = 1e8;
-enum { CHEAP_RESTARTS = 10, MOST_CLUSTERS = 1000000 };
+enum { CHEAP_RESTARTS = 10, MOST_CLUSTERS = 1000000, MOST_SILHOUETTE = 2000 };
 
 static const margin_option options[] = {
     {.name = "k",
@@ -147,25 +147,68 @@ static void describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
     if (result->relocated > 0) mg_report_set(report, "relocated", (double)result->relocated);
 }
 
+/* Mean over rows of (b - a) / max(a, b): a the mean distance to the other rows of the own cluster,
+ * b the least mean distance to those of another; 0 for a row that is alone (Rousseeuw 1987). A
+ * weight k counts as k copies. sums: k numbers. */
+static double silhouette(const mg_kmeans_task *task, const int32_t *labels, const double *sizes,
+                         double *row, double *sums) {
+    const int64_t n = task->x->columns;
+    double total = 0, whole = 0;
+    for (int64_t i = 0; i < task->count; i++) {
+        const double weight = task->weight ? task->weight[i] : 1.0;
+        double own, other = (double)INFINITY;
+        whole += weight;
+        mg_row_expand(task->x, task->index ? task->index[i] : i, row);
+        memset(sums, 0, (size_t)task->k * sizeof *sums);
+        for (int64_t m = 0; m < task->count; m++) {
+            mg_row_expand(task->x, task->index ? task->index[m] : m, row + n);
+            sums[labels[m]] +=
+                (task->weight ? task->weight[m] : 1.0) * sqrt(mg_kmeans_square(row, row + n, n));
+        }
+        if (!(sizes[labels[i]] > 1)) continue;
+        own = sums[labels[i]] / (sizes[labels[i]] - 1);
+        for (int64_t c = 0; c < task->k; c++)
+            if (c != labels[i] && sizes[c] > 0) other = MG_MIN(other, sums[c] / sizes[c]);
+        if (MG_MAX(own, other) > 0) total += weight * (other - own) / MG_MAX(own, other);
+    }
+    return total / whole;
+}
+
+/* The exact silhouette takes a distance for each pair of rows: only of few. */
+static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
+                                       const int32_t *labels, const double *sizes) {
+    double *room;
+    if (task->count > MOST_SILHOUETTE || task->k < 2) return MARGIN_OK;
+    MG_NEW(fit->context->heap, room, 2 * task->x->columns + task->k, "the silhouette", fit->error);
+    mg_report_set(&fit->report, "silhouette",
+                  silhouette(task, labels, sizes, room, room + 2 * task->x->columns));
+    mg_free(fit->context->heap, room);
+    return MARGIN_OK;
+}
+
 static margin_status kmeans_fit(mg_fit *fit) {
     mg_kmeans_task task;
     mg_kmeans_result result = {.status = MARGIN_OK};
     mg_hypothesis *h = NULL;
     double *centres = NULL, *sizes = NULL;
+    int32_t *labels = NULL;
     margin_status status;
     MG_TRY(plan(fit, &task));
+    MG_GO_NEW(fit->context->heap, labels, task.count, "the clusters of the rows", fit->error);
     MG_GO(mg_hypothesis_new(fit->context->heap, &mg_hypothesis_centres, task.x->columns, task.k, &h,
                             fit->error));
     MG_GO(mg_hypothesis_tensor_new(h, "centres", MARGIN_F64, task.k, task.x->columns, &centres,
                                    fit->error));
     MG_GO(mg_hypothesis_tensor_new(h, "sizes", MARGIN_F64, task.k, 0, &sizes, fit->error));
-    MG_GO(mg_kmeans(&task, centres, sizes, NULL, &result));
+    MG_GO(mg_kmeans(&task, centres, sizes, labels, &result));
     MG_GO(mg_hypothesis_attach(h, fit->error));
     describe(&task, &result, sizes, &fit->report);
+    MG_GO(report_silhouette(fit, &task, labels, sizes));
     fit->hypothesis = h;
     h = NULL;
 done:
     mg_hypothesis_free(h);
+    mg_free(fit->context->heap, labels);
     return status;
 }
 

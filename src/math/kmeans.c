@@ -88,10 +88,12 @@ static double relative(double gain, double inertia) {
     return gain > 0 ? gain / MG_MAX(inertia, gain) : 0;
 }
 
-/* Whether the gain is within the tolerance; without one only where nothing moves. */
+/* Whether the gain is within the tolerance; without one only where nothing moves and the centres
+ * are the means of all rows to the last bit. */
 static margin_status is_done(mg_kmeans_run *run, int64_t moved, bool *done) {
     const mg_kmeans_task *task = run->task;
-    *done = moved == 0;
+    const size_t bytes = (size_t)(task->k * run->n) * sizeof *run->means;
+    *done = moved == 0 && run->whole && memcmp(run->means, run->centres, bytes) == 0;
     if (*done || !(task->tolerance > 0)) return MARGIN_OK;
     const double gain = gain_of(run);
     double inertia = 0; /* by rows: bounds do not tell it */
@@ -112,7 +114,7 @@ static margin_status count_moves(mg_kmeans_run *run, double *kept, int64_t *move
     memcpy(kept, run->centres, bytes);
     memcpy(weights, run->weights, weight_bytes);
     mg_kmeans_shift(run);
-    run->fresh = true;
+    run->fresh = run->whole = true;
     MG_TRY(mg_kmeans_assign(run, moved));
     memcpy(run->centres, kept, bytes);
     memcpy(run->weights, weights, weight_bytes);
@@ -125,7 +127,7 @@ static margin_status iterate(mg_kmeans_run *run, mg_kmeans_result *result) {
     bool done = false;
     for (int64_t i = 0; i < task->count; i++)
         run->labels[i] = -1;
-    run->fresh = true;
+    run->fresh = run->whole = true;
     for (result->iterations = 0; !done; result->iterations++) {
         int64_t moved, filled;
         result->status = mg_stop_check(&stop, result->iterations);
@@ -136,6 +138,7 @@ static margin_status iterate(mg_kmeans_run *run, mg_kmeans_result *result) {
         MG_TRY(fill_empty(run, &filled));
         result->relocated += filled;
         if (filled == 0) MG_TRY(is_done(run, moved, &done));
+        run->whole = filled > 0 || moved == 0 || moved > task->count / 4;
         mg_progress(task->context, "k-means", (double)result->iterations,
                     (double)task->max_iterations, (double)moved);
     }
@@ -171,6 +174,7 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
         run->block_rows *= 2;
     run->centres = mg_arena_new(arena, k * n, sizeof *run->centres);
     run->means = mg_arena_new(arena, k * n, sizeof *run->means);
+    run->sums = mg_arena_new(arena, k * n, sizeof *run->sums);
     run->weights = mg_arena_new(arena, k, sizeof *run->weights);
     run->tiles = mg_arena_new(arena, mg_tile_numbers(k, n), sizeof *run->tiles);
     run->order = mg_arena_new(arena, tiles * MG_TILE, sizeof *run->order);
@@ -178,12 +182,13 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
     run->drift = mg_arena_new(arena, tiles + k, sizeof *run->drift);
     run->labels = mg_arena_new(arena, task->count, sizeof *run->labels);
     run->upper = mg_arena_new(arena, task->count, sizeof *run->upper);
-    run->lower = mg_arena_new(arena, task->count * tiles, sizeof *run->lower);
+    run->lower =
+        mg_arena_new(arena, task->count * MG_MAX(tiles, (int64_t)MG_TILE), sizeof *run->lower);
     run->near = mg_arena_new(arena, task->count, sizeof *run->near);
     run->rows = mg_arena_new(arena, single ? workers * n : 0, sizeof *run->rows);
-    const bool there = run->centres && run->means && run->weights && run->tiles && run->order &&
-                       run->lane && run->drift && run->labels && run->upper && run->lower &&
-                       run->near && run->rows;
+    const bool there = run->centres && run->means && run->sums && run->weights && run->tiles &&
+                       run->order && run->lane && run->drift && run->labels && run->upper &&
+                       run->lower && run->near && run->rows;
     return there ? MARGIN_OK
                  : mg_no_memory(task->context->heap, task->count * (tiles + 4), sizeof(float),
                                 "k-means", task->error);

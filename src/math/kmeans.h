@@ -64,6 +64,7 @@ typedef struct mg_kmeans_run {
     mg_tile_distances distances;
     double *centres; /* k x n, in the order of the result */
     double *means;   /* k x n: of the rows of each cluster after a pass */
+    double *sums;    /* k x n: of the rows of each cluster */
     double *weights; /* k */
     double *tiles;
     int32_t *order;  /* centre in each lane */
@@ -75,6 +76,7 @@ typedef struct mg_kmeans_run {
     double *near;    /* count: squared distances while starting */
     double *rows;    /* per worker: a row as f64 */
     int64_t block_rows;
+    bool whole; /* the next pass adds up all rows, not only those that move */
     bool fresh; /* there are no bounds yet */
 } mg_kmeans_run;
 

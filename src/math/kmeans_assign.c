@@ -152,6 +152,7 @@ enum { MOVED, INERTIA, SECOND, HEAD = 8 };
 typedef struct pass {
     mg_kmeans_run *run;
     bool measure;
+    bool changes; /* the sums are what changes in them: of rows that move */
 } pass;
 
 static int64_t state_numbers(const mg_kmeans_run *run) {
@@ -198,9 +199,15 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
         else
             label = label_bounded(run, i, block->worker, lower, &run->upper[i], old);
         run->labels[i] = label;
-        sums[MOVED] += label != old;
         weights[label] += weight;
-        add_row(totals + label * run->n, mg_kmeans_row(run, i, block->worker), weight, run->n);
+        if (!p->changes) {
+            add_row(totals + label * run->n, mg_kmeans_row(run, i, block->worker), weight, run->n);
+        } else if (label != old) {
+            const double *x = mg_kmeans_row(run, i, block->worker);
+            add_row(totals + label * run->n, x, weight, run->n);
+            add_row(totals + old * run->n, x, -weight, run->n);
+        }
+        sums[MOVED] += label != old;
     }
     return MARGIN_OK;
 }
@@ -223,8 +230,14 @@ static margin_status sweep(pass *p, double *state) {
                     run->task->error);
 }
 
+/* Number `at` of the sums and means, of cluster c. */
+static void set_mean(mg_kmeans_run *run, int64_t at, int64_t c, double sum, bool change) {
+    run->sums[at] = change ? run->sums[at] + sum : sum;
+    run->means[at] = run->weights[c] > 0 ? run->sums[at] / run->weights[c] : run->centres[at];
+}
+
 static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD]) {
-    pass p = {run, measure};
+    pass p = {run, measure, !measure && !run->whole};
     double *state;
     const int64_t k = run->task->k, n = run->n;
     mg_heap *heap = run->task->context->heap;
@@ -235,9 +248,7 @@ static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD
         memcpy(run->weights, state + HEAD, (size_t)k * sizeof *state);
         for (int64_t c = 0; c < k; c++)
             for (int64_t j = 0; j < n; j++)
-                run->means[c * n + j] = run->weights[c] > 0
-                                            ? state[HEAD + k + c * n + j] / run->weights[c]
-                                            : run->centres[c * n + j];
+                set_mean(run, c * n + j, c, state[HEAD + k + c * n + j], p.changes);
         run->fresh = run->fresh && measure;
     }
     mg_free(heap, state);

@@ -4,6 +4,7 @@
 #include "base/sweep.h"
 #include "math/kmeans.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +22,7 @@ typedef struct draws {
     int64_t rows[MG_TILE];
     double *candidates; /* count x n */
     double *tile;
-    double *reach;       /* MG_TILE x k: a quarter of the squared distance to the chosen centres */
-    double *least_reach; /* k */
+    double *reach; /* k: a quarter of the squared distance to the nearest candidate */
     int64_t winner;
     bool plus;
 } draws;
@@ -72,13 +72,18 @@ static void prepare_candidates(draws *d) {
         double squares[MG_TILE], least = (double)INFINITY;
         run->distances(run->centres + c * n, d->tile, n, squares);
         for (int64_t l = 0; l < d->count; l++) {
-            d->reach[l * run->task->k + c] = quarter * squares[l];
             least = MG_MIN(least, quarter * squares[l]);
         }
-        d->least_reach[c] = least;
+        d->reach[c] = least;
     }
 }
 
+/* At most the squared distance, single precision. */
+static float at_most(double square) {
+    return (float)MG_MIN(square * (1 - 1e-6), (double)FLT_MAX);
+}
+
+/* What each candidate would gain; `lower` keeps the distances, so that few rows are read again. */
 static margin_status gain_block(const mg_block *block, void *argument) {
     const draws *d = argument;
     const mg_kmeans_run *run = d->run;
@@ -86,32 +91,50 @@ static margin_status gain_block(const mg_block *block, void *argument) {
     memset(gains, 0, MG_TILE * sizeof *gains);
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const double near = run->near[i], weight = weight_of(run, i);
-        if (d->least_reach[run->labels[i]] >= near) continue;
+        float *kept = run->lower + i * MG_TILE;
+        if (d->reach[run->labels[i]] >= near) {
+            for (int64_t l = 0; l < d->count; l++)
+                kept[l] = INFINITY;
+            continue;
+        }
         run->distances(mg_kmeans_row(run, i, block->worker), d->tile, run->n, squares);
-        for (int64_t l = 0; l < d->count; l++)
+        for (int64_t l = 0; l < d->count; l++) {
+            kept[l] = at_most(squares[l]);
             if (squares[l] < near) gains[l] += weight * (near - squares[l]);
+        }
     }
     return MARGIN_OK;
 }
 
-/* The new centre is near[] for the rows that it is nearest to; START_SAMPLE: rows equal to it are
- * not drawn again. */
-static margin_status settle_block(const mg_block *block, void *argument) {
-    draws *d = argument;
+/* START_PLUS: the new centre is near[] for the rows that it is nearest to. */
+static void settle_plus(const draws *d, int64_t i, int worker) {
     mg_kmeans_run *run = d->run;
-    const double *reach = d->reach + d->winner * run->task->k;
-    double sum = 0, squares[MG_TILE];
+    double squares[MG_TILE];
+    if (d->count > 1 && (double)run->lower[i * MG_TILE + d->winner] >= run->near[i]) return;
+    run->distances(mg_kmeans_row(run, i, worker), d->tile, run->n, squares);
+    if (d->chosen > 0 && !(squares[d->winner] < run->near[i])) return;
+    run->near[i] = squares[d->winner];
+    run->labels[i] = (int32_t)d->chosen;
+}
+
+/* START_SAMPLE: rows equal to the new centre are not drawn again. */
+static void settle_sample(const draws *d, int64_t i, int worker) {
+    const double *x = mg_kmeans_row(d->run, i, worker);
+    for (int64_t j = 0; j < d->run->n; j++)
+        if (x[j] != d->candidates[j]) return;
+    d->run->near[i] = 0;
+}
+
+static margin_status settle_block(const mg_block *block, void *argument) {
+    const draws *d = argument;
+    const mg_kmeans_run *run = d->run;
+    double sum = 0;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const bool beyond = d->plus && d->chosen > 0 && reach[run->labels[i]] >= run->near[i];
-        if (run->near[i] > 0 && !beyond) {
-            run->distances(mg_kmeans_row(run, i, block->worker), d->tile, run->n, squares);
-            const double square = squares[d->winner];
-            if (!d->plus) {
-                if (square == 0) run->near[i] = 0;
-            } else if (d->chosen == 0 || square < run->near[i]) {
-                run->near[i] = square;
-                run->labels[i] = (int32_t)d->chosen;
-            }
+        if (run->near[i] > 0) {
+            if (d->plus)
+                settle_plus(d, i, block->worker);
+            else
+                settle_sample(d, i, block->worker);
         }
         sum += weight_of(run, i) * run->near[i];
     }
@@ -178,9 +201,7 @@ static margin_status start_draws(draws *d) {
     MG_NEW(heap, d->gains, d->block_count * MG_TILE, purpose, task->error);
     MG_NEW(heap, d->candidates, MG_TILE * run->n, purpose, task->error);
     MG_NEW(heap, d->tile, MG_TILE * run->n, purpose, task->error);
-    MG_NEW(heap, d->reach, MG_TILE * task->k, purpose, task->error);
-    MG_NEW(heap, d->least_reach, task->k, purpose, task->error);
-    memset(d->reach, 0, (size_t)(MG_TILE * task->k) * sizeof *d->reach);
+    MG_NEW(heap, d->reach, task->k, purpose, task->error);
     memset(d->block_sums, 0, (size_t)d->block_count * sizeof *d->block_sums);
     for (int64_t i = 0; i < task->count; i++) {
         run->near[i] = 1;
@@ -204,7 +225,6 @@ margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round) {
         MG_GO(choose_next(&d));
     status = MARGIN_OK;
 done:
-    mg_free(heap, d.least_reach);
     mg_free(heap, d.reach);
     mg_free(heap, d.tile);
     mg_free(heap, d.candidates);
