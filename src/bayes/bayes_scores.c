@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { GROUP = 32, ROOM = 2048 };
+enum { GROUP = 32, ROOM = 2048, FEW = 4 };
 
 /* ---- Value by value -------------------------------------------------------------------------- */
 
@@ -92,8 +92,9 @@ static void add_gaussians(const mg_bayes_view *v, const margin_matrix *x, int64_
     const double *centre = v->centred ? v->centre : NULL;
     const void *at[GROUP];
     if (n == 0) return;
-    if (n == layout->columns && !mg_is_csr(x)) {
-        const bool single = x->value_type == MARGIN_F32;
+    /* f32 is widened once for many classes, on the way for few */
+    const bool single = x->value_type == MARGIN_F32;
+    if (n == layout->columns && !mg_is_csr(x) && (!single || layout->classes <= FEW)) {
         for (int64_t i = 0; i < rows; i++)
             at[i] = (const char *)x->values + (row + i) * x->stride * (single ? 4 : 8);
         mg_bayes_rows_for(v->isa, single)

@@ -71,9 +71,8 @@ static void prepare_candidates(draws *d) {
     for (int64_t c = 0; c < d->chosen; c++) {
         double squares[MG_TILE], least = (double)INFINITY;
         run->distances(run->centres + c * n, d->tile, n, squares);
-        for (int64_t l = 0; l < d->count; l++) {
+        for (int64_t l = 0; l < d->count; l++)
             least = MG_MIN(least, quarter * squares[l]);
-        }
         d->reach[c] = least;
     }
 }
