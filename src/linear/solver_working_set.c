@@ -170,6 +170,11 @@ static margin_status new_vectors(mg_working *s) {
     }
     s->model.member = mg_arena_new(&s->arena, s->columns, sizeof *s->model.member);
     failed |= !s->model.member;
+    if (s->stride > 1) {
+        s->rows = mg_arena_new(&s->arena, s->samples / s->stride, sizeof *s->rows);
+        s->row_curvatures = mg_arena_new(&s->arena, s->samples / s->stride, sizeof(double));
+        failed |= !s->rows || !s->row_curvatures;
+    }
     if (!failed) return MARGIN_OK;
     return mg_no_memory(s->design->heap, 8 * s->columns + 3 * s->samples, sizeof(double),
                         "the state of a solver", s->job->error);
@@ -184,7 +189,11 @@ static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_
                       .vectors = mg_vector_ops_for(design->isa),
                       .columns = design->columns,
                       .samples = design->samples,
+                      .stride = 1,
+                      .careful = job->objective->loss->kind == MG_LOSS_SQUARED,
                       .strictness = 0.95};
+    if (job->objective->loss->kind != MG_LOSS_SQUARED && !mg_is_csr(&design->problem->x))
+        s->stride = MG_WORKING_STRIDE;
     mg_arena_init(&s->arena, design->heap);
     MG_TRY(new_vectors(s));
     MG_TRY(find_coordinates(s));
@@ -240,14 +249,28 @@ static margin_status go_part_of_the_way(mg_working *s) {
     return MARGIN_OK;
 }
 
+/* A matrix that is making good progress serves once more: one pass then is a step. If one of some
+ * rows did not, near the optimum, the next has all. */
+static void judge_model(mg_working *s, double violation_before) {
+    static const double good_dense = 0.3, good_sparse = 0.05, near = 1.0;
+    const double good = mg_is_csr(&s->design->problem->x) ? good_sparse : good_dense;
+    const bool went_well = s->length == 1.0 && s->violation <= good * violation_before;
+    if (s->objective->loss->kind == MG_LOSS_SQUARED) return;
+    if (!went_well && !s->model.exact && s->model.fresh && s->violation < near) s->stride = 1;
+    s->model.current = went_well && !s->careful;
+    s->model.exact = false;
+    s->model.fresh = false;
+}
+
 static void take_step(mg_working *s) {
     const mg_working_point here = s->here;
     s->here = s->there;
     s->there = here;
     s->proven_here = false;
-    s->model.current = s->objective->loss->kind == MG_LOSS_SQUARED;
     s->solution->iterations++;
+    const double before = s->violation;
     s->here.gap = gap_of(s, &s->here, &s->violation);
+    judge_model(s, before);
     const bool fell = s->there.value - s->here.value > rounding * fabs(s->here.value);
     const bool tighter = s->here.gap < 0.9 * s->best_gap;
     if (tighter) s->best_gap = s->here.gap;
@@ -356,7 +379,12 @@ static margin_status iterate(mg_working *s) {
         if (stop < 0) return mg_fail_cancelled(s->job->error);
         if (stop > 0) return end(s, stop);
         if (s->idle_steps < IDLE_STEPS) MG_TRY(step(s, &moved));
-        if (!moved) return end(s, MARGIN_STOPPED_STALLED);
+        if (moved) continue;
+        if (s->careful) return end(s, MARGIN_STOPPED_STALLED);
+        s->careful = true; /* once more, with exact models only */
+        s->stride = 1;
+        s->idle_steps = 0;
+        s->model.current &= s->objective->loss->kind == MG_LOSS_SQUARED;
     }
 }
 

@@ -25,7 +25,9 @@ typedef struct mg_working_model {
     int64_t *member;     /* ascending */
     double *matrix;      /* (count + 1) x (count + 1); the last row as mg_design_gram leaves it */
     double *u, *before, *r, *lambda; /* count */
-    bool current;                    /* the matrix is that of `here` */
+    bool current;                    /* the matrix is that of `here`, or near enough */
+    bool exact;                      /* it is that of `here`, all rows */
+    bool fresh;                      /* it is that of `here`, all rows or some */
 } mg_working_model;
 
 typedef struct mg_working {
@@ -47,13 +49,21 @@ typedef struct mg_working {
     double violation;      /* of the optimality conditions at `here`, as a share of kappa */
     double slope;          /* of P along the last step */
     double caution;        /* 0..1: share of the curvature's bound in the model */
-    double strictness;     /* share of the tolerance that the gap must reach before a proof */
-    double best_gap;       /* least so far */
-    int64_t idle_steps;    /* since it, or the value, last fell by what counts */
+    double length;         /* of the last step, as a part of what the model asked for */
+    int64_t stride;        /* the matrix is made from every stride-th row where these are many */
+    int64_t *rows;         /* samples / stride of them, their curvatures; NULL: never */
+    double *row_curvatures;
+    double strictness;  /* share of the tolerance that the gap must reach before a proof */
+    double best_gap;    /* least so far */
+    int64_t idle_steps; /* since it, or the value, last fell by what counts */
     bool proven_here;
+    bool careful;  /* models are exact */
     bool in_turns; /* more columns have weights than the model has room for */
     bool was_set;  /* the last step was that of a set */
 } mg_working;
+
+/* Rows left out between two that count for a first matrix. */
+enum { MG_WORKING_STRIDE = 8 };
 
 /* solver_working_set_choose.c: which columns the model gets. *same: those that it has. */
 void mg_working_choose(mg_working *s, bool *same);

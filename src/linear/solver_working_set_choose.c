@@ -2,8 +2,8 @@
  *
  * Those with a weight, and of the others the ones whose correlation with the residuals comes
  * nearest to kappa or exceeds it most, in units of the column's length (Johnson and Guestrin,
- * "Blitz", ICML 2015; Massias, Gramfort, Salmon, "Celer", ICML 2018). Twice as many as have
- * weights, so that the set grows by doubling and only while it must. */
+ * "Blitz", ICML 2015; Massias, Gramfort, Salmon, "Celer", ICML 2018). At most as many of these as
+ * have weights, so that the set grows by doubling at most, and only while it must. */
 #include "linear/solver_working_set.h"
 
 #include <math.h>
@@ -39,6 +39,14 @@ static int64_t fill_scores(mg_working *s) {
             s->score[j] = urgency(s, j);
     }
     return support;
+}
+
+/* Columns without a weight that violate the conditions. */
+static int64_t urgent_columns(const mg_working *s) {
+    int64_t count = 0;
+    for (int64_t j = 0; j < s->columns; j++)
+        count += s->here.w[j] == 0.0 && s->score[j] > 0.0;
+    return count;
 }
 
 /* ---- The greatest scores --------------------------------------------------------------------- */
@@ -107,18 +115,21 @@ static bool is_enough(const mg_working *s) {
 void mg_working_choose(mg_working *s, bool *same) {
     mg_working_model *model = &s->model;
     const bool constant = s->objective->loss->kind == MG_LOSS_SQUARED;
-    *same = constant && model->count > 0 && is_enough(s);
+    *same = model->current && model->count > 0 && is_enough(s);
     if (*same) return;
-    const int64_t support = fill_scores(s);
+    const int64_t support = fill_scores(s), urgent = urgent_columns(s);
     s->in_turns = support >= s->most;
-    int64_t wanted = MG_MAX(s->first, 2 * support);
+    int64_t wanted = support + MG_MIN(urgent, MG_MAX(s->first, support)) + MG_MAX(8, support / 8);
     if (constant) { /* the matrix is made once for each set, so that it grows for good */
-        wanted = MG_MAX(wanted, 2 * model->count);
+        const int64_t more = MG_MIN(urgent + urgent / 2 + 16, MG_MAX(s->first, model->count));
+        wanted = MG_MAX(s->first, MG_MAX(wanted, model->count + more));
         for (int64_t k = 0; k < model->count && 2 * model->count <= s->most; k++)
             s->score[model->member[k]] = (double)INFINITY;
+        if (3 * wanted > 2 * s->varying) wanted = s->varying;
     }
+    if (mg_is_csr(&s->design->problem->x)) /* their products cost little */
+        wanted = MG_MAX(wanted, MG_MAX(s->first, 2 * support));
     wanted = MG_MIN(wanted, MG_MIN(s->most, s->varying));
-    if (3 * wanted > 2 * s->varying) wanted = MG_MIN(s->varying, s->most);
     /* the weights of `there` are not needed now */
     model->count = wanted > 0 ? take_greatest(s, wanted, s->there.w, model->member) : 0;
 }

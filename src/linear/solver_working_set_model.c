@@ -82,6 +82,7 @@ static void take_caution(mg_working *s) {
 
 void mg_working_learn(mg_working *s, double t) {
     static const double fits = 0.5, fails = 0.1, more = 0.3, less = 0.25, least = 0.01;
+    s->length = t;
     if (t < fails)
         s->caution = 1.0;
     else if (t < fits)
@@ -90,20 +91,39 @@ void mg_working_learn(mg_working *s, double t) {
         s->caution = s->caution > least ? less * s->caution : 0.0;
 }
 
+/* Every stride-th row in place of all of them, as long as these are many beside the columns. */
+static void leave_out_rows(mg_working *s, mg_gram_request *request) {
+    enum { ROWS_A_COLUMN = 64 };
+    const int64_t count = s->samples / s->stride;
+    if (s->stride == 1 || !s->rows || count < ROWS_A_COLUMN * s->model.count) {
+        s->model.exact = true;
+        return;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        s->rows[k] = k * s->stride;
+        s->row_curvatures[k] = (double)s->stride * s->curvatures[k * s->stride];
+    }
+    request->chosen = s->rows;
+    request->count = count;
+    request->weights = s->row_curvatures;
+    s->model.exact = false;
+}
+
 margin_status mg_working_build(mg_working *s) {
     mg_working_model *model = &s->model;
-    const mg_gram_request request = {.weights = s->curvatures,
-                                     .centre = s->centre,
-                                     .factor = s->factor,
-                                     .columns = model->member,
-                                     .column_count = model->count};
+    mg_gram_request request = {.weights = s->curvatures,
+                               .centre = s->centre,
+                               .factor = s->factor,
+                               .columns = model->member,
+                               .column_count = model->count};
     MG_TRY(make_room(s));
     take_caution(s);
+    leave_out_rows(s, &request);
     MG_TRY(mg_design_gram(s->design, &request, model->matrix, s->job->error));
     s->solution->passes++;
     remove_intercept(s);
     add_ridge(s);
-    model->current = true;
+    model->current = model->fresh = true;
     return MARGIN_OK;
 }
 
