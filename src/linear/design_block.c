@@ -80,8 +80,8 @@ static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
 
 /* ---- Chunks of rows -------------------------------------------------------------------------- */
 
-static void find_rows(const mg_visit_list *list, int64_t first, int64_t count,
-                      const void *rows[MG_CHUNK_ROWS]) {
+void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count,
+                         const void *rows[MG_CHUNK_ROWS]) {
     const margin_matrix *x = &list->design->problem->x;
     const int64_t bytes = x->stride * mg_type_size(x->value_type);
     if (list->design->made) {
@@ -98,7 +98,7 @@ void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *wei
     const mg_design *d = list->design;
     if (d->rows) {
         const void *rows[MG_CHUNK_ROWS];
-        find_rows(list, first, count, rows);
+        mg_design_find_rows(list, first, count, rows);
         d->rows->scores(rows, count, d->columns, d->centre, weights->w, weights->b, scores);
         return;
     }
@@ -113,7 +113,7 @@ void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t 
     const mg_design *d = list->design;
     if (d->rows) {
         const void *rows[MG_CHUNK_ROWS];
-        find_rows(list, first, count, rows);
+        mg_design_find_rows(list, first, count, rows);
         d->rows->gradient(rows, count, d->columns, d->centre, r, sum);
         return;
     }
@@ -129,7 +129,7 @@ void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t c
                              double *squares) {
     const mg_design *d = list->design;
     const void *rows[MG_CHUNK_ROWS];
-    find_rows(list, first, count, rows);
+    mg_design_find_rows(list, first, count, rows);
     d->rows->moments(rows, count, d->columns, centre, weights, sum, squares);
 }
 

@@ -104,7 +104,7 @@ static void fill_report(linear_run *run) {
     report->iterations = solution->iterations;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
              run->solver->step_name ? run->solver->step_name : "steps");
-    mg_linear_describe(&run->objective, report);
+    mg_linear_describe(penalty, run->objective.loss->formula, report);
     if (run->options.penalised) {
         mg_report_set(report, "C", penalty->C);
         mg_report_set(report, "alpha", penalty->alpha);

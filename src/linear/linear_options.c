@@ -117,9 +117,7 @@ static const char *norm_of(const mg_penalty *penalty) {
     return alpha ? "alpha ((1-r) |w|^2 + 2 r |w|_1)" : "lambda ((1-r) |w|^2 + 2 r |w|_1)";
 }
 
-void mg_linear_describe(const mg_objective *objective, margin_report *report) {
-    const mg_penalty *penalty = &objective->penalty;
-    const char *loss = objective->loss->formula;
+void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_report *report) {
     char text[sizeof report->formula];
     if (penalty->rho == 0.0 && penalty->kappa == 0.0)
         snprintf(text, sizeof text, "%s %s",

@@ -25,8 +25,9 @@ mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *t
 /* One of the textbook solvers (descent.h). */
 bool mg_is_descent(const char *solver);
 
-/* The formula of the report: what P is, in the spelling of the penalty. */
-void mg_linear_describe(const mg_objective *objective, margin_report *report);
+/* The formula of the report: what P is, in the spelling of the penalty, with this text for the loss
+ * of a sample. */
+void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_report *report);
 /* With |w|_1 in the penalty, the items nonzero (weights that are not 0) and lambda_max (the least
  * lambda with which all are 0); kappa_max: the least such kappa, NaN: not known. */
 void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,

@@ -9,6 +9,7 @@
 #ifndef MG_SMOOTH_H
 #define MG_SMOOTH_H
 
+#include "linear/row_sample.h"
 #include "linear/solver.h"
 
 typedef struct mg_smooth_point {
@@ -98,15 +99,8 @@ double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single);
  */
 margin_status mg_smooth_factor(mg_smooth *s, int64_t rows, bool single);
 /* About `rows` samples, with weights in place of their curvatures, whose H is H in the mean. */
-typedef struct mg_row_sample {
-    mg_heap *heap;
-    int64_t count, capacity;
-    int64_t *rows;
-    double *weights;
-} mg_row_sample;
 margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows,
                                mg_row_sample *sample);
-void mg_row_sample_free(mg_row_sample *sample);
 
 /* x = H^-1 x */
 void mg_smooth_solve(const mg_smooth *s, double *x);

@@ -1,13 +1,11 @@
 /* Hessians of a smooth objective from all samples or a few, and their Cholesky factors. */
+#include "linear/ridge_factor.h"
 #include "linear/smooth.h"
 #include "math/cholesky.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What is added to the diagonal, relative to it: at first as much as rounding may have taken away,
- * then ten thousand times more until the matrix is definite. */
-static const double ridge_single = 2e-6, ridge_double = 1e-14, ridge_growth = 1e4;
 enum { MOST_COLUMNS = 8192, CHUNK = 256 };
 
 /* ---- Cost ------------------------------------------------------------------------------------
@@ -107,24 +105,6 @@ static void complete(mg_smooth *s) {
         s->diagonal[j] = a[j * n + j] > 0.0 ? a[j * n + j] : 1.0;
 }
 
-static margin_status factor_complete(mg_smooth *s, double ridge) {
-    const int64_t n = s->size;
-    double *a = s->factored;
-    int64_t failed = 1;
-    for (; failed != 0; ridge *= ridge_growth) {
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < i; j++)
-                a[i * n + j] = a[j * n + i];
-            a[i * n + i] = s->diagonal[i] * (1.0 + ridge);
-        }
-        MG_TRY(mg_cholesky_factor(s->design->context, n, a, n, &failed, s->job->error));
-        MG_REQUIRE(failed == 0 || ridge < 1e6, s->job->error, MARGIN_ERROR_DATA,
-                   "the products of the columns are beyond double precision; bring the columns to "
-                   "one scale first: standardize | ...");
-    }
-    return MARGIN_OK;
-}
-
 static margin_status make_gram(mg_smooth *s, const double *curvatures, const mg_row_sample *sample,
                                bool single) {
     const mg_gram_request request = {.chosen = sample ? sample->rows : NULL,
@@ -165,7 +145,8 @@ margin_status mg_smooth_factor(mg_smooth *s, int64_t rows, bool single) {
     else
         MG_GO(make_sampled_gram(s, curvatures, rows, single));
     complete(s);
-    MG_GO(factor_complete(s, single ? ridge_single : ridge_double));
+    MG_GO(mg_ridge_factor(s->design->context, s->size, s->factored, s->diagonal,
+                          single ? mg_ridge_single : mg_ridge_double, s->job->error));
     s->factored_rows = MG_MIN(rows, s->samples);
     s->factored_exactly = all && !single;
 done:

@@ -2,8 +2,8 @@
  *
  *   given    smooth P; a start
  *   keep     pairs of steps and changes of gradient (the last 12), and H0, near the Hessian
- *   step     d = -B g with B from H0 and the pairs by the two-loop recursion (Nocedal, "Updating
- *            quasi-Newton matrices with limited storage", Math. Comp. 35, 1980); full step first
+ *   step     d = -B g with B from H0 and the pairs by the two-loop recursion (lbfgs_pairs.h);
+ *            full step first
  *
  * H0 is the Hessian of a few rows (Byrd, Chin, Neveitt, Nocedal, "On the use of stochastic Hessian
  * information in optimization methods for machine learning", SIAM J. Optim. 21, 2011, use such rows
@@ -13,6 +13,7 @@
  * the same whatever H0 is, so a good H0 is what counts; but with many columns a factor costs many
  * passes. So the price is rent or buy: until as many passes were made as the factor costs, the
  * diagonal of H will do. Between factors H0 is scaled to the curvature along the last step. */
+#include "linear/lbfgs_pairs.h"
 #include "linear/smooth.h"
 
 #include <math.h>
@@ -35,9 +36,7 @@ static const double small_price = 2.0, tiny_price = 1.0;
 
 typedef struct lbfgs {
     mg_smooth s;
-    double *steps, *changes; /* PAIRS x size */
-    double product[PAIRS];   /* step . change */
-    int count, oldest;
+    mg_lbfgs_pairs pairs;
     double *base;        /* size: diagonal H0 where there is no factor */
     double *solved;      /* size */
     double scale;        /* of H0^-1 */
@@ -83,7 +82,7 @@ static margin_status build(lbfgs *m, int number) {
     const level l = level_at(m, number);
     MG_TRY(mg_smooth_factor(&m->s, l.rows, l.single));
     m->level = number;
-    m->count = 0;
+    mg_lbfgs_pairs_clear(&m->pairs);
     m->scale = 1.0;
     m->since = m->rented = 0;
     m->last = m->before = (double)INFINITY;
@@ -127,17 +126,13 @@ static margin_status escalate(lbfgs *m, bool *tried) {
         if (!exact) m->s.idle_steps = 0;
         return build(m, number);
     }
-    *tried = m->count > 0 && !idle;
-    m->count = 0;
+    *tried = m->pairs.count > 0 && !idle;
+    mg_lbfgs_pairs_clear(&m->pairs);
     m->scale = 1.0;
     return MARGIN_OK;
 }
 
 /* ---- Direction ------------------------------------------------------------------------------- */
-
-static int pair_at(const lbfgs *m, int age) {
-    return (m->oldest + age) % PAIRS;
-}
 
 /* x = scale H0^-1 x */
 static void solve_base(const lbfgs *m, double *x) {
@@ -154,48 +149,32 @@ static void solve_base(const lbfgs *m, double *x) {
 /* So that H0 has the curvature that was seen along the last step. */
 static void set_scale(lbfgs *m) {
     const mg_smooth *s = &m->s;
-    const int last = pair_at(m, m->count - 1);
-    const double *change = m->changes + last * s->size;
+    double product;
+    const double *change = mg_lbfgs_pairs_change(&m->pairs, &product);
     m->scale = 1.0;
     memcpy(m->solved, change, (size_t)s->size * sizeof *change);
     solve_base(m, m->solved);
-    m->scale = m->product[last] / s->vectors->dot(change, m->solved, s->size);
+    m->scale = product / s->vectors->dot(change, m->solved, s->size);
 }
 
 static void set_direction(lbfgs *m) {
     const mg_smooth *s = &m->s;
-    double share[PAIRS];
-    double *d = s->direction;
     for (int64_t j = 0; j < s->size; j++)
-        d[j] = -s->here.gradient[j];
-    for (int age = m->count - 1; age >= 0; age--) {
-        const int k = pair_at(m, age);
-        share[k] = s->vectors->dot(m->steps + k * s->size, d, s->size) / m->product[k];
-        s->vectors->add(d, -share[k], m->changes + k * s->size, s->size);
-    }
-    solve_base(m, d);
-    for (int age = 0; age < m->count; age++) {
-        const int k = pair_at(m, age);
-        const double back = s->vectors->dot(m->changes + k * s->size, d, s->size) / m->product[k];
-        s->vectors->add(d, share[k] - back, m->steps + k * s->size, s->size);
-    }
+        s->direction[j] = -s->here.gradient[j];
+    mg_lbfgs_pairs_before(&m->pairs, s->direction);
+    solve_base(m, s->direction);
+    mg_lbfgs_pairs_after(&m->pairs, s->direction);
 }
 
 static void keep_pair(lbfgs *m) {
     const mg_smooth *s = &m->s;
-    const int k = pair_at(m, m->count);
-    double *step = m->steps + k * s->size, *change = m->changes + k * s->size;
+    double *step, *change;
+    mg_lbfgs_pairs_next(&m->pairs, &step, &change);
     for (int64_t j = 0; j < s->size; j++) {
         step[j] = s->step * s->direction[j];
         change[j] = s->here.gradient[j] - s->there.gradient[j];
     }
-    m->product[k] = s->vectors->dot(step, change, s->size);
-    if (!(m->product[k] > 0.0)) return;
-    if (m->count < PAIRS)
-        m->count++;
-    else
-        m->oldest = (m->oldest + 1) % PAIRS;
-    set_scale(m);
+    if (mg_lbfgs_pairs_keep(&m->pairs)) set_scale(m);
 }
 
 /* ---- The method ------------------------------------------------------------------------------ */
@@ -204,14 +183,14 @@ static margin_status begin(lbfgs *m, mg_linear_job *job, mg_linear_solution *sol
     memset(m, 0, sizeof *m);
     MG_TRY(mg_smooth_begin(job, solution, &m->s));
     const int64_t size = m->s.size;
-    m->steps = mg_arena_new(&m->s.arena, (2 * PAIRS + 2) * size, sizeof *m->steps);
-    if (!m->steps) {
+    double *memory = mg_arena_new(&m->s.arena, (2 * PAIRS + 2) * size, sizeof *memory);
+    if (!memory) {
         mg_smooth_free(&m->s);
         return mg_no_memory(job->context->heap, (2 * PAIRS + 2) * size, sizeof(double),
                             "the steps of L-BFGS", job->error);
     }
-    m->changes = m->steps + PAIRS * size;
-    m->base = m->changes + PAIRS * size;
+    m->pairs = mg_lbfgs_pairs_make(m->s.design->context, m->s.design->isa, size, PAIRS, memory);
+    m->base = memory + 2 * PAIRS * size;
     m->solved = m->base + size;
     m->scale = 1.0;
     m->level = -1;

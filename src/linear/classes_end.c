@@ -1,0 +1,173 @@
+/* When the minimisation for several classes is done, and what it says. As smooth_proof.c for one
+ * function. */
+#include "linear/classes_certificate.h"
+#include "linear/classes_smooth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Steps without progress after which only rounding is left; and in f32, where there is another way.
+ */
+enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
+#define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
+static const double rounding = 1e-13;
+
+static bool is_unpenalised(const mg_classes_state *s) {
+    return s->o->penalty.rho == 0.0;
+}
+
+/* ---- Proof ----------------------------------------------------------------------------------- */
+
+static margin_status prove(mg_classes_state *s) {
+    mg_classes_solution *out = s->solution;
+    if (s->proven_here) return MARGIN_OK;
+    memcpy(out->w, s->here.w, (size_t)(s->classes * s->columns) * sizeof *out->w);
+    memcpy(out->b, s->here.b, (size_t)s->classes * sizeof *out->b);
+    mg_classes_centre(s->o, out->w, out->b);
+    MG_TRY(mg_classes_certify(s->o, out, s->job->error));
+    out->passes += 2;
+    s->proven_here = true;
+    return MARGIN_OK;
+}
+
+static double expected_gap(const mg_classes_state *s) {
+    if (s->separated) return s->here.value;
+    if (!is_unpenalised(s)) return s->here.slack;
+    return s->solution->iterations > 0 ? s->there.value - s->here.value : (double)INFINITY;
+}
+
+static bool is_promising(const mg_classes_state *s) {
+    const double tolerance = s->job->tolerance, size = fabs(s->here.value);
+    const double expected = expected_gap(s), gain = s->constant_value - s->here.value;
+    if (!(expected <= s->strictness * tolerance * fmax(1.0, size))) return false;
+    return s->separated || expected <= fmax(SHARE_OF_GAIN(tolerance) * gain, rounding * size);
+}
+
+margin_status mg_classes_check(mg_classes_state *s, bool *done) {
+    *done = false;
+    s->separated = is_unpenalised(s) && s->here.errors == 0;
+    mg_progress(s->o->design->context, "training", (double)s->solution->iterations, 0.0,
+                expected_gap(s) / fmax(1.0, fabs(s->here.value)));
+    if (!is_promising(s)) return MARGIN_OK;
+    MG_TRY(prove(s));
+    *done = s->solution->gap <= s->job->tolerance;
+    if (!*done) s->strictness *= 0.1;
+    return MARGIN_OK;
+}
+
+bool mg_classes_is_idle(const mg_classes_state *s) {
+    return s->idle_steps >= (s->single ? IDLE_SINGLE : IDLE_STEPS);
+}
+
+/* ---- Directions without end ------------------------------------------------------------------ */
+
+/* Newton's direction, and the least and the greatest change of a margin (own score less another)
+ * along it. */
+static margin_status look_ahead(mg_classes_state *s, double *least, double *most) {
+    mg_classes *o = s->o;
+    mg_heap *heap = o->design->heap;
+    const int32_t *code = o->design->problem->code;
+    const int64_t numbers = o->samples * o->classes;
+    mg_classes_newton newton = {.heap = heap};
+    double *shares = NULL, *memory = NULL;
+    margin_status status;
+    *least = (double)INFINITY;
+    *most = -(double)INFINITY;
+    MG_GO_NEW(heap, shares, numbers, "Newton's direction", s->job->error);
+    MG_GO_NEW(heap, memory, 2 * o->classes * (o->columns + 2), "Newton's direction", s->job->error);
+    double *v = memory, *sums = v + o->classes * o->columns, *w = sums + o->classes,
+           *b = w + o->classes * (o->columns + 1);
+    mg_classes_point point = {.gradient = v, .intercept_gradient = sums, .shares = shares};
+    MG_GO(mg_classes_pass(o, s->here.w, s->here.b, false, &point, s->job->error));
+    MG_GO(mg_classes_newton_make(o, shares, &newton, s->job->error));
+    mg_classes_newton_solve(o, &newton, v, sums, w, b);
+    for (int64_t k = 0; k < o->classes; k++) { /* the step, in the coordinates of a direction */
+        double *d = s->direction + k * s->block;
+        d[o->columns] = -b[k];
+        for (int64_t j = 0; j < o->columns; j++) {
+            const double wj = w[k * o->columns + j];
+            d[j] = s->factor[j] > 0.0 ? -wj / s->factor[j] : 0.0;
+            d[o->columns] -= s->centre[j] * wj;
+        }
+        if (!o->intercept) d[o->columns] = 0.0;
+    }
+    MG_GO(mg_classes_scores(o, w, b, shares, s->job->error));
+    for (int64_t i = 0; i < o->samples; i++)
+        for (int64_t k = 0; k < o->classes; k++) {
+            const double *u = shares + i * o->classes;
+            if (k == code[i] || !(o->totals[k] > 0.0)) continue;
+            *least = fmin(*least, u[k] - u[code[i]]);
+            *most = fmax(*most, u[k] - u[code[i]]);
+        }
+done:
+    mg_classes_newton_free(&newton);
+    mg_free(heap, memory);
+    mg_free(heap, shares);
+    return status;
+}
+
+/* Whether the loss falls for ever in the direction in which Newton's method goes. */
+static margin_status recedes(mg_classes_state *s, bool *yes) {
+    enum { MOST_STEPS = 5 };
+    static const double still = 0.05, little = 1e-4;
+    double least, most;
+    bool moved = true;
+    if (s->separated || !is_unpenalised(s) || !mg_classes_newton_can(s->o)) return MARGIN_OK;
+    s->single = false;
+    for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
+        MG_TRY(look_ahead(s, &least, &most));
+        if (most < still) return MARGIN_OK;
+        *yes = least > -little * most;
+        if (!*yes) MG_TRY(mg_classes_step(s, &moved));
+    }
+    return MARGIN_OK;
+}
+
+/* ---- End ------------------------------------------------------------------------------------- */
+
+static void explain(mg_classes_state *s, margin_status ended, bool recession) {
+    mg_classes_solution *out = s->solution;
+    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(s->job->tolerance);
+    const size_t room = sizeof out->why;
+    if (s->separated)
+        snprintf(out->why, room,
+                 "without a penalty there is no optimum: these weights have every row on its side, "
+                 "and the loss falls towards 0 for ever as they grow; give C a finite value");
+    else if (recession)
+        snprintf(out->why, room,
+                 "without a penalty there is no optimum: in one direction of the weights no row "
+                 "gets worse and some get better for ever (two classes touch, but do not overlap "
+                 "there); give C a finite value");
+    else if (out->gap <= s->job->tolerance)
+        snprintf(out->why, room, "the gap is proven");
+    else if (ended == MARGIN_STOPPED_ITERATIONS)
+        snprintf(out->why, room,
+                 "the limit of %lld steps is reached at a gap of %s; raise max_iter",
+                 (long long)out->iterations, gap.text);
+    else if (ended == MARGIN_STOPPED_TIME)
+        snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld steps",
+                 gap.text, (long long)out->iterations);
+    else if (is_unpenalised(s) && !mg_classes_newton_can(s->o))
+        snprintf(out->why, room,
+                 "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
+                 "<= %d: give C a finite value",
+                 MG_CLASSES_NEWTON_SIZE);
+    else
+        snprintf(out->why, room,
+                 "rounding ends progress at a gap of %s, above tol=%s: ask for less, give C a "
+                 "smaller value, or bring the columns to one scale (standardize | ...)",
+                 gap.text, tolerance.text);
+}
+
+margin_status mg_classes_end(mg_classes_state *s, margin_status ended) {
+    mg_classes_solution *out = s->solution;
+    bool recession = false;
+    if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED) MG_TRY(recedes(s, &recession));
+    MG_TRY(prove(s));
+    out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
+    if ((recession || s->separated) && out->status == MARGIN_OK)
+        out->status = MARGIN_STOPPED_STALLED;
+    explain(s, ended, recession);
+    return out->status;
+}
