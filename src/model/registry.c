@@ -31,8 +31,8 @@ static const mg_learner *const learners[] = {
     &mg_learner_naive_bayes,
     &mg_learner_perceptron,
     &mg_learner_ridge,
-    &mg_learner_svm,
     &mg_learner_softmax,
+    &mg_learner_svm,
 };
 static const mg_hypothesis_kind *const kinds[] = {
     &mg_hypothesis_bayes,
