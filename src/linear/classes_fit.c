@@ -3,6 +3,7 @@
 
 #include "learn/dual.h"
 #include "linear/classes_smooth.h"
+#include "linear/crammer_singer.h"
 #include "linear/linear_options.h"
 
 #include <math.h>
@@ -38,26 +39,78 @@ static void fill_report(classes_run *run, const char *loss, const char *solver, 
 
 /* ---- Hypothesis ------------------------------------------------------------------------------ */
 
+/* Entries of the dual form of one class: rows, coefficients, signs. */
+typedef struct dual_part {
+    int64_t count, *rows;
+    double *coefficients, *signs;
+} dual_part;
+
+/* Of class k the dual variables c (1[y = k] - q_k), in the order of the samples. */
+static void collect_dual(const classes_run *run, int64_t k, dual_part *part) {
+    const mg_classes *o = &run->objective;
+    const mg_problem *p = run->fit->problem;
+    part->count = 0;
+    for (int64_t i = 0; i < o->samples; i++) {
+        const double *q = run->solution.shares + i * o->classes;
+        double alpha = -q[k];
+        if (k == p->code[i]) { /* 1 - q_k, exactly where it is small */
+            alpha = 0.0;
+            for (int64_t l = 0; l < o->classes; l++)
+                alpha += l == k ? 0.0 : q[l];
+        }
+        if (alpha == 0.0) continue;
+        part->rows[part->count] = mg_sample_original(p, i);
+        part->coefficients[part->count] = o->c[i] * fabs(alpha);
+        part->signs[part->count++] = alpha > 0.0 ? 1.0 : -1.0;
+    }
+}
+
+static margin_status make_function(classes_run *run, int64_t k, dual_part *part,
+                                   mg_hypothesis **h) {
+    const mg_classes *o = &run->objective;
+    mg_fit *fit = run->fit;
+    MG_TRY(mg_linear_make(fit->context->heap, run->solution.w + k * o->columns, o->columns,
+                          run->solution.b[k] + 0.0, h, fit->error));
+    if (!run->solution.shares) return MARGIN_OK;
+    collect_dual(run, k, part);
+    return mg_hypothesis_set_dual(*h, part->count, part->rows, part->coefficients, part->signs,
+                                  part->coefficients, fit->error);
+}
+
+/* Samples whose own share is below 1. */
+static void count_support(classes_run *run) {
+    const mg_classes *o = &run->objective;
+    int64_t count = 0;
+    for (int64_t i = 0; i < o->samples; i++)
+        count += run->solution.shares[i * o->classes + run->fit->problem->code[i]] < 1.0;
+    mg_report_set(&run->fit->report, "support_vectors", (double)count);
+}
+
 static margin_status make_hypothesis(classes_run *run) {
     const mg_classes *o = &run->objective;
+    mg_heap *heap = run->fit->context->heap;
     margin_error *error = run->fit->error;
-    mg_hypothesis *h = NULL;
-    double *weights = NULL, *intercept = NULL;
+    mg_hypothesis **parts = mg_new_zero(heap, o->classes, sizeof *parts);
+    dual_part dual = {0};
     margin_status status;
-    MG_GO(mg_hypothesis_new(run->fit->context->heap, &mg_hypothesis_linear, o->columns, o->classes,
-                            &h, error));
-    MG_GO(mg_hypothesis_tensor_new(h, "weights", MARGIN_F64, o->classes, o->columns, &weights,
-                                   error));
-    MG_GO(mg_hypothesis_tensor_new(h, "intercept", MARGIN_F64, o->classes, 0, &intercept, error));
+    if (!parts) return mg_no_memory(heap, o->classes, sizeof *parts, "the functions", error);
     for (int64_t j = 0; j < o->classes * o->columns; j++)
-        weights[j] = run->solution.w[j] + 0.0; /* -0 prints as 0 */
+        run->solution.w[j] += 0.0; /* -0 prints as 0 */
+    if (run->solution.shares) {
+        count_support(run);
+        MG_GO_NEW(heap, dual.rows, o->samples, "the support vectors", error);
+        MG_GO_NEW(heap, dual.coefficients, 2 * o->samples, "the support vectors", error);
+        dual.signs = dual.coefficients + o->samples;
+    }
     for (int64_t k = 0; k < o->classes; k++)
-        intercept[k] = run->solution.b[k] + 0.0;
-    MG_GO(mg_hypothesis_attach(h, error));
-    run->fit->hypothesis = h;
-    return MARGIN_OK;
+        MG_GO(make_function(run, k, &dual, &parts[k]));
+    status = mg_hypothesis_linear.combine(heap, parts, o->classes, &run->fit->hypothesis, error);
 done:
-    mg_hypothesis_free(h);
+    for (int64_t k = 0; k < o->classes; k++)
+        mg_hypothesis_free(parts[k]);
+    mg_free(heap, dual.coefficients);
+    mg_free(heap, dual.rows);
+    mg_free(heap, parts);
     return status;
 }
 
@@ -69,6 +122,9 @@ static margin_status take_solution(classes_run *run) {
            run->fit->error);
     run->solution.b = run->solution.w + o->classes * o->columns;
     memset(run->solution.w, 0, (size_t)(o->classes * (o->columns + 1)) * sizeof(double));
+    if (o->loss == MG_CLASSES_HINGE)
+        MG_NEW(run->design.heap, run->solution.shares, o->samples * o->classes,
+               "the dual variables of the classes", run->fit->error);
     return MARGIN_OK;
 }
 
@@ -79,7 +135,9 @@ static margin_status solve(classes_run *run) {
                           .stop = mg_stop_make(fit->context, run->options.max_iterations),
                           .seed = fit->seed,
                           .error = fit->error};
-    const margin_status status = mg_classes_minimise(&job, &run->solution);
+    const margin_status status = run->objective.loss == MG_CLASSES_HINGE
+                                     ? mg_crammer_singer(&job, &run->solution)
+                                     : mg_classes_minimise(&job, &run->solution);
     if (status >= 0) run->solution.status = status;
     return status;
 }
@@ -92,7 +150,10 @@ static margin_status fit_run(classes_run *run, mg_classes_loss loss) {
                              fit->error));
     MG_TRY(take_solution(run));
     MG_TRY(solve(run));
-    fill_report(run, "(log sum_k exp(f_k) - f_y)", "lbfgs", "L-BFGS steps");
+    if (loss == MG_CLASSES_HINGE)
+        fill_report(run, "max_k(1[k!=y] + f_k - f_y)", "dual_cd", "walks");
+    else
+        fill_report(run, "(log sum_k exp(f_k) - f_y)", "lbfgs", "L-BFGS steps");
     MG_TRY(make_hypothesis(run));
     return run->solution.status;
 }

@@ -19,6 +19,7 @@ typedef struct verification {
     double *v;       /* classes x (columns + 1): sum c (q - e_y) (a, 1) */
     double *values;  /* columns + 1: a row, and 1 */
     double *factors; /* 2 x classes */
+    int64_t support; /* hinge: samples whose own share is below 1 */
 } verification;
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -104,6 +105,7 @@ static void take_dual(verification *k) {
             if (at < h->dual_starts[m + 1] &&
                 h->dual_rows[at] == mg_sample_original(k->problem, i)) {
                 alpha = h->dual_signs[at] * h->dual_coefficients[at];
+                k->support += m == k->problem->code[i];
                 at++;
             }
             k->q[i * k->classes + m] = (m == k->problem->code[i] ? 1.0 : 0.0) - alpha / k->c[i];
@@ -309,6 +311,7 @@ static void fill_report(const verification *k, const mg_linear_options *options,
     mg_report_set(report, "C", k->penalty->C);
     mg_report_set(report, "alpha", k->penalty->alpha);
     mg_report_set(report, "lambda", k->penalty->lambda);
+    if (k->loss == MG_CLASSES_HINGE) mg_report_set(report, "support_vectors", (double)k->support);
 }
 
 margin_status mg_classes_verify(mg_fit *fit, const margin_option *table, int option_count,
