@@ -347,6 +347,53 @@ static void test_hard_columns(void **state) {
     margin_context_free(context);
 }
 
+/* ---- Trace ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    const sample *s;
+    int64_t steps;
+    double before;
+} traced;
+
+static void follow(const margin_trace_step *step, void *user) {
+    traced *t = user;
+    const int64_t p = t->s->columns, classes = t->s->classes;
+    const classes_oracle o = {.x = t->s->f64,
+                              .labels = t->s->labels,
+                              .rows = t->s->rows,
+                              .columns = p,
+                              .classes = classes,
+                              .factor = 1,
+                              .rho = 1};
+    assert_int_equal(step->step, t->steps++);
+    assert_int_equal(step->weight_count, classes * (p + 1));
+    assert_true(isnan(step->intercept) && step->row == -1);
+    assert_close(step->loss, oracle_value(&o, step->weights, step->weights + classes * p), 1e-12);
+    assert_true(step->loss <= t->before);
+    assert_true(step->errors >= 0 && step->errors <= t->s->rows);
+    t->before = step->loss;
+}
+
+static void test_trace(void **state) {
+    (void)state;
+    sample *s = sample_make(90, 5, 4, 0.3, 5);
+    margin_context *context = support_context(NULL, 1);
+    const margin_data data = sample_data(s, DENSE_F64);
+    traced t = {s, 0, INFINITY};
+    margin_fit_options options = {.size = sizeof options, .trace = follow, .user = &t};
+    margin_spec *spec = parse_text(context, "softmax");
+    margin_model *model = NULL;
+    margin_report report;
+    margin_error error = {0};
+    assert_int_equal(margin_fit_with(context, spec, &data, &options, &model, &report, &error),
+                     MARGIN_OK);
+    assert_int_equal(t.steps, report.iterations + 1);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    margin_context_free(context);
+    sample_free(s);
+}
+
 /* ---- Stops and failures ---------------------------------------------------------------------- */
 
 static void test_limit(void **state) {
@@ -538,6 +585,7 @@ int main(void) {
         cmocka_unit_test(test_affine),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_hard_columns),
+        cmocka_unit_test(test_trace),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_each_allocation),
         cmocka_unit_test(test_empty_class),

@@ -76,7 +76,7 @@ double mg_classes_penalty(const mg_classes *o, const double *w);
 
 /* A solution and how good it provably is. */
 typedef struct mg_classes_solution {
-    double *w, *b;  /* owned by the caller */
+    double *w, *b;  /* owned by the caller; b right behind w */
     double *shares; /* samples x classes: q, owned by the caller, or NULL: those of the scores
                        (softmax) */
     double primal, dual, gap;

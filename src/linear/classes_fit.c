@@ -133,6 +133,7 @@ static margin_status solve(classes_run *run) {
     mg_classes_job job = {.objective = &run->objective,
                           .tolerance = run->options.tolerance,
                           .stop = mg_stop_make(fit->context, run->options.max_iterations),
+                          .trace = fit->trace,
                           .seed = fit->seed,
                           .error = fit->error};
     const margin_status status = run->objective.loss == MG_CLASSES_HINGE

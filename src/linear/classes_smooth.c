@@ -77,6 +77,21 @@ static margin_status try_step(mg_classes_state *s, double t) {
     return evaluate(s, &s->there);
 }
 
+void mg_classes_trace(const mg_classes_job *job, int64_t step, const double *w, double value,
+                      int64_t errors) {
+    if (!job->trace) return;
+    const margin_trace_step record = {.subproblem = job->trace->subproblem,
+                                      .step = step,
+                                      .row = -1,
+                                      .errors = errors,
+                                      .loss = value,
+                                      .intercept = (double)NAN,
+                                      .weights = w,
+                                      .weight_count =
+                                          job->objective->classes * (job->objective->columns + 1)};
+    job->trace->step(&record, job->trace->user);
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static bool leads_down(const mg_classes_state *s, double slope_there) {
@@ -105,6 +120,7 @@ static void take_step(mg_classes_state *s) {
     if (tighter) s->best_slack = s->here.slack;
     if (promising) s->best_promise = -s->slope;
     s->idle_steps = fell || tighter || promising ? 0 : s->idle_steps + 1;
+    mg_classes_trace(s->job, s->solution->iterations, s->here.w, s->here.value, s->here.errors);
 }
 
 margin_status mg_classes_step(mg_classes_state *s, bool *moved) {
@@ -181,6 +197,7 @@ static margin_status go_to_start(mg_classes_state *s) {
                "standardize | ...");
     s->constant_value = s->here.value;
     s->best_slack = s->here.slack;
+    mg_classes_trace(s->job, 0, s->here.w, s->here.value, s->here.errors);
     return MARGIN_OK;
 }
 
@@ -199,13 +216,13 @@ static margin_status take_memory(mg_classes_state *s) {
     if (!at)
         return mg_no_memory(s->o->design->heap, total, sizeof *at, "the state of a solver",
                             s->job->error);
-    double **const parts[] = {&s->centre,        &s->factor,        &s->here.w,    &s->there.w,
-                              &s->raw,           &s->move,          &s->here.b,    &s->there.b,
+    double **const parts[] = {&s->centre,        &s->factor,        &s->here.w,    &s->here.b,
+                              &s->there.w,       &s->there.b,       &s->raw,       &s->move,
                               &s->move_b,        &s->class_scale,   &s->direction, &s->diagonals,
                               &s->here.gradient, &s->there.gradient};
-    const int64_t lengths[] = {s->columns, s->columns, weights,    weights,    weights,
-                               weights,    s->classes, s->classes, s->classes, s->classes,
-                               s->size,    s->size,    s->size,    s->size};
+    const int64_t lengths[] = {s->columns, s->columns, weights, s->classes, weights,
+                               s->classes, weights,    weights, s->classes, s->classes,
+                               s->size,    s->size,    s->size, s->size};
     for (int k = 0; k < MG_LENGTH(parts); k++) {
         *parts[k] = at;
         at += lengths[k];

@@ -12,12 +12,17 @@ typedef struct mg_classes_job {
     mg_classes *objective;
     double tolerance;
     mg_stop stop;
+    const mg_trace *trace; /* NULL: none */
     uint64_t seed;
     margin_error *error;
 } mg_classes_job;
 
+/* For the trace, if there is one; b lies right behind w. */
+void mg_classes_trace(const mg_classes_job *job, int64_t step, const double *w, double value,
+                      int64_t errors);
+
 typedef struct mg_classes_place {
-    double *w, *b;    /* classes x columns, classes; A's units */
+    double *w, *b;    /* classes x columns, classes right behind; A's units */
     double *gradient; /* size */
     double value, slack;
     int64_t errors;

@@ -278,14 +278,25 @@ static margin_status inner_walks(crammer_singer *m) {
     return MARGIN_OK;
 }
 
+static margin_status trace_walk(crammer_singer *m) {
+    mg_classes_point point = {0};
+    if (!m->job->trace) return MARGIN_OK;
+    take_weights(m);
+    MG_TRY(mg_classes_pass(m->o, m->solution->w, m->solution->b, false, &point, m->job->error));
+    mg_classes_trace(m->job, m->solution->iterations, m->solution->w, point.value, point.errors);
+    return MARGIN_OK;
+}
+
 static margin_status iterate(crammer_singer *m) {
     enum { IDLE_PROOFS = 60 };
     double strictness = 1.0, best = (double)INFINITY;
     int idle = 0;
+    MG_TRY(trace_walk(m));
     for (;;) {
         MG_TRY(walk(m, true));
         update_multipliers(m);
         m->solution->iterations++;
+        MG_TRY(trace_walk(m));
         const double seen = seen_gap(m);
         mg_progress(m->o->design->context, "training", (double)m->solution->iterations, 0.0, seen);
         margin_status stop = mg_stop_check(&m->job->stop, m->solution->iterations);

@@ -44,7 +44,7 @@ const mg_learner mg_learner_softmax = {
              .source = "Theil 1969; Liu and Nocedal 1989 (L-BFGS); Boehning 1992 (bounds)",
              .page = "docs/softmax.md",
              .abilities = MARGIN_CAN_MULTICLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_PROBABILITY,
+                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
              .options = options,
              .option_count = MG_LENGTH(options)},
     .takes_affine = true,
