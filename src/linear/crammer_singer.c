@@ -324,16 +324,18 @@ static margin_status find_shift(crammer_singer *m, double *deviation) {
     return MARGIN_OK;
 }
 
-static void find_tau(crammer_singer *m) {
+static margin_status find_tau(crammer_singer *m) {
     double weighted = 0.0, total = 0.0;
-    if (!m->o->intercept) return;
+    if (!m->o->intercept) return MARGIN_OK;
     for (int64_t i = 0; i < m->samples; i++) {
+        if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
         const sample_row row = read_row(m, i);
         weighted += m->o->c[i] * row.square;
         total += m->o->c[i];
     }
     m->tau = tau_share * weighted / (total * m->rho);
     if (!(m->tau > 0.0)) m->tau = 1.0 / m->rho;
+    return MARGIN_OK;
 }
 
 static margin_status begin(crammer_singer *m) {
@@ -360,8 +362,7 @@ static margin_status begin(crammer_singer *m) {
     for (int64_t i = 0; i < m->samples; i++)
         m->shares[i * m->classes + m->o->design->problem->code[i]] = 1.0;
     MG_TRY(find_shift(m, m->values));
-    find_tau(m);
-    return MARGIN_OK;
+    return find_tau(m);
 }
 
 margin_status mg_crammer_singer(const mg_classes_job *job, mg_classes_solution *solution) {
