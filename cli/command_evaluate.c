@@ -160,8 +160,16 @@ static int evaluate_table(cli_session *session, const margin_model *model,
     margin_metrics metrics;
     margin_report found;
     double start = cli_clock();
-    margin_status proof = MARGIN_OK, status = margin_evaluate(session->context, model, &data,
-                                                              &metrics, &session->error);
+    const bool clusters = margin_model_task(model) == MARGIN_CLUSTER;
+    if (clusters && !a->verify)
+        return cli_usage_error(cli_find_command("evaluate"),
+                               "clusters have no true labels to compare with; --verify checks "
+                               "their proof");
+    memset(&metrics, 0, sizeof metrics);
+    metrics.rows = data.x.rows;
+    margin_status proof = MARGIN_OK, status = MARGIN_OK;
+    if (!clusters)
+        status = margin_evaluate(session->context, model, &data, &metrics, &session->error);
     if (status < 0) {
         int failed = cli_failed(session, status);
         if (status == MARGIN_ERROR_DATA) explain_unknown_classes(model, table, &data);
@@ -176,7 +184,10 @@ static int evaluate_table(cli_session *session, const margin_model *model,
         cli_text text = {0};
         if (a->json) {
             json_open(&text, NULL, '{');
-            json_metrics(&text, model, &metrics);
+            if (clusters)
+                json_integer(&text, "rows", metrics.rows);
+            else
+                json_metrics(&text, model, &metrics);
             if (a->verify) json_verification(&text, proof, &found);
             json_open(&text, "seconds", '{');
             json_number(&text, "read", session->read_seconds);
@@ -186,7 +197,7 @@ static int evaluate_table(cli_session *session, const margin_model *model,
             json_close(&text, '}');
             text_puts(&text, "\n");
         } else {
-            print_metrics(&text, model, &metrics);
+            if (!clusters) print_metrics(&text, model, &metrics);
             if (a->verify) print_verification(&text, proof, &found);
         }
         code = text_finish(session, &text, a->output);
@@ -204,7 +215,8 @@ int run_evaluate(const cli_arguments *arguments) {
     if (code) return code;
     margin_status status = cli_load_model(&session, arguments->words[0], &model);
     if (status >= 0)
-        status = cli_read_for_model(&session, model, arguments->words[1], true, &table);
+        status = cli_read_for_model(&session, model, arguments->words[1],
+                                    margin_model_task(model) != MARGIN_CLUSTER, &table);
     code = status < 0 ? cli_failed(&session, status) : evaluate_table(&session, model, table);
     margin_table_free(table);
     margin_model_free(model);
