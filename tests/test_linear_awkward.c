@@ -1,0 +1,304 @@
+/* Awkward data, one kind a test, for every linear learner of the catalogue: a finite model with a
+ * proof that holds or a reason, or a refusal that names what is wrong. */
+#include "model_cases.h"
+
+#include "learn/learner.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 30, MOST_COLUMNS = 40 };
+
+typedef struct awkward {
+    double x[ROWS * MOST_COLUMNS], y[ROWS], labels[ROWS];
+    int64_t rows, columns;
+} awkward;
+
+/* Normal columns; a target and two classes by one of them, with noise. */
+static void awkward_make(awkward *a, int64_t columns, uint64_t seed) {
+    a->rows = ROWS;
+    a->columns = columns;
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t j = 0; j < columns; j++)
+            a->x[i * columns + j] = support_normal(&seed);
+        a->y[i] = 2 + a->x[i * columns] + 0.5 * support_normal(&seed);
+        a->labels[i] = a->x[i * columns] + 0.8 * support_normal(&seed) > 0;
+    }
+    a->labels[0] = 0;
+    a->labels[1] = 1;
+}
+
+static margin_data data_of(const awkward *a, const margin_component *learner) {
+    const bool regression = (learner->abilities & MARGIN_CAN_REGRESSION) != 0;
+    return (margin_data){.x = margin_dense_f64(a->x, a->rows, a->columns, a->columns),
+                         .y = margin_values_f64(regression ? a->y : a->labels, a->rows)};
+}
+
+static bool classifies(const margin_component *learner) {
+    return (learner->abilities & MARGIN_CAN_REGRESSION) == 0;
+}
+
+static bool has_option(const margin_component *c, const char *name) {
+    for (int k = 0; k < c->option_count; k++)
+        if (strcmp(c->options[k].name, name) == 0) return true;
+    return false;
+}
+
+#define FOR_EACH_LEARNER(c)                                                                        \
+    for (int at = 0; at < margin_component_count(); at++)                                          \
+        for (const margin_component *c = margin_component_at(at);                                  \
+             c && c->kind == MARGIN_LEARNER && mg_learner_find(c->name)->takes_affine; c = NULL)
+
+/* A finite model that a second look agrees with. */
+static margin_model *fit_sound(margin_context *context, const char *text, const margin_data *data) {
+    margin_report report, found;
+    margin_error error = {0};
+    margin_model *model = fit_text(context, text, data, &report);
+    for (int64_t k = 0; k < margin_model_score_count(model); k++) {
+        for (int64_t j = 0; j < data->x.columns; j++)
+            assert_true(isfinite(margin_model_weights(model, k)[j]));
+        assert_true(isfinite(margin_model_intercept(model, k)));
+    }
+    if (report.status == MARGIN_OK && !(report.gap <= report.tolerance))
+        fail_msg("%s: converged at a gap of %g", text, report.gap);
+    if (report.status != MARGIN_OK && strlen(report.reason) < 40)
+        fail_msg("%s: stopped without a word: %s", text, report.reason);
+    const margin_status status = margin_verify(context, model, data, &found, &error);
+    /* where rounding ended the training, it also moves the gap */
+    const bool near = report.status != MARGIN_OK && status >= 0 && found.gap <= 2 * report.gap;
+    if (status != MARGIN_OK && !near) fail_msg("%s: %s%s", text, error.text, found.reason);
+    return model;
+}
+
+static void check_all(const awkward *a) {
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        const margin_data data = data_of(a, c);
+        margin_model_free(fit_sound(context, c->name, &data));
+    }
+    margin_context_free(context);
+}
+
+static void test_more_columns_than_rows(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, MOST_COLUMNS, 1);
+    check_all(&a);
+}
+
+static void test_duplicate_and_collinear_columns(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, 5, 2);
+    for (int64_t i = 0; i < ROWS; i++) {
+        a.x[i * 5 + 3] = a.x[i * 5];
+        a.x[i * 5 + 4] = 2 * a.x[i * 5] - 3 * a.x[i * 5 + 1];
+    }
+    check_all(&a);
+}
+
+static void test_constant_column(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, 4, 3);
+    for (int64_t i = 0; i < ROWS; i++)
+        a.x[i * 4 + 2] = -3.5;
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        const margin_data data = data_of(&a, c);
+        margin_model *model = fit_sound(context, c->name, &data);
+        for (int64_t k = 0; k < margin_model_score_count(model); k++)
+            if (fabs(margin_model_weights(model, k)[2]) > 1e-3)
+                fail_msg("%s: the constant has weight %g", c->name,
+                         margin_model_weights(model, k)[2]);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+static void test_columns_of_very_different_size(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, 4, 4);
+    for (int64_t i = 0; i < ROWS; i++) {
+        a.x[i * 4 + 1] *= 1e-12;
+        a.x[i * 4 + 2] *= 1e12;
+    }
+    check_all(&a);
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) { /* on one scale there is nothing awkward left */
+        char text[80];
+        margin_report report;
+        const margin_data data = data_of(&a, c);
+        if (!has_option(c, "solver")) continue; /* the perceptron finds a hyperplane or none */
+        snprintf(text, sizeof text, "standardize | %s", c->name);
+        margin_model_free(fit_text(context, text, &data, &report));
+        if (report.status != MARGIN_OK) fail_msg("%s: %s", text, report.reason);
+    }
+    margin_context_free(context);
+}
+
+/* What is left of the digits decides, not the offset: f32 and f64 of the same numbers agree. */
+static void test_f32_with_large_offsets(void **state) {
+    awkward a;
+    float x[ROWS * 3];
+    (void)state;
+    awkward_make(&a, 3, 5);
+    for (int64_t k = 0; k < ROWS * 3; k++) {
+        volatile float rounded = (float)(1e5 + a.x[k]); /* some compilers skip the rounding */
+        x[k] = rounded;
+        a.x[k] = (double)rounded;
+    }
+    for (int64_t k = 0; k < ROWS * 3; k++)
+        assert_true(a.x[k] == (double)x[k]);
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        char text[80];
+        if (!has_option(c, "solver")) continue;
+        snprintf(text, sizeof text, "standardize | %s", c->name);
+        margin_data data = data_of(&a, c);
+        margin_model *wide = fit_sound(context, text, &data);
+        data.x = margin_dense_f32(x, ROWS, 3, 3);
+        margin_model *narrow = fit_sound(context, text, &data);
+        const double b = margin_model_report(wide)->objective;
+        const double near =
+            1e-9 + margin_model_report(wide)->gap + margin_model_report(narrow)->gap;
+        if (fabs(margin_model_report(narrow)->objective - b) > near * fmax(1, fabs(b)))
+            fail_msg("%s: objectives %.17g and %.17g, gaps %g and %g", text,
+                     margin_model_report(narrow)->objective, b, margin_model_report(narrow)->gap,
+                     margin_model_report(wide)->gap);
+        margin_model_free(wide);
+        margin_model_free(narrow);
+    }
+    margin_context_free(context);
+}
+
+static void test_separable_without_penalty(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, 2, 6);
+    for (int64_t i = 0; i < ROWS; i++)
+        a.labels[i] = a.x[i * 2] > 0;
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        char text[80];
+        if (!classifies(c) || !has_option(c, "C")) continue;
+        snprintf(text, sizeof text, "%s(C=inf)", c->name);
+        const margin_data data = data_of(&a, c);
+        margin_model *model = fit_sound(context, text, &data);
+        assert_true(margin_model_report(model)->train_accuracy == 1);
+        if (strcmp(c->name, "logistic") == 0 || strcmp(c->name, "exponential") == 0) {
+            assert_true(margin_model_report(model)->status > 0);
+            assert_contains(margin_model_report(model)->reason, "there is no optimum");
+        }
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+static void test_target_of_one_value(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, 3, 7);
+    for (int64_t i = 0; i < ROWS; i++) {
+        a.y[i] = 7;
+        a.labels[i] = 7;
+    }
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        const margin_data data = data_of(&a, c);
+        if (classifies(c)) {
+            fit_refused(context, c->name, &data, MARGIN_ERROR_DATA, "'7'");
+            continue;
+        }
+        margin_model *model = fit_sound(context, c->name, &data);
+        for (int j = 0; j < 3; j++)
+            assert_true(fabs(margin_model_weights(model, 0)[j]) < 1e-9);
+        assert_close(margin_model_intercept(model, 0), 7, 1e-9);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+static void test_impossible_weights(void **state) {
+    awkward a;
+    double weights[ROWS];
+    (void)state;
+    awkward_make(&a, 3, 8);
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        margin_data data = data_of(&a, c);
+        if (!(c->abilities & MARGIN_CAN_WEIGHTS)) continue;
+        data.weights = margin_values_f64(weights, ROWS);
+        for (int i = 0; i < ROWS; i++)
+            weights[i] = i == 4 ? -1 : 1;
+        fit_refused(context, c->name, &data, MARGIN_ERROR_DATA, "row 5");
+        weights[4] = NAN;
+        fit_refused(context, c->name, &data, MARGIN_ERROR_DATA, "row 5");
+        memset(weights, 0, sizeof weights);
+        fit_refused(context, c->name, &data, MARGIN_ERROR_DATA, "weight 0");
+    }
+    margin_context_free(context);
+}
+
+/* Next to no loss, and next to no penalty. */
+static void test_extreme_penalties(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, 3, 9);
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        char text[80];
+        const margin_data data = data_of(&a, c);
+        if (!has_option(c, "C")) continue;
+        snprintf(text, sizeof text, "%s(C=1e-10)", c->name);
+        margin_model *weak = fit_sound(context, text, &data);
+        for (int64_t k = 0; k < margin_model_score_count(weak); k++)
+            for (int j = 0; j < 3; j++)
+                assert_true(fabs(margin_model_weights(weak, k)[j]) < 1e-6);
+        margin_model_free(weak);
+        snprintf(text, sizeof text, "%s(C=1e10)", c->name);
+        margin_model_free(fit_sound(context, text, &data));
+    }
+    margin_context_free(context);
+}
+
+static void test_one_row(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, 3, 10);
+    a.rows = 1;
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        const margin_data data = data_of(&a, c);
+        if (classifies(c)) {
+            fit_refused(context, c->name, &data, MARGIN_ERROR_DATA, "the label '0'");
+            continue;
+        }
+        margin_model *model = fit_sound(context, c->name, &data);
+        double value;
+        margin_error error = {0};
+        assert_int_equal(margin_predict_values(model, &data.x, &value, &error), MARGIN_OK);
+        assert_close(value, a.y[0], 1e-9);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_more_columns_than_rows),
+        cmocka_unit_test(test_duplicate_and_collinear_columns),
+        cmocka_unit_test(test_constant_column),
+        cmocka_unit_test(test_columns_of_very_different_size),
+        cmocka_unit_test(test_f32_with_large_offsets),
+        cmocka_unit_test(test_separable_without_penalty),
+        cmocka_unit_test(test_target_of_one_value),
+        cmocka_unit_test(test_impossible_weights),
+        cmocka_unit_test(test_extreme_penalties),
+        cmocka_unit_test(test_one_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
