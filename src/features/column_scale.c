@@ -7,6 +7,7 @@
 
 typedef struct scale_view {
     const double *offset, *divisor; /* columns each */
+    const double *target;           /* its offset and divisor; NULL: it stays as it is */
     bool keeps_zeros;
 } scale_view;
 
@@ -64,6 +65,47 @@ static margin_status set_columns(margin_context *context, const margin_data *dat
     return MARGIN_OK;
 }
 
+static bool scales_target(const mg_fitted_stage *fitted) {
+    return mg_stage_option(fitted->stage, fitted->options, "target")->integer != 0;
+}
+
+static margin_status set_target(const margin_data *data, const mg_column_moments *moments,
+                                mg_scale_rule rule, mg_fitted_stage *fitted, margin_error *error) {
+    double *target = mg_stage_tensor(fitted, "target", MARGIN_F64, 2, 0);
+    if (!target) return mg_no_memory(fitted->heap, 2, sizeof *target, "the scale", error);
+    target[0] = moments->least[0];
+    target[1] = 1;
+    if (!(moments->least[0] < moments->greatest[0])) return MARGIN_OK;
+    MG_REQUIRE(rule(moments, 0, fitted->options, &target[0], &target[1]), error, MARGIN_ERROR_DATA,
+               "%s: the values of the target %s, %s to %s, spread too far or too little for double "
+               "precision; change its unit",
+               fitted->stage->info.name, data->target ? data->target->name : "y",
+               mg_number(moments->least[0]).text, mg_number(moments->greatest[0]).text);
+    return MARGIN_OK;
+}
+
+/* The target as a column of a matrix. What cannot be a target is left to those who read it. */
+static margin_status fit_target(margin_context *context, const margin_data *data,
+                                mg_moments_wanted wanted, mg_scale_rule rule,
+                                mg_fitted_stage *fitted, margin_error *error) {
+    mg_column_moments moments = {0};
+    margin_data seen = *data;
+    double *values;
+    margin_status status;
+    if (!scales_target(fitted) || !data->y.values) return MARGIN_OK;
+    MG_NEW(context->heap, values, data->x.rows, "the targets", error);
+    for (int64_t i = 0; i < data->x.rows; i++)
+        values[i] = mg_vector_f64(&data->y, i);
+    seen.x = margin_dense_f64(values, data->x.rows, 1, 1);
+    seen.columns = NULL;
+    MG_GO(mg_column_moments_make(context, &seen, wanted, &moments, error));
+    MG_GO(set_target(data, &moments, rule, fitted, error));
+done:
+    mg_column_moments_free(&moments);
+    mg_free(context->heap, values);
+    return status;
+}
+
 margin_status mg_scale_fit(margin_context *context, const margin_data *data,
                            const mg_option_value *options, mg_moments_wanted wanted,
                            mg_scale_rule rule, mg_fitted_stage *fitted, margin_error *error) {
@@ -75,6 +117,7 @@ margin_status mg_scale_fit(margin_context *context, const margin_data *data,
     MG_GO(mg_choose_columns(context->heap, fitted->stage->info.name, data, list, chosen, error));
     MG_GO(mg_column_moments_make(context, data, wanted, &moments, error));
     MG_GO(set_columns(context, data, options, chosen, &moments, rule, fitted, error));
+    MG_GO(fit_target(context, data, wanted, rule, fitted, error));
 done:
     mg_column_moments_free(&moments);
     mg_free(context->heap, chosen);
@@ -90,15 +133,20 @@ static double scaled(const scale_view *view, int64_t j, double value) {
 margin_status mg_scale_attach(mg_fitted_stage *fitted, margin_error *error) {
     const int64_t n = fitted->columns_in;
     const char *name = fitted->stage->info.name;
-    const void *offset, *divisor;
-    MG_REQUIRE(fitted->columns_out == n && fitted->tensor_count == 2, error, MARGIN_ERROR_MODEL,
-               "the stage %s does not keep the number of columns", name);
+    const bool has_target = scales_target(fitted);
+    const void *offset, *divisor, *target = NULL;
+    MG_REQUIRE(fitted->columns_out == n && fitted->tensor_count == 2 + has_target, error,
+               MARGIN_ERROR_MODEL, "the stage %s does not keep the number of columns", name);
     MG_TRY(mg_stage_expect(fitted, "offset", MARGIN_F64, n, &offset, error));
     MG_TRY(mg_stage_expect(fitted, "divisor", MARGIN_F64, n, &divisor, error));
+    if (has_target) MG_TRY(mg_stage_expect(fitted, "target", MARGIN_F64, 2, &target, error));
     scale_view *view;
     MG_NEW(fitted->heap, view, 1, "a stage", error);
-    *view = (scale_view){offset, divisor, true};
+    *view = (scale_view){offset, divisor, target, true};
     fitted->view = view;
+    MG_REQUIRE(
+        !target || (isfinite(view->target[0]) && isfinite(view->target[1]) && view->target[1] > 0),
+        error, MARGIN_ERROR_MODEL, "the stage %s has an impossible scale for the target", name);
     for (int64_t j = 0; j < n; j++) {
         MG_REQUIRE(isfinite(view->offset[j]) && view->divisor[j] > 0, error, MARGIN_ERROR_MODEL,
                    "the stage %s has an impossible scale for column %lld", name, (long long)j + 1);
@@ -143,4 +191,12 @@ void mg_scale_affine(const mg_fitted_stage *fitted, double *scale, double *shift
         scale[j] = 1 / view->divisor[j];
         shift[j] = isinf(view->divisor[j]) ? 0 : -view->offset[j] / view->divisor[j];
     }
+}
+
+bool mg_scale_target(const mg_fitted_stage *fitted, double *offset, double *divisor) {
+    const scale_view *view = fitted->view;
+    if (!view->target) return false;
+    *offset = view->target[0];
+    *divisor = view->target[1];
+    return true;
 }

@@ -42,6 +42,7 @@ static const margin_option options[] = {
      .high = 1e6,
      .default_text = "1",
      .help = "what the greatest value becomes; above low"},
+    MG_OPTION_TARGET,
 };
 
 const mg_stage mg_stage_minmax = {
@@ -58,4 +59,5 @@ const mg_stage mg_stage_minmax = {
     .attach = mg_scale_attach,
     .apply_row = mg_scale_apply_row,
     .apply = mg_scale_apply,
-    .affine = mg_scale_affine};
+    .affine = mg_scale_affine,
+    .target = mg_scale_target};

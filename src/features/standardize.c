@@ -39,6 +39,7 @@ static const margin_option options[] = {
      .type = MARGIN_OPTION_SWITCH,
      .default_text = "yes",
      .help = "divide by the standard deviation"},
+    MG_OPTION_TARGET,
 };
 
 const mg_stage mg_stage_standardize = {
@@ -56,4 +57,5 @@ const mg_stage mg_stage_standardize = {
     .attach = mg_scale_attach,
     .apply_row = mg_scale_apply_row,
     .apply = mg_scale_apply,
-    .affine = mg_scale_affine};
+    .affine = mg_scale_affine,
+    .target = mg_scale_target};

@@ -159,6 +159,10 @@ typedef struct mg_stage {
      * (columns_in each), so that linear models can be folded back to original units. NULL: cannot.
      */
     void (*affine)(const mg_fitted_stage *fitted, double *scale, double *shift);
+    /* For stages that scale the target of a regression, y' = (y - offset) / divisor with divisor >
+     * 0: true, and both filled in, if this one does. The learner then sees y', and the model puts
+     * its functions back into the units of y. NULL: never. */
+    bool (*target)(const mg_fitted_stage *fitted, double *offset, double *divisor);
     bool takes_missing; /* NaN in its input is fine, both in fit and in apply */
     /* What it makes of dense data may be much more than what went in: beyond so many bytes rows may
      * be made anew in every pass instead (takes_made_rows). 0: it is always stored. */

@@ -4,6 +4,8 @@
 #include "model/fit_score.h"
 #include "model/multiclass.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- What is to be trained ------------------------------------------------------------------- */
@@ -80,6 +82,16 @@ static margin_status refuse_overflow(margin_status status, margin_error *error) 
                    "standardize | ...");
 }
 
+/* Objective and gap are those of the scaled target. */
+static void describe_target(const mg_target_scale *scale, margin_report *report) {
+    char text[sizeof report->formula];
+    if (scale->offset == 0 && scale->divisor == 1) return;
+    const double less = fabs(scale->offset);
+    snprintf(text, sizeof text, "%.60s, with (y %s %s)/%s for y", report->formula,
+             scale->offset < 0 ? "+" : "-", mg_number(less).text, mg_number(scale->divisor).text);
+    mg_report_formula(report, text);
+}
+
 static margin_status solve(margin_context *context, const mg_spec_component *learner,
                            const margin_data *data, const mg_samples *samples,
                            const mg_staged *staged, const mg_trace *trace, margin_model *model,
@@ -94,6 +106,7 @@ static margin_status solve(margin_context *context, const mg_spec_component *lea
                                 &model->report, error);
     mg_split_free(&split);
     if (status < 0) return refuse_overflow(status, error);
+    describe_target(&staged->target, &model->report);
     if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;
     MG_TRY(mg_model_fold(model, error));
     return refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error);

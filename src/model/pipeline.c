@@ -144,6 +144,7 @@ static void start(const margin_data *data, const mg_samples *samples, const marg
     staged->index = samples->rows;
     staged->columns = model->inputs.items;
     staged->heap = samples->heap;
+    staged->target.divisor = 1;
 }
 
 /* Leaves the rows that take no part behind. */
@@ -347,6 +348,7 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                      error));
     MG_GO(fit_left(context, spec, left, data, samples, targets, &missing, model, staged, error));
     MG_GO(check_last(context, data, samples, staged, missing, learner, error));
+    MG_GO(mg_model_target_scale(model, &staged->target, error));
     if (!takes_categories(spec))
         status = refuse_categories(staged->columns, staged->x.columns, spec->text, error);
 done:
@@ -370,6 +372,7 @@ margin_status mg_pipeline_apply(margin_context *context, const margin_model *mod
     }
     if (left < model->stage_count)
         MG_GO(leave_stages(context, model, left, samples, staged, error));
+    MG_GO(mg_model_target_scale(model, &staged->target, error));
     status = check_last(context, data, samples, staged, missing, model->learner, error);
 done:
     if (status < 0) mg_staged_free(staged);

@@ -5,6 +5,17 @@
 #include "model/samples.h"
 #include "model/spec.h"
 
+/* The target of a regression as the learner sees it: (y - offset) / divisor. */
+typedef struct mg_target_scale {
+    double offset, divisor;
+} mg_target_scale;
+/* From the fitted stages; 0 and 1 if none scales it. SPEC if several do, or if there is no number
+ * to be scaled. */
+margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
+                                    margin_error *error);
+/* Whether the hypothesis is in other units than those in which it was trained. */
+bool mg_model_is_folded(const margin_model *model);
+
 /* The samples' rows as a learner sees them. Sample i is row index[i] of x (NULL: row i). */
 typedef struct mg_staged {
     mg_matrix_buffer buffer; /* what a stage made; empty: x is the caller's matrix */
@@ -15,6 +26,7 @@ typedef struct mg_staged {
     /* Affine stages that were left to the learner: column j means scale[j] x_ij + shift[j]. NULL:
      * none. Owned, in one block. */
     double *scale, *shift;
+    mg_target_scale target; /* what stages did to the target */
     /* A stage that was left to the learner, which makes rows when it needs them: x is only their
      * shape. stage NULL: none. */
     mg_row_maker maker;
@@ -41,8 +53,10 @@ margin_status mg_staged_densify(margin_context *context, mg_staged *staged, cons
                                 margin_error *error);
 void mg_staged_free(mg_staged *staged);
 
-/* Folds the affine stages at the tail into a linear hypothesis (fold.c): w_j becomes w_j scale_j, b
- * becomes b + sum w_j shift_j. A constant column, which has scale 0, gets the weight 0. */
+/* Puts the hypothesis back into the units of the target (linear ones and expansions; SPEC for
+ * others), and folds the affine stages at the tail into a linear hypothesis (fold.c): w_j becomes
+ * w_j scale_j, b becomes b + sum w_j shift_j. A constant column, which has scale 0, gets the weight
+ * 0. */
 margin_status mg_model_fold(margin_model *model, margin_error *error);
 
 /* The hypothesis as it was before folding, one function of it or (-1) all: for recomputing a proof

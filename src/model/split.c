@@ -78,7 +78,8 @@ static margin_status sort_by_class(mg_split *split, margin_error *error) {
 }
 
 static margin_status read_targets(const margin_data *data, const mg_samples *samples,
-                                  const margin_model *model, mg_split *split, margin_error *error) {
+                                  const mg_target_scale *scale, const margin_model *model,
+                                  mg_split *split, margin_error *error) {
     if (model->task == MARGIN_CLASSIFY) {
         MG_NEW(split->heap, split->codes, samples->count, "the classes of the rows", error);
         split->whole.code = split->codes;
@@ -87,7 +88,10 @@ static margin_status read_targets(const margin_data *data, const mg_samples *sam
     if (model->task != MARGIN_REGRESS) return MARGIN_OK;
     MG_NEW(split->heap, split->values, samples->count, "the targets", error);
     split->whole.target = split->values;
-    return mg_target_values(data, samples, split->values, error);
+    MG_TRY(mg_target_values(data, samples, split->values, error));
+    for (int64_t i = 0; i < samples->count; i++)
+        split->values[i] = (split->values[i] - scale->offset) / scale->divisor;
+    return MARGIN_OK;
 }
 
 static mg_problem_kind whole_kind(margin_task task) {
@@ -115,7 +119,7 @@ margin_status mg_split_make(mg_reduction reduction, const margin_data *data,
                               .scale = staged->scale,
                               .shift = staged->shift,
                               .maker = staged->maker.stage ? &staged->maker : NULL};
-    MG_GO(read_targets(data, samples, model, &made, error));
+    MG_GO(read_targets(data, samples, &staged->target, model, &made, error));
     if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));
     *split = made;
     return MARGIN_OK;

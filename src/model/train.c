@@ -34,8 +34,7 @@ static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
     const margin_model *model = run->model;
     mg_hypothesis *h = NULL;
     bool whole = run->split->reduction == MG_REDUCE_NONE;
-    if (whole && model->active == model->stage_count)
-        return run->learner->verify(fit, model->hypothesis);
+    if (whole && !mg_model_is_folded(model)) return run->learner->verify(fit, model->hypothesis);
     MG_TRY(mg_model_unfold(fit->context->heap, model, whole ? -1 : number, &h, fit->error));
     margin_status status = run->learner->verify(fit, h);
     mg_hypothesis_free(h);
