@@ -64,7 +64,8 @@ static void add_learner(contract *f, const margin_component *learner) {
             const char *end = strchr(choice, '|');
             int length = end ? (int)(end - choice) : (int)strlen(choice);
             add_spec(f, NULL, learner, option->name, choice, length);
-            if (has_option(learner, "multiclass") && strcmp(option->name, "multiclass") != 0) {
+            if (has_option(learner, "multiclass") && strcmp(option->name, "multiclass") != 0 &&
+                strcmp(option->name, "solver") != 0) {
                 char pairs[64]; /* and each choice for pairs of classes */
                 snprintf(pairs, sizeof pairs, "%.*s, multiclass=ovo", length, choice);
                 add_spec(f, NULL, learner, option->name, pairs, (int)strlen(pairs));
