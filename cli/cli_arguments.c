@@ -10,11 +10,11 @@
 enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
-#define READS       " fit predict evaluate separable check convert plot update "
-#define USES_ALL    " fit predict evaluate inspect separable check convert plot update "
+#define READS       " fit predict evaluate separable path check convert plot update "
+#define USES_ALL    " fit predict evaluate inspect separable path check convert plot update "
 
 const cli_option cli_options[] = {
-    {"--output", 'o', "FILE", " fit predict evaluate inspect separable check plot update ",
+    {"--output", 'o', "FILE", " fit predict evaluate inspect separable path check plot update ",
      "write the result (of fit: the model) to FILE, whole or not at all", NULL, KIND_TEXT,
      FIELD(output)},
     {"--trace", 0, "FILE", " fit ", "write every training step to FILE as CSV", NULL, KIND_TEXT,
@@ -29,7 +29,7 @@ const cli_option cli_options[] = {
     {"--categorical", 0, "COLUMNS", READS,
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
-    {"--missing", 0, "POLICY", " fit predict evaluate inspect separable plot ",
+    {"--missing", 0, "POLICY", " fit predict evaluate inspect separable path plot ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out), mean (fit only: filled in, and remembered by the model)",
      "error|mean|drop", KIND_TEXT, FIELD(missing)},
@@ -81,7 +81,7 @@ const cli_option cli_options[] = {
      FIELD(memory)},
     {"--time-limit", 0, "SEC", " fit separable ",
      "stop training after SEC seconds with what there is", NULL, KIND_SECONDS, FIELD(time_limit)},
-    {"--json", 0, NULL, " fit predict evaluate inspect separable check convert learners update ",
+    {"--json", 0, NULL, " fit predict evaluate inspect separable path check convert learners update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL, "no notes and no progress; warnings and results stay", NULL,
      KIND_SWITCH, FIELD(quiet)},

@@ -75,7 +75,7 @@ static void write_bash(cli_text *text) {
               "    *) options= ;;\n  esac\n  case \"$current\" in\n"
               "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ; return ;;\n  esac\n"
               "  if [ \"$COMP_CWORD\" -eq 2 ]; then\n    case \"${COMP_WORDS[1]}\" in\n"
-              "      fit | learners) COMPREPLY=($(compgen -W \"");
+              "      fit | learners | path) COMPREPLY=($(compgen -W \"");
     component_names(text);
     text_puts(text, "\" -- \"$current\")) ; return ;;\n      plot) COMPREPLY=($(compgen -W \"trace "
                     "boundary margins\" -- "
@@ -133,7 +133,7 @@ static void write_zsh(cli_text *text) {
         for (int i = 0; i < cli_option_count; i++)
             if (cli_option_applies(&cli_options[i], &cli_commands[k]))
                 zsh_option(text, &cli_options[i]);
-        if (!strcmp(name, "fit") || !strcmp(name, "learners"))
+        if (!strcmp(name, "fit") || !strcmp(name, "learners") || !strcmp(name, "path"))
             text_puts(text, "        '1:spec:($components)' '*:data:_files' ;;\n");
         else if (!strcmp(name, "plot"))
             text_puts(text, "        '1:kind:(trace boundary margins)' '*:file:_files' ;;\n");

@@ -44,6 +44,15 @@ const cli_command cli_commands[] = {
     {"learners", "[NAME]", "list stages and learners, or all options of one",
      "Without NAME a line for each; with NAME its formula, options, ranges and defaults.", 0, 1,
      run_learners},
+    {"path", "SPEC DATA [-o MODEL]",
+     "ridge under many penalties at once, the best by leave-one-out",
+     "SPEC holds a set of penalties: 'standardize | ridge(alpha={1e-3..1e3 log 20})'. For each "
+     "one: "
+     "effective degrees of freedom, training error, the exact error at rows left out one at a "
+     "time, "
+     "generalised cross-validation, and the gap that proves it. With -o the best is trained and "
+     "saved.",
+     2, 2, run_path},
     {"plot",
      "trace FILE | boundary MODEL DATA | margins MODEL DATA | kdtree DATA [-o FILE.svg|FILE.png]",
      "draw a trace, a decision boundary, margins or a kd-tree",

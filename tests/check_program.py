@@ -394,6 +394,22 @@ def statistics(d):
     refuses(1, 'inspect', '--statistics', model, examples / 'points.csv', says=('perceptron',))
 
 
+def paths(d):
+    """Many penalties at once; the best one becomes the model."""
+    cars, model = examples / 'cars.csv', d / 'path.margin'
+    r = answer('path', 'ridge(alpha={0.1,1,10})', cars, '-o', model)
+    points = r.get('points', [])
+    expect([round(p['leave_one_out_rmse'], 9) for p in points] == [15.697284231, 15.69709583, 15.695953398], f'errors at rows left out: {points}')
+    expect(r.get('best') == 2 and r.get('best_spec') == 'ridge(alpha=10)', f'the best of a path: {r}')
+    expect(answer('inspect', model).get('spec') == 'ridge(alpha=10)', 'the best of a path is written')
+    p = run('path', 'standardize | ridge(alpha={1e-3..1e3 log 5})', cars)
+    expect(p.returncode == 0 and p.stdout.count('\n  ') + p.stdout.count('\n*') >= 6 and 'leave-one-out' in p.stdout, f'the table of a path: {p.stdout}')
+    refuses(1, 'path', 'least-squares', cars, says=('ridge',))
+    refuses(1, 'path', 'ridge(tol={1e-3,1e-6})', cars, says=('tol',))
+    refuses(2, 'path', 'ridge', examples / 'iris.csv', says=('species',))
+    refuses(1, 'path', 'ridge')
+
+
 def pictures(d):
     model, trace = d / 'picture.margin', d / 'picture.csv'
     run('fit', 'perceptron(order=first)', examples / 'points.csv', '-o', model, '--trace', trace)
@@ -430,7 +446,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, pictures):
+                 names_for_people, undecided, statistics, paths, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -6,6 +6,7 @@
 #include "margin/data.h"
 #include "margin/model.h"
 #include "margin/neighbors.h"
+#include "margin/path.h"
 #include "margin/spec.h"
 #include "margin/statistics.h"
 

@@ -86,6 +86,7 @@ typedef struct mg_fit {
 } mg_fit;
 
 typedef struct mg_inference mg_inference; /* learn/inference.h */
+typedef struct mg_path mg_path;           /* learn/path.h */
 
 /* Where classes and categories of an older hypothesis are in the lists of a problem. */
 typedef struct mg_update_map {
@@ -125,6 +126,9 @@ typedef struct mg_learner {
     /* Scores are logarithms of what probabilities are in proportion to, one per class: the log loss
      * is then worked out without the underflow of exp. */
     bool log_scores;
+    /* Solves the problem for many penalties at once; weights and intercepts in the units of
+     * problem->x, before scale and shift. NULL: cannot. */
+    margin_status (*path)(mg_fit *fit, mg_path *path);
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);

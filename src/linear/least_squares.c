@@ -3,6 +3,7 @@
 
 #include "linear/linear_infer.h"
 #include "linear/linear_learner.h"
+#include "linear/ridge_path.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -286,6 +287,23 @@ static margin_status ridge_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
     return mg_squares_infer(fit, &chosen.penalty, chosen.intercept, hypothesis, inference);
 }
 
+static margin_status ridge_path(mg_fit *fit, mg_path *path) {
+    mg_heap *heap = fit->context->heap;
+    mg_penalty *penalties = NULL;
+    bool intercept = true;
+    MG_NEW(heap, penalties, path->count, "the penalties", fit->error);
+    for (int64_t k = 0; k < path->count; k++) {
+        mg_fit one = *fit;
+        one.options = path->options[k];
+        const choices chosen = ridge_choices(&one);
+        penalties[k] = chosen.penalty;
+        intercept = chosen.intercept;
+    }
+    const margin_status status = mg_ridge_path(fit, penalties, intercept, path);
+    mg_free(heap, penalties);
+    return status;
+}
+
 const mg_learner mg_learner_least_squares = {
     .info = {.name = "least-squares",
              .kind = MARGIN_LEARNER,
@@ -322,4 +340,5 @@ const mg_learner mg_learner_ridge = {
     .fit = ridge_fit,
     .verify = ridge_verify,
     .infer = ridge_infer,
+    .path = ridge_path,
 };
