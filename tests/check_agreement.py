@@ -169,8 +169,9 @@ LOSSES = {
 }
 
 
-def two_class(loss, x, s, C):
-    return lambda w, b: C * LOSSES[loss](s * (x @ w[0] + b[0])).sum() + (w ** 2).sum() / 2
+def two_class(loss, x, s, C, l1_ratio=0):
+    return lambda w, b: (C * LOSSES[loss](s * (x @ w[0] + b[0])).sum()
+                         + ((1 - l1_ratio) * (w ** 2).sum() + l1_ratio * np.abs(w).sum()) / 2)
 
 
 def check_logistic(name, folder, x, s, C, tolerance=1e-9):
@@ -204,15 +205,17 @@ def check_liblinear(name, folder, x, s, C):
     with open(folder / 'x.svm', 'w') as out:
         for row, label in zip(x, s):
             out.write(f'{label:+d} ' + ' '.join(f'{j + 1}:{v:.17g}' for j, v in enumerate(row)) + '\n')
-    for loss, solver, tolerance in (('hinge', 3, 1e-7), ('squared-hinge', 2, 1e-9), ('logistic', 0, 1e-9)):
-        subprocess.run(['liblinear-train', '-q', '-s', str(solver), '-c', str(C), '-e', '1e-6', folder / 'x.svm',
-                        folder / 'liblinear'], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for loss, solver, l1, tolerance in (('hinge', 3, 0, 1e-7), ('squared-hinge', 2, 0, 1e-9), ('logistic', 0, 0, 1e-9),
+                                        ('logistic', 6, 1, 1e-9)):
+        # C sum loss + |w|_1 / 2 is half of LIBLINEAR's 2 C sum loss + |w|_1
+        subprocess.run(['liblinear-train', '-q', '-s', str(solver), '-c', str(2 * C if l1 else C), '-e', '1e-6',
+                        folder / 'x.svm', folder / 'liblinear'], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         lines = (folder / 'liblinear').read_text().split('\n')
         first = lines[2].split()[1]
         w = np.array([float(v) for v in lines[6:6 + x.shape[1]]]) * (1 if first == '1' else -1)
         spec = f'svm(loss={loss}, ' if 'hinge' in loss else 'logistic('
-        fit = Fit(folder, f'{spec}C={C}, tol={tolerance}, intercept=no)', x, s)
-        compare(f'{name}: LIBLINEAR -s {solver} C={C}', fit, two_class(loss, x, s, C), w, np.zeros(1), tolerance, True)
+        fit = Fit(folder, f'{spec}{"l1_ratio=1, " if l1 else ""}C={C}, tol={tolerance}, intercept=no)', x, s)
+        compare(f'{name}: LIBLINEAR -s {solver} C={C}', fit, two_class(loss, x, s, C, l1), w, np.zeros(1), tolerance, True)
 
 
 def check_softmax(name, folder, x, codes, C, tolerance=1e-7):
@@ -246,17 +249,17 @@ def check_squares(name, folder, x, y):
 
 
 def check_l1(name, folder, x, y, share, tolerance=1e-9):
-    most = np.abs(x.T @ (y - y.mean())).max() / len(y)  # from this lambda on all weights are 0
-    strength = float(share * most)
+    most = 2 * np.abs(x.T @ (y - y.mean())).max() / len(y)  # from this lambda on all weights of a lasso are 0
     m, unique = len(y), np.linalg.matrix_rank(x - x.mean(axis=0)) == x.shape[1]
-    for spec, peer, ratio in (
-            ('lasso(', Lasso(alpha=strength, tol=1e-13, max_iter=100000), 1.0),
-            ('elastic-net(l1_ratio=0.5, ', ElasticNet(alpha=strength, l1_ratio=0.5, tol=1e-13, max_iter=100000), 0.5)):
+    for spec, ratio in (('lasso(', 1.0), ('elastic-net(l1_ratio=0.5, ', 0.5)):
         if spec.split('(')[0] not in learners:
             continue
+        strength = float(share * most / ratio)
         fit = Fit(folder, f'{spec}lambda={strength!r}, tol={tolerance})', x, y)
+        peer = (Lasso(alpha=strength / 2, tol=1e-13, max_iter=100000) if ratio == 1 else
+                ElasticNet(alpha=strength * (2 - ratio) / 2, l1_ratio=ratio / (2 - ratio), tol=1e-13, max_iter=100000))
         peer.fit(x, y)
-        whole = squares(x, y, m * strength * (1 - ratio), 2 * m * strength * ratio)
+        whole = squares(x, y, m * strength * (1 - ratio), m * strength * ratio)
         compare(f'{name}: {spec.split("(")[0]} at {share} of lambda_max', fit, lambda w, b: whole(w, b) / m,
                 peer.coef_, peer.intercept_, tolerance, unique or ratio < 1)
 

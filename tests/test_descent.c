@@ -293,7 +293,7 @@ static void test_sgd_steps(void **state) {
     }
 }
 
-/* |w|_1 by the proximal step: lambda N(w) = lambda ((1-r) |w|^2 + 2 r |w|_1). */
+/* |w|_1 by the proximal step: lambda N(w) = lambda ((1-r) |w|^2 + r |w|_1). */
 static void test_proximal_steps(void **state) {
     static const char *const solvers[] = {"solver=gd", "solver=sgd"};
     (void)state;
@@ -303,7 +303,7 @@ static void test_proximal_steps(void **state) {
             char options[200];
             steps s;
             linear_case *c = linear_case_make(37, 3, 0.2, 1, (uint64_t)(131 + l));
-            const plain p = {c, losses[l], 0.1 * 0.75, 2 * 0.1 * 0.25, true};
+            const plain p = {c, losses[l], 0.1 * 0.75, 0.1 * 0.25, true};
             snprintf(options, sizeof options,
                      "lambda=0.1, l1_ratio=0.25, rate=0.0078125, schedule=constant, max_iter=9, %s",
                      solvers[k]);

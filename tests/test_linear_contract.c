@@ -175,10 +175,10 @@ static convex_problem problem_of(const contract *f, const char *text, const marg
     if (strncmp(formula, "mean ", 5) != 0) fail_msg("%s: '%s' is no mean", text, formula);
     if (strstr(formula, "lambda |w|^2"))
         p.square = lambda;
-    else if (strstr(formula, "2 lambda |w|_1"))
-        p.absolute = 2 * lambda;
-    else if (strstr(formula, "lambda ((1-r) |w|^2 + 2 r |w|_1)"))
-        p.square = lambda * (1 - ratio), p.absolute = 2 * lambda * ratio;
+    else if (strstr(formula, "+ lambda |w|_1"))
+        p.absolute = lambda;
+    else if (strstr(formula, "lambda ((1-r) |w|^2 + r |w|_1)"))
+        p.square = lambda * (1 - ratio), p.absolute = lambda * ratio;
     else if (strchr(formula, '+') && strstr(formula, "lambda"))
         fail_msg("%s: this test does not know the penalty of '%s'", text, formula);
     return p;

@@ -63,12 +63,12 @@ static void test_no_penalty(void **state) {
 static void test_l1_share(void **state) {
     (void)state;
     mg_penalty c = mg_penalty_make(NULL, -1, -1, -1, "C", 4, 0.25, 10);
-    assert_true(c.factor == 4 && c.rho == 0.75 && c.kappa == 0.25);
+    assert_true(c.factor == 4 && c.rho == 0.75 && c.kappa == 0.125);
     mg_penalty alpha = mg_penalty_make(NULL, -1, -1, -1, "alpha", 0.125, 0.25, 10);
     assert_close(alpha.rho / alpha.factor, c.rho / c.factor, 1e-15);
     assert_close(alpha.kappa / alpha.factor, c.kappa / c.factor, 1e-15);
-    /* scikit-learn's lasso: |r|^2/(2 m) + a |w|_1, half of ours with lambda = a */
-    mg_penalty lasso = mg_penalty_make(NULL, -1, -1, -1, "lambda", 0.3, 1, 10);
+    /* scikit-learn's lasso: |r|^2/(2 m) + a |w|_1, half of ours with lambda = 2 a */
+    mg_penalty lasso = mg_penalty_make(NULL, -1, -1, -1, "lambda", 0.6, 1, 10);
     assert_close(lasso.factor / 2, 1.0 / 20, 1e-15);
     assert_close(lasso.kappa / 2, 0.3, 1e-15);
     assert_true(lasso.rho == 0);
@@ -142,7 +142,7 @@ static double plain_penalty(const objective_case *o, const double *w) {
     const mg_penalty *penalty = &o->objective.penalty;
     double norm = 0;
     for (int64_t j = 0; j < o->c->problem.x.columns; j++)
-        norm += (1 - penalty->l1_ratio) * w[j] * w[j] + 2 * penalty->l1_ratio * fabs(w[j]);
+        norm += (1 - penalty->l1_ratio) * w[j] * w[j] + penalty->l1_ratio * fabs(w[j]);
     if (strcmp(penalty->spelling, "C") == 0) return isfinite(penalty->C) ? norm / 2 : 0;
     return norm * (strcmp(penalty->spelling, "alpha") == 0 ? penalty->alpha : penalty->lambda);
 }

@@ -24,7 +24,7 @@ typedef struct sparse_oracle {
 } sparse_oracle;
 
 static sparse_oracle oracle_of(const linear_case *c, mg_loss_kind loss, double C, double ratio) {
-    return (sparse_oracle){c, loss, (real)C, 1 - (real)ratio, (real)ratio, true};
+    return (sparse_oracle){c, loss, (real)C, 1 - (real)ratio, (real)ratio / 2, true};
 }
 
 static real weight_of(const sparse_oracle *o, int64_t i) {
@@ -405,7 +405,7 @@ static void test_lambda_max(void **state) {
             sparse_found found = look(&o, weights_of(&f), intercept_of(&f));
             for (int j = 0; j < 9; j++)
                 most = fmaxl(most, fabsl(found.slopes[j]));
-            assert_close((double)(most / (2 * (real)ratio)), limit, 1e-12);
+            assert_close((double)(most / (real)ratio), limit, 1e-12);
             forget(&found);
             linear_fitted_free(&f);
             for (int below = 0; below < 2; below++) {
@@ -467,7 +467,7 @@ static void test_units_of_the_target(void **state) {
             c->target[i] *= unit;
         snprintf(options, sizeof options, "alpha=%.17g, l1_ratio=1", 20 * unit);
         linear_fitted f = linear_fit(&c->problem, MG_LOSS_SQUARED, options);
-        const sparse_oracle o = {c, MG_LOSS_SQUARED, 1, 0, 40 * (real)unit, true};
+        const sparse_oracle o = {c, MG_LOSS_SQUARED, 1, 0, 20 * (real)unit, true};
         assert_optimal(&o, &f, 1e-4);
         linear_fitted_free(&f);
         linear_case_free(c);
@@ -502,11 +502,11 @@ static void test_what_it_can(void **state) {
 /* The formulas say what is minimised. */
 static void test_formulas(void **state) {
     const char *const options[][2] = {
-        {"C=2, l1_ratio=1", "C sum (f-y)^2 + |w|_1"},
-        {"alpha=2, l1_ratio=1", "sum (f-y)^2 + 2 alpha |w|_1"},
-        {"lambda=2, l1_ratio=1", "mean (f-y)^2 + 2 lambda |w|_1"},
-        {"C=2, l1_ratio=0.5", "C sum (f-y)^2 + ((1-r) |w|^2/2 + r |w|_1)"},
-        {"lambda=2, l1_ratio=0.5", "mean (f-y)^2 + lambda ((1-r) |w|^2 + 2 r |w|_1)"}};
+        {"C=2, l1_ratio=1", "C sum (f-y)^2 + |w|_1/2"},
+        {"alpha=2, l1_ratio=1", "sum (f-y)^2 + alpha |w|_1"},
+        {"lambda=2, l1_ratio=1", "mean (f-y)^2 + lambda |w|_1"},
+        {"C=2, l1_ratio=0.5", "C sum (f-y)^2 + ((1-r) |w|^2 + r |w|_1)/2"},
+        {"lambda=2, l1_ratio=0.5", "mean (f-y)^2 + lambda ((1-r) |w|^2 + r |w|_1)"}};
     (void)state;
     linear_case *c = linear_case_make(30, 2, 0, 1, 42);
     for (int k = 0; k < MG_LENGTH(options); k++) {

@@ -3,7 +3,7 @@
  *
  * The rate belongs to the mean loss, as in textbooks: with M the sum of c
  *
- *   J(w, b) = P(w, b) / M = mean loss + lambda |w|^2 (+ 2 lambda r |w|_1 ...)
+ *   J(w, b) = P(w, b) / M = mean loss + lambda |w|^2 (+ lambda r |w|_1 ...)
  *   w -= rate x gradient of J,   b -= rate x derivative of J in b
  *
  * whatever the spelling of the penalty is (lambda is what the spelling given converts to). Steps

@@ -14,18 +14,26 @@
         .help = "how: coordinate descent on growing sets of columns" MG_SOLVERS_DESCENT_HELP       \
     }
 
+#define NORM "((1-r) |w|^2 + r |w|_1)"
+
 static const margin_option lasso_options[] = {
     /* clang-format off: one a line */
-    MG_OPTION_ALPHA("1"), MG_OPTION_LAMBDA, MG_OPTION_C(NULL),  MG_OPTION_TOL("1e-06"),
-    MG_OPTION_MAX_ITER,   SOLVER,           MG_OPTIONS_DESCENT, MG_OPTION_INTERCEPT,
+    MG_OPTION_ALPHA_OF("1", "|w|_1"),
+    MG_OPTION_LAMBDA_OF("|w|_1"),
+    MG_OPTION_C_OF(NULL, "|w|_1/2"),
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    SOLVER,
+    MG_OPTIONS_DESCENT,
+    MG_OPTION_INTERCEPT,
     /* clang-format on */
 };
 
 static const margin_option elastic_net_options[] = {
     /* clang-format off: one a line */
-    MG_OPTION_ALPHA("1"),
-    MG_OPTION_LAMBDA,
-    MG_OPTION_C(NULL),
+    MG_OPTION_ALPHA_OF("1", NORM),
+    MG_OPTION_LAMBDA_OF(NORM),
+    MG_OPTION_C_OF(NULL, NORM "/2"),
     MG_OPTION_L1_RATIO("0.5"),
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
@@ -87,7 +95,7 @@ const mg_learner mg_learner_lasso = {
     .info = {.name = "lasso",
              .kind = MARGIN_LEARNER,
              .summary = "Least squares with a penalty on the weights that makes most of them 0",
-             .formula = "minimise sum (w.x + b - y)^2 + 2 alpha |w|_1",
+             .formula = "minimise sum (w.x + b - y)^2 + alpha |w|_1",
              .source = "Tibshirani 1996; Massias, Gramfort and Salmon 2018 (working sets)",
              .page = "docs/lasso.md",
              .abilities =
@@ -126,7 +134,7 @@ const mg_learner mg_learner_elastic_net = {
     .info = {.name = "elastic-net",
              .kind = MARGIN_LEARNER,
              .summary = "Least squares with the penalties of ridge and lasso in one",
-             .formula = "minimise sum (w.x + b - y)^2 + alpha ((1-r) |w|^2 + 2 r |w|_1)",
+             .formula = "minimise sum (w.x + b - y)^2 + alpha " NORM,
              .source = "Zou and Hastie 2005; Massias, Gramfort and Salmon 2018 (working sets)",
              .page = "docs/elastic-net.md",
              .abilities =

@@ -36,29 +36,32 @@ margin_status mg_linear_verify_as(mg_fit *fit, const struct mg_linear_options *o
                                   mg_loss_kind loss, const mg_hypothesis *hypothesis);
 
 /* Entries for option tables, so that a word means the same everywhere. */
-#define MG_OPTION_C(default_value)                                                                 \
+#define MG_OPTION_C_OF(default_value, half_norm)                                                   \
     {                                                                                              \
         .name = "C", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1,                        \
         .high = (double)INFINITY, .default_text = (default_value), .group = "penalty",             \
-        .help = "weight of the summed loss against |w|^2/2; inf: no penalty"                       \
+        .help = "weight of the summed loss against " half_norm "; inf: no penalty"                 \
     }
-#define MG_OPTION_ALPHA(default_value)                                                             \
+#define MG_OPTION_ALPHA_OF(default_value, norm)                                                    \
     {                                                                                              \
         .name = "alpha", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,         \
         .high_open = 1, .default_text = (default_value), .group = "penalty",                       \
-        .help = "penalty: summed loss + alpha |w|^2"                                               \
+        .help = "penalty: summed loss + alpha " norm                                               \
     }
-#define MG_OPTION_LAMBDA                                                                           \
+#define MG_OPTION_LAMBDA_OF(norm)                                                                  \
     {                                                                                              \
         .name = "lambda", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,        \
         .high_open = 1, .default_text = NULL, .group = "penalty",                                  \
-        .help = "penalty: mean loss + lambda |w|^2"                                                \
+        .help = "penalty: mean loss + lambda " norm                                                \
     }
+#define MG_OPTION_C(default_value)     MG_OPTION_C_OF(default_value, "|w|^2/2")
+#define MG_OPTION_ALPHA(default_value) MG_OPTION_ALPHA_OF(default_value, "|w|^2")
+#define MG_OPTION_LAMBDA               MG_OPTION_LAMBDA_OF("|w|^2")
 #define MG_OPTION_L1_RATIO(default_value)                                                          \
     {                                                                                              \
         .name = "l1_ratio", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = 1,                     \
         .default_text = (default_value),                                                           \
-        .help = "r of the penalty (1-r) |w|^2 + 2 r |w|_1 in place of |w|^2: 0 ridge, 1 lasso"     \
+        .help = "r of the penalty (1-r) |w|^2 + r |w|_1 in place of |w|^2: 0 ridge, 1 lasso"       \
     }
 #define MG_OPTION_TOL(default_value)                                                               \
     {                                                                                              \

@@ -106,15 +106,15 @@ margin_status mg_linear_check_descent(const margin_option *table, int option_cou
 /* N(w) / 2 and N(w), see objective.h */
 static const char *half_norm_of(const mg_penalty *penalty) {
     if (penalty->l1_ratio == 0.0) return "|w|^2/2";
-    return penalty->l1_ratio == 1.0 ? "|w|_1" : "((1-r) |w|^2/2 + r |w|_1)";
+    return penalty->l1_ratio == 1.0 ? "|w|_1/2" : "((1-r) |w|^2 + r |w|_1)/2";
 }
 
 /* With its factor, alpha or lambda. */
 static const char *norm_of(const mg_penalty *penalty) {
     const bool alpha = strcmp(penalty->spelling, "alpha") == 0;
     if (penalty->l1_ratio == 0.0) return alpha ? "alpha |w|^2" : "lambda |w|^2";
-    if (penalty->l1_ratio == 1.0) return alpha ? "2 alpha |w|_1" : "2 lambda |w|_1";
-    return alpha ? "alpha ((1-r) |w|^2 + 2 r |w|_1)" : "lambda ((1-r) |w|^2 + 2 r |w|_1)";
+    if (penalty->l1_ratio == 1.0) return alpha ? "alpha |w|_1" : "lambda |w|_1";
+    return alpha ? "alpha ((1-r) |w|^2 + r |w|_1)" : "lambda ((1-r) |w|^2 + r |w|_1)";
 }
 
 void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_report *report) {

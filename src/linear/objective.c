@@ -23,7 +23,7 @@ mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alph
                            int lambda_index, const char *default_spelling, double default_value,
                            double l1_ratio, double total_weight) {
     mg_penalty penalty = {.l1_ratio = l1_ratio, .factor = 1, .spelling = default_spelling};
-    double value = default_value, strength;
+    double value = default_value, strength; /* of N(w) */
     if (given(options, c_index, &value))
         penalty.spelling = "C";
     else if (given(options, alpha_index, &value))
@@ -35,17 +35,17 @@ mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alph
         fill_spellings(&penalty, 1 / (2 * value), total_weight);
         penalty.C = value;
         penalty.factor = isinf(value) ? 1 : value;
-        strength = isinf(value) ? 0 : 1;
+        strength = isinf(value) ? 0 : 0.5;
     } else if (strcmp(penalty.spelling, "alpha") == 0) {
         fill_spellings(&penalty, value, total_weight);
-        strength = 2 * value;
+        strength = value;
     } else {
         fill_spellings(&penalty, value * total_weight, total_weight);
         penalty.lambda = value;
         penalty.factor = 1 / total_weight;
-        strength = 2 * value;
+        strength = value;
     }
-    penalty.rho = strength * (1 - l1_ratio);
+    penalty.rho = 2 * strength * (1 - l1_ratio);
     penalty.kappa = strength * l1_ratio;
     return penalty;
 }

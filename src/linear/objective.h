@@ -2,12 +2,12 @@
  *
  *   P(w, b) = sum_i c_i loss(t_i) + rho/2 |w|^2 + kappa |w|_1        b free (or absent: 0)
  *
- * The penalty has three spellings, of which one is given (N(w) = (1-r) |w|^2 + 2 r |w|_1 with
- * r = l1_ratio, so N is |w|^2 where there is no r; as in scikit-learn's elastic nets):
+ * The penalty has three spellings, of which one is given (N(w) = (1-r) |w|^2 + r |w|_1 with
+ * r = l1_ratio, so N is |w|^2 where there is no r):
  *
- *   C        C sum loss + N(w)/2        factor C     rho = 1 - r              kappa = r
- *   alpha    sum loss + alpha N(w)      factor 1     rho = 2 alpha (1 - r)    kappa = 2 alpha r
- *   lambda   mean loss + lambda N(w)    factor 1/m   rho = 2 lambda (1 - r)   kappa = 2 lambda r
+ *   C        C sum loss + N(w)/2        factor C     rho = 1 - r              kappa = r/2
+ *   alpha    sum loss + alpha N(w)      factor 1     rho = 2 alpha (1 - r)    kappa = alpha r
+ *   lambda   mean loss + lambda N(w)    factor 1/m   rho = 2 lambda (1 - r)   kappa = lambda r
  *
  * sums and the mean are weighted, m is the sum of the weights of the samples, and c_i = factor x
  * sample weight x class weight. They convert by lambda = alpha/m = 1/(2 C m). C = inf is no
