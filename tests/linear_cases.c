@@ -132,6 +132,40 @@ static linear_fitted run(margin_context *context, const mg_problem *problem, mg_
     return f;
 }
 
+void linear_fit_together(margin_context *context, const mg_problem *problems, int count,
+                         mg_loss_kind loss, const char *options, const mg_trace *trace,
+                         linear_fitted *fits) {
+    mg_option_value values[MG_LENGTH(table)];
+    mg_fit list[MG_MOST_TOGETHER];
+    margin_error error = {0};
+    mg_arena arena;
+    mg_heap *heap;
+    assert_int_equal(mg_heap_create(NULL, 0, &heap, &error), MARGIN_OK);
+    mg_arena_init(&arena, heap);
+    read_options(&arena, options, values);
+    for (int k = 0; k < count; k++) {
+        list[k] = (mg_fit){.context = context,
+                           .problem = &problems[k],
+                           .options = values,
+                           .trace = trace,
+                           .seed = 7,
+                           .error = &error};
+        mg_report_init(&list[k].report);
+    }
+    const margin_status status =
+        mg_linear_fit_together(list, count, table, MG_LENGTH(table), loss, "C", 1.0);
+    for (int k = 0; k < count; k++) {
+        if (status < 0) assert_null(list[k].hypothesis);
+        fits[k] = (linear_fitted){.status = status < 0 ? status : list[k].report.status,
+                                  .h = list[k].hypothesis,
+                                  .report = list[k].report,
+                                  .error = error};
+        if (fits[k].h) fits[k].heap = mg_heap_retain(context->heap);
+    }
+    mg_arena_free(&arena);
+    mg_heap_release(heap);
+}
+
 linear_fitted linear_fit_with(margin_context *context, const mg_problem *problem, mg_loss_kind loss,
                               const char *options, const mg_trace *trace) {
     return run(context, problem, loss, options, trace, NULL);

@@ -38,6 +38,10 @@ linear_fitted linear_fit_with(margin_context *context, const mg_problem *problem
                               const char *options, const mg_trace *trace);
 /* In a context of its own with two threads; fails the test if the fit fails. */
 linear_fitted linear_fit(const mg_problem *problem, mg_loss_kind loss, const char *options);
+/* Up to eight problems by mg_linear_fit_together; every fit has the status of all. */
+void linear_fit_together(margin_context *context, const mg_problem *problems, int count,
+                         mg_loss_kind loss, const char *options, const mg_trace *trace,
+                         linear_fitted *fits);
 linear_fitted linear_verify(const mg_problem *problem, mg_loss_kind loss, const char *options,
                             const mg_hypothesis *h);
 const double *weights_of(const linear_fitted *f);

@@ -33,24 +33,25 @@ static uint64_t mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/* A permutation of the active samples that depends on the seed and the number of the shuffle. */
-static void shuffle(mg_dual_cd *m) {
-    const uint64_t key =
-        mg_random_u64(m->job->seed, MG_RANDOM_SHUFFLE, (uint64_t)m->shuffles++ << 40);
-    for (int64_t k = m->active - 1; k > 0; k--) {
+void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t count) {
+    const uint64_t key = mg_random_u64(seed, MG_RANDOM_SHUFFLE, (uint64_t)number << 40);
+    for (int64_t k = count - 1; k > 0; k--) {
         const uint64_t draw = mix(key + (uint64_t)k * 0x9e3779b97f4a7c15U) >> 32;
         const int64_t other = (int64_t)((draw * (uint64_t)(k + 1)) >> 32);
-        const int64_t kept = m->order[k];
-        m->order[k] = m->order[other];
-        m->order[other] = kept;
+        const int64_t kept = order[k];
+        order[k] = order[other];
+        order[other] = kept;
     }
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void move(const epoch *e, int64_t i, int64_t row, double change) {
+/* z: y_i f_i before the step. */
+static void move(const epoch *e, int64_t i, int64_t row, double z, double change) {
     mg_dual_cd *m = e->m;
-    const double step = e->m->design->problem->sign[i] * change;
+    const int8_t sign = e->m->design->problem->sign[i];
+    const double step = sign * change;
+    m->square += step * (2.0 * (sign * z - m->b) + step * (m->bend[i] - m->spread));
     if (m->factor)
         m->rows->add_scaled(e->x, row, step, m->factor, m->weights);
     else
@@ -87,7 +88,7 @@ MG_INLINE bool step_hinge(epoch *e, bool squared, int64_t i, int64_t row, double
     if (fabs(violation) > 1e-15) {
         const double moved = fmin(fmax(alpha - d / (m->bend[i] + soft), 0.0), most);
         m->alpha[i] = moved;
-        if (moved != alpha) move(e, i, row, moved - alpha);
+        if (moved != alpha) move(e, i, row, z, moved - alpha);
     }
     return true;
 }
@@ -99,17 +100,22 @@ MG_INLINE double share(double c, double s, double *slope) {
     return s >= 0.0 ? whole : whole * small;
 }
 
-/* The root of d(s) = bend (c / (1 + e^-s) - alpha) + z + s, which rises. */
-static double find_logit(double c, double bend, double alpha, double z, double s) {
-    enum { MOST = 30 };
-    double low = bend * (alpha - c) - z, high = bend * alpha - z, slope;
-    double d = bend * (share(c, s, &slope) - alpha) + z + s;
+/* The root of d(s) = bend (c / (1 + e^-s) - alpha) + z + s, which rises. d and slope (of alpha in
+ * s) are given at s; *share: the alpha that belongs to the root. */
+static double find_logit(double c, double bend, double alpha, double z, double s, double d,
+                         double slope, double *found) {
+    enum { MOST = 40 };
+    double low = bend * (alpha - c) - z, high = bend * alpha - z;
     const double enough = 1e-2 * fabs(d);
     for (int k = 0; k < MOST && (k == 0 || fabs(d) > enough); k++) {
-        *(d > 0.0 ? &high : &low) = s;
+        if (d > 0.0)
+            high = s;
+        else
+            low = s;
         s -= d / (1.0 + bend * slope);
-        if (!(s > low && s < high)) s = 0.5 * (low + high);
-        d = bend * (share(c, s, &slope) - alpha) + z + s;
+        if (!(s >= low && s <= high)) s = 0.5 * (low + high);
+        *found = share(c, s, &slope);
+        d = bend * (*found - alpha) + z + s;
     }
     return s;
 }
@@ -120,22 +126,19 @@ static double find_logit(double c, double bend, double alpha, double z, double s
 static void step_logistic(epoch *e, int64_t i, int64_t row, double z) {
     mg_dual_cd *m = e->m;
     const double c = m->objective->c[i], alpha = m->alpha[i], bend = m->bend[i];
-    const double start = isnan(m->logit[i]) ? -z : m->logit[i];
-    double slope, d;
-    m->loss += c * (z < 0.0 ? log1p(exp(z)) - z : log1p(exp(-z)));
-    if (isnan(m->logit[i])) {
-        d = (double)INFINITY;
+    const bool first = isnan(m->logit[i]);
+    const double s = first ? -z : m->logit[i];
+    double slope = alpha * (c - alpha) / c, d = z + s;
+    m->loss += c * mg_log1pexp_minus(z);
+    if (first) { /* as if alpha were what the logit says */
+        d = bend * share(c, s, &slope);
         m->slack += c;
     } else {
-        d = z + start;
-        slope = alpha * (c - alpha) / c;
         m->slack += 0.5 * slope * d * d;
     }
-    e->highest = fmax(e->highest, fabs(d));
-    if (fabs(d) < 1e-13) return;
-    m->logit[i] = find_logit(c, bend, alpha, z, start);
-    m->alpha[i] = share(c, m->logit[i], &slope);
-    move(e, i, row, m->alpha[i] - alpha);
+    if (!first && fabs(d) < 1e-13) return;
+    m->logit[i] = find_logit(c, bend, alpha, z, s, d, slope, &m->alpha[i]);
+    move(e, i, row, z, m->alpha[i] - alpha);
 }
 
 /* ---- Epoch ----------------------------------------------------------------------------------- */
@@ -170,14 +173,12 @@ margin_status mg_dual_cd_epoch(mg_dual_cd *m) {
     const mg_loss_kind kind = m->objective->loss->kind;
     margin_status status;
     m->loss = m->slack = 0.0;
-    shuffle(m);
     if (kind == MG_LOSS_LOGISTIC)
         status = run(&e, MG_LOSS_LOGISTIC);
     else if (kind == MG_LOSS_HINGE)
         status = run(&e, MG_LOSS_HINGE);
     else
         status = run(&e, MG_LOSS_SQUARED_HINGE);
-    m->most = kind == MG_LOSS_LOGISTIC ? e.highest : e.highest - e.lowest;
     m->highest = e.highest > 0.0 ? e.highest : (double)INFINITY;
     m->lowest = e.lowest < 0.0 ? e.lowest : -(double)INFINITY;
     return status;

@@ -15,6 +15,7 @@ static const char purpose[] = "the scores of the rows";
 void mg_dual_cd_weights(mg_dual_cd *m) {
     mg_linear_solution *out = m->solution;
     const mg_design *d = m->design;
+    if (m->fetch) m->fetch(m);
     out->b = m->b;
     for (int64_t j = 0; j < m->columns; j++) {
         const double scale = d->scale ? d->scale[j] : 1.0;

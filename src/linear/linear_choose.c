@@ -25,14 +25,11 @@ const mg_linear_solver *mg_linear_solver_named(const char *name) {
     return NULL;
 }
 
-/* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
-enum { MANY_COLUMNS = 2000 };
-
 const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]) {
     const mg_loss *loss = objective->loss;
     const bool sparse = mg_is_csr(&objective->design->problem->x);
     why[0] = 0;
-    if (sparse && objective->design->columns > MANY_COLUMNS &&
+    if (sparse && objective->design->columns > MG_MANY_COLUMNS &&
         mg_solver_dual_cd.can(objective, why)) {
         snprintf(why, ROOM, "rows are sparse and columns many");
         return &mg_solver_dual_cd;
@@ -44,10 +41,6 @@ const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why
     if (mg_solver_ssnal.can(objective, why)) {
         snprintf(why, ROOM, "the %s loss has a corner", loss->name);
         return &mg_solver_ssnal;
-    }
-    if (mg_solver_dual_cd.can(objective, why)) {
-        snprintf(why, ROOM, "the %s loss has a corner", loss->name);
-        return &mg_solver_dual_cd;
     }
     if (mg_solver_working_set.can(objective, why)) {
         snprintf(why, ROOM, "|w|_1 leaves few weights");

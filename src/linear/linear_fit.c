@@ -35,21 +35,24 @@ static margin_status choose_solver(linear_run *run) {
     return MARGIN_OK;
 }
 
-static margin_status solve(linear_run *run) {
+static mg_linear_job job_of(linear_run *run) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = &run->options;
     const bool is_unpenalised =
         run->objective.penalty.rho == 0.0 && run->objective.penalty.kappa == 0.0;
-    mg_linear_job job = {.context = fit->context,
-                         .objective = &run->objective,
-                         .tolerance = o->tolerance,
-                         .stop = mg_stop_make(fit->context, o->max_iterations),
-                         .trace = fit->trace,
-                         .seed = fit->seed,
-                         .descent = o->descent,
-                         .residual = o->residual && is_unpenalised,
-                         .error = fit->error};
-    MG_TRY(choose_solver(run));
+    return (mg_linear_job){.context = fit->context,
+                           .objective = &run->objective,
+                           .tolerance = o->tolerance,
+                           .stop = mg_stop_make(fit->context, o->max_iterations),
+                           .trace = fit->trace,
+                           .seed = fit->seed,
+                           .descent = o->descent,
+                           .residual = o->residual && is_unpenalised,
+                           .error = fit->error};
+}
+
+static margin_status solve(linear_run *run) {
+    mg_linear_job job = job_of(run);
     const margin_status status = run->solver->solve(&job, &run->solution);
     if (status >= 0) run->solution.status = status;
     return status;
@@ -199,7 +202,7 @@ static margin_status set_start(linear_run *run) {
     return MARGIN_OK;
 }
 
-static margin_status fit_run(linear_run *run, mg_loss_kind loss) {
+static margin_status begin_run(linear_run *run, mg_loss_kind loss) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = &run->options;
     MG_TRY(mg_design_create(fit->context, fit->problem, &run->design, fit->error));
@@ -207,20 +210,31 @@ static margin_status fit_run(linear_run *run, mg_loss_kind loss) {
                                &run->objective, fit->error));
     run->solution.l1_limit = (double)NAN;
     MG_TRY(set_start(run));
-    MG_TRY(solve(run));
+    return choose_solver(run);
+}
+
+static margin_status end_run(linear_run *run) {
     MG_TRY(find_limit(run));
     fill_report(run);
     MG_TRY(make_hypothesis(run));
     return run->solution.status;
 }
 
-static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
+static void free_run(linear_run *run) {
     mg_heap *heap = run->fit->context->heap;
-    const margin_status status = fit_run(run, loss);
     mg_free(heap, run->solution.w);
     mg_free(heap, run->solution.alpha);
     mg_objective_free(&run->objective);
-    mg_design_free(&run->design);
+    if (run->design.heap) mg_design_free(&run->design);
+}
+
+static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
+    margin_status status;
+    MG_GO(begin_run(run, loss));
+    MG_GO(solve(run));
+    status = end_run(run);
+done:
+    free_run(run);
     return status;
 }
 
@@ -242,4 +256,65 @@ margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int
         mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
     options.residual = true;
     return mg_linear_fit_as(fit, &options, MG_LOSS_SQUARED);
+}
+
+/* ---- Several at once ------------------------------------------------------------------------- */
+
+/* All of them, by a solver that can. */
+static margin_status solve_together(linear_run *runs, int64_t count) {
+    enum { MOST = MG_MOST_TOGETHER };
+    mg_linear_job jobs[MOST];
+    mg_linear_solution solutions[MOST];
+    for (int64_t k = 0; k < count; k++) {
+        jobs[k] = job_of(&runs[k]);
+        solutions[k] = runs[k].solution;
+    }
+    const margin_status status = runs[0].solver->solve_together(jobs, solutions, count);
+    for (int64_t k = 0; k < count; k++)
+        runs[k].solution = solutions[k];
+    return status;
+}
+
+static bool are_for_one_solver(const linear_run *runs, int64_t count) {
+    const mg_linear_solver *solver = runs[0].solver;
+    for (int64_t k = 1; k < count; k++)
+        if (runs[k].solver != solver) return false;
+    return count > 1 && solver->can_together && solver->can_together(&runs[0].objective);
+}
+
+margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_option *table,
+                                     int option_count, mg_loss_kind loss,
+                                     const char *default_spelling, double default_value) {
+    linear_run runs[MG_MOST_TOGETHER] = {0};
+    margin_status status = MARGIN_OK;
+    for (int64_t k = 0; k < count; k++) {
+        runs[k].fit = &fits[k];
+        runs[k].options =
+            mg_linear_options_of(&fits[k], table, option_count, default_spelling, default_value);
+        MG_GO(begin_run(&runs[k], loss));
+    }
+    const bool together = are_for_one_solver(runs, count);
+    if (together) MG_GO(solve_together(runs, count));
+    for (int64_t k = 0; k < count; k++) {
+        if (!together) MG_GO(solve(&runs[k]));
+        MG_GO(end_run(&runs[k]));
+    }
+done:
+    for (int64_t k = 0; k < count; k++)
+        if (runs[k].fit) free_run(&runs[k]);
+    for (int64_t k = 0; status < 0 && k < count; k++) {
+        mg_hypothesis_free(fits[k].hypothesis);
+        fits[k].hypothesis = NULL;
+    }
+    return status;
+}
+
+bool mg_linear_fits_together(const mg_problem *whole, const mg_option_value *options,
+                             const margin_option *table, int option_count) {
+    const char *solver = "auto";
+    for (int k = 0; k < option_count; k++)
+        if (strcmp(table[k].name, "solver") == 0 && options[k].text) solver = options[k].text;
+    if (!mg_is_csr(&whole->x)) return false;
+    if (strcmp(solver, "auto") == 0) return whole->x.columns > MG_MANY_COLUMNS;
+    return strcmp(solver, mg_solver_dual_cd.name) == 0;
 }

@@ -23,6 +23,17 @@ margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int
 margin_status mg_linear_check_descent(const margin_option *table, int option_count,
                                       const mg_option_value *options, margin_error *error);
 
+/* The same for up to MG_MOST_TOGETHER problems that differ in their signs only, together where the
+ * solver can; see fit_together of mg_learner. */
+margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_option *table,
+                                     int option_count, mg_loss_kind loss,
+                                     const char *default_spelling, double default_value);
+
+/* Whether the rows will be visited one at a time, so that reading them once for several problems
+ * pays. */
+bool mg_linear_fits_together(const mg_problem *whole, const mg_option_value *options,
+                             const margin_option *table, int option_count);
+
 /* Recomputes objective and gap from the data and the hypothesis with plain loops. */
 margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int option_count,
                                mg_loss_kind loss, const char *default_spelling,

@@ -42,6 +42,12 @@ typedef struct mg_linear_solver {
      * `solution`. Never a bare "did not converge": solution->why names what limits and what helps.
      */
     margin_status (*solve)(mg_linear_job *job, mg_linear_solution *solution);
+    /* Several problems in one go that differ in their signs only: the same rows, c, penalty and
+     * options; each solution as if it had been solved alone. NULL: one after the other. The first
+     * of them says whether it can. */
+    bool (*can_together)(const mg_objective *objective);
+    margin_status (*solve_together)(mg_linear_job *jobs, mg_linear_solution *solutions,
+                                    int64_t count);
 } mg_linear_solver;
 
 extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
@@ -51,6 +57,9 @@ extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, 
  * and errors are in `point`. */
 void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
                      const mg_loss_point *point);
+
+/* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
+enum { MG_MANY_COLUMNS = 2000 };
 
 /* The solver for solver=auto, and why. NULL: none can, `why` says what is in the way. */
 const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]);

@@ -88,6 +88,15 @@ static margin_status svm_fit(mg_fit *fit) {
     return mg_linear_fit(fit, options, MG_LENGTH(options), loss_of(fit), "C", 1.0);
 }
 
+static margin_status svm_fit_together(mg_fit *fits, int64_t count) {
+    return mg_linear_fit_together(fits, count, options, MG_LENGTH(options), loss_of(&fits[0]), "C",
+                                  1.0);
+}
+
+static bool svm_fits_together(const mg_problem *whole, const mg_option_value *values) {
+    return mg_linear_fits_together(whole, values, options, MG_LENGTH(options));
+}
+
 static margin_status svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     if (fit->problem->kind == MG_ARGMAX)
         return mg_classes_verify(fit, options, MG_LENGTH(options), MG_CLASSES_HINGE, "C", 1.0,
@@ -110,5 +119,7 @@ const mg_learner mg_learner_svm = {
     .takes_made_rows = true,
     .check = svm_check,
     .fit = svm_fit,
+    .fit_together = svm_fit_together,
+    .fits_together = svm_fits_together,
     .verify = svm_verify,
 };

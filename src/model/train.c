@@ -22,7 +22,8 @@ typedef struct part_run {
     const mg_trace *trace;
     bool verify;
     double deadline;
-    int sharers; /* parts at the same time */
+    int64_t group; /* parts that are trained together: each group is a task */
+    int sharers;   /* groups at the same time */
     part_result *results;
     _Atomic int64_t done;
 } part_run;
@@ -72,31 +73,87 @@ static margin_status run_part(part_run *run, margin_context *context, int64_t nu
     return result->status;
 }
 
+/* ---- Several parts together ------------------------------------------------------------------ */
+
+typedef struct part_group {
+    mg_part parts[MG_MOST_TOGETHER];
+    mg_trace traces[MG_MOST_TOGETHER];
+    mg_fit fits[MG_MOST_TOGETHER];
+} part_group;
+
+static margin_status solve_group(part_run *run, part_group *group, margin_context *context,
+                                 int64_t first, int64_t count, margin_error *error) {
+    for (int64_t k = 0; k < count; k++) {
+        MG_TRY(mg_part_make(run->split, first + k, &group->parts[k], error));
+        if (run->trace) group->traces[k] = *run->trace;
+        group->traces[k].subproblem = first + k;
+        group->fits[k] = (mg_fit){.context = context,
+                                  .problem = &group->parts[k].problem,
+                                  .options = run->options,
+                                  .trace = run->trace ? &group->traces[k] : NULL,
+                                  .seed = context->options.seed,
+                                  .error = error};
+        mg_report_init(&group->fits[k].report);
+    }
+    MG_TRY(run->learner->fit_together(group->fits, count));
+    for (int64_t k = 0; k < count; k++) {
+        run->results[first + k].hypothesis = group->fits[k].hypothesis;
+        run->results[first + k].report = group->fits[k].report;
+    }
+    return MARGIN_OK;
+}
+
+/* A failure is that of the first part. */
+static margin_status run_group(part_run *run, margin_context *context, int64_t number) {
+    const int64_t first = number * run->group;
+    const int64_t count = MG_MIN(run->group, run->split->parts - first);
+    part_result *result = &run->results[first];
+    margin_error error = {0};
+    if (count == 1) return run_part(run, context, first);
+    part_group *group = mg_new_zero(run->split->heap, 1, sizeof *group);
+    if (group)
+        result->status = solve_group(run, group, context, first, count, &error);
+    else
+        result->status = mg_no_memory(run->split->heap, 1, sizeof *group,
+                                      "the problems of several classes", &error);
+    for (int64_t k = 0; group && k < count; k++)
+        mg_part_free(&group->parts[k]);
+    mg_free(run->split->heap, group);
+    if (result->status >= 0) return MARGIN_OK;
+    result->error = mg_new(run->split->heap, 1, sizeof error);
+    if (result->error) *result->error = error;
+    return result->status;
+}
+
+static int64_t group_count(const part_run *run) {
+    return (run->split->parts + run->group - 1) / run->group;
+}
+
 /* As a task: without the callbacks, which belong to the calling thread, and inline inside. */
 static margin_status part_task(void *argument, int64_t number, int worker) {
     part_run *run = argument;
     margin_context context;
     mg_context_part(run->context, run->deadline, &context);
     context.sharers *= run->sharers;
-    margin_status status = run_part(run, &context, number);
+    margin_status status = run_group(run, &context, number);
     int64_t done = ++run->done;
     if (worker == 0) /* the calling thread */
-        mg_progress(run->context, "training", (double)done, (double)run->split->parts, (double)NAN);
+        mg_progress(run->context, "training", (double)done, (double)group_count(run), (double)NAN);
     return status;
 }
 
 static margin_status run_in_order(part_run *run) {
-    for (int64_t number = 0; number < run->split->parts; number++) {
-        margin_status status = run_part(run, run->context, number);
+    for (int64_t number = 0; number < group_count(run); number++) {
+        margin_status status = run_group(run, run->context, number);
         if (status < 0) return status;
     }
     return MARGIN_OK;
 }
 
 static margin_status run_parts(part_run *run, margin_error *error) {
-    bool in_order = run->split->parts == 1 || run->trace;
+    bool in_order = group_count(run) == 1 || run->trace;
     margin_status status =
-        in_order ? run_in_order(run) : mg_parallel(run->context, run->split->parts, part_task, run);
+        in_order ? run_in_order(run) : mg_parallel(run->context, group_count(run), part_task, run);
     if (status >= 0) return MARGIN_OK;
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
     for (int64_t number = 0; number < run->split->parts; number++) {
@@ -169,11 +226,15 @@ static margin_status start_run(part_run *run, const mg_spec_component *learner,
                                margin_error *error) {
     run->learner = learner->learner;
     run->deadline = mg_deadline(run->context);
-    run->sharers = (int)MG_MIN(run->split->parts, (int64_t)mg_pool_threads(run->context->pool));
     MG_TRY(mg_options_copy(run->split->heap, learner->options, learner->info->option_count,
                            &run->options, error));
     if (run->learner->prepare)
         MG_TRY(run->learner->prepare(run->context, &run->split->whole, run->options, error));
+    run->group = 1;
+    if (run->split->reduction == MG_REDUCE_REST && !run->verify && run->learner->fit_together &&
+        run->learner->fits_together(&run->split->whole, run->options))
+        run->group = MG_MOST_TOGETHER;
+    run->sharers = (int)MG_MIN(group_count(run), (int64_t)mg_pool_threads(run->context->pool));
     run->results = mg_new_zero(run->split->heap, run->split->parts, sizeof *run->results);
     if (!run->results)
         return mg_no_memory(run->split->heap, run->split->parts, sizeof *run->results,
