@@ -164,6 +164,8 @@ const char *task_name(margin_task task);
 void text_bytes(cli_text *text, double bytes);     /* "2.1 KB" */
 void text_seconds(cli_text *text, double seconds); /* "4 ms" */
 
+extern const char cli_plot_kinds[]; /* separated by blanks */
+
 /* ---- Commands
  * --------------------------------------------------------------------------------------- */
 int run_fit(const cli_arguments *arguments);

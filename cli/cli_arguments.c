@@ -10,7 +10,7 @@
 enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
-#define READS       " fit predict evaluate separable path check convert plot update "
+#define READS       " fit predict evaluate inspect separable path check convert plot update "
 #define USES_ALL    " fit predict evaluate inspect separable path check convert plot update "
 
 const cli_option cli_options[] = {
@@ -81,7 +81,8 @@ const cli_option cli_options[] = {
      FIELD(memory)},
     {"--time-limit", 0, "SEC", " fit separable ",
      "stop training after SEC seconds with what there is", NULL, KIND_SECONDS, FIELD(time_limit)},
-    {"--json", 0, NULL, " fit predict evaluate inspect separable path check convert learners update ",
+    {"--json", 0, NULL,
+     " fit predict evaluate inspect separable path check convert learners update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL, "no notes and no progress; warnings and results stay", NULL,
      KIND_SWITCH, FIELD(quiet)},

@@ -11,6 +11,9 @@
 
 extern char **environ;
 
+const char *const picture_colours[PICTURE_COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                      "#E69F00", "#56B4E9", "#F0E442", "#000000"};
+
 static bool ends_with(const char *text, const char *ending) {
     size_t length = strlen(text), tail = strlen(ending);
     return length >= tail && !strcmp(text + length - tail, ending);
@@ -63,6 +66,24 @@ int picture_begin(const cli_arguments *arguments, picture_kind kind, const char 
     picture_string(script, arguments->title ? arguments->title : title);
     text_puts(script, "\nset key outside center top horizontal\n");
     return EXIT_DONE;
+}
+
+void picture_axes(cli_text *script, picture_kind kind) {
+    text_puts(script, "set border 3\nset tics nomirror\n");
+    if (kind != PICTURE_TERMINAL) text_puts(script, "set grid lc rgb '#DDDDDD' lt 1 lw 0.5\n");
+}
+
+void picture_point(cli_text *script, double x, double y) {
+    text_number(script, x);
+    text_puts(script, " ");
+    text_number(script, y);
+    text_puts(script, "\n");
+}
+
+int picture_out_of_memory(void) {
+    cli_progress_end();
+    fputs("margin: out of memory for the picture\n", stderr);
+    return EXIT_NO_MEMORY;
 }
 
 /* The script in a file without a name, so that nothing is left behind whatever happens. */

@@ -6,6 +6,10 @@
 
 typedef enum picture_kind { PICTURE_TERMINAL, PICTURE_SVG, PICTURE_PNG } picture_kind;
 
+/* Colours that stay apart for colour-blind readers (Okabe and Ito 2008). */
+enum { PICTURE_COLOURS = 8 };
+extern const char *const picture_colours[PICTURE_COLOURS];
+
 /* By the ending of -o; a usage error names the endings there are. */
 int picture_choose(const cli_arguments *arguments, picture_kind *kind);
 
@@ -16,10 +20,36 @@ int picture_begin(const cli_arguments *arguments, picture_kind kind, const char 
 /* A quoted gnuplot string, whatever the text holds. */
 void picture_string(cli_text *script, const char *string);
 
+/* Axes without a box, over a pale grid. */
+void picture_axes(cli_text *script, picture_kind kind);
+
+/* "x y" and a line's end. */
+void picture_point(cli_text *script, double x, double y);
+
+/* Says that there is no memory; returns the exit code. */
+int picture_out_of_memory(void);
+
 /* Draws and writes the picture whole or not at all; frees the script. */
 int picture_finish(cli_session *session, cli_text *script);
 
 /* The picture of `plot kdtree`. */
 int plot_kdtree(cli_session *session, picture_kind kind);
+
+/* ---- Kinds of pictures ------------------------------------------------------------------------*/
+
+/* Draws a model and a table; the table is NULL where none is given. */
+typedef int (*picture_of_model)(cli_session *session, picture_kind kind, const margin_model *model,
+                                const margin_table *table);
+int plot_coefficients(cli_session *session, picture_kind kind, const margin_model *model,
+                      const margin_table *table);
+int plot_residuals(cli_session *session, picture_kind kind, const margin_model *model,
+                   const margin_table *table);
+int plot_roc(cli_session *session, picture_kind kind, const margin_model *model,
+             const margin_table *table);
+int plot_reliability(cli_session *session, picture_kind kind, const margin_model *model,
+                     const margin_table *table);
+
+/* Class of a row as the data says, -1 where it says none or one that the model does not know. */
+int64_t picture_class_of(const margin_model *model, const margin_data *data, int64_t row);
 
 #endif

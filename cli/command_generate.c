@@ -77,9 +77,9 @@ static void write_bash(cli_text *text) {
               "  if [ \"$COMP_CWORD\" -eq 2 ]; then\n    case \"${COMP_WORDS[1]}\" in\n"
               "      fit | learners | path) COMPREPLY=($(compgen -W \"");
     component_names(text);
-    text_puts(text, "\" -- \"$current\")) ; return ;;\n      plot) COMPREPLY=($(compgen -W \"trace "
-                    "boundary margins\" -- "
-                    "\"$current\")) ; return ;;\n      help) COMPREPLY=($(compgen -W \"");
+    text_puts(text, "\" -- \"$current\")) ; return ;;\n      plot) COMPREPLY=($(compgen -W \"");
+    text_puts(text, cli_plot_kinds);
+    text_puts(text, "\" -- \"$current\")) ; return ;;\n      help) COMPREPLY=($(compgen -W \"");
     for (int k = 0; k < cli_command_count; k++)
         text_printf(text, "%s ", cli_commands[k].name);
     text_puts(text, "\" -- \"$current\")) ; return ;;\n    esac\n  fi\n"
@@ -136,7 +136,7 @@ static void write_zsh(cli_text *text) {
         if (!strcmp(name, "fit") || !strcmp(name, "learners") || !strcmp(name, "path"))
             text_puts(text, "        '1:spec:($components)' '*:data:_files' ;;\n");
         else if (!strcmp(name, "plot"))
-            text_puts(text, "        '1:kind:(trace boundary margins)' '*:file:_files' ;;\n");
+            text_printf(text, "        '1:kind:(%s)' '*:file:_files' ;;\n", cli_plot_kinds);
         else
             text_puts(text, "        '*:file:_files' ;;\n");
     }

@@ -1,5 +1,5 @@
-/* margin plot: traces, decision boundaries, margins. The numbers are computed here, the drawing is
- * gnuplot's. */
+/* margin plot: the kinds of pictures; traces, decision boundaries, margins. The numbers are
+ * computed here, the drawing is gnuplot's. */
 #include "cli_gnuplot.h"
 
 #include <math.h>
@@ -7,20 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Colours that stay apart for colour-blind readers (Okabe and Ito 2008). */
-static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                      "#E69F00", "#56B4E9", "#F0E442", "#000000"};
-enum { COLOURS = sizeof colours / sizeof colours[0] };
-
-/* The same, mixed with white, for regions under the samples. */
-static const char *const pale_colours[COLOURS] = {"#B3D5E8", "#F3CFB3", "#B3E2D5", "#F0D7E5",
-                                                  "#F8E2B3", "#CDE8F7", "#FBF8C6", "#B3B3B3"};
-
-static int out_of_memory(void) {
-    cli_progress_end();
-    fputs("margin: out of memory for the picture\n", stderr);
-    return EXIT_NO_MEMORY;
-}
+/* picture_colours mixed with white, for regions under the samples. */
+static const char *const pale_colours[PICTURE_COLOURS] = {
+    "#B3D5E8", "#F3CFB3", "#B3E2D5", "#F0D7E5", "#F8E2B3", "#CDE8F7", "#FBF8C6", "#B3B3B3"};
 
 /* ---- trace --------------------------------------------------------------------------------------
  */
@@ -202,23 +191,6 @@ static void fill_grid(boundary *b, const double *held) {
     }
 }
 
-/* Class of each sample as the data says, -1 where it says none. */
-static int64_t true_class(const boundary *b, int64_t row) {
-    const margin_data *d = b->data;
-    if (!d->y.values) return -1;
-    double value = ((const double *)d->y.values)[row];
-    char number[MARGIN_NUMBER_TEXT];
-    const char *name = number;
-    if (isnan(value)) return -1;
-    if (d->target && d->target->kind == MARGIN_CATEGORICAL)
-        name = d->target->categories[(int64_t)value];
-    else
-        margin_number_print_f64(value, number);
-    for (int64_t k = 0; k < margin_model_class_count(b->model); k++)
-        if (!strcmp(name, margin_model_class_name(b->model, k))) return k;
-    return -1;
-}
-
 static void sample_points(cli_text *script, const boundary *b, int64_t class) {
     for (int64_t i = 0; i < b->data->x.rows; i++) {
         if (b->rows[i] != class) continue;
@@ -275,7 +247,7 @@ static void boundary_script(cli_text *script, const boundary *b, picture_kind ki
         text_printf(script, "%lld defined (", (long long)classes);
         for (int64_t k = 0; k < classes; k++)
             text_printf(script, "%s%lld '%s'", k ? ", " : "", (long long)k,
-                        pale_colours[k % COLOURS]);
+                        pale_colours[k % PICTURE_COLOURS]);
         text_printf(script, ")\nset cbrange [0:%lld]\nplot '-' using 1:2:3 with image notitle",
                     (long long)(classes > 1 ? classes - 1 : 1));
     } else {
@@ -286,7 +258,8 @@ static void boundary_script(cli_text *script, const boundary *b, picture_kind ki
             text_puts(script, ", '-' with points pt 7 ps 0.9 lc rgb 'white' notitle");
         text_puts(script, ", '-' with points ");
         if (image)
-            text_printf(script, "pt 7 ps 0.7 lc rgb '%s' title ", colours[k % COLOURS]);
+            text_printf(script, "pt 7 ps 0.7 lc rgb '%s' title ",
+                        picture_colours[k % PICTURE_COLOURS]);
         else
             text_printf(script, "pt '%c' title ", (char)('A' + k % 26));
         picture_string(script, margin_model_class_name(b->model, k));
@@ -320,12 +293,12 @@ static int draw_boundary(cli_session *session, picture_kind kind, const margin_t
     if (code) return code;
     if (!allocate_boundary(b, kind, &held)) {
         free(held);
-        return out_of_memory();
+        return picture_out_of_memory();
     }
     margin_status status = measure(session, table, b, held);
     if (status == MARGIN_ERROR_MEMORY && !session->error.text[0]) {
         free(held);
-        return out_of_memory();
+        return picture_out_of_memory();
     }
     if (status >= 0) {
         fill_grid(b, held);
@@ -337,7 +310,7 @@ static int draw_boundary(cli_session *session, picture_kind kind, const margin_t
     free(held);
     if (status < 0) return cli_failed(session, status);
     for (int64_t i = 0; i < b->data->x.rows; i++)
-        b->rows[i] = true_class(b, i);
+        b->rows[i] = picture_class_of(b->model, b->data, i);
     cli_text script = {0}, title = {0};
     text_puts(&title, margin_model_spec(b->model));
     if (b->column_count > 2) text_puts(&title, "; other columns at their means");
@@ -407,7 +380,7 @@ static int plot_margins(cli_session *session, picture_kind kind, const margin_mo
            *geometric = malloc(rows * sizeof *geometric);
     int code;
     if (!functional || !geometric) {
-        code = out_of_memory();
+        code = picture_out_of_memory();
     } else {
         margin_status status =
             margin_margins(session->context, model, &data, functional, geometric, &session->error);
@@ -433,47 +406,65 @@ static int plot_margins(cli_session *session, picture_kind kind, const margin_mo
 /* ---- command
  * ------------------------------------------------------------------------------------------- */
 
-typedef int (*model_plot)(cli_session *session, picture_kind kind, const margin_model *model,
-                          const margin_table *table);
+/* Whether a kind of picture takes a table. */
+enum { NO_TABLE, MAY_HAVE_TABLE, NEEDS_TABLE };
 
-static int plot_model(cli_session *session, picture_kind kind, model_plot draw, bool need_target) {
+typedef struct plot_kind {
+    const char *name;
+    picture_of_model draw;
+    int table;
+    bool need_target;
+} plot_kind;
+
+static const plot_kind kinds[] = {
+    {"boundary", plot_boundary, NEEDS_TABLE, false},
+    {"coefficients", plot_coefficients, MAY_HAVE_TABLE, true},
+    {"margins", plot_margins, NEEDS_TABLE, true},
+    {"reliability", plot_reliability, NEEDS_TABLE, true},
+    {"residuals", plot_residuals, NEEDS_TABLE, true},
+    {"roc", plot_roc, NEEDS_TABLE, true},
+};
+
+const char cli_plot_kinds[] =
+    "trace kdtree boundary coefficients margins reliability residuals roc";
+
+static int plot_model(cli_session *session, picture_kind kind, const plot_kind *plot) {
     margin_model *model = NULL;
     margin_table *table = NULL;
     const cli_arguments *a = session->arguments;
-    if (a->word_count < 3)
+    const bool with_table = a->word_count > 2;
+    if (!with_table && plot->table == NEEDS_TABLE)
         return cli_usage_error(cli_find_command("plot"), "margin plot %s needs a model and a table",
                                a->words[0]);
     margin_status status = cli_load_model(session, a->words[1], &model);
-    if (status >= 0) status = cli_read_for_model(session, model, a->words[2], need_target, &table);
-    int code = status < 0 ? cli_failed(session, status) : draw(session, kind, model, table);
+    if (status >= 0 && with_table)
+        status = cli_read_for_model(session, model, a->words[2], plot->need_target, &table);
+    int code = status < 0 ? cli_failed(session, status) : plot->draw(session, kind, model, table);
     margin_table_free(table);
     margin_model_free(model);
     return code;
 }
 
+static int plot(cli_session *session, picture_kind kind) {
+    const cli_arguments *a = session->arguments;
+    const char *what = a->words[0];
+    const bool one_file = !strcmp(what, "trace") || !strcmp(what, "kdtree");
+    if (one_file && a->word_count > 2)
+        return cli_usage_error(cli_find_command("plot"), "'%s' is one word too many", a->words[2]);
+    if (one_file) return what[0] == 't' ? plot_trace(session, kind) : plot_kdtree(session, kind);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (!strcmp(what, kinds[k].name)) return plot_model(session, kind, &kinds[k]);
+    return cli_usage_error(cli_find_command("plot"), "there is no picture '%s': choose one of %s",
+                           what, cli_plot_kinds);
+}
+
 int run_plot(const cli_arguments *arguments) {
     cli_session session;
     picture_kind kind;
-    const char *what = arguments->words[0];
     int code = picture_choose(arguments, &kind);
     if (!code) code = cli_session_open(&session, arguments);
     if (code) return code;
-    const bool one_file = !strcmp(what, "trace") || !strcmp(what, "kdtree");
-    if (one_file && arguments->word_count > 2)
-        code = cli_usage_error(cli_find_command("plot"), "'%s' is one word too many",
-                               arguments->words[2]);
-    else if (!strcmp(what, "trace"))
-        code = plot_trace(&session, kind);
-    else if (!strcmp(what, "kdtree"))
-        code = plot_kdtree(&session, kind);
-    else if (!strcmp(what, "boundary"))
-        code = plot_model(&session, kind, plot_boundary, false);
-    else if (!strcmp(what, "margins"))
-        code = plot_model(&session, kind, plot_margins, true);
-    else
-        code =
-            cli_usage_error(cli_find_command("plot"),
-                            "there is no picture '%s': trace, boundary, margins or kdtree", what);
+    code = plot(&session, kind);
     cli_session_close(&session);
     return code;
 }

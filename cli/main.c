@@ -53,11 +53,15 @@ const cli_command cli_commands[] = {
      "generalised cross-validation, and the gap that proves it. With -o the best is trained and "
      "saved.",
      2, 2, run_path},
-    {"plot",
-     "trace FILE | boundary MODEL DATA | margins MODEL DATA | kdtree DATA [-o FILE.svg|FILE.png]",
-     "draw a trace, a decision boundary, margins or a kd-tree",
-     "Pictures are drawn by gnuplot: to an SVG or PNG file with -o, in the terminal without.", 2, 3,
-     run_plot},
+    {"plot", "trace FILE | kdtree DATA | KIND MODEL DATA [-o FILE.svg|FILE.png]",
+     "draw a trace, or what a model does",
+     "trace: loss and misclassified rows over the steps. kdtree: the cells of a tree over two "
+     "columns. KIND: boundary (regions of two columns), "
+     "margins (histogram), coefficients (with intervals, where DATA are given and there are "
+     "standard errors), residuals (over the fitted values, and against normal quantiles), roc, "
+     "reliability (how often what is said to have probability p happens). Pictures are drawn by "
+     "gnuplot: to an SVG or PNG file with -o, in the terminal without.",
+     2, 3, run_plot},
     {"update", "MODEL DATA -o MODEL", "bring a model up to date with more rows",
      "The result is the model of all rows, those it was trained on and those of DATA, without "
      "reading the old ones again: counts are added. DATA has the columns of the training data; new "

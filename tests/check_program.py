@@ -422,6 +422,24 @@ def pictures(d):
         expect(p.returncode == 0 and (d / 'p.svg').read_text().lstrip().startswith('<?xml'), f'plot {words[0]}: {p.stderr}')
         p = run('plot', *words)
         expect(p.returncode == 0 and len(p.stdout) > 500, f'plot {words[0]} in the terminal')
+    cars, iris, line, ridge, logistic = examples / 'cars.csv', examples / 'iris.csv', d / 'l.margin', d / 'r.margin', d / 'c.margin'
+    run('fit', 'least-squares', cars, '-o', line)
+    run('fit', 'ridge', cars, '-o', ridge)
+    run('fit', 'logistic', iris, '-o', logistic)
+    for words, says in ((['coefficients', line, cars], 'interval without 0'), (['coefficients', ridge], 'ridge: coefficients'),
+                        (['coefficients', logistic, iris], 'virginica'), (['residuals', line, cars], 'normal quantile'),
+                        (['roc', logistic, iris], 'setosa, area 1.0000'), (['reliability', logistic, iris], 'Brier score')):
+        p = run('plot', *words, '-o', d / 'p.svg')
+        text = (d / 'p.svg').read_text()
+        expect(p.returncode == 0 and says in text, f'plot {words[0]} says {says}: {p.stderr}')
+        p = run('plot', *words)
+        expect(p.returncode == 0 and len(p.stdout) > 500, f'plot {words[0]} in the terminal: {p.stderr}')
+    expect('penalty' in run('plot', 'coefficients', ridge, cars).stderr, 'why there are no intervals is said')
+    refuses(2, 'plot', 'residuals', logistic, iris, says=('regression',))
+    refuses(2, 'plot', 'roc', line, cars, says=('classifiers',))
+    refuses(2, 'plot', 'reliability', model, examples / 'points.csv', says=('probabilities',))
+    refuses(1, 'plot', 'roc', logistic, says=('table',))
+    refuses(1, 'plot', 'coefficients', line, cars, '--confidence', '2', says=('--confidence',))
     p = run('plot', 'trace', trace, '--float32')
     expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')
     refuses(1, 'plot', 'trace', trace, trace, says=('one word too many',))
@@ -440,7 +458,7 @@ def pictures(d):
                        text=True)
     expect(p.returncode == 5 and 'gnuplot' in p.stderr and not (d / 'q.svg').exists(), 'a missing gnuplot is named')
     refuses(1, 'plot', 'trace', trace, '-o', d / 'p.pdf', says=('.svg',))
-    refuses(1, 'plot', 'nonsense', trace)
+    refuses(1, 'plot', 'nonsense', trace, says=('boundary', 'roc'))
 
 
 with tempfile.TemporaryDirectory() as folder:

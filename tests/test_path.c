@@ -149,6 +149,7 @@ static void test_stages(void **state) {
         r.x[i * 4 + 2] *= 1e4;
     assert_path("standardize | ridge(alpha={0.1,1,10})", &data, 3, false);
     assert_path("minmax | standardize | ridge(lambda={0.1,1,10})", &data, 3, false);
+    assert_path("standardize(target=yes) | ridge(alpha={0.1,1,10})", &data, 3, false);
     assert_path("normalize | ridge(alpha={0.1,1,10})", &data, 3, true);
     regression_free(&r);
 }

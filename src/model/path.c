@@ -130,6 +130,20 @@ done:
     return status;
 }
 
+/* Back into the units of the target, where a stage scaled it; objectives and gaps stay those of the
+ * scaled one, as in a fit. */
+static void unscale_target(const mg_target_scale *scale, int64_t features,
+                           margin_path_point *point) {
+    double *weights = (double *)point->weights;
+    if (scale->offset == 0 && scale->divisor == 1) return;
+    for (int64_t j = 0; j < features; j++)
+        weights[j] *= scale->divisor;
+    point->intercept = scale->divisor * point->intercept + scale->offset;
+    point->train_rmse *= scale->divisor;
+    point->leave_one_out_rmse *= scale->divisor;
+    point->gcv_rmse *= scale->divisor;
+}
+
 static int64_t find_best(const margin_path_point *points, int64_t count) {
     int64_t best = 0;
     for (int64_t k = 1; k < count; k++)
@@ -155,6 +169,8 @@ static margin_status run(margin_context *context, const variant_list *list, cons
     MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
     MG_GO(make_points(list, staged.x.columns, store, &points, error));
     MG_GO(solve(context, list, data, &samples, &staged, model, points, error));
+    for (int64_t k = 0; k < list->count; k++)
+        unscale_target(&staged.target, staged.x.columns, &points[k]);
     result->rows = samples.count;
     result->features = staged.x.columns;
     result->count = list->count;

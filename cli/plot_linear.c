@@ -1,0 +1,414 @@
+/* plot coefficients, plot residuals. */
+#include "cli_gnuplot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- coefficients ---------------------------------------------------------------------------- */
+
+enum { MOST_SHOWN = 30, NAME_LENGTH = 28 };
+
+/* One feature of the picture: its number, and what it is chosen by. */
+typedef struct {
+    int64_t feature;
+    double size;
+} shown_feature;
+
+typedef struct {
+    const margin_model *model;
+    const margin_column *columns;
+    int64_t count;     /* features */
+    int64_t functions; /* drawn side by side */
+    double *deviation; /* of the features' columns; NULL: in the units of the columns */
+    const margin_statistics_result *statistics; /* or NULL */
+    shown_feature *shown;
+    int64_t shown_count;
+} coefficient_picture;
+
+static double scale_of(const coefficient_picture *p, int64_t feature) {
+    return p->deviation ? p->deviation[feature] : 1;
+}
+
+static int by_size(const void *a, const void *b) {
+    const shown_feature *x = a, *y = b;
+    if (x->size != y->size) return x->size < y->size ? 1 : -1;
+    return (x->feature > y->feature) - (x->feature < y->feature);
+}
+
+static int by_feature(const void *a, const void *b) {
+    const shown_feature *x = a, *y = b;
+    return (x->feature > y->feature) - (x->feature < y->feature);
+}
+
+/* The largest ones, in the order of the columns. */
+static void choose_features(coefficient_picture *p) {
+    for (int64_t j = 0; j < p->count; j++) {
+        double size = 0;
+        for (int64_t f = 0; f < p->functions; f++)
+            size = fmax(size, fabs(margin_model_weights(p->model, f)[j]) * scale_of(p, j));
+        if (p->statistics) {
+            const double t = fabs(p->statistics->coefficients[j].statistic);
+            size = isnan(t) ? 0 : t;
+        }
+        p->shown[j] = (shown_feature){j, size};
+    }
+    p->shown_count = p->count < MOST_SHOWN ? p->count : MOST_SHOWN;
+    qsort(p->shown, (size_t)p->count, sizeof *p->shown, by_size);
+    qsort(p->shown, (size_t)p->shown_count, sizeof *p->shown, by_feature);
+}
+
+static void name_ticks(cli_text *script, const coefficient_picture *p) {
+    text_puts(script, "set ytics (");
+    for (int64_t k = 0; k < p->shown_count; k++) {
+        cli_text name = {0};
+        text_name(&name, p->columns[p->shown[k].feature].name, 0, NAME_LENGTH);
+        text_puts(script, k ? ", " : "");
+        picture_string(script, name.data ? name.data : "");
+        text_printf(script, " %lld", (long long)(p->shown_count - k));
+        text_free(&name);
+    }
+    if (p->shown_count > 20) text_puts(script, ") font ',9'");
+    text_printf(script, "%s\nset yrange [0.3:%lld.7]\n", p->shown_count > 20 ? "" : ")",
+                (long long)p->shown_count);
+}
+
+/* Where function f of the k-th feature is drawn: functions of a feature below each other. */
+static double height_of(const coefficient_picture *p, int64_t k, int64_t f) {
+    const double middle = (double)(p->functions - 1) / 2;
+    return (double)(p->shown_count - k) - ((double)f - middle) * 0.6 / (double)p->functions;
+}
+
+static void function_points(cli_text *script, const coefficient_picture *p, int64_t f) {
+    for (int64_t k = 0; k < p->shown_count; k++) {
+        const int64_t j = p->shown[k].feature;
+        picture_point(script, margin_model_weights(p->model, f)[j] * scale_of(p, j),
+                      height_of(p, k, f));
+    }
+    text_puts(script, "e\n");
+}
+
+/* Those whose interval holds 0, or the others: "x y low high". */
+static void interval_points(cli_text *script, const coefficient_picture *p, bool uncertain) {
+    for (int64_t k = 0; k < p->shown_count; k++) {
+        const margin_coefficient *c = &p->statistics->coefficients[p->shown[k].feature];
+        const double scale = scale_of(p, p->shown[k].feature);
+        const bool known = !isnan(c->error), holds_0 = !known || (c->low <= 0 && c->high >= 0);
+        if (holds_0 != uncertain) continue;
+        text_number(script, c->estimate * scale);
+        text_printf(script, " %lld ", (long long)(p->shown_count - k));
+        text_number(script, (known ? c->low : c->estimate) * scale);
+        text_puts(script, " ");
+        text_number(script, (known ? c->high : c->estimate) * scale);
+        text_puts(script, "\n");
+    }
+    text_puts(script, "e\n");
+}
+
+static bool has_interval(const coefficient_picture *p, bool uncertain) {
+    for (int64_t k = 0; k < p->shown_count; k++) {
+        const margin_coefficient *c = &p->statistics->coefficients[p->shown[k].feature];
+        if ((isnan(c->error) || (c->low <= 0 && c->high >= 0)) == uncertain) return true;
+    }
+    return false;
+}
+
+/* "95 % interval" */
+static void plot_intervals(cli_text *script, const coefficient_picture *p, picture_kind kind) {
+    const bool image = kind != PICTURE_TERMINAL;
+    static const char *const words[] = {"without 0", "with 0"}, *const inks[] = {"#0072B2",
+                                                                                 "#999999"};
+    const char *lead = "plot ";
+    for (int part = 0; part < 2; part++) {
+        if (!has_interval(p, part)) continue;
+        text_puts(script, lead);
+        lead = ", ";
+        if (image)
+            text_printf(script, "'-' using 1:2:3:4 with xerrorbars lw 2 pt 7 ps 1 lc rgb '%s' ",
+                        inks[part]);
+        else
+            text_printf(script, "'-' using 1:2:3:4 with xerrorbars pt '%c' ", part ? 'o' : '*');
+        text_printf(script, "title '%.4g %% interval %s'", 100 * p->statistics->confidence,
+                    words[part]);
+    }
+    text_puts(script, "\n");
+    for (int part = 0; part < 2; part++)
+        if (has_interval(p, part)) interval_points(script, p, part);
+}
+
+static void function_title(cli_text *script, const coefficient_picture *p, int64_t f) {
+    int64_t first, second;
+    cli_text title = {0};
+    margin_model_score_classes(p->model, f, &first, &second);
+    if (p->functions == 1 || first < 0) {
+        text_puts(script, " notitle");
+        return;
+    }
+    text_puts(&title, margin_model_class_name(p->model, first));
+    if (second >= 0) {
+        text_puts(&title, " against ");
+        text_puts(&title, margin_model_class_name(p->model, second));
+    }
+    text_puts(script, " title ");
+    picture_string(script, title.data ? title.data : "");
+    text_free(&title);
+}
+
+static void plot_functions(cli_text *script, const coefficient_picture *p, picture_kind kind) {
+    for (int64_t f = 0; f < p->functions; f++) {
+        text_puts(script, f ? ", '-' with points " : "plot '-' with points ");
+        if (kind != PICTURE_TERMINAL)
+            text_printf(script, "pt 7 ps 1 lc rgb '%s'", picture_colours[f % PICTURE_COLOURS]);
+        else
+            text_printf(script, "pt '%c'", p->functions > 1 ? (char)('A' + f % 26) : '*');
+        function_title(script, p, f);
+    }
+    text_puts(script, "\n");
+    for (int64_t f = 0; f < p->functions; f++)
+        function_points(script, p, f);
+}
+
+static int draw_coefficients(cli_session *session, picture_kind kind, coefficient_picture *p) {
+    cli_text script = {0}, title = {0};
+    choose_features(p);
+    text_printf(&title, "%s: coefficients", margin_model_spec(p->model));
+    if (p->shown_count < p->count)
+        text_printf(&title, ", the %lld largest of %lld", (long long)p->shown_count,
+                    (long long)p->count);
+    int code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
+    text_free(&title);
+    if (code) {
+        text_free(&script);
+        return code;
+    }
+    picture_axes(&script, kind);
+    name_ticks(&script, p);
+    text_printf(&script, "set xlabel '%s of the column'\nset xzeroaxis\n",
+                p->deviation ? "change for one standard deviation" : "change for one unit");
+    text_puts(&script, "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#000000' lw 1\n"
+                       "set offsets graph 0.05, graph 0.05, 0, 0\n");
+    if (p->statistics)
+        plot_intervals(&script, p, kind);
+    else
+        plot_functions(&script, p, kind);
+    return picture_finish(session, &script);
+}
+
+/* Deviations of the columns, where the features are the columns themselves. */
+static margin_status measure_columns(cli_session *session, const margin_table *table,
+                                     coefficient_picture *p) {
+    int64_t inputs;
+    const margin_column *columns = margin_model_columns(p->model, &inputs);
+    const margin_data data = margin_table_data(table);
+    bool same = inputs == p->count && data.columns != NULL;
+    for (int64_t j = 0; same && j < inputs; j++)
+        same = columns[j].kind == MARGIN_NUMERIC && !strcmp(columns[j].name, p->columns[j].name);
+    if (!same) return MARGIN_OK;
+    margin_column_summary *s = calloc((size_t)inputs + 1, sizeof *s);
+    p->deviation = malloc((size_t)inputs * sizeof *p->deviation);
+    margin_status status = s && p->deviation ? margin_table_summarize(session->context, table, s,
+                                                                      inputs + 1, &session->error)
+                                             : MARGIN_ERROR_MEMORY;
+    for (int64_t j = 0; status >= 0 && j < inputs; j++)
+        p->deviation[j] = isfinite(s[j].deviation) ? s[j].deviation : 0;
+    free(s);
+    return status;
+}
+
+/* Statistics are taken where there are any; where not, that is no reason not to draw. */
+static margin_status take_statistics(cli_session *session, const margin_table *table,
+                                     coefficient_picture *p, margin_statistics_result *result) {
+    const margin_data data = margin_table_data(table);
+    margin_statistics_options options = {.size = sizeof options};
+    margin_status status;
+    if (cli_confidence(session->arguments, &options.confidence)) return MARGIN_ERROR_ARGUMENT;
+    status =
+        margin_statistics(session->context, p->model, &data, &options, result, &session->error);
+    if (status >= 0)
+        p->statistics = result;
+    else if (status == MARGIN_ERROR_DATA || status == MARGIN_ERROR_ARGUMENT)
+        cli_note(session, "no intervals: %s", session->error.text);
+    else
+        return status;
+    return MARGIN_OK;
+}
+
+int plot_coefficients(cli_session *session, picture_kind kind, const margin_model *model,
+                      const margin_table *table) {
+    coefficient_picture p = {.model = model};
+    margin_statistics_result result = {0};
+    double confidence;
+    if (cli_confidence(session->arguments, &confidence)) return EXIT_USAGE;
+    if (margin_model_score_count(model) == 0 || !margin_model_weights(model, 0)) {
+        fputs("margin: the model is not linear: it has no coefficients to draw\n", stderr);
+        return EXIT_BAD_INPUT;
+    }
+    p.columns = margin_model_features(model, &p.count);
+    p.functions = margin_model_score_count(model);
+    p.functions = p.functions < PICTURE_COLOURS ? p.functions : PICTURE_COLOURS;
+    p.shown = malloc((size_t)p.count * sizeof *p.shown);
+    int code = p.shown ? EXIT_DONE : picture_out_of_memory();
+    margin_status status = MARGIN_OK;
+    if (!code && table) status = measure_columns(session, table, &p);
+    if (!code && table && status >= 0) status = take_statistics(session, table, &p, &result);
+    if (!code)
+        code = status < 0 ? cli_failed(session, status) : draw_coefficients(session, kind, &p);
+    margin_statistics_free(&result);
+    free(p.shown);
+    free(p.deviation);
+    return code;
+}
+
+/* ---- residuals ------------------------------------------------------------------------------- */
+
+enum { MOST_POINTS = 5000 };
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct {
+    int64_t rows; /* with a prediction and a target */
+    double *fitted, *residual;
+    double deviation; /* of the residuals about 0 */
+} residual_picture;
+
+static void fitted_points(cli_text *script, const residual_picture *p) {
+    const int64_t step = (p->rows + MOST_POINTS - 1) / MOST_POINTS;
+    for (int64_t i = 0; i < p->rows; i += step)
+        picture_point(script, p->fitted[i], p->residual[i]);
+    text_puts(script, "e\n");
+}
+
+/* Means of the residuals over twenty equal shares of the rows by fitted value: where they leave 0
+ * the function is not straight. */
+static int mean_points(cli_text *script, const residual_picture *p) {
+    enum { SHARES = 20, LEAST = 10 };
+    const int64_t shares = p->rows / LEAST < SHARES ? p->rows / LEAST : SHARES;
+    double(*pairs)[2] = malloc((size_t)p->rows * sizeof *pairs);
+    if (!pairs) return picture_out_of_memory();
+    for (int64_t i = 0; i < p->rows; i++) {
+        pairs[i][0] = p->fitted[i];
+        pairs[i][1] = p->residual[i];
+    }
+    qsort(pairs, (size_t)p->rows, sizeof *pairs, ascending);
+    for (int64_t s = 0; s < shares; s++) {
+        const int64_t first = s * p->rows / shares, last = (s + 1) * p->rows / shares;
+        double x = 0, y = 0;
+        for (int64_t i = first; i < last; i++) {
+            x += pairs[i][0];
+            y += pairs[i][1];
+        }
+        picture_point(script, x / (double)(last - first), y / (double)(last - first));
+    }
+    text_puts(script, "e\n");
+    free(pairs);
+    return EXIT_DONE;
+}
+
+/* "probability value" of the sorted residuals over their deviation; gnuplot has the quantiles. */
+static void quantile_points(cli_text *script, residual_picture *p) {
+    const int64_t step = (p->rows + MOST_POINTS - 1) / MOST_POINTS;
+    qsort(p->residual, (size_t)p->rows, sizeof *p->residual, ascending);
+    for (int64_t i = 0; i < p->rows; i += step) {
+        const bool near_end = i < 100 * step || i > p->rows - 100 * step;
+        for (int64_t k = i; k < p->rows && k < (near_end ? i + step : i + 1); k++)
+            picture_point(script, ((double)k + 0.5) / (double)p->rows,
+                          p->residual[k] / p->deviation);
+    }
+    text_puts(script, "e\n");
+}
+
+static int residual_script(cli_session *session, picture_kind kind, const margin_model *model,
+                           residual_picture *p) {
+    cli_text script = {0};
+    const bool image = kind != PICTURE_TERMINAL, quantiles = image && p->deviation > 0;
+    int code = picture_begin(session->arguments, kind, "", &script);
+    const char *point = p->rows > 500 ? "pt 7 ps 0.35" : "pt 7 ps 0.7";
+    const char *title =
+        session->arguments->title ? session->arguments->title : margin_model_spec(model);
+    if (code) {
+        text_free(&script);
+        return code;
+    }
+    picture_axes(&script, kind);
+    text_puts(&script, "unset title\n");
+    if (quantiles) {
+        text_puts(&script, "set multiplot layout 1,2 title ");
+        picture_string(&script, title);
+        text_puts(&script, "\n");
+    } else {
+        text_puts(&script, "set title ");
+        picture_string(&script, title);
+        text_puts(&script, "\n");
+    }
+    text_puts(&script, "set xlabel 'fitted value'\nset ylabel 'residual (target - fitted)'\n"
+                       "set offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n");
+    if (image)
+        text_printf(&script,
+                    "plot 0 lc rgb '#000000' lw 1 notitle, '-' with points %s lc rgb '#0072B2' "
+                    "title 'rows', '-' with lines lw 2 lc rgb '#D55E00' title 'mean'\n",
+                    point);
+    else
+        text_puts(&script, "plot '-' with points pt 'o' title 'rows', '-' with points pt '#' title "
+                           "'mean'\n");
+    fitted_points(&script, p);
+    code = mean_points(&script, p);
+    if (quantiles) {
+        text_printf(&script,
+                    "set xlabel 'normal quantile'\nset ylabel 'residual / deviation'\n"
+                    "plot x lc rgb '#000000' lw 1 title 'normal', '-' using "
+                    "(invnorm($1)):2 with points %s lc rgb '#0072B2' title 'rows'\n",
+                    point);
+        quantile_points(&script, p);
+        text_puts(&script, "unset multiplot\n");
+    }
+    if (!code) return picture_finish(session, &script);
+    text_free(&script);
+    return code;
+}
+
+/* Predictions and targets of the rows that have both, and a weight. */
+static margin_status find_residuals(cli_session *session, const margin_model *model,
+                                    const margin_data *data, residual_picture *p) {
+    const double *y = data->y.values, *weights = data->weights.values;
+    double squares = 0;
+    margin_status status = margin_predict_parallel(
+        session->context, model, &data->x, MARGIN_OUTPUT_VALUES, p->fitted, &session->error);
+    for (int64_t i = 0; status >= 0 && i < data->x.rows; i++) {
+        const double residual = y[i] - p->fitted[i];
+        if (isnan(residual) || (weights && !(weights[i] > 0))) continue;
+        p->fitted[p->rows] = p->fitted[i];
+        p->residual[p->rows++] = residual;
+        squares += residual * residual;
+    }
+    p->deviation = p->rows > 0 ? sqrt(squares / (double)p->rows) : 0;
+    return status;
+}
+
+int plot_residuals(cli_session *session, picture_kind kind, const margin_model *model,
+                   const margin_table *table) {
+    const margin_data data = margin_table_data(table);
+    const size_t rows = (size_t)(data.x.rows > 0 ? data.x.rows : 1);
+    residual_picture p = {0};
+    int code;
+    if (margin_model_task(model) != MARGIN_REGRESS) {
+        fputs("margin: residuals are those of a regression; for classes there are roc and "
+              "reliability\n",
+              stderr);
+        return EXIT_BAD_INPUT;
+    }
+    p.fitted = malloc(rows * sizeof *p.fitted);
+    p.residual = malloc(rows * sizeof *p.residual);
+    if (!p.fitted || !p.residual) {
+        code = picture_out_of_memory();
+    } else {
+        const margin_status status = find_residuals(session, model, &data, &p);
+        code = status < 0 ? cli_failed(session, status) : residual_script(session, kind, model, &p);
+    }
+    free(p.fitted);
+    free(p.residual);
+    return code;
+}
