@@ -1,9 +1,10 @@
-/* Times learners with an L1 penalty on a file; bench_l1.py calls it in turn with its peers.
+/* Times fits of a spec on a file: the program of bench_l1, bench_logistic and bench_sparse, whose .py
+ * files call it in turn with their peers.
  *
- *   bench_l1 SPEC DATA LABELS|- f64|f32 THREADS REPEATS [WEIGHTS]
+ *   bench_NAME SPEC DATA LABELS|- f64|f32 THREADS REPEATS [WEIGHTS]
  *
- * One line per fit: seconds, objective, gap, steps, intercept. WEIGHTS: file for the weights
- * and the intercept of the last fit, one number a line. */
+ * One line per fit: seconds, objective, gap, steps, intercept. WEIGHTS: file for the last fit,
+ * one number a line: for each score function its weights and its intercept. */
 #define _POSIX_C_SOURCE 200809L
 #include <margin/margin.h>
 
@@ -28,9 +29,11 @@ static int write_weights(const char *path, const margin_model *model) {
     FILE *file = fopen(path, "w");
     if (!file) return 1;
     margin_model_features(model, &columns);
-    for (int64_t j = 0; j < columns; j++)
-        fprintf(file, "%.17g\n", margin_model_weights(model, 0)[j]);
-    fprintf(file, "%.17g\n", margin_model_intercept(model, 0));
+    for (int64_t f = 0; f < margin_model_score_count(model); f++) {
+        for (int64_t j = 0; j < columns; j++)
+            fprintf(file, "%.17g\n", margin_model_weights(model, f)[j]);
+        fprintf(file, "%.17g\n", margin_model_intercept(model, f));
+    }
     return fclose(file) != 0;
 }
 
@@ -76,7 +79,7 @@ int main(int count, char **words) {
     margin_context *context = NULL;
     margin_error error;
     if (count < 7 || count > 8) {
-        fprintf(stderr, "see the first lines of bench_l1.c\n");
+        fprintf(stderr, "see the first lines of bench_fit.c\n");
         return 1;
     }
     words++; /* now the numbers are those of the list above */
