@@ -4,7 +4,8 @@
 usage: bench_l1.py BENCH_L1 [--rows N] [--repeats N]
 
 Both sides get the same dense data and fit in turn; medians of whole fits, margin with all cores.
-liblinear and saga use one thread. The objectives are computed here, from the weights of each side.
+liblinear and saga use one thread. The objectives are computed here, from the weights of each side;
+the penalties are named as the peers do (C_peer = 2 C, alpha_peer = lambda / 2).
 """
 import argparse
 import statistics
@@ -68,7 +69,7 @@ def main():
         np.save(folder / 'y.npy', y)
         for solver in ('liblinear', 'saga'):
             model = LogisticRegression(C=0.01, l1_ratio=1, solver=solver, max_iter=200)
-            row(f'logistic C=0.01 {a.rows} x 100', a.program, 'logistic(C=0.01, l1_ratio=1)',
+            row(f'logistic C=0.01 {a.rows} x 100', a.program, 'logistic(C=0.005, l1_ratio=1)',
                 folder, solver, model, x, y, lambda *p: logistic(*p, 0.01), a.repeats)
         x = rng.standard_normal((a.rows // 10, 1000))
         x[:, 1:] += 0.5 * x[:, :-1]
@@ -78,7 +79,7 @@ def main():
         np.save(folder / 'x.npy', x)
         np.save(folder / 'y.npy', y)
         for penalty in (0.1, 0.01):
-            row(f'lasso lambda={penalty} {len(x)} x 1000', a.program, f'lasso(lambda={penalty})',
+            row(f'lasso lambda={penalty} {len(x)} x 1000', a.program, f'lasso(lambda={2 * penalty})',
                 folder, 'Lasso', Lasso(alpha=penalty, tol=1e-6), x, y,
                 lambda *p, penalty=penalty: lasso(*p, penalty), a.repeats)
 
