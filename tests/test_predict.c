@@ -367,13 +367,55 @@ static void test_cancelled(void **state) {
     margin_context_resume(f->context);
 }
 
+/* Weights times features, plus the intercept, are the scores. */
+static void test_features(void **state) {
+    fixture *f = *state;
+    margin_error error;
+    for (int n = 0; n < SPECS; n++) {
+        const margin_model *model = f->models[n];
+        if (!margin_model_weights(model, 0)) continue;
+        for (int layout = DENSE_F64; layout <= CSR_F64_I32_I64; layout++) {
+            const margin_data data = sample_data(f->s, layout);
+            int64_t columns;
+            margin_model_features(model, &columns);
+            const int64_t functions = margin_model_score_count(model);
+            double *features = malloc((size_t)(data.x.rows * columns) * sizeof *features);
+            double *scores = malloc((size_t)(data.x.rows * functions) * sizeof *scores);
+            assert_int_equal(margin_model_transform(f->context, model, &data.x, features, &error),
+                             MARGIN_OK);
+            assert_int_equal(margin_scores(model, &data.x, scores, &error), MARGIN_OK);
+            for (int64_t i = 0; i < data.x.rows * functions; i++) {
+                double sum = margin_model_intercept(model, i % functions), size = fabs(sum);
+                for (int64_t j = 0; j < columns; j++) {
+                    const double part = margin_model_weights(model, i % functions)[j] *
+                                        features[i / functions * columns + j];
+                    sum += part;
+                    size += fabs(part);
+                }
+                if (!isnan(scores[i])) assert_true(fabs(sum - scores[i]) <= 1e-12 * size);
+            }
+            free(features);
+            free(scores);
+        }
+    }
+    margin_matrix narrow = margin_dense_f64((const double[]){1, 2}, 1, 2, 2);
+    double out[8];
+    assert_int_equal(margin_model_transform(f->context, f->models[0], &narrow, out, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_int_equal(margin_model_transform(NULL, f->models[0], &narrow, out, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    const margin_data data = sample_data(f->s, DENSE_F64);
+    assert_int_equal(margin_model_transform(f->context, f->models[0], &data.x, NULL, &error),
+                     MARGIN_ERROR_ARGUMENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_and_batches), cmocka_unit_test(test_layouts_agree),
         cmocka_unit_test(test_selected_rows),    cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_shapes),           cmocka_unit_test(test_hostile_sparse_rows),
         cmocka_unit_test(test_scratch),          cmocka_unit_test(test_concurrent),
-        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_cancelled),        cmocka_unit_test(test_features),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -243,6 +243,9 @@ static void test_set_errors(void **state) {
         {"perceptron(rate={0.1..1 lin nan})", 28, "2 or more"},
         {"perceptron(rate={0.1..1 lin inf})", 16, "a set has at most 10000 values"},
         {"perceptron(sigma={1..2 log 1000000000})", 17, "a set has at most 10000 values"},
+        {"perceptron(passes={5..2})", 18, "from a lower to a higher number; 5..2 does not"},
+        {"perceptron(passes={1..20000})", 18, "a set has at most 10000 values"},
+        {"perceptron(passes={0..5})", 19, "0"},
         {"perceptron(rate={1..0.1 lin 3})", 16, "from a lower to a higher number; 1..0.1 does not"},
         {"perceptron(rate={0.5..0.5 lin 3})", 16, "from a lower to a higher number"},
         {"perceptron(rate={0.1..2 lin 3})", 22, "above 0 and at most 1, not 2"},
@@ -342,6 +345,30 @@ static void test_variants(void **state) {
     margin_spec_free(spec);
 }
 
+static void test_whole_range(void **state) {
+    (void)state;
+    margin_spec *spec = parse("perceptron(passes={3..6})"), *variant = NULL;
+    margin_error error;
+    assert_int_equal(margin_spec_variants(spec), 4);
+    assert_string_equal(margin_spec_text(spec), "perceptron(passes={3..6 lin 4})");
+    for (int64_t k = 0; k < 4; k++) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "perceptron(passes=%lld)", (long long)k + 3);
+        assert_variant(spec, k, expected);
+        assert_int_equal(margin_spec_variant(spec, k, &variant, &error), MARGIN_OK);
+        assert_string_equal(margin_spec_text(variant), expected);
+        margin_spec_free(variant);
+    }
+    variant = NULL;
+    assert_int_equal(margin_spec_variant(spec, 4, &variant, &error), MARGIN_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.text, "4 specs"));
+    assert_int_equal(margin_spec_variant(spec, -1, &variant, &error), MARGIN_ERROR_ARGUMENT);
+    assert_int_equal(margin_spec_variant(NULL, 0, &variant, &error), MARGIN_ERROR_ARGUMENT);
+    assert_int_equal(margin_spec_variant(spec, 0, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    assert_null(variant);
+    margin_spec_free(spec);
+}
+
 static double range_at(const char *set, int64_t k) {
     char text[200];
     snprintf(text, sizeof text, "perceptron(coef0=%s)", set);
@@ -420,17 +447,12 @@ static void test_outlives_context(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical_text),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_grammar_errors),
-        cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_value_errors),
-        cmocka_unit_test(test_set_errors),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_canonical_text),   cmocka_unit_test(test_values),
+        cmocka_unit_test(test_grammar_errors),   cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_value_errors),     cmocka_unit_test(test_set_errors),
+        cmocka_unit_test(test_limits),           cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_variants),         cmocka_unit_test(test_whole_range),
+        cmocka_unit_test(test_ranges),           cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_outlives_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,6 +201,13 @@ MARGIN_API void margin_model_score_classes(const margin_model *model, int64_t sc
 MARGIN_API const double *margin_model_weights(const margin_model *model, int64_t score);
 MARGIN_API double margin_model_intercept(const margin_model *model, int64_t score);
 MARGIN_API const margin_column *margin_model_features(const margin_model *model, int64_t *count);
+/* rows x features: what margin_model_features stand for at each row of x, NaN where a stage cannot
+ * tell. On the calling thread. */
+MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *context,
+                                                               const margin_model *model,
+                                                               const margin_matrix *x,
+                                                               double *features,
+                                                               margin_error *error);
 
 /* Dual forms: for one score function the training rows (0-based, of the data given to fit) that
  * took part, their coefficients alpha >= 0, the signs y (+1, -1) and update counts. Returns the

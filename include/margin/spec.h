@@ -6,6 +6,7 @@
  *   option    = name "=" ( value | set )
  *   value     = word | number | "quoted text" | 'quoted text'
  *   set       = "{" value { "," value } "}" | "{" low ".." high ( "log" | "lin" ) count "}"
+ *             | "{" low ".." high "}"           each whole number from low to high
  *
  * White space is free. A word is made of letters, digits and _ - + . (not two points in a row); in
  * quoted text \" \' and \\ stand for the second character. Examples:
@@ -39,6 +40,12 @@ MARGIN_API const char *margin_spec_text(const margin_spec *spec);
 /* How many specs the sets in it stand for (1: none). margin_fit refuses more than 1. A set with one
  * value is that value. Limits: 10000 values in a set, 10^9 variants, 1 MiB of text. */
 MARGIN_API int64_t margin_spec_variants(const margin_spec *spec);
+
+/* The spec without sets that number `index` (from 0, the last set varies fastest) stands for.
+ * ARGUMENT if there is no such number. */
+MARGIN_API MARGIN_CHECKED margin_status margin_spec_variant(const margin_spec *spec, int64_t index,
+                                                            margin_spec **variant,
+                                                            margin_error *error);
 
 /* ---- Catalogue ---------------------------------------------------------------------------------
  * Constant data: the single source of argument checks, help, man page, completion and reference

@@ -1,4 +1,4 @@
-/* Sets of values to search over: {a,b,c} and {low..high log|lin count}. */
+/* Sets of values to search over: {a,b,c}, {low..high log|lin count} and {low..high}. */
 #include "base/number_text.h"
 #include "model/spec_parser.h"
 
@@ -163,7 +163,16 @@ static margin_status check_bounds(const mg_parser *p, const place *at, const mg_
     return MARGIN_OK;
 }
 
-/* {low..high log|lin count}; low is already read, the token is "..". */
+/* {low..high} of whole numbers: each of them. */
+static margin_status count_each(mg_parser *p, const place *at, mg_spec_set *set) {
+    MG_TRY(check_bounds(p, at, set));
+    if (set->high - set->low >= MG_SPEC_MAX_SET) return fail_large(p, at);
+    set->count = (int64_t)(set->high - set->low) + 1;
+    return MARGIN_OK;
+}
+
+/* {low..high log|lin count} or, of whole numbers, {low..high}; low is already read, the token is
+ * "..". */
 static margin_status parse_range(mg_parser *p, int option, const place *at,
                                  const mg_option_value *low, mg_spec_set *set) {
     mg_option_value high;
@@ -178,6 +187,8 @@ static margin_status parse_range(mg_parser *p, int option, const place *at,
                             at->option->name);
     set->low = low->number;
     set->high = high.number;
+    if (mg_parser_at(p, '}') && at->option->type == MARGIN_OPTION_INTEGER)
+        return count_each(p, at, set);
     set->logarithmic = token_is(p, "log");
     if (!set->logarithmic && !token_is(p, "lin"))
         return mg_fail_spec(p->error, p->token.position,
@@ -234,4 +245,14 @@ margin_status mg_spec_variant(const margin_spec *spec, int64_t index, margin_spe
                     : mg_spec_parse(spec->heap, text.data, variant, error);
     mg_text_free(&text);
     return status;
+}
+
+margin_status margin_spec_variant(const margin_spec *spec, int64_t index, margin_spec **variant,
+                                  margin_error *error) {
+    MG_REQUIRE(spec && variant, error, MARGIN_ERROR_ARGUMENT, "%s is NULL",
+               spec ? "the place for the variant" : "the spec");
+    MG_REQUIRE(index >= 0 && index < spec->variants, error, MARGIN_ERROR_ARGUMENT,
+               "the spec stands for %lld specs, and there is no number %lld of them (from 0)",
+               (long long)spec->variants, (long long)index);
+    return mg_spec_variant(spec, index, variant, error);
 }
