@@ -75,7 +75,7 @@ const cli_option cli_options[] = {
     {"--threads", 't', "N", USES_ALL,
      "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
      FIELD(threads)},
-    {"--seed", 0, "N", " fit ", "seed of every random choice (default 0)", NULL, KIND_COUNT,
+    {"--seed", 0, "N", " fit plot ", "seed of every random choice (default 0)", NULL, KIND_COUNT,
      FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
      FIELD(memory)},

@@ -14,6 +14,9 @@ extern char **environ;
 const char *const picture_colours[PICTURE_COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                       "#E69F00", "#56B4E9", "#F0E442", "#000000"};
 
+const char *const picture_pale_colours[PICTURE_COLOURS] = {
+    "#B3D5E8", "#F3CFB3", "#B3E2D5", "#F0D7E5", "#F8E2B3", "#CDE8F7", "#FBF8C6", "#B3B3B3"};
+
 static bool ends_with(const char *text, const char *ending) {
     size_t length = strlen(text), tail = strlen(ending);
     return length >= tail && !strcmp(text + length - tail, ending);
@@ -64,7 +67,7 @@ int picture_begin(const cli_arguments *arguments, picture_kind kind, const char 
         text_puts(script, "set terminal dumb size 100,36 noenhanced\n");
     text_puts(script, "set title ");
     picture_string(script, arguments->title ? arguments->title : title);
-    text_puts(script, "\nset key outside center top horizontal\n");
+    text_puts(script, "\nset key outside center top horizontal Left reverse\n");
     return EXIT_DONE;
 }
 

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* picture_colours mixed with white, for regions under the samples. */
-static const char *const pale_colours[PICTURE_COLOURS] = {
-    "#B3D5E8", "#F3CFB3", "#B3E2D5", "#F0D7E5", "#F8E2B3", "#CDE8F7", "#FBF8C6", "#B3B3B3"};
-
 /* ---- trace --------------------------------------------------------------------------------------
  */
 
@@ -127,33 +123,11 @@ typedef struct {
 } boundary;
 
 static int choose_axes(const cli_arguments *a, boundary *b) {
-    b->axis[0] = 0;
-    b->axis[1] = 1;
     if (b->column_count < 2) {
         fputs("margin: a boundary needs a model over at least two columns\n", stderr);
         return EXIT_BAD_INPUT;
     }
-    if (!a->columns) return EXIT_DONE;
-    const char *comma = strchr(a->columns, ',');
-    for (int k = 0; comma && k < 2; k++) {
-        const char *word = k ? comma + 1 : a->columns;
-        size_t length = k ? strlen(word) : (size_t)(comma - a->columns);
-        double number;
-        b->axis[k] = -1;
-        for (int64_t j = 0; j < b->column_count; j++)
-            if (strlen(b->columns[j].name) == length && !memcmp(b->columns[j].name, word, length))
-                b->axis[k] = j;
-        if (b->axis[k] < 0 && margin_number_parse_f64(word, length, &number) && number >= 1 &&
-            number <= (double)b->column_count)
-            b->axis[k] = (int64_t)number - 1;
-        if (b->axis[k] < 0)
-            return cli_usage_error(cli_find_command("plot"), "the model has no column '%.*s'",
-                                   (int)length, word);
-    }
-    if (!comma || b->axis[0] == b->axis[1])
-        return cli_usage_error(cli_find_command("plot"),
-                               "--columns takes two different columns, not '%s'", a->columns);
-    return EXIT_DONE;
+    return picture_columns(a, b->columns, b->column_count, 2, b->axis);
 }
 
 /* Ranges of the two axes with a little room, and what the other columns are held at: mean or most
@@ -247,7 +221,7 @@ static void boundary_script(cli_text *script, const boundary *b, picture_kind ki
         text_printf(script, "%lld defined (", (long long)classes);
         for (int64_t k = 0; k < classes; k++)
             text_printf(script, "%s%lld '%s'", k ? ", " : "", (long long)k,
-                        pale_colours[k % PICTURE_COLOURS]);
+                        picture_pale_colours[k % PICTURE_COLOURS]);
         text_printf(script, ")\nset cbrange [0:%lld]\nplot '-' using 1:2:3 with image notitle",
                     (long long)(classes > 1 ? classes - 1 : 1));
     } else {
@@ -418,7 +392,9 @@ typedef struct plot_kind {
 
 static const plot_kind kinds[] = {
     {"boundary", plot_boundary, NEEDS_TABLE, false},
+    {"clusters", plot_clusters, NEEDS_TABLE, false},
     {"coefficients", plot_coefficients, MAY_HAVE_TABLE, true},
+    {"fit", plot_fit, NEEDS_TABLE, true},
     {"margins", plot_margins, NEEDS_TABLE, true},
     {"reliability", plot_reliability, NEEDS_TABLE, true},
     {"residuals", plot_residuals, NEEDS_TABLE, true},
@@ -426,7 +402,7 @@ static const plot_kind kinds[] = {
 };
 
 const char cli_plot_kinds[] =
-    "trace kdtree boundary coefficients margins reliability residuals roc";
+    "trace kdtree elbow boundary clusters coefficients fit margins reliability residuals roc";
 
 static int plot_model(cli_session *session, picture_kind kind, const plot_kind *plot) {
     margin_model *model = NULL;
@@ -451,6 +427,12 @@ static int plot(cli_session *session, picture_kind kind) {
     const bool one_file = !strcmp(what, "trace") || !strcmp(what, "kdtree");
     if (one_file && a->word_count > 2)
         return cli_usage_error(cli_find_command("plot"), "'%s' is one word too many", a->words[2]);
+    if (a->seed != 0 && strcmp(what, "elbow") != 0)
+        return cli_usage_error(cli_find_command("plot"),
+                               "--seed is for 'margin plot elbow', which trains; margin plot %s "
+                               "draws what there is",
+                               what);
+    if (!strcmp(what, "elbow")) return plot_elbow(session, kind);
     if (one_file) return what[0] == 't' ? plot_trace(session, kind) : plot_kdtree(session, kind);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (!strcmp(what, kinds[k].name)) return plot_model(session, kind, &kinds[k]);

@@ -53,10 +53,14 @@ const cli_command cli_commands[] = {
      "generalised cross-validation, and the gap that proves it. With -o the best is trained and "
      "saved.",
      2, 2, run_path},
-    {"plot", "trace FILE | kdtree DATA | KIND MODEL DATA [-o FILE.svg|FILE.png]",
+    {"plot", "trace FILE | kdtree DATA | elbow SPEC DATA | KIND MODEL DATA [-o FILE.svg|FILE.png]",
      "draw a trace, or what a model does",
      "trace: loss and misclassified rows over the steps. kdtree: the cells of a tree over two "
-     "columns. KIND: boundary (regions of two columns), "
+     "columns. elbow: inertia and silhouette over the numbers of clusters, as a table too: "
+     "'kmeans(k={1..10})'. "
+     "KIND: boundary (regions of two columns), clusters (their rows over two columns, with "
+     "centres), fit "
+     "(the curve of a regression over one column, and the weighted functions it is the sum of), "
      "margins (histogram), coefficients (with intervals, where DATA are given and there are "
      "standard errors), residuals (over the fitted values, and against normal quantiles), roc, "
      "reliability (how often what is said to have probability p happens). Pictures are drawn by "

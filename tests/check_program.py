@@ -410,6 +410,63 @@ def paths(d):
     refuses(1, 'path', 'ridge')
 
 
+def clusters_and_curves(d, model, line, logistic):
+    """Pictures of clusters, of the number of clusters, and of regressions over one column."""
+    cars, iris, points = examples / 'cars.csv', examples / 'iris.csv', examples / 'points.csv'
+    flat, deep, round_, curve, powers = (d / f'{name}.margin' for name in ('flat', 'deep', 'round', 'curve', 'powers'))
+    run('fit', 'standardize | kmeans(k=3)', cars, '--target', '', '-o', flat)
+    run('fit', 'standardize | kmeans(k=3)', iris, '--target', 'species', '-o', deep)
+    run('fit', 'normalize | kmeans(k=3)', iris, '--target', 'species', '-o', round_)
+    run('fit', 'rbf(centres=9, pick=even) | ridge(alpha=0.1)', cars, '-o', curve)
+    run('fit', 'minmax | poly(degree=3) | ridge(alpha=0.1)', cars, '-o', powers)
+    for words, says in ((['clusters', deep, iris], 'two of 4 columns'), (['clusters', deep, iris, '--columns', 'petal_length,4'], 'petal_width'),
+                        (['clusters', round_, iris], 'as the stages make them'), (['clusters', flat, cars], 'centres'),
+                        (['fit', line, cars], 'least-squares'), (['fit', curve, cars], 'weight x function'), (['fit', powers, cars], 'speed^3'),
+                        (['elbow', 'kmeans(k={1..4})', cars, '--target', '', '--seed', '3'], 'silhouette (right)')):
+        p = run('plot', *words, '-o', d / 'p.svg')
+        expect(p.returncode == 0 and says in (d / 'p.svg').read_text(), f'plot {words[0]} says {says}: {p.stderr}')
+        p = run('plot', *words)
+        expect(p.returncode == 0 and len(p.stdout) > 500, f'plot {words[0]} in the terminal: {p.stderr}')
+    text = run('plot', 'elbow', 'kmeans(k={1..4})', cars, '--target', '', '-o', d / 'p.svg').stdout
+    rows = [line.replace('*', ' ').split() for line in text.splitlines()[1:5]]
+    fits = [answer('fit', f'kmeans(k={k})', cars, '--target', '') for k in range(1, 5)]
+    expect([r[0] for r in rows] == ['1', '2', '3', '4'] and all(abs(float(r[1]) / f['objective'] - 1) < 1e-5 for r, f in zip(rows, fits)),
+           f'the table of an elbow holds what fit says: {text}')
+    # a centre is the mean of its rows, in the units of the columns
+    script = d / 'gnuplot'
+    script.write_text(f'#!/bin/sh\ncat > {d}/script\n')
+    script.chmod(0o755)
+    subprocess.run([program, 'plot', 'clusters', str(flat), str(cars)], env={'PATH': f'{d}:{os.environ["PATH"]}'}, capture_output=True)
+    lines = (d / 'script').read_text().split('plot ', 1)[1].splitlines()[1:]
+    blocks = ['']
+    for line_ in lines:
+        blocks = blocks + [''] if line_ == 'e' else blocks[:-1] + [blocks[-1] + line_ + '\n']
+    parts = [[tuple(map(float, row.split()[:2])) for row in block.splitlines()] for block in blocks if block]
+    means = [(sum(x for x, _ in part) / len(part), sum(y for _, y in part) / len(part)) for part in parts[:3]]
+    expect(sum(map(len, parts[:3])) == 50 and all(abs(a - b) < 1e-9 * 100 for m, c in zip(means, parts[3]) for a, b in zip(m, c)),
+           f'centres lie at the means of their rows: {means} {parts[3:]}')
+    script.unlink()
+    refuses(2, 'plot', 'clusters', line, cars, says=('kmeans', 'boundary'))
+    refuses(1, 'plot', 'clusters', deep, iris, '--columns', 'petal_length,petal', says=("'petal'",))
+    refuses(1, 'plot', 'clusters', deep, iris, '--columns', '1,1', says=('two different columns',))
+    run('fit', 'kmeans(k=2)', cars, '--target', 'dist', '-o', d / 'one.margin')
+    refuses(2, 'plot', 'clusters', d / 'one.margin', cars, says=('two columns', 'has one'))
+    refuses(2, 'plot', 'fit', logistic, iris, says=('regression', 'boundary'))
+    wide = d / 'wide.csv'
+    wide.write_text('a,b,y\n' + ''.join(f'{i},{i * i % 7},{i + i * i % 5}\n' for i in range(30)))
+    run('fit', 'least-squares', wide, '-o', d / 'wide.margin')
+    refuses(1, 'plot', 'fit', d / 'wide.margin', wide, says=('--columns',))
+    refuses(1, 'plot', 'fit', d / 'wide.margin', wide, '--columns', 'c', says=("'c'",))
+    p = run('plot', 'fit', d / 'wide.margin', wide, '--columns', 'b', '-o', d / 'p.svg')
+    expect(p.returncode == 0 and 'other columns at their means' in (d / 'p.svg').read_text(), f'one of two columns: {p.stderr}')
+    refuses(1, 'plot', 'elbow', 'kmeans', cars, says=('kmeans(k={1..10})',))
+    refuses(1, 'plot', 'elbow', 'ridge(alpha={1,2})', cars, says=('kmeans',))
+    refuses(1, 'plot', 'elbow', 'kmeans(k={2,3}, start={++,sample})', cars, '--target', '', says=('k alone',))
+    refuses(2, 'plot', 'elbow', 'kmeans(k={1..60})', cars, '--target', '', says=('fewer',))
+    refuses(1, 'plot', 'elbow', 'kmeans(k={1..10})', says=('table',))
+    refuses(1, 'plot', 'clusters', deep, says=('table',))
+
+
 def pictures(d):
     model, trace = d / 'picture.margin', d / 'picture.csv'
     run('fit', 'perceptron(order=first)', examples / 'points.csv', '-o', model, '--trace', trace)
@@ -440,6 +497,7 @@ def pictures(d):
     refuses(2, 'plot', 'reliability', model, examples / 'points.csv', says=('probabilities',))
     refuses(1, 'plot', 'roc', logistic, says=('table',))
     refuses(1, 'plot', 'coefficients', line, cars, '--confidence', '2', says=('--confidence',))
+    clusters_and_curves(d, model, line, logistic)
     p = run('plot', 'trace', trace, '--float32')
     expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')
     refuses(1, 'plot', 'trace', trace, trace, says=('one word too many',))

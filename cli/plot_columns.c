@@ -1,0 +1,74 @@
+/* Which columns a picture is drawn over, and what stands in them. */
+#include "cli_gnuplot.h"
+
+#include <math.h>
+#include <string.h>
+
+static int64_t find_column(const margin_column *columns, int64_t count, const char *word,
+                           size_t length) {
+    double number;
+    for (int64_t j = 0; j < count; j++)
+        if (strlen(columns[j].name) == length && !memcmp(columns[j].name, word, length)) return j;
+    if (margin_number_parse_f64(word, length, &number) && number >= 1 && number <= (double)count &&
+        number == floor(number))
+        return (int64_t)number - 1;
+    return -1;
+}
+
+int picture_columns(const cli_arguments *arguments, const margin_column *columns, int64_t count,
+                    int wanted, int64_t *axis) {
+    const cli_command *plot = cli_find_command("plot");
+    const char *given = arguments->columns, *comma = given ? strchr(given, ',') : NULL;
+    for (int k = 0; k < wanted; k++)
+        axis[k] = k;
+    if (!given) return EXIT_DONE;
+    if (wanted == 1) {
+        axis[0] = find_column(columns, count, given, strlen(given));
+        return axis[0] >= 0 ? EXIT_DONE
+                            : cli_usage_error(plot, "there is no column '%s' to draw over", given);
+    }
+    for (int k = 0; comma && k < 2; k++) {
+        const char *word = k ? comma + 1 : given;
+        const size_t length = k ? strlen(word) : (size_t)(comma - given);
+        axis[k] = find_column(columns, count, word, length);
+        if (axis[k] < 0)
+            return cli_usage_error(plot, "there is no column '%.*s' to draw over", (int)length,
+                                   word);
+    }
+    if (!comma || axis[0] == axis[1])
+        return cli_usage_error(plot, "--columns takes two different columns, not '%s'", given);
+    return EXIT_DONE;
+}
+
+double picture_cell(const margin_matrix *x, int64_t row, int64_t column) {
+    const int64_t at = row * x->stride + column;
+    if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[at];
+    return ((const double *)x->values)[at];
+}
+
+void picture_column_range(const margin_matrix *x, int64_t column, double *low, double *high) {
+    *low = HUGE_VAL;
+    *high = -HUGE_VAL;
+    for (int64_t i = 0; i < x->rows; i++) {
+        const double value = picture_cell(x, i, column);
+        if (!isfinite(value)) continue;
+        *low = fmin(*low, value);
+        *high = fmax(*high, value);
+    }
+    if (!(*low <= *high)) *low = *high = 0;
+}
+
+void picture_range(cli_text *script, char axis, double low, double high) {
+    const double room = high > low ? 0.05 * (high - low) : 0.5;
+    text_printf(script, "set %crange [", axis);
+    text_number(script, low - room);
+    text_puts(script, ":");
+    text_number(script, high + room);
+    text_puts(script, "]\n");
+}
+
+void picture_label(cli_text *script, char axis, const char *label) {
+    text_printf(script, "set %clabel ", axis);
+    picture_string(script, label);
+    text_puts(script, "\n");
+}
