@@ -2,6 +2,7 @@
 #include "linear/classes_fit.h"
 
 #include "learn/dual.h"
+#include "linear/classes_descent.h"
 #include "linear/classes_smooth.h"
 #include "linear/crammer_singer.h"
 #include "linear/linear_options.h"
@@ -136,9 +137,14 @@ static margin_status solve(classes_run *run) {
                           .trace = fit->trace,
                           .seed = fit->seed,
                           .error = fit->error};
-    const margin_status status = run->objective.loss == MG_CLASSES_HINGE
-                                     ? mg_crammer_singer(&job, &run->solution)
-                                     : mg_classes_minimise(&job, &run->solution);
+    const mg_linear_options *o = &run->options;
+    margin_status status;
+    if (run->objective.loss == MG_CLASSES_HINGE)
+        status = mg_crammer_singer(&job, &run->solution);
+    else if (mg_is_descent(o->solver))
+        status = mg_classes_descend(&job, &o->descent, o->start_count, o->solver, &run->solution);
+    else
+        status = mg_classes_minimise(&job, &run->solution);
     if (status >= 0) run->solution.status = status;
     return status;
 }
@@ -153,6 +159,9 @@ static margin_status fit_run(classes_run *run, mg_classes_loss loss) {
     MG_TRY(solve(run));
     if (loss == MG_CLASSES_HINGE)
         fill_report(run, "max_k(1[k!=y] + f_k - f_y)", "dual_cd", "walks");
+    else if (mg_is_descent(o->solver))
+        fill_report(run, "(log sum_k exp(f_k) - f_y)", o->solver,
+                    strcmp(o->solver, "gd") == 0 ? "steps" : "passes");
     else
         fill_report(run, "(log sum_k exp(f_k) - f_y)", "lbfgs", "L-BFGS steps");
     MG_TRY(make_hypothesis(run));

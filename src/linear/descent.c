@@ -166,7 +166,8 @@ double mg_descent_bend(const mg_loss *loss) {
 }
 
 /* v becomes the unit vector along it; returns the length. */
-static double normalise(const mg_descent *d, double *v, double *v0) {
+static double normalise(const mg_design *d, double *v, double *v0) {
+    const mg_vector_ops *vectors = mg_vector_ops_for(d->isa);
     double most = fabs(*v0), square;
     for (int64_t j = 0; j < d->columns; j++)
         most = fmax(most, fabs(v[j]));
@@ -174,58 +175,75 @@ static double normalise(const mg_descent *d, double *v, double *v0) {
     for (int64_t j = 0; j < d->columns; j++)
         v[j] /= most;
     *v0 /= most;
-    square = sqrt(d->vectors->square(v, d->columns) + *v0 * *v0);
+    square = sqrt(vectors->square(v, d->columns) + *v0 * *v0);
     for (int64_t j = 0; j < d->columns; j++)
         v[j] /= square;
     *v0 /= square;
     return most * square;
 }
 
-margin_status mg_descent_curvature(mg_descent *d, int64_t passes, double *largest) {
+margin_status mg_curvature_find(const mg_curvature *q, double *largest, int64_t *passes,
+                                margin_error *error) {
     static const double enough = 1e-4;
-    mg_heap *heap = d->design->heap;
-    const double share = mg_descent_bend(d->objective->loss) / d->mass;
-    double *v, *image, v0 = d->objective->intercept ? 1.0 : 0.0, before = 0.0;
+    mg_design *d = q->design;
+    double *v, *image, v0 = q->intercept ? 1.0 : 0.0, before = 0.0;
     margin_status status = MARGIN_OK;
     *largest = 0.0;
-    MG_NEW(heap, v, 2 * d->columns, "the curvature of the loss", d->job->error);
+    MG_NEW(d->heap, v, 2 * d->columns, "the curvature of the loss", error);
     image = v + d->columns;
     for (int64_t j = 0; j < d->columns; j++)
         v[j] = mg_random_normal(0, MG_RANDOM_START, (uint64_t)j);
     normalise(d, v, &v0);
-    for (int64_t pass = 0; pass < passes; pass++) {
+    for (int64_t pass = 0; pass < q->limit; pass++) {
         double total = 0.0;
-        MG_GO(mg_design_product(d->design, NULL, d->samples, d->objective->c, v, v0, image, &total,
-                                d->job->error));
-        d->solution->passes++;
+        MG_GO(mg_design_product(d, NULL, d->samples, q->c, v, v0, image, &total, error));
+        ++*passes;
         for (int64_t j = 0; j < d->columns; j++)
-            v[j] = share * image[j] + d->mu * v[j];
-        v0 = d->objective->intercept ? share * total : 0.0;
+            v[j] = q->share * image[j] + q->mu * v[j];
+        v0 = q->intercept ? q->share * total : 0.0;
         *largest = normalise(d, v, &v0);
         if (!(*largest > 0.0) || !(*largest > before * (1.0 + enough))) break;
         before = *largest;
     }
 done:
-    mg_free(heap, v);
+    mg_free(d->heap, v);
     return status;
+}
+
+margin_status mg_descent_curvature(mg_descent *d, int64_t passes, double *largest) {
+    const mg_curvature q = {.design = d->design,
+                            .c = d->objective->c,
+                            .intercept = d->objective->intercept,
+                            .share = mg_descent_bend(d->objective->loss) / d->mass,
+                            .mu = d->mu,
+                            .limit = passes};
+    return mg_curvature_find(&q, largest, &d->solution->passes, d->job->error);
 }
 
 /* ---- Rate ------------------------------------------------------------------------------------ */
 
-/* With decay = rate x mu the rates are 1/(1/rate + mu t), which a strongly convex J calls for
- * (Bottou, "Large-scale machine learning with stochastic gradient descent", 2010). */
-static double decay_of(const mg_descent *d) {
-    const mg_descent_options *o = &d->job->descent;
-    if (!isnan(o->decay)) return o->decay;
-    if (d->schedule == MG_SCHEDULE_INVERSE && d->mu > 0.0) return d->rate * d->mu;
-    return 1.0;
+static int kind_of(const mg_descent_options *options, double mu, bool noisy) {
+    if (options->schedule != MG_SCHEDULE_AUTO) return options->schedule;
+    if (!noisy) return MG_SCHEDULE_CONSTANT;
+    return mu > 0.0 ? MG_SCHEDULE_INVERSE : MG_SCHEDULE_SQRT;
 }
 
-static int schedule_of(const mg_descent *d) {
-    const int asked = d->job->descent.schedule;
-    if (asked != MG_SCHEDULE_AUTO) return asked;
-    if (!d->noisy) return MG_SCHEDULE_CONSTANT;
-    return d->mu > 0.0 ? MG_SCHEDULE_INVERSE : MG_SCHEDULE_SQRT;
+/* With decay = rate x mu the rates are 1/(1/rate + mu t), which a strongly convex J calls for
+ * (Bottou, "Large-scale machine learning with stochastic gradient descent", 2010). */
+mg_schedule mg_schedule_make(const mg_descent_options *options, double rate, double mu,
+                             bool noisy) {
+    mg_schedule made = {.rate = rate, .decay = 1.0, .kind = kind_of(options, mu, noisy)};
+    if (!isnan(options->decay))
+        made.decay = options->decay;
+    else if (made.kind == MG_SCHEDULE_INVERSE && mu > 0.0)
+        made.decay = rate * mu;
+    return made;
+}
+
+double mg_schedule_rate(const mg_schedule *schedule, int64_t step) {
+    const double slower = 1.0 + schedule->decay * (double)step;
+    if (schedule->kind == MG_SCHEDULE_INVERSE) return schedule->rate / slower;
+    return schedule->kind == MG_SCHEDULE_SQRT ? schedule->rate / sqrt(slower) : schedule->rate;
 }
 
 margin_status mg_descent_choose_rate(mg_descent *d, double rows_curvature, bool noisy) {
@@ -240,16 +258,13 @@ margin_status mg_descent_choose_rate(mg_descent *d, double rows_curvature, bool 
                    "one scale first: standardize | ...");
     }
     const double whole = d->curvature + rows_curvature;
-    d->rate = given ? d->job->descent.rate : whole > 0.0 ? 1.0 / whole : 1.0;
+    const double rate = given ? d->job->descent.rate : whole > 0.0 ? 1.0 / whole : 1.0;
     d->adapts =
         !given && d->objective->loss->smooth && !isfinite(d->objective->loss->curvature_bound);
-    d->schedule = schedule_of(d);
-    d->decay = decay_of(d);
+    d->schedule = mg_schedule_make(&d->job->descent, rate, d->mu, noisy);
     return MARGIN_OK;
 }
 
 double mg_descent_rate(const mg_descent *d, int64_t step) {
-    const double slower = 1.0 + d->decay * (double)step;
-    if (d->schedule == MG_SCHEDULE_INVERSE) return d->rate / slower;
-    return d->schedule == MG_SCHEDULE_SQRT ? d->rate / sqrt(slower) : d->rate;
+    return mg_schedule_rate(&d->schedule, step);
 }

@@ -18,6 +18,29 @@
  *   constant  rate      inverse  rate / (1 + decay t)      sqrt  rate / sqrt(1 + decay t) */
 enum { MG_SCHEDULE_AUTO, MG_SCHEDULE_CONSTANT, MG_SCHEDULE_INVERSE, MG_SCHEDULE_SQRT };
 
+typedef struct mg_schedule {
+    double rate, decay;
+    int kind; /* not AUTO */
+} mg_schedule;
+
+/* What the options leave open is chosen; `rate` is theirs or the solver's, mu = rho / M. noisy:
+ * steps may lead up, so their rates should fall. */
+mg_schedule mg_schedule_make(const mg_descent_options *options, double rate, double mu, bool noisy);
+double mg_schedule_rate(const mg_schedule *schedule, int64_t step);
+
+/* Largest eigenvalue of share x sum c (a, 1)(a, 1)' + mu diag(1, 0), by power iteration: from
+ * below, to about a thousandth. */
+typedef struct mg_curvature {
+    mg_design *design;
+    const double *c; /* samples */
+    bool intercept;  /* false: no 1 behind a */
+    double share, mu;
+    int64_t limit; /* of passes */
+} mg_curvature;
+/* Adds to *passes. CANCELLED, MEMORY. */
+margin_status mg_curvature_find(const mg_curvature *q, double *largest, int64_t *passes,
+                                margin_error *error);
+
 typedef struct mg_descent_point {
     double *w; /* columns */
     double b;
@@ -50,8 +73,7 @@ typedef struct mg_descent {
     double rows_curvature; /* what steps over single rows add to it */
     double
         curvature; /* largest eigenvalue of J's Hessian, or of what stands for it; NAN: unknown */
-    double rate, decay;
-    int schedule;
+    mg_schedule schedule;
     bool noisy;  /* steps may lead up */
     bool adapts; /* the rate is chosen anew in every step */
     /* least squares without a penalty: the gap is the residual of the normal equations */
@@ -81,8 +103,7 @@ margin_status mg_descent_choose_rate(mg_descent *d, double rows_curvature, bool 
 double mg_descent_rate(const mg_descent *d, int64_t step);
 /* Second derivative that stands for the loss in a rate. */
 double mg_descent_bend(const mg_loss *loss);
-/* Largest eigenvalue of sum c bend (a, 1)(a, 1)' / M + mu diag(1, 0), by power iteration: from
- * below, to about a thousandth; at most `passes`. */
+/* mg_curvature_find for J: share = bend / M. */
 margin_status mg_descent_curvature(mg_descent *d, int64_t passes, double *largest);
 
 /* After mg_descent_note: whether the best point is proven to the tolerance. Proofs that cost passes
@@ -92,6 +113,22 @@ margin_status mg_descent_check(mg_descent *d, bool *done);
 margin_status mg_descent_stop(const mg_descent *d);
 /* Fills in the solution with the best point; `ended` as mg_descent_stop gave it. */
 margin_status mg_descent_end(mg_descent *d, margin_status ended);
+
+/* What is said at the end. */
+typedef struct mg_descent_words {
+    margin_status status, ended; /* of the solution; why the steps ended */
+    bool separated;              /* without a penalty, and every row is on its side */
+    bool diverged, noisy, is_default;
+    double gap, rate, value, start_value;
+    double safe; /* mg_descent_safe; NAN: not known */
+    int64_t units, limit;
+    const char *unit_name;
+} mg_descent_words;
+void mg_descent_explain(const mg_descent_words *words, char *why, size_t room);
+/* The rate from which on steps overshoot, to two digits, downwards. */
+double mg_descent_safe(double curvature);
+/* Units without progress after which constant rates are given up. */
+enum { MG_DESCENT_MOST_IDLE = 200 };
 
 /* Moves a number towards 0. */
 MG_INLINE double mg_shrink(double x, double by) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Proofs that cost passes: first after this many units, then at distances that grow by a part. */
-enum { FIRST_CHECK = 8, GROWTH = 4, COLUMNS_PER_PASS = 8, MOST_IDLE = 200 };
+enum { FIRST_CHECK = 8, GROWTH = 4, COLUMNS_PER_PASS = 8 };
 /* As in smooth_proof.c: the gap must also be this small a part of what the columns gain over the
  * best constant. */
 #define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
@@ -118,84 +118,91 @@ margin_status mg_descent_check(mg_descent *d, bool *done) {
 
 margin_status mg_descent_stop(const mg_descent *d) {
     if (d->diverged) return MARGIN_STOPPED_STALLED;
-    if (d->idle > MOST_IDLE && !d->alpha && d->schedule == MG_SCHEDULE_CONSTANT)
+    if (d->idle > MG_DESCENT_MOST_IDLE && !d->alpha && d->schedule.kind == MG_SCHEDULE_CONSTANT)
         return MARGIN_STOPPED_STALLED;
     return mg_stop_check(&d->job->stop, d->units);
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-/* Two digits, downwards. */
 static double round_down(double x) {
     const double unit = pow(10.0, floor(log10(x)) - 1.0);
     return unit > 0.0 && isfinite(unit) ? floor(x / unit) * unit : x;
 }
 
-/* The rate from which on steps overshoot; NAN: the loss has no such rate. */
+double mg_descent_safe(double curvature) {
+    return curvature > 0.0 ? round_down(2.0 / curvature) : (double)NAN;
+}
+
+/* NAN: the loss has no such rate. */
 static margin_status safe_rate(mg_descent *d, double *safe) {
     enum { PASSES = 200 };
     *safe = (double)NAN;
     if (!isfinite(d->objective->loss->curvature_bound) || isnan(d->job->descent.rate))
         return MARGIN_OK;
     MG_TRY(mg_descent_curvature(d, PASSES, &d->curvature));
-    if (d->curvature > 0.0) *safe = round_down(2.0 / (d->curvature + d->rows_curvature));
+    if (d->curvature > 0.0) *safe = mg_descent_safe(d->curvature + d->rows_curvature);
     return MARGIN_OK;
 }
 
-static void explain_rate(const mg_descent *d, double safe) {
-    mg_linear_solution *out = d->solution;
-    const mg_number_text rate = mg_number(d->rate);
-    char safe_text[120] = "";
-    if (!isnan(safe))
-        snprintf(safe_text, sizeof safe_text,
+static void explain_rate(const mg_descent_words *o, char *why, size_t room) {
+    const mg_number_text rate = mg_number(o->rate);
+    char safe[120] = "";
+    if (!isnan(o->safe))
+        snprintf(safe, sizeof safe,
                  "; the largest safe rate is about %s, 2 / the largest curvature",
-                 mg_number(safe).text);
-    if (d->diverged)
-        snprintf(out->why, sizeof out->why,
+                 mg_number(o->safe).text);
+    if (o->diverged)
+        snprintf(why, room,
                  "it diverges: after %lld %s with rate=%s the objective is %s, from %s at the "
                  "start%s; leave rate out, or bring the columns to one scale (standardize | ...); "
                  "kept is the best point seen",
-                 (long long)d->units, d->unit_name, rate.text, mg_number(d->here.value).text,
-                 mg_number(d->start_value).text, safe_text);
+                 (long long)o->units, o->unit_name, rate.text, mg_number(o->value).text,
+                 mg_number(o->start_value).text, safe);
     else
-        snprintf(out->why, sizeof out->why,
+        snprintf(why, room,
                  "steps with rate=%s overshoot%s; leave rate out, or take a smaller one (gap %s "
                  "after %lld %s)",
-                 rate.text, safe_text, mg_number(out->gap).text, (long long)d->units, d->unit_name);
+                 rate.text, safe, mg_number(o->gap).text, (long long)o->units, o->unit_name);
 }
 
-static void explain_end(const mg_descent *d, margin_status ended) {
-    mg_linear_solution *out = d->solution;
-    const mg_number_text gap = mg_number(out->gap);
-    const size_t room = sizeof out->why;
-    if (falls_for_ever(d) && d->here.errors == 0)
-        snprintf(out->why, room,
+static void explain_end(const mg_descent_words *o, char *why, size_t room) {
+    const mg_number_text gap = mg_number(o->gap);
+    if (o->separated)
+        snprintf(why, room,
                  "without a penalty there is no optimum: these weights have every row on its side, "
                  "and the loss falls towards 0 for ever as they grow; give C a finite value");
-    else if (out->status == MARGIN_OK)
-        snprintf(out->why, room, "the gap is proven");
-    else if (ended == MARGIN_STOPPED_ITERATIONS)
-        snprintf(out->why, room,
+    else if (o->status == MARGIN_OK)
+        snprintf(why, room, "the gap is proven");
+    else if (o->ended == MARGIN_STOPPED_ITERATIONS)
+        snprintf(why, room,
                  "the limit of %lld %s%s is reached at a gap of %s: raise max_iter, bring the "
                  "columns to one scale (standardize | ...), or take solver=auto, which needs few "
                  "passes",
-                 (long long)d->limit, d->unit_name,
-                 d->is_default ? " (max_iter was not given)" : "", gap.text);
-    else if (ended == MARGIN_STOPPED_TIME)
-        snprintf(out->why, room,
+                 (long long)o->limit, o->unit_name,
+                 o->is_default ? " (max_iter was not given)" : "", gap.text);
+    else if (o->ended == MARGIN_STOPPED_TIME)
+        snprintf(why, room,
                  "the time limit is reached at a gap of %s after %lld %s; solver=auto is faster",
-                 gap.text, (long long)d->units, d->unit_name);
-    else if (d->noisy)
-        snprintf(out->why, room,
+                 gap.text, (long long)o->units, o->unit_name);
+    else if (o->noisy)
+        snprintf(why, room,
                  "no pass of the last %d came to a better point, at a gap of %s: with a constant "
                  "rate the steps of single rows never settle; take schedule=inverse, a smaller "
                  "rate, or solver=auto",
-                 MOST_IDLE, gap.text);
+                 MG_DESCENT_MOST_IDLE, gap.text);
     else
-        snprintf(out->why, room,
+        snprintf(why, room,
                  "steps no longer change the objective, at a gap of %s: bring the columns to one "
                  "scale (standardize | ...), or take solver=auto",
                  gap.text);
+}
+
+void mg_descent_explain(const mg_descent_words *words, char *why, size_t room) {
+    if (words->status != MARGIN_OK && (words->diverged || words->rate > words->safe))
+        explain_rate(words, why, room);
+    else
+        explain_end(words, why, room);
 }
 
 margin_status mg_descent_end(mg_descent *d, margin_status ended) {
@@ -207,9 +214,20 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     out->status = out->gap <= d->job->tolerance && !separated ? MARGIN_OK : ended;
     if (separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
     if (out->status != MARGIN_OK) MG_TRY(safe_rate(d, &safe));
-    if (out->status != MARGIN_OK && (d->diverged || d->rate > safe))
-        explain_rate(d, safe);
-    else
-        explain_end(d, ended);
+    const mg_descent_words words = {.status = out->status,
+                                    .ended = ended,
+                                    .separated = separated,
+                                    .diverged = d->diverged,
+                                    .noisy = d->noisy,
+                                    .is_default = d->is_default,
+                                    .gap = out->gap,
+                                    .rate = d->schedule.rate,
+                                    .value = d->here.value,
+                                    .start_value = d->start_value,
+                                    .safe = safe,
+                                    .units = d->units,
+                                    .limit = d->limit,
+                                    .unit_name = d->unit_name};
+    mg_descent_explain(&words, out->why, sizeof out->why);
     return out->status;
 }

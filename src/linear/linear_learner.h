@@ -105,7 +105,7 @@ margin_status mg_linear_verify_as(mg_fit *fit, const struct mg_linear_options *o
 #define MG_SOLVERS_DESCENT "|gd|sgd|minibatch"
 #define MG_SOLVERS_DESCENT_HELP                                                                    \
     "; or the textbook's gradient descent: over all rows, row by row, or in batches"
-#define MG_OPTIONS_DESCENT                                                                         \
+#define MG_OPTIONS_DESCENT_STEPS                                                                   \
     {.name = "rate",                                                                               \
      .type = MARGIN_OPTION_NUMBER,                                                                 \
      .low = 0,                                                                                     \
@@ -126,12 +126,13 @@ margin_status mg_linear_verify_as(mg_fit *fit, const struct mg_linear_options *o
          .high = (double)INFINITY,                                                                 \
          .high_open = 1,                                                                           \
          .help = "of the schedule (default: for inverse rate x 2 lambda, else 1)"},                \
-        {.name = "batch",                                                                          \
-         .type = MARGIN_OPTION_INTEGER,                                                            \
-         .low = 1,                                                                                 \
-         .high = 1e9,                                                                              \
-         .default_text = "32",                                                                     \
-         .help = "rows of a step of solver=minibatch"},                                            \
+    {                                                                                              \
+        .name = "batch", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                     \
+        .default_text = "32", .help = "rows of a step of solver=minibatch"                         \
+    }
+
+#define MG_OPTIONS_DESCENT                                                                         \
+    MG_OPTIONS_DESCENT_STEPS,                                                                      \
         {.name = "start_weights",                                                                  \
          .type = MARGIN_OPTION_NUMBERS,                                                            \
          .low = -(double)INFINITY,                                                                 \

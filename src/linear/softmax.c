@@ -6,9 +6,32 @@
 #include <math.h>
 
 static const margin_option options[] = {
-    MG_OPTION_C("1"),   MG_OPTION_ALPHA(NULL), MG_OPTION_LAMBDA,       MG_OPTION_TOL("1e-06"),
-    MG_OPTION_MAX_ITER, MG_OPTION_INTERCEPT,   MG_OPTION_CLASS_WEIGHT,
+    MG_OPTION_C("1"),
+    MG_OPTION_ALPHA(NULL),
+    MG_OPTION_LAMBDA,
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    {.name = "solver",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|lbfgs" MG_SOLVERS_DESCENT,
+     .help = "how: auto is lbfgs, quasi-Newton" MG_SOLVERS_DESCENT_HELP},
+    MG_OPTIONS_DESCENT_STEPS,
+    {.name = "start_weights",
+     .type = MARGIN_OPTION_NUMBERS,
+     .low = -(double)INFINITY,
+     .high = (double)INFINITY,
+     .low_open = 1,
+     .high_open = 1,
+     .help = "solver=gd, sgd, minibatch: where to start, for each class a weight per column as the "
+             "learner sees them, and then, if wanted, an intercept for each class (default zeros)"},
+    MG_OPTION_INTERCEPT,
+    MG_OPTION_CLASS_WEIGHT,
 };
+
+static margin_status softmax_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
+}
 
 static margin_status softmax_fit(mg_fit *fit) {
     return mg_classes_fit(fit, options, MG_LENGTH(options), MG_CLASSES_SOFTMAX, "C", 1.0);
@@ -49,6 +72,7 @@ const mg_learner mg_learner_softmax = {
              .option_count = MG_LENGTH(options)},
     .takes_affine = true,
     .takes_made_rows = true,
+    .check = softmax_check,
     .fit = softmax_fit,
     .verify = softmax_verify,
     .probabilities = softmax_probabilities,

@@ -65,11 +65,11 @@ static bool fits(const mg_descent *d, const mg_descent_point *from, const mg_des
 static margin_status adapting_step(mg_descent *d, mg_descent_point *there) {
     enum { MOST_HALVINGS = 100 };
     static const double growth = 1.5;
-    d->rate *= growth;
-    for (int k = 0; k < MOST_HALVINGS; k++, d->rate /= 2.0) {
-        step_from(d, &d->here, d->rate, there);
+    d->schedule.rate *= growth;
+    for (int k = 0; k < MOST_HALVINGS; k++, d->schedule.rate /= 2.0) {
+        step_from(d, &d->here, d->schedule.rate, there);
         MG_TRY(mg_descent_evaluate(d, there));
-        if (fits(d, &d->here, there, d->rate)) break;
+        if (fits(d, &d->here, there, d->schedule.rate)) break;
     }
     const mg_descent_point here = d->here;
     d->here = *there;
