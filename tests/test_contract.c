@@ -203,8 +203,9 @@ static void test_weights_are_copies(void **state) {
         if (!(e->learner->abilities & MARGIN_CAN_WEIGHTS)) continue;
         if (strstr(e->text, "shuffle") || strstr(e->text, "order=first")) continue;
         if (strstr(e->text, "solver=sgd") || strstr(e->text, "solver=minibatch")) continue;
-        /* these shuffle too; test_dual_cd has them in full */
+        /* these shuffle too; test_dual_cd and test_crammer_singer have them in full */
         if (strstr(e->text, "solver=dual_cd") || strstr(e->text, "loss=hinge")) continue;
+        if (strstr(e->text, "svm(") && strstr(e->text, "multiclass=argmax")) continue;
         double weights[70], labels[140];
         double *copies = malloc((size_t)(140 * s->columns) * sizeof *copies);
         int64_t count = 0;
