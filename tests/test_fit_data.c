@@ -396,6 +396,45 @@ static void test_label_types(void **state) {
     }
 }
 
+/* Labels that a table holds, those that it does not, and both: classes by value, ascending. */
+static void test_labels_near_and_far(void **state) {
+    fixture *f = *state;
+    static const double sets[][3] = {{0, 1, 2},          {-64, 4031, 7},      {-65, 4031, 7},
+                                     {-64, 4032, 7},     {0, 1, 0.5},         {-3e9, -2.5, 1e300},
+                                     {4031, 4030, 4032}, {1e9, 1e9 + 1, 5},   {-0.0, 3, 1},
+                                     {1e-20, 0, 1},      {-1e15, 1 - 1e15, 0}};
+    enum { N = 9000 };
+    double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
+    int64_t *labels = malloc(N * sizeof *labels);
+    for (size_t set = 0; set < sizeof sets / sizeof *sets; set++) {
+        for (int k = 0; k < N; k++) {
+            x[k] = k % 3;
+            y[k] = sets[set][k % 3];
+        }
+        margin_data data = {.x = margin_dense_f64(x, N, 1, 1), .y = margin_values_f64(y, N)};
+        margin_report report;
+        margin_model *model = fit_text(f->context, "naive-bayes(categorical=1)", &data, &report);
+        assert_int_equal(margin_model_class_count(model), 3);
+        assert_true(report.train_accuracy == 1);
+        margin_error error = {0};
+        if (margin_predict(model, &data.x, labels, &error) < 0) fail_msg("%s", error.text);
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                assert_int_equal(labels[a] < labels[b], sets[set][a] < sets[set][b]);
+        margin_report found;
+        y[8765] = 77;
+        assert_int_equal(margin_verify(f->context, model, &data, &found, &error),
+                         MARGIN_ERROR_DATA);
+        assert_contains(error.text, "row 8766 has the label '77'");
+        y[8765] = (double)NAN;
+        fit_refused(f->context, "naive-bayes", &data, MARGIN_ERROR_DATA, "row 8766 has no value");
+        margin_model_free(model);
+    }
+    free(labels);
+    free(y);
+    free(x);
+}
+
 static void test_signed_zero_is_one_label(void **state) {
     fixture *f = *state;
     double labels[60];
@@ -423,6 +462,7 @@ int main(void) {
         cmocka_unit_test(test_order_and_repeats_of_selection),
         cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_label_types),
+        cmocka_unit_test(test_labels_near_and_far),
         cmocka_unit_test(test_signed_zero_is_one_label),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

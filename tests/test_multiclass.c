@@ -86,10 +86,12 @@ static void open_cut(cut *c, margin_context *context, const margin_data *data,
         mg_samples_make(context->heap, data, &c->samples, &error) < 0)
         fail_msg("%s", error.text);
     c->model->task = MARGIN_CLASSIFY;
-    if (mg_target_learn(data, &c->samples, c->model, &error) < 0) fail_msg("%s", error.text);
+    if (mg_target_learn(c->context, data, &c->samples, c->model, &error) < 0)
+        fail_msg("%s", error.text);
     c->staged.x = data->x;
     c->staged.index = c->samples.rows;
-    if (mg_split_make(reduction, data, &c->samples, &c->staged, c->model, &c->split, &error) < 0)
+    if (mg_split_make(c->context, reduction, data, &c->samples, &c->staged, c->model, &c->split,
+                      &error) < 0)
         fail_msg("%s", error.text);
 }
 

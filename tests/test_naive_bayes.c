@@ -525,6 +525,78 @@ static void test_refusals(void **state) {
     mixed_free(&m);
 }
 
+/* Found while counting, in every kind of column, and named as any other learner does. */
+static void test_infinite(void **state) {
+    mixed m = mixed_make(6000, 0.1, 5);
+    const margin_data all = mixed_data(&m);
+    int64_t some[3000];
+    char spec[200], part[120];
+    snprintf(spec, sizeof spec, "naive-bayes(%s)", mixed_options);
+    for (int64_t i = 0; i < 3000; i++)
+        some[i] = 2 * i + 1;
+    for (int j = 0; j < MIXED; j++) {
+        double *cell = &m.x[4321 * MIXED + j], *later = &m.x[5001 * MIXED + (j + 1) % MIXED];
+        const double held = *cell, after = *later;
+        margin_data data = all;
+        *cell = j % 2 ? (double)INFINITY : -(double)INFINITY;
+        *later = (double)INFINITY;
+        snprintf(part, sizeof part, "row 4322 has the value %sinf in column %s; infinite values",
+                 j % 2 ? "" : "-", m.columns[j].name);
+        fit_refused(*state, spec, &data, MARGIN_ERROR_DATA, part);
+        data.selection = some;
+        data.selected = 3000;
+        fit_refused(*state, spec, &data, MARGIN_ERROR_DATA, part);
+        *cell = held;
+        *later = after;
+    }
+    mixed_free(&m);
+    sample *s = sample_make(300, 6, 2, 0.1, 3);
+    for (int layout = 0; layout < LAYOUTS; layout++) {
+        margin_data data = sample_data(s, layout);
+        const int64_t wide = 11 * sample_view(s, STRIDED_F64).stride + 4;
+        s->stored_f64[70] = s->f64[70] = s->wide_f64[wide] = (double)INFINITY;
+        s->stored_f32[70] = s->f32[70] = s->wide_f32[wide] = INFINITY;
+        fit_refused(*state, "naive-bayes", &data, MARGIN_ERROR_DATA, "infinite values cannot");
+        fit_refused(*state, "standardize | naive-bayes", &data, MARGIN_ERROR_DATA, "infinite");
+    }
+    sample_free(s);
+}
+
+/* Wide rows go in pieces, classes in pairs, rows in fours: in every layout the same scores, and of
+ * a row by itself the same bits. */
+static void test_pieces(void **state) {
+    for (int64_t classes = 2; classes <= 5; classes++) {
+        sample *s = sample_make(203, 700, classes, 0.2, 8);
+        const margin_data first = sample_data(s, CSR_F64_I32_I64);
+        margin_model *model = fit_text(*state, "naive-bayes", &first, NULL);
+        double *expected = scores_of(model, &first.x);
+        for (int layout = 0; layout < CSR_F64_I32_I64; layout++) {
+            margin_data data = sample_data(s, layout);
+            double *scores = scores_of(model, &data.x), alone[5];
+            for (int64_t k = 0; k < 203 * classes; k++)
+                assert_close(scores[k], expected[k], 1e-12);
+            for (int64_t i = 0; i < 203; i++) {
+                const int size = layout == DENSE_F64 || layout == STRIDED_F64 ? 8 : 4;
+                margin_matrix row = data.x;
+                row.values = (const char *)row.values + i * row.stride * size;
+                row.rows = 1;
+                OK(margin_scores(model, &row, alone, &error));
+                assert_memory_equal(alone, scores + i * classes, (size_t)classes * 8);
+            }
+            free(scores);
+            margin_model *same = fit_text(*state, "naive-bayes", &data, NULL);
+            scores = scores_of(same, &data.x);
+            for (int64_t k = 0; k < 203 * classes; k++)
+                assert_close(scores[k], expected[k], 1e-9);
+            free(scores);
+            margin_model_free(same);
+        }
+        free(expected);
+        margin_model_free(model);
+        sample_free(s);
+    }
+}
+
 static void test_constant_columns(void **state) {
     /* the first is constant, the second in class 1 only */
     double x[18] = {5, 1, 0, 5, 2, 1, 5, 3, 3, 5, 7, 2, 5, 7, 5, 5, 7, 4},
@@ -787,6 +859,8 @@ int main(void) {
         cmocka_unit_test(test_unseen),
         cmocka_unit_test(test_underflow),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_infinite),
+        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_constant_columns),
         cmocka_unit_test(test_empty_columns),
         cmocka_unit_test(test_adult),

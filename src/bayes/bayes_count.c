@@ -21,6 +21,7 @@ typedef struct counter {
     double *scratch; /* per worker: pivot, first, second, weights of classes; gathered rows */
     int64_t scratch_numbers, table_numbers; /* classes x gaussians */
     bool gather;                            /* gaussian columns lie between others */
+    int64_t ahead;                          /* rows fetched ahead of those that are summed */
 } counter;
 
 enum { CHUNK = 64, LEAST_BLOCK = 2048 };
@@ -69,6 +70,7 @@ static bool add_value(const counter *c, double *state, int64_t k, int64_t j, dou
         *state_missing(c, state) += weight;
         return true;
     }
+    if (isinf(value)) return false;
     switch (layout->kinds[j]) {
     case MG_BAYES_GAUSSIAN:
         add_moment(slots, value, weight);
@@ -126,13 +128,14 @@ static void gather_row(const counter *c, int64_t row, double *out) {
         out[g] = mg_stored_value(x, row * x->stride + c->layout->gaussian[g]);
 }
 
-/* Addresses of the samples [first, first + count), count <= CHUNK. */
+/* Addresses of the samples [first, first + count + c->ahead), count <= CHUNK; beyond the last
+ * sample that one again. */
 static void find_rows(const counter *c, int64_t first, int64_t count, double *gathered,
                       const void **rows) {
     const mg_problem *p = c->problem;
     const int64_t size = mg_type_size(p->x.value_type), n = c->layout->gaussians;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t row = mg_sample_row(p, first + i);
+    for (int64_t i = 0; i < count + c->ahead; i++) {
+        const int64_t row = mg_sample_row(p, MG_MIN(first + i, p->count - 1));
         if (c->gather) gather_row(c, row, gathered + i * n);
         rows[i] = c->gather ? (const void *)(gathered + i * n)
                             : (const char *)p->x.values + row * p->x.stride * size;
@@ -186,15 +189,15 @@ static bool add_numbers(const counter *c, const mg_block *block, double *state) 
     double *pivot = c->scratch + block->worker * c->scratch_numbers;
     double *first = pivot + c->table_numbers, *second = first + c->table_numbers;
     double *weights = second + c->table_numbers, *gathered = weights + c->layout->classes;
-    const void *rows[CHUNK];
+    const void *rows[CHUNK + MG_BAYES_AHEAD];
     if (n == 0) return true;
     find_pivots(c, block, pivot, weights);
     memset(first, 0, (size_t)(2 * c->table_numbers) * sizeof *first);
     for (int64_t at = block->first; at < block->first + block->count; at += CHUNK) {
         const int64_t count = MG_MIN(CHUNK, block->first + block->count - at);
         find_rows(c, at, count, gathered, rows);
-        c->rows->moments(rows, p->code + at, p->weight ? p->weight + at : NULL, count, n, pivot,
-                         first, second);
+        c->rows->moments(rows, c->ahead, p->code + at, p->weight ? p->weight + at : NULL, count, n,
+                         pivot, first, second);
     }
     if (has_gap(first, c->table_numbers) || has_gap(second, c->table_numbers))
         return add_listed(c, state, block, c->layout->gaussian, n);
@@ -295,9 +298,13 @@ static margin_status fail_cell(const counter *c, int64_t i, int64_t j, double va
                       mg_number(value).text, name, (long long)c->layout->levels[j]);
 }
 
-/* Finds the first value that cannot be counted: only called when there is one. */
+/* Finds the first value that cannot be counted: only called when there is one. Infinite ones are
+ * named as for every learner. */
 static margin_status fail_first(const counter *c, double *state, double *row, margin_error *error) {
     const mg_problem *p = c->problem;
+    const margin_data data = {
+        .x = p->x, .columns = p->columns, .selection = p->index, .selected = p->count};
+    MG_TRY(mg_matrix_check_finite(c->context, &data, true, error));
     for (int64_t i = 0; i < p->count; i++) {
         mg_row_expand(&p->x, mg_sample_row(p, i), row);
         for (int64_t j = 0; j < p->x.columns; j++)
@@ -316,6 +323,7 @@ static margin_status prepare(counter *c, double **state, double **row, margin_er
     const char *purpose = "the counts of naive Bayes";
     mg_heap *heap = c->context->heap;
     c->gather = n < layout->columns;
+    c->ahead = c->gather ? 0 : mg_bayes_rows_ahead(n * mg_type_size(c->problem->x.value_type));
     c->table_numbers = classes * n;
     c->scratch_numbers =
         sparse || n == 0 ? 0 : 3 * c->table_numbers + classes + (c->gather ? CHUNK * n : 0);

@@ -14,15 +14,25 @@
 typedef struct mg_bayes_rows {
     /* For each row i with class k = codes[i] and weight w (weights NULL: 1):
      * first[k] += w (x - pivot[k]), second[k] += w (x - pivot[k])^2; tables of n numbers a class.
-     */
-    void (*moments)(const void *const *rows, const int32_t *codes, const double *weights,
-                    int64_t count, int64_t n, const double *pivot, double *first, double *second);
+     * `rows` has `ahead` more addresses at its end: row i + ahead is fetched while i is summed. */
+    void (*moments)(const void *const *rows, int64_t ahead, const int32_t *codes,
+                    const double *weights, int64_t count, int64_t n, const double *pivot,
+                    double *first, double *second);
     /* out[i * classes + k] -= sum_j (slope[k][j] (x_j - centre_j) + offset[k][j])^2; centre NULL:
-     * 0. slope and offset: a class every `stride` numbers. */
-    void (*scores)(const void *const *rows, int64_t count, int64_t n, const double *centre,
-                   const double *slope, const double *offset, int64_t stride, int64_t classes,
-                   double *out);
+     * 0. slope and offset: a class every `stride` numbers. `ahead` as above; 0: none. */
+    void (*scores)(const void *const *rows, int64_t ahead, int64_t count, int64_t n,
+                   const double *centre, const double *slope, const double *offset, int64_t stride,
+                   int64_t classes, double *out);
 } mg_bayes_rows;
+
+/* The most rows that are fetched ahead. */
+enum { MG_BAYES_AHEAD = 16 };
+/* Rows of so many bytes to fetch ahead: about 8 KB, at least 4 rows. Processors do not look over
+ * the end of a page by themselves. */
+MG_INLINE int64_t mg_bayes_rows_ahead(int64_t row_bytes) {
+    const int64_t rows = 8192 / MG_MAX(row_bytes, 1);
+    return MG_MAX(4, MG_MIN(rows, MG_BAYES_AHEAD));
+}
 
 /* Never NULL. */
 const mg_bayes_rows *mg_bayes_rows_for(mg_isa isa, bool single);

@@ -2,6 +2,12 @@
  * REAL, NAME(x), LOAD(p) and LOAD_PART(p, n) (a vector, or its first n lanes and zeros, from REAL
  * memory, widened) defined. Products and sums of a fit are rounded one after the other. */
 
+MG_INLINE void NAME(fetch_row)(const REAL *x, int64_t n) {
+    const char *at = (const char *)x;
+    for (int64_t byte = 0; byte < n * (int64_t)sizeof *x; byte += 64)
+        __builtin_prefetch(at + byte, 0, 2);
+}
+
 /* `weighted` is a constant where this is called. */
 MG_INLINE void NAME(add_row)(const REAL *x, int64_t n, bool weighted, double weight,
                              const double *pivot, double *first, double *second) {
@@ -21,11 +27,12 @@ MG_INLINE void NAME(add_row)(const REAL *x, int64_t n, bool weighted, double wei
     vec_store_part(second + j, vec_add(vec_load_part(second + j, left), vec_multiply(wd, d)), left);
 }
 
-static void NAME(moments)(const void *const *rows, const int32_t *codes, const double *weights,
-                          int64_t count, int64_t n, const double *pivot, double *first,
-                          double *second) {
+static void NAME(moments)(const void *const *rows, int64_t ahead, const int32_t *codes,
+                          const double *weights, int64_t count, int64_t n, const double *pivot,
+                          double *first, double *second) {
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = codes[i] * n;
+        if (ahead > 0) NAME(fetch_row)(rows[i + ahead], n);
         if (weights)
             NAME(add_row)(rows[i], n, true, weights[i], pivot + at, first + at, second + at);
         else
@@ -33,61 +40,82 @@ static void NAME(moments)(const void *const *rows, const int32_t *codes, const d
     }
 }
 
-/* `rows` and `centred` are constants where this is called. */
-MG_INLINE void NAME(distances)(const REAL *const *x, int rows, int64_t n, bool centred,
-                               const double *centre, const double *slope, const double *offset,
-                               double *sums) {
-    vec sum[TOGETHER];
-    int64_t j = 0;
-    for (int r = 0; r < rows; r++)
-        sum[r] = vec_zero();
-    for (; j + LANES <= n; j += LANES) {
-        const vec s = vec_load(slope + j), o = vec_load(offset + j);
+/* Lanes j.. of `rows` rows in `classes` classes; `left` numbers of them, LANES: all. */
+MG_INLINE void NAME(add_squares)(const REAL *const *x, int rows, int classes, int64_t j,
+                                 int64_t left, const double *centre, const double *slope,
+                                 const double *offset, int64_t stride, vec sum[PAIR][TOGETHER]) {
+    const bool whole = left == LANES;
+    vec value[TOGETHER];
+    for (int r = 0; r < rows; r++) {
+        value[r] = whole ? LOAD(x[r] + j) : LOAD_PART(x[r] + j, left);
+        if (centre)
+            value[r] = vec_subtract(value[r],
+                                    whole ? vec_load(centre + j) : vec_load_part(centre + j, left));
+    }
+    for (int c = 0; c < classes; c++) {
+        const double *at = slope + c * stride + j, *by = offset + c * stride + j;
+        const vec s = whole ? vec_load(at) : vec_load_part(at, left);
+        const vec o = whole ? vec_load(by) : vec_load_part(by, left);
         for (int r = 0; r < rows; r++) {
-            vec value = LOAD(x[r] + j);
-            if (centred) value = vec_subtract(value, vec_load(centre + j));
-            const vec t = vec_fma(value, s, o);
-            sum[r] = vec_fma(t, t, sum[r]);
+            const vec t = vec_fma(value[r], s, o);
+            sum[c][r] = vec_fma(t, t, sum[c][r]);
         }
     }
-    if (j < n) {
-        const int64_t left = n - j;
-        const vec s = vec_load_part(slope + j, left), o = vec_load_part(offset + j, left);
-        for (int r = 0; r < rows; r++) {
-            vec value = LOAD_PART(x[r] + j, left);
-            if (centred) value = vec_subtract(value, vec_load_part(centre + j, left));
-            const vec t = vec_fma(value, s, o);
-            sum[r] = vec_fma(t, t, sum[r]);
-        }
-    }
-    for (int r = 0; r < rows; r++)
-        sums[r] = vec_sum(sum[r]);
 }
 
+/* `rows`, `classes` and whether centre is NULL are constants where this is called. `all`: classes
+ * of a row of out. */
+MG_INLINE void NAME(distances)(const REAL *const *x, int rows, int classes, int64_t n,
+                               const double *centre, const double *slope, const double *offset,
+                               int64_t stride, int64_t all, double *out) {
+    vec sum[PAIR][TOGETHER];
+    int64_t j = 0;
+    for (int c = 0; c < classes; c++)
+        for (int r = 0; r < rows; r++)
+            sum[c][r] = vec_zero();
+    for (; j + LANES <= n; j += LANES)
+        NAME(add_squares)(x, rows, classes, j, LANES, centre, slope, offset, stride, sum);
+    if (j < n) NAME(add_squares)(x, rows, classes, j, n - j, centre, slope, offset, stride, sum);
+    for (int c = 0; c < classes; c++)
+        for (int r = 0; r < rows; r++)
+            out[r * all + c] -= vec_sum(sum[c][r]);
+}
+
+/* Two classes at a time, then one that is left. */
 MG_INLINE void NAME(scores_of)(const void *const *rows, int together, int64_t n,
                                const double *centre, const double *slope, const double *offset,
                                int64_t stride, int64_t classes, double *out) {
     const REAL *x[TOGETHER];
-    double sums[TOGETHER];
+    int64_t k = 0;
     for (int r = 0; r < together; r++)
         x[r] = rows[r];
-    for (int64_t k = 0; k < classes; k++) {
-        if (centre) NAME(distances)
-        (x, together, n, true, centre, slope + k * stride, offset + k * stride, sums);
-        else NAME(distances)(x, together, n, false, NULL, slope + k * stride, offset + k * stride,
-                             sums);
-        for (int r = 0; r < together; r++)
-            out[r * classes + k] -= sums[r];
-    }
+    for (; k + PAIR <= classes; k += PAIR)
+        NAME(distances)
+    (x, together, PAIR, n, centre, slope + k * stride, offset + k * stride, stride, classes,
+     out + k);
+    if (k < classes) NAME(distances)
+    (x, together, 1, n, centre, slope + k * stride, offset + k * stride, stride, classes, out + k);
 }
 
-static void NAME(scores)(const void *const *rows, int64_t count, int64_t n, const double *centre,
-                         const double *slope, const double *offset, int64_t stride, int64_t classes,
-                         double *out) {
+MG_INLINE void NAME(all_scores)(const void *const *rows, int64_t ahead, int64_t count, int64_t n,
+                                const double *centre, const double *slope, const double *offset,
+                                int64_t stride, int64_t classes, double *out) {
     int64_t i = 0;
-    for (; i + TOGETHER <= count; i += TOGETHER)
+    for (; i + TOGETHER <= count; i += TOGETHER) {
+        for (int r = 0; r < TOGETHER && ahead > 0; r++)
+            NAME(fetch_row)(rows[i + r + ahead], n);
         NAME(scores_of)
-    (rows + i, TOGETHER, n, centre, slope, offset, stride, classes, out + i * classes);
+        (rows + i, TOGETHER, n, centre, slope, offset, stride, classes, out + i * classes);
+    }
     for (; i < count; i++)
         NAME(scores_of)(rows + i, 1, n, centre, slope, offset, stride, classes, out + i * classes);
+}
+
+static void NAME(scores)(const void *const *rows, int64_t ahead, int64_t count, int64_t n,
+                         const double *centre, const double *slope, const double *offset,
+                         int64_t stride, int64_t classes, double *out) {
+    if (centre)
+        NAME(all_scores)(rows, ahead, count, n, centre, slope, offset, stride, classes, out);
+    else
+        NAME(all_scores)(rows, ahead, count, n, NULL, slope, offset, stride, classes, out);
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { GROUP = 32, ROOM = 2048, FEW = 4 };
+enum { GROUP = 32, ROOM = 2048, COLUMNS = 256 };
 
 /* ---- Value by value -------------------------------------------------------------------------- */
 
@@ -85,30 +85,42 @@ static void gather(const mg_bayes_view *v, const margin_matrix *x, int64_t row, 
     }
 }
 
+/* Rows whose gaussian columns lie in memory as they are needed; wide ones in pieces, so that what
+ * belongs to the classes stays in the cache. */
+static void add_stored(const mg_bayes_view *v, const margin_matrix *x, int64_t row, int64_t rows,
+                       double *out) {
+    const int64_t n = v->layout.gaussians, size = mg_type_size(x->value_type);
+    const int64_t ahead = mg_bayes_rows_ahead(n * size);
+    const mg_bayes_rows *kernel = mg_bayes_rows_for(v->isa, x->value_type == MARGIN_F32);
+    const void *at[GROUP + MG_BAYES_AHEAD];
+    const int64_t step = n < 2 * COLUMNS ? n : COLUMNS;
+    for (int64_t first = 0; first < n; first += step) {
+        for (int64_t i = 0; i < rows + ahead; i++)
+            at[i] =
+                (const char *)x->values + (MG_MIN(row + i, x->rows - 1) * x->stride + first) * size;
+        kernel->scores(at, ahead, rows, MG_MIN(step, n - first),
+                       v->centred ? v->centre + first : NULL, v->slope + first, v->offset + first,
+                       n, v->layout.classes, out);
+    }
+}
+
 static void add_gaussians(const mg_bayes_view *v, const margin_matrix *x, int64_t row, int64_t rows,
                           double *out) {
     const mg_bayes_layout *layout = &v->layout;
     const int64_t n = layout->gaussians;
-    const double *centre = v->centred ? v->centre : NULL;
     const void *at[GROUP];
-    if (n == 0) return;
-    /* f32 is widened once for many classes, on the way for few */
-    const bool single = x->value_type == MARGIN_F32;
-    if (n == layout->columns && !mg_is_csr(x) && (!single || layout->classes <= FEW)) {
-        for (int64_t i = 0; i < rows; i++)
-            at[i] = (const char *)x->values + (row + i) * x->stride * (single ? 4 : 8);
-        mg_bayes_rows_for(v->isa, single)
-            ->scores(at, rows, n, centre, v->slope, v->offset, n, layout->classes, out);
+    double room[ROOM];
+    if (n == layout->columns && !mg_is_csr(x)) {
+        add_stored(v, x, row, rows, out);
         return;
     }
-    double room[ROOM];
     for (int64_t first = 0; first < n; first += ROOM / GROUP) {
         const int64_t count = MG_MIN(ROOM / GROUP, n - first);
         gather(v, x, row, rows, first, count, room);
         for (int64_t i = 0; i < rows; i++)
             at[i] = room + i * count;
         mg_bayes_rows_for(v->isa, false)
-            ->scores(at, rows, count, centre ? centre + first : NULL, v->slope + first,
+            ->scores(at, 0, rows, count, v->centred ? v->centre + first : NULL, v->slope + first,
                      v->offset + first, n, layout->classes, out);
     }
 }
@@ -195,7 +207,8 @@ void mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t fir
         const int64_t rows = MG_MIN(GROUP, count - at);
         double *scores = out + at * classes;
         for (int64_t i = 0; i < rows; i++)
-            memcpy(scores + i * classes, v->base, (size_t)classes * sizeof *scores);
+            for (int64_t k = 0; k < classes; k++)
+                scores[i * classes + k] = v->base[k];
         add_gaussians(v, x, first + at, rows, scores);
         for (int64_t i = 0; i < rows; i++) {
             double *row = scores + i * classes;

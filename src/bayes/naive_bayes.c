@@ -213,6 +213,7 @@ const mg_learner mg_learner_naive_bayes = {
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_MISSING | MARGIN_CAN_CATEGORIES,
              .options = options,
              .option_count = MG_LENGTH(options)},
+    .finds_infinite = true,
     .check = check,
     .fit = naive_bayes_fit,
     .verify = mg_bayes_verify,

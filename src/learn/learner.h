@@ -107,6 +107,9 @@ typedef struct mg_learner {
     /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so
      * what a stage just before it makes need not be stored (kept_bytes). */
     bool takes_made_rows;
+    /* Its fit refuses infinite values in the sentence of mg_matrix_check_finite, so that data that
+     * no stage changes need not be read once more beforehand. For learners that take NaN. */
+    bool finds_infinite;
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const mg_option_value *options, margin_error *error);

@@ -5,11 +5,15 @@
 
 static int64_t greatest(const double *scores, int64_t classes) {
     int64_t best = 0;
-    for (int64_t c = 0; c < classes; c++) {
-        if (isnan(scores[c])) return -1;
-        if (scores[c] > scores[best]) best = c;
+    double most = scores[0];
+    bool gap = isnan(most);
+    for (int64_t c = 1; c < classes; c++) { /* without branches: which wins is hard to foresee */
+        const bool more = scores[c] > most;
+        gap |= isnan(scores[c]);
+        best = more ? c : best;
+        most = more ? scores[c] : most;
     }
-    return best;
+    return gap ? -1 : best;
 }
 
 /* work: a vote and a sum of scores per class. */

@@ -66,11 +66,12 @@ static margin_status name_spec(const margin_spec *spec, margin_model *model, mar
     return MARGIN_OK;
 }
 
-static margin_status learn_target(const mg_spec_component *learner, const margin_data *data,
-                                  const mg_samples *samples, margin_model *model,
-                                  margin_error *error) {
+static margin_status learn_target(margin_context *context, const mg_spec_component *learner,
+                                  const margin_data *data, const mg_samples *samples,
+                                  margin_model *model, margin_error *error) {
     model->task = task_of(learner, data, samples);
-    if (model->task == MARGIN_CLASSIFY) return mg_target_learn(data, samples, model, error);
+    if (model->task == MARGIN_CLASSIFY)
+        return mg_target_learn(context, data, samples, model, error);
     return model->task == MARGIN_REGRESS ? mg_target_describe(data, model, error) : MARGIN_OK;
 }
 
@@ -99,7 +100,7 @@ static margin_status solve(margin_context *context, const mg_spec_component *lea
     mg_split split = {0};
     mg_reduction reduction;
     MG_TRY(mg_reduction_choose(learner, model, &reduction, error));
-    MG_TRY(mg_split_make(reduction, data, samples, staged, model, &split, error));
+    MG_TRY(mg_split_make(context, reduction, data, samples, staged, model, &split, error));
     margin_status status = mg_split_weigh(learner, model, &split, error);
     if (status >= 0)
         status = mg_split_train(context, &split, learner, model, trace, &model->hypothesis,
@@ -134,7 +135,7 @@ static margin_status train(margin_context *context, const margin_spec *spec,
     MG_GO(name_spec(spec, model, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(check_learner(learner, &samples, trace, error));
-    MG_GO(learn_target(learner, data, &samples, model, error));
+    MG_GO(learn_target(context, learner, data, &samples, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));

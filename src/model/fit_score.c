@@ -6,6 +6,10 @@
 
 double mg_score_classes(const int64_t *labels, const int32_t *codes, const mg_samples *samples) {
     double right = 0, total = 0;
+    int64_t matches = 0;
+    for (int64_t i = 0; i < samples->count && !samples->weights; i++)
+        matches += labels[i] == codes[i];
+    if (!samples->weights) return (double)matches / (double)samples->count;
     for (int64_t i = 0; i < samples->count; i++) {
         double weight = mg_samples_weight(samples, i);
         total += weight;
@@ -44,7 +48,7 @@ static margin_status score_classifier(margin_context *context, const margin_data
     margin_status status;
     MG_GO_NEW(heap, labels, samples->count, "the predicted classes", error);
     MG_GO_NEW(heap, codes, samples->count, "the classes of the rows", error);
-    MG_GO(mg_target_codes(data, samples, model, codes, error));
+    MG_GO(mg_target_codes(context, data, samples, model, codes, error));
     MG_GO(mg_predict_rows(context, model, &data->x, samples->rows, samples->count,
                           MARGIN_OUTPUT_LABELS, labels, error));
     model->report.train_accuracy = mg_score_classes(labels, codes, samples);

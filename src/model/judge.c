@@ -15,7 +15,8 @@ static margin_status read_targets(const margin_data *data, mg_judged *judged, ma
         return mg_target_values(data, &judged->samples, judged->targets, error);
     }
     MG_NEW(heap, judged->codes, count, "the classes of the rows", error);
-    return mg_target_codes(data, &judged->samples, judged->model, judged->codes, error);
+    return mg_target_codes(judged->context, data, &judged->samples, judged->model, judged->codes,
+                           error);
 }
 
 static margin_status check_scores(const mg_judged *judged, margin_error *error) {

@@ -20,7 +20,7 @@ static margin_status make_problem(margin_context *context, const margin_data *da
     int32_t *codes = NULL;
     margin_status status;
     MG_GO(mg_model_new(context->heap, &classes, error));
-    MG_GO(mg_target_learn(data, samples, classes, error));
+    MG_GO(mg_target_learn(context, data, samples, classes, error));
     if (classes->classes != 2) {
         status = mg_fail(error, MARGIN_ERROR_DATA,
                          "the target has %lld classes; separability is a question about two: leave "
@@ -30,7 +30,7 @@ static margin_status make_problem(margin_context *context, const margin_data *da
     }
     MG_GO_NEW(context->heap, codes, samples->count, "the labels", error);
     MG_GO_NEW(context->heap, *signs, samples->count, "the labels", error);
-    MG_GO(mg_target_codes(data, samples, classes, codes, error));
+    MG_GO(mg_target_codes(context, data, samples, classes, codes, error));
     for (int64_t i = 0; i < samples->count; i++)
         (*signs)[i] = codes[i] ? 1 : -1;
     *problem = (mg_problem){.kind = MG_TWO_CLASS,

@@ -38,9 +38,10 @@ margin_status mg_reduction_choose(const mg_spec_component *learner, margin_model
 
 /* Reads the targets and prepares the split of the staged samples. The split points into `staged`
  * and `samples`. */
-margin_status mg_split_make(mg_reduction reduction, const margin_data *data,
-                            const mg_samples *samples, const mg_staged *staged,
-                            const margin_model *model, mg_split *split, margin_error *error);
+margin_status mg_split_make(margin_context *context, mg_reduction reduction,
+                            const margin_data *data, const mg_samples *samples,
+                            const mg_staged *staged, const margin_model *model, mg_split *split,
+                            margin_error *error);
 /* Weights of classes, where the learner has the option class_weight (none, balanced, or
  * "name:weight,..."): they multiply the weights of the samples. SPEC if there is no such class. */
 margin_status mg_split_weigh(const mg_spec_component *learner, const margin_model *model,

@@ -115,7 +115,7 @@ static margin_status solve(margin_context *context, const variant_list *list,
     mg_part part = {0};
     mg_path path = {.count = list->count, .options = list->options, .points = points};
     margin_status status;
-    MG_GO(mg_split_make(MG_REDUCE_NONE, data, samples, staged, model, &split, error));
+    MG_GO(mg_split_make(context, MG_REDUCE_NONE, data, samples, staged, model, &split, error));
     MG_GO(mg_part_make(&split, 0, &part, error));
     mg_fit fit = {.context = context,
                   .problem = &part.problem,

@@ -338,7 +338,8 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_REQUIRE(data->x.columns > 0, error, MARGIN_ERROR_DATA, "the data has no feature columns");
     if (!encodes_categories(spec))
         MG_TRY(refuse_categories(data->columns, data->x.columns, spec->text, error));
-    MG_TRY(check_rows(context, data, samples, missing, error));
+    if (stages > 0 || !learner->finds_infinite)
+        MG_TRY(check_rows(context, data, samples, missing, error));
 
     MG_TRY(describe_inputs(data, model, error));
     MG_TRY(mg_model_set_stages(model, stages, error));

@@ -36,20 +36,22 @@ MG_INLINE double mg_samples_weight(const mg_samples *samples, int64_t i) {
 
 /* Finds the classes among the samples, names them in the model and describes its target. DATA: no
  * target, a missing label, labels that are no classes, only one class. */
-margin_status mg_target_learn(const margin_data *data, const mg_samples *samples,
-                              margin_model *model, margin_error *error);
+margin_status mg_target_learn(margin_context *context, const margin_data *data,
+                              const mg_samples *samples, margin_model *model, margin_error *error);
 
 /* Up to 20 different whole numbers: what a learner of both classes and numbers takes for classes.
  */
 bool mg_target_looks_like_classes(const margin_data *data, const mg_samples *samples);
 
 /* The same for any number of classes, without a description of the target. */
-margin_status mg_target_classes(const margin_data *data, const mg_samples *samples,
-                                margin_model *model, margin_error *error);
+margin_status mg_target_classes(margin_context *context, const margin_data *data,
+                                const mg_samples *samples, margin_model *model,
+                                margin_error *error);
 
 /* codes[i] = class of sample i in the model. DATA names a label that the model does not know. */
-margin_status mg_target_codes(const margin_data *data, const mg_samples *samples,
-                              const margin_model *model, int32_t *codes, margin_error *error);
+margin_status mg_target_codes(margin_context *context, const margin_data *data,
+                              const mg_samples *samples, const margin_model *model, int32_t *codes,
+                              margin_error *error);
 
 /* values[i] = target of sample i for regression. DATA: no target, categories, not finite. */
 margin_status mg_target_values(const margin_data *data, const mg_samples *samples, double *values,

@@ -77,13 +77,13 @@ static margin_status sort_by_class(mg_split *split, margin_error *error) {
     return MARGIN_OK;
 }
 
-static margin_status read_targets(const margin_data *data, const mg_samples *samples,
-                                  const mg_target_scale *scale, const margin_model *model,
-                                  mg_split *split, margin_error *error) {
+static margin_status read_targets(margin_context *context, const margin_data *data,
+                                  const mg_samples *samples, const mg_target_scale *scale,
+                                  const margin_model *model, mg_split *split, margin_error *error) {
     if (model->task == MARGIN_CLASSIFY) {
         MG_NEW(split->heap, split->codes, samples->count, "the classes of the rows", error);
         split->whole.code = split->codes;
-        return mg_target_codes(data, samples, model, split->codes, error);
+        return mg_target_codes(context, data, samples, model, split->codes, error);
     }
     if (model->task != MARGIN_REGRESS) return MARGIN_OK;
     MG_NEW(split->heap, split->values, samples->count, "the targets", error);
@@ -99,9 +99,10 @@ static mg_problem_kind whole_kind(margin_task task) {
     return task == MARGIN_REGRESS ? MG_REGRESSION : MG_CLUSTERING;
 }
 
-margin_status mg_split_make(mg_reduction reduction, const margin_data *data,
-                            const mg_samples *samples, const mg_staged *staged,
-                            const margin_model *model, mg_split *split, margin_error *error) {
+margin_status mg_split_make(margin_context *context, mg_reduction reduction,
+                            const margin_data *data, const mg_samples *samples,
+                            const mg_staged *staged, const margin_model *model, mg_split *split,
+                            margin_error *error) {
     mg_split made = {.heap = samples->heap, .reduction = reduction};
     margin_status status;
     made.parts = part_count(reduction, model->classes);
@@ -119,7 +120,7 @@ margin_status mg_split_make(mg_reduction reduction, const margin_data *data,
                               .scale = staged->scale,
                               .shift = staged->shift,
                               .maker = staged->maker.stage ? &staged->maker : NULL};
-    MG_GO(read_targets(data, samples, &staged->target, model, &made, error));
+    MG_GO(read_targets(context, data, samples, &staged->target, model, &made, error));
     if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));
     *split = made;
     return MARGIN_OK;

@@ -88,7 +88,7 @@ static margin_status ask_learner(margin_context *context, const margin_model *mo
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     staged.target = (mg_target_scale){0, 1}; /* the model's units, not the learner's */
-    MG_GO(mg_split_make(reduction, data, &samples, &staged, model, &split, error));
+    MG_GO(mg_split_make(context, reduction, data, &samples, &staged, model, &split, error));
     *rows = samples.count;
     status = ask_part(context, &split, learner, model->hypothesis, &store->inference, error);
 done:

@@ -1,6 +1,7 @@
 /* Targets: classes found among labels, labels found among classes, values. */
 #include "base/sort.h"
 #include "model/samples.h"
+#include "model/target_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -142,11 +143,29 @@ static margin_status name_number(margin_model *model, int64_t class_number, doub
     return MARGIN_OK;
 }
 
-static margin_status learn_labels(const margin_data *data, const mg_samples *samples,
-                                  margin_model *model, margin_error *error) {
+/* Whole labels from LOW on, as nearly all are. False: they are not, and the set is empty. */
+static margin_status find_small_labels(margin_context *context, const margin_data *data,
+                                       const mg_samples *samples, label_set *set, bool *found,
+                                       margin_error *error) {
+    enum { LOW = -64, COUNT = 4096 };
+    _Atomic unsigned char seen[COUNT];
+    for (int64_t v = 0; v < COUNT; v++)
+        atomic_init(&seen[v], 0);
+    *found = mg_target_note(context, data, samples, (mg_label_range){LOW, COUNT}, seen);
+    for (int64_t v = 0; *found && v < COUNT; v++)
+        if (atomic_load_explicit(&seen[v], memory_order_relaxed))
+            MG_TRY(add_label(set, (double)(LOW + v), error));
+    return MARGIN_OK;
+}
+
+static margin_status learn_labels(margin_context *context, const margin_data *data,
+                                  const mg_samples *samples, margin_model *model,
+                                  margin_error *error) {
     label_set set = {.heap = model->heap};
+    bool small;
     margin_status status;
-    MG_GO(find_labels(data, samples, &set, error));
+    MG_GO(find_small_labels(context, data, samples, &set, &small, error));
+    if (!small) MG_GO(find_labels(data, samples, &set, error));
     MG_GO(mg_model_set_classes(model, set.count, true, error));
     for (int64_t c = 0; c < set.count; c++)
         MG_GO(name_number(model, c, set.values[c], error));
@@ -214,16 +233,17 @@ margin_status mg_target_describe(const margin_data *data, margin_model *model,
                            error);
 }
 
-margin_status mg_target_classes(const margin_data *data, const mg_samples *samples,
-                                margin_model *model, margin_error *error) {
+margin_status mg_target_classes(margin_context *context, const margin_data *data,
+                                const mg_samples *samples, margin_model *model,
+                                margin_error *error) {
     MG_TRY(require_target(data, error));
     return is_categorical(data) ? learn_categories(data, samples, model, error)
-                                : learn_labels(data, samples, model, error);
+                                : learn_labels(context, data, samples, model, error);
 }
 
-margin_status mg_target_learn(const margin_data *data, const mg_samples *samples,
-                              margin_model *model, margin_error *error) {
-    MG_TRY(mg_target_classes(data, samples, model, error));
+margin_status mg_target_learn(margin_context *context, const margin_data *data,
+                              const mg_samples *samples, margin_model *model, margin_error *error) {
+    MG_TRY(mg_target_classes(context, data, samples, model, error));
     MG_REQUIRE(model->classes > 1, error, MARGIN_ERROR_DATA,
                "every row has the label '%s' in the target %s; a classifier needs at least two "
                "classes",
@@ -304,13 +324,15 @@ static margin_status category_classes(const margin_data *data, const margin_mode
     return MARGIN_OK;
 }
 
-static margin_status codes_of_categories(const margin_data *data, const mg_samples *samples,
-                                         const margin_model *model, int32_t *codes,
-                                         margin_error *error) {
+static margin_status codes_of_categories(margin_context *context, const margin_data *data,
+                                         const mg_samples *samples, const margin_model *model,
+                                         int32_t *codes, margin_error *error) {
     int32_t *classes = NULL;
     margin_status status;
     MG_GO(category_classes(data, model, samples->heap, &classes, error));
-    for (int64_t i = 0; i < samples->count; i++) {
+    const mg_label_range range = {0, data->target->category_count};
+    const bool known = mg_target_look_up(context, data, samples, range, classes, codes);
+    for (int64_t i = 0; !known && i < samples->count; i++) {
         int64_t row = mg_samples_row(samples, i), category;
         MG_GO(read_category(data, row, &category, error));
         codes[i] = classes[category];
@@ -322,11 +344,32 @@ done:
     return status;
 }
 
-static margin_status codes_of_labels(const margin_data *data, const mg_samples *samples,
-                                     const margin_model *model, int32_t *codes,
-                                     margin_error *error) {
+/* True if the classes are whole numbers close to each other and all codes could be set. */
+static bool codes_of_small_labels(margin_context *context, const margin_data *data,
+                                  const mg_samples *samples, const margin_model *model,
+                                  int32_t *codes) {
+    enum { COUNT = 4096 };
+    int32_t table[COUNT];
+    const double *values = model->class_values;
+    if (!values || !(fabs(values[0]) < largest_whole / 2) ||
+        !(values[model->classes - 1] - values[0] < COUNT))
+        return false;
+    const mg_label_range range = {(int64_t)floor(values[0]), COUNT};
+    for (int64_t v = 0; v < COUNT; v++)
+        table[v] = -1;
+    for (int64_t c = 0; c < model->classes; c++) {
+        if (values[c] != floor(values[c])) return false;
+        table[(int64_t)values[c] - range.low] = (int32_t)c;
+    }
+    return mg_target_look_up(context, data, samples, range, table, codes);
+}
+
+static margin_status codes_of_labels(margin_context *context, const margin_data *data,
+                                     const mg_samples *samples, const margin_model *model,
+                                     int32_t *codes, margin_error *error) {
     double last = (double)NAN;
     int64_t code = -1;
+    if (codes_of_small_labels(context, data, samples, model, codes)) return MARGIN_OK;
     for (int64_t i = 0; i < samples->count; i++) {
         int64_t row = mg_samples_row(samples, i);
         double label;
@@ -339,11 +382,12 @@ static margin_status codes_of_labels(const margin_data *data, const mg_samples *
     return MARGIN_OK;
 }
 
-margin_status mg_target_codes(const margin_data *data, const mg_samples *samples,
-                              const margin_model *model, int32_t *codes, margin_error *error) {
+margin_status mg_target_codes(margin_context *context, const margin_data *data,
+                              const mg_samples *samples, const margin_model *model, int32_t *codes,
+                              margin_error *error) {
     MG_TRY(require_target(data, error));
-    return is_categorical(data) ? codes_of_categories(data, samples, model, codes, error)
-                                : codes_of_labels(data, samples, model, codes, error);
+    return is_categorical(data) ? codes_of_categories(context, data, samples, model, codes, error)
+                                : codes_of_labels(context, data, samples, model, codes, error);
 }
 
 margin_status mg_target_values(const margin_data *data, const mg_samples *samples, double *values,

@@ -232,7 +232,7 @@ static margin_status join_classes(update *u, const mg_samples *samples) {
     for (int64_t k = 0; k < u->old->classes; k++)
         u->class_of[k] = (int32_t)k;
     MG_TRY(mg_model_new(u->context->heap, &found, u->error));
-    MG_GO(mg_target_classes(&u->data, samples, found, u->error));
+    MG_GO(mg_target_classes(u->context, &u->data, samples, found, u->error));
     /* numbers for names, or names for numbers: they must be classes that are known */
     if ((found->class_values != NULL) == (u->old->class_values != NULL))
         MG_GO(unite_classes(u, found));
@@ -275,7 +275,8 @@ static margin_status learn(update *u, const margin_spec *spec, const mg_samples 
     margin_status status;
     const mg_update_map map = {u->class_of, (const int32_t *const *)u->code_of};
     MG_GO(mg_pipeline_apply(u->context, u->made, &u->data, samples, &staged, u->error));
-    MG_GO(mg_split_make(MG_REDUCE_NONE, &u->data, samples, &staged, u->made, &split, u->error));
+    MG_GO(mg_split_make(u->context, MG_REDUCE_NONE, &u->data, samples, &staged, u->made, &split,
+                        u->error));
     mg_fit fit = {.context = u->context,
                   .problem = &split.whole,
                   .options = mg_spec_learner(spec)->options,

@@ -90,7 +90,8 @@ static margin_status verify(margin_context *context, const margin_model *model,
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
-    MG_GO(mg_split_make(reduction_of(model), data, &samples, &staged, model, &split, error));
+    MG_GO(
+        mg_split_make(context, reduction_of(model), data, &samples, &staged, model, &split, error));
     MG_GO(mg_split_weigh(learner, model, &split, error));
     MG_GO(mg_split_verify(context, &split, learner, model, found, error));
     found->task = model->task;
