@@ -25,12 +25,15 @@ static void json_metrics(cli_text *text, const margin_model *model, const margin
                    {"rmse", m->rmse},
                    {"mae", m->mae},
                    {"r2", m->r2},
+                   {"inertia", m->inertia},
+                   {"silhouette", m->silhouette},
                    {"mean_margin", m->mean_margin},
                    {"least_margin", m->least_margin},
                    {"least_geometric_margin", m->least_geometric_margin}};
     json_integer(text, "rows", m->rows);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!isnan(numbers[i].value)) json_number(text, numbers[i].name, numbers[i].value);
+    if (m->task == MARGIN_CLUSTER) json_numbers(text, "sizes", m->cluster_sizes, m->classes);
     if (m->task == MARGIN_CLASSIFY) {
         json_classes(text, "classes", model);
         json_confusion(text, m);
@@ -66,6 +69,18 @@ static void print_confusion(cli_text *text, const margin_model *model, const mar
     text_puts(text, "\n");
 }
 
+static void print_sizes(cli_text *text, const margin_metrics *m) {
+    enum { SHOWN = 20 };
+    text_puts(text, "sizes       ");
+    for (int64_t c = 0; c < m->classes && c < SHOWN; c++) {
+        text_puts(text, " ");
+        text_short(text, m->cluster_sizes[c]);
+    }
+    if (m->classes > SHOWN)
+        text_printf(text, " and %lld more clusters", (long long)(m->classes - SHOWN));
+    text_puts(text, "\n");
+}
+
 static void print_metrics(cli_text *text, const margin_model *model, const margin_metrics *m) {
     text_printf(text, "rows         %lld\n", (long long)m->rows);
     print_number(text, "accuracy", m->accuracy);
@@ -76,6 +91,9 @@ static void print_metrics(cli_text *text, const margin_model *model, const margi
     print_number(text, "rmse", m->rmse);
     print_number(text, "mae", m->mae);
     print_number(text, "r2", m->r2);
+    print_number(text, "inertia", m->inertia);
+    print_number(text, "silhouette", m->silhouette);
+    if (m->task == MARGIN_CLUSTER) print_sizes(text, m);
     print_number(text, "least margin", m->least_margin);
     if (m->task == MARGIN_CLASSIFY) print_confusion(text, model, m);
 }
@@ -160,16 +178,8 @@ static int evaluate_table(cli_session *session, const margin_model *model,
     margin_metrics metrics;
     margin_report found;
     double start = cli_clock();
-    const bool clusters = margin_model_task(model) == MARGIN_CLUSTER;
-    if (clusters && !a->verify)
-        return cli_usage_error(cli_find_command("evaluate"),
-                               "clusters have no true labels to compare with; --verify checks "
-                               "their proof");
-    memset(&metrics, 0, sizeof metrics);
-    metrics.rows = data.x.rows;
-    margin_status proof = MARGIN_OK, status = MARGIN_OK;
-    if (!clusters)
-        status = margin_evaluate(session->context, model, &data, &metrics, &session->error);
+    margin_status proof = MARGIN_OK, status;
+    status = margin_evaluate(session->context, model, &data, &metrics, &session->error);
     if (status < 0) {
         int failed = cli_failed(session, status);
         if (status == MARGIN_ERROR_DATA) explain_unknown_classes(model, table, &data);
@@ -184,10 +194,7 @@ static int evaluate_table(cli_session *session, const margin_model *model,
         cli_text text = {0};
         if (a->json) {
             json_open(&text, NULL, '{');
-            if (clusters)
-                json_integer(&text, "rows", metrics.rows);
-            else
-                json_metrics(&text, model, &metrics);
+            json_metrics(&text, model, &metrics);
             if (a->verify) json_verification(&text, proof, &found);
             json_open(&text, "seconds", '{');
             json_number(&text, "read", session->read_seconds);
@@ -197,7 +204,7 @@ static int evaluate_table(cli_session *session, const margin_model *model,
             json_close(&text, '}');
             text_puts(&text, "\n");
         } else {
-            if (!clusters) print_metrics(&text, model, &metrics);
+            print_metrics(&text, model, &metrics);
             if (a->verify) print_verification(&text, proof, &found);
         }
         code = text_finish(session, &text, a->output);

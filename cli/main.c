@@ -20,8 +20,9 @@ const cli_command cli_commands[] = {
      2, 2, run_predict},
     {"evaluate", "MODEL DATA [--verify] [--margins FILE]",
      "compare predictions with a known target",
-     "Reports accuracy, confusion matrix, F1 and AUC, or the errors of a regression.", 2, 2,
-     run_evaluate},
+     "Reports accuracy, confusion matrix, F1 and AUC, or the errors of a regression, or inertia, "
+     "sizes and silhouette of clusters, which need no target.",
+     2, 2, run_evaluate},
     {"inspect", "MODEL [--statistics DATA]", "show what a model holds",
      "Prints the spec, classes, weights in original units or the coefficients of a dual form, and "
      "the report. With --statistics and the training data also standard errors, p-values, "

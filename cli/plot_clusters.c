@@ -142,12 +142,20 @@ static void put_rows(cli_text *script, const cluster_picture *p, int64_t cluster
     text_puts(script, "e\n");
 }
 
+/* Where colours come twice, neighbours may share one: white lines part them. */
+static bool at_edge(const cluster_picture *p, int64_t i) {
+    const int64_t x = i % GRID_WIDTH, y = i / GRID_WIDTH;
+    return p->clusters > PICTURE_COLOURS &&
+           ((x + 1 < GRID_WIDTH && p->cells[i] != p->cells[i + 1]) ||
+            (y + 1 < GRID_HEIGHT && p->cells[i] != p->cells[i + GRID_WIDTH]));
+}
+
 static void put_cells(cli_text *script, const cluster_picture *p) {
     for (int64_t i = 0; i < (int64_t)GRID_WIDTH * GRID_HEIGHT; i++) {
         text_number(script, grid_value(p, 0, i % GRID_WIDTH));
         text_puts(script, " ");
         text_number(script, grid_value(p, 1, i / GRID_WIDTH));
-        text_printf(script, " %lld\n", (long long)p->cells[i]);
+        text_printf(script, " %lld\n", (long long)(at_edge(p, i) ? p->clusters : p->cells[i]));
     }
     text_puts(script, "e\n");
 }
@@ -165,12 +173,12 @@ static void put_centres(cli_text *script, const cluster_picture *p) {
 
 static void begin_cells(cli_text *script, const cluster_picture *p) {
     text_printf(script, "unset colorbox\nset palette maxcolors %lld defined (",
-                (long long)p->clusters);
+                (long long)p->clusters + 1);
     for (int64_t c = 0; c < p->clusters; c++)
         text_printf(script, "%s%lld '%s'", c ? ", " : "", (long long)c,
                     picture_pale_colours[c % PICTURE_COLOURS]);
-    text_printf(script, ")\nset cbrange [0:%lld]\n",
-                (long long)(p->clusters > 1 ? p->clusters - 1 : 1));
+    text_printf(script, ", %lld 'white')\nset cbrange [0:%lld]\n", (long long)p->clusters,
+                (long long)p->clusters);
 }
 
 /* A cluster's rows: colours in turn, then the same colours with the next shape. */

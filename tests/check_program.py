@@ -459,6 +459,12 @@ def clusters_and_curves(d, model, line, logistic):
     refuses(1, 'plot', 'fit', d / 'wide.margin', wide, '--columns', 'c', says=("'c'",))
     p = run('plot', 'fit', d / 'wide.margin', wide, '--columns', 'b', '-o', d / 'p.svg')
     expect(p.returncode == 0 and 'other columns at their means' in (d / 'p.svg').read_text(), f'one of two columns: {p.stderr}')
+    fit = answer('fit', 'kmeans(k=3)', cars, '--target', '', '-o', d / 'three.margin')
+    e = answer('evaluate', d / 'three.margin', cars, '--verify')
+    expect(abs(e['inertia'] / fit['objective'] - 1) < 1e-12 and abs(e['silhouette'] / fit['silhouette'] - 1) < 1e-12 and e['sizes'] == fit['sizes'] and
+           e['verification']['holds'], f'evaluate says of the training rows what fit said: {e}')
+    text = run('evaluate', d / 'three.margin', cars).stdout
+    expect('inertia' in text and 'silhouette' in text and 'sizes' in text, f'clusters are evaluated: {text}')
     refuses(1, 'plot', 'elbow', 'kmeans', cars, says=('kmeans(k={1..10})',))
     refuses(1, 'plot', 'elbow', 'ridge(alpha={1,2})', cars, says=('kmeans',))
     refuses(1, 'plot', 'elbow', 'kmeans(k={2,3}, start={++,sample})', cars, '--target', '', says=('k alone',))

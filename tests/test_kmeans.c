@@ -279,6 +279,35 @@ static void test_empty_clusters(void **state) {
     margin_model_free(model);
 }
 
+/* Inertia, sizes and silhouette of other rows, by hand: centres 0 and 10. */
+static void test_metrics(void **state) {
+    const double train[4] = {-1, 1, 9, 11}, x[4] = {0, 2, 9, 14}, weights[4] = {1, 2, 1, 1};
+    margin_data data = {.x = margin_dense_f64(train, 4, 1, 1)}, other = data;
+    margin_metrics m;
+    margin_model *model = fit_text(*state, "kmeans(k=2)", &data, NULL);
+    const int low = margin_model_centre(model, 0)[0] < 5 ? 0 : 1;
+    other.x = margin_dense_f64(x, 4, 1, 1);
+    assert_int_equal(margin_evaluate(*state, model, &other, &m, &error), MARGIN_OK);
+    assert_close(m.inertia, 0 + 4 + 1 + 16, 1e-12);
+    assert_true(m.cluster_sizes[low] == 2 && m.cluster_sizes[1 - low] == 2);
+    assert_close(m.silhouette,
+                 ((11.5 - 2) / 11.5 + (9.5 - 2) / 9.5 + (8 - 5) / 8.0 + (13 - 5) / 13.0) / 4,
+                 1e-12);
+    assert_true(isnan(m.accuracy) && isnan(m.rmse));
+    margin_metrics_free(&m);
+    other.weights = margin_values_f64(weights, 4);
+    const int64_t rows[3] = {1, 2, 3};
+    other.selection = rows;
+    other.selected = 3;
+    assert_int_equal(margin_evaluate(*state, model, &other, &m, &error), MARGIN_OK);
+    assert_close(m.inertia, 2 * 4 + 1 + 16, 1e-12);
+    assert_true(m.cluster_sizes[low] == 2 && m.cluster_sizes[1 - low] == 2 && m.rows == 3);
+    /* the row of weight 2 as two copies of itself */
+    assert_close(m.silhouette, (2 * 1 + (7 - 5) / 7.0 + (12 - 5) / 12.0) / 4, 1e-12);
+    margin_metrics_free(&m);
+    margin_model_free(model);
+}
+
 static void test_refusals(void **state) {
     const double x[12] = {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1};
     margin_data data = {.x = margin_dense_f64(x, 6, 2, 2)};
@@ -399,9 +428,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_lloyd),    cmocka_unit_test(test_scikit_learn),
         cmocka_unit_test(test_starts),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_empty_clusters), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_units),          cmocka_unit_test(test_model),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_empty_clusters), cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_units),
+        cmocka_unit_test(test_model),          cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

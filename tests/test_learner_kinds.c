@@ -318,7 +318,13 @@ static void test_clusters(void **state) {
         OK(margin_predict(model, &data.x, labels, &error));
         if (n < 2) assert_memory_equal(labels, expected, sizeof expected);
         margin_metrics m;
-        assert_int_equal(margin_evaluate(context, model, &data, &m, &error), MARGIN_ERROR_ARGUMENT);
+        double margins[5];
+        OK(margin_evaluate(context, model, &data, &m, &error));
+        assert_int_equal(m.task, MARGIN_CLUSTER);
+        if (n < 2) assert_true(m.cluster_sizes[0] == 2 && m.cluster_sizes[1] == 3);
+        margin_metrics_free(&m);
+        assert_int_equal(margin_margins(context, model, &data, margins, NULL, &error),
+                         MARGIN_ERROR_ARGUMENT);
         assert_contains(error.text, "clusters");
         margin_model_free(model);
     }

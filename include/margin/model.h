@@ -250,12 +250,15 @@ typedef struct margin_metrics {
     double mean_margin, least_margin; /* two classes: functional margin y f(x) */
     double least_geometric_margin;    /* linear, two classes: divided by the norm of w (in original
                                          units) */
+    double inertia;                   /* clusters: sum of squared distances to the nearest centre */
+    double silhouette;                /* clusters, up to 2000 rows: see docs/kmeans.md */
+    double *cluster_sizes;            /* clusters: weight of the rows of each; owned */
     double *confusion; /* classes x classes, [true][predicted], weighted counts; owned */
     void *inner;
 } margin_metrics;
 /* Needs a target in `data` whose labels are all known to the model (DATA names an unknown one) and
  * rows that it can score (DATA names one with a missing value). Labels are compared as numbers, or
- * by name where both or only the data have categories. ARGUMENT for clusters. */
+ * by name where both or only the data have categories. Clusters need no target. */
 MARGIN_API MARGIN_CHECKED margin_status margin_evaluate(margin_context *context,
                                                         const margin_model *model,
                                                         const margin_data *data,

@@ -1,5 +1,6 @@
 /* k-means clustering. */
 #include "cluster/kmeans_learner.h"
+#include "cluster/silhouette.h"
 #include "learn/dual.h"
 #include "math/kmeans.h"
 
@@ -10,7 +11,7 @@
 /* Several restarts are worth it by default while one pass costs no more than this many
  * differences. */
 static const double cheap_pass = 1e8;
-enum { CHEAP_RESTARTS = 10, MOST_CLUSTERS = 1000000, MOST_SILHOUETTE = 2000 };
+enum { CHEAP_RESTARTS = 10, MOST_CLUSTERS = 1000000 };
 
 static const margin_option options[] = {
     {.name = "k",
@@ -147,42 +148,20 @@ static void describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
     if (result->relocated > 0) mg_report_set(report, "relocated", (double)result->relocated);
 }
 
-/* Mean over rows of (b - a) / max(a, b): a the mean distance to the other rows of the own cluster,
- * b the least mean distance to those of another; 0 for a row that is alone (Rousseeuw 1987). A
- * weight k counts as k copies. sums: k numbers. */
-static double silhouette(const mg_kmeans_task *task, const int32_t *labels, const double *sizes,
-                         double *row, double *sums) {
-    const int64_t n = task->x->columns;
-    double total = 0, whole = 0;
-    for (int64_t i = 0; i < task->count; i++) {
-        const double weight = task->weight ? task->weight[i] : 1.0;
-        double own, other = (double)INFINITY;
-        whole += weight;
-        mg_row_expand(task->x, task->index ? task->index[i] : i, row);
-        memset(sums, 0, (size_t)task->k * sizeof *sums);
-        for (int64_t m = 0; m < task->count; m++) {
-            mg_row_expand(task->x, task->index ? task->index[m] : m, row + n);
-            sums[labels[m]] +=
-                (task->weight ? task->weight[m] : 1.0) * sqrt(mg_kmeans_square(row, row + n, n));
-        }
-        if (!(sizes[labels[i]] > 1)) continue;
-        own = sums[labels[i]] / (sizes[labels[i]] - 1);
-        for (int64_t c = 0; c < task->k; c++)
-            if (c != labels[i] && sizes[c] > 0) other = MG_MIN(other, sums[c] / sizes[c]);
-        if (MG_MAX(own, other) > 0) total += weight * (other - own) / MG_MAX(own, other);
-    }
-    return total / whole;
-}
-
-/* The exact silhouette takes a distance for each pair of rows: only of few. */
+/* The exact silhouette, of few rows. */
 static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
                                        const int32_t *labels, const double *sizes) {
-    double *room;
-    if (task->count > MOST_SILHOUETTE || task->k < 2) return MARGIN_OK;
-    MG_NEW(fit->context->heap, room, 2 * task->x->columns + task->k, "the silhouette", fit->error);
-    mg_report_set(&fit->report, "silhouette",
-                  silhouette(task, labels, sizes, room, room + 2 * task->x->columns));
-    mg_free(fit->context->heap, room);
+    const mg_clustered rows = {.x = task->x,
+                               .index = task->index,
+                               .weight = task->weight,
+                               .count = task->count,
+                               .k = task->k,
+                               .labels = labels,
+                               .sizes = sizes};
+    double value;
+    if (task->count > MG_MOST_SILHOUETTE || task->k < 2) return MARGIN_OK;
+    MG_TRY(mg_silhouette(fit->context->heap, &rows, &value, fit->error));
+    mg_report_set(&fit->report, "silhouette", value);
     return MARGIN_OK;
 }
 

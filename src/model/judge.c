@@ -10,6 +10,7 @@
 static margin_status read_targets(const margin_data *data, mg_judged *judged, margin_error *error) {
     mg_heap *heap = judged->context->heap;
     int64_t count = judged->samples.count;
+    if (judged->model->task == MARGIN_CLUSTER) return MARGIN_OK;
     if (judged->model->task == MARGIN_REGRESS) {
         MG_NEW(heap, judged->targets, count, "the targets", error);
         return mg_target_values(data, &judged->samples, judged->targets, error);
@@ -52,8 +53,6 @@ margin_status mg_judge_open(margin_context *context, const margin_model *model,
     MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
     MG_TRY(mg_data_check(context, data, error));
     MG_TRY(mg_columns_check(model, &data->x, error));
-    MG_REQUIRE(model->task != MARGIN_CLUSTER, error, MARGIN_ERROR_ARGUMENT,
-               "clusters have no true labels to be judged by");
     MG_GO(mg_samples_make(context->heap, data, &made.samples, error));
     MG_GO(read_targets(data, &made, error));
     MG_GO(score_samples(data, &made, error));

@@ -15,8 +15,8 @@ typedef struct mg_judged {
     double *scores;  /* samples x functions */
 } mg_judged;
 
-/* Checks data against model, reads the targets and scores the samples. ARGUMENT, DATA (a label the
- * model does not know, a row that it cannot score). */
+/* Checks data against model, reads the targets (none for clusters) and scores the samples.
+ * ARGUMENT, DATA (a label the model does not know, a row that it cannot score). */
 margin_status mg_judge_open(margin_context *context, const margin_model *model,
                             const margin_data *data, mg_judged *judged, margin_error *error);
 void mg_judge_close(mg_judged *judged);

@@ -64,8 +64,9 @@ margin_status margin_margins(margin_context *context, const margin_model *model,
     unweighted.weights.values = NULL;
     MG_TRY(mg_judge_open(context, model, &unweighted, &judged, error));
     if (model->task != MARGIN_CLASSIFY) {
-        status = mg_fail(error, MARGIN_ERROR_ARGUMENT,
-                         "margins belong to classes, and this model predicts values");
+        status =
+            mg_fail(error, MARGIN_ERROR_ARGUMENT, "margins belong to classes, and this model %s",
+                    model->task == MARGIN_CLUSTER ? "has clusters" : "predicts values");
         goto done;
     }
     if (geometric) MG_GO(measure(&judged, &n, error));

@@ -1,4 +1,5 @@
 /* margin_evaluate: what a model is worth on a labelled data set. */
+#include "cluster/silhouette.h"
 #include "model/judge.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@ static void clear_metrics(margin_metrics *metrics) {
     memset(metrics, 0, sizeof *metrics);
     metrics->accuracy = metrics->error = metrics->log_loss = metrics->auc = metrics->f1 = none;
     metrics->rmse = metrics->mae = metrics->r2 = none;
+    metrics->inertia = metrics->silhouette = none;
     metrics->mean_margin = metrics->least_margin = metrics->least_geometric_margin = none;
 }
 
@@ -148,6 +150,66 @@ done:
     return status;
 }
 
+/* ---- Clusters -------------------------------------------------------------------------------- */
+
+/* Each row to the centre with the greatest score, minus its squared distance. */
+static void assign_samples(const mg_judged *judged, int32_t *labels, margin_metrics *metrics) {
+    const int64_t k = judged->model->classes;
+    metrics->inertia = 0;
+    memset(metrics->cluster_sizes, 0, (size_t)k * sizeof *metrics->cluster_sizes);
+    for (int64_t i = 0; i < judged->samples.count; i++) {
+        const double *scores = judged->scores + i * k,
+                     weight = mg_samples_weight(&judged->samples, i);
+        int32_t best = 0;
+        for (int32_t c = 1; c < k; c++)
+            if (scores[c] > scores[best]) best = c;
+        labels[i] = best;
+        metrics->inertia -= weight * scores[best];
+        metrics->cluster_sizes[best] += weight;
+    }
+}
+
+static margin_status cluster_silhouette(const mg_judged *judged, const margin_matrix *x,
+                                        const int32_t *labels, margin_metrics *metrics,
+                                        margin_error *error) {
+    const mg_samples *samples = &judged->samples;
+    const int64_t columns = judged->model->hypothesis->columns;
+    mg_heap *heap = judged->context->heap;
+    double *features = NULL;
+    margin_status status = MARGIN_OK;
+    if (samples->count > MG_MOST_SILHOUETTE) return MARGIN_OK;
+    MG_GO_NEW(heap, features, samples->count * columns, "the rows behind the stages", error);
+    MG_GO(mg_model_features(judged->context, judged->model, x, samples->rows, samples->count,
+                            features, error));
+    const margin_matrix made = margin_dense_f64(features, samples->count, columns, columns);
+    const mg_clustered rows = {.x = &made,
+                               .weight = samples->weights,
+                               .count = samples->count,
+                               .k = judged->model->classes,
+                               .labels = labels,
+                               .sizes = metrics->cluster_sizes};
+    MG_GO(mg_silhouette(heap, &rows, &metrics->silhouette, error));
+done:
+    mg_free(heap, features);
+    return status;
+}
+
+static margin_status cluster_metrics(const mg_judged *judged, const margin_matrix *x,
+                                     margin_metrics *metrics, margin_error *error) {
+    mg_heap *heap = judged->context->heap;
+    int32_t *labels = NULL;
+    margin_status status;
+    MG_GO_NEW(heap, metrics->cluster_sizes, judged->model->classes, "the sizes", error);
+    MG_GO_NEW(heap, labels, judged->samples.count, "the clusters of the rows", error);
+    assign_samples(judged, labels, metrics);
+    MG_GO(cluster_silhouette(judged, x, labels, metrics, error));
+    metrics->inner = mg_heap_retain(heap);
+done:
+    if (status < 0) mg_free(heap, metrics->cluster_sizes);
+    mg_free(heap, labels);
+    return status;
+}
+
 /* ---- Entry ----------------------------------------------------------------------------------- */
 
 static void value_metrics(const mg_judged *judged, margin_metrics *metrics) {
@@ -173,6 +235,8 @@ margin_status margin_evaluate(margin_context *context, const margin_model *model
         found.weight += mg_samples_weight(&judged.samples, i);
     if (model->task == MARGIN_REGRESS)
         value_metrics(&judged, &found);
+    else if (model->task == MARGIN_CLUSTER)
+        MG_GO(cluster_metrics(&judged, &data->x, &found, error));
     else
         MG_GO(class_metrics(&judged, &found, error));
     *metrics = found;
@@ -185,7 +249,8 @@ void margin_metrics_free(margin_metrics *metrics) {
     if (!metrics || !metrics->inner) return;
     mg_heap *heap = metrics->inner;
     mg_free(heap, metrics->confusion);
-    metrics->confusion = NULL;
+    mg_free(heap, metrics->cluster_sizes);
+    metrics->confusion = metrics->cluster_sizes = NULL;
     metrics->inner = NULL;
     mg_heap_release(heap);
 }

@@ -189,11 +189,24 @@ static margin_status check_query(const margin_model *model, const margin_matrix 
 /* ---- Features --------------------------------------------------------------------------------
  */
 
+margin_status mg_model_features(margin_context *context, const margin_model *model,
+                                const margin_matrix *x, const int64_t *rows, int64_t count,
+                                double *features, margin_error *error) {
+    enum { LOOK = 64 };
+    double *way;
+    margin_status status = MARGIN_OK;
+    MG_NEW(context->heap, way, 2 * mg_model_row_width(model), "a row on its way", error);
+    for (int64_t i = 0; status >= 0 && i < count; i++) {
+        if (i % LOOK == 0 && mg_cancelled(context)) status = mg_fail_cancelled(error);
+        stage_row(model, x, rows ? rows[i] : i, way, features + i * model->hypothesis->columns);
+    }
+    mg_free(context->heap, way);
+    return status;
+}
+
 margin_status margin_model_transform(margin_context *context, const margin_model *model,
                                      const margin_matrix *x, double *features,
                                      margin_error *error) {
-    enum { LOOK = 64 };
-    double *way;
     MG_REQUIRE(context && model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL",
                !context ? "the context"
                : !model ? "the model"
@@ -202,14 +215,7 @@ margin_status margin_model_transform(margin_context *context, const margin_model
     MG_REQUIRE(features || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the features to: the output is NULL");
     MG_TRY(mg_matrix_check_here(x, "x", error));
-    MG_NEW(context->heap, way, 2 * mg_model_row_width(model), "a row on its way", error);
-    margin_status status = MARGIN_OK;
-    for (int64_t i = 0; status >= 0 && i < x->rows; i++) {
-        if (i % LOOK == 0 && mg_cancelled(context)) status = mg_fail_cancelled(error);
-        stage_row(model, x, i, way, features + i * model->hypothesis->columns);
-    }
-    mg_free(context->heap, way);
-    return status;
+    return mg_model_features(context, model, x, NULL, x->rows, features, error);
 }
 
 /* ---- On the calling thread ------------------------------------------------------------------- */

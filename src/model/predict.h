@@ -18,6 +18,12 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
                               const margin_matrix *x, const int64_t *rows, int64_t count,
                               margin_output what, void *out, margin_error *error);
 
+/* What the hypothesis sees of rows[0..count) of x (NULL: in order): count x its columns. x has
+ * passed mg_matrix_check. */
+margin_status mg_model_features(margin_context *context, const margin_model *model,
+                                const margin_matrix *x, const int64_t *rows, int64_t count,
+                                double *features, margin_error *error);
+
 /* ARGUMENT if the model has no such answer, or x has other columns than the model's. */
 margin_status mg_output_check(const margin_model *model, margin_output what, margin_error *error);
 margin_status mg_columns_check(const margin_model *model, const margin_matrix *x,

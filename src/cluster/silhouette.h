@@ -1,0 +1,25 @@
+/* How well rows sit in their clusters. */
+#ifndef MG_SILHOUETTE_H
+#define MG_SILHOUETTE_H
+
+#include "learn/learner.h"
+
+/* The exact silhouette takes a distance for each pair of rows: it is for at most so many. */
+enum { MG_MOST_SILHOUETTE = 2000 };
+
+typedef struct mg_clustered {
+    const margin_matrix *x;
+    const int64_t *index; /* row of x of sample i; NULL: i */
+    const double *weight; /* of sample i; NULL: all one */
+    int64_t count, k;
+    const int32_t *labels; /* of sample i */
+    const double *sizes;   /* k weights */
+} mg_clustered;
+
+/* Mean over rows of (b - a) / max(a, b): a the mean distance to the other rows of the own cluster,
+ * b the least mean distance to those of another; 0 for a row that is alone (Rousseeuw 1987). A
+ * weight k counts as k copies. NaN if fewer than two clusters have rows. */
+margin_status mg_silhouette(mg_heap *heap, const mg_clustered *rows, double *value,
+                            margin_error *error);
+
+#endif
