@@ -37,6 +37,18 @@ MG_INLINE unsigned lanes8_within(lanes8 a, float limit) { /* a bit for each a <=
     return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, _mm256_set1_ps(limit), _CMP_LE_OQ));
 }
 
+/* Into an ascending list of numbers of at least 0, whose last one leaves. */
+MG_INLINE lanes8 lanes8_insert(lanes8 list, float a) {
+    const __m256i before = _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6);
+    const lanes8 moved =
+        _mm256_blend_ps(_mm256_permutevar8x32_ps(list, before), _mm256_setzero_ps(), 1);
+    return _mm256_min_ps(list, _mm256_max_ps(moved, _mm256_set1_ps(a)));
+}
+MG_INLINE float lanes8_last(lanes8 a) {
+    const __m128 high = _mm256_extractf128_ps(a, 1);
+    return _mm_cvtss_f32(_mm_shuffle_ps(high, high, 3));
+}
+
 typedef struct lanes16 {
     lanes8 low, high;
 } lanes16;

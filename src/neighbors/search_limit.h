@@ -26,6 +26,17 @@ MG_INLINE float mg_search_limit(const mg_reach *reach, double worst) {
     return norm < 0x1p127 ? (float)norm : 0x1p127f;
 }
 
+/* The same for the greatest distance of a row whose f32 value is `value`. Squares only, and only
+ * where `scale` is that of distances: from the bound of search_tmpl.h the other way round, r <= N +
+ * 2^-24 (2 centred + r). */
+MG_INLINE float mg_search_limit_above(const mg_reach *reach, float value) {
+    if (!(value < 0x1p120f)) return 0x1p127f;
+    const double stored = sqrt(((double)value + 0x1p-90) * reach->slack);
+    const double radius = (stored + 0x1.02p-23 * reach->centred) * (1 + 0x1p-22);
+    const double norm = radius + 0x1.01p-24 * (2 * reach->centred + radius);
+    return (float)(norm * norm * reach->slack + 0x1p-90);
+}
+
 /* A sum of squares above it has a root above `worst`. */
 MG_INLINE double mg_search_most(double worst) {
     return worst > 0x1p-400 && worst < 0x1p500 ? worst * worst * (1 + 0x1p-50) : (double)INFINITY;

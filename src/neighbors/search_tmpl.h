@@ -96,6 +96,73 @@ MG_INLINE void visit_leaf(const mg_neighbors *index, mg_search *s, int64_t leaf,
     if (s->worst < before) *limit = mg_search_limit(reach, s->worst);
 }
 
+/* For few neighbours in Euclid's distance: rows that may matter are noted by their f32 values, and
+ * the k-th least of these bounds the k-th distance, so few exact distances remain for the end. */
+enum { FEW = 8, NOTED = 80 };
+typedef struct notes {
+    lanes8 least; /* ascending, the k-th least value last; 0 before the first */
+    int count;
+    float value[NOTED];
+    int32_t slot[NOTED];
+} notes;
+
+static void begin_notes(notes *n, int64_t k) {
+    float least[FEW];
+    for (int l = 0; l < FEW; l++)
+        least[l] = l < FEW - k ? 0 : INFINITY;
+    n->least = lanes8_load(least);
+    n->count = 0;
+}
+
+/* Drops the notes above the limit. */
+MG_INLINE void sift_notes(notes *n, float limit) {
+    int kept = 0;
+    for (int i = 0; i < n->count; i++) {
+        n->value[kept] = n->value[i];
+        n->slot[kept] = n->slot[i];
+        kept += n->value[i] <= limit;
+    }
+    n->count = kept;
+}
+
+MG_INLINE void rank_notes(const mg_neighbors *index, mg_search *s, notes *n, int64_t columns,
+                          bool single, float limit, double *most) {
+    const char *points = (const char *)index->points;
+    const int64_t size = columns * (single ? 4 : 8);
+    sift_notes(n, limit);
+    for (int i = 0; i < n->count; i++)
+        rank(index, s, points + n->slot[i] * size, single, columns, MG_FILTER_SQUARES,
+             index->tree->row[n->slot[i]], most);
+    n->count = 0;
+}
+
+MG_INLINE void note_leaf(const mg_neighbors *index, mg_search *s, notes *n, int64_t leaf,
+                         const float *q32, int64_t columns, bool single, float *limit,
+                         const mg_reach *reach) {
+    const lanes16 values =
+        leaf_values(index->tree->leaf + leaf * columns * MG_LEAF, q32, columns, MG_FILTER_SQUARES);
+    unsigned hits = lanes16_within(values, *limit);
+    const char *points = (const char *)index->points;
+    const int64_t size = columns * (single ? 4 : 8);
+    float value[MG_LEAF];
+    s->visits++;
+    if (!hits) return;
+    lanes16_store(value, values);
+    int count = n->count;
+    lanes8 least = n->least;
+    for (; hits; hits &= hits - 1, count++) {
+        const int i = __builtin_ctz(hits);
+        n->value[count] = value[i];
+        n->slot[count] = (int32_t)(leaf * MG_LEAF + i);
+        least = lanes8_insert(least, value[i]);
+        __builtin_prefetch(points + (leaf * MG_LEAF + i) * size);
+    }
+    n->count = count;
+    n->least = least;
+    const float bound = mg_search_limit_above(reach, lanes8_last(least));
+    *limit = bound < *limit ? bound : *limit;
+}
+
 /* True if the box, whose value is near the limit, holds nothing that matters: only equal distances
  * with smaller row numbers would, and there are none, or no distance is as small. The nearest point
  * of the box is made of numbers that stand for coordinates exactly, so no row of it is nearer. */
@@ -116,9 +183,23 @@ static __attribute__((noinline)) bool only_ties(const mg_neighbors *index, const
     return mg_metric_distance(&index->metric, corner, false, s->q, index->columns) >= s->worst;
 }
 
-/* Equal boxes: the one with the least row number first. */
-static __attribute__((noinline)) bool tie_before(const mg_tree *tree, int64_t a, int64_t b) {
-    return tree->least[a] < tree->least[b];
+/* The boxes `hits` of a node, the nearest last; of equal ones that with the least row number. */
+static __attribute__((noinline)) void
+place_ties(const mg_tree *tree, int64_t node, const float *value, unsigned hits, pending *stack) {
+    const int32_t *least = tree->least + node * MG_BRANCH, *child = tree->child + node * MG_BRANCH;
+    int count = 0;
+    for (; hits; hits &= hits - 1) {
+        const int lane = __builtin_ctz(hits);
+        int at = count++;
+        for (; at > 0; at--) {
+            const int64_t other = stack[at - 1].lane - node * MG_BRANCH;
+            if (stack[at - 1].value > value[lane] ||
+                (stack[at - 1].value == value[lane] && least[other] >= least[lane]))
+                break;
+            stack[at] = stack[at - 1];
+        }
+        stack[at] = (pending){value[lane], child[lane], node * MG_BRANCH + lane};
+    }
 }
 
 /* Lines of a leaf arrive while others are looked at. */
@@ -144,20 +225,19 @@ MG_INLINE int visit_node(const mg_neighbors *index, mg_search *s, int64_t node, 
     s->visits++;
     unsigned hits = lanes8_within(values, limit);
     lanes8_store(value, values);
-    for (; hits; hits &= hits - 1) { /* nearest on top */
-        const int lane = __builtin_ctz(hits);
+    unsigned taken = 0;
+    for (unsigned rest = hits; rest; rest &= rest - 1) { /* nearest on top */
+        const int lane = __builtin_ctz(rest);
         const pending here = {value[lane], tree->child[node * MG_BRANCH + lane],
                               node * MG_BRANCH + lane};
+        const int farther = __builtin_popcount(hits & ~lanes8_within(values, value[lane]));
         if (here.child < 0) fetch_leaf(index, ~here.child, columns, single);
-        int at = height++;
-        while (at > base && (stack[at - 1].value < here.value ||
-                             (MG_UNLIKELY(stack[at - 1].value == here.value) &&
-                              tie_before(tree, stack[at - 1].lane, here.lane)))) {
-            stack[at] = stack[at - 1];
-            at--;
-        }
-        stack[at] = here;
+        stack[base + farther] = here;
+        taken |= 1u << farther;
     }
+    height += __builtin_popcount(hits);
+    if (MG_UNLIKELY(__builtin_popcount(taken) < height - base)) /* equal ones: one took them all */
+        place_ties(tree, node, value, hits, stack + base);
     return height;
 }
 
@@ -174,6 +254,10 @@ MG_INLINE void search_tree(const mg_neighbors *index, mg_search *s, int64_t colu
     float limit = mg_search_limit(&reach, s->worst);
     double most = mg_search_most(s->worst);
     int height = 0;
+    notes noted;
+    bool few = filter == MG_FILTER_SQUARES && index->metric.kind == MG_METRIC_EUCLID && s->k > 0 &&
+               s->k <= FEW && s->after.distance < 0;
+    begin_notes(&noted, few ? s->k : 0);
     const float near = index->tree->exact ? 1 - 0x1p-12f : 1;
     stack[height++] = (pending){-1, index->tree->nodes > 0 ? 0 : ~0, 0};
     while (height > 0) {
@@ -188,8 +272,18 @@ MG_INLINE void search_tree(const mg_neighbors *index, mg_search *s, int64_t colu
                 visit_node(index, s, child, q32, columns, single, filter, limit, stack, height);
             continue;
         }
-        visit_leaf(index, s, ~child, q32, columns, single, filter, &limit, &reach, &most);
+        if (few && noted.count > NOTED - MG_LEAF) sift_notes(&noted, limit);
+        if (few && MG_UNLIKELY(noted.count > NOTED - MG_LEAF)) { /* ties need exact distances */
+            rank_notes(index, s, &noted, columns, single, limit, &most);
+            limit = MG_MIN(limit, mg_search_limit(&reach, s->worst));
+            few = false;
+        }
+        if (few)
+            note_leaf(index, s, &noted, ~child, q32, columns, single, &limit, &reach);
+        else
+            visit_leaf(index, s, ~child, q32, columns, single, filter, &limit, &reach, &most);
     }
+    if (few) rank_notes(index, s, &noted, columns, single, limit, &most);
     mg_list_finish(s);
 }
 

@@ -50,6 +50,18 @@ MG_INLINE unsigned lanes8_within(lanes8 a, float limit) {
     return bits;
 }
 
+MG_INLINE lanes8 lanes8_insert(lanes8 list, float a) {
+    int at = 7;
+    if (!(a < list.at[7])) return list;
+    for (; at > 0 && list.at[at - 1] > a; at--)
+        list.at[at] = list.at[at - 1];
+    list.at[at] = a;
+    return list;
+}
+MG_INLINE float lanes8_last(lanes8 a) {
+    return a.at[7];
+}
+
 MG_INLINE lanes16 lanes16_zero(void) {
     return (lanes16){{0}};
 }
