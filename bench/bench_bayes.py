@@ -39,9 +39,9 @@ def compare(name, program, folder, x, y, kind, repeats):
     np.save(folder / 'y.npy', y.astype(np.int64))
     fits, labels, their_fits, their_labels = [], [], [], []
     for _ in range(repeats):
-        out = subprocess.run([program, 'naive-bayes', folder / 'x.npy', folder / 'y.npy', kind, '3'],
+        out = subprocess.run([program, 'naive-bayes', folder / 'x.npy', folder / 'y.npy', kind, '5'],
                              check=True, capture_output=True, text=True).stdout.split('\n')
-        fit, label, accuracy = map(float, out[2].split())
+        fit, label, accuracy = map(float, out[4].split())
         fits.append(fit)
         labels.append(label)
         took, model = timed(lambda: GaussianNB().fit(x, y))
@@ -86,7 +86,7 @@ def main():
             x = random.standard_normal((200000, 100)) + 0.1 * (y[:, None] * np.arange(100) % 7)
             compare(f'200,000 x 100, {classes} classes, f64', a.bench, folder, x, y, 'f64',
                     a.repeats)
-        compare('the same, f32', a.bench, folder, x.astype(np.float32), y, 'f32', a.repeats)
+            compare('the same, f32', a.bench, folder, x.astype(np.float32), y, 'f32', a.repeats)
         fashion = a.data / 'images/fashion-mnist'
         if fashion.exists():
             compare('Fashion-MNIST, f64', a.bench, folder, *images(fashion), 'f64', a.repeats)

@@ -19,7 +19,8 @@ typedef struct counter {
     const mg_bayes_rows *rows;
     int64_t state_numbers;
     double *scratch; /* per worker: pivot, first, second, weights of classes; gathered rows */
-    int64_t scratch_numbers, table_numbers; /* classes x gaussians */
+    int64_t scratch_numbers, table_numbers; /* classes x stride */
+    int64_t stride;                         /* gaussians rounded up: rows of tables are aligned */
     bool gather;                            /* gaussian columns lie between others */
     int64_t ahead;                          /* rows fetched ahead of those that are summed */
 } counter;
@@ -145,13 +146,13 @@ static void find_rows(const counter *c, int64_t first, int64_t count, double *ga
 /* pivot: the first row of each class that occurs in the block; weights of the classes there. */
 static void find_pivots(const counter *c, const mg_block *block, double *pivot, double *weights) {
     const mg_problem *p = c->problem;
-    const int64_t classes = c->layout->classes, n = c->layout->gaussians;
+    const int64_t classes = c->layout->classes;
     int64_t missing = classes;
     memset(weights, 0, (size_t)classes * sizeof *weights);
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const int64_t k = p->code[i];
         if (missing > 0 && weights[k] == 0) {
-            gather_row(c, mg_sample_row(p, i), pivot + k * n);
+            gather_row(c, mg_sample_row(p, i), pivot + k * c->stride);
             missing--;
         }
         weights[k] += mg_sample_weight(p, i);
@@ -173,7 +174,7 @@ static void join_block(const counter *c, const double *pivot, const double *firs
         const double weight = weights[k];
         if (!(weight > 0)) continue;
         for (int64_t g = 0; g < layout->gaussians; g++) {
-            const int64_t at = k * layout->gaussians + g;
+            const int64_t at = k * c->stride + g;
             const double shift = first[at] / weight, squares = second[at] - first[at] * shift;
             const double moments[MG_BAYES_MOMENTS] = {weight, pivot[at] + shift,
                                                       MG_MAX(squares, 0.0)};
@@ -197,7 +198,7 @@ static bool add_numbers(const counter *c, const mg_block *block, double *state) 
         const int64_t count = MG_MIN(CHUNK, block->first + block->count - at);
         find_rows(c, at, count, gathered, rows);
         c->rows->moments(rows, c->ahead, p->code + at, p->weight ? p->weight + at : NULL, count, n,
-                         pivot, first, second);
+                         c->stride, pivot, first, second);
     }
     if (has_gap(first, c->table_numbers) || has_gap(second, c->table_numbers))
         return add_listed(c, state, block, c->layout->gaussian, n);
@@ -324,9 +325,11 @@ static margin_status prepare(counter *c, double **state, double **row, margin_er
     mg_heap *heap = c->context->heap;
     c->gather = n < layout->columns;
     c->ahead = c->gather ? 0 : mg_bayes_rows_ahead(n * mg_type_size(c->problem->x.value_type));
-    c->table_numbers = classes * n;
+    c->stride = (n + 7) / 8 * 8;
+    c->table_numbers = classes * c->stride;
     c->scratch_numbers =
         sparse || n == 0 ? 0 : 3 * c->table_numbers + classes + (c->gather ? CHUNK * n : 0);
+    c->scratch_numbers = (c->scratch_numbers + 7) / 8 * 8;
     c->state_numbers =
         classes + 1 + classes * layout->slots + (sparse ? classes * layout->columns : 0);
     c->rows =

@@ -13,11 +13,12 @@
 
 typedef struct mg_bayes_rows {
     /* For each row i with class k = codes[i] and weight w (weights NULL: 1):
-     * first[k] += w (x - pivot[k]), second[k] += w (x - pivot[k])^2; tables of n numbers a class.
+     * first[k] += w (x - pivot[k]), second[k] += w (x - pivot[k])^2; tables of n numbers a class,
+     * `stride` from each other.
      * `rows` has `ahead` more addresses at its end: row i + ahead is fetched while i is summed. */
     void (*moments)(const void *const *rows, int64_t ahead, const int32_t *codes,
-                    const double *weights, int64_t count, int64_t n, const double *pivot,
-                    double *first, double *second);
+                    const double *weights, int64_t count, int64_t n, int64_t stride,
+                    const double *pivot, double *first, double *second);
     /* out[i * classes + k] -= sum_j (slope[k][j] (x_j - centre_j) + offset[k][j])^2; centre NULL:
      * 0. slope and offset: a class every `stride` numbers. `ahead` as above; 0: none. */
     void (*scores)(const void *const *rows, int64_t ahead, int64_t count, int64_t n,

@@ -28,10 +28,10 @@ MG_INLINE void NAME(add_row)(const REAL *x, int64_t n, bool weighted, double wei
 }
 
 static void NAME(moments)(const void *const *rows, int64_t ahead, const int32_t *codes,
-                          const double *weights, int64_t count, int64_t n, const double *pivot,
-                          double *first, double *second) {
+                          const double *weights, int64_t count, int64_t n, int64_t stride,
+                          const double *pivot, double *first, double *second) {
     for (int64_t i = 0; i < count; i++) {
-        const int64_t at = codes[i] * n;
+        const int64_t at = codes[i] * stride;
         if (ahead > 0) NAME(fetch_row)(rows[i + ahead], n);
         if (weights)
             NAME(add_row)(rows[i], n, true, weights[i], pivot + at, first + at, second + at);
