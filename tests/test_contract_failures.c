@@ -158,7 +158,7 @@ static void test_allocations(void **state) {
 /* A failure in one of several threads. */
 static void test_allocations_with_threads(void **state) {
     contract *f = *state;
-    for (int n = 0; n < f->count; n += 5) {
+    for (int n = 0; n < f->count; n += 11) {
         failing_case c = {f->entries[n].text, sample_data(f->three, DENSE_F64),
                           (margin_model *)(void *)&c};
         assert_true(support_fail_each_allocation(3, fit_body, &c) > 10);
