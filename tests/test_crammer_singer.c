@@ -173,6 +173,69 @@ static void test_free_intercept(void **state) {
     sample_free(s);
 }
 
+/* Only rows at the margin or inside of it carry the solution. */
+static void test_support_vectors(void **state) {
+    char path[SUPPORT_PATH];
+    int64_t inside = 0;
+    (void)state;
+    support_source(path, "examples/data/iris.csv");
+    margin_context *context = support_context(NULL, 2);
+    margin_table *table;
+    margin_error error = {0};
+    margin_report report;
+    if (margin_table_read(context, path, NULL, &table, &error) < 0) fail_msg("%s", error.text);
+    const margin_data data = margin_table_data(table);
+    margin_model *model = fit_text(context, "svm(multiclass=argmax, tol=1e-6)", &data, &report);
+    double scores[150 * 3];
+    assert_int_equal(margin_scores(model, &data.x, scores, &error), MARGIN_OK);
+    for (int i = 0; i < 150; i++) {
+        const int own = i / 50; /* rows lie by class */
+        double other = -INFINITY;
+        for (int k = 0; k < 3; k++)
+            if (k != own) other = fmax(other, scores[3 * i + k]);
+        inside += scores[3 * i + own] - other < 1.01;
+    }
+    assert_true(inside > 10 && inside < 40);
+    assert_true(margin_report_item_value(&report, "support_vectors") <= (double)inside);
+    margin_model_free(model);
+    margin_table_free(table);
+    margin_context_free(context);
+}
+
+/* Too hard for coordinate descent: it ends all the same, and says so. */
+static void test_hopeless(void **state) {
+    const double x[] = {-1.30, 0.905, 0.446, -0.537, 0.581, 0.365, 0.294, 0.028};
+    const double y[] = {0, 1, 2, 3};
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    const margin_data data = {.x = margin_dense_f64(x, 4, 2, 2), .y = margin_values_f64(y, 4)};
+    margin_report report;
+    margin_model *model =
+        fit_text(context, "svm(multiclass=argmax, C=1e10, tol=1e-9)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_contains(report.reason, "progress ends");
+    assert_true(report.gap > report.tolerance);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* Copies of a row in other classes: their shares lie next to each other, where only rounding
+ * decides which ones are left. */
+static void test_equal_shares(void **state) {
+    const double x[] = {0, 0, 0, -3, 1, -3, 0, 1}, y[] = {0, 1, 2, 3, 0, 1, 2, 3};
+    const double z[] = {0, 2, 0, -1, -1, 1}, v[] = {0, 1, 2, 3, 0, 1};
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    const margin_data first = {.x = margin_dense_f64(x, 8, 1, 1), .y = margin_values_f64(y, 8)};
+    const margin_data second = {.x = margin_dense_f64(z, 6, 1, 1), .y = margin_values_f64(v, 6)};
+    margin_report report;
+    margin_model_free(fit_text(context, "svm(multiclass=argmax, C=100)", &first, &report));
+    assert_true(report.gap <= 1e-4);
+    margin_model_free(fit_text(context, "svm(multiclass=argmax, C=1e4)", &second, &report));
+    assert_true(report.gap < 1);
+    margin_context_free(context);
+}
+
 /* ---- Relations ------------------------------------------------------------------------------- */
 
 /* Two classes: the hinge of the difference of both functions, with half of the penalty. */
@@ -319,15 +382,12 @@ static void test_each_allocation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_glass),
-        cmocka_unit_test(test_proven),
-        cmocka_unit_test(test_free_intercept),
-        cmocka_unit_test(test_two_classes),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_affine_and_threads),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_each_allocation),
+        cmocka_unit_test(test_examples),        cmocka_unit_test(test_glass),
+        cmocka_unit_test(test_proven),          cmocka_unit_test(test_free_intercept),
+        cmocka_unit_test(test_support_vectors), cmocka_unit_test(test_hopeless),
+        cmocka_unit_test(test_equal_shares),    cmocka_unit_test(test_two_classes),
+        cmocka_unit_test(test_weights),         cmocka_unit_test(test_affine_and_threads),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_each_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,10 @@
  * s = 0: the shares of classes that have too much (sum_i c_i q_ik above the sum of c of the class)
  * are scaled down to what they should have; what a sample loses thereby goes to the classes that
  * have too little, in proportion to what they lack. Rows keep the sum 1, nothing becomes negative,
- * and every class gets exactly what it lacked. With q the probabilities the gap is then
- * |grad_W P|^2 / (2 rho) up to s . b and what is of second order in s. */
+ * and every class gets exactly what it lacked. Samples with q = e_y stay as they are where the
+ * others have enough to give: they are no support vectors and are not to become any. With q the
+ * probabilities the gap is then |grad_W P|^2 / (2 rho) up to s . b and what is of second order in
+ * s. */
 #include "linear/classes_certificate.h"
 
 #include <math.h>
@@ -22,7 +24,7 @@ static const char purpose[] = "a proof of the optimum";
 
 /* ---- Walks over the shares ------------------------------------------------------------------- */
 
-/* What a walk adds up: `classes` numbers, and one more. */
+/* What a walk adds up: `classes` numbers, and as many again. */
 typedef void (*of_sample)(mg_classes_proof *proof, int64_t i, double *q, double *sums);
 
 typedef struct share_walk {
@@ -30,14 +32,18 @@ typedef struct share_walk {
     of_sample visit;
 } share_walk;
 
+static int64_t sum_count(const mg_classes_proof *proof) {
+    return 2 * proof->o->classes;
+}
+
 static void start_sums(void *state, void *argument) {
     const share_walk *walk = argument;
-    memset(state, 0, (size_t)(walk->proof->o->classes + 1) * sizeof(double));
+    memset(state, 0, (size_t)sum_count(walk->proof) * sizeof(double));
 }
 
 static void merge_sums(void *into, const void *from, void *argument) {
     const share_walk *walk = argument;
-    for (int64_t k = 0; k <= walk->proof->o->classes; k++)
+    for (int64_t k = 0; k < sum_count(walk->proof); k++)
         ((double *)into)[k] += ((const double *)from)[k];
 }
 
@@ -48,10 +54,9 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
     return MARGIN_OK;
 }
 
-/* sums: classes + 1 numbers */
+/* sums: 2 classes numbers */
 static margin_status walk_shares(mg_classes_proof *proof, of_sample visit, double *sums) {
-    const mg_accumulator accumulator = {.state_size =
-                                            (proof->o->classes + 1) * (int64_t)sizeof(double),
+    const mg_accumulator accumulator = {.state_size = sum_count(proof) * (int64_t)sizeof(double),
                                         .init = start_sums,
                                         .add = add_block,
                                         .merge = merge_sums};
@@ -62,7 +67,7 @@ static margin_status walk_shares(mg_classes_proof *proof, of_sample visit, doubl
 
 /* ---- Feasible shares ------------------------------------------------------------------------- */
 
-/* Sums: what each class has. */
+/* Sums: what each class has, in all samples and in those that are divided among classes. */
 static void settle_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
     const int64_t classes = proof->o->classes;
     const int32_t own = proof->o->design->problem->code[i];
@@ -75,16 +80,18 @@ static void settle_sample(mg_classes_proof *proof, int64_t i, double *q, double 
         memset(q, 0, (size_t)classes * sizeof *q);
         q[own] = sum = 1.0;
     }
+    const bool divided = q[own] / sum < 1.0;
     for (int64_t k = 0; k < classes; k++) {
         q[k] /= sum;
         sums[k] += proof->o->c[i] * q[k];
+        if (divided) sums[classes + k] += proof->o->c[i] * q[k];
     }
 }
 
 static void move_shares(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
     double taken = 0.0;
-    (void)i;
     (void)sums;
+    if (proof->spare_settled && q[proof->o->design->problem->code[i]] >= 1.0) return;
     for (int64_t k = 0; k < proof->o->classes; k++) {
         const double rest = q[k] * proof->factor[k];
         taken += q[k] - rest;
@@ -94,15 +101,21 @@ static void move_shares(mg_classes_proof *proof, int64_t i, double *q, double *s
         q[k] += taken * proof->need[k];
 }
 
-/* Makes s = 0; `has` is what each class has. */
+/* Makes s = 0; `has`: the sums of settle_sample. */
 static margin_status balance(mg_classes_proof *proof, double *has) {
     const mg_classes *o = proof->o;
+    const double *divided = has + o->classes;
     double lacking = 0.0;
-    for (int64_t k = 0; k < o->classes; k++)
+    proof->spare_settled = true;
+    for (int64_t k = 0; k < o->classes; k++) {
         lacking += fmax(o->totals[k] - has[k], 0.0);
+        proof->spare_settled &= divided[k] >= has[k] - o->totals[k];
+    }
     if (!(lacking > 0.0)) return MARGIN_OK;
     for (int64_t k = 0; k < o->classes; k++) {
-        proof->factor[k] = has[k] > o->totals[k] ? o->totals[k] / has[k] : 1.0;
+        const double excess = fmax(has[k] - o->totals[k], 0.0);
+        const double from = proof->spare_settled ? divided[k] : has[k];
+        proof->factor[k] = excess > 0.0 ? fmax(1.0 - excess / from, 0.0) : 1.0;
         proof->need[k] = fmax(o->totals[k] - has[k], 0.0) / lacking;
     }
     return walk_shares(proof, move_shares, has);
@@ -111,7 +124,7 @@ static margin_status balance(mg_classes_proof *proof, double *has) {
 margin_status mg_classes_settle(mg_classes_proof *proof) {
     const mg_classes *o = proof->o;
     double *has;
-    MG_NEW(o->design->heap, has, o->classes + 1, purpose, proof->error);
+    MG_NEW(o->design->heap, has, sum_count(proof), purpose, proof->error);
     margin_status status = walk_shares(proof, settle_sample, has);
     if (status >= 0 && o->intercept) status = balance(proof, has);
     mg_free(o->design->heap, has);
@@ -140,7 +153,7 @@ margin_status mg_classes_sums(mg_classes_proof *proof) {
 margin_status mg_classes_dual(mg_classes_proof *proof, double *dual) {
     const mg_classes *o = proof->o;
     double *sums, square = 0.0;
-    MG_NEW(o->design->heap, sums, o->classes + 1, purpose, proof->error);
+    MG_NEW(o->design->heap, sums, sum_count(proof), purpose, proof->error);
     const margin_status status = walk_shares(proof, dual_of_sample, sums);
     for (int64_t j = 0; j < o->classes * o->columns; j++)
         square += proof->v[j] * proof->v[j];

@@ -7,10 +7,11 @@
 typedef struct mg_classes_proof {
     mg_classes *o;
     const mg_classes_solution *solution;
-    double *shares; /* samples x classes: q */
-    double *v, *s;  /* classes x columns, classes: sum_i c_i (q_i - e_y) (a_i, 1) */
-    double *factor; /* classes: of shares whose column is too large; 1 */
-    double *need;   /* classes: part of what is taken off that goes to this class; 0 */
+    double *shares;     /* samples x classes: q */
+    double *v, *s;      /* classes x columns, classes: sum_i c_i (q_i - e_y) (a_i, 1) */
+    double *factor;     /* classes: of shares whose column is too large; 1 */
+    double *need;       /* classes: part of what is taken off that goes to this class; 0 */
+    bool spare_settled; /* samples with q = e_y are left alone */
     margin_error *error;
 } mg_classes_proof;
 

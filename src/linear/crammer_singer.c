@@ -4,9 +4,10 @@
  *   given    c_i, rho > 0; shares q_i in the simplex, at first e_y
  *   W        = 1/rho sum_i c_i (e_y - q_i) a_i'
  *   step     for a sample: g_k = 1[k != y] + f_k; its shares become the point of the simplex next
- * to q_i + g / A with A = c_i (|a_i|^2 / rho + tau), which is the best choice for this sample (the
- * sequential dual method of Keerthi, Sundararajan, Chang, Hsieh, Lin, KDD 2008) gap      sum_i c_i
- * (max_k g_ik - q_i . g_i)
+ *            to q_i + g / A with A = c_i (|a_i|^2 / rho + tau), which is the best choice for this
+ *            sample (the sequential dual method of Keerthi, Sundararajan, Chang, Hsieh, Lin, KDD
+ *            2008)
+ *   gap      sum_i c_i (max_k g_ik - q_i . g_i)
  *
  * A free intercept wants S_k = sum_i c_i (1[y_i = k] - q_ik) = 0. It is had by the method of
  * multipliers: f_k has the intercept b_k + tau S_k, and b_k becomes that after every walk over all
@@ -29,6 +30,9 @@ enum { INNER_WALKS = 8 };
 /* A walk over some samples has done enough if the gap is this share of that before. */
 static const double enough = 0.1;
 static const double tau_share = 0.3;
+/* It is given up if the gap has not halved for so many walks, and products of values and classes.
+ */
+static const double idle_walks = 2000.0, idle_products = 1e8;
 
 static const char purpose[] = "the dual variables of the classes";
 
@@ -53,6 +57,8 @@ typedef struct crammer_singer {
     int64_t *order; /* samples; the first `active` ones are walked over */
     int64_t active, walks;
     double gap, loss; /* of a walk */
+    double best_seen; /* gap of a walk over all that halved the one before, and the walks by then */
+    int64_t best_walk;
 } crammer_singer;
 
 /* A sample as it is needed: its values and columns, |a|^2, and its product with the shifts. */
@@ -138,8 +144,9 @@ static void project(double *x, int64_t count) {
                 sum += x[k];
                 above++;
             }
-        if (above == 0) break;
-        level = (sum - 1.0) / (double)above;
+        const double next = (sum - 1.0) / (double)above;
+        if (above == 0 || !(next > level)) break; /* it only rises, but for rounding */
+        level = next;
         above = 0;
         for (int64_t k = 0; k < count; k++)
             above += x[k] > level;
@@ -253,10 +260,11 @@ static margin_status end(crammer_singer *m, margin_status ended) {
         snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld walks",
                  gap.text, (long long)out->iterations);
     else
-        snprintf(out->why, room,
-                 "rounding ends progress at a gap of %s, above tol=%s: ask for less, give C a "
-                 "smaller value, or bring the columns to one scale (standardize | ...)",
-                 gap.text, tolerance.text);
+        snprintf(
+            out->why, room,
+            "progress ends at a gap of %s after %lld walks, above tol=%s: ask for less, give C "
+            "a smaller value, or bring the columns to one scale (standardize | ...)",
+            gap.text, (long long)out->iterations, tolerance.text);
     return out->status;
 }
 
@@ -267,6 +275,16 @@ static double seen_gap(const crammer_singer *m) {
     take_weights(m);
     const double square = mg_classes_penalty(m->o, m->solution->w);
     return m->gap / fmax(1.0, m->loss + square);
+}
+
+static bool is_stuck(crammer_singer *m, double seen) {
+    const double row = (double)m->classes * (mg_design_row_length(m->o->design) + 1.0);
+    const double most = fmax(idle_walks, idle_products / (row * (double)m->samples));
+    if (seen < 0.5 * m->best_seen) {
+        m->best_seen = seen;
+        m->best_walk = m->walks;
+    }
+    return (double)(m->walks - m->best_walk) > most;
 }
 
 static margin_status inner_walks(crammer_singer *m) {
@@ -291,6 +309,7 @@ static margin_status iterate(crammer_singer *m) {
     enum { IDLE_PROOFS = 60 };
     double strictness = 1.0, best = (double)INFINITY;
     int idle = 0;
+    m->best_seen = (double)INFINITY;
     MG_TRY(trace_walk(m));
     for (;;) {
         MG_TRY(walk(m, true));
@@ -301,6 +320,7 @@ static margin_status iterate(crammer_singer *m) {
         mg_progress(m->o->design->context, "training", (double)m->solution->iterations, 0.0, seen);
         margin_status stop = mg_stop_check(&m->job->stop, m->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(m->job->error);
+        if (stop == MARGIN_OK && is_stuck(m, seen)) stop = MARGIN_STOPPED_STALLED;
         if (stop > 0 || seen <= strictness * m->job->tolerance) {
             MG_TRY(prove(m));
             const bool better = m->solution->gap < 0.9 * best;
