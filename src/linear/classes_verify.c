@@ -1,6 +1,7 @@
 /* Objective and gap of a model of several classes once more, from the data, by plain loops that
  * share nothing with the training. classes_certificate.c and classes_free.c derive the bound. */
 #include "linear/classes_fit.h"
+#include "linear/elimination.h"
 #include "linear/linear_options.h"
 
 #include <math.h>
@@ -198,25 +199,6 @@ static double slack(const verification *k) {
     return 2.0 * sum;
 }
 
-/* x = m^-1 x by elimination without pivots, on a matrix with 1 on its diagonal. */
-static margin_status eliminate(const verification *k, double *m, int64_t n, double *x) {
-    for (int64_t i = 0; i < n; i++) {
-        if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
-        for (int64_t r = i + 1; r < n; r++) {
-            const double share = m[r * n + i] / m[i * n + i];
-            for (int64_t j = i; j < n && share != 0.0; j++)
-                m[r * n + j] -= share * m[i * n + j];
-            x[r] -= share * x[i];
-        }
-    }
-    for (int64_t i = n - 1; i >= 0; i--) {
-        for (int64_t j = i + 1; j < n; j++)
-            x[i] -= m[i * n + j] * x[j];
-        x[i] /= m[i * n + i];
-    }
-    return MARGIN_OK;
-}
-
 /* The Hessian of all classes but the last one, scaled to a diagonal of 1. */
 static margin_status fill_matrix(verification *k, double *m, int64_t n, double *scale) {
     const int64_t size = k->columns + 1;
@@ -247,7 +229,7 @@ static margin_status correct(verification *k, double *m, int64_t n, double *scal
     MG_TRY(fill_matrix(k, m, n, scale));
     for (int64_t r = 0; r < n; r++)
         g[r] = k->v[r] * scale[r];
-    MG_TRY(eliminate(k, m, n, g));
+    MG_TRY(mg_eliminate(k->fit->context, m, n, g, k->fit->error));
     for (int64_t i = 0; i < k->count; i++) {
         double *q = k->q + i * k->classes, mean = 0.0;
         MG_TRY(read_row(k, i));

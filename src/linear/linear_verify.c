@@ -1,5 +1,6 @@
 /* Objective and gap of a linear model once more, from the data, by plain loops that share nothing
  * with the training but the formulas of the losses. certificate.c derives the bound. */
+#include "linear/elimination.h"
 #include "linear/linear_learner.h"
 #include "linear/linear_options.h"
 
@@ -154,25 +155,7 @@ static double slack(const verification *k) {
     return 2.0 * sum;
 }
 
-/* x = (M + small diagonal)^-1 x with M = sum c curvature (a, 1)(a, 1)': elimination without pivots,
- * on the matrix scaled to a diagonal of 1. */
-static void eliminate(double *m, int64_t n, double *x) {
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t r = i + 1; r < n; r++) {
-            const double share = m[r * n + i] / m[i * n + i];
-            if (share == 0.0) continue;
-            for (int64_t j = i; j < n; j++)
-                m[r * n + j] -= share * m[i * n + j];
-            x[r] -= share * x[i];
-        }
-    }
-    for (int64_t i = n - 1; i >= 0; i--) {
-        for (int64_t j = i + 1; j < n; j++)
-            x[i] -= m[i * n + j] * x[j];
-        x[i] /= m[i * n + i];
-    }
-}
-
+/* M + small diagonal with M = sum c curvature (a, 1)(a, 1)', scaled to a diagonal of 1. */
 static margin_status fill_matrix(verification *k, double *m, double *scale) {
     const int64_t p = k->columns, n = p + 1;
     memset(m, 0, (size_t)(n * n) * sizeof *m);
@@ -200,7 +183,7 @@ static margin_status correct(verification *k, double *m, double *scale, double *
     MG_TRY(fill_matrix(k, m, scale));
     for (int64_t j = 0; j < n; j++)
         g[j] = k->v[j] * scale[j];
-    eliminate(m, n, g);
+    MG_TRY(mg_eliminate(k->fit->context, m, n, g, k->fit->error));
     for (int64_t j = 0; j < n; j++)
         g[j] *= scale[j];
     for (int64_t i = 0; i < k->problem->count; i++)
