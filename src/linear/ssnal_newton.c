@@ -6,13 +6,12 @@
  * with their weights raised to match; more of them where that is too few to get on), or by
  * conjugate gradients, each of whose steps reads the active rows once, where there are so many
  * columns that a factor costs many passes. */
+#include "linear/ridge_factor.h"
 #include "linear/ssnal.h"
-#include "math/cholesky.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double ridge_start = 1e-14, ridge_growth = 1e4;
 enum { MOST_INNER = 200, FIRST_ROWS = 2000, ROWS_PER_COLUMN = 40 };
 
 /* ---- Active rows ----------------------------------------------------------------------------- */
@@ -58,26 +57,7 @@ static void complete(mg_ssnal *s) {
         s->diagonal[j] = a[j * n + j] > 0.0 ? a[j * n + j] : 1.0;
 }
 
-static margin_status factor_matrix(mg_ssnal *s) {
-    const int64_t n = s->size;
-    double *a = s->matrix;
-    int64_t failed = 1;
-    for (double ridge = ridge_start; failed != 0; ridge *= ridge_growth) {
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < i; j++)
-                a[i * n + j] = a[j * n + i];
-            a[i * n + i] = s->diagonal[i] * (1.0 + ridge);
-        }
-        MG_TRY(mg_cholesky_factor(s->design->context, n, a, n, &failed, s->job->error));
-        MG_REQUIRE(failed == 0 || ridge < 1e6, s->job->error, MARGIN_ERROR_DATA,
-                   "the products of the columns are beyond double precision; bring the columns to "
-                   "one scale first: standardize | ...");
-    }
-    return MARGIN_OK;
-}
-
 static margin_status solve_by_factor(mg_ssnal *s) {
-
     const mg_gram_request request = {.chosen = s->active,
                                      .count = gather(s, s->most_rows),
                                      .weights = s->active_weights,
@@ -85,7 +65,8 @@ static margin_status solve_by_factor(mg_ssnal *s) {
                                      .factor = s->factor};
     MG_TRY(mg_design_gram(s->design, &request, s->matrix, s->job->error));
     complete(s);
-    MG_TRY(factor_matrix(s));
+    MG_TRY(mg_ridge_factor(s->design->context, s->size, s->matrix, s->diagonal, mg_ridge_double,
+                           s->job->error));
     for (int64_t j = 0; j < s->size; j++)
         s->direction[j] = -s->here.gradient[j];
     mg_cholesky_solve(s->design->isa, s->size, s->matrix, s->size, s->direction);
