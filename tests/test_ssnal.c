@@ -232,6 +232,47 @@ static void test_widest_margin(void **state) {
     }
 }
 
+/* The same rows, the last one of so little weight that a narrower violation is cheaper: its dual
+ * variable, a quarter in the widest margin, ends at its bound c = 0.05, so that w = 0.05 (3 - 1),
+ * and b makes the margin of (3, 3) 1. */
+static void test_one_small_box(void **state) {
+    const double x[] = {3, 3, 4, 3, 1, 1};
+    const int sign[] = {1, 1, -1};
+    double weight[] = {100, 100, 0.05};
+    (void)state;
+    linear_case *c = case_of(3, 2, x, sign);
+    c->problem.weight = weight;
+    linear_fitted f = linear_fit(&c->problem, MG_LOSS_HINGE, "C=1, tol=1e-10");
+    assert_int_equal(f.status, MARGIN_OK);
+    assert_close(weights_of(&f)[0], 0.1, 1e-6);
+    assert_close(weights_of(&f)[1], 0.1, 1e-6);
+    assert_close(intercept_of(&f), 0.4, 1e-6);
+    assert_close(f.report.objective, 0.05 * 1.6 + 0.01, 1e-9);
+    linear_fitted_free(&f);
+    c->problem.weight = NULL;
+    linear_case_free(c);
+}
+
+/* One row against all others, and balanced: what it weighs, none of the others does alone. */
+static void test_one_row_balanced(void **state) {
+    enum { ROWS = 58, COLUMNS = 10 };
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        linear_case *c = linear_case_make(ROWS, COLUMNS, 0, 0, seed);
+        double weight[ROWS];
+        for (int i = 0; i < ROWS; i++) {
+            c->sign[i] = i == 0 ? 1 : -1;
+            weight[i] = i == 0 ? ROWS / 2.0 : ROWS / 2.0 / (ROWS - 1);
+        }
+        c->problem.weight = weight;
+        linear_fitted f = linear_fit(&c->problem, MG_LOSS_HINGE, "C=1, tol=1e-7");
+        if (f.status != MARGIN_OK) fail_msg("seed %d: %s", (int)seed, f.report.reason);
+        linear_fitted_free(&f);
+        c->problem.weight = NULL;
+        linear_case_free(c);
+    }
+}
+
 /* ---- Penalties of every size ----------------------------------------------------------------- */
 
 static void test_penalties(void **state) {
@@ -788,6 +829,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_optima),
         cmocka_unit_test(test_widest_margin),
+        cmocka_unit_test(test_one_small_box),
+        cmocka_unit_test(test_one_row_balanced),
         cmocka_unit_test(test_penalties),
         cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_no_penalty),

@@ -94,11 +94,11 @@ margin_status mg_ssnal_harden(mg_ssnal *s, bool *hardened) {
     const double rho = s->objective->penalty.rho > 0.0 ? s->objective->penalty.rho : 1.0;
     const double norm = scale * sqrt(s->vectors->square(s->here.w, s->columns));
     const double enough = above_bound * rho * norm * norm;
-    double most = 0.0;
+    double least = (double)INFINITY; /* one box that binds is enough to make it another optimum */
     for (int64_t i = 0; i < s->samples; i++)
-        most = fmax(most, s->c[i]);
+        least = fmin(least, s->c[i]);
     *hardened = isfinite(enough) && enough > 0.0 &&
-                (s->mode == MG_SSNAL_FREE || worth_cutting * enough < most);
+                (s->mode == MG_SSNAL_FREE || worth_cutting * enough < least);
     if (!*hardened) return MARGIN_OK;
     if (!s->cut) s->cut = mg_arena_new(&s->arena, s->samples, sizeof *s->cut);
     if (!s->cut)

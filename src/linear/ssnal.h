@@ -87,7 +87,7 @@ void mg_ssnal_update(const mg_ssnal *s, double *out);
 void mg_ssnal_soften(mg_ssnal *s);
 
 /* `here` has every row on its side: scaled to a least y f of 1 it proves that the multipliers of
- * the widest margin sum up to rho |w|^2 at most. Where the boxes are larger, or there is no
+ * the widest margin sum up to rho |w|^2 at most. Where all boxes are larger, or there is no
  * penalty, the optimum is the widest margin, and with the boxes cut to that bound it still is:
  * starts afresh from there. */
 margin_status mg_ssnal_harden(mg_ssnal *s, bool *hardened);
