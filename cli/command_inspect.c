@@ -8,6 +8,10 @@
 static void json_score_name(cli_text *text, const margin_model *model, int64_t score) {
     int64_t first, second;
     margin_model_score_classes(model, score, &first, &second);
+    if (margin_model_task(model) == MARGIN_REGRESS) {
+        json_string(text, NULL, margin_model_target(model)[score].name);
+        return;
+    }
     if (!margin_model_class_name(model, first)) {
         json_integer(text, NULL, first + 1);
         return;
@@ -219,7 +223,10 @@ static void print_score_title(cli_text *text, const margin_model *model, int64_t
     margin_model_score_classes(model, score, &first, &second);
     bool rest = second < 0;
     if (margin_model_class_count(model) == 0) {
-        text_puts(text, "\nvalue\n");
+        const bool several = margin_model_target_count(model) > 1;
+        text_puts(text, several ? "\nvalue of " : "\nvalue");
+        if (several) text_name(text, margin_model_target(model)[score].name, 0, 0);
+        text_puts(text, "\n");
         return;
     }
     if (margin_model_score_count(model) == 1 && margin_model_class_count(model) == 2) rest = true;

@@ -31,7 +31,7 @@ static const struct {
                  {MARGIN_CAN_WEIGHTS, "weights"},       {MARGIN_CAN_PROBABILITY, "probability"},
                  {MARGIN_CAN_TRACE, "trace"},           {MARGIN_CAN_ARGMAX, "argmax"},
                  {MARGIN_CAN_MISSING, "missing"},       {MARGIN_CAN_CATEGORIES, "categories"},
-                 {MARGIN_CAN_CLUSTER, "clusters"}};
+                 {MARGIN_CAN_CLUSTER, "clusters"},      {MARGIN_CAN_TARGETS, "targets"}};
 enum { ABILITIES = sizeof abilities / sizeof abilities[0] };
 
 static bool is_numeric(const margin_option *option) {

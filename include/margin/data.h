@@ -74,12 +74,16 @@ typedef struct margin_column {
  * selection of rows. Zero what is not used: `margin_data d = {.x = ..., .y = ...};` */
 typedef struct margin_data {
     margin_matrix x;
-    margin_vector y;       /* x.rows numbers: class labels, codes (see target) or values */
+    margin_vector y;       /* x.rows numbers: class labels, codes (see target) or values; with
+                              several targets x.rows * targets values, those of a row together */
     margin_vector weights; /* x.rows numbers >= 0; weight k counts as k copies, 0 as absent */
     const margin_column *columns; /* x.columns descriptions, or NULL: numeric columns x1, x2, ... */
     const margin_column *target;  /* NULL: y holds labels or values; categorical: y holds codes */
     const int64_t *selection;     /* row numbers to use (a fold), in this order; NULL: all rows */
     int64_t selected;             /* their count */
+    int64_t targets; /* 0 or 1: one. More: y is a matrix (row-major) and `target` points to as many
+                        numeric descriptions, or is NULL: y1, y2, ... Only margin_fit (learners with
+                        MARGIN_CAN_TARGETS), margin_evaluate and margin_verify take several. */
 } margin_data;
 
 /* ---- Tables -------------------------------------------------------------------------------------

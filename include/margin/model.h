@@ -44,7 +44,7 @@ typedef struct margin_report {
     margin_task task;
     int64_t rows, columns,
         classes;      /* rows used (after selection), input columns; classes 0 for regression */
-    double objective; /* value of `formula` at the model, summed over sub-problems */
+    double objective; /* value of `formula` at the model, summed over sub-problems or targets */
     double
         gap; /* the proof: relative distance to the optimum, at most this; see docs/<learner>.md */
     double tolerance; /* what was asked of gap */
@@ -52,7 +52,7 @@ typedef struct margin_report {
         iterations; /* what the learner counts: passes, steps, Newton steps; see iteration_name */
     double seconds; /* of the fit */
     int threads;
-    int64_t subproblems;     /* 1, or K for one-versus-rest, K(K-1)/2 for one-versus-one */
+    int64_t subproblems;     /* 1, or K for one-versus-rest, K(K-1)/2 for one-versus-one; targets */
     char iteration_name[24]; /* "passes" */
     char formula[160];
     char reason[400]; /* one sentence: why it ended, and if it stopped early what to do */
@@ -135,15 +135,17 @@ MARGIN_API MARGIN_CHECKED margin_status margin_update(margin_context *context,
 MARGIN_API MARGIN_CHECKED margin_status margin_predict(const margin_model *model,
                                                        const margin_matrix *x, int64_t *labels,
                                                        margin_error *error);
-/* Regression: the value of each row. */
+/* Regression: the value of each row; with several targets rows x targets values, those of a row
+ * together, in the order of the targets. */
 MARGIN_API MARGIN_CHECKED margin_status margin_predict_values(const margin_model *model,
                                                               const margin_matrix *x,
                                                               double *values, margin_error *error);
 /* rows x margin_model_score_count numbers: w.x + b (two classes: one score, positive for the second
  * class; one-versus-rest and argmax: one per class; one-versus-one: one per pair (0,1), (0,2), ...,
- * positive for the FIRST of the pair). The label: with one score the second class where it is >= 0;
- * with one per class the greatest, ties to the lower class; with pairs the most votes (a score >= 0
- * is one for the first), ties by the sum of the scores for a class, then to the lower class. */
+ * positive for the FIRST of the pair; regression: the values). The label: with one score the second
+ * class where it is >= 0; with one per class the greatest, ties to the lower class; with pairs the
+ * most votes (a score >= 0 is one for the first), ties by the sum of the scores for a class, then
+ * to the lower class. */
 MARGIN_API MARGIN_CHECKED margin_status margin_scores(const margin_model *model,
                                                       const margin_matrix *x, double *scores,
                                                       margin_error *error);
@@ -186,7 +188,10 @@ MARGIN_API const char *margin_model_class_name(const margin_model *model, int64_
 MARGIN_API const margin_column *margin_model_columns(const margin_model *model,
                                                      int64_t *count); /* input columns */
 MARGIN_API const margin_column *
-margin_model_target(const margin_model *model); /* name; categories if it had them */
+margin_model_target(const margin_model *model); /* name; categories if it had them; with several
+                                                   targets the first of as many */
+/* Targets: 1, more if it was trained on several, 0 for clusters. Score function t is target t. */
+MARGIN_API int64_t margin_model_target_count(const margin_model *model);
 MARGIN_API int64_t margin_model_score_count(const margin_model *model);
 MARGIN_API int margin_model_has_probabilities(const margin_model *model);
 /* The classes a score is about: positive for `first` against `second`, or against the rest (second
@@ -241,12 +246,13 @@ MARGIN_API int64_t margin_model_telling(const margin_model *model, int64_t class
 typedef struct margin_metrics {
     margin_task task;
     int64_t rows, classes;
-    double weight;                    /* sum of sample weights (rows if none) */
-    double accuracy, error;           /* classification */
-    double log_loss;                  /* NaN without probabilities */
-    double auc;                       /* two classes: by score, ties count half; NaN otherwise */
-    double f1;                        /* two classes: of the second; more: mean over classes */
-    double rmse, mae, r2;             /* regression */
+    double weight;          /* sum of sample weights (rows if none) */
+    double accuracy, error; /* classification */
+    double log_loss;        /* NaN without probabilities */
+    double auc;             /* two classes: by score, ties count half; NaN otherwise */
+    double f1;              /* two classes: of the second; more: mean over classes */
+    double rmse, mae, r2;   /* regression; several targets: the root of the mean of their mean
+                               squares, and the means of the other two */
     double mean_margin, least_margin; /* two classes: functional margin y f(x) */
     double least_geometric_margin;    /* linear, two classes: divided by the norm of w (in original
                                          units) */
@@ -255,6 +261,8 @@ typedef struct margin_metrics {
     double *cluster_sizes;            /* clusters: weight of the rows of each; owned */
     double *confusion; /* classes x classes, [true][predicted], weighted counts; owned */
     void *inner;
+    int64_t targets;                              /* several targets: their number, else 0 */
+    double *target_rmse, *target_mae, *target_r2; /* of each, owned; NULL with one target */
 } margin_metrics;
 /* Needs a target in `data` whose labels are all known to the model (DATA names an unknown one) and
  * rows that it can score (DATA names one with a missing value). Labels are compared as numbers, or

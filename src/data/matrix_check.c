@@ -258,6 +258,8 @@ margin_status mg_views_check(margin_context *context, const margin_data *data,
                              margin_error *error) {
     char buffer[32];
     MG_TRY(mg_matrix_check(context, &data->x, "x", error));
+    MG_REQUIRE(data->targets == 0 || data->targets == 1, error, MARGIN_ERROR_ARGUMENT,
+               "the data has %lld targets, and this works with one", (long long)data->targets);
     MG_TRY(check_vector(&data->y, data->x.rows, "y", error));
     MG_TRY(check_vector(&data->weights, data->x.rows, "weights", error));
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)

@@ -95,7 +95,7 @@ typedef struct mg_update_map {
                                       same */
 } mg_update_map;
 
-/* Problems that are fitted together at most. */
+/* Classes that are fitted together at most. */
 enum { MG_MOST_TOGETHER = 8 };
 
 typedef struct mg_learner {
@@ -120,9 +120,11 @@ typedef struct mg_learner {
                              mg_option_value *options, margin_error *error);
     margin_status (*fit)(mg_fit *fit);
     /* Several parts of one-versus-rest, 2 to MG_MOST_TOGETHER: problems on the same rows with the
-     * same weights and options that differ in their signs only. Each is fitted as by `fit`, to the
-     * same proof; what they share is read once. Returns a failure (nothing is left behind in any of
-     * them then) or MARGIN_OK. `fits` share one error. May be NULL. */
+     * same weights and options that differ in their signs only; or all targets of a regression
+     * (MARGIN_CAN_TARGETS), any number of problems that differ in their targets only. Each is
+     * fitted as by `fit`, to the same proof; what they share is read once. Returns a failure
+     * (nothing is left behind in any of them then) or MARGIN_OK. `fits` share one error. May be
+     * NULL. */
     margin_status (*fit_together)(mg_fit *fits, int64_t count);
     /* Whether that is worth it: else parts are trained side by side, each on its own. Not by the
      * number of threads. NULL with fit_together. */

@@ -205,7 +205,7 @@ static margin_status hand_over(mg_squares *s) {
     return status;
 }
 
-static margin_status fit_with(mg_fit *fit, const choices *chosen) {
+static mg_squares squares_of(mg_fit *fit, const choices *chosen) {
     mg_squares s = {.fit = fit,
                     .context = fit->context,
                     .error = fit->error,
@@ -217,9 +217,40 @@ static margin_status fit_with(mg_fit *fit, const choices *chosen) {
                     .samples = fit->problem->count,
                     .columns = fit->problem->x.columns};
     mg_arena_init(&s.arena, fit->context->heap);
+    return s;
+}
+
+static margin_status fit_with(mg_fit *fit, const choices *chosen) {
+    mg_squares s = squares_of(fit, chosen);
     margin_status status = solve(&s, chosen->solver);
     if (status >= 0) status = hand_over(&s);
     mg_squares_end(&s);
+    return status;
+}
+
+/* ---- Several targets ------------------------------------------------------------------------- */
+
+/* A further target: with the factor of the first, by itself where that will not do. */
+static margin_status fit_next(mg_squares *s, mg_fit *fit, const choices *chosen) {
+    if (!s->correct) return fit_with(fit, chosen);
+    MG_TRY(mg_squares_again(s, fit));
+    if (s->may_doubt && !(s->now.gap <= s->tolerance) && !s->out_of_time)
+        return fit_with(fit, chosen);
+    return hand_over(s);
+}
+
+static margin_status fit_targets(mg_fit *fits, int64_t count, const choices *chosen) {
+    mg_squares s = squares_of(&fits[0], chosen);
+    margin_status status = solve(&s, chosen->solver);
+    if (status >= 0) status = hand_over(&s);
+    for (int64_t t = 1; status >= 0 && t < count; t++)
+        status = fit_next(&s, &fits[t], chosen);
+    mg_squares_end(&s);
+    if (status >= 0) return MARGIN_OK;
+    for (int64_t t = 0; t < count; t++) {
+        mg_hypothesis_free(fits[t].hypothesis);
+        fits[t].hypothesis = NULL;
+    }
     return status;
 }
 
@@ -238,6 +269,17 @@ static margin_status least_squares_fit(mg_fit *fit) {
     return fit_with(fit, &chosen);
 }
 
+static margin_status least_squares_targets(mg_fit *fits, int64_t count) {
+    const choices chosen = least_squares_choices(&fits[0]);
+    return fit_targets(fits, count, &chosen);
+}
+
+/* QR takes the target along with the columns. */
+static bool least_squares_shares(const mg_problem *whole, const mg_option_value *options) {
+    (void)whole;
+    return options[LS_SOLVER].integer < SOLVER_QR;
+}
+
 static margin_status least_squares_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const choices chosen = least_squares_choices(fit);
     return mg_squares_verify(fit, &chosen.penalty, chosen.intercept, chosen.tolerance, hypothesis);
@@ -253,12 +295,15 @@ static margin_status ridge_check(const mg_option_value *options, margin_error *e
     return mg_linear_check_descent(ridge_table, MG_LENGTH(ridge_table), options, error);
 }
 
+static void report_penalty(margin_report *report, const mg_penalty *penalty) {
+    mg_report_set(report, "C", penalty->C);
+    mg_report_set(report, "alpha", penalty->alpha);
+    mg_report_set(report, "lambda", penalty->lambda);
+}
+
 static margin_status fit_penalised(mg_fit *fit, const choices *chosen) {
-    margin_report *report = &fit->report;
     const margin_status status = fit_with(fit, chosen);
-    mg_report_set(report, "C", chosen->penalty.C);
-    mg_report_set(report, "alpha", chosen->penalty.alpha);
-    mg_report_set(report, "lambda", chosen->penalty.lambda);
+    report_penalty(&fit->report, &chosen->penalty);
     return status;
 }
 
@@ -274,6 +319,19 @@ static margin_status ridge_fit(mg_fit *fit) {
     if (chosen.solver >= SOLVER_GD)
         return mg_linear_fit_squares(fit, ridge_table, MG_LENGTH(ridge_table), "alpha", 1.0);
     return fit_penalised(fit, &chosen);
+}
+
+static margin_status ridge_targets(mg_fit *fits, int64_t count) {
+    const choices chosen = ridge_choices(&fits[0]);
+    MG_TRY(fit_targets(fits, count, &chosen));
+    for (int64_t t = 0; t < count; t++)
+        report_penalty(&fits[t].report, &chosen.penalty);
+    return MARGIN_OK;
+}
+
+static bool ridge_shares(const mg_problem *whole, const mg_option_value *options) {
+    (void)whole;
+    return options[RIDGE_SOLVER].integer < SOLVER_QR;
 }
 
 static margin_status ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
@@ -311,14 +369,16 @@ const mg_learner mg_learner_least_squares = {
              .formula = "minimise (1/m) sum (w.x + b - y)^2",
              .source = "Gauss 1809; Björck 1996",
              .page = "docs/least-squares.md",
-             .abilities =
-                 MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
+             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
+                          MARGIN_CAN_TRACE | MARGIN_CAN_TARGETS,
              .options = least_squares_table,
              .option_count = MG_LENGTH(least_squares_table)},
     .takes_affine = true,
     .takes_made_rows = true,
     .check = least_squares_check,
     .fit = least_squares_fit,
+    .fit_together = least_squares_targets,
+    .fits_together = least_squares_shares,
     .verify = least_squares_verify,
     .infer = least_squares_infer,
 };
@@ -330,14 +390,16 @@ const mg_learner mg_learner_ridge = {
              .formula = "minimise sum (w.x + b - y)^2 + alpha |w|^2",
              .source = "Hoerl and Kennard 1970",
              .page = "docs/ridge.md",
-             .abilities =
-                 MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
+             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
+                          MARGIN_CAN_TRACE | MARGIN_CAN_TARGETS,
              .options = ridge_table,
              .option_count = MG_LENGTH(ridge_table)},
     .takes_affine = true,
     .takes_made_rows = true,
     .check = ridge_check,
     .fit = ridge_fit,
+    .fit_together = ridge_targets,
+    .fits_together = ridge_shares,
     .verify = ridge_verify,
     .infer = ridge_infer,
     .path = ridge_path,

@@ -25,7 +25,12 @@ typedef struct mg_squares_point {
     double gap;       /* mg_squares_gap */
 } mg_squares_point;
 
-typedef struct mg_squares {
+typedef struct mg_squares mg_squares;
+
+/* An approximate solution of (A'CA + alpha I) step = gradient with centred A. */
+typedef margin_status (*mg_squares_correct)(mg_squares *s, void *argument, double *step);
+
+struct mg_squares {
     mg_fit *fit;
     margin_context *context;
     margin_error *error;
@@ -56,10 +61,13 @@ typedef struct mg_squares {
     char method[64];        /* for the report */
     char columns_text[200]; /* the dependent columns, by name */
     bool out_of_time;
-} mg_squares;
-
-/* An approximate solution of (A'CA + alpha I) step = gradient with centred A. */
-typedef margin_status (*mg_squares_correct)(mg_squares *s, void *argument, double *step);
+    double *kept; /* columns: a copy of the weights */
+    double *dual; /* samples: coefficients of the rows where those are solved for; NULL */
+    /* The factor that solved this target and solves others; NULL: none. */
+    mg_squares_correct correct;
+    void *factor;
+    bool may_doubt; /* what it does not solve to the tolerance is left to QR */
+};
 
 /* least_squares_pass.c */
 margin_status mg_squares_begin(mg_squares *s);
@@ -74,6 +82,8 @@ void mg_squares_start(mg_squares *s);
 void mg_squares_move(mg_squares *s, const double *step);
 /* Corrects w and b against the data until that changes nothing. Leaves `now` and `refinements`. */
 margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument);
+/* Solves for another target, that of `fit`, with the factor that is there. */
+margin_status mg_squares_again(mg_squares *s, mg_fit *fit);
 /* Memory of the fit, or the failure. */
 margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose);
 /* Whether the proof of a ridge may use the exact distance to the optimum, p^3 and n p^2 steps. */

@@ -193,19 +193,23 @@ static margin_status spectral(mg_squares *s, const products *p, mg_squares_facto
 
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
-    mg_squares_factor f;
+    mg_squares_factor *f = mg_arena_new(&s->arena, 1, sizeof *f);
     bool reliable = false;
     *doubtful = false;
+    if (!f) return mg_no_memory(s->context->heap, 1, sizeof *f, "the normal equations", s->error);
     MG_TRY(make_products(s, &p));
-    MG_TRY(mg_squares_factor_new(s, &f));
-    MG_TRY(try_cholesky(s, &f, equilibrate(s, &p, &f), &reliable));
-    if (!reliable) MG_TRY(spectral(s, &p, &f, only, doubtful));
+    MG_TRY(mg_squares_factor_new(s, f));
+    MG_TRY(try_cholesky(s, f, equilibrate(s, &p, f), &reliable));
+    if (!reliable) MG_TRY(spectral(s, &p, f, only, doubtful));
     if (*doubtful) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);
-    MG_TRY(mg_squares_factor_correct(s, &f, s->step));
+    MG_TRY(mg_squares_factor_correct(s, f, s->step));
     mg_squares_move(s, s->step);
-    MG_TRY(mg_squares_refine(s, mg_squares_factor_correct, &f));
+    MG_TRY(mg_squares_refine(s, mg_squares_factor_correct, f));
     *doubtful = !only && s->now.gap > s->tolerance;
+    s->correct = mg_squares_factor_correct;
+    s->factor = f;
+    s->may_doubt = !only;
     return MARGIN_OK;
 }

@@ -30,7 +30,7 @@ static void set_weights(mg_squares *s) {
 }
 
 /* From the first target, so that a constant target has exactly that mean. */
-static void set_target(mg_squares *s) {
+static margin_status set_target(mg_squares *s) {
     const double *y = s->problem->target, first = y[0];
     double sum = 0.0, square = 0.0;
     for (int64_t i = 0; i < s->samples; i++)
@@ -39,6 +39,9 @@ static void set_target(mg_squares *s) {
     for (int64_t i = 0; i < s->samples; i++)
         square += s->c[i] * (y[i] - s->centre) * (y[i] - s->centre);
     s->spread = sqrt(square);
+    MG_REQUIRE(isfinite(s->spread), s->error, MARGIN_ERROR_DATA,
+               "the squares of the target overflow: divide it by a power of ten");
+    return MARGIN_OK;
 }
 
 margin_status mg_squares_begin(mg_squares *s) {
@@ -54,12 +57,9 @@ margin_status mg_squares_begin(mg_squares *s) {
     s->step = columns + 4 * n;
     memset(columns, 0, (size_t)(5 * n) * sizeof *columns);
     set_weights(s);
-    set_target(s);
     s->alpha = s->penalty.alpha / s->unit;
     s->rank = -1;
-    MG_REQUIRE(isfinite(s->spread), s->error, MARGIN_ERROR_DATA,
-               "the squares of the target overflow: divide it by a power of ten");
-    return MARGIN_OK;
+    return set_target(s);
 }
 
 void mg_squares_end(mg_squares *s) {
@@ -157,6 +157,7 @@ static margin_status pass(mg_squares *s) {
 
 void mg_squares_start(mg_squares *s) {
     memset(s->w, 0, (size_t)s->columns * sizeof *s->w);
+    if (s->dual) memset(s->dual, 0, (size_t)s->samples * sizeof *s->dual);
     s->b = s->centre;
     s->now.excess = 0.0;
 }
@@ -201,8 +202,8 @@ margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void 
     enum { MOST = 10 };
     const double enough = 1e-12; /* corrections below this are rounding */
     double last = 2.0;
-    kept_solution kept = {0};
-    MG_TRY(mg_squares_new(s, s->columns, &kept.w, "a copy of the weights"));
+    if (!s->kept) MG_TRY(mg_squares_new(s, s->columns, &s->kept, "a copy of the weights"));
+    kept_solution kept = {.w = s->kept};
     for (s->refinements = 0;; s->refinements++) {
         MG_TRY(pass(s));
         MG_TRY(correct(s, argument, s->step));
@@ -222,4 +223,16 @@ margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void 
         mg_squares_move(s, s->step);
         last = size / 2.0;
     }
+}
+
+margin_status mg_squares_again(mg_squares *s, mg_fit *fit) {
+    s->fit = fit;
+    s->problem = s->design.problem = fit->problem;
+    s->out_of_time = false;
+    MG_TRY(set_target(s));
+    mg_squares_start(s);
+    MG_TRY(pass(s));
+    MG_TRY(s->correct(s, s->factor, s->step));
+    mg_squares_move(s, s->step);
+    return mg_squares_refine(s, s->correct, s->factor);
 }

@@ -221,6 +221,7 @@ margin_status mg_squares_qr(mg_squares *s) {
     snprintf(s->method, sizeof s->method, "QR and singular values");
     s->columns_text[0] = 0;
     s->rank = -1;
+    s->correct = NULL; /* the triangle holds one target */
     MG_TRY(make_triangle(s, &f, &walk, &whole));
     return solve(s, &walk, whole, &f);
 }

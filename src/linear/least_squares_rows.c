@@ -209,7 +209,7 @@ static margin_status take_memory(mg_squares *s, row_system *system) {
     system->work = system->u + 2 * n;
     s->slopes = system->u + 4 * n;
     MG_TRY(mg_squares_new(s, s->columns, &system->shift, "the means of the columns"));
-    memset(system->u, 0, (size_t)n * sizeof *system->u);
+    s->dual = system->u;
     for (int64_t i = 0; i < n; i++)
         system->root[i] = sqrt(s->c[i]);
     return MARGIN_OK;
@@ -236,9 +236,14 @@ static margin_status solve(mg_squares *s, row_system *system) {
 }
 
 margin_status mg_squares_rows(mg_squares *s) {
-    row_system system = {0};
-    const margin_status status = solve(s, &system);
-    mg_matrix_buffer_free(&system.rows);
-    s->slopes = NULL;
+    row_system *system = mg_arena_new(&s->arena, 1, sizeof *system);
+    if (!system)
+        return mg_no_memory(s->context->heap, 1, sizeof *system, "the products of the rows",
+                            s->error);
+    memset(system, 0, sizeof *system);
+    const margin_status status = solve(s, system);
+    mg_matrix_buffer_free(&system->rows);
+    s->correct = correct;
+    s->factor = system;
     return status;
 }

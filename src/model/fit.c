@@ -43,12 +43,18 @@ static margin_status check_call(margin_context *context, const margin_spec *spec
                "'%s' stands for %lld specs; choose one, or search over them with "
                "cross-validation",
                spec->text, (long long)spec->variants);
-    return mg_data_check(context, data, error);
+    return mg_data_check_targets(context, data, error);
 }
 
-static margin_status check_learner(const mg_spec_component *learner, const mg_samples *samples,
-                                   const mg_trace *trace, margin_error *error) {
+static margin_status check_learner(const mg_spec_component *learner, const margin_data *data,
+                                   const mg_samples *samples, const mg_trace *trace,
+                                   margin_error *error) {
     const margin_component *info = learner->info;
+    MG_REQUIRE(data->targets <= 1 || (info->abilities & MARGIN_CAN_TARGETS), error,
+               MARGIN_ERROR_ARGUMENT,
+               "%s takes one target and the data has %lld; fit them one by one, or take "
+               "least-squares or ridge",
+               info->name, (long long)data->targets);
     MG_REQUIRE(!samples->weights || (info->abilities & MARGIN_CAN_WEIGHTS), error,
                MARGIN_ERROR_ARGUMENT, "%s takes no sample weights", info->name);
     MG_REQUIRE(!trace || (info->abilities & MARGIN_CAN_TRACE), error, MARGIN_ERROR_ARGUMENT,
@@ -134,7 +140,7 @@ static margin_status train(margin_context *context, const margin_spec *spec,
     margin_status status;
     MG_GO(name_spec(spec, model, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(check_learner(learner, &samples, trace, error));
+    MG_GO(check_learner(learner, data, &samples, trace, error));
     MG_GO(learn_target(context, learner, data, &samples, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))

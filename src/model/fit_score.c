@@ -18,8 +18,9 @@ double mg_score_classes(const int64_t *labels, const int32_t *codes, const mg_sa
     return right / total;
 }
 
-mg_value_score mg_score_values(const double *values, const double *targets,
-                               const mg_samples *samples) {
+/* values: those of sample i at i * stride */
+static mg_value_score score_target(const double *values, int64_t stride, const double *targets,
+                                   const mg_samples *samples) {
     double total = 0, mean = 0, squares = 0, deviations = 0, spread = 0;
     for (int64_t i = 0; i < samples->count; i++) {
         double weight = mg_samples_weight(samples, i);
@@ -28,7 +29,7 @@ mg_value_score mg_score_values(const double *values, const double *targets,
     }
     mean = targets[0] + mean / total;
     for (int64_t i = 0; i < samples->count; i++) {
-        double weight = mg_samples_weight(samples, i), miss = values[i] - targets[i];
+        double weight = mg_samples_weight(samples, i), miss = values[i * stride] - targets[i];
         squares += weight * miss * miss;
         deviations += weight * fabs(miss);
         spread += weight * (targets[i] - mean) * (targets[i] - mean);
@@ -37,6 +38,25 @@ mg_value_score mg_score_values(const double *values, const double *targets,
                             .rmse = sqrt(squares / total),
                             .mae = deviations / total,
                             .r2 = spread > 0 ? 1 - squares / spread : (double)NAN};
+}
+
+mg_value_score mg_score_values(const double *values, int64_t count, const double *targets,
+                               const mg_samples *samples, mg_value_score *each) {
+    mg_value_score all = {0};
+    if (count == 1) return score_target(values, 1, targets, samples);
+    for (int64_t t = 0; t < count; t++) {
+        const mg_value_score one =
+            score_target(values + t, count, targets + t * samples->count, samples);
+        all.weight = one.weight;
+        all.rmse += one.rmse * one.rmse;
+        all.mae += one.mae;
+        all.r2 += one.r2;
+        if (each) each[t] = one;
+    }
+    all.rmse = sqrt(all.rmse / (double)count);
+    all.mae /= (double)count;
+    all.r2 /= (double)count;
+    return all;
 }
 
 static margin_status score_classifier(margin_context *context, const margin_data *data,
@@ -62,14 +82,15 @@ static margin_status score_regression(margin_context *context, const margin_data
                                       const mg_samples *samples, margin_model *model,
                                       margin_error *error) {
     mg_heap *heap = context->heap;
+    const int64_t count = model->target.count;
     double *values = NULL, *targets = NULL;
     margin_status status;
-    MG_GO_NEW(heap, values, samples->count, "the predicted values", error);
-    MG_GO_NEW(heap, targets, samples->count, "the targets", error);
+    MG_GO_NEW(heap, values, count * samples->count, "the predicted values", error);
+    MG_GO_NEW(heap, targets, count * samples->count, "the targets", error);
     MG_GO(mg_target_values(data, samples, targets, error));
     MG_GO(mg_predict_rows(context, model, &data->x, samples->rows, samples->count,
                           MARGIN_OUTPUT_VALUES, values, error));
-    mg_value_score score = mg_score_values(values, targets, samples);
+    mg_value_score score = mg_score_values(values, count, targets, samples, NULL);
     model->report.train_rmse = score.rmse;
     model->report.train_r2 = score.r2;
 done:

@@ -12,7 +12,7 @@ static margin_status read_targets(const margin_data *data, mg_judged *judged, ma
     int64_t count = judged->samples.count;
     if (judged->model->task == MARGIN_CLUSTER) return MARGIN_OK;
     if (judged->model->task == MARGIN_REGRESS) {
-        MG_NEW(heap, judged->targets, count, "the targets", error);
+        MG_NEW(heap, judged->targets, judged->model->target.count * count, "the targets", error);
         return mg_target_values(data, &judged->samples, judged->targets, error);
     }
     MG_NEW(heap, judged->codes, count, "the classes of the rows", error);
@@ -51,7 +51,8 @@ margin_status mg_judge_open(margin_context *context, const margin_model *model,
     mg_judged made = {.context = context, .model = model};
     margin_status status;
     MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
-    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(mg_columns_check(model, &data->x, error));
     MG_GO(mg_samples_make(context->heap, data, &made.samples, error));
     MG_GO(read_targets(data, &made, error));

@@ -11,7 +11,7 @@ typedef struct mg_judged {
     const margin_model *model;
     mg_samples samples;
     int32_t *codes;  /* classification: class of sample i */
-    double *targets; /* regression: value of sample i */
+    double *targets; /* regression: value of sample i; targets one after the other */
     double *scores;  /* samples x functions */
 } mg_judged;
 

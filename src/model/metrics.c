@@ -212,11 +212,38 @@ done:
 
 /* ---- Entry ----------------------------------------------------------------------------------- */
 
-static void value_metrics(const mg_judged *judged, margin_metrics *metrics) {
-    mg_value_score score = mg_score_values(judged->scores, judged->targets, &judged->samples);
+/* rmse, mae and r2 of each of several targets: one block of numbers. */
+static margin_status keep_targets(mg_heap *heap, const mg_value_score *each, int64_t count,
+                                  margin_metrics *metrics, margin_error *error) {
+    double *numbers = NULL;
+    MG_NEW(heap, numbers, 3 * count, "the scores of the targets", error);
+    metrics->targets = count;
+    metrics->target_rmse = numbers;
+    metrics->target_mae = numbers + count;
+    metrics->target_r2 = numbers + 2 * count;
+    for (int64_t t = 0; t < count; t++) {
+        metrics->target_rmse[t] = each[t].rmse;
+        metrics->target_mae[t] = each[t].mae;
+        metrics->target_r2[t] = each[t].r2;
+    }
+    metrics->inner = mg_heap_retain(heap);
+    return MARGIN_OK;
+}
+
+static margin_status value_metrics(const mg_judged *judged, margin_metrics *metrics,
+                                   margin_error *error) {
+    mg_heap *heap = judged->context->heap;
+    const int64_t count = judged->model->target.count;
+    mg_value_score *each = NULL;
+    if (count > 1) MG_NEW(heap, each, count, "the scores of the targets", error);
+    const mg_value_score score =
+        mg_score_values(judged->scores, count, judged->targets, &judged->samples, each);
     metrics->rmse = score.rmse;
     metrics->mae = score.mae;
     metrics->r2 = score.r2;
+    const margin_status status = each ? keep_targets(heap, each, count, metrics, error) : MARGIN_OK;
+    mg_free(heap, each);
+    return status;
 }
 
 margin_status margin_evaluate(margin_context *context, const margin_model *model,
@@ -234,7 +261,7 @@ margin_status margin_evaluate(margin_context *context, const margin_model *model
     for (int64_t i = 0; i < judged.samples.count; i++)
         found.weight += mg_samples_weight(&judged.samples, i);
     if (model->task == MARGIN_REGRESS)
-        value_metrics(&judged, &found);
+        MG_GO(value_metrics(&judged, &found, error));
     else if (model->task == MARGIN_CLUSTER)
         MG_GO(cluster_metrics(&judged, &data->x, &found, error));
     else
@@ -250,7 +277,9 @@ void margin_metrics_free(margin_metrics *metrics) {
     mg_heap *heap = metrics->inner;
     mg_free(heap, metrics->confusion);
     mg_free(heap, metrics->cluster_sizes);
+    mg_free(heap, metrics->target_rmse);
     metrics->confusion = metrics->cluster_sizes = NULL;
+    metrics->target_rmse = metrics->target_mae = metrics->target_r2 = NULL;
     metrics->inner = NULL;
     mg_heap_release(heap);
 }

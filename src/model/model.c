@@ -99,7 +99,7 @@ static bool decision_fits(const margin_model *model) {
         return model->task == MARGIN_CLASSIFY && classes >= 2 && classes < INT32_MAX &&
                functions == classes * (classes - 1) / 2;
     case MG_DECIDE_VALUE:
-        return model->task == MARGIN_REGRESS && functions == 1 && classes == 0;
+        return model->task == MARGIN_REGRESS && functions == model->target.count && classes == 0;
     }
     return false;
 }
@@ -115,7 +115,8 @@ static margin_status check_classes(const margin_model *model, margin_error *erro
         ascending = ascending && isfinite(values[c]) && values[c - 1] < values[c];
     MG_REQUIRE(ascending, error, MARGIN_ERROR_MODEL,
                "the numeric labels of the model do not ascend");
-    MG_REQUIRE(model->target.count == (model->task == MARGIN_CLUSTER ? 0 : 1), error,
+    const int64_t targets = model->target.count, least = model->task == MARGIN_CLUSTER ? 0 : 1;
+    MG_REQUIRE(targets == least || (targets > 1 && model->task == MARGIN_REGRESS), error,
                MARGIN_ERROR_MODEL, "the model describes %lld target columns",
                (long long)model->target.count);
     return MARGIN_OK;
@@ -174,6 +175,10 @@ const margin_column *margin_model_columns(const margin_model *model, int64_t *co
 
 const margin_column *margin_model_target(const margin_model *model) {
     return model->target.count > 0 ? model->target.items : NULL;
+}
+
+int64_t margin_model_target_count(const margin_model *model) {
+    return model->target.count;
 }
 
 int64_t margin_model_score_count(const margin_model *model) {

@@ -1,8 +1,9 @@
 /* From a problem with many classes to problems a learner solves, and back.
  *
  * Two classes: one problem, positive for class 1. One-versus-rest: problem c, positive for class c.
- * One-versus-one: a problem per pair (i, j), positive for i; only rows of the two classes, through
- * an index: x is never copied. Argmax, regression, clustering: one problem as it is. */
+ * Several targets: problem t, of target t. One-versus-one: a problem per pair (i, j), positive for
+ * i; only rows of the two classes, through an index: x is never copied. Argmax, regression,
+ * clustering: one problem as it is. */
 #ifndef MG_MULTICLASS_H
 #define MG_MULTICLASS_H
 
@@ -15,7 +16,8 @@ typedef enum mg_reduction {
     MG_REDUCE_NONE, /* the whole problem: argmax, regression, clustering */
     MG_REDUCE_TWO,
     MG_REDUCE_REST,
-    MG_REDUCE_PAIRS
+    MG_REDUCE_PAIRS,
+    MG_REDUCE_TARGETS
 } mg_reduction;
 
 /* The whole problem and how it is cut. */
@@ -25,7 +27,7 @@ typedef struct mg_split {
     mg_problem whole; /* kind and sign are not used for TWO, REST and PAIRS */
     int64_t parts;
     int32_t *codes;        /* owned: whole.code */
-    double *values;        /* owned: whole.target */
+    double *values;        /* owned: whole.target, one target after the other */
     double *weights;       /* owned: whole.weight where classes have weights of their own */
     int64_t *class_starts; /* PAIRS: samples of class c are [class_starts[c], class_starts[c+1]) */
     int64_t *class_samples;

@@ -172,7 +172,7 @@ margin_status mg_columns_check(const margin_model *model, const margin_matrix *x
 }
 
 int64_t mg_output_width(const margin_model *model, margin_output what) {
-    if (what == MARGIN_OUTPUT_SCORES) return model->hypothesis->functions;
+    if (scores_are_answer(what)) return model->hypothesis->functions;
     return what == MARGIN_OUTPUT_PROBABILITIES ? model->classes : 1;
 }
 

@@ -5,11 +5,20 @@
 #include "model/model.h"
 
 /* The most classes that labels are taken for. */
-enum { MG_MAX_CLASSES = 10000 };
+enum { MG_MAX_CLASSES = 10000, MG_MAX_TARGETS = 10000 };
 
 /* Checks everything about `data` that does not depend on a model: the views, and that columns have
  * names. ARGUMENT on failure. */
 margin_status mg_data_check(margin_context *context, const margin_data *data, margin_error *error);
+/* The same where several targets are fine. */
+margin_status mg_data_check_targets(margin_context *context, const margin_data *data,
+                                    margin_error *error);
+/* ARGUMENT unless the data has as many targets as the model. */
+margin_status mg_target_count_check(const margin_model *model, const margin_data *data,
+                                    margin_error *error);
+MG_INLINE int64_t mg_data_targets(const margin_data *data) {
+    return data->targets > 1 ? data->targets : 1;
+}
 
 /* The selected rows of weight > 0, in the order of the selection. */
 typedef struct mg_samples {
@@ -53,11 +62,12 @@ margin_status mg_target_codes(margin_context *context, const margin_data *data,
                               const mg_samples *samples, const margin_model *model, int32_t *codes,
                               margin_error *error);
 
-/* values[i] = target of sample i for regression. DATA: no target, categories, not finite. */
+/* values[t * count + i] = target t of sample i for regression. DATA: no target, categories, not
+ * finite. */
 margin_status mg_target_values(const margin_data *data, const mg_samples *samples, double *values,
                                margin_error *error);
 
-/* Describes the target column in the model ("y" if the data does not name it). */
+/* Describes the targets in the model ("y", or "y1", "y2", ..., if the data does not name them). */
 margin_status mg_target_describe(const margin_data *data, margin_model *model, margin_error *error);
 
 #endif

@@ -23,7 +23,8 @@ margin_status mg_reduction_choose(const mg_spec_component *learner, margin_model
     const char *word = multiclass_word(learner);
     bool native = (info->abilities & MARGIN_CAN_MULTICLASS) != 0;
     if (model->task == MARGIN_REGRESS) {
-        decide(model, reduction, MG_REDUCE_NONE, MG_DECIDE_VALUE);
+        decide(model, reduction, model->target.count > 1 ? MG_REDUCE_TARGETS : MG_REDUCE_NONE,
+               MG_DECIDE_VALUE);
     } else if (model->task == MARGIN_CLUSTER) {
         decide(model, reduction, MG_REDUCE_NONE, MG_DECIDE_ARGMAX);
     } else if (word && strcmp(word, "argmax") == 0) {
@@ -43,7 +44,9 @@ margin_status mg_reduction_choose(const mg_spec_component *learner, margin_model
     return MARGIN_OK;
 }
 
-static int64_t part_count(mg_reduction reduction, int64_t classes) {
+static int64_t part_count(mg_reduction reduction, const margin_model *model) {
+    const int64_t classes = model->classes;
+    if (reduction == MG_REDUCE_TARGETS) return model->target.count;
     if (reduction == MG_REDUCE_REST) return classes;
     return reduction == MG_REDUCE_PAIRS ? classes * (classes - 1) / 2 : 1;
 }
@@ -86,10 +89,11 @@ static margin_status read_targets(margin_context *context, const margin_data *da
         return mg_target_codes(context, data, samples, model, split->codes, error);
     }
     if (model->task != MARGIN_REGRESS) return MARGIN_OK;
-    MG_NEW(split->heap, split->values, samples->count, "the targets", error);
+    const int64_t numbers = mg_data_targets(data) * samples->count;
+    MG_NEW(split->heap, split->values, numbers, "the targets", error);
     split->whole.target = split->values;
     MG_TRY(mg_target_values(data, samples, split->values, error));
-    for (int64_t i = 0; i < samples->count; i++)
+    for (int64_t i = 0; i < numbers; i++)
         split->values[i] = (split->values[i] - scale->offset) / scale->divisor;
     return MARGIN_OK;
 }
@@ -105,7 +109,7 @@ margin_status mg_split_make(margin_context *context, mg_reduction reduction,
                             margin_error *error) {
     mg_split made = {.heap = samples->heap, .reduction = reduction};
     margin_status status;
-    made.parts = part_count(reduction, model->classes);
+    made.parts = part_count(reduction, model);
     MG_REQUIRE(made.parts <= MG_MAX_SUBPROBLEMS, error, MARGIN_ERROR_LIMIT,
                "%lld classes make %lld pairs, more than the limit of %lld; take multiclass=ovr",
                (long long)model->classes, (long long)made.parts, (long long)MG_MAX_SUBPROBLEMS);
@@ -194,7 +198,9 @@ margin_status mg_part_make(const mg_split *split, int64_t number, mg_part *part,
                            margin_error *error) {
     mg_part made = {.heap = split->heap, .problem = split->whole};
     margin_status status = MARGIN_OK;
-    if (split->reduction != MG_REDUCE_NONE) {
+    if (split->reduction == MG_REDUCE_TARGETS) {
+        made.problem.target += number * made.problem.count;
+    } else if (split->reduction != MG_REDUCE_NONE) {
         made.problem.kind = MG_TWO_CLASS;
         made.problem.classes = 2;
         made.problem.code = NULL;
@@ -215,6 +221,8 @@ void mg_part_label(const mg_split *split, const margin_model *model, int64_t num
     label[0] = 0;
     if (split->reduction == MG_REDUCE_REST)
         snprintf(label, MG_PART_LABEL, "%.80s against the rest", model->class_names[first]);
+    if (split->reduction == MG_REDUCE_TARGETS)
+        snprintf(label, MG_PART_LABEL, "target %.80s", model->target.items[number].name);
     if (split->reduction != MG_REDUCE_PAIRS) return;
     mg_pair_of(model->classes, number, &first, &second);
     snprintf(label, MG_PART_LABEL, "%.80s against %.80s", model->class_names[first],

@@ -4,6 +4,7 @@
 #include "model/target_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Labels that are not whole are taken for classes up to this many different ones; with more it is a
@@ -29,27 +30,32 @@ static margin_status require_target(const margin_data *data, margin_error *error
     return MARGIN_OK;
 }
 
-/* The label of a row as a number that stands for itself. */
-static margin_status read_label(const margin_data *data, int64_t row, double *label,
-                                margin_error *error) {
-    double value = mg_vector_f64(&data->y, row) + 0.0; /* -0 is 0 */
+/* The number `value` that a target has in a row, if it can stand for itself. */
+static margin_status check_label(const margin_data *data, const char *name, int64_t row,
+                                 double value, margin_error *error) {
     mg_place place = {0, 0, row + 1, -1};
     if (isnan(value))
         return mg_fail_at(error, MARGIN_ERROR_DATA, place,
                           "row %lld has no value in the target %s; leave such rows out "
                           "(--missing drop)",
-                          (long long)row + 1, target_name(data));
+                          (long long)row + 1, name);
     if (isinf(value))
         return mg_fail_at(error, MARGIN_ERROR_DATA, place,
                           "row %lld has the value %s in the target %s", (long long)row + 1,
-                          mg_number(value).text, target_name(data));
+                          mg_number(value).text, name);
     if (data->y.type == MARGIN_I64 && fabs(value) >= largest_whole)
         return mg_fail_at(error, MARGIN_ERROR_DATA, place,
                           "row %lld has the label %s: labels beyond 2^53 cannot be told apart, "
                           "number them anew",
                           (long long)row + 1, mg_number(value).text);
-    *label = value;
     return MARGIN_OK;
+}
+
+/* The label of a row as a number that stands for itself. */
+static margin_status read_label(const margin_data *data, int64_t row, double *label,
+                                margin_error *error) {
+    *label = mg_vector_f64(&data->y, row) + 0.0; /* -0 is 0 */
+    return check_label(data, target_name(data), row, *label, error);
 }
 
 /* The category of a row. */
@@ -226,11 +232,33 @@ done:
     return status;
 }
 
+/* y1, y2, ... */
+static margin_status number_targets(int64_t count, margin_model *model, margin_error *error) {
+    enum { NAME = 16 };
+    mg_heap *heap = model->heap;
+    char(*names)[NAME] = NULL;
+    margin_column *columns = NULL;
+    margin_status status;
+    MG_GO_NEW(heap, names, count, "the names of the targets", error);
+    MG_GO_NEW(heap, columns, count, "the names of the targets", error);
+    for (int64_t t = 0; t < count; t++) {
+        snprintf(names[t], NAME, "y%d", (int)(t + 1));
+        columns[t] = (margin_column){.name = names[t]};
+    }
+    status = mg_columns_copy(heap, columns, count, &model->target, error);
+done:
+    mg_free(heap, columns);
+    mg_free(heap, names);
+    return status;
+}
+
 margin_status mg_target_describe(const margin_data *data, margin_model *model,
                                  margin_error *error) {
+    const int64_t count = mg_data_targets(data);
     margin_column column = {.name = "y"};
-    return mg_columns_copy(model->heap, data->target ? data->target : &column, 1, &model->target,
-                           error);
+    if (count > 1 && !data->target) return number_targets(count, model, error);
+    return mg_columns_copy(model->heap, data->target ? data->target : &column, count,
+                           &model->target, error);
 }
 
 margin_status mg_target_classes(margin_context *context, const margin_data *data,
@@ -392,10 +420,22 @@ margin_status mg_target_codes(margin_context *context, const margin_data *data,
 
 margin_status mg_target_values(const margin_data *data, const mg_samples *samples, double *values,
                                margin_error *error) {
+    const int64_t targets = mg_data_targets(data);
     MG_TRY(require_target(data, error));
-    MG_REQUIRE(!is_categorical(data), error, MARGIN_ERROR_DATA,
-               "the target %s has categories; a regression needs numbers", target_name(data));
-    for (int64_t i = 0; i < samples->count; i++)
-        MG_TRY(read_label(data, mg_samples_row(samples, i), &values[i], error));
+    for (int64_t t = 0; t < targets; t++, values += samples->count) {
+        const margin_column *column = data->target ? &data->target[t] : NULL;
+        char number[16];
+        if (targets > 1)
+            snprintf(number, sizeof number, "y%d", (int)(t + 1));
+        else
+            snprintf(number, sizeof number, "y");
+        MG_REQUIRE(!column || column->kind != MARGIN_CATEGORICAL, error, MARGIN_ERROR_DATA,
+                   "the target %s has categories; a regression needs numbers", column->name);
+        for (int64_t i = 0; i < samples->count; i++) {
+            const int64_t row = mg_samples_row(samples, i);
+            values[i] = mg_vector_f64(&data->y, row * targets + t) + 0.0; /* -0 is 0 */
+            MG_TRY(check_label(data, column ? column->name : number, row, values[i], error));
+        }
+    }
     return MARGIN_OK;
 }

@@ -76,10 +76,25 @@ static margin_status run_part(part_run *run, margin_context *context, int64_t nu
 /* ---- Several parts together ------------------------------------------------------------------ */
 
 typedef struct part_group {
-    mg_part parts[MG_MOST_TOGETHER];
-    mg_trace traces[MG_MOST_TOGETHER];
-    mg_fit fits[MG_MOST_TOGETHER];
+    mg_part *parts;
+    mg_trace *traces;
+    mg_fit *fits;
 } part_group;
+
+static bool group_new(mg_heap *heap, int64_t count, part_group *group) {
+    group->parts = mg_new_zero(heap, count, sizeof *group->parts);
+    group->traces = mg_new_zero(heap, count, sizeof *group->traces);
+    group->fits = mg_new_zero(heap, count, sizeof *group->fits);
+    return group->parts && group->traces && group->fits;
+}
+
+static void group_free(mg_heap *heap, int64_t count, part_group *group) {
+    for (int64_t k = 0; group->parts && k < count; k++)
+        mg_part_free(&group->parts[k]);
+    mg_free(heap, group->fits);
+    mg_free(heap, group->traces);
+    mg_free(heap, group->parts);
+}
 
 static margin_status solve_group(part_run *run, part_group *group, margin_context *context,
                                  int64_t first, int64_t count, margin_error *error) {
@@ -110,15 +125,13 @@ static margin_status run_group(part_run *run, margin_context *context, int64_t n
     part_result *result = &run->results[first];
     margin_error error = {0};
     if (count == 1) return run_part(run, context, first);
-    part_group *group = mg_new_zero(run->split->heap, 1, sizeof *group);
-    if (group)
-        result->status = solve_group(run, group, context, first, count, &error);
+    part_group group = {0};
+    if (group_new(run->split->heap, count, &group))
+        result->status = solve_group(run, &group, context, first, count, &error);
     else
-        result->status = mg_no_memory(run->split->heap, 1, sizeof *group,
-                                      "the problems of several classes", &error);
-    for (int64_t k = 0; group && k < count; k++)
-        mg_part_free(&group->parts[k]);
-    mg_free(run->split->heap, group);
+        result->status = mg_no_memory(run->split->heap, count, sizeof *group.fits,
+                                      "the problems of several classes or targets", &error);
+    group_free(run->split->heap, count, &group);
     if (result->status >= 0) return MARGIN_OK;
     result->error = mg_new(run->split->heap, 1, sizeof error);
     if (result->error) *result->error = error;
@@ -183,7 +196,9 @@ static void join_reports(const part_run *run, margin_report *report) {
             mg_report_reason(report, "%s: %s", label, part->reason);
     }
     if (stopped == 0)
-        mg_report_reason(report, "all %lld sub-problems converged", (long long)parts);
+        mg_report_reason(report, "all %lld %s", (long long)parts,
+                         run->split->reduction == MG_REDUCE_TARGETS ? "targets are solved"
+                                                                    : "sub-problems converged");
     else if (stopped > 1) {
         char reason[sizeof report->reason];
         memcpy(reason, report->reason, sizeof reason);
@@ -231,9 +246,10 @@ static margin_status start_run(part_run *run, const mg_spec_component *learner,
     if (run->learner->prepare)
         MG_TRY(run->learner->prepare(run->context, &run->split->whole, run->options, error));
     run->group = 1;
-    if (run->split->reduction == MG_REDUCE_REST && !run->verify && run->learner->fit_together &&
-        run->learner->fits_together(&run->split->whole, run->options))
-        run->group = MG_MOST_TOGETHER;
+    const bool targets = run->split->reduction == MG_REDUCE_TARGETS;
+    if ((run->split->reduction == MG_REDUCE_REST || targets) && !run->verify &&
+        run->learner->fit_together && run->learner->fits_together(&run->split->whole, run->options))
+        run->group = targets ? run->split->parts : MG_MOST_TOGETHER;
     run->sharers = (int)MG_MIN(group_count(run), (int64_t)mg_pool_threads(run->context->pool));
     run->results = mg_new_zero(run->split->heap, run->split->parts, sizeof *run->results);
     if (!run->results)

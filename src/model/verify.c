@@ -74,6 +74,7 @@ static void compare(const margin_report *stored, margin_report *found) {
 static mg_reduction reduction_of(const margin_model *model) {
     if (model->decision == MG_DECIDE_SIGN) return MG_REDUCE_TWO;
     if (model->decision == MG_DECIDE_VOTES) return MG_REDUCE_PAIRS;
+    if (model->task == MARGIN_REGRESS && model->target.count > 1) return MG_REDUCE_TARGETS;
     bool parts = model->task == MARGIN_CLASSIFY && model->decision == MG_DECIDE_ARGMAX &&
                  model->report.subproblems > 1;
     return parts ? MG_REDUCE_REST : MG_REDUCE_NONE;
@@ -113,7 +114,8 @@ margin_status margin_verify(margin_context *context, const margin_model *model,
     margin_status status;
     MG_REQUIRE(model && found, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
                model ? "place for the report" : "model");
-    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(mg_columns_check(model, &data->x, error));
     MG_REQUIRE(model->learner->verify, error, MARGIN_ERROR_ARGUMENT,
                "%s makes no claim that could be verified", model->learner->info.name);
