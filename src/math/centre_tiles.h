@@ -21,7 +21,7 @@ MG_INLINE int64_t mg_tile_numbers(int64_t centres, int64_t n) {
     return mg_tile_count(centres) * MG_TILE * n;
 }
 /* Lane l of tile g takes row order[g * MG_TILE + l] of centres (order NULL: that number). Lanes
- * without a centre are infinitely far from everything. */
+ * without a centre (order < 0) are infinitely far from everything. */
 void mg_tile_pack(const double *centres, const int32_t *order, int64_t count, int64_t n,
                   double *tiles);
 

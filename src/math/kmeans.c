@@ -162,7 +162,9 @@ static margin_status run_once(mg_kmeans_run *run, int64_t round, double *kept,
 /* ---- All runs -------------------------------------------------------------------------------- */
 
 static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg_arena *arena) {
-    const int64_t n = task->x->columns, k = task->k, tiles = mg_tile_count(k);
+    const int64_t n = task->x->columns, k = task->k;
+    const int64_t all = MG_FILTER_GROUPS, least = mg_tile_count(k);
+    const int64_t tiles = mg_kmeans_filters(task) ? (least + all - 1) / all * all : least;
     const bool single = task->x->value_type == MARGIN_F32;
     const int64_t workers = mg_pool_threads(task->context->pool);
     *run = (mg_kmeans_run){.task = task,
@@ -176,7 +178,7 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
     run->means = mg_arena_new(arena, k * n, sizeof *run->means);
     run->sums = mg_arena_new(arena, k * n, sizeof *run->sums);
     run->weights = mg_arena_new(arena, k, sizeof *run->weights);
-    run->tiles = mg_arena_new(arena, mg_tile_numbers(k, n), sizeof *run->tiles);
+    run->tiles = mg_arena_new(arena, tiles * MG_TILE * n, sizeof *run->tiles);
     run->order = mg_arena_new(arena, tiles * MG_TILE, sizeof *run->order);
     run->lane = mg_arena_new(arena, k, sizeof *run->lane);
     run->drift = mg_arena_new(arena, tiles + k, sizeof *run->drift);
@@ -189,9 +191,10 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
     const bool there = run->centres && run->means && run->sums && run->weights && run->tiles &&
                        run->order && run->lane && run->drift && run->labels && run->upper &&
                        run->lower && run->near && run->rows;
-    return there ? MARGIN_OK
-                 : mg_no_memory(task->context->heap, task->count * (tiles + 4), sizeof(float),
-                                "k-means", task->error);
+    if (!there)
+        return mg_no_memory(task->context->heap, task->count * (tiles + 4), sizeof(float),
+                            "k-means", task->error);
+    return mg_kmeans_filters(task) ? mg_kmeans_filter_make(run, arena) : MARGIN_OK;
 }
 
 margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,

@@ -4,19 +4,23 @@
  * (Arthur and Vassilvitskii, SODA 2007; of a few draws the one that gains most, as they suggest),
  * with the bounds of Yinyang k-means (Ding, Zhao, Shen, Musuvathi and Mytkowicz, ICML 2015): a row
  * keeps an upper bound of the distance to its centre and lower ones to groups of the others, and
- * only looks at groups that its bounds cannot rule out. Ours: a group is a tile of eight near
+ * only looks at groups that its bounds cannot rule out. Ours: a group is a tile of up to eight near
  * centres, whose distances are one vector operation a column; bounds are f32, rounded to the safe
- * side; the draws of k-means++ are pruned by the triangle inequality as well. The result is that of
- * the plain iteration, and the same bytes for any number of threads.
+ * side; a row with many groups left gets new bounds from a product in f32 with proven slack
+ * (centre_filter.h), and exact distances only where that leaves a choice; the draws of k-means++
+ * are pruned by the triangle inequality and the same product. The result is that of the plain
+ * iteration, and the same bytes for any number of threads.
  *
  *   kmeans.c         restarts, Lloyd's loop, empty clusters
  *   kmeans_start.c   the first centres
- *   kmeans_assign.c  one pass: nearest centres under bounds, sums of clusters */
+ *   kmeans_assign.c  one pass: nearest centres under bounds, sums of clusters
+ *   kmeans_filter.c  the f32 product of rows and centres, and bounds from it */
 #ifndef MG_KMEANS_H
 #define MG_KMEANS_H
 
 #include "base/context.h"
 #include "data/matrix.h"
+#include "math/centre_filter.h"
 #include "math/centre_tiles.h"
 
 typedef enum mg_kmeans_start { MG_START_PLUS, MG_START_SAMPLE, MG_START_GIVEN } mg_kmeans_start;
@@ -52,7 +56,7 @@ typedef struct mg_kmeans_result {
 
 /* Fills centres (k x columns), weights (k, of the rows of each cluster) and, if not NULL, labels
  * (count). DATA: fewer different rows than clusters. Memory: the tiles, 4 (k / 8 + 2) bytes and two
- * labels a row, k x columns numbers a thread. */
+ * labels a row, from 32 centres on the rows once more in f32; k x columns numbers a thread. */
 margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
                         int32_t *labels, mg_kmeans_result *result);
 
@@ -78,6 +82,17 @@ typedef struct mg_kmeans_run {
     int64_t block_rows;
     bool whole; /* the next pass adds up all rows, not only those that move */
     bool fresh; /* there are no bounds yet */
+
+    /* The filter. */
+    const mg_filter_ops *filter; /* NULL: none */
+    bool sift;                   /* passes may use it */
+    mg_filter_frame frame;
+    int64_t sets, strips; /* of strips; strips of a set */
+    float *points;        /* count x n */
+    float *squares;       /* count */
+    float *strip, *strip_start, *strip_share;
+    float *sift_memory; /* per worker */
+    int64_t sift_size;
 } mg_kmeans_run;
 
 /* Row i as f64: the caller's memory, or copied to that of the worker. */
@@ -95,5 +110,36 @@ margin_status mg_kmeans_measure(mg_kmeans_run *run, int64_t *moved, double *iner
                                 double *second);
 /* After centres became the means: how far each has moved, the bounds, tiles anew. */
 void mg_kmeans_shift(mg_kmeans_run *run);
+
+/* Whether the filter is of use; tile_count is then a multiple of MG_FILTER_GROUPS. */
+bool mg_kmeans_filters(const mg_kmeans_task *task);
+/* The rows in f32 and room for the rest; no filter where f32 cannot hold the data. */
+margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena);
+void mg_kmeans_filter_pack(mg_kmeans_run *run);
+
+/* Room of a worker for a tile of rows. */
+typedef struct mg_kmeans_tile {
+    float *rows, *values, *least, *next;
+    float *bounds; /* tile_count */
+} mg_kmeans_tile;
+mg_kmeans_tile mg_kmeans_tile_of(const mg_kmeans_run *run, int worker);
+/* Row numbers rows[0..count), at most filter->rows of them, side by side in f32. */
+const float *mg_kmeans_tile_rows(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
+                                 mg_kmeans_tile *tile);
+/* The product of these rows with all centres. */
+void mg_kmeans_cross(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
+                     mg_kmeans_tile *tile);
+
+/* Lower bounds of `row`, row r of the tile, to all groups; the group of the least value. */
+int64_t mg_kmeans_sift_bounds(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
+                              int64_t row, float *lower);
+typedef struct mg_kmeans_sifted {
+    int32_t centre; /* the nearest; -1: several may be */
+    int64_t group;  /* with the least value */
+} mg_kmeans_sifted;
+/* Bounds of `row`, row r of the tile. Without a centre *upper stays, and lower holds for the group,
+ * too. */
+mg_kmeans_sifted mg_kmeans_sift(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
+                                int64_t row, float *lower, float *upper);
 
 #endif

@@ -45,10 +45,9 @@ typedef struct tile_view {
 static tile_view look(const mg_kmeans_run *run, const double *x, int64_t g) {
     double squares[MG_TILE];
     const int32_t *order = run->order + g * MG_TILE;
-    const int64_t lanes = MG_MIN(MG_TILE, run->task->k - g * MG_TILE);
     run->distances(x, run->tiles + g * MG_TILE * run->n, run->n, squares);
     tile_view view = {squares[0], (double)INFINITY, order[0]};
-    for (int64_t l = 1; l < lanes; l++) {
+    for (int64_t l = 1; l < MG_TILE && order[l] >= 0; l++) {
         if (squares[l] < view.least || (squares[l] == view.least && order[l] < view.centre)) {
             view.next = view.least;
             view.least = squares[l];
@@ -110,6 +109,7 @@ static int32_t label_fresh(const mg_kmeans_run *run, const double *x, float *low
 /* Bounds after the centres have moved; the least lower bound. */
 static float move_bounds(const mg_kmeans_run *run, float *lower) {
     float least = INFINITY;
+    if (run->filter) return run->filter->drift(lower, run->drift, run->tile_count, (float)down);
     for (int64_t g = 0; g < run->tile_count; g++) {
         lower[g] = (lower[g] - run->drift[g]) * (float)down;
         least = MG_MIN(least, lower[g]);
@@ -117,13 +117,10 @@ static float move_bounds(const mg_kmeans_run *run, float *lower) {
     return least;
 }
 
-static int32_t label_bounded(const mg_kmeans_run *run, int64_t i, int worker, float *lower,
-                             float *upper, int32_t label) {
-    const float least = move_bounds(run, lower);
-    *upper = (*upper + run->drift[run->tile_count + label]) * (float)up;
-    if (*upper < least) return label;
-    const double *x = mg_kmeans_row(run, i, worker);
-    int64_t home = run->lane[label] / MG_TILE, first = home;
+/* Looks at tile `home` and at those that the bounds leave. */
+static int32_t label_looking(const mg_kmeans_run *run, const double *x, int64_t home, float *lower,
+                             float *upper) {
+    const int64_t first = home;
     tile_view view = look(run, x, home);
     nearest best = {view.least, view.next, view.centre};
     double next = view.next;
@@ -144,10 +141,133 @@ static int32_t label_bounded(const mg_kmeans_run *run, int64_t i, int worker, fl
     return best.centre;
 }
 
-/* ---- Sums of clusters ------------------------------------------------------------------------ */
+/* ---- Rows of a chunk ------------------------------------------------------------------------- */
 
-/* A state: moved, inertia, second; weights of the clusters; their sums. */
-enum { MOVED, INERTIA, SECOND, HEAD = 8 };
+enum { CHUNK = 256 };
+
+/* A state: moved, inertia, second, rows sifted, those of them with a choice left; weights of the
+ * clusters; their sums. */
+enum { MOVED, INERTIA, SECOND, SIFTED, TIED, HEAD = 8 };
+
+typedef struct chunk {
+    const mg_kmeans_run *run;
+    int64_t first, count, waiting;
+    int worker;
+    int32_t labels[CHUNK];
+    int64_t rows[CHUNK]; /* that wait for the filter */
+} chunk;
+
+static float *lower_of(const mg_kmeans_run *run, int64_t i) {
+    return run->lower + i * run->tile_count;
+}
+
+/* Whether a product with all centres is less work than looking at the groups that are left: a look
+ * takes two operations a column for a vector of centres, the product half an operation. */
+static bool product_pays(const mg_kmeans_run *run, const float *lower, float upper) {
+    int64_t left = 1;
+    for (int64_t g = 0; g < run->tile_count; g++)
+        left += lower[g] <= upper;
+    return 2 * left > run->sets * run->strips;
+}
+
+/* Labels row i, or has it wait for the filter. */
+static void label_row(chunk *c, int64_t i) {
+    const mg_kmeans_run *run = c->run;
+    float *lower = lower_of(run, i), *upper = &run->upper[i];
+    int32_t *label = &c->labels[i - c->first];
+    if (run->fresh) {
+        if (run->sift)
+            c->rows[c->waiting++] = i;
+        else
+            *label = label_fresh(run, mg_kmeans_row(run, i, c->worker), lower, upper);
+        return;
+    }
+    *label = run->labels[i];
+    const float least = move_bounds(run, lower);
+    *upper = (*upper + run->drift[run->tile_count + *label]) * (float)up;
+    if (*upper < least) return;
+    if (run->sift && product_pays(run, lower, *upper))
+        c->rows[c->waiting++] = i;
+    else
+        *label = label_looking(run, mg_kmeans_row(run, i, c->worker), run->lane[*label] / MG_TILE,
+                               lower, upper);
+}
+
+/* Labels the rows that wait. */
+static void label_waiting(chunk *c, double *sums) {
+    const mg_kmeans_run *run = c->run;
+    if (c->waiting == 0) return;
+    mg_kmeans_tile tile = mg_kmeans_tile_of(run, c->worker);
+    for (int64_t at = 0; at < c->waiting; at += run->filter->rows) {
+        const int64_t count = MG_MIN(run->filter->rows, c->waiting - at);
+        mg_kmeans_cross(run, c->rows + at, count, &tile);
+        for (int64_t r = 0; r < count; r++) {
+            const int64_t i = c->rows[at + r];
+            float *lower = lower_of(run, i);
+            const mg_kmeans_sifted found = mg_kmeans_sift(run, &tile, r, i, lower, &run->upper[i]);
+            c->labels[i - c->first] = found.centre;
+            if (found.centre >= 0) continue;
+            sums[TIED]++;
+            c->labels[i - c->first] = label_looking(run, mg_kmeans_row(run, i, c->worker),
+                                                    found.group, lower, &run->upper[i]);
+        }
+    }
+    sums[SIFTED] += (double)c->waiting;
+}
+
+static void label_chunk(chunk *c, double *sums) {
+    for (int64_t i = c->first; i < c->first + c->count; i++)
+        label_row(c, i);
+    label_waiting(c, sums);
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+/* The nearest two of row r of a tile: as look_everywhere, but for groups that are certainly
+ * farther. */
+static nearest look_sifted(const mg_kmeans_run *run, mg_kmeans_tile *tile, int64_t r, int64_t i,
+                           const double *x) {
+    const int64_t first = mg_kmeans_sift_bounds(run, tile, r, i, tile->bounds);
+    const tile_view home = look(run, x, first);
+    nearest best = {home.least, home.next, home.centre};
+    for (int64_t g = 0; g < run->tile_count; g++) {
+        if (g == first || (double)tile->bounds[g] > sqrt(best.second)) continue;
+        const tile_view view = look(run, x, g);
+        take(&best, &view);
+    }
+    return best;
+}
+
+static void add_measured(const mg_kmeans_run *run, chunk *c, int64_t i, nearest best,
+                         double *sums) {
+    const double weight = run->task->weight ? run->task->weight[i] : 1.0;
+    sums[INERTIA] += weight * best.square;
+    if (best.second > 0 && best.second < (double)INFINITY)
+        sums[SECOND] += weight * (1 - sqrt(best.square / best.second));
+    c->labels[i - c->first] = best.centre;
+}
+
+static void measure_chunk(chunk *c, double *sums) {
+    const mg_kmeans_run *run = c->run;
+    if (!run->sift) {
+        for (int64_t i = c->first; i < c->first + c->count; i++)
+            add_measured(run, c, i, look_everywhere(run, mg_kmeans_row(run, i, c->worker)), sums);
+        return;
+    }
+    mg_kmeans_tile tile = mg_kmeans_tile_of(run, c->worker);
+    for (int64_t at = 0; at < c->count; at += run->filter->rows) {
+        const int64_t count = MG_MIN(run->filter->rows, c->count - at);
+        for (int64_t r = 0; r < count; r++)
+            c->rows[r] = c->first + at + r;
+        mg_kmeans_cross(run, c->rows, count, &tile);
+        for (int64_t r = 0; r < count; r++) {
+            const double *x = mg_kmeans_row(run, c->rows[r], c->worker);
+            add_measured(run, c, c->rows[r], look_sifted(run, &tile, r, c->rows[r], x), sums);
+        }
+    }
+}
+
+/* ---- Sums of clusters ------------------------------------------------------------------------ */
 
 typedef struct pass {
     mg_kmeans_run *run;
@@ -174,40 +294,38 @@ static void add_row(double *sum, const double *x, double weight, int64_t n) {
         sum[j] += weight * x[j];
 }
 
-static int32_t measure_row(const mg_kmeans_run *run, const double *x, double weight, double *sums) {
-    const nearest best = look_everywhere(run, x);
-    sums[INERTIA] += weight * best.square;
-    if (best.second > 0 && best.second < (double)INFINITY)
-        sums[SECOND] += weight * (1 - sqrt(best.square / best.second));
-    return best.centre;
+/* Takes the labels of a chunk over, and adds up its rows. */
+static void add_chunk(const pass *p, const chunk *c, double *sums) {
+    mg_kmeans_run *run = p->run;
+    const int64_t n = run->n;
+    double *weights = sums + HEAD, *totals = weights + run->task->k;
+    for (int64_t i = c->first; i < c->first + c->count; i++) {
+        const double weight = run->task->weight ? run->task->weight[i] : 1.0;
+        const int32_t old = run->labels[i], label = c->labels[i - c->first];
+        run->labels[i] = label;
+        weights[label] += weight;
+        if (!p->changes) {
+            add_row(totals + label * n, mg_kmeans_row(run, i, c->worker), weight, n);
+        } else if (label != old) {
+            const double *x = mg_kmeans_row(run, i, c->worker);
+            add_row(totals + label * n, x, weight, n);
+            add_row(totals + old * n, x, -weight, n);
+        }
+        sums[MOVED] += label != old;
+    }
 }
 
 static margin_status add_block(void *state, const mg_block *block, void *argument) {
     const pass *p = argument;
-    mg_kmeans_run *run = p->run;
-    double *sums = state, *weights = sums + HEAD, *totals = weights + run->task->k;
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
-        if (i % 256 == 0 && mg_cancelled(run->task->context)) return MARGIN_ERROR_CANCELLED;
-        const double weight = run->task->weight ? run->task->weight[i] : 1.0;
-        float *lower = run->lower + i * run->tile_count;
-        const int32_t old = run->labels[i];
-        int32_t label;
+    const int64_t end = block->first + block->count;
+    for (int64_t i = block->first; i < end; i += CHUNK) {
+        if (mg_cancelled(p->run->task->context)) return MARGIN_ERROR_CANCELLED;
+        chunk c = {p->run, i, MG_MIN(end - i, (int64_t)CHUNK), 0, block->worker, {0}, {0}};
         if (p->measure)
-            label = measure_row(run, mg_kmeans_row(run, i, block->worker), weight, sums);
-        else if (run->fresh)
-            label = label_fresh(run, mg_kmeans_row(run, i, block->worker), lower, &run->upper[i]);
+            measure_chunk(&c, state);
         else
-            label = label_bounded(run, i, block->worker, lower, &run->upper[i], old);
-        run->labels[i] = label;
-        weights[label] += weight;
-        if (!p->changes) {
-            add_row(totals + label * run->n, mg_kmeans_row(run, i, block->worker), weight, run->n);
-        } else if (label != old) {
-            const double *x = mg_kmeans_row(run, i, block->worker);
-            add_row(totals + label * run->n, x, weight, run->n);
-            add_row(totals + old * run->n, x, -weight, run->n);
-        }
-        sums[MOVED] += label != old;
+            label_chunk(&c, state);
+        add_chunk(p, &c, state);
     }
     return MARGIN_OK;
 }
@@ -250,6 +368,8 @@ static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD
             for (int64_t j = 0; j < n; j++)
                 set_mean(run, c * n + j, c, state[HEAD + k + c * n + j], p.changes);
         run->fresh = run->fresh && measure;
+        /* f32 does not tell these centres apart */
+        if (2 * head[TIED] > head[SIFTED]) run->sift = false;
     }
     mg_free(heap, state);
     return status;
@@ -282,5 +402,6 @@ void mg_kmeans_shift(mg_kmeans_run *run) {
         of_tile[g] = MG_MAX(of_tile[g], of_centre[c]);
     }
     memcpy(run->centres, run->means, (size_t)(k * n) * sizeof *run->centres);
-    mg_tile_pack(run->centres, run->order, k, n, run->tiles);
+    mg_tile_pack(run->centres, run->order, run->tile_count * MG_TILE, n, run->tiles);
+    mg_kmeans_filter_pack(run);
 }

@@ -25,6 +25,8 @@ typedef struct draws {
     double *reach; /* k: a quarter of the squared distance to the nearest candidate */
     int64_t winner;
     bool plus;
+    bool sift; /* the filter holds the candidates */
+    float *strip, start[MG_FILTER_GROUPS], share[MG_FILTER_GROUPS];
 } draws;
 
 static double weight_of(const mg_kmeans_run *run, int64_t i) {
@@ -68,6 +70,13 @@ static void prepare_candidates(draws *d) {
         memcpy(d->candidates + l * n, mg_kmeans_row(run, d->rows[l], 0),
                (size_t)n * sizeof(double));
     mg_tile_pack(d->candidates, NULL, d->count, n, d->tile);
+    if (run->filter && d->count > 1) {
+        int32_t order[MG_FILTER_GROUPS];
+        for (int32_t l = 0; l < MG_FILTER_GROUPS; l++)
+            order[l] = l < d->count ? l : -1;
+        d->sift = mg_filter_pack(&run->frame, d->candidates, order, 1, 1, 1, d->strip, d->start,
+                                 d->share, run->sift_memory);
+    }
     for (int64_t c = 0; c < d->chosen; c++) {
         double squares[MG_TILE], least = (double)INFINITY;
         run->distances(run->centres + c * n, d->tile, n, squares);
@@ -82,26 +91,65 @@ static float at_most(double square) {
     return (float)MG_MIN(square * (1 - 1e-6), (double)FLT_MAX);
 }
 
+static void gain_of_row(const draws *d, int64_t i, int worker, double *gains) {
+    const mg_kmeans_run *run = d->run;
+    const double near = run->near[i], weight = weight_of(run, i);
+    float *kept = run->lower + i * MG_TILE;
+    double squares[MG_TILE];
+    run->distances(mg_kmeans_row(run, i, worker), d->tile, run->n, squares);
+    for (int64_t l = 0; l < d->count; l++) {
+        kept[l] = at_most(squares[l]);
+        if (squares[l] < near) gains[l] += weight * (near - squares[l]);
+    }
+}
+
+/* Keeps what is certain of the row's distances; whether a candidate may be nearer than `near`. */
+static bool may_gain(const draws *d, int64_t i, const float *values) {
+    const mg_kmeans_run *run = d->run;
+    const double back = 1 / run->frame.scale, square = (double)run->squares[i];
+    if (!(square < (double)INFINITY)) return true;
+    const double shift = square - (double)mg_filter_slack(&run->frame, run->squares[i]);
+    float *kept = run->lower + i * MG_TILE, least = FLT_MAX;
+    for (int64_t l = 0; l < MG_TILE; l++) {
+        kept[l] = at_most(MG_MAX(0.0, (double)values[l] + shift) * back * back);
+        least = MG_MIN(least, kept[l]);
+    }
+    return !((double)least >= run->near[i]);
+}
+
+/* The same as gain_of_row for each, but for rows that nothing is gained from. */
+static void gain_of_rows(const draws *d, const int64_t *rows, int64_t count, int worker,
+                         double *gains) {
+    const mg_kmeans_run *run = d->run;
+    mg_kmeans_tile tile = mg_kmeans_tile_of(run, worker);
+    run->filter->cross(mg_kmeans_tile_rows(run, rows, count, &tile), run->n, d->strip, d->start, 1,
+                       1, tile.values, tile.least, tile.next);
+    for (int64_t r = 0; r < count; r++)
+        if (may_gain(d, rows[r], tile.values + r * MG_FILTER_GROUPS))
+            gain_of_row(d, rows[r], worker, gains);
+}
+
 /* What each candidate would gain; `lower` keeps the distances, so that few rows are read again. */
 static margin_status gain_block(const mg_block *block, void *argument) {
     const draws *d = argument;
     const mg_kmeans_run *run = d->run;
-    double *gains = d->gains + block->index * MG_TILE, squares[MG_TILE];
+    double *gains = d->gains + block->index * MG_TILE;
+    int64_t rows[MG_FILTER_MOST_ROWS], waiting = 0;
     memset(gains, 0, MG_TILE * sizeof *gains);
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const double near = run->near[i], weight = weight_of(run, i);
-        float *kept = run->lower + i * MG_TILE;
-        if (d->reach[run->labels[i]] >= near) {
+        if (d->reach[run->labels[i]] >= run->near[i]) {
             for (int64_t l = 0; l < d->count; l++)
-                kept[l] = INFINITY;
-            continue;
-        }
-        run->distances(mg_kmeans_row(run, i, block->worker), d->tile, run->n, squares);
-        for (int64_t l = 0; l < d->count; l++) {
-            kept[l] = at_most(squares[l]);
-            if (squares[l] < near) gains[l] += weight * (near - squares[l]);
+                run->lower[i * MG_TILE + l] = INFINITY;
+        } else if (!d->sift) {
+            gain_of_row(d, i, block->worker, gains);
+        } else {
+            rows[waiting++] = i;
+            if (waiting < run->filter->rows) continue;
+            gain_of_rows(d, rows, waiting, block->worker, gains);
+            waiting = 0;
         }
     }
+    if (waiting > 0) gain_of_rows(d, rows, waiting, block->worker, gains);
     return MARGIN_OK;
 }
 
@@ -201,6 +249,7 @@ static margin_status start_draws(draws *d) {
     MG_NEW(heap, d->candidates, MG_TILE * run->n, purpose, task->error);
     MG_NEW(heap, d->tile, MG_TILE * run->n, purpose, task->error);
     MG_NEW(heap, d->reach, task->k, purpose, task->error);
+    if (run->filter) MG_NEW(heap, d->strip, MG_FILTER_GROUPS * run->n, purpose, task->error);
     memset(d->block_sums, 0, (size_t)d->block_count * sizeof *d->block_sums);
     for (int64_t i = 0; i < task->count; i++) {
         run->near[i] = 1;
@@ -224,6 +273,7 @@ margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round) {
         MG_GO(choose_next(&d));
     status = MARGIN_OK;
 done:
+    mg_free(heap, d.strip);
     mg_free(heap, d.reach);
     mg_free(heap, d.tile);
     mg_free(heap, d.candidates);
@@ -260,15 +310,26 @@ static int64_t widest_axis(const double *centres, int64_t n, const int64_t *item
     return widest;
 }
 
+static void fill_tile(mg_kmeans_run *run, const int64_t *items, int64_t count, int64_t tile) {
+    for (int64_t l = 0; l < MG_TILE; l++) {
+        run->order[tile * MG_TILE + l] = l < count ? (int32_t)items[l] : -1;
+        if (l < count) run->lane[items[l]] = (int32_t)(tile * MG_TILE + l);
+    }
+}
+
 /* Halves the centres on their widest axis until a tile is left; depth: log2 of their number. */
-static void bisect(const mg_kmeans_run *run, int64_t *items, int64_t count, int64_t *scratch) {
-    if (count <= MG_TILE) return;
+static void bisect(mg_kmeans_run *run, int64_t *items, int64_t count, int64_t first, int64_t tiles,
+                   int64_t *scratch) {
+    if (tiles == 1) {
+        fill_tile(run, items, count, first);
+        return;
+    }
     const axis_order order = {run->centres, run->n,
                               widest_axis(run->centres, run->n, items, count)};
-    const int64_t half = (mg_tile_count(count) + 1) / 2 * MG_TILE;
+    const int64_t left = (tiles + 1) / 2, half = count * left / tiles;
     mg_sort(items, count, scratch, before_on_axis, &order);
-    bisect(run, items, half, scratch);
-    bisect(run, items + half, count - half, scratch);
+    bisect(run, items, half, first, left, scratch);
+    bisect(run, items + half, count - half, first + left, tiles - left, scratch);
 }
 
 margin_status mg_kmeans_group(mg_kmeans_run *run) {
@@ -278,12 +339,10 @@ margin_status mg_kmeans_group(mg_kmeans_run *run) {
     MG_NEW(heap, items, 2 * k, "the order of the centres", run->task->error);
     for (int64_t c = 0; c < k; c++)
         items[c] = c;
-    bisect(run, items, k, items + k);
-    for (int64_t l = 0; l < k; l++) {
-        run->order[l] = (int32_t)items[l];
-        run->lane[items[l]] = (int32_t)l;
-    }
+    bisect(run, items, k, 0, run->tile_count, items + k);
     mg_free(heap, items);
-    mg_tile_pack(run->centres, run->order, k, run->n, run->tiles);
+    mg_tile_pack(run->centres, run->order, run->tile_count * MG_TILE, run->n, run->tiles);
+    run->sift = run->filter != NULL;
+    mg_kmeans_filter_pack(run);
     return MARGIN_OK;
 }
