@@ -227,7 +227,8 @@ static void test_threads(void **state) {
         single[v] = (float)p.x[v];
     const char *const specs[] = {"kmeans(k=20, restarts=2)", "kmeans(k=20, start=sample)",
                                  "kmeans(k=20, restarts=1, tol=1e-3)",
-                                 "kmeans(k=20, restarts=1, max_iter=3)"};
+                                 "kmeans(k=20, restarts=1, max_iter=3)",
+                                 "kmeans(k=50, restarts=1, max_iter=8)"};
     for (size_t n = 0; n < sizeof specs / sizeof specs[0]; n++) {
         margin_data data = points_data(&p, n == 1);
         if (n == 2) data.x = margin_dense_f32(single, p.rows, p.columns, p.columns);
@@ -237,7 +238,7 @@ static void test_threads(void **state) {
             margin_report report, found;
             margin_model *model = fit_text(context, specs[n], &data, &report);
             if (n == 2) assert_true(report.status == MARGIN_OK && report.gap <= 1e-3);
-            if (n == 3) assert_true(report.status == MARGIN_STOPPED_ITERATIONS);
+            if (n >= 3) assert_true(report.status == MARGIN_STOPPED_ITERATIONS);
             if (threads == 1 && margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
                 fail_msg("%s", found.reason);
             if (!first) {
@@ -358,6 +359,122 @@ static void test_units(void **state) {
     points_free(&p);
 }
 
+/* ---- The filter in single precision -----------------------------------------------------------
+ */
+
+/* Awkward for it: a grid with many equal distances, copies of rows and of centres, an offset that
+ * single precision cannot tell from the values, one row far from all others. */
+enum { GRID, COPIES, OFFSET, OUTLIER, PLAIN, KINDS };
+
+static points awkward(int kind, int64_t rows, int64_t columns, int64_t k) {
+    points p = points_make(rows, columns, k, 3, 60 + (uint64_t)kind);
+    const int64_t copies = rows / 4 * columns;
+    for (int64_t v = 0; v < rows * columns; v++) {
+        if (kind == GRID) p.x[v] = rint(p.x[v] / 4);
+        if (kind == OFFSET) p.x[v] += 1e8;
+    }
+    for (int64_t c = 0; kind == GRID && c < k; c++) /* different places, each with a row */
+        for (int64_t j = 0, rest = c; j < columns; j++, rest /= 3)
+            p.x[c * columns + j] = (double)(rest % 3 - 1);
+    if (kind == COPIES) memcpy(p.x + copies, p.x, (size_t)copies * sizeof *p.x);
+    for (int64_t j = 0; kind == OUTLIER && j < columns; j++)
+        p.x[(rows - 1) * columns + j] = 1e12;
+    memcpy(p.start, p.x, (size_t)(k * columns) * sizeof *p.start);
+    return p;
+}
+
+/* `most` steps from the start: the labels and the inertia of the plain iteration. On the grid one,
+ * whose distances are whole numbers: ties go to the lower centre. */
+static void check_awkward(margin_context *context, const points *p, const margin_data *data,
+                          int most) {
+    char more[40], *spec;
+    double *centres = calloc((size_t)(p->k * p->columns), sizeof *centres), inertia;
+    int64_t *labels = calloc((size_t)p->rows, sizeof *labels);
+    int64_t *found = calloc((size_t)p->rows, sizeof *found);
+    snprintf(more, sizeof more, ", max_iter=%d", most);
+    spec = spec_of(p, more);
+    margin_report report;
+    margin_model *model = fit_text(context, spec, data, &report);
+    plain_lloyd(p, data->weights.values != NULL, most, centres, labels, &inertia);
+    OK(margin_predict(model, &data->x, found, &error));
+    assert_close(report.objective, inertia, 1e-11);
+    assert_memory_equal(found, labels, (size_t)p->rows * sizeof *labels);
+    margin_model_free(model);
+    free(spec);
+    free(found);
+    free(labels);
+    free(centres);
+}
+
+/* From 32 centres on rows pass the filter; the labels must be those of the plain iteration. */
+static void test_filter(void **state) {
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int shape = 0; shape < 3; shape++) {
+            const int64_t columns = shape == 0 ? 4 : shape == 1 ? 19 : 7;
+            const int64_t k = shape == 0 ? 33 : shape == 1 ? 70 : 140;
+            points p = awkward(kind, 700, columns, k);
+            margin_data data = points_data(&p, shape == 1);
+            check_awkward(*state, &p, &data, 1);
+            if (kind != GRID) check_awkward(*state, &p, &data, 12);
+            points_free(&p);
+        }
+}
+
+/* f32 data is as its values in f64. */
+static void test_filter_single(void **state) {
+    points p = points_make(900, 9, 48, 3, 71);
+    float *single = malloc((size_t)(p.rows * p.columns) * sizeof *single);
+    for (int64_t v = 0; v < p.rows * p.columns; v++)
+        p.x[v] = (double)(single[v] = (float)p.x[v]);
+    memcpy(p.start, p.x, (size_t)(p.k * p.columns) * sizeof *p.start);
+    margin_data data = points_data(&p, true);
+    char *spec = spec_of(&p, ", max_iter=15");
+    margin_model *model = fit_text(*state, spec, &data, NULL);
+    data.x = margin_dense_f32(single, p.rows, p.columns, p.columns);
+    margin_model *same = fit_text(*state, spec, &data, NULL);
+    for (int64_t c = 0; c < p.k; c++)
+        assert_memory_equal(margin_model_centre(model, c), margin_model_centre(same, c),
+                            (size_t)p.columns * sizeof(double));
+    check_awkward(*state, &p, &data, 15);
+    margin_model_free(same);
+    margin_model_free(model);
+    free(spec);
+    free(single);
+    points_free(&p);
+}
+
+/* A row of weight 0 is as none, wherever it lies; the rest is then a selection of rows. */
+static void test_filter_without(void **state) {
+    points p = points_make(800, 6, 40, 3, 77), q = points_make(800, 6, 40, 3, 77);
+    const char *const starts[] = {"kmeans(k=40, restarts=2)", NULL};
+    char *given = spec_of(&p, ", max_iter=9");
+    int64_t kept = 0;
+    for (int64_t i = 0; i < p.rows; i++) {
+        if (i % 7 == 3) {
+            p.w[i] = 0;
+            p.x[i * 6] = 1e9;
+            continue;
+        }
+        memcpy(q.x + kept * 6, p.x + i * 6, 6 * sizeof *q.x);
+        q.w[kept++] = p.w[i];
+    }
+    q.rows = kept;
+    const margin_data all = points_data(&p, true), some = points_data(&q, true);
+    for (int n = 0; n < 2; n++) {
+        const char *spec = starts[n] ? starts[n] : given;
+        margin_model *a = fit_text(*state, spec, &all, NULL);
+        margin_model *b = fit_text(*state, spec, &some, NULL);
+        for (int64_t c = 0; c < 40; c++)
+            assert_memory_equal(margin_model_centre(a, c), margin_model_centre(b, c),
+                                6 * sizeof(double));
+        margin_model_free(a);
+        margin_model_free(b);
+    }
+    free(given);
+    points_free(&q);
+    points_free(&p);
+}
+
 /* ---- Model ----------------------------------------------------------------------------------- */
 
 static void test_model(void **state) {
@@ -397,7 +514,7 @@ static margin_status fit_body(margin_context *context, void *user, margin_error 
     margin_model *model = NULL;
     margin_report found;
     margin_status status =
-        margin_spec_parse(context, "kmeans(k=9, restarts=2, max_iter=4)", &spec, failure);
+        margin_spec_parse(context, "kmeans(k=33, restarts=2, max_iter=4)", &spec, failure);
     if (status >= 0) status = margin_fit(context, spec, user, &model, NULL, failure);
     if (status >= 0) status = margin_verify(context, model, user, &found, failure);
     margin_model_free(model);
@@ -407,7 +524,7 @@ static margin_status fit_body(margin_context *context, void *user, margin_error 
 
 static void test_allocations(void **state) {
     (void)state;
-    points p = points_make(120, 3, 9, 2, 7);
+    points p = points_make(120, 4, 9, 2, 7);
     margin_data data = points_data(&p, true);
     assert_true(support_fail_each_allocation(1, fit_body, &data) > 20);
     assert_true(support_fail_each_allocation(3, fit_body, &data) > 20);
@@ -431,6 +548,8 @@ int main(void) {
         cmocka_unit_test(test_empty_clusters), cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_units),
         cmocka_unit_test(test_model),          cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_filter),         cmocka_unit_test(test_filter_single),
+        cmocka_unit_test(test_filter_without),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

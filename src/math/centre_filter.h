@@ -48,9 +48,10 @@ typedef struct mg_filter_frame {
 /* out = (x - origin) scale; returns |out|^2 rounded to f32, or infinity (and out all 0) if f32 does
  * not reach that far: such a row has to be looked at otherwise. */
 float mg_filter_point(const mg_filter_frame *frame, const double *x, float *out);
-/* e_a for a row with that square. */
+/* e_a for a row with that square, and a little where it is all but 0: for what is too small for
+ * f32. */
 MG_INLINE float mg_filter_slack(const mg_filter_frame *frame, float square) {
-    return (float)(frame->unit * (double)square * (1 + 0x1p-20) + 0x1p-80);
+    return (float)(frame->unit * (double)square * (1 + 0x1p-20) + 0x1p-40);
 }
 
 /* Member order[(group) * room + t] of centres becomes member t of the group, < 0: none (a value

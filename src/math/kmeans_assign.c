@@ -161,13 +161,14 @@ static float *lower_of(const mg_kmeans_run *run, int64_t i) {
     return run->lower + i * run->tile_count;
 }
 
-/* Whether a product with all centres is less work than looking at the groups that are left: a look
- * takes two operations a column for a vector of centres, the product half an operation. */
+/* Whether a product with all centres is less work than looking at the groups that are left. In
+ * vector operations a row: a look takes two a column and about 40 more, the product half of one a
+ * column and strip, and about 5. */
 static bool product_pays(const mg_kmeans_run *run, const float *lower, float upper) {
     int64_t left = 1;
     for (int64_t g = 0; g < run->tile_count; g++)
         left += lower[g] <= upper;
-    return 2 * left > run->sets * run->strips;
+    return left * (4 * run->n + 80) > run->sets * run->strips * (run->n + 10);
 }
 
 /* Labels row i, or has it wait for the filter. */

@@ -11,7 +11,7 @@ enum {
     LEAST_CENTRES = 32,
     LEAST_COLUMNS = 4,
     MOST_COLUMNS = 1 << 16, /* the slack is proven while columns 2^-24 is small */
-    MOST_EXPONENT = 100,
+    MOST_EXPONENT = 50,     /* so that squares are within f32 and far from its denormal numbers */
     SAMPLE = 1024
 };
 
@@ -123,42 +123,50 @@ void mg_kmeans_cross(const mg_kmeans_run *run, const int64_t *rows, int64_t coun
                        tile->next);
 }
 
-/* The group of the least value and the least value of another one. */
+/* The group of the least value, and the least value of another one: no branches to guess. */
 static int64_t least_group(const float *least, int64_t groups, float *other) {
-    int64_t best = 0;
-    *other = FLT_MAX;
-    for (int64_t g = 1; g < groups; g++)
-        if (least[g] < least[best]) {
-            *other = least[best];
-            best = g;
-        } else {
-            *other = MG_MIN(*other, least[g]);
-        }
+    float first = least[0], second = FLT_MAX;
+    int32_t best = 0;
+    for (int32_t g = 1; g < (int32_t)groups; g++) {
+        const float v = least[g], larger = v < first ? first : v;
+        best = v < first ? g : best;
+        first = v < first ? v : first;
+        second = larger < second ? larger : second;
+    }
+    *other = second;
     return best;
+}
+
+/* Lower bounds to all groups; false if the row is too far for f32. */
+static bool bound_groups(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
+                         int64_t row, float *lower) {
+    const int64_t groups = run->tile_count;
+    const float square = run->squares[row], back = (float)(1 / run->frame.scale);
+    if (square < INFINITY)
+        run->filter->bound(tile->least + r * groups, groups,
+                           square - mg_filter_slack(&run->frame, square), back * down, lower);
+    else
+        memset(lower, 0, (size_t)groups * sizeof *lower);
+    return square < INFINITY;
 }
 
 int64_t mg_kmeans_sift_bounds(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
                               int64_t row, float *lower) {
-    const int64_t groups = run->tile_count;
-    const float square = run->squares[row], back = (float)(1 / run->frame.scale);
     float other;
-    if (!(square < INFINITY)) {
-        memset(lower, 0, (size_t)groups * sizeof *lower);
-        return 0;
-    }
-    run->filter->bound(tile->least + r * groups, groups,
-                       square - mg_filter_slack(&run->frame, square), back * down, lower);
-    return least_group(tile->least + r * groups, groups, &other);
+    (void)bound_groups(run, tile, r, row, lower);
+    return least_group(tile->least + r * run->tile_count, run->tile_count, &other);
 }
 
 /* The member of a group with the least value, its number among all strips. */
 static int64_t least_strip(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
                            int64_t group, float least) {
-    int64_t strip = group / MG_FILTER_GROUPS * run->strips;
-    const float *values = tile->values + r * run->sets * run->strips * MG_FILTER_GROUPS;
-    while (values[strip * MG_FILTER_GROUPS + group % MG_FILTER_GROUPS] != least)
-        strip++;
-    return strip;
+    const int64_t first = group / MG_FILTER_GROUPS * run->strips;
+    const float *values = tile->values + r * run->sets * run->strips * MG_FILTER_GROUPS +
+                          first * MG_FILTER_GROUPS + group % MG_FILTER_GROUPS;
+    int32_t strip = 0;
+    for (int32_t t = 1; t < (int32_t)run->strips; t++)
+        strip = values[t * MG_FILTER_GROUPS] == least ? t : strip;
+    return first + strip;
 }
 
 mg_kmeans_sifted mg_kmeans_sift(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
@@ -168,9 +176,9 @@ mg_kmeans_sifted mg_kmeans_sift(const mg_kmeans_run *run, const mg_kmeans_tile *
     const float square = run->squares[row], back = (float)(1 / run->frame.scale);
     const float slack = mg_filter_slack(&run->frame, square);
     float other;
-    mg_kmeans_sifted found = {-1, mg_kmeans_sift_bounds(run, tile, r, row, lower)};
-    if (!(square < INFINITY)) return found;
     const int64_t g = least_group(least, groups, &other), lane = g % MG_FILTER_GROUPS;
+    mg_kmeans_sifted found = {-1, g};
+    if (!bound_groups(run, tile, r, row, lower)) return found;
     const int64_t strip = least_strip(run, tile, r, g, least[g]);
     const float share = run->strip_share[strip * MG_FILTER_GROUPS + lane];
     /* at most this is |b|^2 - 2 a.b of the best, and at least `rest` that of others */

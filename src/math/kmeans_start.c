@@ -106,14 +106,19 @@ static void gain_of_row(const draws *d, int64_t i, int worker, double *gains) {
 /* Keeps what is certain of the row's distances; whether a candidate may be nearer than `near`. */
 static bool may_gain(const draws *d, int64_t i, const float *values) {
     const mg_kmeans_run *run = d->run;
-    const double back = 1 / run->frame.scale, square = (double)run->squares[i];
-    if (!(square < (double)INFINITY)) return true;
-    const double shift = square - (double)mg_filter_slack(&run->frame, run->squares[i]);
-    float *kept = run->lower + i * MG_TILE, least = FLT_MAX;
+    const float square = run->squares[i], back = (float)(1 / run->frame.scale);
+    const float shift = square - mg_filter_slack(&run->frame, square);
+    float *kept = run->lower + i * MG_TILE, lower[MG_TILE], least = FLT_MAX;
+    if (!(square < INFINITY)) return true;
     for (int64_t l = 0; l < MG_TILE; l++) {
-        kept[l] = at_most(MG_MAX(0.0, (double)values[l] + shift) * back * back);
-        least = MG_MIN(least, kept[l]);
+        const float bound = (values[l] + shift) * (back * back * (1 - 1e-6F));
+        lower[l] = bound > 0 ? bound : 0;
     }
+    memcpy(kept, lower, sizeof lower);
+    for (int64_t l = 0; l < MG_TILE / 2; l++)
+        lower[l] = MG_MIN(lower[l], lower[l + MG_TILE / 2]);
+    for (int64_t l = 0; l < MG_TILE / 2; l++)
+        least = MG_MIN(least, lower[l]);
     return !((double)least >= run->near[i]);
 }
 
