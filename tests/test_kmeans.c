@@ -412,7 +412,7 @@ static void test_filter(void **state) {
         for (int shape = 0; shape < 3; shape++) {
             const int64_t columns = shape == 0 ? 4 : shape == 1 ? 19 : 7;
             const int64_t k = shape == 0 ? 33 : shape == 1 ? 70 : 140;
-            points p = awkward(kind, 700, columns, k);
+            points p = awkward(kind, 450, columns, k);
             margin_data data = points_data(&p, shape == 1);
             check_awkward(*state, &p, &data, 1);
             if (kind != GRID) check_awkward(*state, &p, &data, 12);
@@ -514,7 +514,7 @@ static margin_status fit_body(margin_context *context, void *user, margin_error 
     margin_model *model = NULL;
     margin_report found;
     margin_status status =
-        margin_spec_parse(context, "kmeans(k=33, restarts=2, max_iter=4)", &spec, failure);
+        margin_spec_parse(context, "kmeans(k=33, restarts=1, max_iter=3)", &spec, failure);
     if (status >= 0) status = margin_fit(context, spec, user, &model, NULL, failure);
     if (status >= 0) status = margin_verify(context, model, user, &found, failure);
     margin_model_free(model);
@@ -524,7 +524,7 @@ static margin_status fit_body(margin_context *context, void *user, margin_error 
 
 static void test_allocations(void **state) {
     (void)state;
-    points p = points_make(120, 4, 9, 2, 7);
+    points p = points_make(70, 4, 9, 2, 7);
     margin_data data = points_data(&p, true);
     assert_true(support_fail_each_allocation(1, fit_body, &data) > 20);
     assert_true(support_fail_each_allocation(3, fit_body, &data) > 20);
