@@ -412,7 +412,7 @@ static void test_filter(void **state) {
         for (int shape = 0; shape < 3; shape++) {
             const int64_t columns = shape == 0 ? 4 : shape == 1 ? 19 : 7;
             const int64_t k = shape == 0 ? 33 : shape == 1 ? 70 : 140;
-            points p = awkward(kind, 450, columns, k);
+            points p = awkward(kind, 600, columns, k);
             margin_data data = points_data(&p, shape == 1);
             check_awkward(*state, &p, &data, 1);
             if (kind != GRID) check_awkward(*state, &p, &data, 12);
