@@ -386,7 +386,7 @@ static points awkward(int kind, int64_t rows, int64_t columns, int64_t k) {
 /* `most` steps from the start: the labels and the inertia of the plain iteration. On the grid one,
  * whose distances are whole numbers: ties go to the lower centre. */
 static void check_awkward(margin_context *context, const points *p, const margin_data *data,
-                          int most) {
+                          int most, double tolerance) {
     char more[40], *spec;
     double *centres = calloc((size_t)(p->k * p->columns), sizeof *centres), inertia;
     int64_t *labels = calloc((size_t)p->rows, sizeof *labels);
@@ -397,7 +397,7 @@ static void check_awkward(margin_context *context, const points *p, const margin
     margin_model *model = fit_text(context, spec, data, &report);
     plain_lloyd(p, data->weights.values != NULL, most, centres, labels, &inertia);
     OK(margin_predict(model, &data->x, found, &error));
-    assert_close(report.objective, inertia, 1e-11);
+    assert_close(report.objective, inertia, tolerance);
     assert_memory_equal(found, labels, (size_t)p->rows * sizeof *labels);
     margin_model_free(model);
     free(spec);
@@ -414,8 +414,10 @@ static void test_filter(void **state) {
             const int64_t k = shape == 0 ? 33 : shape == 1 ? 70 : 140;
             points p = awkward(kind, 600, columns, k);
             margin_data data = points_data(&p, shape == 1);
-            check_awkward(*state, &p, &data, 1);
-            if (kind != GRID) check_awkward(*state, &p, &data, 12);
+            /* means near 1e8 are rounded to 1e-8, here and there in another order of sums */
+            const double tolerance = kind == OFFSET ? 1e-9 : 1e-11;
+            check_awkward(*state, &p, &data, 1, tolerance);
+            if (kind != GRID) check_awkward(*state, &p, &data, 12, tolerance);
             points_free(&p);
         }
 }
@@ -435,7 +437,7 @@ static void test_filter_single(void **state) {
     for (int64_t c = 0; c < p.k; c++)
         assert_memory_equal(margin_model_centre(model, c), margin_model_centre(same, c),
                             (size_t)p.columns * sizeof(double));
-    check_awkward(*state, &p, &data, 15);
+    check_awkward(*state, &p, &data, 15, 1e-11);
     margin_model_free(same);
     margin_model_free(model);
     free(spec);
