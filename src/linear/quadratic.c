@@ -273,11 +273,13 @@ static margin_status descend(descent *d, double tolerance) {
  * must be, as it would in a descent from far away, and then shrink slowly. */
 static margin_status descend_in_stages(descent *d, double tolerance) {
     static const double stage = 5.0, rough = 0.1;
+    static const double least = 1e-12; /* of the first: weaker ones are all the same to rounding */
     double most = 0.0;
     d->stretch = 1.0;
     for (int64_t k = 0; k < d->q->count; k++)
         most = fmax(most, violation(d, k));
-    for (d->stretch = (1.0 + most) / stage; d->stretch > 2.0; d->stretch /= stage)
+    const double last = fmax(2.0, least * most);
+    for (d->stretch = (1.0 + most) / stage; d->stretch > last; d->stretch /= stage)
         MG_TRY(descend(d, rough));
     d->stretch = 1.0;
     return descend(d, tolerance);
