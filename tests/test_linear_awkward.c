@@ -287,9 +287,50 @@ static void test_one_row(void **state) {
     margin_context_free(context);
 }
 
+/* Rounding of the scores, times C, is all that two looks at such an objective differ by. */
+static void test_large_C_with_many_columns(void **state) {
+    margin_context *context = support_context(NULL, 2);
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        awkward a;
+        margin_report report, found;
+        margin_error error = {0};
+        awkward_make(&a, MOST_COLUMNS, seed);
+        a.rows = 10;
+        const margin_data data = {.x = margin_dense_f64(a.x, a.rows, a.columns, a.columns),
+                                  .y = margin_values_f64(a.labels, a.rows)};
+        margin_model *model = fit_text(context, "svm(C=1e10, solver=dual_cd)", &data, &report);
+        assert_int_equal(report.status, MARGIN_OK);
+        if (margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
+            fail_msg("seed %d: %s%s", (int)seed, error.text, found.reason);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+/* Next to no |w|_1: hundreds of ever weaker penalties on the way to it would take minutes. */
+static void test_hardly_any_l1_penalty(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, MOST_COLUMNS, 9);
+    margin_context *context = support_context(NULL, 2);
+    FOR_EACH_LEARNER(c) {
+        char text[80];
+        if (!has_option(c, "l1_ratio")) continue;
+        snprintf(text, sizeof text, "%s(C=1e300, l1_ratio=1)", c->name);
+        const margin_data data = data_of(&a, c);
+        margin_report report;
+        margin_model_free(fit_text(context, text, &data, &report));
+        if (report.status != MARGIN_OK) assert_contains(report.reason, "rounding ends progress");
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_columns_than_rows),
+        cmocka_unit_test(test_large_C_with_many_columns),
+        cmocka_unit_test(test_hardly_any_l1_penalty),
         cmocka_unit_test(test_duplicate_and_collinear_columns),
         cmocka_unit_test(test_constant_column),
         cmocka_unit_test(test_columns_of_very_different_size),
