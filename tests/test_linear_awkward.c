@@ -308,29 +308,10 @@ static void test_large_C_with_many_columns(void **state) {
     margin_context_free(context);
 }
 
-/* Next to no |w|_1: hundreds of ever weaker penalties on the way to it would take minutes. */
-static void test_hardly_any_l1_penalty(void **state) {
-    awkward a;
-    (void)state;
-    awkward_make(&a, MOST_COLUMNS, 9);
-    margin_context *context = support_context(NULL, 2);
-    FOR_EACH_LEARNER(c) {
-        char text[80];
-        if (!has_option(c, "l1_ratio")) continue;
-        snprintf(text, sizeof text, "%s(C=1e300, l1_ratio=1)", c->name);
-        const margin_data data = data_of(&a, c);
-        margin_report report;
-        margin_model_free(fit_text(context, text, &data, &report));
-        if (report.status != MARGIN_OK) assert_contains(report.reason, "rounding ends progress");
-    }
-    margin_context_free(context);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_columns_than_rows),
         cmocka_unit_test(test_large_C_with_many_columns),
-        cmocka_unit_test(test_hardly_any_l1_penalty),
         cmocka_unit_test(test_duplicate_and_collinear_columns),
         cmocka_unit_test(test_constant_column),
         cmocka_unit_test(test_columns_of_very_different_size),
