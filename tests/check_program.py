@@ -473,6 +473,49 @@ def clusters_and_curves(d, model, line, logistic):
     refuses(1, 'plot', 'clusters', deep, says=('table',))
 
 
+def neighbours(d):
+    """knn at the shell: by k and by radius, one row, equal rows, extreme coordinates, each refusal with its sentence."""
+    iris, model, t = examples / 'iris.csv', d / 'knn.margin', d / 'knn.csv'
+    for spec, says in (('knn(k=0)', ('k',)), ('knn(p=0.5)', ('p',)), ('knn(radius=-1)', ('radius',)), ('knn(radius=nan)', ('radius',)),
+                       ('knn(k=3, radius=1)', ('exclude each other',)), ('knn(empty=none)', ('give radius too',))):
+        refuses(1, 'fit', spec, iris, says=says)
+    refuses(2, 'fit', 'knn(k=151)', iris, says=('k=151', '150', 'smaller k'))
+    r = answer('fit', 'knn(radius=0.6)', iris, '-o', model)
+    expect(abs(r.get('train', {}).get('accuracy', 0) - 148 / 150) < 1e-12, f'accuracy of scikit-learn within 0.6: {r.get("train")}')
+    e = answer('evaluate', model, iris, '--verify')
+    expect(e.get('verification', {}).get('holds') is True, f'the proof of a radius holds: {e.get("verification")}')
+    t.write_text('a,b,y\n1,1,no\n1,2,no\n5,5,yes\n6,5,yes\n')
+    (d / 'far.csv').write_text('a,b,y\n100,100,yes\n')
+    answer('fit', 'knn(radius=1, empty=none)', t, '-o', model)
+    p = run('predict', model, d / 'far.csv')
+    expect(p.returncode == 0 and 'yes' not in p.stdout and 'no' not in p.stdout.split('\n')[1:], f'no neighbour, no answer: {p.stdout}')
+    refuses(2, 'evaluate', model, d / 'far.csv', says=('row 1', 'no neighbour within the radius'))
+    answer('fit', 'knn(radius=1)', t, '-o', model)
+    expect(run('predict', model, d / 'far.csv').stdout.split()[-1] == 'yes', 'the nearest row answers')
+    (d / 'gap.csv').write_text('a,b\n1,1\n?,1\n')
+    refuses(2, 'predict', model, d / 'gap.csv', says=('gap.csv:3:1', 'missing'))
+    (d / 'large.csv').write_text('a,b\n1,1\n1,1e301\n')
+    p = run('predict', model, d / 'large.csv')
+    expect(p.returncode == 0 and p.stdout.split('\n')[1] == 'no' and p.stdout.split('\n')[2] in ('', '""'),
+           f'a value too large: no answer: {p.stdout} {p.stderr}')
+    (d / 'far.csv').write_text('a,b\n100,100\n')
+    t.write_text('a,b,y\n1,2,7\n')
+    answer('fit', 'knn(k=1, task=regress)', t, '-o', model)
+    expect(run('predict', model, d / 'far.csv').stdout.split()[-1] == '7', 'one row answers everything')
+    refuses(2, 'fit', 'knn(task=regress)', t, says=('k=5', 'smaller k'))
+    t.write_text('a,b,y\n' + '3,3,1.5\n' * 200)
+    answer('fit', 'knn(task=regress)', t, '-o', model)
+    expect(run('predict', model, d / 'far.csv').stdout.split()[-1] == '1.5', 'equal rows')
+    for size in ('1e-300', '1e300'):
+        t.write_text(f'a,b,y\n{size},0,1.5\n-{size},0,2.5\n0,{size},3.5\n-{size},-{size},4.5\n')
+        for method in ('tree', 'brute'):
+            answer('fit', f'knn(k=1, task=regress, method={method})', t, '-o', model)
+            expect([line.split(',')[-1] for line in run('predict', model, t).stdout.split()[1:]] == ['1.5', '2.5', '3.5', '4.5'],
+                   f'coordinates of {size} by {method}')
+    t.write_text('a,b,y\n1,2,yes\n2e300,1,no\n')
+    refuses(2, 'fit', 'knn(k=1)', t, says=('row 2', '2e+300', '1e300'))
+
+
 def pictures(d):
     model, trace = d / 'picture.margin', d / 'picture.csv'
     run('fit', 'perceptron(order=first)', examples / 'points.csv', '-o', model, '--trace', trace)
@@ -528,7 +571,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, pictures):
+                 names_for_people, undecided, statistics, paths, neighbours, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -186,6 +186,7 @@ static void compare_all(margin_context *context, int kind, int64_t rows, int64_t
                                               .count = queries,
                                               .stride = columns,
                                               .k = k,
+                                              .radius = (double)INFINITY,
                                               .take = take_and_compare,
                                               .argument = &e};
             assert_int_equal(mg_neighbors_run(context, &batch, NULL), MARGIN_OK);
@@ -376,6 +377,7 @@ static margin_status build_and_ask(margin_context *context, void *user, margin_e
                                       .count = 100,
                                       .stride = f->columns,
                                       .k = 5,
+                                      .radius = (double)INFINITY,
                                       .take = ignore};
     status = mg_neighbors_run(context, &batch, error);
     mg_hypothesis_free(h);

@@ -233,6 +233,7 @@ margin_status margin_neighbors_nearest(margin_context *context, const margin_nei
         .count = queries->rows,
         .stride = r.stride,
         .k = k,
+        .radius = (double)INFINITY,
         .take = take_nearest,
         .argument = &o,
         .written = {rows ? (const void *)rows : distances, rows ? distances : NULL},

@@ -184,8 +184,8 @@ static margin_status run_chunk(void *argument, int64_t task, int worker) {
             b->take(b->argument, number, q, list, -1, b->k);
             continue;
         }
-        mg_search search = mg_search_nearest(q, b->k, list);
-        if (before) search.radius = start_radius(index, before, worst, q);
+        mg_search search = mg_search_within(q, b->k, b->radius, list);
+        if (before) search.radius = MG_MIN(b->radius, start_radius(index, before, worst, q));
         mg_neighbors_find(index, &search);
         if (index->tree && search.count == b->k) {
             before = q;

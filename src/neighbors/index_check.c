@@ -25,6 +25,14 @@ static void view_tree(const mg_hypothesis *h, mg_neighbors *view, bool exact) {
     view->tree = &view->tree_store;
 }
 
+static void view_radius(const mg_hypothesis *h, mg_neighbors *view) {
+    const double *radius = data_of(h, "radius");
+    view->radius = radius ? radius[0] : (double)INFINITY;
+    view->prior = data_of(h, "prior");
+    view->nearest_stands = radius && radius[1] == MG_EMPTY_NEAREST;
+    if (radius) view->k = (double)INFINITY;
+}
+
 /* Rows to look at first: as many as have the weight k if they are like the average. */
 static int64_t first_reach(const mg_neighbors *view) {
     double mean = 0;
@@ -54,6 +62,7 @@ margin_status mg_neighbors_set_view(mg_hypothesis *h, margin_error *error) {
                            .weight = data_of(h, "weight"),
                            .k = settings[MG_SETTING_K],
                            .by_distance = settings[MG_SETTING_BY_DISTANCE] != 0};
+    view_radius(h, view);
     if (settings[MG_SETTING_TREE] != 0) view_tree(h, view, settings[MG_SETTING_EXACT] != 0);
     view->reach = first_reach(view);
     h->derived = view;
@@ -281,10 +290,31 @@ static margin_status check_targets(const mg_hypothesis *h, int64_t rows, double 
     return MARGIN_OK;
 }
 
+static margin_status check_radius(const mg_hypothesis *h, margin_error *error) {
+    const double *radius = NULL, *prior = NULL;
+    const bool limited = mg_tensor_find(h, "radius") != NULL;
+    bool wanted = false;
+    if (limited) {
+        MG_TRY(mg_hypothesis_expect(h, "radius", MARGIN_F64, 2, 0, &radius, error));
+        REFUSE(radius[0] >= 0 && (radius[1] == MG_EMPTY_NEAREST || radius[1] == MG_EMPTY_PRIOR ||
+                                  radius[1] == MG_EMPTY_NONE),
+               "the radius of the neighbors model is none");
+        wanted = radius[1] == MG_EMPTY_PRIOR;
+    }
+    REFUSE((mg_tensor_find(h, "prior") != NULL) == wanted,
+           "the neighbors model has shares of classes without a use, or none where they are used");
+    if (!wanted) return MARGIN_OK;
+    MG_TRY(mg_hypothesis_expect(h, "prior", MARGIN_F64, h->functions, 0, &prior, error));
+    for (int64_t f = 0; f < h->functions; f++)
+        REFUSE(isfinite(prior[f]), "a share of the neighbors model is no number");
+    return MARGIN_OK;
+}
+
 /* Tensors that no part of an index is made of. */
 static margin_status check_names(const mg_hypothesis *h, bool tree, margin_error *error) {
-    static const char *const known[] = {"settings", "centre", "points", "class", "value", "weight",
-                                        "row",      "leaf",   "box",    "child", "least"};
+    static const char *const known[] = {"settings", "centre", "points", "class", "value",
+                                        "weight",   "radius", "prior",  "row",   "leaf",
+                                        "box",      "child",  "least"};
     const int count = tree ? MG_LENGTH(known) : MG_LENGTH(known) - 5;
     for (int t = 0; t < h->tensor_count; t++) {
         bool found = false;
@@ -305,7 +335,8 @@ margin_status mg_neighbors_check(mg_hypothesis *h, margin_error *error) {
     MG_TRY(mg_hypothesis_expect(h, "centre", MARGIN_F64, h->columns, 0, &centre, error));
     MG_TRY(check_numbers(centre, false, h->columns, "centre", error));
     MG_TRY(tree ? check_tree_shapes(h, rows, error) : check_points(h, rows, error));
-    MG_TRY(check_targets(h, rows, settings[MG_SETTING_K], error));
+    MG_TRY(check_radius(h, error));
+    MG_TRY(check_targets(h, rows, mg_tensor_find(h, "radius") ? 0 : settings[MG_SETTING_K], error));
     MG_TRY(mg_neighbors_set_view(h, error));
     if (!tree) return MARGIN_OK;
     margin_status status = check_tree(h, mg_neighbors_view(h), error);

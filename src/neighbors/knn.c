@@ -4,7 +4,15 @@
 
 #include <string.h>
 
-enum { OPTION_K, OPTION_P, OPTION_WEIGHTS, OPTION_METHOD, OPTION_TASK };
+enum {
+    OPTION_K,
+    OPTION_P,
+    OPTION_WEIGHTS,
+    OPTION_METHOD,
+    OPTION_TASK,
+    OPTION_RADIUS,
+    OPTION_EMPTY
+};
 
 static const margin_option options[] = {
     {.name = "k",
@@ -36,11 +44,32 @@ static const margin_option options[] = {
      .choices = "auto|classify|regress",
      .help = "classes or numbers; auto: classes for categories, integers and up to 20 different "
              "whole numbers"},
+    {.name = "radius",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .high = (double)INFINITY,
+     .help = "instead of k: all rows at this distance or less take part"},
+    {.name = "empty",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "nearest",
+     .choices = "nearest|prior|none",
+     .help = "answer where no row is within the radius: that of the nearest row, the shares of the "
+             "classes or the mean of the targets in the training data, or none (NaN, label -1)"},
 };
 
 static mg_neighbors_method method_of(const mg_option_value *value) {
     if (strcmp(value->text, "tree") == 0) return MG_NEIGHBORS_TREE;
     return strcmp(value->text, "brute") == 0 ? MG_NEIGHBORS_BRUTE : MG_NEIGHBORS_AUTO;
+}
+
+static margin_status check(const mg_option_value *o, margin_error *error) {
+    const bool limited = o[OPTION_RADIUS].given;
+    MG_REQUIRE(!limited || !o[OPTION_K].given, error, MARGIN_ERROR_SPEC,
+               "knn: k and radius exclude each other: the k nearest rows vote, or all within the "
+               "radius");
+    MG_REQUIRE(limited || !o[OPTION_EMPTY].given, error, MARGIN_ERROR_SPEC,
+               "knn: empty is about rows without a neighbour within the radius; give radius too");
+    return MARGIN_OK;
 }
 
 static margin_status check_k(const mg_problem *problem, int64_t k, margin_error *error) {
@@ -68,11 +97,16 @@ static void describe(mg_fit *fit, const mg_hypothesis *h, const mg_neighbors_cho
 static margin_status knn_fit(mg_fit *fit) {
     const mg_problem *problem = fit->problem;
     const mg_option_value *o = fit->options;
-    const int64_t k = o[OPTION_K].integer;
+    const bool limited = o[OPTION_RADIUS].given;
+    const int64_t k = limited ? 1 : o[OPTION_K].integer;
+    const mg_knn_voting voting = {.k = (double)k,
+                                  .radius = limited ? o[OPTION_RADIUS].number : (double)NAN,
+                                  .empty = (mg_empty_answer)o[OPTION_EMPTY].integer,
+                                  .by_distance = strcmp(o[OPTION_WEIGHTS].text, "distance") == 0};
     mg_neighbors_choice choice;
     mg_hypothesis *h = NULL;
     margin_status status;
-    MG_GO(check_k(problem, k, fit->error));
+    if (!limited) MG_GO(check_k(problem, k, fit->error));
     const mg_neighbors_plan plan = {.x = &problem->x,
                                     .index = problem->index,
                                     .rows = problem->count,
@@ -80,8 +114,7 @@ static margin_status knn_fit(mg_fit *fit) {
                                     .k = MG_MIN(k, problem->count),
                                     .method = method_of(&o[OPTION_METHOD])};
     MG_GO(mg_neighbors_make(fit->context, &plan, &h, &choice, fit->error));
-    MG_GO(mg_knn_add_targets(h, problem, (double)k, strcmp(o[OPTION_WEIGHTS].text, "distance") == 0,
-                             fit->error));
+    MG_GO(mg_knn_add_targets(h, problem, &voting, fit->error));
     describe(fit, h, &choice);
     MG_GO(mg_knn_claim(fit, h));
     fit->hypothesis = h;
@@ -99,18 +132,23 @@ static void knn_probabilities(const double *scores, int64_t functions, int64_t c
 }
 
 const mg_learner mg_learner_knn = {
-    .info = {.name = "knn",
-             .kind = MARGIN_LEARNER,
-             .summary = "Nearest neighbours: the vote or the mean of the k nearest rows, exact",
-             .formula = "P(y=c) = share of c among the k rows of least (sum |x_j - z_j|^p)^(1/p)",
-             .source =
-                 "Fix and Hodges 1951; Cover and Hart 1967; Friedman, Bentley and Finkel 1977 "
-                 "(kd-trees)",
-             .page = "docs/knn.md",
-             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION |
-                          MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+    .info =
+        {.name = "knn",
+         .kind = MARGIN_LEARNER,
+         .summary =
+             "Nearest neighbours: the vote or the mean of the k nearest rows, or of all within a "
+             "radius, exact",
+         .formula =
+             "P(y=c) = share of c among the k rows of least (sum |x_j - z_j|^p)^(1/p), or among "
+             "all rows where it is at most the radius",
+         .source = "Fix and Hodges 1951; Cover and Hart 1967; Friedman, Bentley and Finkel 1977 "
+                   "(kd-trees)",
+         .page = "docs/knn.md",
+         .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION |
+                      MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY,
+         .options = options,
+         .option_count = MG_LENGTH(options)},
+    .check = check,
     .fit = knn_fit,
     .verify = mg_knn_verify,
     .probabilities = knn_probabilities,

@@ -3,7 +3,7 @@
 #define MG_KNN_H
 
 #include "learn/learner.h"
-#include "neighbors/neighbors.h"
+#include "neighbors/index.h"
 
 extern const mg_learner mg_learner_knn;
 
@@ -19,9 +19,17 @@ void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first
 margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *h,
                                   const margin_matrix *x, double *out, margin_error *error);
 
+/* How votes are taken: among the rows of weight k, or all within the radius. */
+typedef struct mg_knn_voting {
+    double k;
+    double radius; /* NaN: none; then k counts */
+    mg_empty_answer empty;
+    bool by_distance;
+} mg_knn_voting;
+
 /* Adds class or value and weight, and the settings of votes, to a bare index. */
-margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem, double k,
-                                 bool by_distance, margin_error *error);
+margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem,
+                                 const mg_knn_voting *voting, margin_error *error);
 
 /* knn_verify.c */
 margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h);

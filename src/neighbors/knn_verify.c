@@ -30,7 +30,7 @@ static void set_report(margin_report *report, double sum, double count, double d
 /* Distance of the last row that takes part: the one at which the weight reaches k. */
 static double last_distance(const mg_neighbors *index, const double *q) {
     mg_neighbor list[MG_NEIGHBORS_LIST];
-    mg_search search = mg_search_nearest(q, index->reach, list);
+    mg_search search = mg_search_within(q, index->reach, index->radius, list);
     double taken = 0, last = 0;
     mg_neighbors_find(index, &search);
     while (search.count > 0) {
@@ -39,6 +39,7 @@ static double last_distance(const mg_neighbors *index, const double *q) {
             last = list[i].distance;
             if (taken >= index->k * (1 - 1e-12)) return last;
         }
+        if (search.count < index->reach) break;
         search.after = list[search.count - 1];
         mg_neighbors_find(index, &search);
     }
@@ -63,7 +64,7 @@ margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
 
 typedef struct plain {
     mg_fit *fit;
-    double p, k;
+    double p, k, radius;
     bool by_distance;
     double *distance; /* of every training row */
     double *q, *x;
@@ -99,32 +100,70 @@ static int64_t next_nearest(const plain *v, double after, int64_t after_row) {
     return best;
 }
 
-/* The scores of q in v->scores; returns the distance of the last row that took part. `tied`: that
- * distance is not clearly less than the next, so that rounding decides who takes part. */
-static double plain_scores(plain *v, int64_t functions, bool *tied) {
+static void add_share(plain *v, int64_t row, double weight) {
     const mg_problem *problem = v->fit->problem;
-    double taken = 0, shares = 0, nearest = 0, after = -1;
+    if (problem->kind == MG_ARGMAX)
+        v->scores[problem->code[row]] += weight;
+    else
+        v->scores[0] += weight * problem->target[row];
+}
+
+static double plain_share(const plain *v, double weight, double nearest, double distance) {
+    if (!v->by_distance) return weight;
+    return nearest == 0 ? weight * (double)(distance == 0) : weight * (nearest / distance);
+}
+
+/* The sums of the votes in v->scores, their weight in `shares`; returns the distance of the last
+ * row that took part. `tied`: that distance is not clearly less than the next, so that rounding
+ * decides who takes part. */
+static double plain_nearest(plain *v, double *shares, bool *tied) {
+    double taken = 0, nearest = 0, after = -1;
     int64_t row = -1;
-    for (int64_t f = 0; f < functions; f++)
-        v->scores[f] = 0;
     while (taken < v->k * (1 - 1e-12)) {
         row = next_nearest(v, after, row);
         after = v->distance[row];
-        double weight = fmin(mg_sample_weight(problem, row), v->k - taken);
+        const double weight = fmin(mg_sample_weight(v->fit->problem, row), v->k - taken);
         if (taken == 0) nearest = after;
         taken += weight;
-        if (v->by_distance) weight *= nearest == 0 ? (double)(after == 0) : nearest / after;
-        shares += weight;
-        if (problem->kind == MG_ARGMAX)
-            v->scores[problem->code[row]] += weight;
-        else
-            v->scores[0] += weight * problem->target[row];
+        const double share = plain_share(v, weight, nearest, after);
+        *shares += share;
+        add_share(v, row, share);
     }
     const int64_t next = next_nearest(v, after, row);
     *tied = next >= 0 && v->distance[next] <= after * (1 + 1e-12);
+    return after;
+}
+
+/* The same within the radius. `tied`: a row is on its edge. */
+static double plain_within(plain *v, double *shares, bool *tied) {
+    const mg_problem *problem = v->fit->problem;
+    double nearest = (double)INFINITY, last = -1;
+    *tied = false;
+    for (int64_t i = 0; i < problem->count; i++)
+        nearest = fmin(nearest, v->distance[i]);
+    for (int64_t i = 0; i < problem->count; i++) {
+        const double distance = v->distance[i];
+        if (isfinite(v->radius) && v->radius > 0)
+            *tied = *tied || fabs(distance - v->radius) <= 1e-12 * v->radius;
+        if (!(distance <= v->radius)) continue;
+        const double share = plain_share(v, mg_sample_weight(problem, i), nearest, distance);
+        last = fmax(last, distance);
+        *shares += share;
+        add_share(v, i, share);
+    }
+    return last;
+}
+
+/* The scores of q in v->scores. */
+static double plain_scores(plain *v, int64_t functions, bool *tied) {
+    double shares = 0;
+    for (int64_t f = 0; f < functions; f++)
+        v->scores[f] = 0;
+    const double last =
+        isinf(v->k) ? plain_within(v, &shares, tied) : plain_nearest(v, &shares, tied);
     for (int64_t f = 0; f < functions; f++)
         v->scores[f] /= shares;
-    return after;
+    return last;
 }
 
 static bool scores_differ(const plain *v, int64_t functions) {
@@ -153,7 +192,11 @@ static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
 
 margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
     const mg_neighbors *index = mg_neighbors_view(h);
-    plain v = {.fit = fit, .p = index->metric.p, .k = index->k, .by_distance = index->by_distance};
+    plain v = {.fit = fit,
+               .p = index->metric.p,
+               .k = index->k,
+               .radius = index->radius,
+               .by_distance = index->by_distance};
     mg_heap *heap = fit->context->heap;
     margin_status status;
     if (fit->problem->count != index->rows)

@@ -49,12 +49,33 @@ static bool take_list(tally *t, const mg_neighbor *list, int64_t count) {
     return false;
 }
 
+/* No row is within the radius. */
+static void answer_empty(tally *t, int64_t functions, const double *q) {
+    const mg_neighbors *index = t->index;
+    mg_neighbor nearest;
+    mg_search search = mg_search_nearest(q, 1, &nearest);
+    if (index->prior) {
+        memcpy(t->out, index->prior, (size_t)functions * sizeof *t->out);
+    } else if (index->nearest_stands) {
+        mg_neighbors_find(index, &search);
+        take_list(t, &nearest, 1);
+        for (int64_t f = 0; f < functions; f++)
+            t->out[f] /= t->shares;
+    } else {
+        fill_nan(t->out, functions);
+    }
+}
+
 void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, mg_neighbor *list,
                  int64_t count, int64_t room, double *out) {
     tally t = {.index = index, .out = out};
     memset(out, 0, (size_t)functions * sizeof *out);
+    if (count == 0) {
+        answer_empty(&t, functions, q);
+        return;
+    }
     while (count > 0 && !take_list(&t, list, count) && count == room) {
-        mg_search more = mg_search_nearest(q, room, list);
+        mg_search more = mg_search_within(q, room, index->radius, list);
         more.after = list[count - 1];
         mg_neighbors_find(index, &more);
         count = more.count;
@@ -73,20 +94,20 @@ void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first
             fill_nan(out, h->functions);
             continue;
         }
-        mg_search search = mg_search_nearest(q, index->reach, list);
+        mg_search search = mg_search_within(q, index->reach, index->radius, list);
         mg_neighbors_find(index, &search);
         mg_knn_vote(index, h->functions, q, list, search.count, index->reach, out);
     }
 }
 
-typedef struct voting {
+typedef struct vote_output {
     const mg_hypothesis *h;
     double *out;
-} voting;
+} vote_output;
 
 static void take_vote(void *argument, int64_t query, const double *q, mg_neighbor *list,
                       int64_t count, int64_t room) {
-    const voting *v = argument;
+    const vote_output *v = argument;
     double *out = v->out + query * v->h->functions;
     if (count < 0 || !has_targets(mg_neighbors_view(v->h)))
         fill_nan(out, v->h->functions);
@@ -97,12 +118,13 @@ static void take_vote(void *argument, int64_t query, const double *q, mg_neighbo
 margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *h,
                                   const margin_matrix *x, double *out, margin_error *error) {
     const mg_neighbors *index = mg_neighbors_view(h);
-    voting v = {h, out};
+    vote_output v = {h, out};
     const mg_neighbors_batch batch = {.index = index,
                                       .queries = x->values,
                                       .count = x->rows,
                                       .stride = x->stride,
                                       .k = index->reach,
+                                      .radius = index->radius,
                                       .take = take_vote,
                                       .argument = &v,
                                       .written = {out},
@@ -118,8 +140,37 @@ static bool weighs_one(const mg_problem *problem) {
     return true;
 }
 
-margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem, double k,
-                                 bool by_distance, margin_error *error) {
+/* Shares of the classes, or the mean target. */
+static void fill_prior(const mg_problem *problem, double *prior) {
+    double total = 0;
+    for (int64_t i = 0; i < problem->count; i++) {
+        const double weight = mg_sample_weight(problem, i);
+        total += weight;
+        if (problem->kind == MG_ARGMAX)
+            prior[problem->code[i]] += weight;
+        else /* the mean so far: no sum that overflows */
+            prior[0] += weight / total * (problem->target[i] - prior[0]);
+    }
+    for (int64_t c = 0; problem->kind == MG_ARGMAX && c < problem->classes; c++)
+        prior[c] /= total;
+}
+
+static margin_status add_radius(mg_hypothesis *h, const mg_problem *problem,
+                                const mg_knn_voting *voting, margin_error *error) {
+    double *radius = NULL, *prior = NULL;
+    if (isnan(voting->radius)) return MARGIN_OK;
+    MG_TRY(mg_hypothesis_tensor_new(h, "radius", MARGIN_F64, 2, 0, &radius, error));
+    radius[0] = voting->radius;
+    radius[1] = (double)voting->empty;
+    if (voting->empty != MG_EMPTY_PRIOR) return MARGIN_OK;
+    MG_TRY(mg_hypothesis_tensor_new(h, "prior", MARGIN_F64, h->functions, 0, &prior, error));
+    memset(prior, 0, (size_t)h->functions * sizeof *prior);
+    fill_prior(problem, prior);
+    return MARGIN_OK;
+}
+
+margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem,
+                                 const mg_knn_voting *voting, margin_error *error) {
     double *value = NULL, *weight = NULL, *settings = mg_tensor_find(h, "settings")->data;
     int32_t *code = NULL;
     const int64_t rows = problem->count;
@@ -135,7 +186,8 @@ margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem, do
         MG_TRY(mg_hypothesis_tensor_new(h, "weight", MARGIN_F64, rows, 0, &weight, error));
         memcpy(weight, problem->weight, (size_t)rows * sizeof *weight);
     }
-    settings[MG_SETTING_K] = k;
-    settings[MG_SETTING_BY_DISTANCE] = by_distance;
+    MG_TRY(add_radius(h, problem, voting, error));
+    settings[MG_SETTING_K] = voting->k;
+    settings[MG_SETTING_BY_DISTANCE] = voting->by_distance;
     return mg_neighbors_set_view(h, error);
 }

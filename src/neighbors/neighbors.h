@@ -56,7 +56,10 @@ typedef struct mg_neighbors {
     const int32_t *code;  /* rows: class */
     const double *value;  /* rows: target */
     const double *weight; /* rows; NULL: all one */
-    double k;             /* weight that takes part */
+    double k;             /* weight that takes part; INFINITY: all within the radius */
+    double radius;        /* rows beyond take no part; INFINITY: no such limit */
+    const double *prior;  /* scores of a query without neighbours, or NULL */
+    bool nearest_stands;  /* without neighbours the nearest row answers */
     int64_t reach;        /* rows that are first looked at */
     bool by_distance;     /* votes weigh 1 / distance */
 } mg_neighbors;
@@ -89,9 +92,11 @@ typedef struct mg_search {
     int32_t worst_row; /* and at that distance this row number */
 } mg_search;
 
+MG_INLINE mg_search mg_search_within(const double *q, int64_t k, double radius, mg_neighbor *list) {
+    return (mg_search){.q = q, .list = list, .k = k, .radius = radius, .after = {-1, -1, 0}};
+}
 MG_INLINE mg_search mg_search_nearest(const double *q, int64_t k, mg_neighbor *list) {
-    return (mg_search){
-        .q = q, .list = list, .k = k, .radius = (double)INFINITY, .after = {-1, -1, 0}};
+    return mg_search_within(q, k, (double)INFINITY, list);
 }
 
 /* The nearest k (fewer, if there are fewer) by the tree if there is one, else by a scan. Allocates
@@ -125,6 +130,7 @@ typedef struct mg_neighbors_batch {
     const mg_neighbors *index;
     const double *queries; /* count rows of columns numbers, `stride` apart */
     int64_t count, stride, k;
+    double radius; /* rows beyond are not wanted; INFINITY: no such limit */
     mg_neighbors_take take;
     void *argument;
     /* Where `take` writes about query i: from written[.] + i * written_bytes; fetched ahead. NULL:

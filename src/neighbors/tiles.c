@@ -57,7 +57,8 @@ typedef struct scratch {
 bool mg_neighbors_tiles_pay(const mg_neighbors_batch *batch) {
     const mg_neighbors *index = batch->index;
     return index->metric.kind == MG_METRIC_EUCLID && batch->count >= LEAST_QUERIES &&
-           index->columns >= LEAST_COLUMNS && batch->k <= 4096 && index->rows >= 32 * batch->k;
+           index->columns >= LEAST_COLUMNS && batch->k <= 4096 &&
+           (index->rows >= 32 * batch->k || isfinite(batch->radius));
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -92,6 +93,13 @@ static margin_status pack_panel(void *argument, int64_t number, int worker) {
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
+/* No row within the radius has a greater value: v <= T + e_q, and T = |y_x - y_q|^2 - |y_q|^2. */
+static float first_threshold(const packed *p, double square, float share) {
+    const double radius = p->batch->radius * p->batch->index->scale * (1 + 0x1p-40);
+    const double most = radius * radius - square + 2 * (double)share;
+    return radius < 0x1p60 ? (float)(most + fabs(most) * 0x1p-20 + 0x1p-80) : FLT_MAX / 4;
+}
+
 /* Puts the block's queries into panels. Those that f32 does not reach, or that are no points, get a
  * threshold below everything. */
 static void pack_queries(const packed *p, scratch *s, int64_t first, int64_t count) {
@@ -118,7 +126,7 @@ static void pack_queries(const packed *p, scratch *s, int64_t first, int64_t cou
         }
         s->count[i] = 0;
         s->share[i] = (float)(p->unit * square * (1 + 0x1p-20) + 0x1p-80);
-        s->threshold[i] = FLT_MAX / 4;
+        s->threshold[i] = first_threshold(p, square, s->share[i]);
     }
 }
 
@@ -171,7 +179,7 @@ static void compact(const packed *p, scratch *s, int64_t i) {
 static int64_t rank_candidates(const packed *p, scratch *s, int64_t i, const double *q) {
     const mg_neighbors *index = p->batch->index;
     const candidate *list = s->candidates + i * p->room;
-    mg_search search = mg_search_nearest(q, p->batch->k, s->list);
+    mg_search search = mg_search_within(q, p->batch->k, p->batch->radius, s->list);
     mg_list_begin(&search);
     for (int64_t c = 0; c < s->count[i]; c++)
         mg_list_offer(&search,
@@ -246,7 +254,7 @@ static int64_t finish_query(const packed *p, scratch *s, int64_t i, const double
         return rank_candidates(p, s, i, q);
     }
     if (!mg_neighbors_usable(q, p->batch->index->columns)) return -1;
-    mg_search search = mg_search_nearest(q, p->batch->k, s->list);
+    mg_search search = mg_search_within(q, p->batch->k, p->batch->radius, s->list);
     mg_neighbors_scan(p->batch->index, &search, first_row, rows);
     return search.count;
 }
@@ -255,7 +263,7 @@ static int64_t finish_query(const packed *p, scratch *s, int64_t i, const double
 static void merge_slices(const packed *p, int64_t query, mg_neighbor *list) {
     const int64_t k = p->batch->k;
     const double *q = p->batch->queries + query * p->batch->stride;
-    mg_search search = mg_search_nearest(q, k, list);
+    mg_search search = mg_search_within(q, k, p->batch->radius, list);
     bool usable = true;
     mg_list_begin(&search);
     for (int64_t slice = 0; slice < p->slices; slice++) {
