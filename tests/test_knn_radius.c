@@ -161,7 +161,7 @@ static void test_iris(void **state) {
 
 /* ---- Plain loops, methods, threads ----------------------------------------------------------- */
 
-enum { ROWS = 3000, QUERIES = 200, MOST = 6 };
+enum { ROWS = 1300, QUERIES = 80, MOST = 6 };
 
 typedef struct cloud {
     double *x, *y, *q, *w;
@@ -227,7 +227,7 @@ static void test_plain_loops(void **state) {
     static const char *const methods[] = {"tree", "brute"};
     margin_context *context = support_context(NULL, 3), *single = support_context(NULL, 1);
     (void)state;
-    for (int columns = 2; columns <= MOST; columns += 2) {
+    for (int columns = 2; columns <= MOST; columns += 4) {
         cloud c = make_cloud(columns);
         margin_data data = points_data(c.x, ROWS, columns, c.y);
         data.weights = margin_values_f64(c.w, ROWS);
