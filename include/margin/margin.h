@@ -4,6 +4,7 @@
 
 #include "margin/base.h"
 #include "margin/data.h"
+#include "margin/functions.h"
 #include "margin/model.h"
 #include "margin/neighbors.h"
 #include "margin/path.h"
