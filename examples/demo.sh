@@ -44,15 +44,40 @@ say '5. Exclusive or: no line does it, a kernel does'
 run margin fit 'perceptron(kernel=poly, degree=2)' "$data/xor.csv" -o xor.margin
 run margin predict xor.margin "$data/xor.csv"
 
-say '6. Pictures'
+say '6. Regression: braking distance over speed, with standard errors'
+run margin fit 'least-squares' "$data/cars.csv" -o cars.margin
+run margin inspect cars.margin --statistics "$data/cars.csv"
+
+say '7. A curve instead of a line: radial basis functions, ridge'
+run margin fit 'rbf(centres=8, pick=even, sigma=spacing) | ridge(alpha=0.1)' "$data/cars.csv" -o curve.margin
+
+say '8. Three cultivars of wine: probabilities of all classes together, and the proof recomputed from the table'
+run margin fit 'standardize | softmax(C=1)' "$data/wine.csv" -o wine.margin
+run margin evaluate --verify wine.margin "$data/wine.csv"
+
+say '9. The same wine: support vectors, neighbours, naive Bayes'
+run margin fit 'standardize | svm(C=1)' "$data/wine.csv" -o svm.margin
+run margin fit 'standardize | knn(k=5)' "$data/wine.csv" -o knn.margin
+run margin fit naive-bayes "$data/wine.csv" -o bayes.margin
+
+say '10. Without the cultivars: how many groups are there?'
+run margin plot elbow 'standardize | kmeans(k={1..6})' "$data/wine.csv" --ignore cultivar -o elbow.svg
+
+say '11. Pictures'
 cut -d, -f3-5 "$data/iris.csv" > petals.csv
 margin fit 'standardize | perceptron(kernel=rbf, sigma=0.5, passes=200)' petals.csv -o petals.margin > /dev/null || [ $? -eq 3 ]
+margin fit 'knn(k=5)' petals.csv -o neighbours.margin > /dev/null
+margin fit 'kmeans(k=3)' petals.csv --ignore species -o clusters.margin > /dev/null
 if command -v gnuplot > /dev/null 2>&1; then
     margin plot boundary petals.margin petals.csv -o boundary.svg
+    margin plot boundary neighbours.margin petals.csv -o neighbours.svg
+    margin plot clusters clusters.margin petals.csv --ignore species -o clusters.svg
+    margin plot fit curve.margin "$data/cars.csv" -o fit.svg
+    margin plot residuals cars.margin "$data/cars.csv" -o residuals.svg
     margin plot trace points-trace.csv -o trace.svg
     margin plot margins xor.margin "$data/xor.csv" -o margins.svg
     margin plot boundary petals.margin petals.csv --terminal
-    printf 'pictures: %s/boundary.svg trace.svg margins.svg\n' "$out"
+    printf 'pictures in %s: boundary neighbours clusters elbow fit residuals trace margins (.svg)\n' "$out"
 else
     echo 'gnuplot is not installed: no pictures'
 fi
@@ -60,9 +85,9 @@ fi
 say 'What to try next'
 cat <<END
   margin learners                        stages and learners that a spec may name
-  margin learners perceptron             all options of one
+  margin learners svm                    all options of one
   margin check FILE.csv                  what is in a table of yours
-  margin fit 'standardize | perceptron' FILE.csv -o my.margin
+  margin fit 'standardize | svm' FILE.csv -o my.margin
   margin inspect my.margin               weights in original units
 The models and pictures of this run are in $out
 END
