@@ -27,7 +27,7 @@ target_compile_options(margin_warnings INTERFACE
     -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
     -Wdouble-promotion -Werror=implicit-function-declaration $<$<BOOL:${MARGIN_WERROR}>:-Werror>)
 
-# Files named *_avx2.c and *_avx512.c hold kernels for one instruction set; nothing else may use it.
+# Files named *_avx2.c, *_avx512.c and *_amx.c hold kernels for one instruction set; nothing else may use it.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     set(MARGIN_X86 ON)
 else()
@@ -35,6 +35,15 @@ else()
 endif()
 set(MARGIN_FLAGS_AVX2 -mavx2 -mfma -mbmi -mbmi2 -mpopcnt -mpclmul)
 set(MARGIN_FLAGS_AVX512 ${MARGIN_FLAGS_AVX2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+
+set(MARGIN_FLAGS_AMX ${MARGIN_FLAGS_AVX512})
+if(MARGIN_X86)
+    include(CheckCCompilerFlag)
+    check_c_compiler_flag("-mamx-tile -mamx-bf16" MARGIN_HAS_AMX)
+    if(MARGIN_HAS_AMX)
+        list(APPEND MARGIN_FLAGS_AMX -mamx-tile -mamx-bf16)
+    endif()
+endif()
 
 # Gives the instruction-set files of `target` their flags. Call it after the last target_sources.
 function(margin_isa_flags target)
@@ -45,6 +54,8 @@ function(margin_isa_flags target)
         elseif(source MATCHES "_avx512\\.c$")
             set_source_files_properties(${source} PROPERTIES
                 COMPILE_OPTIONS "${MARGIN_FLAGS_AVX512}")
+        elseif(source MATCHES "_amx\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MARGIN_FLAGS_AMX}")
         endif()
     endforeach()
 endfunction()

@@ -2,6 +2,7 @@
  * same rows and the same bits of distance. */
 #include "support/support.h"
 
+#include "base/cpu.h"
 #include "neighbors/neighbors.h"
 
 #include <math.h>
@@ -153,6 +154,27 @@ static void take_and_compare(void *argument, int64_t query, const double *q, mg_
     e->seen[query]++;
 }
 
+/* The tiles in bfloat16, by plain C and by matrix registers: with the choice of f32 instead, and
+ * where they are made to do it all the same. */
+static void compare_half(margin_context *context, const mg_neighbors_batch *batch, expectation *e) {
+    const mg_tile_ops *ops[2] = {&mg_tile_ops_half_ref, NULL};
+#if defined(__x86_64__)
+    if (mg_tile_ops_amx.product && mg_has_matrix_registers()) ops[1] = &mg_tile_ops_amx;
+#endif
+    if (!mg_neighbors_tiles_pay(batch)) return;
+    for (int n = 0; n < 4; n++) {
+        if (!ops[n / 2]) continue;
+        const size_t used = strlen(e->what);
+        snprintf(e->what + used, sizeof e->what - used, ", half %d", n);
+        memset(e->seen, 0, (size_t)batch->count * sizeof(int));
+        assert_int_equal(mg_neighbors_run_tiles_by(context, batch, ops[n / 2], n % 2 != 0, NULL),
+                         MARGIN_OK);
+        for (int64_t i = 0; i < batch->count; i++)
+            assert_int_equal(e->seen[i], 1);
+        e->what[used] = 0;
+    }
+}
+
 static void compare_all(margin_context *context, int kind, int64_t rows, int64_t columns, double p,
                         int64_t k, int queries) {
     double *x = make_points(kind, rows, columns, (uint64_t)(rows * 31 + columns));
@@ -192,6 +214,7 @@ static void compare_all(margin_context *context, int kind, int64_t rows, int64_t
             assert_int_equal(mg_neighbors_run(context, &batch, NULL), MARGIN_OK);
             for (int i = 0; i < queries; i++)
                 assert_int_equal(e.seen[i], 1);
+            if (!tree && isa == mg_isa_level()) compare_half(context, &batch, &e);
         }
         /* its tensors pass for those of a file */
         margin_error error = {0};
@@ -248,6 +271,19 @@ static void test_many_rows(void **state) {
     compare_all(context, EQUAL, 9000, 6, 2, 100, 24);
     compare_all(context, UNIFORM, 70000, 2, 2, 8, 6);
     compare_all(context, CLUSTERS, 900, 300, 2, 4, 100);
+    margin_context_free(context);
+}
+
+/* Every kind of points through the tiles, and panels in parts. */
+static void test_tiles(void **state) {
+    margin_context *context = support_context(NULL, 2);
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        compare_all(context, kind, 400, 6, 2, 4, 40);
+        compare_all(context, kind, 300, 40, 2, 9, 33);
+    }
+    compare_all(context, UNIFORM, 2000, 20, 2, 5, 70);
+    compare_all(context, UNIFORM, 130, 2100, 2, 2, 24);
     margin_context_free(context);
 }
 
@@ -427,10 +463,11 @@ static void test_choice(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds_of_points), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_many_rows),       cmocka_unit_test(test_radius_and_after),
-        cmocka_unit_test(test_visits),          cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_kinds_of_points),  cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_many_rows),        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_radius_and_after), cmocka_unit_test(test_visits),
+        cmocka_unit_test(test_threads),          cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

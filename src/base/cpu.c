@@ -1,7 +1,15 @@
+#if defined(__linux__)
+#define _DEFAULT_SOURCE /* syscall */
+#endif
 #include "base/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 /* The compiler's run-time test also asks the operating system whether it saves the wide registers.
  */
@@ -27,6 +35,27 @@ mg_isa mg_isa_level(void) {
     }
     return best;
 }
+
+#if defined(__x86_64__) && defined(__linux__) && defined(SYS_arch_prctl)
+enum {
+    ASK_FOR_STATE = 0x1023, /* ARCH_REQ_XCOMP_PERM */
+    TILE_DATA = 18,         /* XFEATURE_XTILEDATA */
+    AMX_BF16 = 1 << 22,
+    AMX_TILE = 1 << 24
+};
+
+bool mg_has_matrix_registers(void) {
+    unsigned a, b, c, d;
+    if (isa_of_processor() != MG_ISA_AVX512 || getenv("MARGIN_ISA")) return false;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+    if (!(d & AMX_BF16) || !(d & AMX_TILE)) return false;
+    return syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_DATA) == 0;
+}
+#else
+bool mg_has_matrix_registers(void) {
+    return false;
+}
+#endif
 
 const char *mg_isa_name(mg_isa isa) {
     switch (isa) {

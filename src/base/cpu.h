@@ -2,6 +2,8 @@
 #ifndef MG_CPU_H
 #define MG_CPU_H
 
+#include <stdbool.h>
+
 typedef enum mg_isa {
     MG_ISA_REF = 0,   /* plain C */
     MG_ISA_AVX2 = 1,  /* AVX2, FMA, BMI, BMI2, POPCNT, PCLMUL */
@@ -12,6 +14,11 @@ typedef enum mg_isa {
  * in the environment; any other value of it changes nothing. Cheap, but not free (it reads the
  * environment): ask once per call of a public function, not in a loop. */
 mg_isa mg_isa_level(void);
+
+/* Products of bfloat16 in matrix registers (AMX), with AVX-512: the processor has them, Linux lends
+ * them (the process is asked for once and for all: a signal stack then needs some 11 KB), and
+ * MARGIN_ISA is not set. As cheap as mg_isa_level. */
+bool mg_has_matrix_registers(void);
 
 const char *mg_isa_name(mg_isa isa); /* "ref", "avx2", "avx512"; static storage */
 

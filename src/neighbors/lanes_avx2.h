@@ -23,5 +23,8 @@ MG_INLINE unsigned wide_within(wide a, wide b, float limit) { /* not 0 if one is
     return (unsigned)_mm256_movemask_ps(
         _mm256_cmp_ps(_mm256_min_ps(a, b), _mm256_set1_ps(limit), _CMP_LE_OQ));
 }
+MG_INLINE uint32_t wide_bits(wide a, float limit) { /* a bit for each a <= limit */
+    return lanes8_within(a, limit);
+}
 
 #endif

@@ -22,5 +22,8 @@ MG_INLINE wide wide_fma(wide a, wide b, wide c) {
 MG_INLINE unsigned wide_within(wide a, wide b, float limit) { /* not 0 if one is <= limit */
     return _mm512_cmp_ps_mask(_mm512_min_ps(a, b), _mm512_set1_ps(limit), _CMP_LE_OQ);
 }
+MG_INLINE uint32_t wide_bits(wide a, float limit) { /* a bit for each a <= limit */
+    return _mm512_cmp_ps_mask(a, _mm512_set1_ps(limit), _CMP_LE_OQ);
+}
 
 #endif

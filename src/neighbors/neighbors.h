@@ -145,6 +145,12 @@ margin_status mg_neighbors_run(margin_context *context, const mg_neighbors_batch
 /* By tiles (Euclidean, no tree): what mg_neighbors_run does where it pays. */
 margin_status mg_neighbors_run_tiles(margin_context *context, const mg_neighbors_batch *batch,
                                      margin_error *error);
+/* The same by given tiles. With `doubt`, bfloat16 gives way to f32 if it leaves too many rows to be
+ * ranked for a sample of the queries. */
+struct mg_tile_ops;
+margin_status mg_neighbors_run_tiles_by(margin_context *context, const mg_neighbors_batch *batch,
+                                        const struct mg_tile_ops *ops, bool doubt,
+                                        margin_error *error);
 bool mg_neighbors_tiles_pay(const mg_neighbors_batch *batch);
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -197,14 +203,20 @@ margin_status mg_tree_make(margin_context *context, const mg_tree_source *source
 
 /* ---- Instruction sets ------------------------------------------------------------------------ */
 
-/* Tiles: panels hold `rows` queries or `columns` points side by side. */
+/* Tiles: panels hold `rows` queries or `columns` points side by side, in f32 line by line (a line
+ * is a column of the data), or in bfloat16 (`half`) in blocks of 32 lines: of queries 32 numbers
+ * one behind the other, of points sixteen at a time in pairs of lines. */
 typedef struct mg_tile_ops {
     int rows, columns;
+    bool half;
     /* c (rows x columns, continued unless `start` is given: then it begins as start[columns]) plus
      * a'b over `depth` lines. With `threshold` (rows numbers, the last part): the bit of each row
      * that has a number at or below its threshold; c is stored only if there is one. */
-    unsigned (*product)(int64_t depth, const float *a, const float *b, const float *start,
+    unsigned (*product)(int64_t depth, const void *a, const void *b, const float *start,
                         const float *threshold, float *c);
+    /* A bit for each of `columns` values that is at or below the threshold. */
+    uint32_t (*within)(const float *values, float threshold);
+    void (*begin)(void), (*end)(void); /* around products on a thread; NULL: nothing to do */
 } mg_tile_ops;
 
 typedef struct mg_neighbors_ops {
@@ -214,9 +226,12 @@ typedef struct mg_neighbors_ops {
 } mg_neighbors_ops;
 
 const mg_neighbors_ops *mg_neighbors_ops_for(mg_isa isa);
+/* The tiles in bfloat16 by plain C: for tests. */
+extern const mg_tile_ops mg_tile_ops_half_ref;
 extern const mg_neighbors_ops mg_neighbors_ops_ref;
 #if defined(__x86_64__)
 extern const mg_neighbors_ops mg_neighbors_ops_avx2, mg_neighbors_ops_avx512;
+extern const mg_tile_ops mg_tile_ops_amx; /* product NULL: the compiler did not know them */
 #endif
 
 #endif

@@ -362,5 +362,8 @@ static void scan(const mg_neighbors *index, mg_search *s, int64_t first, int64_t
 const mg_neighbors_ops TABLE = {
     .search = search,
     .scan = scan,
-    .tile = {.rows = TILE_ROWS, .columns = 2 * WIDE, .product = tile_product},
+    .tile = {.rows = TILE_ROWS,
+             .columns = 2 * WIDE,
+             .product = tile_product,
+             .within = tile_within},
 };

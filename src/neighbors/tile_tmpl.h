@@ -16,8 +16,9 @@ MG_INLINE unsigned tile_finish(wide c[TILE_ROWS][2], const float *threshold, flo
     return hits;
 }
 
-static unsigned tile_product(int64_t depth, const float *a, const float *b, const float *start,
-                             const float *threshold, float *out) {
+static unsigned tile_product(int64_t depth, const void *panel_a, const void *panel_b,
+                             const float *start, const float *threshold, float *out) {
+    const float *a = panel_a, *b = panel_b;
     wide c[TILE_ROWS][2];
 #pragma GCC unroll 12
     for (int r = 0; r < TILE_ROWS; r++) {
@@ -35,4 +36,9 @@ static unsigned tile_product(int64_t depth, const float *a, const float *b, cons
         }
     }
     return tile_finish(c, threshold, out);
+}
+
+static uint32_t tile_within(const float *values, float threshold) {
+    return wide_bits(wide_load(values), threshold) | wide_bits(wide_load(values + WIDE), threshold)
+                                                         << WIDE;
 }

@@ -7,7 +7,12 @@
  * |y_q|^2), u = 2^-24, c = columns + 16: the chain of f32 sums, and rounding the coordinates. The
  * accumulators start at |y_x|^2 - e_x with e_x = 2 c u |y_x|^2. So with T = |y_x|^2 - 2 y_x.y_q a
  * value v has T - 2 e_x - e_q <= v <= T + e_q: the k-th least v + 2 e_x + 2 e_q is a threshold for
- * v. */
+ * v.
+ *
+ * With matrix registers the coordinates are rounded to bfloat16, by a relative 2^-8 each: that adds
+ * 2 (2^-7 + 2^-16) |y_x| |y_q| <= (2^-7 + 2^-16) (|y_x|^2 + |y_q|^2), which e_x and e_q hold, and
+ * about twice as many rows remain to be ranked; where it would be many more (tight clusters, far
+ * apart), f32 is taken. */
 #include "base/pool.h"
 #include "neighbors/neighbor_list.h"
 
@@ -15,10 +20,16 @@
 #include <string.h>
 
 enum {
-    QUERIES = 96,    /* of a block */
-    DEPTH = 272,     /* columns of a part of a panel: it stays in the first cache */
-    MOST_TILE = 384, /* numbers of a tile */
-    MOST_ROWS = 12,
+    QUERIES = 96,       /* of a block */
+    HALF_QUERIES = 256, /* the same in bfloat16 */
+    DEPTH = 272,        /* columns of a part of a panel: it stays in the first cache */
+    HALF_DEPTH = 2048,  /* the same in bfloat16, of which both panels stay in the second */
+    MOST_TILE = 1024,   /* numbers of a tile */
+    MOST_ROWS = 32,
+    FEW = 16,           /* ranks that are found by insertion */
+    HALF_LINES = 32,    /* bfloat16 lines are in blocks */
+    PROBES = 32,        /* queries that say whether bfloat16 is sharp enough */
+    DOUBTFUL = 24,      /* rows ranked for each neighbour at which it is not */
     LEAST_QUERIES = 24, /* fewer are scanned */
     LEAST_COLUMNS = 4
 };
@@ -32,10 +43,13 @@ typedef struct packed {
     margin_context *context;
     const mg_neighbors_batch *batch;
     const mg_tile_ops *ops;
-    int64_t panels, parts, depth; /* of points; parts of `depth` columns */
-    float *panel;                 /* panels x columns x ops->columns */
+    int64_t panels, parts, depth; /* of points; parts of `depth` lines */
+    int64_t lines;                /* of a panel: the columns, and in bfloat16 zeros behind them */
+    int64_t number_size;          /* of a number in a panel */
+    int64_t queries;              /* of a block */
+    char *panel;                  /* panels x lines x ops->columns numbers */
     float *start, *share;         /* one a point: |y|^2 - e, e */
-    double unit;                  /* 2 c u */
+    double unit;                  /* e = unit |y|^2 */
     int64_t room;                 /* candidates of a query */
     int64_t blocks, slices;
     mg_neighbor *merged; /* slices x queries x k, if there are several slices */
@@ -44,14 +58,15 @@ typedef struct packed {
 } packed;
 
 typedef struct scratch {
-    float *panel;  /* QUERIES x columns */
-    float *tile;   /* QUERIES / rows tiles */
+    char *panel;   /* queries x lines numbers */
+    float *tile;   /* queries / rows tiles */
     float *sorted; /* room */
-    float threshold[QUERIES + MOST_ROWS];
-    float share[QUERIES];
-    int64_t count[QUERIES];
-    candidate *candidates; /* QUERIES x room */
+    float threshold[HALF_QUERIES + MOST_ROWS];
+    float share[HALF_QUERIES];
+    int64_t count[HALF_QUERIES];
+    candidate *candidates; /* queries x room */
     mg_neighbor *list;     /* k */
+    int64_t ranked;        /* rows so far */
 } scratch;
 
 bool mg_neighbors_tiles_pay(const mg_neighbors_batch *batch) {
@@ -70,23 +85,58 @@ static double scaled_point(const mg_neighbors *index, int64_t row, int64_t j) {
     return (x - index->centre[j]) * index->scale;
 }
 
+/* To the nearest, ties to even; what is next to nothing is nothing, as for the processor. */
+static uint16_t half_of(double value) {
+    const float single = (float)value;
+    uint32_t bits;
+    __builtin_memcpy(&bits, &single, sizeof bits);
+    if ((bits & 0x7fffffff) < 0x00800000) return 0;
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Puts line j of point l into its panel. */
+static void put_point(const packed *p, char *panel, int64_t j, int64_t l, double y) {
+    enum { SIDE = 16 }; /* points side by side in bfloat16 */
+    if (!p->ops->half) {
+        ((float *)(void *)panel)[j * p->ops->columns + l] = (float)y;
+        return;
+    }
+    const int64_t block = j / HALF_LINES * p->ops->columns + l / SIDE * SIDE;
+    ((uint16_t *)(void *)
+         panel)[block * HALF_LINES + j % HALF_LINES / 2 * 2 * SIDE + l % SIDE * 2 + j % 2] =
+        half_of(y);
+}
+
+/* The same for query l of a panel of queries. */
+static void put_query(const packed *p, char *panel, int64_t j, int64_t l, double y) {
+    if (!p->ops->half)
+        ((float *)(void *)panel)[j * p->ops->rows + l] = (float)y;
+    else
+        ((uint16_t *)(void *)
+             panel)[(j / HALF_LINES * p->ops->rows + l) * HALF_LINES + j % HALF_LINES] = half_of(y);
+}
+
+static float share_of(const packed *p, double square) {
+    return (float)(p->unit * square * (1 + 0x1p-20) + 0x1p-80);
+}
+
 static margin_status pack_panel(void *argument, int64_t number, int worker) {
     const packed *p = argument;
     const mg_neighbors *index = p->batch->index;
-    const int64_t width = p->ops->columns;
-    float *out = p->panel + number * index->columns * width;
+    const int64_t width = p->ops->columns, bytes = p->lines * width * p->number_size;
+    char *out = p->panel + number * bytes;
     (void)worker;
+    memset(out, 0, (size_t)bytes);
     for (int64_t l = 0; l < width; l++) {
         const int64_t row = number * width + l;
         double square = 0;
-        for (int64_t j = 0; j < index->columns; j++) {
-            const double y = row < index->rows ? scaled_point(index, row, j) : 0;
-            out[j * width + l] = (float)y;
+        for (int64_t j = 0; row < index->rows && j < index->columns; j++) {
+            const double y = scaled_point(index, row, j);
+            put_point(p, out, j, l, y);
             square += y * y;
         }
-        const float share = (float)(p->unit * square * (1 + 0x1p-20) + 0x1p-80);
-        p->share[row] = share;
-        p->start[row] = row < index->rows ? (float)square - share : FLT_MAX;
+        p->share[row] = share_of(p, square);
+        p->start[row] = row < index->rows ? (float)square - p->share[row] : FLT_MAX;
     }
     return MARGIN_OK;
 }
@@ -105,33 +155,47 @@ static float first_threshold(const packed *p, double square, float share) {
 static void pack_queries(const packed *p, scratch *s, int64_t first, int64_t count) {
     const mg_neighbors *index = p->batch->index;
     const int64_t rows = p->ops->rows, columns = index->columns;
-    memset(s->panel, 0, (size_t)(QUERIES * columns) * sizeof *s->panel);
-    for (int64_t i = 0; i < QUERIES + MOST_ROWS; i++)
+    memset(s->panel, 0, (size_t)(p->queries * p->lines * p->number_size));
+    for (int64_t i = 0; i < p->queries + MOST_ROWS; i++)
         s->threshold[i] = -FLT_MAX;
     for (int64_t i = 0; i < count; i++) {
         const double *q = p->batch->queries + (first + i) * p->batch->stride;
-        float *out = s->panel + i / rows * rows * columns + i % rows;
+        char *out = s->panel + i / rows * rows * p->lines * p->number_size;
         double square = 0;
         s->count[i] = -1;
         if (!mg_neighbors_usable(q, columns)) continue;
         for (int64_t j = 0; j < columns; j++) {
             const double y = (q[j] - index->centre[j]) * index->scale;
             square += y * y;
-            out[j * rows] = (float)(-2 * y);
         }
-        if (!(square < 0x1p102)) {
-            for (int64_t j = 0; j < columns; j++)
-                out[j * rows] = 0;
-            continue;
-        }
+        if (!(square < 0x1p102)) continue;
+        for (int64_t j = 0; j < columns; j++)
+            put_query(p, out, j, i % rows, -2 * ((q[j] - index->centre[j]) * index->scale));
         s->count[i] = 0;
-        s->share[i] = (float)(p->unit * square * (1 + 0x1p-20) + 0x1p-80);
+        s->share[i] = share_of(p, square);
         s->threshold[i] = first_threshold(p, square, s->share[i]);
     }
 }
 
+/* The same for a small r, by insertion. */
+static float number_of_low_rank(const float *values, int64_t count, int64_t r) {
+    float least[FEW];
+    for (int64_t i = 0; i < FEW; i++)
+        least[i] = FLT_MAX;
+    for (int64_t i = 0; i < count; i++) {
+        const float value = values[i];
+        int64_t at = r;
+        if (!(value < least[r])) continue;
+        for (; at > 0 && least[at - 1] > value; at--)
+            least[at] = least[at - 1];
+        least[at] = value;
+    }
+    return least[r];
+}
+
 /* The number of rank r of values[0..count), by halving (Hoare 1961). */
 static float number_of_rank(float *values, int64_t count, int64_t r) {
+    if (r < FEW) return number_of_low_rank(values, count, r);
     int64_t low = 0, high = count - 1;
     while (low < high) {
         const float a = values[low], b = values[(low + high) / 2], c = values[high];
@@ -187,6 +251,7 @@ static int64_t rank_candidates(const packed *p, scratch *s, int64_t i, const dou
                                          index->single, q, index->columns),
                       list[c].row);
     mg_list_finish(&search);
+    s->ranked += s->count[i];
     return search.count;
 }
 
@@ -209,12 +274,12 @@ static void collect(const packed *p, scratch *s, int64_t i, int64_t panel, const
                     const double *q) {
     candidate *list = s->candidates + i * p->room;
     const int64_t width = p->ops->columns;
-    const float threshold = s->threshold[i];
     int64_t count = s->count[i];
     if (count < 0) return;
-    for (int64_t l = 0; l < width; l++)
-        if (values[l] <= threshold)
-            list[count++] = (candidate){values[l], (int32_t)(panel * width + l)};
+    for (uint32_t hits = p->ops->within(values, s->threshold[i]); hits; hits &= hits - 1) {
+        const int l = __builtin_ctz(hits);
+        list[count++] = (candidate){values[l], (int32_t)(panel * width + l)};
+    }
     s->count[i] = count;
     if (count <= p->room - width) return;
     compact(p, s, i);
@@ -224,16 +289,17 @@ static void collect(const packed *p, scratch *s, int64_t i, int64_t panel, const
 /* One panel against all queries of the block. */
 static void cross_panel(const packed *p, scratch *s, int64_t first, int64_t count, int64_t panel) {
     const mg_tile_ops *ops = p->ops;
-    const int64_t columns = p->batch->index->columns, tile = ops->rows * ops->columns;
+    const int64_t tile = p->parts > 1 ? ops->rows * ops->columns : 0, size = p->number_size;
     for (int64_t part = 0; part < p->parts; part++) {
-        const int64_t begin = part * p->depth, depth = MG_MIN(p->depth, columns - begin);
+        const int64_t begin = part * p->depth, depth = MG_MIN(p->depth, p->lines - begin);
         const bool last = part == p->parts - 1;
-        const float *b = p->panel + (panel * columns + begin) * ops->columns;
+        const char *b = p->panel + (panel * p->lines + begin) * ops->columns * size;
         for (int64_t i = 0; i < count; i += ops->rows) {
             float *out = s->tile + i / ops->rows * tile;
-            unsigned hits = ops->product(depth, s->panel + i * columns + begin * ops->rows, b,
-                                         part == 0 ? p->start + panel * ops->columns : NULL,
-                                         last ? s->threshold + i : NULL, out);
+            unsigned hits =
+                ops->product(depth, s->panel + (i * p->lines + begin * ops->rows) * size, b,
+                             part == 0 ? p->start + panel * ops->columns : NULL,
+                             last ? s->threshold + i : NULL, out);
             for (; last && MG_UNLIKELY(hits); hits &= hits - 1) {
                 const int r = __builtin_ctz(hits);
                 if (i + r < count)
@@ -276,20 +342,29 @@ static void merge_slices(const packed *p, int64_t query, mg_neighbor *list) {
     p->batch->take(p->batch->argument, query, q, list, usable ? search.count : -1, k);
 }
 
+static bool cross_panels(const packed *p, scratch *s, int64_t first, int64_t count, int64_t begin,
+                         int64_t end) {
+    bool cancelled = false;
+    if (p->ops->begin) p->ops->begin();
+    for (int64_t panel = begin; panel < end && !cancelled; panel++) {
+        cancelled = (panel & 63) == 0 && mg_cancelled(p->context);
+        if (!cancelled) cross_panel(p, s, first, count, panel);
+    }
+    if (p->ops->end) p->ops->end();
+    return !cancelled;
+}
+
 static margin_status cross_block(void *argument, int64_t task, int worker) {
     packed *p = argument;
     const mg_neighbors_batch *b = p->batch;
     scratch *s = &p->scratch[worker];
     const int64_t block = task / p->slices, slice = task % p->slices;
-    const int64_t first = block * QUERIES, count = MG_MIN(QUERIES, b->count - first);
+    const int64_t first = block * p->queries, count = MG_MIN(p->queries, b->count - first);
     const int64_t begin = p->panels * slice / p->slices;
     const int64_t end = p->panels * (slice + 1) / p->slices;
     const int64_t width = p->ops->columns, rows = b->index->rows;
     pack_queries(p, s, first, count);
-    for (int64_t panel = begin; panel < end; panel++) {
-        if ((panel & 63) == 0 && mg_cancelled(p->context)) return MARGIN_ERROR_CANCELLED;
-        cross_panel(p, s, first, count, panel);
-    }
+    if (!cross_panels(p, s, first, count, begin, end)) return MARGIN_ERROR_CANCELLED;
     for (int64_t i = 0; i < count; i++) {
         const double *q = b->queries + (first + i) * b->stride;
         const int64_t found =
@@ -307,24 +382,37 @@ static margin_status cross_block(void *argument, int64_t task, int worker) {
 
 static margin_status merge_block(void *argument, int64_t block, int worker) {
     const packed *p = argument;
-    const int64_t end = MG_MIN((block + 1) * QUERIES, p->batch->count);
-    for (int64_t i = block * QUERIES; i < end; i++)
+    const int64_t end = MG_MIN((block + 1) * p->queries, p->batch->count);
+    for (int64_t i = block * p->queries; i < end; i++)
         merge_slices(p, i, p->scratch[worker].list);
     return MARGIN_OK;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
+static void shape_numbers(packed *p) {
+    const int64_t columns = p->batch->index->columns, rows = p->ops->rows;
+    const int64_t most = p->ops->half ? HALF_DEPTH : DEPTH;
+    const double chain = 2 * (double)(columns + 16) * 0x1.02p-24; /* 2 c u */
+    p->number_size = p->ops->half ? 2 : 4;
+    p->lines = p->ops->half ? (columns + HALF_LINES - 1) / HALF_LINES * HALF_LINES : columns;
+    p->parts = (p->lines + most - 1) / most;
+    p->depth = (p->lines + p->parts - 1) / p->parts;
+    if (p->ops->half) p->depth = (p->depth + HALF_LINES - 1) / HALF_LINES * HALF_LINES;
+    p->unit = p->ops->half ? 0x1.02p-7 + 2 * chain : chain;
+    p->queries = p->ops->half
+                     ? MG_MAX(rows, MG_MIN(HALF_QUERIES, (1 << 18) / p->lines / rows * rows))
+                     : QUERIES;
+}
+
 static void shape(packed *p) {
     const mg_neighbors *index = p->batch->index;
-    const int64_t columns = index->columns, width = p->ops->columns;
+    const int64_t width = p->ops->columns;
     const int threads = mg_pool_threads(p->context->pool);
+    shape_numbers(p);
     p->panels = (index->rows + width - 1) / width;
-    p->parts = (columns + DEPTH - 1) / DEPTH;
-    p->depth = (columns + p->parts - 1) / p->parts;
-    p->unit = 2 * (double)(columns + 16) * 0x1.02p-24;
     p->room = MG_MAX(4 * p->batch->k + 16, 112) + width;
-    p->blocks = (p->batch->count + QUERIES - 1) / QUERIES;
+    p->blocks = (p->batch->count + p->queries - 1) / p->queries;
     /* few queries: the points are shared out; the answer does not depend on it */
     p->slices = MG_MIN((2 * threads + p->blocks - 1) / p->blocks,
                        MG_MAX(1, index->rows / MG_MAX(4096, 64 * p->batch->k)));
@@ -339,19 +427,20 @@ static void *piece_of(mg_arena *arena, int64_t count, size_t size, bool *failed)
 
 static margin_status make_room(packed *p, mg_arena *arena, margin_error *error) {
     const mg_neighbors_batch *b = p->batch;
-    const int64_t columns = b->index->columns, points = p->panels * p->ops->columns;
+    const int64_t points = p->panels * p->ops->columns, size = p->number_size;
     const int threads = mg_pool_threads(p->context->pool);
     bool failed = false;
-    p->panel = piece_of(arena, points * columns, sizeof(float), &failed);
+    p->panel = piece_of(arena, points * p->lines, (size_t)size, &failed);
     p->start = piece_of(arena, points, sizeof(float), &failed);
     p->share = piece_of(arena, points, sizeof(float), &failed);
     p->scratch = piece_of(arena, threads, sizeof *p->scratch, &failed);
     for (int t = 0; t < threads && !failed; t++) {
         scratch *s = &p->scratch[t];
-        s->panel = piece_of(arena, QUERIES * columns, sizeof(float), &failed);
-        s->tile = piece_of(arena, QUERIES * p->ops->columns + MOST_TILE, sizeof(float), &failed);
+        s->ranked = 0;
+        s->panel = piece_of(arena, p->queries * p->lines, (size_t)size, &failed);
+        s->tile = piece_of(arena, p->queries * p->ops->columns + MOST_TILE, sizeof(float), &failed);
         s->sorted = piece_of(arena, p->room, sizeof(float), &failed);
-        s->candidates = piece_of(arena, QUERIES * p->room, sizeof(candidate), &failed);
+        s->candidates = piece_of(arena, p->queries * p->room, sizeof(candidate), &failed);
         s->list = piece_of(arena, b->k, sizeof(mg_neighbor), &failed);
     }
     if (p->slices > 1) {
@@ -359,25 +448,65 @@ static margin_status make_room(packed *p, mg_arena *arena, margin_error *error) 
         p->found = piece_of(arena, p->slices * b->count, sizeof(int64_t), &failed);
     }
     if (failed)
-        return mg_no_memory(p->context->heap, points * columns, sizeof(float),
+        return mg_no_memory(p->context->heap, points * p->lines, (size_t)size,
                             "the points in tiles", error);
     return MARGIN_OK;
 }
 
+static void take_nothing(void *argument, int64_t query, const double *q, mg_neighbor *list,
+                         int64_t count, int64_t room) {
+    (void)argument, (void)query, (void)q, (void)list, (void)count, (void)room;
+}
+
+/* Are the tiles so coarse that many rows must be ranked? Asked of queries spread evenly, and
+ * answered by counting. The points are packed. */
+static margin_status too_coarse(packed *p, bool *coarse) {
+    mg_neighbors_batch sample = *p->batch;
+    const int64_t ranked = p->scratch[0].ranked;
+    packed probe = *p;
+    sample.count = MG_MIN(PROBES, p->batch->count);
+    sample.stride *= p->batch->count / sample.count;
+    sample.take = take_nothing;
+    probe.batch = &sample;
+    probe.blocks = probe.slices = 1;
+    MG_TRY(cross_block(&probe, 0, 0));
+    *coarse = (p->scratch[0].ranked - ranked) / sample.count > DOUBTFUL * (p->batch->k + 4);
+    return MARGIN_OK;
+}
+
+static margin_status run_packed(packed *p, mg_arena *arena, bool doubt, bool *coarse,
+                                margin_error *error) {
+    margin_status status;
+    *coarse = false;
+    shape(p);
+    MG_TRY(make_room(p, arena, error));
+    status = mg_parallel(p->context, p->panels, pack_panel, p);
+    if (status >= 0 && doubt) status = too_coarse(p, coarse);
+    if (*coarse) return MARGIN_OK;
+    if (status >= 0) status = mg_parallel(p->context, p->blocks * p->slices, cross_block, p);
+    if (status >= 0 && p->slices > 1) status = mg_parallel(p->context, p->blocks, merge_block, p);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+margin_status mg_neighbors_run_tiles_by(margin_context *context, const mg_neighbors_batch *batch,
+                                        const mg_tile_ops *ops, bool doubt, margin_error *error) {
+    packed p = {.context = context, .batch = batch, .ops = ops};
+    mg_arena arena;
+    bool coarse;
+    mg_arena_init(&arena, context->heap);
+    margin_status status = run_packed(&p, &arena, doubt && ops->half, &coarse, error);
+    mg_arena_free(&arena);
+    if (status < 0 || !coarse) return status;
+    return mg_neighbors_run_tiles_by(context, batch, &mg_neighbors_ops_for(batch->index->isa)->tile,
+                                     false, error);
+}
+
 margin_status mg_neighbors_run_tiles(margin_context *context, const mg_neighbors_batch *batch,
                                      margin_error *error) {
-    packed p = {
-        .context = context, .batch = batch, .ops = &mg_neighbors_ops_for(batch->index->isa)->tile};
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, context->heap);
-    shape(&p);
-    MG_GO(make_room(&p, &arena, error));
-    status = mg_parallel(context, p.panels, pack_panel, &p);
-    if (status >= 0) status = mg_parallel(context, p.blocks * p.slices, cross_block, &p);
-    if (status >= 0 && p.slices > 1) status = mg_parallel(context, p.blocks, merge_block, &p);
-    if (status < 0) status = mg_fail_cancelled(error);
-done:
-    mg_arena_free(&arena);
-    return status < 0 ? status : MARGIN_OK;
+    const mg_tile_ops *ops = &mg_neighbors_ops_for(batch->index->isa)->tile;
+#if defined(__x86_64__)
+    if (batch->index->isa == MG_ISA_AVX512 && mg_tile_ops_amx.product && mg_has_matrix_registers())
+        ops = &mg_tile_ops_amx;
+#endif
+    return mg_neighbors_run_tiles_by(context, batch, ops, true, error);
 }

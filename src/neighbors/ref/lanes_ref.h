@@ -123,5 +123,11 @@ MG_INLINE unsigned wide_within(wide a, wide b, float limit) {
         bits |= (unsigned)((a.at[l] <= limit) | (b.at[l] <= limit)) << l;
     return bits;
 }
+MG_INLINE uint32_t wide_bits(wide a, float limit) {
+    uint32_t bits = 0;
+    for (int l = 0; l < 4; l++)
+        bits |= (uint32_t)(a.at[l] <= limit) << l;
+    return bits;
+}
 
 #endif
