@@ -2,6 +2,7 @@
 #include "linear/linear_learner.h"
 
 #include "linear/linear_options.h"
+#include "linear/merged_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 typedef struct linear_run {
     mg_fit *fit;
     mg_linear_options options;
+    mg_merged_rows merged; /* of the design, if there is such a thing */
     mg_design design;
     mg_objective objective;
     const mg_linear_solver *solver;
@@ -163,6 +165,23 @@ static margin_status find_alpha(linear_run *run) {
     return MARGIN_OK;
 }
 
+/* Of a merged sample each gets the share that its weight has. */
+static margin_status spread_alpha(linear_run *run) {
+    const mg_problem *p = run->fit->problem;
+    mg_heap *heap = run->design.heap;
+    const double factor = run->objective.penalty.factor;
+    double *alpha;
+    if (!run->merged.heap) return MARGIN_OK;
+    MG_NEW(heap, alpha, p->count, "the dual variables", run->fit->error);
+    for (int64_t i = 0; i < p->count; i++) {
+        const int32_t k = run->merged.group[i];
+        alpha[i] = run->solution.alpha[k] / run->objective.c[k] * (factor * mg_sample_weight(p, i));
+    }
+    mg_free(heap, run->solution.alpha);
+    run->solution.alpha = alpha;
+    return MARGIN_OK;
+}
+
 static margin_status make_hypothesis(linear_run *run) {
     mg_fit *fit = run->fit;
     mg_hypothesis *h = NULL;
@@ -170,6 +189,7 @@ static margin_status make_hypothesis(linear_run *run) {
         run->solution.w[j] += 0.0; /* -0 prints as 0 */
     if (!run->solution.alpha && run->objective.loss->kind == MG_LOSS_SQUARED_HINGE)
         MG_TRY(find_alpha(run));
+    if (run->solution.alpha) MG_TRY(spread_alpha(run));
     MG_TRY(mg_linear_make(fit->context->heap, run->solution.w, run->design.columns,
                           run->solution.b + 0.0, &h, fit->error));
     const margin_status status = run->solution.alpha ? add_dual(run, h) : MARGIN_OK;
@@ -202,10 +222,20 @@ static margin_status set_start(linear_run *run) {
     return MARGIN_OK;
 }
 
-static margin_status begin_run(linear_run *run, mg_loss_kind loss) {
+/* Equal rows become one where nobody can tell: the textbook solvers and traces go by the rows. */
+static margin_status merge_rows(linear_run *run) {
+    const mg_fit *fit = run->fit;
+    if (fit->trace || mg_is_descent(run->options.solver)) return MARGIN_OK;
+    return mg_merge_rows(fit->context, fit->problem, &run->merged, fit->error);
+}
+
+/* `alone`: no other problem shares the rows. */
+static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = &run->options;
-    MG_TRY(mg_design_create(fit->context, fit->problem, &run->design, fit->error));
+    if (alone) MG_TRY(merge_rows(run));
+    const mg_problem *problem = run->merged.heap ? &run->merged.problem : fit->problem;
+    MG_TRY(mg_design_create(fit->context, problem, &run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
                                &run->objective, fit->error));
     run->solution.l1_limit = (double)NAN;
@@ -226,11 +256,12 @@ static void free_run(linear_run *run) {
     mg_free(heap, run->solution.alpha);
     mg_objective_free(&run->objective);
     if (run->design.heap) mg_design_free(&run->design);
+    mg_merged_rows_free(&run->merged);
 }
 
 static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
     margin_status status;
-    MG_GO(begin_run(run, loss));
+    MG_GO(begin_run(run, loss, true));
     MG_GO(solve(run));
     status = end_run(run);
 done:
@@ -291,7 +322,7 @@ margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_o
         runs[k].fit = &fits[k];
         runs[k].options =
             mg_linear_options_of(&fits[k], table, option_count, default_spelling, default_value);
-        MG_GO(begin_run(&runs[k], loss));
+        MG_GO(begin_run(&runs[k], loss, false));
     }
     const bool together = are_for_one_solver(runs, count);
     if (together) MG_GO(solve_together(runs, count));
