@@ -6,23 +6,7 @@
  * of the distances (for comparing answers).
  */
 #define _POSIX_C_SOURCE 200809L
-#include <margin/margin.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int complain(const char *text) {
-    fprintf(stderr, "%s\n", text);
-    return 1;
-}
+#include "bench.h"
 
 typedef struct run {
     margin_context *context;

@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
 """Nearest neighbours: margin against nanoflann, SciPy, scikit-learn and faiss, those that are there.
 
-usage: bench_neighbors.py BENCH_NEIGHBORS [--repeats N]
+usage: bench_neighbors.py [--programs FOLDER] [--repeats N] [--only tree|brute]
 
 Every side gets the same points and queries; medians; the sums of the distances must agree. nanoflann
 is compiled from peer_nanoflann.cpp with -O3 -march=native.
 """
-import argparse
-import os
-import statistics
 import subprocess
 import tempfile
 import time
@@ -16,14 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-THREADS = len(os.sched_getaffinity(0))
+import common
+from common import CORES, median
 
 
 def ours(a, folder, k, method, threads, kind=()):
-    out = subprocess.run([a.program, folder / 'x.npy', folder / 'q.npy', str(k), method, str(threads),
-                          str(a.repeats + 1), *kind], check=True, capture_output=True, text=True).stdout
+    out = common.run(a.programs / 'bench_neighbors', folder / 'x.npy', folder / 'q.npy', k, method, threads,
+                     a.repeats + 1, *kind)
     lines = [line.split()[:3] for line in out.strip().split('\n')][1:]
-    return [statistics.median(float(line[c]) for line in lines) for c in range(2)] + [float(lines[0][2])]
+    return [median(float(line[c]) for line in lines) for c in range(2)] + [float(lines[0][2])]
 
 
 def timed(repeats, build, query):
@@ -35,14 +33,18 @@ def timed(repeats, build, query):
         distances = query(index)
         builds.append(middle - start)
         queries.append(time.perf_counter() - middle)
-    return statistics.median(builds), statistics.median(queries), float(np.sum(distances, dtype=np.float64))
+    return median(builds), median(queries), float(np.sum(distances, dtype=np.float64))
 
 
 def show(name, result, base=None):
     build, query, total = result
-    ratio = f'  build {build / base[0]:6.2f}x  queries {query / base[1]:6.2f}x' if base else ''
-    print(f'  {name:34s} build {1e3 * build:8.1f} ms  queries {1e3 * query:8.1f} ms{ratio}  sum {total:.6f}',
-          flush=True)
+    ratio = [common.times(build / base[0]), common.times(query / base[1])] if base else ['', '']
+    common.row(name, common.seconds(build), common.seconds(query), *ratio, f'{total:.6f}')
+
+
+def heading(name):
+    print(name)
+    common.head('', 'build', 'queries', 'build, margin against it', 'queries, margin against it', 'sum of distances')
 
 
 def morton(q):
@@ -61,10 +63,9 @@ def nanoflann(a, folder, columns, k):
         return None
     results = []
     for queries in ('q.f64', 'sorted.f64'):
-        out = subprocess.run([program, folder / 'x.f64', folder / queries, str(columns), str(k), str(a.repeats)],
-                             check=True, capture_output=True, text=True).stdout
+        out = common.run(program, folder / 'x.f64', folder / queries, columns, k, a.repeats)
         lines = [[float(v) for v in line.split()] for line in out.strip().split('\n')]
-        results.append([statistics.median(line[c] for line in lines) for c in range(3)])
+        results.append([median(line[c] for line in lines) for c in range(3)])
     return results
 
 
@@ -78,20 +79,20 @@ def tree(a, rows, columns, queries, k):
         x.tofile(folder / 'x.f64')
         q.tofile(folder / 'q.f64')
         morton(q).tofile(folder / 'sorted.f64')
-        print(f'tree, {rows} x {columns}, {queries} queries, k={k}')
+        heading(f'tree, {rows} x {columns}, {queries} queries, k={k}')
         one = ours(a, folder, k, 'tree', 1)
         show('margin, 1 thread', one)
-        all_threads = ours(a, folder, k, 'tree', THREADS)
-        show(f'margin, {THREADS} threads', all_threads)
+        all_threads = ours(a, folder, k, 'tree', CORES)
+        show(f'margin, {CORES} threads', all_threads)
         peers = nanoflann(a, folder, columns, k)
         if peers:
-            for label, base in (('1 thread', one), (f'{THREADS} threads', all_threads)):
+            for label, base in (('1 thread', one), (f'{CORES} threads', all_threads)):
                 show(f'nanoflann, to {label}', peers[0], base)
                 show(f'nanoflann, sorted, to {label}', peers[1], base)
         from scipy.spatial import cKDTree
         from sklearn.neighbors import KDTree
         show('SciPy cKDTree, 1 thread', timed(a.repeats, lambda: cKDTree(x), lambda t: t.query(q, k)[0]), one)
-        show(f'SciPy cKDTree, {THREADS} threads',
+        show(f'SciPy cKDTree, {CORES} threads',
              timed(a.repeats, lambda: cKDTree(x), lambda t: t.query(q, k, workers=-1)[0]), all_threads)
         show('scikit-learn KDTree', timed(1, lambda: KDTree(x), lambda t: t.query(q, k)[0]), one)
 
@@ -101,9 +102,9 @@ def brute(a, name, x, q, k):
         folder = Path(folder)
         np.save(folder / 'x.npy', x)
         np.save(folder / 'q.npy', q)
-        print(f'brute force, {name}, k={k}')
-        mine = ours(a, folder, k, 'brute', THREADS, ('f32',))
-        show(f'margin, {THREADS} threads', mine)
+        heading(f'brute force, {name}, k={k}')
+        mine = ours(a, folder, k, 'brute', CORES, ('f32',))
+        show(f'margin, {CORES} threads', mine)
         from sklearn.neighbors import NearestNeighbors
         show('scikit-learn',
              timed(a.repeats, lambda: NearestNeighbors(n_neighbors=k, algorithm='brute').fit(x),
@@ -111,7 +112,7 @@ def brute(a, name, x, q, k):
         try:
             import faiss
         except ImportError:
-            print('  no faiss')
+            print('skipped: faiss is not installed')
             return
 
         def build():
@@ -124,11 +125,7 @@ def brute(a, name, x, q, k):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('program')
-    parser.add_argument('--repeats', type=int, default=5)
-    parser.add_argument('--only', choices=('tree', 'brute'))
-    a = parser.parse_args()
+    a = common.options(__doc__, repeats=5, only=None)
     if a.only != 'brute':
         tree(a, 1000000, 3, 100000, 5)
     if a.only != 'tree':

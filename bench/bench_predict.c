@@ -5,27 +5,9 @@
  *                                      nanoseconds per row in one call, and on all threads
  */
 #define _POSIX_C_SOURCE 200809L
-#include <margin/margin.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "bench.h"
 
 enum { REPEATS = 7, CALLS = 20000, TRAINING = 400 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* Numbers that are the same everywhere (splitmix64), in [-1, 1). */
-static double next_number(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
-}
 
 typedef struct {
     int64_t rows, columns;
@@ -48,7 +30,7 @@ static int make_rows(int64_t count, int64_t columns, int classes, rows *r) {
     for (int64_t i = 0; i < count; i++) {
         double sum = 0;
         for (int64_t j = 0; j < columns; j++) {
-            double value = next_number(&state);
+            double value = 2 * next_uniform(&state) - 1;
             sum += value * (double)(j % 3 - 1);
             r->x[i * columns + j] = value;
             r->narrow[i * columns + j] = (float)value;

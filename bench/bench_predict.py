@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Prediction: margin against scikit-learn, one row at a time and many rows in one call.
 
-usage: bench_predict.py BENCH_PREDICT [COLUMNS [ROWS]]
+usage: bench_predict.py [--programs FOLDER] [--columns N] [--rows N]
 """
-import statistics
 import subprocess
-import sys
 import time
 
 import numpy as np
 from sklearn.linear_model import Perceptron
 from sklearn.svm import SVC
+
+import common
 
 
 def per_row(call, rows, repeats=5):
@@ -19,12 +19,13 @@ def per_row(call, rows, repeats=5):
         start = time.perf_counter()
         call()
         took.append((time.perf_counter() - start) / rows * 1e9)
-    return statistics.median(took)
+    return common.median(took)
 
 
-def main(program, columns=20, rows=20000):
-    columns, rows = int(columns), int(rows)
-    subprocess.run([program, str(columns), str(rows)], check=True)
+def main():
+    given = common.options(__doc__, columns=20, rows=20000)
+    columns, rows = given.columns, given.rows
+    subprocess.run([given.programs / 'bench_predict', str(columns), str(rows)], check=True)
     random = np.random.default_rng(1)
     x = random.uniform(-1, 1, (rows, columns))
     y = (x @ (np.arange(columns) % 3 - 1) > 0).astype(int)
@@ -38,4 +39,4 @@ def main(program, columns=20, rows=20000):
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    main()

@@ -1,19 +1,15 @@
 #!/usr/bin/env python3
 """Sparse linear classification: margin against LIBLINEAR (as scikit-learn calls it, without reading).
 
-usage: bench_sparse.py BENCH_SPARSE [--data FOLDER] [--repeats N] [--only kdd|news]
+usage: bench_sparse.py [--programs FOLDER] [--data FOLDER] [--repeats N] [--only kdd|news]
 
 KDD Cup 99 (10 per cent), one-hot: normal against the rest, numbers divided by their greatest value.
 20 Newsgroups, training part, as tf-idf: 20 classes, one against the rest. No intercept on either
 side, so that both minimise the same; objectives are computed here in f64 from the weights.
 """
-import argparse
 import gzip
-import statistics
-import subprocess
 import tarfile
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -22,7 +18,10 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
+
+import common
 
 
 def kdd(folder):
@@ -65,64 +64,50 @@ def objective(x, y, weights, c, loss):
                for k, w in zip(classes, weights))
 
 
-def ours(program, spec, path, threads, folder, columns):
-    out = subprocess.run([program, spec, path, '-', 'f64', str(threads), '3', folder / 'w.txt'],
-                         check=True, capture_output=True, text=True).stdout
-    numbers = np.loadtxt(folder / 'w.txt').reshape(-1, columns + 1)
-    return statistics.median(float(line.split()[0]) for line in out.splitlines()), numbers[:, :-1]
+def peers_of(x, y, c):
+    """By loss: our spec and LIBLINEAR's model for a tolerance."""
+    def logistic(tolerance):
+        two = len(np.unique(y)) == 2
+        model = LogisticRegression(C=c, solver='liblinear', fit_intercept=False, tol=tolerance, dual=not two,
+                                   max_iter=10000)
+        return model if two else OneVsRestClassifier(model)
+    return {'logistic': (f'logistic(C={c}, intercept=no)', logistic),
+            'hinge': (f'svm(C={c}, intercept=no)', lambda tolerance: LinearSVC(
+                C=c, loss='hinge', fit_intercept=False, tol=tolerance, max_iter=100000)),
+            'squared hinge': (f'svm(loss=squared-hinge, C={c}, intercept=no)', lambda tolerance: LinearSVC(
+                C=c, fit_intercept=False, tol=tolerance, dual=x.shape[1] > 2000, max_iter=100000))}
 
 
-def rows_of(name, program, x, y, c, folder, repeats):
+def compare(given, name, x, y, c, folder):
     path = folder / f'{name}.svm'
     dump_svmlight_file(x, y, str(path), zero_based=False)
-    peers = {'logistic': (f'logistic(C={c}, intercept=no)', lambda t: LogisticRegression(
-                 C=c, solver='liblinear', fit_intercept=False, tol=t, max_iter=10000) if len(np.unique(y)) == 2 else None),
-             'hinge': (f'svm(C={c}, intercept=no)', lambda t: LinearSVC(
-                 C=c, loss='hinge', fit_intercept=False, tol=t, max_iter=100000)),
-             'squared hinge': (f'svm(loss=squared-hinge, C={c}, intercept=no)', lambda t: LinearSVC(
-                 C=c, fit_intercept=False, tol=t, dual=x.shape[1] > 2000, max_iter=100000))}
-    for loss, (spec, make) in peers.items():
-        found = {}
-        for threads in (0, 1):
-            seconds, weights = ours(program, spec, path, threads, folder, x.shape[1])
-            found[threads] = seconds
-        mine = objective(x, y, weights, c, loss)
+    for loss, (spec, make) in peers_of(x, y, c).items():
+        found = [common.median(r['seconds'] for r in common.fits(
+            given, spec, path, repeats=2, threads=threads, weights=folder / 'w.bin')) for threads in (0, 1)]
+        mine = objective(x, y, common.weights_of(folder / 'w.bin', x.shape[1])[:, :-1], c, loss)
         for tolerance in (1e-2, 1e-3) if name == 'news' else (1e-2, 1e-4):
-            times = []
-            for _ in range(repeats):
-                if loss == 'logistic' and len(np.unique(y)) > 2:
-                    from sklearn.multiclass import OneVsRestClassifier
-                    model = OneVsRestClassifier(LogisticRegression(C=c, solver='liblinear', fit_intercept=False,
-                                                                   tol=tolerance, dual=True, max_iter=10000))
-                else:
-                    model = make(tolerance)
-                start = time.perf_counter()
-                model.fit(x, y)
-                times.append(time.perf_counter() - start)
+            model = make(tolerance)
+            (seconds, _), = common.in_turn(given.repeats, lambda: common.timed(lambda: model.fit(x, y)))
             w = np.vstack([e.coef_ for e in model.estimators_]) if hasattr(model, 'estimators_') else model.coef_
-            seconds = statistics.median(times)
-            print(f'{name:5s} C={c:<4g} {loss:14s} margin {found[0]:7.3f} s, one thread {found[1]:7.3f} s   LIBLINEAR tol '
-                  f'{tolerance:g} {seconds:7.3f} s  {seconds / found[0]:5.1f}x {seconds / found[1]:5.1f}x   objective '
-                  f'{mine:.9g} {objective(x, y, w, c, loss):.9g}', flush=True)
+            common.row(f'{name}, {loss}, C={c:g}', *map(common.seconds, found),
+                       f'{common.seconds(seconds)} (tol {tolerance:g})',
+                       *(common.times(seconds / own) for own in found),
+                       f'{mine:.9g}, {objective(x, y, w, c, loss):.9g}')
 
 
 def main():
     warnings.simplefilter('ignore')
-    parser = argparse.ArgumentParser()
-    parser.add_argument('program')
-    parser.add_argument('--data', type=Path, default=Path(__file__).resolve().parents[2] / 'shared/data')
-    parser.add_argument('--repeats', type=int, default=1)
-    parser.add_argument('--only')
-    a = parser.parse_args()
-    if not (a.data / 'MANIFEST.md').exists():
-        print('skipped: no data sets in', a.data)
+    given = common.options(__doc__, repeats=1, only=None)
+    if not (given.data / 'large').exists():
+        print('skipped: no data sets in', given.data)
         return
+    common.head('', 'margin', 'one thread', 'LIBLINEAR', '', 'one thread', 'objectives')
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if a.only != 'news':
-            rows_of('kdd', a.program, *kdd(a.data), 1.0, folder, a.repeats)
-        if a.only != 'kdd':
-            rows_of('news', a.program, *news(a.data), 10.0, folder, a.repeats)
+        if given.only != 'news':
+            compare(given, 'kdd', *kdd(given.data), 1.0, folder)
+        if given.only != 'kdd':
+            compare(given, 'news', *news(given.data), 10.0, folder)
 
 
 if __name__ == '__main__':

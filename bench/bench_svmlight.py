@@ -1,17 +1,13 @@
 #!/usr/bin/env python3
 """Reading svmlight: margin against LIBLINEAR's train and scikit-learn's load_svmlight_file.
 
-usage: bench_svmlight.py BENCH_SVMLIGHT [--rows N] [--columns N] [--repeats N]
+usage: bench_svmlight.py [--programs FOLDER] [--rows N] [--columns N] [--repeats N]
 
 One generated file (200,000 x 100 normal numbers in 17 digits, about 440 MB). Warm file, the programs in turn,
 medians. LIBLINEAR's program cannot read without training: its time is that of `liblinear-train` (or
 `train`) with a tolerance that lets it stop after the first gradient, a few per cent of the whole.
 """
-import argparse
 import os
-import shutil
-import statistics
-import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -19,69 +15,46 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-
-def write(path, rows, columns):
-    x = np.random.default_rng(1).normal(size=(rows, columns))
-    with open(path, 'w') as out:
-        for row in x:
-            label = '+1' if row[0] > 0 else '-1'
-            out.write(label + ''.join(f' {j + 1}:{v!r}' for j, v in enumerate(row.tolist())) + '\n')
-    return x
+import common
+import liblinear
+from common import timed
 
 
 def ours(program, path, kind):
-    out = subprocess.run([program, 'read', path, kind, '2'], check=True, capture_output=True, text=True).stdout.split('\n')
-    *_, table, peak = (int(word) for word in out[2].split())
+    """Second of two readings: seconds; most memory held over bytes of the table."""
+    out = common.run(program, 'read', path, kind, 2).split('\n')
+    _, _, table, peak = map(int, out[2].split())
     return float(out[1]), peak / table
 
 
-def liblinear(train, path):
-    start = time.perf_counter()
-    subprocess.run([train, '-s', '2', '-e', '1e9', '-q', path, os.devnull], check=True, capture_output=True)
-    return time.perf_counter() - start
-
-
-def timed(function, *words):
-    start = time.perf_counter()
-    function(*words)
-    return time.perf_counter() - start
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
-    parser.add_argument('program')
-    parser.add_argument('--rows', type=int, default=200000)
-    parser.add_argument('--columns', type=int, default=100)
-    parser.add_argument('--repeats', type=int, default=5)
-    given = parser.parse_args()
-    train = shutil.which('liblinear-train') or shutil.which('train')
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / 'table.svm'
-        x = write(path, given.rows, given.columns)
+    given = common.options(__doc__, rows=200000, columns=100, repeats=5)
+    program = given.programs / 'bench_read'
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = folder / 'table.svm'
+        x = np.random.default_rng(1).normal(size=(given.rows, given.columns))
+        common.save(folder, x, np.where(x[:, 0] > 0, 1, -1))
+        common.run(program, 'convert', folder / 'x.npy', folder / 'y.npy', path)
         time.sleep(3)  # a file that was written just now is not mapped
-        size = os.path.getsize(path)
-        times = {'f64': [], 'f32': [], 'LIBLINEAR': [], 'scikit-learn': []}
-        memory = {}
-        for _ in range(given.repeats):
-            for kind in ('f64', 'f32'):
-                seconds, memory[kind] = ours(given.program, path, kind)
-                times[kind].append(seconds)
-            if train:
-                times['LIBLINEAR'].append(liblinear(train, path))
-        for _ in range(min(given.repeats, 2)):
-            times['scikit-learn'].append(timed(load_svmlight_file, str(path)))
-        for kind in ('f64', 'f32'):
-            mine = statistics.median(times[kind])
-            print(f'{given.rows} x {given.columns}, {kind}: margin {mine:.3f} s ({size / mine / 1e9:.2f} GB/s), memory '
-                  f'{memory[kind]:.2f} of the table')
-            for peer in ('LIBLINEAR', 'scikit-learn'):
-                if times[peer]:
-                    theirs = statistics.median(times[peer])
-                    print(f'    {peer} {theirs:.2f} s   {theirs / mine:.1f}x', flush=True)
-        if not train:
+        stop = [liblinear.PROGRAM, '-s', '2', '-e', '1e9', '-q', path, os.devnull]
+        calls = [lambda kind=kind: ours(program, path, kind) for kind in ('f64', 'f32')]
+        if liblinear.PROGRAM:
+            calls.append(lambda: timed(lambda: common.run(*stop)))
+        else:
             print('skipped: LIBLINEAR (no liblinear-train on the path)')
-        out = Path(folder) / 'values'
-        subprocess.run([given.program, 'dump', path, out], check=True)
+        found = common.in_turn(given.repeats, *calls)
+        slow, _ = timed(lambda: load_svmlight_file(str(path)))
+        train = found[2][0] if len(found) > 2 else float('nan')
+        size = os.path.getsize(path)
+        common.head('', 'seconds', '', f'LIBLINEAR\'s `train` ({train:.2f} s)', f'`load_svmlight_file` ({slow:.2f} s)',
+                    'memory / table')
+        for kind, (mine, memory) in zip(('f64', 'f32'), found):
+            common.row(f'{given.rows} x {given.columns}, {kind}', common.seconds(mine),
+                       f'{size / mine / 1e9:.2f} GB/s', f'{train / mine:.1f}x', common.times(slow / mine),
+                       f'{memory:.2f}')
+        out = folder / 'values'
+        common.run(program, 'dump', path, out)
         print(f'{x.size} values, {int((np.fromfile(out) != x.ravel()).sum())} differ from the numbers written')
 
 

@@ -1,12 +1,13 @@
 #!/bin/sh
-# bench.sh [NAME...]: runs bench/NAME.py (all of them by default) on the programs of build/bench. They
-# compare with other libraries: NumPy and scikit-learn are needed for that and are not installed here.
+# bench.sh [NAME...]: runs bench/bench_NAME.py (all of them by default) on the programs of build/bench,
+# less than three minutes each on a quiet machine. They compare with other libraries: NumPy and
+# scikit-learn are needed for that and are not installed here.
 set -eu
 cd "$(dirname "$0")/.."
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
 echo "machine: ${model:-$(uname -m)}, $(nproc) cores allowed, load $(cut -d' ' -f1 /proc/loadavg)"
 echo "margin: $(git rev-parse --short HEAD 2>/dev/null || echo '?'), $(cc --version | head -n 1)"
-[ $# -gt 0 ] || set -- $(cd bench && ls bench_*.py 2>/dev/null | sed 's/\.py$//')
+[ $# -gt 0 ] || set -- $(cd bench && ls bench_*.py 2>/dev/null | sed 's/^bench_//; s/\.py$//')
 [ $# -gt 0 ] || { echo "no benchmarks in bench/" >&2; exit 1; }
 if ! python3 -c 'import numpy, sklearn' 2>/dev/null; then
     echo "skipped: the comparisons need python3 with numpy and scikit-learn"
@@ -14,5 +15,5 @@ if ! python3 -c 'import numpy, sklearn' 2>/dev/null; then
 fi
 for name in "$@"; do
     echo "== $name"
-    python3 "bench/$name.py" "build/bench/bench/$name"
+    python3 "bench/bench_$name.py" --programs build/bench/bench
 done
