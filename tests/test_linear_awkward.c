@@ -140,6 +140,69 @@ static void test_columns_of_very_different_size(void **state) {
     margin_context_free(context);
 }
 
+/* A proof as good as elsewhere, whatever the units, though nothing but units is penalised. */
+static void test_weak_penalties_on_columns_of_any_size(void **state) {
+    static const char *const specs[] = {
+        "logistic(C=1e10)",
+        "logistic(C=1e10, l1_ratio=1)",
+        "logistic(C=1e10, l1_ratio=0.5)",
+        "svm(C=1e10)",
+        "svm(C=1e10, loss=squared-hinge)",
+        "exponential(C=1e10)",
+        "softmax(C=1e10)",
+        "lasso(alpha=1e-10)",
+        "elastic-net(alpha=1e-10)",
+        "ridge(alpha=1e-10)",
+    };
+    margin_context *context = support_context(NULL, 2);
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        awkward a;
+        awkward_make(&a, 4, seed);
+        for (int64_t i = 0; i < ROWS; i++) {
+            a.x[i * 4 + 1] *= 1e-12;
+            a.x[i * 4 + 2] *= 1e12;
+        }
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+            char name[20] = "";
+            margin_report found;
+            margin_error error = {0};
+            sscanf(specs[k], "%19[a-z-]", name);
+            const margin_data data = data_of(&a, margin_component_find(name));
+            margin_model *model = fit_sound(context, specs[k], &data);
+            if (margin_model_report(model)->status != MARGIN_OK)
+                fail_msg("%s: %s", specs[k], margin_model_report(model)->reason);
+            if (margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
+                fail_msg("%s: %s%s", specs[k], error.text, found.reason);
+            margin_model_free(model);
+        }
+    }
+    margin_context_free(context);
+}
+
+/* Coordinate descent that gets nowhere leaves the rest to a method that factors. */
+static void test_coordinate_descent_hands_over(void **state) {
+    awkward a;
+    (void)state;
+    awkward_make(&a, 4, 4);
+    for (int64_t i = 0; i < ROWS; i++)
+        a.x[i * 4 + 2] *= 1e6;
+    margin_context *context = support_context(NULL, 1);
+    static const char *const specs[] = {"svm(C=1e6, solver=dual_cd)", "svm(C=1e10, solver=dual_cd)",
+                                        "logistic(C=1e10, solver=dual_cd)"};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        const margin_data data = {.x = margin_dense_f64(a.x, ROWS, 4, 4),
+                                  .y = margin_values_f64(a.labels, ROWS)};
+        margin_model *model = fit_sound(context, specs[k], &data);
+        if (margin_model_report(model)->status != MARGIN_OK ||
+            margin_model_report(model)->iterations > 5000)
+            fail_msg("%s: %g steps, %s", specs[k], (double)margin_model_report(model)->iterations,
+                     margin_model_report(model)->reason);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 /* What is left of the digits decides, not the offset: f32 and f64 of the same numbers agree. */
 static void test_f32_with_large_offsets(void **state) {
     awkward a;
@@ -315,6 +378,8 @@ int main(void) {
         cmocka_unit_test(test_duplicate_and_collinear_columns),
         cmocka_unit_test(test_constant_column),
         cmocka_unit_test(test_columns_of_very_different_size),
+        cmocka_unit_test(test_weak_penalties_on_columns_of_any_size),
+        cmocka_unit_test(test_coordinate_descent_hands_over),
         cmocka_unit_test(test_f32_with_large_offsets),
         cmocka_unit_test(test_separable_without_penalty),
         cmocka_unit_test(test_target_of_one_value),

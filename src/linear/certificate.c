@@ -20,12 +20,19 @@
  * - rho = 0 < kappa: all of alpha times min(1, kappa / max |v_j|), for the squared loss the best
  *   factor in that range (El Ghaoui, Viallon, Rabbani, "Safe feature elimination for the LASSO",
  *   2012). With rho and kappa > 0 that, or the factor 1, whichever gives more.
- * - rho = kappa = 0: certificate_free.c. */
+ * - rho = kappa = 0: certificate_free.c.
+ *
+ * Rounding of v. Where columns are large and the penalty is small, v_j cannot be brought as near to
+ * rho w_j + kappa sign(w_j) as the square asks for: alpha has no digits for it, though numbers next
+ * to it would do. Where v_j is that but for rounding of its terms, D takes the least value over
+ * |w_j| <= 2 |w_j of the model| + 1/rms_j in place of all w_j, as certificate_free.c does. */
 #include "linear/certificate.h"
 
 #include <math.h>
 
 static const char purpose[] = "a proof of the optimum";
+/* What rounding may leave of 0, relative to the terms. */
+static const double rounding = 1e-12;
 
 /* ---- Sums over samples ----------------------------------------------------------------------- */
 
@@ -151,20 +158,73 @@ static mg_proof_sums dual_range(const mg_proof *proof, int64_t first, int64_t co
     return part;
 }
 
+/* The greatest value of excess x - rho x^2 / 2 where 0 <= x <= box: what a column takes off. */
+static double charge(double excess, double rho, double box) {
+    if (!(excess > 0)) return 0;
+    if (rho > 0 && excess <= rho * box) return excess * excess / (2 * rho);
+    return box * (excess - rho / 2 * box);
+}
+
 margin_status mg_proof_dual(mg_proof *proof, double factor, double *dual) {
     const mg_penalty *penalty = &proof->objective->penalty;
-    double square = 0;
+    const bool free = !(penalty->rho > 0) && !proof->box; /* feasible, says the caller */
+    double charges = 0;
     mg_proof_sums total;
     proof->factor = factor;
     MG_TRY(mg_proof_sum(proof, dual_range, &total));
-    for (int64_t j = 0; j < proof->design->columns; j++) {
-        const double excess = fmax(fabs(factor * proof->v[j]) - penalty->kappa, 0);
-        square += excess * excess;
-    }
-    *dual = total.a + total.b;
-    if (penalty->rho > 0) *dual -= square / (2 * penalty->rho);
+    for (int64_t j = 0; j < proof->design->columns && !free; j++)
+        charges += charge(fabs(factor * proof->v[j]) - penalty->kappa, penalty->rho,
+                          proof->box ? proof->box[j] : (double)INFINITY);
+    *dual = total.a + total.b - charges;
     if (isnan(*dual)) *dual = -(double)INFINITY;
     return MARGIN_OK;
+}
+
+/* ---- Rounding of v --------------------------------------------------------------------------- */
+
+static mg_proof_sums absolute_range(const mg_proof *proof, int64_t first, int64_t count) {
+    mg_proof_sums part = {0, 0};
+    for (int64_t i = first; i < first + count; i++)
+        part.a += fabs(proof->alpha[i]);
+    return part;
+}
+
+/* How far v_j is from what it should be. */
+static double distance(const mg_proof *proof, int64_t j) {
+    const mg_penalty *penalty = &proof->objective->penalty;
+    const double w = proof->solution->w[j], v = proof->v[j];
+    if (w == 0) return fmax(fabs(v) - penalty->kappa, 0);
+    return fabs(v - penalty->rho * w - copysign(penalty->kappa, w));
+}
+
+/* A bound of its own where boxes help: *dual and *factor become those, if better. */
+static margin_status bound_in_boxes(mg_proof *proof, double *dual, double *factor) {
+    mg_design *d = proof->design;
+    const double primal = proof->solution->primal;
+    double *mean = NULL, *rms, boxed;
+    mg_proof_sums total;
+    margin_status status;
+    if (primal - *dual <= proof->solution->tolerance * fmax(1, fabs(primal))) return MARGIN_OK;
+    MG_GO_NEW(d->heap, mean, 2 * d->columns, purpose, proof->error);
+    rms = mean + d->columns;
+    MG_GO(mg_design_moments(d, false, mean, rms, proof->error));
+    MG_GO(mg_proof_sum(proof, absolute_range, &total));
+    for (int64_t j = 0; j < d->columns; j++) {
+        rms[j] = hypot(mean[j], rms[j]);
+        mean[j] = distance(proof, j) <= rounding * total.a * rms[j]
+                      ? 2 * fabs(proof->solution->w[j]) + 1 / rms[j]
+                      : (double)INFINITY;
+    }
+    proof->box = mean;
+    MG_GO(mg_proof_dual(proof, 1, &boxed));
+    if (boxed > *dual) {
+        *dual = boxed;
+        *factor = 1;
+    }
+done:
+    proof->box = NULL;
+    mg_free(d->heap, mean);
+    return status;
 }
 
 static double greatest(const double *v, int64_t count) {
@@ -215,6 +275,7 @@ static margin_status bound(mg_proof *proof, double *dual) {
         MG_TRY(bound_lasso(proof, dual, &factor));
     else
         MG_TRY(mg_proof_bound_free(proof, dual));
+    if (penalty->rho > 0 || penalty->kappa > 0) MG_TRY(bound_in_boxes(proof, dual, &factor));
     if (!(*dual >= 0)) *dual = factor = 0; /* u = 0 */
     proof->factor = factor;
     return factor == 1 ? MARGIN_OK : mg_proof_sum(proof, scale_range, &none);

@@ -14,6 +14,8 @@ typedef struct mg_proof {
     double factor;          /* alpha is to be multiplied by this */
     double class_factor[2]; /* and by this for the classes -1 and +1 */
     double mean;            /* to be taken off alpha_i / c_i */
+    double *box;            /* columns: of w_j where v_j is what it should be but for rounding, else
+                               INFINITY; NULL: all are */
     margin_error *error;
 } mg_proof;
 

@@ -80,6 +80,7 @@ typedef struct mg_classes_solution {
     double *shares; /* samples x classes: q, owned by the caller, or NULL: those of the scores
                        (softmax) */
     double primal, dual, gap;
+    double tolerance; /* of the gap: what is within it needs no closer look */
     int64_t iterations, passes;
     margin_status status;
     char why[400];

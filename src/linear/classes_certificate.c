@@ -21,6 +21,8 @@
 #include <string.h>
 
 static const char purpose[] = "a proof of the optimum";
+/* As in certificate.c. */
+static const double rounding = 1e-12;
 
 /* ---- Walks over the shares ------------------------------------------------------------------- */
 
@@ -152,25 +154,68 @@ margin_status mg_classes_sums(mg_classes_proof *proof) {
 
 margin_status mg_classes_dual(mg_classes_proof *proof, double *dual) {
     const mg_classes *o = proof->o;
-    double *sums, square = 0.0;
+    const double rho = o->penalty.rho;
+    double *sums, taken = 0.0;
     MG_NEW(o->design->heap, sums, sum_count(proof), purpose, proof->error);
     const margin_status status = walk_shares(proof, dual_of_sample, sums);
-    for (int64_t j = 0; j < o->classes * o->columns; j++)
-        square += proof->v[j] * proof->v[j];
-    *dual = sums[o->classes];
-    if (o->penalty.rho > 0.0) *dual -= square / (2.0 * o->penalty.rho);
+    for (int64_t j = 0; j < o->classes * o->columns && rho > 0.0; j++) {
+        const double v = fabs(proof->v[j]), box = proof->box ? proof->box[j] : (double)INFINITY;
+        taken += v <= rho * box ? v * v / (2.0 * rho) : box * (v - rho / 2.0 * box);
+    }
+    *dual = sums[o->classes] - taken;
     if (isnan(*dual)) *dual = -(double)INFINITY;
     mg_free(o->design->heap, sums);
     return status;
 }
 
-static margin_status bound(mg_classes_proof *proof, double *dual) {
+static void add_absolute(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
+    const int32_t own = proof->o->design->problem->code[i];
+    for (int64_t k = 0; k < proof->o->classes; k++) {
+        const double part = k == own ? 0.0 : proof->o->c[i] * q[k];
+        sums[k] += part;
+        sums[own] += part;
+    }
+}
+
+/* A bound of its own where boxes help: *dual becomes that, if better. */
+static margin_status bound_in_boxes(mg_classes_proof *proof, double primal, double *dual) {
+    const mg_classes *o = proof->o;
+    const int64_t n = o->columns;
+    mg_heap *heap = o->design->heap;
+    double *box, *mean, *rms, *sums, boxed;
+    margin_status status;
+    const double enough = proof->solution->tolerance * fmax(1.0, fabs(primal));
+    if (primal - *dual <= enough) return MARGIN_OK;
+    MG_NEW(heap, box, o->classes * n + 2 * n + sum_count(proof), purpose, proof->error);
+    mean = box + o->classes * n;
+    rms = mean + n;
+    sums = rms + n;
+    MG_GO(mg_design_moments(o->design, false, mean, rms, proof->error));
+    MG_GO(walk_shares(proof, add_absolute, sums));
+    for (int64_t k = 0; k < o->classes; k++)
+        for (int64_t j = 0; j < n; j++) {
+            const double w = proof->solution->w[k * n + j], size = hypot(mean[j], rms[j]);
+            const double off = fabs(proof->v[k * n + j] + o->penalty.rho * w);
+            const bool is_rounding = off <= rounding * sums[k] * size;
+            box[k * n + j] = is_rounding ? 2.0 * fabs(w) + 1.0 / size : (double)INFINITY;
+        }
+    proof->box = box;
+    MG_GO(mg_classes_dual(proof, &boxed));
+    *dual = fmax(*dual, boxed);
+done:
+    proof->box = NULL;
+    mg_free(heap, box);
+    return status;
+}
+
+static margin_status bound(mg_classes_proof *proof, double primal, double *dual) {
     MG_TRY(mg_classes_settle(proof));
     MG_TRY(mg_classes_sums(proof));
     if (proof->o->penalty.rho > 0.0)
         MG_TRY(mg_classes_dual(proof, dual));
     else
         MG_TRY(mg_classes_bound_free(proof, dual));
+    if (proof->o->penalty.rho > 0.0) MG_TRY(bound_in_boxes(proof, primal, dual));
     if (!(*dual >= 0.0)) *dual = 0.0; /* q = e_y */
     return MARGIN_OK;
 }
@@ -191,7 +236,7 @@ margin_status mg_classes_certify(mg_classes *o, mg_classes_solution *solution,
     proof.need = proof.factor + o->classes;
     if (own) point.shares = proof.shares;
     MG_GO(mg_classes_pass(o, solution->w, solution->b, false, &point, error));
-    MG_GO(bound(&proof, &dual));
+    MG_GO(bound(&proof, point.value, &dual));
     solution->primal = point.value;
     solution->dual = dual;
     solution->gap = (point.value - dual) / fmax(1.0, fabs(point.value));

@@ -155,6 +155,7 @@ static margin_status fit_run(classes_run *run, mg_classes_loss loss) {
     MG_TRY(mg_design_create(fit->context, fit->problem, &run->design, fit->error));
     MG_TRY(mg_classes_create(&run->design, loss, &o->penalty, o->intercept, &run->objective,
                              fit->error));
+    run->solution.tolerance = o->tolerance;
     MG_TRY(take_solution(run));
     MG_TRY(solve(run));
     if (loss == MG_CLASSES_HINGE)

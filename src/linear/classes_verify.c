@@ -18,6 +18,8 @@ typedef struct verification {
     double *c;       /* samples */
     double *q;       /* samples x classes: shares */
     double *v;       /* classes x (columns + 1): sum c (q - e_y) (a, 1) */
+    double *terms;   /* classes x (columns + 1): sums of the absolute values of v's terms */
+    double *square;  /* columns + 1: sum a^2 */
     double *values;  /* columns + 1: a row, and 1 */
     double *factors; /* 2 x classes */
     int64_t support; /* hinge: samples whose own share is below 1 */
@@ -151,9 +153,11 @@ static void balance(verification *k) {
 
 static margin_status add_up(verification *k) {
     const int64_t size = k->columns + 1;
-    memset(k->v, 0, (size_t)(k->classes * size) * sizeof *k->v);
+    memset(k->v, 0, (size_t)((2 * k->classes + 1) * size) * sizeof *k->v);
     for (int64_t i = 0; i < k->count; i++) {
         MG_TRY(read_row(k, i));
+        for (int64_t j = 0; j < size; j++)
+            k->square[j] += k->values[j] * k->values[j];
         for (int64_t m = 0; m < k->classes; m++) {
             const double q = k->q[i * k->classes + m];
             double r = k->c[i] * q;
@@ -162,15 +166,17 @@ static margin_status add_up(verification *k) {
                 for (int64_t l = 0; l < k->classes; l++)
                     r -= l == m ? 0.0 : k->c[i] * k->q[i * k->classes + l];
             }
-            for (int64_t j = 0; j < size && r != 0.0; j++)
+            for (int64_t j = 0; j < size && r != 0.0; j++) {
                 k->v[m * size + j] += r * k->values[j];
+                k->terms[m * size + j] += fabs(r * k->values[j]);
+            }
         }
     }
     return MARGIN_OK;
 }
 
-static double dual_objective(const verification *k) {
-    double sum = 0.0, square = 0.0;
+static double dual_sum(const verification *k) {
+    double sum = 0.0;
     for (int64_t i = 0; i < k->count; i++)
         for (int64_t m = 0; m < k->classes; m++) {
             const double q = k->q[i * k->classes + m];
@@ -179,6 +185,30 @@ static double dual_objective(const verification *k) {
             else if (q > 0.0)
                 sum -= k->c[i] * q * log(q);
         }
+    return sum;
+}
+
+/* As in linear_verify.c. */
+static double dual_in_boxes(const verification *k) {
+    static const double rounding = 1e-10;
+    const double rho = k->penalty->rho;
+    double sum = dual_sum(k);
+    for (int64_t m = 0; m < k->classes; m++)
+        for (int64_t j = 0; j < k->columns; j++) {
+            const int64_t at = m * (k->columns + 1) + j;
+            const double w = k->h->view.linear.weights[m * k->columns + j], v = fabs(k->v[at]);
+            const double rms = sqrt(k->square[j] / (double)k->count);
+            double x = v / rho; /* the worst weight */
+            if (fabs(k->v[at] + rho * w) <= rounding * k->terms[at])
+                x = fmin(x, 2.0 * fabs(w) + 1.0 / rms);
+            sum -= x * (v - rho / 2.0 * x);
+        }
+    return sum;
+}
+
+static double dual_objective(const verification *k) {
+    const double sum = dual_sum(k);
+    double square = 0.0;
     for (int64_t m = 0; m < k->classes; m++)
         for (int64_t j = 0; j < k->columns; j++)
             square += k->v[m * (k->columns + 1) + j] * k->v[m * (k->columns + 1) + j];
@@ -268,13 +298,16 @@ done:
 
 /* ---- Verification ---------------------------------------------------------------------------- */
 
-static margin_status find_bound(verification *k, double objective, double *bound) {
+static margin_status find_bound(verification *k, double tolerance, double objective,
+                                double *bound) {
+    const double enough = tolerance * fmax(1.0, fabs(objective));
     if (k->loss == MG_CLASSES_HINGE) take_dual(k);
     clip(k);
     balance(k);
     MG_TRY(add_up(k));
     if (k->penalty->rho > 0.0) {
         *bound = dual_objective(k);
+        if (!(objective - *bound <= enough)) *bound = fmax(*bound, dual_in_boxes(k));
     } else {
         MG_TRY(correct_all(k, 1e-13 * fabs(objective)));
         *bound = dual_objective(k) - slack(k);
@@ -313,15 +346,17 @@ margin_status mg_classes_verify(mg_fit *fit, const margin_option *table, int opt
     double *memory, objective = 0.0, bound = 0.0;
     margin_status status;
     MG_NEW(fit->context->heap, memory,
-           k.count * (k.classes + 1) + k.classes * (k.columns + 3) + k.columns + 1,
+           k.count * (k.classes + 1) + 2 * (k.classes + 1) * (k.columns + 1) + 2 * k.classes,
            "a verification", fit->error);
     k.c = memory;
     k.q = k.c + k.count;
     k.v = k.q + k.count * k.classes;
-    k.values = k.v + k.classes * (k.columns + 1);
+    k.terms = k.v + k.classes * (k.columns + 1);
+    k.square = k.terms + k.classes * (k.columns + 1);
+    k.values = k.square + k.columns + 1;
     k.factors = k.values + k.columns + 1;
     MG_GO(find_objective(&k, &objective));
-    MG_GO(find_bound(&k, objective, &bound));
+    MG_GO(find_bound(&k, options.tolerance, objective, &bound));
     fill_report(&k, &options, objective, bound);
 done:
     mg_free(fit->context->heap, memory);

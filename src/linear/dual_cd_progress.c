@@ -128,14 +128,15 @@ static bool is_enough(const mg_dual_cd *m, double gap, double value) {
            gap <= fmax(sqrt(tolerance) * gain, rounding * fabs(value));
 }
 
-/* Work that is left, if it goes on as in the last epochs; 0: cannot be told. */
+/* Work that is left, if it goes on as in the last epochs; 0: cannot be told. INFINITY: it gets
+ * nowhere. */
 static double work_left(const mg_dual_cd *m) {
     const mg_dual_progress *p = &m->progress;
     if (p->full < MG_DUAL_HISTORY) return 0.0;
     const int oldest = (int)(p->full % MG_DUAL_HISTORY);
     const double fall = log(p->past[oldest] / p->gap);
     const double wanted = log(p->gap / (m->job->tolerance * fmax(1.0, p->value)));
-    return fall > 0.0 ? wanted / fall * (p->work - p->past_work[oldest]) : 0.0;
+    return fall > 0.0 ? wanted / fall * (p->work - p->past_work[oldest]) : (double)INFINITY;
 }
 
 /* A method that factors Hessians, which few columns allow. */

@@ -17,6 +17,8 @@ typedef struct verification {
     int64_t columns;
     double *scores, *c, *dual; /* samples; dual: alpha_i y_i (alpha_i for residuals) */
     double *v;                 /* columns + 1: sum dual_i (a_i, 1) */
+    double enough;             /* gap that needs no closer look */
+    double *terms, *square;    /* columns: sum |dual_i a_ij|, sum a_ij^2 */
     double *values;            /* columns: a row */
 } verification;
 
@@ -119,30 +121,58 @@ static void balance(verification *k) {
 
 static margin_status add_up(verification *k) {
     memset(k->v, 0, (size_t)(k->columns + 1) * sizeof *k->v);
+    memset(k->terms, 0, (size_t)(2 * k->columns) * sizeof *k->terms);
     for (int64_t i = 0; i < k->problem->count; i++) {
         if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
-        if (k->dual[i] == 0.0) continue;
         read_row(k, i, k->values);
-        for (int64_t j = 0; j < k->columns; j++)
+        for (int64_t j = 0; j < k->columns; j++) {
             k->v[j] += k->dual[i] * k->values[j];
+            k->terms[j] += fabs(k->dual[i] * k->values[j]);
+            k->square[j] += k->values[j] * k->values[j];
+        }
         k->v[k->columns] += k->dual[i];
     }
     return MARGIN_OK;
 }
 
-/* D with all dual variables times `factor`. */
-static double dual_objective(const verification *k, double factor) {
-    double sum = 0.0, square = 0.0;
+/* The sum of D without what columns take off, with all dual variables times `factor`. */
+static double dual_sum(const verification *k, double factor) {
+    double sum = 0.0;
     for (int64_t i = 0; i < k->problem->count; i++) {
         const double u = factor * sign_of(k, i) * k->dual[i] / k->c[i];
         sum += k->c[i] * k->loss->dual(fmin(fmax(u, k->loss->dual_low), k->loss->dual_high));
         if (!k->loss->margin_based) sum += factor * k->dual[i] * k->problem->target[i];
     }
+    return sum;
+}
+
+/* D with all dual variables times `factor`. */
+static double dual_objective(const verification *k, double factor) {
+    double square = 0.0;
     for (int64_t j = 0; j < k->columns; j++) {
         const double excess = fmax(fabs(factor * k->v[j]) - k->penalty->kappa, 0.0);
         square += excess * excess;
     }
+    const double sum = dual_sum(k, factor);
     return k->penalty->rho > 0.0 ? sum - square / (2.0 * k->penalty->rho) : sum;
+}
+
+/* D where w_j is at most twice as large as in the model, and a scale of the column's more, in the
+ * columns whose v is what it should be but for rounding. */
+static double dual_in_boxes(const verification *k) {
+    static const double rounding = 1e-10;
+    const double rho = k->penalty->rho, kappa = k->penalty->kappa;
+    double sum = dual_sum(k, 1.0);
+    for (int64_t j = 0; j < k->columns; j++) {
+        const double w = k->h->view.linear.weights[j], v = k->v[j];
+        const double excess = fmax(fabs(v) - kappa, 0.0);
+        const double off = w == 0.0 ? excess : fabs(v - rho * w - copysign(kappa, w));
+        const double rms = sqrt(k->square[j] / (double)k->problem->count);
+        double x = excess > 0.0 ? excess / rho : 0.0; /* the worst w_j */
+        if (off <= rounding * k->terms[j]) x = fmin(x, 2.0 * fabs(w) + 1.0 / rms);
+        if (x > 0.0) sum -= isinf(x) ? x : x * (excess - rho / 2.0 * x);
+    }
+    return sum;
 }
 
 /* ---- No penalty ------------------------------------------------------------------------------ */
@@ -248,6 +278,8 @@ static margin_status find_bound(verification *k, double objective, double *bound
         MG_TRY(correct_all(k, 1e-13 * fabs(objective)));
         *bound = dual_objective(k, 1.0) - slack(k);
     }
+    if ((penalty->rho > 0.0 || penalty->kappa > 0.0) && !(objective - *bound <= k->enough))
+        *bound = fmax(*bound, dual_in_boxes(k));
     if (!(*bound >= 0.0)) *bound = 0.0;
     return MARGIN_OK;
 }
@@ -332,13 +364,16 @@ margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options,
                       .columns = columns};
     double *memory, objective = 0.0, bound = 0.0;
     margin_status status;
-    MG_NEW(fit->context->heap, memory, 3 * samples + 2 * columns + 1, "a verification", fit->error);
+    MG_NEW(fit->context->heap, memory, 3 * samples + 4 * columns + 1, "a verification", fit->error);
     k.scores = memory;
     k.c = k.scores + samples;
     k.dual = k.c + samples;
     k.v = k.dual + samples;
     k.values = k.v + columns + 1;
+    k.terms = k.values + columns;
+    k.square = k.terms + columns;
     MG_GO(find_objective(&k, &objective));
+    k.enough = options->tolerance * fmax(1.0, fabs(objective));
     MG_GO(find_bound(&k, objective, &bound));
     fill_report(&k, options, objective, bound);
     MG_GO(report_sparsity(&k));
