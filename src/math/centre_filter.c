@@ -29,30 +29,24 @@ float mg_filter_point(const mg_filter_frame *frame, const double *x, float *out)
     return INFINITY;
 }
 
-static void put_centre(const mg_filter_frame *frame, const float *point, float *strip) {
-    for (int64_t j = 0; j < frame->columns; j++)
-        strip[j * MG_FILTER_GROUPS] = -2 * point[j];
-}
-
 bool mg_filter_pack(const mg_filter_frame *frame, const double *centres, const int32_t *order,
-                    int64_t room, int64_t sets, int64_t strips, float *strip, float *start,
+                    int64_t room, int64_t groups, int64_t members, float *strip, float *start,
                     float *share, float *scratch) {
     const int64_t n = frame->columns;
-    memset(strip, 0, (size_t)(sets * strips * n * MG_FILTER_GROUPS) * sizeof *strip);
-    for (int64_t g = 0; g < sets * MG_FILTER_GROUPS; g++)
-        for (int64_t t = 0; t < strips; t++) {
-            const int64_t number = g / MG_FILTER_GROUPS * strips + t, lane = g % MG_FILTER_GROUPS;
-            const int64_t at = number * MG_FILTER_GROUPS + lane;
-            const int32_t from = order[g * room + t];
-            start[at] = FLT_MAX;
-            share[at] = 0;
-            if (from < 0) continue;
-            const float square = mg_filter_point(frame, centres + from * n, scratch);
-            if (!((double)square < farthest)) return false;
-            share[at] = (float)(2 * frame->unit * (double)square * (1 + 0x1p-20));
-            start[at] = square - share[at];
-            put_centre(frame, scratch, strip + number * n * MG_FILTER_GROUPS + lane);
-        }
+    memset(strip, 0, (size_t)(groups * members * n) * sizeof *strip);
+    for (int64_t at = 0; at < groups * members; at++) {
+        const int64_t g = at / members, t = at % members;
+        const int32_t from = order[g * room + t];
+        start[at] = FLT_MAX;
+        share[at] = 0;
+        if (from < 0) continue;
+        const float square = mg_filter_point(frame, centres + from * n, scratch);
+        if (!((double)square < farthest)) return false;
+        share[at] = (float)(2 * frame->unit * (double)square * (1 + 0x1p-20));
+        start[at] = square - share[at];
+        for (int64_t j = 0; j < n; j++)
+            strip[(g * n + j) * members + t] = -2 * scratch[j];
+    }
     return true;
 }
 

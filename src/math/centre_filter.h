@@ -7,8 +7,9 @@
  * sums start at |b|^2 - e_b, e_b = 2 c u |b|^2. So with e_a = c u |a|^2 and T = |a - b|^2 a value v
  * has T - 2 e_b - e_a <= v + |a|^2 <= T + e_a.
  *
- * Centres lie in groups, 16 groups side by side make a set. Strip t of a set holds member t of each
- * of its groups, column by column, so that the least of all groups are minima of vectors. */
+ * A tile is `rows` rows side by side, column by column, so that all that concerns a row is a lane
+ * of vectors. Centres lie in groups of `members`, at most 8: coordinate j of member t of group g is
+ * strip[(g * columns + j) * members + t]. */
 #ifndef MG_CENTRE_FILTER_H
 #define MG_CENTRE_FILTER_H
 
@@ -17,18 +18,39 @@
 
 #include <stdbool.h>
 
-enum { MG_FILTER_GROUPS = 16, MG_FILTER_MOST_ROWS = 12 };
+enum { MG_FILTER_GROUPS = 16, MG_FILTER_MEMBERS = 8, MG_FILTER_MOST_ROWS = 32 };
+
+/* What a product tells of the rows of a tile. */
+typedef struct mg_filter_found {
+    float *least, *next; /* groups x rows: the least two values of a group (next: FLT_MAX) */
+    float first[MG_FILTER_MOST_ROWS], second[MG_FILTER_MOST_ROWS]; /* the least two of all */
+    float place[MG_FILTER_MOST_ROWS]; /* of the first: group x MG_FILTER_MEMBERS + member */
+} mg_filter_found;
+
+/* A step of k-means++: for each row of a tile its |a|^2, |a|^2 - e_a (-infinity: not known), the
+ * squared distance that a candidate has to be below, and its weight. */
+typedef struct mg_filter_draw {
+    float square[MG_FILTER_MOST_ROWS], shift[MG_FILTER_MOST_ROWS];
+    float near[MG_FILTER_MOST_ROWS], weight[MG_FILTER_MOST_ROWS];
+    float may[MG_FILTER_MOST_ROWS]; /* out: bit t is set where member t may be nearer */
+    float gain[MG_FILTER_MEMBERS];  /* out: about sum weight max(0, near - distance^2) */
+} mg_filter_draw;
 
 typedef struct mg_filter_ops {
     int64_t rows; /* of a tile */
-    /* rows: ops->rows x columns. For each set of `strips` strips: values[(row, set, strip)][16] and
-     * the least and next to least of each group, [row][set][16]. */
-    void (*cross)(const float *rows, int64_t columns, const float *strip, const float *start,
-                  int64_t sets, int64_t strips, float *values, float *least, float *next);
-    /* bound[g] = factor sqrt(max(0, least[g] + shift)); count: a multiple of 16. */
-    void (*bound)(const float *least, int64_t count, float shift, float factor, float *bound);
-    /* bound[g] = (bound[g] - drift[g]) factor; returns the least of them. */
-    float (*drift)(float *bound, const float *drift, int64_t count, float factor);
+    /* tile[j * rows + r] = rows[r][j]; depth: a multiple of 4. */
+    void (*load)(const float *const *rows, int64_t depth, float *tile);
+    void (*nearest)(const float *tile, int64_t columns, const float *strip, const float *start,
+                    int64_t groups, int64_t members, mg_filter_found *found);
+    /* bound[r][g] = at most factor sqrt(max(0, least[g][r] + shift[r])); next instead of least
+     * where g is home[r]. groups: a multiple of 4. */
+    void (*bounds)(const mg_filter_found *found, int64_t groups, const float *home,
+                   const float *shift, float factor, float *const *bound);
+    /* bound[g] = (bound[g] - drift[g]) factor; returns how many are at most `reach`. count: a
+     * multiple of 16. */
+    int64_t (*drift)(float *bound, const float *drift, int64_t count, float factor, float reach);
+    void (*draw)(const float *tile, int64_t columns, const float *strip, const float *start,
+                 int64_t members, mg_filter_draw *draw);
 } mg_filter_ops;
 
 const mg_filter_ops *mg_filter_ops_for(mg_isa isa);
@@ -54,11 +76,11 @@ MG_INLINE float mg_filter_slack(const mg_filter_frame *frame, float square) {
     return (float)(frame->unit * (double)square * (1 + 0x1p-20) + 0x1p-40);
 }
 
-/* Member order[(group) * room + t] of centres becomes member t of the group, < 0: none (a value
- * beyond all others). strip: sets x strips x columns x 16; start, share (e_b): sets x strips x 16;
- * scratch: columns. False if a centre is too far for f32. */
+/* Member order[g * room + t] of centres becomes member t of group g, < 0: none (a value beyond all
+ * others). strip: groups x columns x members; start, share (e_b): groups x members; scratch:
+ * columns. False if a centre is too far for f32. */
 bool mg_filter_pack(const mg_filter_frame *frame, const double *centres, const int32_t *order,
-                    int64_t room, int64_t sets, int64_t strips, float *strip, float *start,
+                    int64_t room, int64_t groups, int64_t members, float *strip, float *start,
                     float *share, float *scratch);
 
 #endif

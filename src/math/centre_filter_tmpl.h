@@ -1,109 +1,175 @@
 /* The kernels: included by an instruction-set file after its vector type `wide` of WIDE numbers,
- * TILE_ROWS (a multiple of 3), TILE_STRIPS (1 or 2) and NAME. */
+ * VECTORS of them for the rows of a tile, and NAME. */
 
-enum { HALVES = MG_FILTER_GROUPS / WIDE, VECTORS = TILE_STRIPS * HALVES };
+enum { TILE_ROWS = VECTORS * WIDE };
 
-/* TILE_ROWS rows by `strips` strips (1 or TILE_STRIPS; a constant where it is called); to[row *
- * row_step]. Three rows share a pointer: there are not enough registers for one each. */
-MG_INLINE void tile(const float *rows, int64_t columns, const float *strip, const float *start,
-                    int strips, int64_t row_step, float *to) {
-    wide c[TILE_ROWS][VECTORS];
-    const float *a[TILE_ROWS / 3];
-    const int64_t step = columns * MG_FILTER_GROUPS;
-#pragma GCC unroll 12
-    for (int r = 0; r < TILE_ROWS; r++)
-#pragma GCC unroll 2
-        for (int v = 0; v < strips * HALVES; v++)
-            c[r][v] = wide_load(start + v * WIDE);
-#pragma GCC unroll 4
-    for (int q = 0; q < TILE_ROWS / 3; q++)
-        a[q] = rows + 3 * q * columns;
-    for (int64_t j = 0; j < columns; j++, strip += MG_FILTER_GROUPS) {
-        wide b[VECTORS];
-#pragma GCC unroll 2
-        for (int v = 0; v < strips * HALVES; v++)
-            b[v] = wide_load(strip + v / HALVES * step + v % HALVES * WIDE);
-#pragma GCC unroll 12
-        for (int r = 0; r < TILE_ROWS; r++) {
-            const wide x = wide_set(a[r / 3][r % 3 * columns]);
-#pragma GCC unroll 2
-            for (int v = 0; v < strips * HALVES; v++)
-                c[r][v] = wide_fma(x, b[v], c[r][v]);
+static void load(const float *const *rows, int64_t depth, float *to) {
+    for (int64_t j = 0; j < depth; j += 4)
+        for (int v = 0; v < VECTORS; v++) {
+            wide a[4];
+            for (int p = 0; p < 4; p++)
+                a[p] = wide_quarters(rows + v * WIDE + p, j);
+            wide_turn(a);
+            for (int p = 0; p < 4; p++)
+                wide_store(to + (j + p) * TILE_ROWS + v * WIDE, a[p]);
         }
-#pragma GCC unroll 4
-        for (int q = 0; q < TILE_ROWS / 3; q++)
-            a[q]++;
-    }
-#pragma GCC unroll 12
-    for (int r = 0; r < TILE_ROWS; r++)
+}
+
+/* The values of a group; `members` is a constant where this is called. */
+MG_INLINE void product(const float *rows, int64_t columns, const float *strip, const float *start,
+                       int members, wide c[MG_FILTER_MEMBERS][VECTORS]) {
+#pragma GCC unroll 8
+    for (int t = 0; t < members; t++)
 #pragma GCC unroll 2
-        for (int v = 0; v < strips * HALVES; v++)
-            wide_store(to + r * row_step + v * WIDE, c[r][v]);
-}
-
-static void tile_full(const float *rows, int64_t columns, const float *strip, const float *start,
-                      int64_t row_step, float *to) {
-    tile(rows, columns, strip, start, TILE_STRIPS, row_step, to);
-}
-
-static void tile_single(const float *rows, int64_t columns, const float *strip, const float *start,
-                        int64_t row_step, float *to) {
-    tile(rows, columns, strip, start, 1, row_step, to);
-}
-
-/* The least two of each group of a set. */
-MG_INLINE void least_two(const float *values, int64_t strips, float *least, float *next) {
-    for (int h = 0; h < HALVES; h++) {
-        wide first = wide_load(values + h * WIDE), second = wide_set(FLT_MAX);
-        for (int64_t t = 1; t < strips; t++) {
-            const wide v = wide_load(values + t * MG_FILTER_GROUPS + h * WIDE);
-            second = wide_min(second, wide_max(first, v));
-            first = wide_min(first, v);
+        for (int v = 0; v < VECTORS; v++)
+            c[t][v] = wide_set(start[t]);
+    for (int64_t j = 0; j < columns; j++, strip += members, rows += TILE_ROWS) {
+        wide a[VECTORS];
+#pragma GCC unroll 2
+        for (int v = 0; v < VECTORS; v++)
+            a[v] = wide_load(rows + v * WIDE);
+#pragma GCC unroll 8
+        for (int t = 0; t < members; t++) {
+            const wide b = wide_set(strip[t]);
+#pragma GCC unroll 2
+            for (int v = 0; v < VECTORS; v++)
+                c[t][v] = wide_fma(a[v], b, c[t][v]);
         }
-        wide_store(least + h * WIDE, first);
-        wide_store(next + h * WIDE, second);
     }
 }
 
-static void cross(const float *rows, int64_t columns, const float *strip, const float *start,
-                  int64_t sets, int64_t strips, float *values, float *least, float *next) {
-    const int64_t all = sets * strips, row_step = all * MG_FILTER_GROUPS;
-    const int64_t size = columns * MG_FILTER_GROUPS;
-    int64_t t = 0;
-    for (; t + TILE_STRIPS <= all; t += TILE_STRIPS)
-        tile_full(rows, columns, strip + t * size, start + t * MG_FILTER_GROUPS, row_step,
-                  values + t * MG_FILTER_GROUPS);
-    for (; t < all; t++)
-        tile_single(rows, columns, strip + t * size, start + t * MG_FILTER_GROUPS, row_step,
-                    values + t * MG_FILTER_GROUPS);
-    for (int64_t r = 0; r < TILE_ROWS; r++)
-        for (int64_t s = 0; s < sets; s++)
-            least_two(values + r * row_step + s * strips * MG_FILTER_GROUPS, strips,
-                      least + (r * sets + s) * MG_FILTER_GROUPS,
-                      next + (r * sets + s) * MG_FILTER_GROUPS);
-}
-
-static void bound(const float *least, int64_t count, float shift, float factor, float *out) {
-    const wide zero = wide_set(0), shifts = wide_set(shift), factors = wide_set(factor);
-    for (int64_t g = 0; g < count; g += WIDE) {
-        const wide square = wide_max(wide_add(wide_load(least + g), shifts), zero);
-        wide_store(out + g, wide_multiply(wide_root(square), factors));
+/* One group into what is found so far. */
+MG_INLINE void group(const float *rows, int64_t columns, const float *strip, const float *start,
+                     int members, int64_t g, mg_filter_found *found) {
+    wide c[MG_FILTER_MEMBERS][VECTORS];
+    product(rows, columns, strip, start, members, c);
+#pragma GCC unroll 2
+    for (int v = 0; v < VECTORS; v++) {
+        wide least = c[0][v], next = wide_set(FLT_MAX);
+        wide place = wide_set((float)(g * MG_FILTER_MEMBERS));
+#pragma GCC unroll 8
+        for (int t = 1; t < members; t++) {
+            const wide here = wide_set((float)(g * MG_FILTER_MEMBERS + t));
+            next = wide_min(next, wide_max(least, c[t][v]));
+            place = wide_where(c[t][v], least, here, place);
+            least = wide_min(least, c[t][v]);
+        }
+        wide_store(found->least + g * TILE_ROWS + v * WIDE, least);
+        wide_store(found->next + g * TILE_ROWS + v * WIDE, next);
+        float *first = found->first + v * WIDE, *second = found->second + v * WIDE;
+        float *best = found->place + v * WIDE;
+        const wide old = wide_load(first);
+        wide_store(best, wide_where(least, old, place, wide_load(best)));
+        wide_store(second, wide_min(wide_min(wide_load(second), next), wide_max(old, least)));
+        wide_store(first, wide_min(old, least));
     }
 }
 
-static float drift_bounds(float *bounds, const float *drift, int64_t count, float factor) {
-    float parts[WIDE], smallest = FLT_MAX;
-    wide least = wide_set(FLT_MAX);
+#define EACH_GROUP(members)                                                                        \
+    case members:                                                                                  \
+        for (int64_t g = 0; g < groups; g++)                                                       \
+            group(rows, columns, strip + g * columns * (members), start + g * (members), members,  \
+                  g, found);                                                                       \
+        break
+
+static void nearest(const float *rows, int64_t columns, const float *strip, const float *start,
+                    int64_t groups, int64_t members, mg_filter_found *found) {
+    for (int r = 0; r < TILE_ROWS; r++) {
+        found->first[r] = found->second[r] = FLT_MAX;
+        found->place[r] = 0;
+    }
+    switch (members) {
+        EACH_GROUP(1);
+        EACH_GROUP(2);
+        EACH_GROUP(3);
+        EACH_GROUP(4);
+        EACH_GROUP(5);
+        EACH_GROUP(6);
+        EACH_GROUP(7);
+        EACH_GROUP(8);
+    default:
+        break;
+    }
+}
+
+static void bounds(const mg_filter_found *found, int64_t groups, const float *home,
+                   const float *shift, float factor, float *const *bound) {
+    const wide zero = wide_set(0), factors = wide_set(factor);
+    for (int v = 0; v < VECTORS; v++) {
+        const wide shifts = wide_load(shift + v * WIDE), homes = wide_load(home + v * WIDE);
+        for (int64_t g = 0; g < groups; g += 4) {
+            wide a[4];
+            for (int p = 0; p < 4; p++) {
+                const int64_t at = (g + p) * TILE_ROWS + v * WIDE;
+                const wide here = wide_set((float)(g + p)), least = wide_load(found->least + at);
+                const wide next = wide_load(found->next + at);
+                wide value = wide_where(here, homes, least, next);
+                value = wide_where(homes, here, least, value);
+                value = wide_max(wide_add(value, shifts), zero);
+                a[p] = wide_multiply(wide_root(value), factors);
+            }
+            wide_turn(a);
+            for (int p = 0; p < 4; p++)
+                wide_put_quarters(a[p], bound + v * WIDE + p, g);
+        }
+    }
+}
+
+static int64_t drift_bounds(float *bound, const float *drift, int64_t count, float factor,
+                            float reach) {
+    int64_t near = 0;
     for (int64_t g = 0; g < count; g += WIDE) {
-        const wide moved = wide_multiply(wide_subtract(wide_load(bounds + g), wide_load(drift + g)),
+        const wide moved = wide_multiply(wide_subtract(wide_load(bound + g), wide_load(drift + g)),
                                          wide_set(factor));
-        wide_store(bounds + g, moved);
-        least = wide_min(least, moved);
+        wide_store(bound + g, moved);
+        near += wide_count(moved, wide_set(reach));
     }
-    wide_store(parts, least);
-    for (int l = 0; l < WIDE; l++)
-        smallest = parts[l] < smallest ? parts[l] : smallest;
-    return smallest;
+    return near;
 }
 
-const mg_filter_ops NAME = {TILE_ROWS, cross, bound, drift_bounds};
+/* `members` is a constant where this is called. */
+MG_INLINE void judge(const float *rows, int64_t columns, const float *strip, const float *start,
+                     int members, mg_filter_draw *d) {
+    wide c[MG_FILTER_MEMBERS][VECTORS], may[VECTORS];
+    const wide zero = wide_set(0);
+    product(rows, columns, strip, start, members, c);
+    for (int v = 0; v < VECTORS; v++)
+        may[v] = zero;
+    for (int t = 0; t < members; t++) {
+        wide gain = zero;
+        for (int v = 0; v < VECTORS; v++) {
+            const wide near = wide_load(d->near + v * WIDE), value = c[t][v];
+            const wide lower = wide_add(value, wide_load(d->shift + v * WIDE));
+            const wide about = wide_add(value, wide_load(d->square + v * WIDE));
+            const wide gained = wide_max(wide_subtract(near, about), zero);
+            may[v] = wide_add(may[v], wide_where(lower, near, wide_set((float)(1 << t)), zero));
+            gain = wide_fma(gained, wide_load(d->weight + v * WIDE), gain);
+        }
+        d->gain[t] = wide_sum(gain);
+    }
+    for (int v = 0; v < VECTORS; v++)
+        wide_store(d->may + v * WIDE, may[v]);
+}
+
+#define EACH_COUNT(members)                                                                        \
+    case members:                                                                                  \
+        judge(rows, columns, strip, start, members, d);                                            \
+        break
+
+static void draw(const float *rows, int64_t columns, const float *strip, const float *start,
+                 int64_t members, mg_filter_draw *d) {
+    switch (members) {
+        EACH_COUNT(1);
+        EACH_COUNT(2);
+        EACH_COUNT(3);
+        EACH_COUNT(4);
+        EACH_COUNT(5);
+        EACH_COUNT(6);
+        EACH_COUNT(7);
+        EACH_COUNT(8);
+    default:
+        break;
+    }
+}
+
+const mg_filter_ops NAME = {TILE_ROWS, load, nearest, bounds, drift_bounds, draw};

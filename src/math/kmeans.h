@@ -8,8 +8,9 @@
  * centres, whose distances are one vector operation a column; bounds are f32, rounded to the safe
  * side; a row with many groups left gets new bounds from a product in f32 with proven slack
  * (centre_filter.h), and exact distances only where that leaves a choice; the draws of k-means++
- * are pruned by the triangle inequality and the same product. The result is that of the plain
- * iteration, and the same bytes for any number of threads.
+ * are pruned by the triangle inequality and the same product, which also judges, to a hundredth of
+ * what a row gives, which candidate gains most. The result is that of the plain iteration from
+ * these starts, and the same bytes for any number of threads.
  *
  *   kmeans.c         restarts, Lloyd's loop, empty clusters
  *   kmeans_start.c   the first centres
@@ -87,9 +88,10 @@ typedef struct mg_kmeans_run {
     const mg_filter_ops *filter; /* NULL: none */
     bool sift;                   /* passes may use it */
     mg_filter_frame frame;
-    int64_t sets, strips; /* of strips; strips of a set */
-    float *points;        /* count x n */
-    float *squares;       /* count */
+    int64_t members; /* of a group, at most */
+    int64_t depth;   /* n, rounded up to a multiple of 4 */
+    float *points;   /* count x depth */
+    float *squares;  /* count */
     float *strip, *strip_start, *strip_share;
     float *sift_memory; /* per worker */
     int64_t sift_size;
@@ -117,29 +119,26 @@ bool mg_kmeans_filters(const mg_kmeans_task *task);
 margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena);
 void mg_kmeans_filter_pack(mg_kmeans_run *run);
 
-/* Room of a worker for a tile of rows. */
+/* A tile of rows; arrays belong to the worker. */
 typedef struct mg_kmeans_tile {
-    float *rows, *values, *least, *next;
-    float *bounds; /* tile_count */
+    const int64_t *rows; /* their numbers */
+    int64_t count;       /* at most filter->rows */
+    float *columns;      /* depth x filter->rows */
+    float *bounds;       /* filter->rows x tile_count */
+    mg_filter_found found;
 } mg_kmeans_tile;
-mg_kmeans_tile mg_kmeans_tile_of(const mg_kmeans_run *run, int worker);
-/* Row numbers rows[0..count), at most filter->rows of them, side by side in f32. */
-const float *mg_kmeans_tile_rows(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
-                                 mg_kmeans_tile *tile);
-/* The product of these rows with all centres. */
-void mg_kmeans_cross(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
-                     mg_kmeans_tile *tile);
+/* Room for tiles; the worker's scratch. */
+void mg_kmeans_tile_init(const mg_kmeans_run *run, int worker, mg_kmeans_tile *tile);
+/* Takes the next of rows[0..count), at most filter->rows of them. */
+void mg_kmeans_tile_load(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
+                         mg_kmeans_tile *tile);
+/* The product of these rows with all centres: fills in `found`. */
+void mg_kmeans_cross(const mg_kmeans_run *run, mg_kmeans_tile *tile);
 
-/* Lower bounds of `row`, row r of the tile, to all groups; the group of the least value. */
-int64_t mg_kmeans_sift_bounds(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
-                              int64_t row, float *lower);
-typedef struct mg_kmeans_sifted {
-    int32_t centre; /* the nearest; -1: several may be */
-    int64_t group;  /* with the least value */
-} mg_kmeans_sifted;
-/* Bounds of `row`, row r of the tile. Without a centre *upper stays, and lower holds for the group,
- * too. */
-mg_kmeans_sifted mg_kmeans_sift(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
-                                int64_t row, float *lower, float *upper);
+/* Lower bounds of all groups: row r of the tile at bounds + r x tile_count. */
+void mg_kmeans_sift_bounds(const mg_kmeans_run *run, mg_kmeans_tile *tile);
+/* New bounds of the rows. centre[r]: the nearest; -1: several may be, and then upper stays and
+ * lower holds for the group of the least value, too. */
+void mg_kmeans_sift(const mg_kmeans_run *run, mg_kmeans_tile *tile, int32_t *centre);
 
 #endif

@@ -106,15 +106,16 @@ static int32_t label_fresh(const mg_kmeans_run *run, const double *x, float *low
     return best.centre;
 }
 
-/* Bounds after the centres have moved; the least lower bound. */
-static float move_bounds(const mg_kmeans_run *run, float *lower) {
-    float least = INFINITY;
-    if (run->filter) return run->filter->drift(lower, run->drift, run->tile_count, (float)down);
+/* Bounds after the centres have moved; how many groups may hold a centre within `reach`. */
+static int64_t move_bounds(const mg_kmeans_run *run, float *lower, float reach) {
+    int64_t near = 0;
+    if (run->filter)
+        return run->filter->drift(lower, run->drift, run->tile_count, (float)down, reach);
     for (int64_t g = 0; g < run->tile_count; g++) {
         lower[g] = (lower[g] - run->drift[g]) * (float)down;
-        least = MG_MIN(least, lower[g]);
+        near += lower[g] <= reach;
     }
-    return least;
+    return near;
 }
 
 /* Looks at tile `home` and at those that the bounds leave. */
@@ -143,7 +144,7 @@ static int32_t label_looking(const mg_kmeans_run *run, const double *x, int64_t 
 
 /* ---- Rows of a chunk ------------------------------------------------------------------------- */
 
-enum { CHUNK = 256 };
+enum { CHUNK = 1024 };
 
 /* A state: moved, inertia, second, rows sifted, those of them with a choice left; weights of the
  * clusters; their sums. */
@@ -162,13 +163,10 @@ static float *lower_of(const mg_kmeans_run *run, int64_t i) {
 }
 
 /* Whether a product with all centres is less work than looking at the groups that are left. In
- * vector operations a row: a look takes two a column and about 40 more, the product half of one a
- * column and strip, and about 5. */
-static bool product_pays(const mg_kmeans_run *run, const float *lower, float upper) {
-    int64_t left = 1;
-    for (int64_t g = 0; g < run->tile_count; g++)
-        left += lower[g] <= upper;
-    return left * (4 * run->n + 80) > run->sets * run->strips * (run->n + 10);
+ * vector operations a row: a look takes two a column and about 40 more, the product one for 16
+ * centres and column, and about 5 for them. */
+static bool product_pays(const mg_kmeans_run *run, int64_t left) {
+    return (left + 1) * (4 * run->n + 80) > run->tile_count * run->members * (run->n + 10) / 16;
 }
 
 /* Labels row i, or has it wait for the filter. */
@@ -184,10 +182,10 @@ static void label_row(chunk *c, int64_t i) {
         return;
     }
     *label = run->labels[i];
-    const float least = move_bounds(run, lower);
     *upper = (*upper + run->drift[run->tile_count + *label]) * (float)up;
-    if (*upper < least) return;
-    if (run->sift && product_pays(run, lower, *upper))
+    const int64_t left = move_bounds(run, lower, *upper);
+    if (left == 0) return;
+    if (run->sift && product_pays(run, left))
         c->rows[c->waiting++] = i;
     else
         *label = label_looking(run, mg_kmeans_row(run, i, c->worker), run->lane[*label] / MG_TILE,
@@ -197,20 +195,22 @@ static void label_row(chunk *c, int64_t i) {
 /* Labels the rows that wait. */
 static void label_waiting(chunk *c, double *sums) {
     const mg_kmeans_run *run = c->run;
+    mg_kmeans_tile tile;
+    int32_t centre[MG_FILTER_MOST_ROWS];
     if (c->waiting == 0) return;
-    mg_kmeans_tile tile = mg_kmeans_tile_of(run, c->worker);
-    for (int64_t at = 0; at < c->waiting; at += run->filter->rows) {
-        const int64_t count = MG_MIN(run->filter->rows, c->waiting - at);
-        mg_kmeans_cross(run, c->rows + at, count, &tile);
-        for (int64_t r = 0; r < count; r++) {
-            const int64_t i = c->rows[at + r];
-            float *lower = lower_of(run, i);
-            const mg_kmeans_sifted found = mg_kmeans_sift(run, &tile, r, i, lower, &run->upper[i]);
-            c->labels[i - c->first] = found.centre;
-            if (found.centre >= 0) continue;
+    mg_kmeans_tile_init(run, c->worker, &tile);
+    for (int64_t at = 0; at < c->waiting; at += tile.count) {
+        mg_kmeans_tile_load(run, c->rows + at, c->waiting - at, &tile);
+        mg_kmeans_cross(run, &tile);
+        mg_kmeans_sift(run, &tile, centre);
+        for (int64_t r = 0; r < tile.count; r++) {
+            const int64_t i = tile.rows[r];
+            c->labels[i - c->first] = centre[r];
+            if (centre[r] >= 0) continue;
             sums[TIED]++;
-            c->labels[i - c->first] = label_looking(run, mg_kmeans_row(run, i, c->worker),
-                                                    found.group, lower, &run->upper[i]);
+            c->labels[i - c->first] = label_looking(
+                run, mg_kmeans_row(run, i, c->worker),
+                (int64_t)tile.found.place[r] / MG_FILTER_MEMBERS, lower_of(run, i), &run->upper[i]);
         }
     }
     sums[SIFTED] += (double)c->waiting;
@@ -225,18 +225,23 @@ static void label_chunk(chunk *c, double *sums) {
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
 /* The nearest two of row r of a tile: as look_everywhere, but for groups that are certainly
- * farther. */
-static nearest look_sifted(const mg_kmeans_run *run, mg_kmeans_tile *tile, int64_t r, int64_t i,
+ * farther; first those with the least bounds. */
+static nearest look_sifted(const mg_kmeans_run *run, mg_kmeans_tile *tile, int64_t r,
                            const double *x) {
-    const int64_t first = mg_kmeans_sift_bounds(run, tile, r, i, tile->bounds);
+    const int64_t first = (int64_t)tile->found.place[r] / MG_FILTER_MEMBERS;
+    float *bounds = tile->bounds + r * run->tile_count;
     const tile_view home = look(run, x, first);
     nearest best = {home.least, home.next, home.centre};
-    for (int64_t g = 0; g < run->tile_count; g++) {
-        if (g == first || (double)tile->bounds[g] > sqrt(best.second)) continue;
+    bounds[first] = INFINITY;
+    for (;;) {
+        int64_t g = 0;
+        for (int64_t other = 1; other < run->tile_count; other++)
+            g = bounds[other] < bounds[g] ? other : g;
+        if (bounds[g] == INFINITY || (double)bounds[g] > sqrt(best.second)) return best;
         const tile_view view = look(run, x, g);
         take(&best, &view);
+        bounds[g] = INFINITY;
     }
-    return best;
 }
 
 static void add_measured(const mg_kmeans_run *run, chunk *c, int64_t i, nearest best,
@@ -255,15 +260,17 @@ static void measure_chunk(chunk *c, double *sums) {
             add_measured(run, c, i, look_everywhere(run, mg_kmeans_row(run, i, c->worker)), sums);
         return;
     }
-    mg_kmeans_tile tile = mg_kmeans_tile_of(run, c->worker);
-    for (int64_t at = 0; at < c->count; at += run->filter->rows) {
-        const int64_t count = MG_MIN(run->filter->rows, c->count - at);
-        for (int64_t r = 0; r < count; r++)
-            c->rows[r] = c->first + at + r;
-        mg_kmeans_cross(run, c->rows, count, &tile);
-        for (int64_t r = 0; r < count; r++) {
-            const double *x = mg_kmeans_row(run, c->rows[r], c->worker);
-            add_measured(run, c, c->rows[r], look_sifted(run, &tile, r, c->rows[r], x), sums);
+    mg_kmeans_tile tile;
+    mg_kmeans_tile_init(run, c->worker, &tile);
+    for (int64_t i = 0; i < c->count; i++)
+        c->rows[i] = c->first + i;
+    for (int64_t at = 0; at < c->count; at += tile.count) {
+        mg_kmeans_tile_load(run, c->rows + at, c->count - at, &tile);
+        mg_kmeans_cross(run, &tile);
+        mg_kmeans_sift_bounds(run, &tile);
+        for (int64_t r = 0; r < tile.count; r++) {
+            const double *x = mg_kmeans_row(run, tile.rows[r], c->worker);
+            add_measured(run, c, tile.rows[r], look_sifted(run, &tile, r, x), sums);
         }
     }
 }
@@ -321,7 +328,12 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
     const int64_t end = block->first + block->count;
     for (int64_t i = block->first; i < end; i += CHUNK) {
         if (mg_cancelled(p->run->task->context)) return MARGIN_ERROR_CANCELLED;
-        chunk c = {p->run, i, MG_MIN(end - i, (int64_t)CHUNK), 0, block->worker, {0}, {0}};
+        chunk c;
+        c.run = p->run;
+        c.first = i;
+        c.count = MG_MIN(end - i, (int64_t)CHUNK);
+        c.waiting = 0;
+        c.worker = block->worker;
         if (p->measure)
             measure_chunk(&c, state);
         else

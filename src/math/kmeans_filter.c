@@ -9,6 +9,7 @@
 
 enum {
     LEAST_CENTRES = 32,
+    MOST_CENTRES = 1 << 20, /* places are numbers in f32 */
     LEAST_COLUMNS = 4,
     MOST_COLUMNS = 1 << 16, /* the slack is proven while columns 2^-24 is small */
     MOST_EXPONENT = 50,     /* so that squares are within f32 and far from its denormal numbers */
@@ -42,16 +43,19 @@ static bool choose_frame(mg_kmeans_run *run, double *origin) {
 
 static margin_status point_block(const mg_block *block, void *argument) {
     const mg_kmeans_run *run = argument;
-    for (int64_t i = block->first; i < block->first + block->count; i++)
-        run->squares[i] = mg_filter_point(&run->frame, mg_kmeans_row(run, i, block->worker),
-                                          run->points + i * run->n);
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        float *point = run->points + i * run->depth;
+        run->squares[i] = mg_filter_point(&run->frame, mg_kmeans_row(run, i, block->worker), point);
+        for (int64_t j = run->n; j < run->depth; j++)
+            point[j] = 0;
+    }
     return MARGIN_OK;
 }
 
 /* Whether there are enough centres for the filter. */
 bool mg_kmeans_filters(const mg_kmeans_task *task) {
     return task->k >= LEAST_CENTRES && task->x->columns >= LEAST_COLUMNS &&
-           task->x->columns <= MOST_COLUMNS;
+           task->k <= MOST_CENTRES && task->x->columns <= MOST_COLUMNS;
 }
 
 static margin_status no_room(const mg_kmeans_run *run) {
@@ -66,11 +70,11 @@ margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena) {
     double *origin = mg_arena_new(arena, n, sizeof *origin);
     if (!origin) return no_room(run);
     if (!choose_frame(run, origin)) return MARGIN_OK;
-    run->sets = groups / MG_FILTER_GROUPS;
-    run->strips = (task->k + groups - 1) / groups;
-    const int64_t lanes = groups * run->strips;
-    run->sift_size = MG_FILTER_MOST_ROWS * (n + lanes + 2 * groups) + groups;
-    run->points = mg_arena_new(arena, task->count * n, sizeof *run->points);
+    run->depth = (n + 3) / 4 * 4;
+    run->members = (task->k + groups - 1) / groups;
+    const int64_t lanes = groups * run->members;
+    run->sift_size = MG_FILTER_MOST_ROWS * (run->depth + 3 * groups);
+    run->points = mg_arena_new(arena, task->count * run->depth, sizeof *run->points);
     run->squares = mg_arena_new(arena, task->count, sizeof *run->squares);
     run->strip = mg_arena_new(arena, lanes * n, sizeof *run->strip);
     run->strip_start = mg_arena_new(arena, lanes, sizeof *run->strip_start);
@@ -89,106 +93,95 @@ margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena) {
 
 void mg_kmeans_filter_pack(mg_kmeans_run *run) {
     if (run->sift)
-        run->sift =
-            mg_filter_pack(&run->frame, run->centres, run->order, MG_TILE, run->sets, run->strips,
-                           run->strip, run->strip_start, run->strip_share, run->sift_memory);
+        run->sift = mg_filter_pack(&run->frame, run->centres, run->order, MG_TILE, run->tile_count,
+                                   run->members, run->strip, run->strip_start, run->strip_share,
+                                   run->sift_memory);
 }
 
 /* ---- Tiles of rows --------------------------------------------------------------------------- */
 
-mg_kmeans_tile mg_kmeans_tile_of(const mg_kmeans_run *run, int worker) {
-    const int64_t n = run->n, groups = run->tile_count, rows = MG_FILTER_MOST_ROWS;
-    mg_kmeans_tile tile = {.rows = run->sift_memory + worker * run->sift_size};
-    tile.values = tile.rows + rows * n;
-    tile.least = tile.values + rows * groups * run->strips;
-    tile.next = tile.least + rows * groups;
-    tile.bounds = tile.next + rows * groups;
-    return tile;
+void mg_kmeans_tile_init(const mg_kmeans_run *run, int worker, mg_kmeans_tile *tile) {
+    const int64_t rows = MG_FILTER_MOST_ROWS;
+    tile->columns = run->sift_memory + worker * run->sift_size;
+    tile->found.least = tile->columns + rows * run->depth;
+    tile->found.next = tile->found.least + rows * run->tile_count;
+    tile->bounds = tile->found.next + rows * run->tile_count;
 }
 
-const float *mg_kmeans_tile_rows(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
-                                 mg_kmeans_tile *tile) {
-    const int64_t n = run->n, all = run->filter->rows;
-    if (count == all && rows[count - 1] - rows[0] == count - 1) return run->points + rows[0] * n;
+static const float *point_of(const mg_kmeans_run *run, int64_t i) {
+    return run->points + i * run->depth;
+}
+
+void mg_kmeans_tile_load(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
+                         mg_kmeans_tile *tile) {
+    const int64_t all = run->filter->rows, line = 16;
+    const float *at[MG_FILTER_MOST_ROWS];
+    tile->rows = rows;
+    tile->count = MG_MIN(count, all);
     for (int64_t r = 0; r < all; r++)
-        memcpy(tile->rows + r * n, run->points + rows[MG_MIN(r, count - 1)] * n,
-               (size_t)n * sizeof *tile->rows);
-    return tile->rows;
+        at[r] = point_of(run, rows[MG_MIN(r, tile->count - 1)]);
+    run->filter->load(at, run->depth, tile->columns);
+    /* the rows of the next tile are on their way while this one is worked on */
+    for (int64_t r = all; r < MG_MIN(count, 2 * all); r++)
+        for (int64_t j = 0; j < run->depth; j += line)
+            __builtin_prefetch(point_of(run, rows[r]) + j, 0, 2);
 }
 
-void mg_kmeans_cross(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
-                     mg_kmeans_tile *tile) {
-    run->filter->cross(mg_kmeans_tile_rows(run, rows, count, tile), run->n, run->strip,
-                       run->strip_start, run->sets, run->strips, tile->values, tile->least,
-                       tile->next);
+void mg_kmeans_cross(const mg_kmeans_run *run, mg_kmeans_tile *tile) {
+    run->filter->nearest(tile->columns, run->n, run->strip, run->strip_start, run->tile_count,
+                         run->members, &tile->found);
 }
 
-/* The group of the least value, and the least value of another one: no branches to guess. */
-static int64_t least_group(const float *least, int64_t groups, float *other) {
-    float first = least[0], second = FLT_MAX;
-    int32_t best = 0;
-    for (int32_t g = 1; g < (int32_t)groups; g++) {
-        const float v = least[g], larger = v < first ? first : v;
-        best = v < first ? g : best;
-        first = v < first ? v : first;
-        second = larger < second ? larger : second;
+/* |a|^2 - e_a; where f32 does not reach the row that makes every bound 0. */
+static float shift_of(const mg_kmeans_run *run, float square) {
+    return square < INFINITY ? square - mg_filter_slack(&run->frame, square) : -INFINITY;
+}
+
+void mg_kmeans_sift_bounds(const mg_kmeans_run *run, mg_kmeans_tile *tile) {
+    const int64_t all = run->filter->rows;
+    float shift[MG_FILTER_MOST_ROWS], home[MG_FILTER_MOST_ROWS], *bound[MG_FILTER_MOST_ROWS];
+    for (int64_t r = 0; r < all; r++) {
+        shift[r] = shift_of(run, run->squares[tile->rows[MG_MIN(r, tile->count - 1)]]);
+        home[r] = -1;
+        bound[r] = tile->bounds + r * run->tile_count;
     }
-    *other = second;
-    return best;
+    run->filter->bounds(&tile->found, run->tile_count, home, shift,
+                        (float)(1 / run->frame.scale) * down, bound);
 }
 
-/* Lower bounds to all groups; false if the row is too far for f32. */
-static bool bound_groups(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
-                         int64_t row, float *lower) {
-    const int64_t groups = run->tile_count;
-    const float square = run->squares[row], back = (float)(1 / run->frame.scale);
-    if (square < INFINITY)
-        run->filter->bound(tile->least + r * groups, groups,
-                           square - mg_filter_slack(&run->frame, square), back * down, lower);
-    else
-        memset(lower, 0, (size_t)groups * sizeof *lower);
-    return square < INFINITY;
-}
-
-int64_t mg_kmeans_sift_bounds(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
-                              int64_t row, float *lower) {
-    float other;
-    (void)bound_groups(run, tile, r, row, lower);
-    return least_group(tile->least + r * run->tile_count, run->tile_count, &other);
-}
-
-/* The member of a group with the least value, its number among all strips. */
-static int64_t least_strip(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
-                           int64_t group, float least) {
-    const int64_t first = group / MG_FILTER_GROUPS * run->strips;
-    const float *values = tile->values + r * run->sets * run->strips * MG_FILTER_GROUPS +
-                          first * MG_FILTER_GROUPS + group % MG_FILTER_GROUPS;
-    int32_t strip = 0;
-    for (int32_t t = 1; t < (int32_t)run->strips; t++)
-        strip = values[t * MG_FILTER_GROUPS] == least ? t : strip;
-    return first + strip;
-}
-
-mg_kmeans_sifted mg_kmeans_sift(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
-                                int64_t row, float *lower, float *upper) {
-    const int64_t groups = run->tile_count;
-    const float *least = tile->least + r * groups, *next = tile->next + r * groups;
-    const float square = run->squares[row], back = (float)(1 / run->frame.scale);
+/* The nearest centre of row r of the tile, if its value is below the others' by more than what
+ * rounding can do. */
+static int32_t settle(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r, float square,
+                      float *upper) {
+    const float first = tile->found.first[r], second = tile->found.second[r];
+    const int64_t place = (int64_t)tile->found.place[r];
+    const float back = (float)(1 / run->frame.scale);
     const float slack = mg_filter_slack(&run->frame, square);
-    float other;
-    const int64_t g = least_group(least, groups, &other), lane = g % MG_FILTER_GROUPS;
-    mg_kmeans_sifted found = {-1, g};
-    if (!bound_groups(run, tile, r, row, lower)) return found;
-    const int64_t strip = least_strip(run, tile, r, g, least[g]);
-    const float share = run->strip_share[strip * MG_FILTER_GROUPS + lane];
+    const float share =
+        run->strip_share[place / MG_FILTER_MEMBERS * run->members + place % MG_FILTER_MEMBERS];
     /* at most this is |b|^2 - 2 a.b of the best, and at least `rest` that of others */
-    const float most = least[g] + (2 * share + slack) + fabsf(least[g]) * 0x1p-20F;
-    const float rest = MG_MIN(other, next[g]) - slack;
-    if (!(most + fabsf(most) * 0x1p-20F < rest - fabsf(rest) * 0x1p-20F)) return found;
-    found.centre = run->order[g * MG_TILE + strip % run->strips];
-    run->filter->bound(next + g - lane, MG_FILTER_GROUPS, square - slack, back * down,
-                       tile->bounds);
-    lower[g] = tile->bounds[lane];
+    const float most = first + (2 * share + slack) + fabsf(first) * 0x1p-20F;
+    const float rest = second - slack;
+    if (!(square < INFINITY)) return -1;
+    if (!(most + fabsf(most) * 0x1p-20F < rest - fabsf(rest) * 0x1p-20F)) return -1;
     *upper = sqrtf(MG_MAX(most + square, 0.0F) + square * 0x1p-20F) * back * up + FLT_MIN;
-    return found;
+    return run->order[place];
+}
+
+void mg_kmeans_sift(const mg_kmeans_run *run, mg_kmeans_tile *tile, int32_t *centre) {
+    const int64_t all = run->filter->rows, groups = run->tile_count;
+    float shift[MG_FILTER_MOST_ROWS], home[MG_FILTER_MOST_ROWS], *lower[MG_FILTER_MOST_ROWS];
+    for (int64_t r = 0; r < all; r++) {
+        shift[r] = home[r] = -1;
+        lower[r] = tile->bounds;
+        if (r >= tile->count) continue;
+        const int64_t i = tile->rows[r];
+        const float square = run->squares[i];
+        centre[r] = settle(run, tile, r, square, &run->upper[i]);
+        if (centre[r] >= 0) home[r] = (float)((int64_t)tile->found.place[r] / MG_FILTER_MEMBERS);
+        shift[r] = shift_of(run, square);
+        lower[r] = run->lower + i * groups;
+    }
+    run->filter->bounds(&tile->found, groups, home, shift, (float)(1 / run->frame.scale) * down,
+                        lower);
 }

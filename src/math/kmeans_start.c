@@ -11,6 +11,7 @@
 /* A quarter of the squared distance of two centres, a little less for what rounding does: a row
  * nearer to its own cannot be nearer to the other. */
 static const double quarter = 0.25 * (1 - 1e-9);
+enum { CHUNK = 1024 };
 
 typedef struct draws {
     mg_kmeans_run *run;
@@ -26,7 +27,9 @@ typedef struct draws {
     int64_t winner;
     bool plus;
     bool sift; /* the filter holds the candidates */
-    float *strip, start[MG_FILTER_GROUPS], share[MG_FILTER_GROUPS];
+    float *strip, start[MG_FILTER_MEMBERS], share[MG_FILTER_MEMBERS];
+    float most_share;
+    uint8_t *may; /* of a row: bit l is set where candidate l may be nearer than `near` */
 } draws;
 
 static double weight_of(const mg_kmeans_run *run, int64_t i) {
@@ -71,11 +74,12 @@ static void prepare_candidates(draws *d) {
                (size_t)n * sizeof(double));
     mg_tile_pack(d->candidates, NULL, d->count, n, d->tile);
     if (run->filter && d->count > 1) {
-        int32_t order[MG_FILTER_GROUPS];
-        for (int32_t l = 0; l < MG_FILTER_GROUPS; l++)
-            order[l] = l < d->count ? l : -1;
-        d->sift = mg_filter_pack(&run->frame, d->candidates, order, 1, 1, 1, d->strip, d->start,
-                                 d->share, run->sift_memory);
+        const int32_t order[MG_TILE] = {0, 1, 2, 3, 4, 5, 6, 7};
+        d->sift = mg_filter_pack(&run->frame, d->candidates, order, MG_TILE, 1, d->count, d->strip,
+                                 d->start, d->share, run->sift_memory);
+        d->most_share = 0;
+        for (int64_t l = 0; l < d->count && d->sift; l++)
+            d->most_share = MG_MAX(d->most_share, d->share[l]);
     }
     for (int64_t c = 0; c < d->chosen; c++) {
         double squares[MG_TILE], least = (double)INFINITY;
@@ -86,75 +90,82 @@ static void prepare_candidates(draws *d) {
     }
 }
 
-/* At most the squared distance, single precision. */
-static float at_most(double square) {
-    return (float)MG_MIN(square * (1 - 1e-6), (double)FLT_MAX);
-}
-
+/* Exactly what candidates gain from a row. */
 static void gain_of_row(const draws *d, int64_t i, int worker, double *gains) {
     const mg_kmeans_run *run = d->run;
     const double near = run->near[i], weight = weight_of(run, i);
-    float *kept = run->lower + i * MG_TILE;
     double squares[MG_TILE];
+    int may = 0;
     run->distances(mg_kmeans_row(run, i, worker), d->tile, run->n, squares);
     for (int64_t l = 0; l < d->count; l++) {
-        kept[l] = at_most(squares[l]);
-        if (squares[l] < near) gains[l] += weight * (near - squares[l]);
+        if (!(squares[l] < near)) continue;
+        may |= 1 << l;
+        gains[l] += weight * (near - squares[l]);
+    }
+    d->may[i] = (uint8_t)may;
+}
+
+/* Row i as row r of a tile. True: f32 does not tell its gains to a hundredth, they are left out. */
+static bool ask(const draws *d, int64_t i, int64_t r, mg_filter_draw *tile) {
+    const mg_kmeans_run *run = d->run;
+    const float square = run->squares[i], slack = mg_filter_slack(&run->frame, square);
+    const double scale = run->frame.scale, weight = weight_of(run, i);
+    const double near = MG_MIN(run->near[i] * scale * scale * (1 + 1e-6), (double)FLT_MAX);
+    const bool rough =
+        !(100 * (double)(slack + 2 * d->most_share) < near) || !(weight > 1e-15 && weight < 1e15);
+    tile->square[r] = square;
+    tile->shift[r] = square < INFINITY ? square - slack : -INFINITY;
+    tile->near[r] = (float)near * (1 + 0x1p-20F);
+    tile->weight[r] = rough ? 0 : (float)weight;
+    return rough;
+}
+
+/* What candidates gain from rows, nearly; and which rows they may take. */
+static void gain_of_rows(const draws *d, mg_kmeans_tile *tile, int worker, double *gains) {
+    const mg_kmeans_run *run = d->run;
+    const double back = 1 / run->frame.scale;
+    mg_filter_draw asked;
+    bool rough[MG_FILTER_MOST_ROWS];
+    memset(&asked, 0, sizeof asked);
+    for (int64_t r = 0; r < tile->count; r++)
+        rough[r] = ask(d, tile->rows[r], r, &asked);
+    run->filter->draw(tile->columns, run->n, d->strip, d->start, d->count, &asked);
+    for (int64_t l = 0; l < d->count; l++)
+        gains[l] += (double)asked.gain[l] * back * back;
+    for (int64_t r = 0; r < tile->count; r++) {
+        const int64_t i = tile->rows[r];
+        d->may[i] = (uint8_t)asked.may[r];
+        if (rough[r] && d->may[i]) gain_of_row(d, i, worker, gains);
     }
 }
 
-/* Keeps what is certain of the row's distances; whether a candidate may be nearer than `near`. */
-static bool may_gain(const draws *d, int64_t i, const float *values) {
+/* What each candidate would gain from the rows [first, first + count). */
+static void gain_of_chunk(const draws *d, int64_t first, int64_t count, int worker, double *gains) {
     const mg_kmeans_run *run = d->run;
-    const float square = run->squares[i], back = (float)(1 / run->frame.scale);
-    const float shift = square - mg_filter_slack(&run->frame, square);
-    float *kept = run->lower + i * MG_TILE, lower[MG_TILE], least = FLT_MAX;
-    if (!(square < INFINITY)) return true;
-    for (int64_t l = 0; l < MG_TILE; l++) {
-        const float bound = (values[l] + shift) * (back * back * (1 - 1e-6F));
-        lower[l] = bound > 0 ? bound : 0;
+    int64_t rows[CHUNK], waiting = 0;
+    mg_kmeans_tile tile;
+    for (int64_t i = first; i < first + count; i++) {
+        d->may[i] = 0;
+        if (d->reach[run->labels[i]] >= run->near[i]) continue;
+        if (d->sift)
+            rows[waiting++] = i;
+        else
+            gain_of_row(d, i, worker, gains);
     }
-    memcpy(kept, lower, sizeof lower);
-    for (int64_t l = 0; l < MG_TILE / 2; l++)
-        lower[l] = MG_MIN(lower[l], lower[l + MG_TILE / 2]);
-    for (int64_t l = 0; l < MG_TILE / 2; l++)
-        least = MG_MIN(least, lower[l]);
-    return !((double)least >= run->near[i]);
+    if (waiting > 0) mg_kmeans_tile_init(run, worker, &tile);
+    for (int64_t at = 0; at < waiting; at += tile.count) {
+        mg_kmeans_tile_load(run, rows + at, waiting - at, &tile);
+        gain_of_rows(d, &tile, worker, gains);
+    }
 }
 
-/* The same as gain_of_row for each, but for rows that nothing is gained from. */
-static void gain_of_rows(const draws *d, const int64_t *rows, int64_t count, int worker,
-                         double *gains) {
-    const mg_kmeans_run *run = d->run;
-    mg_kmeans_tile tile = mg_kmeans_tile_of(run, worker);
-    run->filter->cross(mg_kmeans_tile_rows(run, rows, count, &tile), run->n, d->strip, d->start, 1,
-                       1, tile.values, tile.least, tile.next);
-    for (int64_t r = 0; r < count; r++)
-        if (may_gain(d, rows[r], tile.values + r * MG_FILTER_GROUPS))
-            gain_of_row(d, rows[r], worker, gains);
-}
-
-/* What each candidate would gain; `lower` keeps the distances, so that few rows are read again. */
 static margin_status gain_block(const mg_block *block, void *argument) {
     const draws *d = argument;
-    const mg_kmeans_run *run = d->run;
+    const int64_t end = block->first + block->count;
     double *gains = d->gains + block->index * MG_TILE;
-    int64_t rows[MG_FILTER_MOST_ROWS], waiting = 0;
     memset(gains, 0, MG_TILE * sizeof *gains);
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
-        if (d->reach[run->labels[i]] >= run->near[i]) {
-            for (int64_t l = 0; l < d->count; l++)
-                run->lower[i * MG_TILE + l] = INFINITY;
-        } else if (!d->sift) {
-            gain_of_row(d, i, block->worker, gains);
-        } else {
-            rows[waiting++] = i;
-            if (waiting < run->filter->rows) continue;
-            gain_of_rows(d, rows, waiting, block->worker, gains);
-            waiting = 0;
-        }
-    }
-    if (waiting > 0) gain_of_rows(d, rows, waiting, block->worker, gains);
+    for (int64_t i = block->first; i < end; i += CHUNK)
+        gain_of_chunk(d, i, MG_MIN(end - i, (int64_t)CHUNK), block->worker, gains);
     return MARGIN_OK;
 }
 
@@ -162,7 +173,7 @@ static margin_status gain_block(const mg_block *block, void *argument) {
 static void settle_plus(const draws *d, int64_t i, int worker) {
     mg_kmeans_run *run = d->run;
     double squares[MG_TILE];
-    if (d->count > 1 && (double)run->lower[i * MG_TILE + d->winner] >= run->near[i]) return;
+    if (d->count > 1 && !(d->may[i] >> d->winner & 1)) return;
     run->distances(mg_kmeans_row(run, i, worker), d->tile, run->n, squares);
     if (d->chosen > 0 && !(squares[d->winner] < run->near[i])) return;
     run->near[i] = squares[d->winner];
@@ -254,7 +265,8 @@ static margin_status start_draws(draws *d) {
     MG_NEW(heap, d->candidates, MG_TILE * run->n, purpose, task->error);
     MG_NEW(heap, d->tile, MG_TILE * run->n, purpose, task->error);
     MG_NEW(heap, d->reach, task->k, purpose, task->error);
-    if (run->filter) MG_NEW(heap, d->strip, MG_FILTER_GROUPS * run->n, purpose, task->error);
+    if (run->filter) MG_NEW(heap, d->strip, MG_FILTER_MEMBERS * run->n, purpose, task->error);
+    MG_NEW(heap, d->may, task->count, purpose, task->error);
     memset(d->block_sums, 0, (size_t)d->block_count * sizeof *d->block_sums);
     for (int64_t i = 0; i < task->count; i++) {
         run->near[i] = 1;
@@ -278,6 +290,7 @@ margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round) {
         MG_GO(choose_next(&d));
     status = MARGIN_OK;
 done:
+    mg_free(heap, d.may);
     mg_free(heap, d.strip);
     mg_free(heap, d.reach);
     mg_free(heap, d.tile);
