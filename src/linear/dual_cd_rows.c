@@ -3,45 +3,9 @@
 
 enum { FETCHED_BYTES = 128 }; /* of the beginning of a row: the processor follows by itself */
 
-#define REAL    double
-#define NAME(x) x##_dense_f64
-#include "linear/dual_cd_rows_tmpl.h"
-#undef REAL
-#undef NAME
-
-#define REAL    float
-#define NAME(x) x##_dense_f32
-#include "linear/dual_cd_rows_tmpl.h"
-#undef REAL
-#undef NAME
-
-#define REAL    double
-#define INDEX   int32_t
-#define NAME(x) x##_csr_f64_i32
-#include "linear/dual_cd_rows_tmpl.h"
-#undef INDEX
-#undef NAME
-
-#define INDEX   int64_t
-#define NAME(x) x##_csr_f64_i64
-#include "linear/dual_cd_rows_tmpl.h"
-#undef REAL
-#undef INDEX
-#undef NAME
-
-#define REAL    float
-#define INDEX   int32_t
-#define NAME(x) x##_csr_f32_i32
-#include "linear/dual_cd_rows_tmpl.h"
-#undef INDEX
-#undef NAME
-
-#define INDEX   int64_t
-#define NAME(x) x##_csr_f32_i64
-#include "linear/dual_cd_rows_tmpl.h"
-#undef REAL
-#undef INDEX
-#undef NAME
+#define ROWS_DENSE "linear/dual_cd_rows_tmpl.h"
+#define ROWS_CSR   "linear/dual_cd_rows_tmpl.h"
+#include "math/row_layouts_tmpl.h"
 
 #define TABLE(suffix)                                                                              \
     { add_scaled_##suffix, square_##suffix, prefetch_##suffix }

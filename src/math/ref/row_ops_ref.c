@@ -8,48 +8,15 @@ MG_INLINE int64_t mg_csr_start(const margin_matrix *x, int64_t row) {
     return ((const int32_t *)x->row_starts)[row];
 }
 
-#define REAL    double
-#define NAME(x) x##_dense_f64
-#include "math/ref/row_ops_dense_ref_tmpl.h"
-#undef REAL
-#undef NAME
-
-#define REAL    float
-#define NAME(x) x##_dense_f32
-#include "math/ref/row_ops_dense_ref_tmpl.h"
-#undef REAL
-#undef NAME
-
-#define REAL    double
-#define INDEX   int32_t
-#define NAME(x) x##_csr_f64_i32
-#include "math/ref/row_ops_csr_ref_tmpl.h"
-#undef INDEX
-#undef NAME
-
-#define INDEX   int64_t
-#define NAME(x) x##_csr_f64_i64
-#include "math/ref/row_ops_csr_ref_tmpl.h"
-#undef REAL
-#undef INDEX
-#undef NAME
-
-#define REAL    float
-#define INDEX   int32_t
-#define NAME(x) x##_csr_f32_i32
-#include "math/ref/row_ops_csr_ref_tmpl.h"
-#undef INDEX
-#undef NAME
-
-#define INDEX   int64_t
-#define NAME(x) x##_csr_f32_i64
-#include "math/ref/row_ops_csr_ref_tmpl.h"
-#undef REAL
-#undef INDEX
-#undef NAME
+#define ROWS_DENSE "math/ref/row_ops_dense_ref_tmpl.h"
+#define ROWS_CSR   "math/ref/row_ops_csr_ref_tmpl.h"
+#include "math/row_layouts_tmpl.h"
 
 #define TABLE(suffix, text)                                                                        \
-    { dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix, NULL, 0, text }
+    {                                                                                              \
+        dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix, NULL,   \
+            0, text                                                                                \
+    }
 
 const mg_row_ops mg_row_ops_ref[MG_ROW_LAYOUTS] = {
     [MG_ROWS_DENSE_F64] = TABLE(dense_f64, "dense f64 ref"),
