@@ -2,9 +2,9 @@
  * function. */
 #include "linear/classes_certificate.h"
 #include "linear/classes_smooth.h"
+#include "linear/smooth_words.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Steps without progress after which only rounding is left; and in f32, where there is another way.
@@ -128,36 +128,14 @@ static margin_status recedes(mg_classes_state *s, bool *yes) {
 
 static void explain(mg_classes_state *s, margin_status ended, bool recession) {
     mg_classes_solution *out = s->solution;
-    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(s->job->tolerance);
-    const size_t room = sizeof out->why;
-    if (s->separated)
-        snprintf(out->why, room,
-                 "without a penalty there is no optimum: these weights have every row on its side, "
-                 "and the loss falls towards 0 for ever as they grow; give C a finite value");
-    else if (recession)
-        snprintf(out->why, room,
-                 "without a penalty there is no optimum: in one direction of the weights no row "
-                 "gets worse and some get better for ever (two classes touch, but do not overlap "
-                 "there); give C a finite value");
-    else if (out->gap <= s->job->tolerance)
-        snprintf(out->why, room, "the gap is proven");
-    else if (ended == MARGIN_STOPPED_ITERATIONS)
-        snprintf(out->why, room,
-                 "the limit of %lld steps is reached at a gap of %s; raise max_iter",
-                 (long long)out->iterations, gap.text);
-    else if (ended == MARGIN_STOPPED_TIME)
-        snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld steps",
-                 gap.text, (long long)out->iterations);
-    else if (is_unpenalised(s) && !mg_classes_newton_can(s->o))
-        snprintf(out->why, room,
-                 "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
-                 "<= %d: give C a finite value",
-                 MG_CLASSES_NEWTON_SIZE);
-    else
-        snprintf(out->why, room,
-                 "rounding ends progress at a gap of %s, above tol=%s: ask for less, give C a "
-                 "smaller value, or bring the columns to one scale (standardize | ...)",
-                 gap.text, tolerance.text);
+    const mg_smooth_words words = {.ended = ended,
+                                   .separated = s->separated,
+                                   .recession = recession,
+                                   .gap = out->gap,
+                                   .tolerance = s->job->tolerance,
+                                   .steps = out->iterations,
+                                   .limited = is_unpenalised(s) && !mg_classes_newton_can(s->o)};
+    mg_smooth_explain(&words, out->why, sizeof out->why);
 }
 
 margin_status mg_classes_end(mg_classes_state *s, margin_status ended) {

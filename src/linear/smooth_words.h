@@ -1,0 +1,21 @@
+/* Why a smooth minimisation ended, in one sentence: of one function (smooth_proof.c) or of several
+ * (classes_end.c). */
+#ifndef MG_SMOOTH_WORDS_H
+#define MG_SMOOTH_WORDS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+typedef struct mg_smooth_words {
+    margin_status ended; /* why the steps ended */
+    bool separated;      /* without a penalty, and every row is on its side */
+    bool recession;      /* without a penalty, the loss falls for ever in some direction */
+    bool limited;        /* several classes without a penalty: too many for the proof's matrix */
+    double gap, tolerance;
+    int64_t steps;
+} mg_smooth_words;
+
+void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room);
+
+#endif
