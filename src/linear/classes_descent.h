@@ -8,6 +8,7 @@
 #include "linear/classes_certificate.h"
 #include "linear/classes_smooth.h"
 #include "linear/descent.h"
+#include "linear/step_row.h"
 
 #define MG_SOFTMAX_BEND 0.5
 
@@ -55,11 +56,9 @@ typedef struct mg_classes_stroll {
     int64_t batch, step;
     int64_t *order; /* samples */
     double *slopes; /* batch x classes: of the scores, divided by the rows of the batch */
-    double *row;    /* columns: dense rows of A, or the values of a sparse one */
+    mg_step_row row;
     /* sparse rows: w_k = factor u_k + along_k shift; u is d->w during a pass */
-    bool sparse;
-    int64_t stored, *at;
-    double factor, shift_square;
+    double factor;
     double *along, *shift_u; /* classes; shift . u_k */
     int64_t until_poll;      /* multiplications */
 } mg_classes_stroll;

@@ -2,7 +2,6 @@
 #include "linear/classes_descent.h"
 
 #include "base/random.h"
-#include "linear/sparse_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,58 +12,29 @@ enum { POLL = 1 << 22 }; /* multiplications */
 
 static margin_status poll(mg_classes_stroll *m) {
     const mg_classes_descent *d = m->d;
-    m->until_poll -= (d->classes + 1) * (m->sparse ? m->stored + 1 : d->columns) + d->classes;
+    m->until_poll -=
+        (d->classes + 1) * (m->row.sparse ? m->row.stored + 1 : d->columns) + d->classes;
     if (m->until_poll > 0) return MARGIN_OK;
     m->until_poll = POLL;
     return mg_cancelled(d->o->design->context) ? mg_fail_cancelled(d->job->error) : MARGIN_OK;
 }
 
-static void read_row(mg_classes_stroll *m, int64_t sample) {
-    const mg_design *design = m->d->o->design;
-    const int64_t columns = m->d->columns;
-    if (m->sparse) {
-        m->stored =
-            mg_sparse_row(&design->problem->x, mg_design_row(design, sample), m->at, m->row);
-        for (int64_t e = 0; design->scale && e < m->stored; e++)
-            m->row[e] *= design->scale[m->at[e]];
-        return;
-    }
-    mg_sample_values(design->problem, sample, m->row);
-    for (int64_t j = 0; design->scale && j < columns; j++)
-        m->row[j] *= design->scale[j];
-    for (int64_t j = 0; design->shift && j < columns; j++)
-        m->row[j] += design->shift[j];
-}
-
-/* Of the row at hand: |(a, 1)|^2, without an intercept |a|^2. */
-static double square_of_row(const mg_classes_stroll *m) {
-    const mg_classes_descent *d = m->d;
-    const double *shift = d->o->design->shift;
-    double square = d->o->intercept ? 1.0 : 0.0;
-    if (!m->sparse) return square + d->vectors->square(m->row, d->columns);
-    for (int64_t e = 0; e < m->stored; e++) {
-        const double s = shift ? shift[m->at[e]] : 0.0, a = m->row[e] + s;
-        square += a * a - s * s;
-    }
-    return square + m->shift_square;
-}
-
 static double score(const mg_classes_stroll *m, int64_t k, double along_shift) {
     const mg_classes_descent *d = m->d;
     const double *w = d->w + k * d->columns;
-    if (!m->sparse) return d->vectors->dot(m->row, w, d->columns) + d->b[k];
+    if (!m->row.sparse) return d->vectors->dot(m->row.values, w, d->columns) + d->b[k];
     double of_u = m->shift_u[k];
-    for (int64_t e = 0; e < m->stored; e++)
-        of_u += m->row[e] * w[m->at[e]];
+    for (int64_t e = 0; e < m->row.stored; e++)
+        of_u += m->row.values[e] * w[m->row.at[e]];
     return m->factor * of_u + m->along[k] * along_shift + d->b[k];
 }
 
 /* shift . a for the row at hand */
 static double along_shift_of(const mg_classes_stroll *m) {
     const double *shift = m->d->o->design->shift;
-    double sum = m->shift_square;
-    for (int64_t e = 0; m->sparse && shift && e < m->stored; e++)
-        sum += m->row[e] * shift[m->at[e]];
+    double sum = m->row.shift_square;
+    for (int64_t e = 0; m->row.sparse && shift && e < m->row.stored; e++)
+        sum += m->row.values[e] * shift[m->row.at[e]];
     return sum;
 }
 
@@ -73,14 +43,14 @@ static void add_row(mg_classes_stroll *m, int64_t k, double by) {
     mg_classes_descent *d = m->d;
     const double *shift = d->o->design->shift;
     double *w = d->w + k * d->columns;
-    if (!m->sparse) {
-        d->vectors->add(w, by, m->row, d->columns);
+    if (!m->row.sparse) {
+        d->vectors->add(w, by, m->row.values, d->columns);
         return;
     }
-    for (int64_t e = 0; e < m->stored; e++) {
-        const double part = by / m->factor * m->row[e];
-        w[m->at[e]] += part;
-        if (shift) m->shift_u[k] += part * shift[m->at[e]];
+    for (int64_t e = 0; e < m->row.stored; e++) {
+        const double part = by / m->factor * m->row.values[e];
+        w[m->row.at[e]] += part;
+        if (shift) m->shift_u[k] += part * shift[m->row.at[e]];
     }
     m->along[k] += by;
 }
@@ -91,7 +61,7 @@ static void add_row(mg_classes_stroll *m, int64_t k, double by) {
 static void settle(mg_classes_stroll *m) {
     mg_classes_descent *d = m->d;
     const double *shift = d->o->design->shift;
-    for (int64_t k = 0; m->sparse && k < d->classes; k++) {
+    for (int64_t k = 0; m->row.sparse && k < d->classes; k++) {
         double *w = d->w + k * d->columns;
         m->shift_u[k] = 0.0;
         for (int64_t j = 0; j < d->columns; j++) {
@@ -109,7 +79,7 @@ static void shrink(mg_classes_stroll *m, double theta) {
     mg_classes_descent *d = m->d;
     const double by = 1.0 - theta;
     if (theta == 0.0) return;
-    if (!m->sparse) {
+    if (!m->row.sparse) {
         for (int64_t j = 0; j < d->classes * d->columns; j++)
             d->w[j] *= by;
         return;
@@ -150,14 +120,14 @@ static margin_status one_batch(mg_classes_stroll *m, const int64_t *samples, int
     const double share = (double)d->samples / d->mass / (double)count;
     for (int64_t r = 0; r < count; r++) {
         const int64_t i = samples[r];
-        read_row(m, i);
+        mg_step_row_read(&m->row, i);
         MG_TRY(poll(m));
         find_slopes(m, code[i], share * d->o->c[i], m->slopes + r * d->classes);
     }
     shrink(m, rate * d->mu);
     for (int64_t r = 0; r < count; r++) {
         const double *slopes = m->slopes + r * d->classes;
-        if (count > 1) read_row(m, samples[r]);
+        if (count > 1) mg_step_row_read(&m->row, samples[r]);
         MG_TRY(poll(m));
         for (int64_t k = 0; k < d->classes; k++) {
             if (slopes[k] == 0.0) continue;
@@ -179,15 +149,14 @@ margin_status mg_classes_stroll_pass(mg_classes_stroll *m) {
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
-static margin_status take_memory(mg_classes_stroll *m) {
+static margin_status take_memory(mg_classes_stroll *m, bool sparse) {
     mg_classes_descent *d = m->d;
     mg_arena *arena = &d->arena;
     m->order = mg_arena_new(arena, d->samples, sizeof *m->order);
     m->slopes = mg_arena_new(arena, m->batch * d->classes, sizeof *m->slopes);
-    m->row = mg_arena_new(arena, d->columns, sizeof *m->row);
-    m->at = mg_arena_new(arena, m->sparse ? d->columns : 1, sizeof *m->at);
     m->along = mg_arena_new(arena, 2 * d->classes, sizeof *m->along);
-    if (!m->order || !m->slopes || !m->row || !m->at || !m->along)
+    if (!mg_step_row_new(d->o->design, sparse, arena, &m->row) || !m->order || !m->slopes ||
+        !m->along)
         return mg_no_memory(d->o->design->heap, d->samples + 2 * d->columns + m->batch * d->classes,
                             sizeof(double), "the rows of a solver", d->job->error);
     m->shift_u = m->along + d->classes;
@@ -200,18 +169,15 @@ static margin_status take_memory(mg_classes_stroll *m) {
 margin_status mg_classes_stroll_begin(mg_classes_descent *d, int64_t batch, mg_classes_stroll *m) {
     const mg_design *design = d->o->design;
     double most = 0.0;
-    *m = (mg_classes_stroll){.d = d,
-                             .batch = MG_MAX(1, MG_MIN(batch, d->samples)),
-                             .sparse = !design->made && mg_is_csr(&design->problem->x),
-                             .factor = 1.0,
-                             .until_poll = POLL};
-    MG_TRY(take_memory(m));
-    if (m->sparse && design->shift) m->shift_square = d->vectors->square(design->shift, d->columns);
+    *m = (mg_classes_stroll){
+        .d = d, .batch = MG_MAX(1, MG_MIN(batch, d->samples)), .factor = 1.0, .until_poll = POLL};
+    MG_TRY(take_memory(m, !design->made && mg_is_csr(&design->problem->x)));
     settle(m); /* for shift_u */
     for (int64_t i = 0; i < d->samples; i++) {
-        read_row(m, i);
+        mg_step_row_read(&m->row, i);
         MG_TRY(poll(m));
-        most = fmax(most, (double)d->samples * d->o->c[i] / d->mass * square_of_row(m));
+        most = fmax(most, (double)d->samples * d->o->c[i] / d->mass *
+                              mg_step_row_square(&m->row, d->o->intercept));
     }
     d->rows_curvature = MG_SOFTMAX_BEND * most / (double)m->batch;
     d->noisy = m->batch < d->samples;

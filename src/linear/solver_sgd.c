@@ -13,7 +13,7 @@
  *   shrinks them (Shalev-Shwartz et al., "Pegasos", 2011, section 2.2.1), plus a multiple of the
  *   shift of the columns. */
 #include "linear/descent.h"
-#include "linear/sparse_row.h"
+#include "linear/step_row.h"
 
 #include "base/random.h"
 
@@ -29,80 +29,38 @@ typedef struct sgd {
     double *shares;      /* batch: what the rows of a batch move the weights by, but for the rate */
     double *lengths;     /* samples: |(a_i, 1)|^2; NULL: not needed */
     double alpha_factor; /* the dual variables are alpha times this */
-    /* dense rows, or |w|_1, which changes all weights: row holds a row of A */
-    double *row;
+    mg_step_row row;     /* dense if there is |w|_1, which changes all weights */
     /* sparse rows: w = factor u + along shift; u is here.w during a pass */
-    bool sparse;
-    int64_t stored; /* of the row at hand: columns, and values times scale */
-    int64_t *at;
-    double *values;
-    double factor, along, shift_u, shift_square; /* shift.u, shift.shift */
+    double factor, along, shift_u; /* shift.u */
 } sgd;
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
-
-static void read_dense(sgd *m, int64_t sample) {
-    const mg_design *design = m->d.design;
-    mg_sample_values(design->problem, sample, m->row);
-    if (design->scale)
-        for (int64_t j = 0; j < m->d.columns; j++)
-            m->row[j] *= design->scale[j];
-    if (design->shift)
-        for (int64_t j = 0; j < m->d.columns; j++)
-            m->row[j] += design->shift[j];
-}
-
-static void read_sparse(sgd *m, int64_t sample) {
-    const mg_design *design = m->d.design;
-    m->stored = mg_sparse_row(&design->problem->x, mg_design_row(design, sample), m->at, m->values);
-    if (design->scale)
-        for (int64_t k = 0; k < m->stored; k++)
-            m->values[k] *= design->scale[m->at[k]];
-}
-
-static void read_row(sgd *m, int64_t sample) {
-    if (m->sparse)
-        read_sparse(m, sample);
-    else
-        read_dense(m, sample);
-}
 
 /* Of the row at hand. */
 static double score(const sgd *m) {
     const mg_descent *d = &m->d;
     const double *shift = d->design->shift;
-    if (!m->sparse) return d->vectors->dot(m->row, d->here.w, d->columns) + d->here.b;
-    double of_u = m->shift_u, of_shift = m->shift_square;
-    for (int64_t k = 0; k < m->stored; k++) {
-        of_u += m->values[k] * d->here.w[m->at[k]];
-        if (shift) of_shift += m->values[k] * shift[m->at[k]];
+    if (!m->row.sparse) return d->vectors->dot(m->row.values, d->here.w, d->columns) + d->here.b;
+    double of_u = m->shift_u, of_shift = m->row.shift_square;
+    for (int64_t k = 0; k < m->row.stored; k++) {
+        of_u += m->row.values[k] * d->here.w[m->row.at[k]];
+        if (shift) of_shift += m->row.values[k] * shift[m->row.at[k]];
     }
     return m->factor * of_u + m->along * of_shift + d->here.b;
-}
-
-static double square_of_row(const sgd *m) {
-    const double *shift = m->d.design->shift;
-    double square = m->d.objective->intercept ? 1.0 : 0.0;
-    if (!m->sparse) return square + m->d.vectors->square(m->row, m->d.columns);
-    for (int64_t k = 0; k < m->stored; k++) {
-        const double s = shift ? shift[m->at[k]] : 0.0, a = m->values[k] + s;
-        square += a * a - s * s;
-    }
-    return square + m->shift_square;
 }
 
 /* w += by x row at hand */
 static void add_row(sgd *m, double by) {
     mg_descent *d = &m->d;
     const double *shift = d->design->shift;
-    if (!m->sparse) {
-        d->vectors->add(d->here.w, by, m->row, d->columns);
+    if (!m->row.sparse) {
+        d->vectors->add(d->here.w, by, m->row.values, d->columns);
         return;
     }
-    for (int64_t k = 0; k < m->stored; k++) {
-        const double part = by / m->factor * m->values[k];
-        d->here.w[m->at[k]] += part;
-        if (shift) m->shift_u += part * shift[m->at[k]];
+    for (int64_t k = 0; k < m->row.stored; k++) {
+        const double part = by / m->factor * m->row.values[k];
+        d->here.w[m->row.at[k]] += part;
+        if (shift) m->shift_u += part * shift[m->row.at[k]];
     }
     m->along += by;
 }
@@ -113,7 +71,7 @@ static void add_row(sgd *m, double by) {
 static void settle(sgd *m) {
     mg_descent *d = &m->d;
     const double *shift = d->design->shift;
-    if (m->sparse) {
+    if (m->row.sparse) {
         m->shift_u = 0.0;
         for (int64_t j = 0; j < d->columns; j++) {
             d->here.w[j] = m->factor * d->here.w[j] + (shift ? m->along * shift[j] : 0.0);
@@ -133,7 +91,7 @@ static void shrink(sgd *m, double theta) {
     mg_descent *d = &m->d;
     double by = 1.0 - theta;
     m->alpha_factor *= fmax(by, 0.0);
-    if (m->sparse) {
+    if (m->row.sparse) {
         m->factor *= by;
         m->along *= by;
     } else if (theta != 0.0) {
@@ -173,13 +131,13 @@ static void one_batch(sgd *m, const int64_t *samples, int64_t count) {
     const double rate = mg_descent_rate(d, m->step++), theta = rate * d->mu;
     const int8_t *sign = d->design->problem->sign;
     for (int64_t k = 0; k < count; k++) {
-        read_row(m, samples[k]);
+        mg_step_row_read(&m->row, samples[k]);
         m->shares[k] = share_of(m, samples[k], rate, count);
     }
     shrink(m, theta);
     for (int64_t k = 0; k < count; k++) {
         if (m->shares[k] == 0.0) continue;
-        if (count > 1) read_row(m, samples[k]);
+        if (count > 1) mg_step_row_read(&m->row, samples[k]);
         add_row(m, -rate * m->shares[k]);
         if (d->objective->intercept) d->here.b -= rate * m->shares[k];
         /* w changes by -rate share a, and rho w is the sum of the rows times sign and alpha */
@@ -208,18 +166,14 @@ static margin_status one_pass(sgd *m) {
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
-static margin_status new_memory(sgd *m) {
+static margin_status new_memory(sgd *m, bool sparse) {
     mg_descent *d = &m->d;
     mg_arena *arena = &d->arena;
-    bool failed = false;
     m->order = mg_arena_new(arena, d->samples, sizeof *m->order);
     m->shares = mg_arena_new(arena, m->batch, sizeof *m->shares);
     m->lengths = mg_arena_new(arena, d->samples, sizeof *m->lengths);
-    m->row = mg_arena_new(arena, m->sparse ? 1 : d->columns, sizeof *m->row);
-    m->at = mg_arena_new(arena, m->sparse ? d->columns : 1, sizeof *m->at);
-    m->values = mg_arena_new(arena, m->sparse ? d->columns : 1, sizeof *m->values);
-    failed = !m->order || !m->shares || !m->lengths || !m->row || !m->at || !m->values;
-    if (failed)
+    if (!mg_step_row_new(d->design, sparse, arena, &m->row) || !m->order || !m->shares ||
+        !m->lengths)
         return mg_no_memory(d->design->heap, 2 * d->samples + 2 * d->columns + m->batch,
                             sizeof(double), "the rows of a solver", d->job->error);
     for (int64_t i = 0; i < d->samples; i++)
@@ -234,8 +188,8 @@ static margin_status measure_rows(sgd *m, double *most) {
     for (int64_t i = 0; i < d->samples; i++) {
         if (i % CANCEL_ROWS == 0 && mg_cancelled(d->job->context))
             return mg_fail_cancelled(d->job->error);
-        read_row(m, i);
-        m->lengths[i] = square_of_row(m);
+        mg_step_row_read(&m->row, i);
+        m->lengths[i] = mg_step_row_square(&m->row, d->objective->intercept);
         *most = fmax(*most, (double)d->samples * d->objective->c[i] / d->mass * m->lengths[i]);
     }
     return MARGIN_OK;
@@ -246,14 +200,11 @@ static margin_status begin(sgd *m, int64_t batch) {
     const mg_design *design = d->design;
     double most;
     m->batch = MG_MAX(1, MG_MIN(batch, d->samples));
-    m->sparse =
+    const bool sparse =
         !design->made && mg_is_csr(&design->problem->x) && d->objective->penalty.kappa == 0.0;
     m->factor = m->alpha_factor = 1.0;
-    MG_TRY(new_memory(m));
-    if (m->sparse && design->shift) {
-        m->shift_square = d->vectors->square(design->shift, d->columns);
-        m->shift_u = d->vectors->dot(design->shift, d->here.w, d->columns);
-    }
+    MG_TRY(new_memory(m, sparse));
+    if (sparse && design->shift) m->shift_u = d->vectors->dot(design->shift, d->here.w, d->columns);
     MG_TRY(measure_rows(m, &most));
     MG_TRY(mg_descent_choose_rate(d, mg_descent_bend(d->objective->loss) * most / (double)m->batch,
                                   m->batch < d->samples || !d->objective->loss->smooth));
