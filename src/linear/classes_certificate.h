@@ -39,8 +39,15 @@ typedef struct mg_classes_newton {
 /* Most numbers for which it is made. */
 enum { MG_CLASSES_NEWTON_SIZE = 3000 };
 bool mg_classes_newton_can(const mg_classes *o);
-margin_status mg_classes_newton_make(mg_classes *o, const double *shares, mg_classes_newton *n,
-                                     margin_error *error);
+/* What the matrix is made of: sum_i c_i (diag q_i - q_i q_i') x (a_i, 1)(a_i, 1)' + rho. */
+typedef struct mg_classes_curvature {
+    const double *shares; /* samples x classes: q */
+    const double *c;      /* samples; those that are 0 cost nothing */
+    double rho;
+    const double *least; /* classes: the curvature that an intercept has at least; NULL: 0 */
+} mg_classes_curvature;
+margin_status mg_classes_newton_make(mg_classes *o, const mg_classes_curvature *curvature,
+                                     mg_classes_newton *n, margin_error *error);
 void mg_classes_newton_free(mg_classes_newton *n);
 /* From sums (v, s) to weights w and intercepts b (classes - 1 of them; the last class has 0) with
  * H (w, b) = (v, s). */

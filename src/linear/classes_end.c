@@ -80,7 +80,8 @@ static margin_status look_ahead(mg_classes_state *s, double *least, double *most
            *b = w + o->classes * (o->columns + 1);
     mg_classes_point point = {.gradient = v, .intercept_gradient = sums, .shares = shares};
     MG_GO(mg_classes_pass(o, s->here.w, s->here.b, false, &point, s->job->error));
-    MG_GO(mg_classes_newton_make(o, shares, &newton, s->job->error));
+    const mg_classes_curvature curvature = {.shares = shares, .c = o->c};
+    MG_GO(mg_classes_newton_make(o, &curvature, &newton, s->job->error));
     mg_classes_newton_solve(o, &newton, v, sums, w, b);
     for (int64_t k = 0; k < o->classes; k++) { /* the step, in the coordinates of a direction */
         double *d = s->direction + k * s->block;

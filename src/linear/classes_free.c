@@ -32,20 +32,39 @@ void mg_classes_newton_free(mg_classes_newton *n) {
     memset(n, 0, sizeof *n);
 }
 
-/* Of the classes k and l: the Gram with weights c q_k (1 - q_k), or minus that with c q_k q_l. */
-static margin_status add_block(mg_classes *o, const double *shares, int64_t k, int64_t l,
-                               double *weights, double *gram, mg_classes_newton *n,
-                               margin_error *error) {
+/* Of a change that all classes share the loss knows nothing, so that it is what the penalty wants:
+ * rho (1[k = l] - 1/K). */
+static void add_penalty(const mg_classes *o, const mg_classes_curvature *curvature, int64_t k,
+                        int64_t l, mg_classes_newton *n) {
     const int64_t size = o->columns + 1;
-    const mg_gram_request request = {.weights = weights, .centre = n->mean, .factor = n->factor};
+    const double share = (k == l ? 1.0 : 0.0) - 1.0 / (double)o->classes;
+    for (int64_t j = 0; j < o->columns && curvature->rho > 0.0; j++) {
+        const double added = curvature->rho * n->factor[j] * n->factor[j] * share;
+        n->matrix[(k * size + j) * n->size + l * size + j] += added;
+        if (k != l) n->matrix[(l * size + j) * n->size + k * size + j] += added;
+    }
+    double *own = n->matrix + (k * size + o->columns) * (n->size + 1);
+    if (k == l && curvature->least) *own = fmax(*own, curvature->least[k]);
+}
+
+/* Of the classes k and l: the Gram with weights c q_k (1 - q_k), or minus that with c q_k q_l. */
+static margin_status add_block(mg_classes *o, const mg_classes_curvature *curvature, int64_t k,
+                               int64_t l, double *weights, int64_t *chosen, double *gram,
+                               mg_classes_newton *n, margin_error *error) {
+    const int64_t size = o->columns + 1;
+    mg_gram_request request = {.weights = weights, .centre = n->mean, .factor = n->factor};
     for (int64_t i = 0; i < o->samples; i++) {
-        const double *q = shares + i * o->classes;
+        const double *q = curvature->shares + i * o->classes;
         double others = 0.0;
         if (k == l)
             for (int64_t m = 0; m < o->classes; m++)
                 others += m == k ? 0.0 : q[m];
-        weights[i] = o->c[i] * q[k] * (k == l ? others : q[l]);
+        const double weight = curvature->c[i] * q[k] * (k == l ? others : q[l]);
+        if (weight == 0.0) continue;
+        chosen[request.count] = i;
+        weights[request.count++] = weight;
     }
+    if (request.count < o->samples) request.chosen = chosen;
     MG_TRY(mg_design_gram(o->design, &request, gram, error));
     for (int64_t r = 0; r < size; r++)
         for (int64_t c = 0; c < size; c++) {
@@ -54,6 +73,7 @@ static margin_status add_block(mg_classes *o, const double *shares, int64_t k, i
             n->matrix[(k * size + r) * n->size + l * size + c] = value;
             n->matrix[(l * size + c) * n->size + k * size + r] = value;
         }
+    add_penalty(o, curvature, k, l, n);
     return MARGIN_OK;
 }
 
@@ -76,28 +96,31 @@ static margin_status factor_matrix(mg_classes *o, mg_classes_newton *n, margin_e
     return status;
 }
 
-margin_status mg_classes_newton_make(mg_classes *o, const double *shares, mg_classes_newton *n,
-                                     margin_error *error) {
+margin_status mg_classes_newton_make(mg_classes *o, const mg_classes_curvature *curvature,
+                                     mg_classes_newton *n, margin_error *error) {
     mg_heap *heap = o->design->heap;
     const int64_t size = o->columns + 1;
     mg_classes_newton made = {.heap = heap, .size = (o->classes - 1) * size};
     double *weights = NULL, *gram = NULL;
+    int64_t *chosen = NULL;
     margin_status status;
     MG_GO_NEW(heap, made.matrix, made.size * made.size, purpose, error);
     MG_GO_NEW(heap, made.mean, 2 * o->columns + made.size, purpose, error);
     made.factor = made.mean + o->columns;
     made.scale = made.factor + o->columns;
     MG_GO_NEW(heap, weights, o->samples, purpose, error);
+    MG_GO_NEW(heap, chosen, o->samples, purpose, error);
     MG_GO_NEW(heap, gram, size * size, purpose, error);
     MG_GO(mg_design_coordinates(o->design, o->intercept, made.mean, made.factor, error));
     for (int64_t k = 0; k < o->classes - 1; k++)
         for (int64_t l = 0; l <= k; l++)
-            MG_GO(add_block(o, shares, k, l, weights, gram, &made, error));
+            MG_GO(add_block(o, curvature, k, l, weights, chosen, gram, &made, error));
     MG_GO(factor_matrix(o, &made, error));
     *n = made;
     made = (mg_classes_newton){.heap = heap};
 done:
     mg_free(heap, gram);
+    mg_free(heap, chosen);
     mg_free(heap, weights);
     mg_classes_newton_free(&made);
     return status;
@@ -180,7 +203,8 @@ static margin_status correct(free_bound *f) {
     mg_classes_proof *proof = f->proof;
     mg_classes *o = proof->o;
     mg_classes_newton newton;
-    MG_TRY(mg_classes_newton_make(o, proof->shares, &newton, proof->error));
+    const mg_classes_curvature curvature = {.shares = proof->shares, .c = o->c};
+    MG_TRY(mg_classes_newton_make(o, &curvature, &newton, proof->error));
     mg_classes_newton_solve(o, &newton, proof->v, proof->s, f->w, f->b);
     mg_classes_newton_free(&newton);
     MG_TRY(mg_classes_scores(o, f->w, f->b, f->scores, proof->error));
