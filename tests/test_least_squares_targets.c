@@ -151,7 +151,7 @@ static void test_values_and_metrics(void **state) {
     assert_null(metrics.target_rmse);
     assert_int_equal(margin_evaluate(context, loaded, &one, &metrics, &error),
                      MARGIN_ERROR_ARGUMENT);
-    assert_string_equal(error.text, "the data has 1 targets and the model 3");
+    assert_string_equal(error.text, "the data has 1 target and the model 3");
     margin_model_free(loaded);
     margin_model_free(model);
     free(y);

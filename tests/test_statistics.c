@@ -636,6 +636,33 @@ static void test_refusals(void **state) {
     regression_free(&r);
 }
 
+/* A hyperplane that rows of both classes lie on and all others beside: column 0 separates but for
+ * the rows that have 0 in it. */
+static void test_touching(void **state) {
+    (void)state;
+    enum { ROWS = 90, COLUMNS = 3 };
+    static const char *const specs[] = {
+        "logistic(C=inf)", "logistic(C=inf, solver=newton)",
+        "standardize | logistic(C=inf)", "logistic(C=inf, solver=gd, max_iter=3000)"};
+    regression r = regression_make(ROWS, COLUMNS, 0, 1, 51);
+    int32_t labels[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        double *row = r.x + i * COLUMNS;
+        labels[i] = i < 30 ? row[1] + row[2] > (i % 3 - 1) * 0.8 : i % 2;
+        row[0] =
+            i < 30 ? 0 : (labels[i] ? 0.5 : -0.5) + 0.2 * (labels[i] ? 1 : -1) * row[0] * row[0];
+    }
+    margin_data data = regression_data(&r);
+    data.y = margin_labels_i32(labels, ROWS);
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+        refused(specs[k], &data, &data, MARGIN_ERROR_DATA, "they touch, and do not overlap");
+    r.x[40 * COLUMNS] *= -1; /* one row beyond: they overlap */
+    margin_statistics_result s = statistics_of(specs[0], &data, NULL);
+    assert_true(s.coefficients[0].error < 10);
+    margin_statistics_free(&s);
+    regression_free(&r);
+}
+
 /* No noise at all: the weights are exact, and that is no reason to refuse. */
 static void test_exact_fit(void **state) {
     (void)state;
@@ -721,6 +748,7 @@ int main(void) {
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_touching),
         cmocka_unit_test(test_exact_fit),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_cancel),

@@ -82,8 +82,9 @@ typedef struct margin_data {
     const int64_t *selection;     /* row numbers to use (a fold), in this order; NULL: all rows */
     int64_t selected;             /* their count */
     int64_t targets; /* 0 or 1: one. More: y is a matrix (row-major) and `target` points to as many
-                        numeric descriptions, or is NULL: y1, y2, ... Only margin_fit (learners with
-                        MARGIN_CAN_TARGETS), margin_evaluate and margin_verify take several. */
+                        numeric descriptions, or is NULL: y1, y2, ... margin_fit (learners with
+                        MARGIN_CAN_TARGETS), margin_evaluate, margin_verify and its like,
+                        margin_statistics and margin_data_write take several. */
 } margin_data;
 
 /* ---- Tables -------------------------------------------------------------------------------------
@@ -117,13 +118,14 @@ typedef enum margin_header {
 typedef struct margin_read_options {
     size_t size; /* sizeof(margin_read_options) */
     margin_format format;
-    const char
-        *target; /* NULL: the last column (CSV), the label (svmlight), `labels`; "" : no target */
+    const char *target;  /* NULL: the last column (CSV), the label (svmlight), `labels`; "" : no
+                            target; a  list: several, for regressions that take them */
     const char *weights; /* column of sample weights, or NULL */
     const char *ignore;  /* columns to leave out, or NULL (svmlight: they stay in place, empty) */
     const char
         *categorical;   /* columns to read as categories though they look like numbers, or NULL */
-    const char *labels; /* npy, idx: file of the target, or NULL */
+    const char *labels; /* npy, idx: file of the target, or NULL; several columns of numbers are as
+                           many targets */
     margin_missing missing;
     margin_header header;   /* CSV */
     char separator;         /* CSV: 0 finds ',', ';' or tab */
@@ -136,9 +138,10 @@ typedef struct margin_read_options {
      * columns are left out, except the target. */
     const margin_column *expected;
     int64_t expected_count;
-    const margin_column *expected_target; /* its name and categories, or NULL */
+    const margin_column *expected_target; /* its name and categories, or NULL; see below */
     int target_optional;                  /* 1: a file without the target column is fine */
     int64_t svmlight_columns; /* at least this many columns; 0: as many as the file has */
+    int64_t expected_targets; /* what expected_target points to; 0: one */
 } margin_read_options;
 
 /* How CSV is read. One row a line, cells separated by one character; LF or CRLF line ends; UTF-8
@@ -165,9 +168,10 @@ typedef struct margin_read_options {
  * (npy: up to 32 dimensions, idx: 4); the columns are called x1, x2, ... npy: versions 1 to 3, both
  * orders and byte orders, f2 f4 f8, i1 to i8, u1 to u8, bool; objects, records, complex numbers and
  * dates are refused, and so is a file that does not end with its last item.
- *  - Target: the file `labels` (npy or idx, one column as long as the data), or the column that
- *    `target` names; without either there is none. Text labels (U, S) become categories, an empty
- *    text is a missing label. As a target, they are called y.
+ *  - Target: the file `labels` (npy or idx, as long as the data), or the columns that `target`
+ *    names; without either there is none. Text labels (U, S) become categories, an empty text is a
+ *    missing label. As a target, they are called y; several columns of labels, all numbers, are
+ *    the targets y1, y2, ...
  *  - `categorical`: the categories are the numbers in their shortest form.
  *  - Integers beyond 2^53 are rounded. */
 
@@ -220,8 +224,8 @@ typedef struct margin_column_summary {
     int64_t top; /* code of the most frequent category (ties: the first), -1 */
     int64_t top_count;
 } margin_column_summary;
-/* Summaries of the features (x.columns entries) and, if the table has one, of the target behind
- * them (one more entry). `summaries` holds `capacity` entries; fails with ARGUMENT if that is too
+/* Summaries of the features (x.columns entries) and, if the table has any, of the targets behind
+ * them (one entry each). `summaries` holds `capacity` entries; fails with ARGUMENT if that is too
  * few, and with LIMIT on a table whose columns are not described (see margin_table_data). */
 MARGIN_API MARGIN_CHECKED margin_status margin_table_summarize(margin_context *context,
                                                                const margin_table *table,
@@ -247,14 +251,14 @@ typedef struct margin_write_options {
  * or svmlight; ".gz" compresses). Numbers print in the shortest form that reads back to the same
  * value.
  *  - CSV: a header, the features, the weights as column `weight`, the target last (called y if it
- *    has no name). Missing values are empty cells. Categories are written by name, in quotes where
- *    a reader might take them for something else; a log message tells what will not read back as
- *    it was (a category NA, categories that are numbers).
+ *    has no name), or several. Missing values are empty cells. Categories are written by name, in
+ * quotes where a reader might take them for something else; a log message tells what will not read
+ * back as it was (a category NA, categories that are numbers).
  *  - svmlight: zeros are left out; classes are written by name. Refuses categorical features,
- *    weights, missing and infinite values, data without a target.
+ *    several targets, weights, missing and infinite values, data without a target.
  *  - npy: f64 or f32 as the features are, C order, sparse data in full; `labels` in the type of y,
- *    classes as text. Refuses categorical features and weights.
- *  - idx: bytes; refuses any other value, categories and weights.
+ *    a column for each target, classes as text. Refuses categorical features and weights.
+ *  - idx: bytes; refuses any other value, categories, several targets and weights.
  * Fails with ARGUMENT, DATA (what the format cannot hold, with the row), FORMAT (no format by that
  * ending), FILE, MEMORY, LIMIT, CANCELLED; then an older file at `path` is as it was (pipes and
  * devices may have got a part). The bytes do not depend on the number of threads. Memory: a few

@@ -293,6 +293,14 @@ MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_data *data, margin_report *found,
                                                       margin_error *error);
 
+/* The same, and what was found of each sub-problem: `parts` has room for `capacity` reports, at
+ * least margin_model_report(model)->subproblems (ARGUMENT), in the order of the targets, classes or
+ * pairs of classes; objective, gap and items of each are its own. NULL: none are wanted. After a
+ * failure they hold nothing of use. */
+MARGIN_API MARGIN_CHECKED margin_status margin_verify_parts(
+    margin_context *context, const margin_model *model, const margin_data *data,
+    margin_report *found, margin_report *parts, int64_t capacity, margin_error *error);
+
 /* ---- Separability ---------------------------------------------------------------------------- */
 
 /* Decides whether a hyperplane separates two classes strictly, and proves the answer. */

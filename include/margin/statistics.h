@@ -81,7 +81,7 @@ typedef struct margin_statistics_options {
     size_t size;       /* sizeof(margin_statistics_options) */
     double confidence; /* of the intervals, above 0 and below 1; default 0.95 */
     int covariance;    /* 1: the covariance matrix too */
-    int64_t target;    /* of a model with several: which one, from 0 */
+    int64_t target;    /* of a model with several: which one, from 0; the data have them all */
 } margin_statistics_options;
 
 /* Fills `result`; options may be NULL. ARGUMENT: no linear model of a kind that has statistics, or

@@ -3,6 +3,7 @@
 #include "data/encoder.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char label_name[] = "y";
@@ -17,11 +18,19 @@ static margin_status describe_file(const mg_source *source, mg_array *array, mar
                    source->name);
 }
 
-static margin_status check_shape(const mg_array *array, const margin_table *table,
+/* expected: targets of the model, 0: any number. */
+static margin_status check_shape(const mg_array *array, const margin_table *table, int64_t expected,
                                  margin_error *error) {
-    MG_REQUIRE(array->columns == 1, error, MARGIN_ERROR_DATA,
-               "%s: labels must be one column, this file has %lld", array->source->name,
-               (long long)array->columns);
+    MG_REQUIRE(array->columns == 1 || !mg_array_is_text(array), error, MARGIN_ERROR_DATA,
+               "%s: labels that are text must be one column, this file has %lld",
+               array->source->name, (long long)array->columns);
+    MG_REQUIRE(array->columns <= MG_MAX_TARGETS, error, MARGIN_ERROR_LIMIT,
+               "%s: %lld columns of labels are more than the limit of %d", array->source->name,
+               (long long)array->columns, (int)MG_MAX_TARGETS);
+    MG_REQUIRE(expected == 0 || array->columns == expected, error, MARGIN_ERROR_DATA,
+               "%s: %lld column%s of labels, and the model has %lld target%s", array->source->name,
+               (long long)array->columns, array->columns == 1 ? "" : "s", (long long)expected,
+               expected == 1 ? "" : "s");
     MG_REQUIRE(array->rows == table->x.view.rows, error, MARGIN_ERROR_DATA,
                "%s has %lld labels, but %s has %lld rows", array->source->name,
                (long long)array->rows, table->name, (long long)table->x.view.rows);
@@ -78,11 +87,36 @@ done:
     return status;
 }
 
+/* Columns of numbers: a target each. */
+static margin_status read_numbers(const mg_array *array, const margin_column *expected,
+                                  margin_table *table, margin_error *error) {
+    const int64_t targets = array->columns;
+    char(*names)[32] = NULL;
+    margin_column *columns = NULL;
+    margin_status status;
+    MG_GO_NEW(table->heap, names, targets, "the names of the targets", error);
+    MG_GO_NEW(table->heap, columns, targets, "the names of the targets", error);
+    for (int64_t t = 0; t < targets; t++) {
+        snprintf(names[t], sizeof names[t], "%s%lld", label_name, (long long)t + 1);
+        columns[t] = (margin_column){.name = expected       ? expected[t].name
+                                             : targets == 1 ? label_name
+                                                            : names[t]};
+        mg_array_read_f64(array, array->first + t * array->column_step, array->row_step,
+                          array->rows, table->y + t, targets);
+    }
+    status = mg_columns_copy(table->heap, columns, targets, &table->target, error);
+done:
+    mg_free(table->heap, columns);
+    mg_free(table->heap, names);
+    return status;
+}
+
 static margin_status read_labels(margin_context *context, const mg_array *array,
-                                 const margin_column *expected, margin_table *table,
+                                 const margin_read_options *options, margin_table *table,
                                  margin_error *error) {
-    MG_TRY(check_shape(array, table, error));
-    MG_NEW(table->heap, table->y, array->rows, "the labels", error);
+    const margin_column *expected = options->expected_target;
+    MG_TRY(check_shape(array, table, mg_expected_targets(options), error));
+    MG_NEW(table->heap, table->y, array->rows * array->columns, "the labels", error);
     table->has_target = true;
     bool wants_categories = expected && expected->kind == MARGIN_CATEGORICAL;
     MG_REQUIRE(!expected || wants_categories || !mg_array_is_text(array), error, MARGIN_ERROR_DATA,
@@ -90,9 +124,7 @@ static margin_status read_labels(margin_context *context, const mg_array *array,
                array->source->name);
     if (mg_array_is_text(array) || wants_categories)
         return read_categories(context, array, expected, table, error);
-    mg_array_read_f64(array, array->first, array->row_step, array->rows, table->y, 1);
-    margin_column column = {.name = expected ? expected->name : label_name};
-    return mg_columns_copy(table->heap, &column, 1, &table->target, error);
+    return read_numbers(array, expected, table, error);
 }
 
 /* Encodes the labels that are left once more. */
@@ -139,7 +171,7 @@ margin_status mg_array_labels(margin_context *context, const margin_read_options
     MG_TRY(mg_source_open(context, options->labels, &source, error));
     margin_status status;
     MG_GO(describe_file(&source, &array, error));
-    MG_GO(read_labels(context, &array, options->expected_target, table, error));
+    MG_GO(read_labels(context, &array, options, table, error));
     status = mg_source_unchanged(&source, error);
 done:
     mg_source_close(&source);

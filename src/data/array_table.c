@@ -3,6 +3,7 @@
 #include "data/encoder.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -19,6 +20,7 @@ typedef struct array_reader {
     const char **names;                /* theirs */
     mg_column_plan *plan;              /* one entry for each */
     margin_column *chosen;             /* descriptions of the features */
+    int64_t targets;                   /* columns that are targets */
     bool straight;                     /* every column is a feature, in order */
     int64_t first_column, last_column; /* that this pass over the rows reads */
     _Atomic int64_t missing;
@@ -57,6 +59,7 @@ static margin_status plan_columns(array_reader *reader, margin_error *error) {
     reader->straight = features == columns;
     for (int64_t j = 0; j < columns; j++) {
         const mg_column_plan *plan = &reader->plan[j];
+        reader->targets += plan->role == MG_ROLE_TARGET;
         if (plan->role != MG_ROLE_FEATURE) continue;
         reader->chosen[plan->feature] = reader->numbered.items[j];
         if (plan->expected) reader->chosen[plan->feature].name = plan->expected->name;
@@ -77,14 +80,12 @@ static margin_status make_room(array_reader *reader, margin_error *error) {
     const int64_t rows = reader->array->rows;
     MG_TRY(mg_matrix_new_dense(table->heap, rows, table->x.view.columns, natural_type(reader),
                                "the feature matrix", &table->x, error));
-    for (int64_t j = 0; j < reader->array->columns; j++) {
+    for (int64_t j = 0; j < reader->array->columns; j++)
         if (reader->plan[j].role == MG_ROLE_WEIGHT)
             MG_NEW(table->heap, table->weights, rows, "the weights", error);
-        if (reader->plan[j].role == MG_ROLE_TARGET) {
-            MG_NEW(table->heap, table->y, rows, "the target", error);
-            table->has_target = true;
-        }
-    }
+    if (reader->targets > 0)
+        MG_NEW(table->heap, table->y, rows * reader->targets, "the target", error);
+    table->has_target = reader->targets > 0;
     return MARGIN_OK;
 }
 
@@ -104,15 +105,19 @@ static void read_column(const array_reader *reader, int64_t column, const mg_blo
     const mg_column_plan *plan = &reader->plan[column];
     const margin_table *table = reader->table;
     const char *from = array->first + block->first * array->row_step + column * array->column_step;
-    double *vector = plan->role == MG_ROLE_TARGET ? table->y : table->weights;
     switch (plan->role) {
     case MG_ROLE_FEATURE:
         read_values(reader, from, array->row_step, block->count,
                     block->first * table->x.view.stride + plan->feature, table->x.view.stride);
         break;
     case MG_ROLE_TARGET:
+        mg_array_read_f64(array, from, array->row_step, block->count,
+                          table->y + block->first * reader->targets + plan->target,
+                          reader->targets);
+        break;
     case MG_ROLE_WEIGHT:
-        mg_array_read_f64(array, from, array->row_step, block->count, vector + block->first, 1);
+        mg_array_read_f64(array, from, array->row_step, block->count, table->weights + block->first,
+                          1);
         break;
     case MG_ROLE_IGNORED:
         break;
@@ -201,26 +206,37 @@ static margin_status read_items(array_reader *reader, margin_error *error) {
 
 /* ---- Missing values ------------------------------------------------------------------------- */
 
-static bool row_is_missing(const margin_table *table, int64_t row) {
-    return count_missing(&table->x.view, row) > 0 || (table->y && isnan(table->y[row])) ||
+/* The first target that is missing in a row; `targets`: none. */
+static int64_t missing_target(const margin_table *table, int64_t targets, int64_t row) {
+    int64_t t = 0;
+    while (t < targets && !(table->y && isnan(table->y[row * targets + t])))
+        t++;
+    return t;
+}
+
+static bool row_is_missing(const margin_table *table, int64_t targets, int64_t row) {
+    return count_missing(&table->x.view, row) > 0 ||
+           missing_target(table, targets, row) < targets ||
            (table->weights && isnan(table->weights[row]));
 }
 
-static void move_row(margin_table *table, int64_t from, int64_t to) {
+static void move_row(margin_table *table, int64_t targets, int64_t from, int64_t to) {
     const margin_matrix *x = &table->x.view;
     size_t bytes = (size_t)(x->stride * mg_type_size(x->value_type));
     char *values = (char *)x->values;
     memcpy(values + (size_t)to * bytes, values + (size_t)from * bytes, bytes);
-    if (table->y) table->y[to] = table->y[from];
+    if (table->y)
+        memcpy(table->y + to * targets, table->y + from * targets,
+               (size_t)targets * sizeof *table->y);
     if (table->weights) table->weights[to] = table->weights[from];
 }
 
-static margin_status drop_missing(margin_table *table, margin_error *error) {
+static margin_status drop_missing(margin_table *table, int64_t targets, margin_error *error) {
     const int64_t rows = table->x.view.rows;
     int64_t kept = 0;
     for (int64_t i = 0; i < rows; i++) {
-        if (row_is_missing(table, i)) continue;
-        if (kept < i) move_row(table, i, kept);
+        if (row_is_missing(table, targets, i)) continue;
+        if (kept < i) move_row(table, targets, i, kept);
         kept++;
     }
     MG_REQUIRE(kept > 0, error, MARGIN_ERROR_DATA,
@@ -245,22 +261,32 @@ static margin_status refuse_missing(const array_reader *reader, int64_t row, mar
                       reader->chosen[column].name);
 }
 
+static margin_status refuse_missing_target(const margin_table *table, int64_t targets,
+                                           margin_error *error) {
+    for (int64_t i = 0; i < table->x.view.rows; i++) {
+        const int64_t t = missing_target(table, targets, i);
+        if (t == targets) continue;
+        char number[32] = "";
+        if (targets > 1) snprintf(number, sizeof number, " number %lld", (long long)t + 1);
+        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, i + 1, -1},
+                          "%s: row %lld has no target%s", table->name, (long long)i + 1, number);
+    }
+    return MARGIN_OK;
+}
+
 static margin_status treat_missing(array_reader *reader, margin_error *error) {
     margin_table *table = reader->table;
     int64_t first = atomic_load(&reader->first_missing);
+    const int64_t targets = reader->targets > 0 ? reader->targets : table->target.count;
     switch (reader->options.missing) {
     case MARGIN_MISSING_KEEP:
         table->details.missing = atomic_load(&reader->missing);
         return MARGIN_OK;
     case MARGIN_MISSING_ERROR:
         if (first < INT64_MAX) return refuse_missing(reader, first, error);
-        for (int64_t i = 0; table->y && i < table->x.view.rows; i++)
-            if (isnan(table->y[i]))
-                return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, i + 1, -1},
-                                  "%s: row %lld has no target", table->name, (long long)i + 1);
-        return MARGIN_OK;
+        return refuse_missing_target(table, targets, error);
     case MARGIN_MISSING_DROP:
-        return drop_missing(table, error);
+        return drop_missing(table, targets, error);
     }
     return MARGIN_OK;
 }
@@ -310,15 +336,40 @@ done:
     return status;
 }
 
-static margin_status describe_target(array_reader *reader, int64_t column, margin_error *error) {
+static margin_status describe_target(array_reader *reader, int64_t column, mg_columns *out,
+                                     margin_error *error) {
     margin_table *table = reader->table;
     const mg_column_plan *plan = &reader->plan[column];
     margin_column numeric = {.name = plan->expected ? plan->expected->name
                                                     : reader->numbered.items[column].name};
     if (plan->categorical)
-        return encode_column(reader, plan, table->y, MARGIN_F64, 1, numeric.name, &table->target,
-                             error);
-    return mg_columns_copy(table->heap, &numeric, 1, &table->target, error);
+        return encode_column(reader, plan, table->y + plan->target, MARGIN_F64, reader->targets,
+                             numeric.name, out, error);
+    return mg_columns_copy(table->heap, &numeric, 1, out, error);
+}
+
+static margin_status describe_targets(array_reader *reader, margin_error *error) {
+    mg_heap *heap = reader->table->heap;
+    mg_columns *each = NULL;
+    margin_column *items = NULL;
+    margin_status status;
+    if (reader->targets == 0) return MARGIN_OK;
+    each = mg_new_zero(heap, reader->targets, sizeof *each);
+    if (!each) return mg_no_memory(heap, reader->targets, sizeof *each, "the targets", error);
+    MG_GO_NEW(heap, items, reader->targets, "the targets", error);
+    for (int64_t j = 0; j < reader->array->columns; j++) {
+        const mg_column_plan *plan = &reader->plan[j];
+        if (plan->role != MG_ROLE_TARGET) continue;
+        MG_GO(describe_target(reader, j, &each[plan->target], error));
+        items[plan->target] = each[plan->target].items[0];
+    }
+    status = mg_columns_copy(heap, items, reader->targets, &reader->table->target, error);
+done:
+    for (int64_t t = 0; t < reader->targets; t++)
+        mg_columns_free(&each[t]);
+    mg_free(heap, items);
+    mg_free(heap, each);
+    return status;
 }
 
 static margin_status describe_features(array_reader *reader, margin_error *error) {
@@ -346,8 +397,7 @@ done:
 }
 
 static margin_status describe_columns(array_reader *reader, margin_error *error) {
-    for (int64_t j = 0; j < reader->array->columns; j++)
-        if (reader->plan[j].role == MG_ROLE_TARGET) MG_TRY(describe_target(reader, j, error));
+    MG_TRY(describe_targets(reader, error));
     return describe_features(reader, error);
 }
 

@@ -17,6 +17,7 @@ typedef struct planner {
     mg_name_index unique; /* made unique: what a model knows them by */
     mg_names unique_names;
     mg_column_plan *plan;
+    int64_t *targets; /* named so far */
     margin_error *error;
 } planner;
 
@@ -111,33 +112,75 @@ static margin_status mark_categorical(const planner *p, int64_t column) {
     return MARGIN_OK;
 }
 
-/* Calls `mark` for every column of a list "a,b,3". */
-static margin_status for_each_listed(const planner *p, const char *list, const char *what,
-                                     margin_status (*mark)(const planner *, int64_t)) {
-    if (!list) return MARGIN_OK;
-    int64_t column = 0;
+/* A walk over a list "a,b,3". */
+typedef struct listing {
+    const char *next; /* what is left */
+    bool whole;       /* the list is the name of a column */
+    const char *item;
+    int64_t length;
+} listing;
+
+static listing list_of(const planner *p, const char *text) {
     bool several = false;
-    bool whole = mg_name_find(&p->raw, list, (int64_t)strlen(list), &several) >= 0;
-    for (const char *at = list; *at;) {
-        int64_t length = (int64_t)(whole ? strlen(at) : strcspn(at, ","));
-        const char *next = at + length + (at[length] == ',');
-        while (!whole && length && *at == ' ')
+    const bool whole = mg_name_find(&p->raw, text, (int64_t)strlen(text), &several) >= 0;
+    return (listing){.next = text, .whole = whole};
+}
+
+/* False at the end; items without a letter are passed over. */
+static bool next_listed(listing *list) {
+    while (*list->next) {
+        const char *at = list->next;
+        int64_t length = (int64_t)(list->whole ? strlen(at) : strcspn(at, ","));
+        list->next = at + length + (at[length] == ',');
+        while (!list->whole && length && *at == ' ')
             at++, length--;
-        while (!whole && length && at[length - 1] == ' ')
+        while (!list->whole && length && at[length - 1] == ' ')
             length--;
-        if (length) {
-            MG_TRY(resolve(p, at, length, what, &column));
-            MG_TRY(mark(p, column));
-        }
-        at = next;
+        list->item = at;
+        list->length = length;
+        if (length) return true;
+    }
+    return false;
+}
+
+/* Calls `mark` for every column of a list. */
+static margin_status for_each_listed(const planner *p, const char *text, const char *what,
+                                     margin_status (*mark)(const planner *, int64_t)) {
+    if (!text) return MARGIN_OK;
+    int64_t column = 0;
+    for (listing list = list_of(p, text); next_listed(&list);) {
+        MG_TRY(resolve(p, list.item, list.length, what, &column));
+        MG_TRY(mark(p, column));
     }
     return MARGIN_OK;
 }
 
-static margin_status plan_named_target(const planner *p, int64_t *column) {
-    const char *reference = p->options->target;
-    MG_TRY(resolve(p, reference, (int64_t)strlen(reference), "the target", column));
-    return assign_role(p, *column, MG_ROLE_TARGET);
+/* ---- Targets -------------------------------------------------------------------------------- */
+
+/* The next target: of a model, if it is read for one. */
+static margin_status mark_target(const planner *p, int64_t column) {
+    const margin_column *wanted = p->options->expected_target;
+    mg_column_plan *plan = &p->plan[column];
+    MG_REQUIRE(plan->role != MG_ROLE_TARGET, p->error, MARGIN_ERROR_DATA,
+               "%s: column %lld ('%.*s') is named as a target twice", p->file,
+               (long long)column + 1, SHOWN_BYTES, p->names[column]);
+    MG_TRY(assign_role(p, column, MG_ROLE_TARGET));
+    plan->target = (*p->targets)++;
+    if (!wanted || plan->target >= mg_expected_targets(p->options)) return MARGIN_OK;
+    plan->expected = &wanted[plan->target];
+    plan->categorical = plan->expected->kind == MARGIN_CATEGORICAL;
+    return MARGIN_OK;
+}
+
+static margin_status plan_named_targets(const planner *p) {
+    const int64_t wanted = mg_expected_targets(p->options);
+    MG_TRY(for_each_listed(p, p->options->target, "the target", mark_target));
+    MG_REQUIRE(wanted == 0 || *p->targets == wanted, p->error, MARGIN_ERROR_DATA,
+               "%s: the model has %lld target%s and %lld %s named: '%.*s'", p->file,
+               (long long)wanted, wanted == 1 ? "" : "s", (long long)*p->targets,
+               *p->targets == 1 ? "is" : "are", shown((int64_t)strlen(p->options->target)),
+               p->options->target);
+    return MARGIN_OK;
 }
 
 static margin_status plan_weights(const planner *p) {
@@ -161,10 +204,9 @@ static margin_status plan_as_is(const planner *p, int64_t *features) {
     const margin_read_options *options = p->options;
     if (!options->target) {
         int64_t last = last_free(p);
-        if (last >= 0) p->plan[last].role = MG_ROLE_TARGET;
+        if (last >= 0) MG_TRY(mark_target(p, last));
     } else if (*options->target) {
-        int64_t column = 0;
-        MG_TRY(plan_named_target(p, &column));
+        MG_TRY(plan_named_targets(p));
     }
     MG_TRY(for_each_listed(p, options->categorical, "categorical", mark_categorical));
     int64_t next = 0;
@@ -186,13 +228,6 @@ static void take_expected(const planner *p, int64_t column, int64_t feature) {
     p->plan[column].feature = feature;
     p->plan[column].expected = wanted;
     p->plan[column].categorical = wanted->kind == MARGIN_CATEGORICAL;
-}
-
-static void take_target(const planner *p, int64_t column) {
-    const margin_column *wanted = p->options->expected_target;
-    p->plan[column].role = MG_ROLE_TARGET;
-    p->plan[column].expected = wanted;
-    if (wanted) p->plan[column].categorical = wanted->kind == MARGIN_CATEGORICAL;
 }
 
 /* Number of a name "x12" (12), or 0. */
@@ -246,31 +281,38 @@ static margin_status fail_missing(const planner *p, int64_t missing) {
         shown(nearest.best_length), nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
-/* True if options->target can be found in the file. */
-static bool target_is_there(const planner *p) {
-    const char *reference = p->options->target;
-    int64_t length = (int64_t)strlen(reference), number = numbered_column(p, reference, length);
-    bool several;
-    return mg_name_find(&p->raw, reference, length, &several) >= 0 ||
-           (number >= 0 && number < p->count);
+/* True if all of options->target can be found in the file. */
+static bool targets_are_there(const planner *p) {
+    for (listing list = list_of(p, p->options->target); next_listed(&list);) {
+        const int64_t number = numbered_column(p, list.item, list.length);
+        bool several;
+        if (mg_name_find(&p->raw, list.item, list.length, &several) < 0 &&
+            (number < 0 || number >= p->count))
+            return false;
+    }
+    return true;
+}
+
+/* All targets of the model, or none where they may be missing. */
+static margin_status plan_expected_targets(const planner *p) {
+    const margin_read_options *options = p->options;
+    const int64_t targets = mg_expected_targets(options);
+    for (int64_t t = 0; t < targets; t++) {
+        const char *name = options->expected_target[t].name;
+        if (find_unique(p, name) >= 0) continue;
+        if (options->target_optional) return MARGIN_OK;
+        return fail_unknown(p, name, (int64_t)strlen(name), "the target");
+    }
+    for (int64_t t = 0; t < targets; t++)
+        MG_TRY(mark_target(p, find_unique(p, options->expected_target[t].name)));
+    return MARGIN_OK;
 }
 
 static margin_status plan_target_by_name(const planner *p) {
     const margin_read_options *options = p->options;
-    int64_t column = -1;
-    if (options->target) {
-        bool wanted = *options->target && (target_is_there(p) || !options->target_optional);
-        if (wanted) MG_TRY(plan_named_target(p, &column));
-    } else if (options->expected_target) {
-        const char *name = options->expected_target->name;
-        column = find_unique(p, name);
-        if (column >= 0)
-            MG_TRY(assign_role(p, column, MG_ROLE_TARGET));
-        else if (!options->target_optional)
-            return fail_unknown(p, name, (int64_t)strlen(name), "the target");
-    }
-    if (column >= 0) take_target(p, column);
-    return MARGIN_OK;
+    if (!options->target) return plan_expected_targets(p);
+    const bool wanted = *options->target && (targets_are_there(p) || !options->target_optional);
+    return wanted ? plan_named_targets(p) : MARGIN_OK;
 }
 
 static margin_status plan_by_name(const planner *p) {
@@ -300,37 +342,54 @@ static int64_t count_free(const planner *p) {
     return free_columns;
 }
 
+/* Column of the model's target t by the number in its name, -1: none that is free. */
+static int64_t numbered_target(const planner *p, int64_t t) {
+    const int64_t column = number_of_name(p->options->expected_target[t].name) - 1;
+    const bool there = column >= 0 && column < p->count && p->plan[column].role == MG_ROLE_FEATURE;
+    return there ? column : -1;
+}
+
+/* The columns that their numbers tell, else the last ones. */
+static margin_status plan_counted_targets(const planner *p, int64_t targets) {
+    int64_t column = p->count;
+    bool numbered = true;
+    for (int64_t t = 0; t < targets; t++)
+        numbered = numbered && numbered_target(p, t) >= 0;
+    for (int64_t left = targets; !numbered && left > 0;)
+        left -= p->plan[--column].role == MG_ROLE_FEATURE;
+    for (int64_t t = 0; t < targets; t++) {
+        while (!numbered && p->plan[column].role != MG_ROLE_FEATURE)
+            column++;
+        MG_TRY(mark_target(p, numbered ? numbered_target(p, t) : column));
+    }
+    return MARGIN_OK;
+}
+
 static margin_status plan_target_by_position(const planner *p) {
     const margin_read_options *options = p->options;
+    const int64_t expected = mg_expected_targets(options), targets = MG_MAX(expected, 1);
     if (options->target && !*options->target) return MARGIN_OK;
-    int64_t column = -1;
-    if (count_free(p) == options->expected_count + 1) {
-        if (options->target) {
-            MG_TRY(plan_named_target(p, &column));
-        } else if (options->expected_target) {
-            column = number_of_name(options->expected_target->name) - 1;
-            bool there =
-                column >= 0 && column < p->count && p->plan[column].role == MG_ROLE_FEATURE;
-            if (!there) column = last_free(p);
-        }
-    }
-    if (column >= 0) take_target(p, column);
-    bool wanted = options->expected_target && !options->target_optional;
-    MG_REQUIRE(column >= 0 || !wanted || count_free(p) != options->expected_count, p->error,
+    if (count_free(p) == options->expected_count + targets)
+        MG_TRY(options->target ? plan_named_targets(p) : plan_counted_targets(p, expected));
+    bool wanted = expected > 0 && !options->target_optional;
+    MG_REQUIRE(*p->targets > 0 || !wanted || count_free(p) != options->expected_count, p->error,
                MARGIN_ERROR_DATA,
-               "%s has %lld columns, as many as the model has features: the target is missing",
-               p->file, (long long)p->count);
+               "%s has %lld columns, as many as the model has features: the target%s missing",
+               p->file, (long long)p->count, expected > 1 ? "s are" : " is");
     return MARGIN_OK;
 }
 
 static margin_status plan_by_position(const planner *p) {
+    const int64_t targets = mg_expected_targets(p->options);
+    char more[48] = "";
+    if (targets == 1) snprintf(more, sizeof more, " and a target");
+    if (targets > 1) snprintf(more, sizeof more, " and %lld targets", (long long)targets);
     MG_TRY(plan_target_by_position(p));
     MG_REQUIRE(
         count_free(p) == p->options->expected_count, p->error, MARGIN_ERROR_DATA,
         "%s has %lld columns, but the model was trained on %lld features%s, told by position "
         "because %s: give the file the same columns in the same order",
-        p->file, (long long)p->count, (long long)p->options->expected_count,
-        p->options->expected_target ? " and a target" : "",
+        p->file, (long long)p->count, (long long)p->options->expected_count, more,
         p->has_names ? "the model's columns have no names" : "the file has no header");
     int64_t feature = 0;
     for (int64_t j = 0; j < p->count; j++)
@@ -353,16 +412,18 @@ margin_status mg_plan_columns(mg_heap *heap, const char *const *names, bool has_
                               int64_t count, const margin_read_options *options, const char *file,
                               mg_column_plan *plan, int64_t *features, margin_error *error) {
     static const margin_read_options no_options = {0};
+    int64_t targets = 0;
     planner p = {.names = names,
                  .has_names = has_names,
                  .count = count,
                  .options = options ? options : &no_options,
                  .file = file,
                  .plan = plan,
+                 .targets = &targets,
                  .error = error};
     margin_status status;
     for (int64_t j = 0; j < count; j++)
-        plan[j] = (mg_column_plan){.role = MG_ROLE_FEATURE, .feature = -1};
+        plan[j] = (mg_column_plan){.role = MG_ROLE_FEATURE, .feature = -1, .target = -1};
     MG_GO(mg_name_index_make(heap, names, count, &p.raw, error));
     MG_GO(mg_names_unique(heap, names, count, &p.unique_names, error));
     MG_GO(mg_name_index_make(heap, p.unique_names.items, count, &p.unique, error));

@@ -39,10 +39,11 @@ static margin_status plan_columns(mg_csv *csv) {
                            csv->source->name, csv->plan, &csv->features, csv->error);
 }
 
-static bool has_role(const mg_csv *csv, mg_role role) {
+static int64_t count_role(const mg_csv *csv, mg_role role) {
+    int64_t count = 0;
     for (int64_t j = 0; j < csv->columns; j++)
-        if (csv->plan[j].role == role) return true;
-    return false;
+        count += csv->plan[j].role == role;
+    return count;
 }
 
 static margin_status allocate_columns(mg_csv *csv) {
@@ -67,9 +68,12 @@ static margin_status allocate_table(mg_csv *csv) {
     margin_table *table = csv->table;
     MG_TRY(mg_matrix_new_dense(csv->heap, csv->rows, csv->features, type, purpose, &table->x,
                                csv->error));
-    if (has_role(csv, MG_ROLE_TARGET))
-        MG_NEW(csv->heap, table->y, csv->rows, "the target", csv->error);
-    if (has_role(csv, MG_ROLE_WEIGHT))
+    csv->targets = count_role(csv, MG_ROLE_TARGET);
+    MG_REQUIRE(csv->targets == 0 || csv->rows <= INT64_MAX / 16 / csv->targets, csv->error,
+               MARGIN_ERROR_LIMIT, "%lld rows have too many targets", (long long)csv->rows);
+    if (csv->targets > 0)
+        MG_NEW(csv->heap, table->y, csv->rows * csv->targets, "the target", csv->error);
+    if (count_role(csv, MG_ROLE_WEIGHT) > 0)
         MG_NEW(csv->heap, table->weights, csv->rows, "the weights", csv->error);
     if (csv->options->missing == MARGIN_MISSING_DROP) {
         csv->dropped = mg_new_zero(csv->heap, csv->rows, 1);
@@ -92,8 +96,8 @@ static void place_columns(mg_csv *csv) {
             column->step = table->x.view.stride * value_bytes;
             break;
         case MG_ROLE_TARGET:
-            column->cells = (char *)table->y;
-            column->step = (int64_t)sizeof *table->y;
+            column->cells = (char *)(table->y + csv->plan[j].target);
+            column->step = csv->targets * (int64_t)sizeof *table->y;
             break;
         case MG_ROLE_WEIGHT:
             column->cells = (char *)table->weights;
@@ -151,7 +155,7 @@ static margin_column describe(const mg_csv *csv, int64_t j, const char *name,
 static margin_status describe_columns(mg_csv *csv) {
     margin_table *table = csv->table;
     mg_names names = {0};
-    margin_column *items = NULL, target = {0};
+    margin_column *items = NULL, *targets = NULL;
     const char **categories = NULL;
     int64_t used = 0, count = 0;
     margin_status status;
@@ -159,19 +163,21 @@ static margin_status describe_columns(mg_csv *csv) {
         count += csv->category_counts[j];
     MG_GO(mg_names_unique(csv->heap, csv->names, csv->columns, &names, csv->error));
     MG_GO_NEW(csv->heap, items, csv->features, "the columns of a table", csv->error);
+    MG_GO_NEW(csv->heap, targets, csv->targets, "the targets", csv->error);
     MG_GO_NEW(csv->heap, categories, count, "the categories of the columns", csv->error);
     for (int64_t j = 0; j < csv->columns; j++) {
         margin_column column = describe(csv, j, names.items[j], categories + used);
         used += csv->category_counts[j];
         if (csv->plan[j].role == MG_ROLE_FEATURE) items[csv->plan[j].feature] = column;
-        if (csv->plan[j].role == MG_ROLE_TARGET) target = column;
+        if (csv->plan[j].role == MG_ROLE_TARGET) targets[csv->plan[j].target] = column;
     }
     MG_GO(mg_columns_copy(csv->heap, items, csv->features, &table->columns, csv->error));
     table->has_target = table->y != NULL;
     if (table->has_target)
-        MG_GO(mg_columns_copy(csv->heap, &target, 1, &table->target, csv->error));
+        MG_GO(mg_columns_copy(csv->heap, targets, csv->targets, &table->target, csv->error));
 done:
     mg_free(csv->heap, (void *)categories);
+    mg_free(csv->heap, targets);
     mg_free(csv->heap, items);
     mg_names_free(&names);
     return status;

@@ -148,7 +148,7 @@ typedef struct mg_csv {
     mg_csv_block *blocks;
 
     mg_column_plan *plan;
-    int64_t features;
+    int64_t features, targets;
     mg_csv_column *cells;      /* per column: how to read it */
     mg_dictionary *categories; /* per column: what was found in a TEXT column; heap NULL: nothing */
     int32_t **orders;          /* per column: codes of `categories` in sorted order, or NULL */

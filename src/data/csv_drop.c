@@ -88,7 +88,7 @@ margin_status mg_csv_drop_rows(mg_csv *csv) {
     size_t value_bytes = table->x.view.value_type == MARGIN_F32 ? sizeof(float) : sizeof(double);
     MG_TRY(move_rows(csv, (char *)(uintptr_t)table->x.view.values,
                      (size_t)csv->features * value_bytes));
-    MG_TRY(move_rows(csv, (char *)table->y, sizeof *table->y));
+    MG_TRY(move_rows(csv, (char *)table->y, (size_t)csv->targets * sizeof *table->y));
     MG_TRY(move_rows(csv, (char *)table->weights, sizeof *table->weights));
     table->x.view.rows = rows;
     csv->missing = 0;

@@ -22,6 +22,13 @@ margin_status mg_matrix_check_here(const margin_matrix *x, const char *name, mar
 /* All views of a data set: the matrix, the lengths, types and alignment of y and weights, the range
  * of the selection, the lists of categories. Names may be NULL. ARGUMENT on failure. */
 margin_status mg_views_check(margin_context *context, const margin_data *data, margin_error *error);
+/* The same where several targets are fine. */
+enum { MG_MAX_TARGETS = 10000 };
+margin_status mg_views_check_targets(margin_context *context, const margin_data *data,
+                                     margin_error *error);
+MG_INLINE int64_t mg_data_targets(const margin_data *data) {
+    return data->targets > 1 ? data->targets : 1;
+}
 
 /* The NaN or infinity with the lowest row number among the selected rows (selection NULL: all).
  * Returns DATA with row, column name and the way out ("impute | ..." or --missing), or OK.

@@ -259,7 +259,8 @@ margin_status mg_views_check(margin_context *context, const margin_data *data,
     char buffer[32];
     MG_TRY(mg_matrix_check(context, &data->x, "x", error));
     MG_REQUIRE(data->targets == 0 || data->targets == 1, error, MARGIN_ERROR_ARGUMENT,
-               "the data has %lld targets, and this works with one", (long long)data->targets);
+               "the data has %lld targets, and this works with one: choose it",
+               (long long)data->targets);
     MG_TRY(check_vector(&data->y, data->x.rows, "y", error));
     MG_TRY(check_vector(&data->weights, data->x.rows, "weights", error));
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)
@@ -270,6 +271,28 @@ margin_status mg_views_check(margin_context *context, const margin_data *data,
         MG_TRY(check_description(data->target, "target", name, error));
     }
     return check_selection(data, error);
+}
+
+margin_status mg_views_check_targets(margin_context *context, const margin_data *data,
+                                     margin_error *error) {
+    margin_data one = *data;
+    if (data->targets <= 1) return mg_views_check(context, data, error);
+    MG_REQUIRE(data->targets <= MG_MAX_TARGETS, error, MARGIN_ERROR_LIMIT,
+               "%lld targets are more than the limit of %d", (long long)data->targets,
+               (int)MG_MAX_TARGETS);
+    MG_REQUIRE(data->y.values && data->x.rows >= 0 && data->y.count % data->targets == 0 &&
+                   data->y.count / data->targets == data->x.rows,
+               error, MARGIN_ERROR_ARGUMENT,
+               "y has %lld numbers; %lld targets of %lld rows take rows x targets",
+               (long long)data->y.count, (long long)data->targets, (long long)data->x.rows);
+    one.y.count = data->x.rows;
+    one.targets = 1;
+    MG_TRY(mg_views_check(context, &one, error));
+    for (int64_t t = 1; data->target && t < data->targets; t++) {
+        const char *name = data->target[t].name ? data->target[t].name : "y";
+        MG_TRY(check_description(&data->target[t], "target", name, error));
+    }
+    return MARGIN_OK;
 }
 
 /* ---- NaN and infinity ----------------------------------------------------------------------- */

@@ -150,6 +150,9 @@ static margin_status take_options(const margin_read_options *given, margin_read_
     MG_REQUIRE(options->index_base >= -1 && options->index_base <= 1, error, MARGIN_ERROR_ARGUMENT,
                "index_base is %d; it must be 1, -1 for indices from zero, or 0 to find out",
                options->index_base);
+    MG_REQUIRE(options->expected_targets >= 0 && options->expected_targets <= MG_MAX_TARGETS, error,
+               MARGIN_ERROR_ARGUMENT, "expected_targets is %lld; it must be 0 to %d",
+               (long long)options->expected_targets, (int)MG_MAX_TARGETS);
     MG_REQUIRE(options->svmlight_columns >= 0 && options->svmlight_columns <= INT32_MAX, error,
                MARGIN_ERROR_ARGUMENT, "svmlight_columns is %lld; it must be 0 to %lld",
                (long long)options->svmlight_columns, (long long)INT32_MAX);

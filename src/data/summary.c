@@ -366,19 +366,21 @@ margin_status margin_table_summarize(margin_context *context, const margin_table
                !context ? "context"
                : !table ? "table"
                         : "summaries");
-    int64_t columns = table->x.view.columns, wanted = columns + table->has_target;
+    int64_t columns = table->x.view.columns, wanted = columns + table->target.count;
     MG_REQUIRE(table->columns.items || columns == 0, error, MARGIN_ERROR_LIMIT,
                "the table has %lld columns, too many to name and describe one by one",
                (long long)columns);
     MG_REQUIRE(capacity >= wanted, error, MARGIN_ERROR_ARGUMENT,
-               "room for %lld summaries, but the table has %lld columns%s", (long long)capacity,
-               (long long)columns, table->has_target ? " and a target" : "");
+               "room for %lld summaries, but the table has %lld columns and %lld target%s",
+               (long long)capacity, (long long)columns, (long long)table->target.count,
+               table->target.count == 1 ? "" : "s");
     margin_column_summary *made = NULL;
     margin_status status;
     MG_NEW(context->heap, made, wanted, "the summary of a table", error);
     MG_GO(run_job(context, &table->x.view, table->columns.items, made, error));
     if (table->has_target) {
-        margin_matrix y = margin_dense_f64(table->y, table->x.view.rows, 1, 1);
+        const int64_t targets = table->target.count;
+        margin_matrix y = margin_dense_f64(table->y, table->x.view.rows, targets, targets);
         MG_GO(run_job(context, &y, table->target.items, made + columns, error));
     }
     memcpy(summaries, made, (size_t)wanted * sizeof *made);

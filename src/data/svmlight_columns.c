@@ -39,11 +39,13 @@ static margin_status settle_base(mg_svmlight *reader, margin_error *error) {
 typedef struct part {
     int64_t column;
     mg_role role;
+    int64_t target; /* its place among the targets */
 } part;
 
 typedef struct parts {
     part *items; /* by column once sorted */
     int64_t count;
+    int64_t targets; /* columns that are */
     mg_column_plan *label;
     int64_t columns;
     const char *file;
@@ -87,6 +89,7 @@ static margin_status add_part(parts *p, const char *text, int64_t length, mg_rol
     part *added = &p->items[p->count];
     MG_TRY(find_column(p, text, length, what, &added->column));
     added->role = role;
+    if (role == MG_ROLE_TARGET) added->target = p->targets++;
     p->count++;
     return MARGIN_OK;
 }
@@ -139,20 +142,26 @@ static margin_status collect_parts(const margin_read_options *options, parts *p)
         MG_TRY(add_part(p, weights, (int64_t)strlen(weights), MG_ROLE_WEIGHT));
     if (!by_label) {
         p->label->role = MG_ROLE_IGNORED;
-        MG_TRY(add_part(p, target, (int64_t)strlen(target), MG_ROLE_TARGET));
+        MG_TRY(for_each_listed(p, target, MG_ROLE_TARGET, add_part));
+        const int64_t expected = mg_expected_targets(options);
+        MG_REQUIRE(expected == 0 || expected == p->targets, p->error, MARGIN_ERROR_DATA,
+                   "%s: the model has %lld target%s and '%s' names %lld", p->file,
+                   (long long)expected, expected == 1 ? "" : "s", target, (long long)p->targets);
     }
     mg_sort_items(p->items, p->count, sizeof *p->items, p->items + p->count, by_column);
     for (int64_t k = 1; k < p->count; k++)
-        MG_REQUIRE(p->items[k].column != p->items[k - 1].column ||
-                       p->items[k].role == p->items[k - 1].role,
-                   p->error, MARGIN_ERROR_DATA, "%s: column x%lld is given two parts", p->file,
-                   (long long)p->items[k].column + 1);
+        MG_REQUIRE(
+            p->items[k].column != p->items[k - 1].column ||
+                (p->items[k].role == p->items[k - 1].role && p->items[k].role != MG_ROLE_TARGET),
+            p->error, MARGIN_ERROR_DATA, "%s: column x%lld is given two parts", p->file,
+            (long long)p->items[k].column + 1);
     return MARGIN_OK;
 }
 
 /* ---- Columns left out ------------------------------------------------------------------------ */
 
-static mg_role role_of(const parts *p, int64_t column) {
+/* NULL: a feature. */
+static const part *part_of(const parts *p, int64_t column) {
     int64_t low = 0, high = p->count;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -161,7 +170,7 @@ static mg_role role_of(const parts *p, int64_t column) {
         else
             high = middle;
     }
-    return low < p->count && p->items[low].column == column ? p->items[low].role : MG_ROLE_FEATURE;
+    return low < p->count && p->items[low].column == column ? &p->items[low] : NULL;
 }
 
 static void move_value(const margin_matrix *x, int64_t from, int64_t to) {
@@ -181,14 +190,15 @@ static void select_values(margin_table *table, const parts *p, int64_t limit) {
         const int64_t end = starts[i + 1];
         for (int64_t k = begin; k < end; k++) {
             const double value = mg_stored_value(x, k);
-            const mg_role role = role_of(p, columns[k]);
-            if (role == MG_ROLE_FEATURE && columns[k] < limit) {
+            const part *other = part_of(p, columns[k]);
+            if (!other && columns[k] < limit) {
                 columns[kept] = columns[k];
                 move_value(x, k, kept++);
                 continue;
             }
-            if (role == MG_ROLE_TARGET) table->y[i] = value;
-            if (role == MG_ROLE_WEIGHT) table->weights[i] = value;
+            if (other && other->role == MG_ROLE_TARGET)
+                table->y[i * p->targets + other->target] = value;
+            if (other && other->role == MG_ROLE_WEIGHT) table->weights[i] = value;
             table->details.missing -= isnan(value);
         }
         begin = end;
@@ -196,17 +206,41 @@ static void select_values(margin_table *table, const parts *p, int64_t limit) {
     }
 }
 
-/* Makes the vectors that columns are to fill. */
-static margin_status make_vectors(margin_table *table, const parts *p, margin_error *error) {
-    const int64_t rows = table->x.view.rows;
+/* Zeros in place of the labels, and the names of the columns; of a model those that it has. */
+static margin_status make_targets(margin_table *table, const parts *p,
+                                  const margin_column *expected, margin_error *error) {
+    char(*names)[32] = NULL;
+    margin_column *columns = NULL;
+    margin_status status;
+    if (p->targets == 0) return MARGIN_OK;
+    mg_free(table->heap, table->y);
+    table->y = mg_new_zero(table->heap, table->x.view.rows * p->targets, sizeof *table->y);
+    if (!table->y)
+        return mg_no_memory(table->heap, table->x.view.rows, sizeof *table->y, "the targets",
+                            error);
+    MG_GO_NEW(table->heap, names, p->targets, "the names of the targets", error);
+    MG_GO_NEW(table->heap, columns, p->targets, "the names of the targets", error);
     for (int64_t k = 0; k < p->count; k++) {
-        if (p->items[k].role == MG_ROLE_TARGET) {
-            char name[32];
-            const margin_column column = {.name = mg_column_name(NULL, p->items[k].column, name)};
-            memset(table->y, 0, (size_t)rows * sizeof *table->y);
-            table->has_target = true;
-            MG_TRY(mg_columns_copy(table->heap, &column, 1, &table->target, error));
-        }
+        const part *item = &p->items[k];
+        if (item->role != MG_ROLE_TARGET) continue;
+        const char *name = mg_column_name(NULL, item->column, names[item->target]);
+        const bool known = expected && expected[item->target].kind == MARGIN_NUMERIC;
+        columns[item->target] = (margin_column){.name = known ? expected[item->target].name : name};
+    }
+    status = mg_columns_copy(table->heap, columns, p->targets, &table->target, error);
+    table->has_target = status >= 0;
+done:
+    mg_free(table->heap, columns);
+    mg_free(table->heap, names);
+    return status;
+}
+
+/* Makes the vectors that columns are to fill. */
+static margin_status make_vectors(margin_table *table, const parts *p,
+                                  const margin_column *expected, margin_error *error) {
+    const int64_t rows = table->x.view.rows;
+    MG_TRY(make_targets(table, p, expected, error));
+    for (int64_t k = 0; k < p->count; k++) {
         if (p->items[k].role == MG_ROLE_WEIGHT && table->weights == NULL) {
             table->weights = mg_new_zero(table->heap, rows, sizeof *table->weights);
             if (table->weights == NULL)
@@ -221,12 +255,12 @@ static margin_status apply_parts(mg_svmlight *reader, int64_t columns, int64_t l
                                  mg_column_plan *label, margin_error *error) {
     mg_heap *heap = reader->context->heap;
     const margin_read_options *options = &reader->options;
-    const int64_t most = 2 + count_items(options->ignore);
+    const int64_t most = 2 + count_items(options->ignore) + count_items(options->target);
     parts p = {.label = label, .columns = columns, .file = reader->source->name, .error = error};
     margin_status status;
     MG_GO_NEW(heap, p.items, 2 * most, "the parts of columns", error); /* half to sort */
     MG_GO(collect_parts(options, &p));
-    MG_GO(make_vectors(reader->table, &p, error));
+    MG_GO(make_vectors(reader->table, &p, options->expected_target, error));
     select_values(reader->table, &p, limit);
 done:
     mg_free(heap, p.items);
@@ -252,6 +286,11 @@ margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, ma
     const margin_column *target = options->expected_target;
     margin_table *table = reader->table;
     MG_TRY(check_expected(reader, error));
+    MG_REQUIRE(mg_expected_targets(options) < 2 || options->target || options->target_optional,
+               error, MARGIN_ERROR_DATA,
+               "%s: a row has one label, and the model has %lld targets; name the columns that "
+               "hold them",
+               reader->source->name, (long long)options->expected_targets);
     MG_TRY(settle_base(reader, error));
     *label = (mg_column_plan){.role = reader->rules.labels == MG_SVMLIGHT_SKIPPED ? MG_ROLE_IGNORED
                                                                                   : MG_ROLE_TARGET,

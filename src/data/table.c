@@ -35,8 +35,10 @@ void margin_table_free(margin_table *table) {
 margin_data margin_table_data(const margin_table *table) {
     margin_data data = {.x = table->x.view, .columns = table->columns.items};
     if (table->has_target) {
-        data.y = margin_values_f64(table->y, table->x.view.rows);
+        const int64_t targets = table->target.count;
+        data.y = margin_values_f64(table->y, targets * table->x.view.rows);
         data.target = table->target.items;
+        data.targets = targets > 1 ? targets : 0;
     }
     if (table->weights) data.weights = margin_values_f64(table->weights, table->x.view.rows);
     return data;

@@ -23,8 +23,8 @@ struct margin_table {
     mg_matrix_buffer x;
     mg_columns columns;
     bool has_target;
-    mg_columns target; /* one entry if has_target */
-    double *y;         /* x.rows values or codes, or NULL */
+    mg_columns target; /* an entry for each target if has_target */
+    double *y;         /* x.rows values or codes for each target, those of a row together; NULL */
     double *weights;   /* or NULL */
     margin_table_details details;
     char *name;
@@ -41,23 +41,29 @@ typedef enum mg_role { MG_ROLE_FEATURE, MG_ROLE_TARGET, MG_ROLE_WEIGHT, MG_ROLE_
 typedef struct mg_column_plan {
     mg_role role;
     int64_t feature;               /* its place among the features */
+    int64_t target;                /* its place among the targets */
     bool categorical;              /* told by the options or by `expected` */
     const margin_column *expected; /* or NULL */
 } mg_column_plan;
+/* How many targets the model has that a table is read for. */
+MG_INLINE int64_t mg_expected_targets(const margin_read_options *options) {
+    if (!options->expected_target) return 0;
+    return options->expected_targets > 1 ? options->expected_targets : 1;
+}
 /* plan: count entries. `names` are the file's as they stand in it (or "x1"... where has_names is
  * false). How references are resolved:
  *  - a name, or if no column has it a number from 1, negative from the end; a name that several
  *    columns have is refused, a number tells them apart. A list is one name if a column is called
  *    exactly so, else it is cut at its commas;
- *  - target NULL: the last column that has no other part; "": none. A reader whose target is not a
- *    column passes "";
+ *  - target NULL: the last column that has no other part; "": none; else a list of one or more. A
+ *    reader whose target is not a column passes "";
  *  - `expected`: found by (unique) name if the file has names, else by position among the columns
  *    that are not ignored, weights or target. A file with names of its own is read by position too
- *    if the model's are x1, x2, ... and none of them is in it. The target is options->target, else
- *    expected_target by name; by position, if the file has one column more than features, the
- *    column of that number (x5: the fifth) or the last. Everything else is left out.
- * DATA with the nearest name on an unknown reference, names the columns that are missing when
- * `expected` is given, refuses two parts for one column and a table without features. */
+ *    if the model's are x1, x2, ... and none of them is in it. The targets are options->target,
+ * else expected_target by name; by position, if the file has so many columns more than features,
+ * the columns of those numbers (x5: the fifth) or the last. Everything else is left out. DATA with
+ * the nearest name on an unknown reference, names the columns that are missing when `expected` is
+ * given, refuses two parts for one column and a table without features. */
 margin_status mg_plan_columns(mg_heap *heap, const char *const *names, bool has_names,
                               int64_t count, const margin_read_options *options, const char *file,
                               mg_column_plan *plan, int64_t *features, margin_error *error);

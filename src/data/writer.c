@@ -63,6 +63,10 @@ static margin_status write_format(const mg_write_job *job, margin_format format,
                "%s: a labels file goes with npy and idx; CSV and svmlight hold the target "
                "themselves",
                job->path);
+    MG_REQUIRE(mg_data_targets(job->data) == 1 || format == MARGIN_FORMAT_CSV ||
+                   format == MARGIN_FORMAT_NPY,
+               error, MARGIN_ERROR_DATA, "%s: %lld targets go into CSV or npy; this holds one",
+               job->path, (long long)job->data->targets);
     switch (format) {
     case MARGIN_FORMAT_CSV:
         return mg_write_csv(job, error);
@@ -85,7 +89,7 @@ margin_status margin_data_write(margin_context *context, const margin_data *data
     mg_write_job job = {.context = context, .data = data, .path = path};
     margin_format format = MARGIN_FORMAT_AUTO;
     MG_REQUIRE(data, error, MARGIN_ERROR_ARGUMENT, "margin_data_write: data is NULL");
-    MG_TRY(mg_views_check(context, data, error));
+    MG_TRY(mg_views_check_targets(context, data, error));
     MG_TRY(take_options(options, &job.options, error));
     MG_TRY(mg_format_find(path, job.options.format, &format, error));
     job.rows = data->selection ? data->selected : data->x.rows;

@@ -137,7 +137,7 @@ static margin_status format_npy_labels(const mg_write_job *job, const void *layo
                                        int64_t count, mg_block_text *text, margin_error *error) {
     (void)layout;
     const margin_vector *y = &job->data->y;
-    const size_t size = (size_t)mg_type_size(y->type);
+    const size_t size = (size_t)(mg_data_targets(job->data) * mg_type_size(y->type));
     char *to = mg_block_room(text, count * (int64_t)size);
     if (!to) return mg_no_memory(text->heap, count, size, "the output buffers", error);
     text->length += count * (int64_t)size;
@@ -224,8 +224,14 @@ margin_status mg_write_npy(const mg_write_job *job, margin_error *error) {
     binary_file labels = {.path = job->options.labels, .format = format_npy_labels};
     npy_text names = {0};
     char kind[32];
+    const int64_t targets = mg_data_targets(data);
     snprintf(kind, sizeof kind, "%s", npy_kind(data->y.type));
-    labels.row_bytes = 8;
+    labels.row_bytes = 8 * targets;
+    for (int64_t t = 0; data->target && t < targets; t++)
+        MG_REQUIRE(targets == 1 || data->target[t].kind == MARGIN_NUMERIC, error, MARGIN_ERROR_DATA,
+                   "%s: the target %s has categories, and several targets are written as numbers; "
+                   "write CSV",
+                   job->options.labels, data->target[t].name ? data->target[t].name : "y");
     if (data->target && data->target->kind == MARGIN_CATEGORICAL) {
         names = measure_names(data->target);
         labels.format = format_npy_names;
@@ -233,7 +239,7 @@ margin_status mg_write_npy(const mg_write_job *job, margin_error *error) {
         labels.row_bytes = names.width * 4;
         snprintf(kind, sizeof kind, "U%lld", (long long)names.width);
     }
-    make_npy_header(&labels, kind, job->rows, -1);
+    make_npy_header(&labels, kind, job->rows, targets > 1 ? targets : -1);
     return write_files(job, &features, &labels, error);
 }
 

@@ -1,4 +1,4 @@
-/* CSV: a header, the features in order, the weights, the target last.
+/* CSV: a header, the features in order, the weights, the target or targets last.
  *
  * Numbers print in the shortest form that reads back to the same value, missing values as empty
  * cells, categories by name. Texts are put in quotes where a reader might take them for something
@@ -8,10 +8,11 @@
 #include "data/writer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Names of the columns that have none of their own. */
-static const char weight_name[] = "weight", target_name[] = "y";
+/* Name of the column that has none of its own. */
+static const char weight_name[] = "weight";
 
 enum { NUMBER_CELL = MARGIN_NUMBER_TEXT + 1 }; /* a number and its separator */
 
@@ -25,9 +26,16 @@ typedef struct csv_layout {
     char separator;
     bool lone;                /* one column: an empty cell would be a blank line */
     category_cells *features; /* NULL: all numeric */
-    category_cells target;
-    const char *target_name;
+    category_cells *targets;  /* NULL: the same */
 } csv_layout;
+
+/* The name of a target; of one that has none y, or y1, y2, ... */
+static const char *target_name(const margin_data *data, int64_t t, char buffer[32]) {
+    if (data->target && data->target[t].name) return data->target[t].name;
+    if (data->targets <= 1) return "y";
+    snprintf(buffer, 32, "y%lld", (long long)t + 1);
+    return buffer;
+}
 
 /* ---- Cells of text -------------------------------------------------------------------------- */
 
@@ -107,6 +115,24 @@ static void warn_of_loss(const mg_write_job *job, const margin_column *column, c
                job->path, name);
 }
 
+static margin_status prepare_targets(const mg_write_job *job, csv_layout *layout,
+                                     margin_error *error) {
+    const margin_data *data = job->data;
+    const int64_t targets = mg_data_targets(data);
+    mg_heap *heap = job->context->heap;
+    char name[32];
+    layout->targets = mg_new_zero(heap, targets, sizeof *layout->targets);
+    if (!layout->targets)
+        return mg_no_memory(heap, targets, sizeof *layout->targets, "the names of the categories",
+                            error);
+    for (int64_t t = 0; t < targets; t++) {
+        MG_TRY(
+            prepare_cells(heap, &data->target[t], layout->separator, &layout->targets[t], error));
+        warn_of_loss(job, &data->target[t], target_name(data, t, name));
+    }
+    return MARGIN_OK;
+}
+
 static margin_status prepare_layout(const mg_write_job *job, csv_layout *layout,
                                     margin_error *error) {
     const margin_data *data = job->data;
@@ -115,7 +141,9 @@ static margin_status prepare_layout(const mg_write_job *job, csv_layout *layout,
     bool tabs =
         mg_ends_with(job->path, length, ".tsv") || mg_ends_with(job->path, length, ".tsv.gz");
     layout->separator = job->options.separator ? job->options.separator : tabs ? '\t' : ',';
-    layout->lone = data->x.columns + (data->weights.values != NULL) + (data->y.values != NULL) == 1;
+    layout->lone = data->x.columns + (data->weights.values != NULL) +
+                       (data->y.values ? mg_data_targets(data) : 0) ==
+                   1;
     if (mg_first_categorical(data) >= 0) {
         layout->features = mg_new_zero(heap, data->x.columns, sizeof *layout->features);
         if (!layout->features)
@@ -128,12 +156,7 @@ static margin_status prepare_layout(const mg_write_job *job, csv_layout *layout,
             warn_of_loss(job, &data->columns[j], mg_column_name(data->columns, j, name));
         }
     }
-    layout->target_name = data->target && data->target->name ? data->target->name : target_name;
-    if (data->y.values && data->target) {
-        MG_TRY(prepare_cells(heap, data->target, layout->separator, &layout->target, error));
-        warn_of_loss(job, data->target, layout->target_name);
-    }
-    return MARGIN_OK;
+    return data->y.values && data->target ? prepare_targets(job, layout, error) : MARGIN_OK;
 }
 
 static void free_layout(const mg_write_job *job, csv_layout *layout) {
@@ -141,7 +164,9 @@ static void free_layout(const mg_write_job *job, csv_layout *layout) {
     for (int64_t j = 0; layout->features && j < job->data->x.columns; j++)
         free_cells(heap, &layout->features[j]);
     mg_free(heap, layout->features);
-    free_cells(heap, &layout->target);
+    for (int64_t t = 0; layout->targets && t < mg_data_targets(job->data); t++)
+        free_cells(heap, &layout->targets[t]);
+    mg_free(heap, layout->targets);
 }
 
 /* ---- Header --------------------------------------------------------------------------------- */
@@ -166,7 +191,8 @@ static margin_status format_header(const mg_write_job *job, const csv_layout *la
         MG_TRY(
             add_name(text, mg_column_name(data->columns, j, buffer), separator, separator, error));
     if (data->weights.values) MG_TRY(add_name(text, weight_name, separator, separator, error));
-    if (data->y.values) MG_TRY(add_name(text, layout->target_name, separator, separator, error));
+    for (int64_t t = 0; data->y.values && t < mg_data_targets(data); t++)
+        MG_TRY(add_name(text, target_name(data, t, buffer), separator, separator, error));
     if (text->length > 0) text->data[text->length - 1] = '\n';
     return MARGIN_OK;
 }
@@ -290,21 +316,28 @@ static margin_status add_sparse(row_text *row, const mg_write_job *job, int64_t 
     return MARGIN_OK;
 }
 
-static margin_status add_target(row_text *row, const mg_write_job *job, int64_t data_row,
-                                margin_error *error) {
+static margin_status add_targets(row_text *row, const mg_write_job *job, int64_t data_row,
+                                 margin_error *error) {
     const margin_data *data = job->data;
-    if (row->layout->target.starts)
-        return add_category(row, data->target, &row->layout->target,
-                            mg_vector_f64(&data->y, data_row), data_row, row->layout->target_name,
-                            error);
-    add_element(row, &data->y, data_row);
+    const category_cells *cells = row->layout->targets;
+    const int64_t targets = mg_data_targets(data);
+    char name[32];
+    for (int64_t t = 0; t < targets; t++) {
+        const int64_t at = data_row * targets + t;
+        if (cells && cells[t].starts)
+            MG_TRY(add_category(row, &data->target[t], &cells[t], mg_vector_f64(&data->y, at),
+                                data_row, target_name(data, t, name), error));
+        else
+            add_element(row, &data->y, at);
+        *row->to++ = row->layout->separator;
+    }
     return MARGIN_OK;
 }
 
 static margin_status format_rows(const mg_write_job *job, const void *layout, int64_t first,
                                  int64_t count, mg_block_text *text, margin_error *error) {
     const margin_data *data = job->data;
-    row_text row = {layout, text, data->x.columns + 2, NULL};
+    row_text row = {layout, text, data->x.columns + 1 + mg_data_targets(data), NULL};
     for (int64_t k = first; k < first + count; k++) {
         int64_t data_row = mg_written_row(job, k);
         if (mg_cancelled(job->context)) return mg_fail_cancelled(error);
@@ -317,10 +350,7 @@ static margin_status format_rows(const mg_write_job *job, const void *layout, in
             add_element(&row, &data->weights, data_row);
             *row.to++ = row.layout->separator;
         }
-        if (data->y.values) {
-            MG_TRY(add_target(&row, job, data_row, error));
-            *row.to++ = row.layout->separator;
-        }
+        if (data->y.values) MG_TRY(add_targets(&row, job, data_row, error));
         row.to[-1] = '\n'; /* in place of the last separator */
         text->length = row.to - text->data;
     }
@@ -331,7 +361,8 @@ margin_status mg_write_csv(const mg_write_job *job, margin_error *error) {
     const margin_data *data = job->data;
     MG_REQUIRE(data->x.columns > 0 || data->y.values || data->weights.values, error,
                MARGIN_ERROR_DATA, "%s: there are no columns to write", job->path);
-    MG_REQUIRE(data->x.columns <= MARGIN_MAX_CSV_COLUMNS - 2, error, MARGIN_ERROR_LIMIT,
+    const int64_t columns = data->x.columns + 1 + mg_data_targets(data);
+    MG_REQUIRE(columns <= MARGIN_MAX_CSV_COLUMNS, error, MARGIN_ERROR_LIMIT,
                "%s: %lld columns are more than a CSV file may have to be read again (%d); write "
                "svmlight or npy",
                job->path, (long long)data->x.columns, MARGIN_MAX_CSV_COLUMNS);
@@ -341,7 +372,7 @@ margin_status mg_write_csv(const mg_write_job *job, margin_error *error) {
     MG_GO(prepare_layout(job, &layout, error));
     MG_GO(mg_output_open(job->context->heap, job->path, &output, error));
     MG_GO(write_header(job, &layout, output, error));
-    MG_GO(mg_write_rows(job, &layout, (data->x.columns + 2) * 16, format_rows, output, error));
+    MG_GO(mg_write_rows(job, &layout, columns * 16, format_rows, output, error));
     status = mg_output_commit(output, error);
     output = NULL;
 done:

@@ -31,11 +31,11 @@ static margin_status take_memory(infer_run *run) {
     return MARGIN_OK;
 }
 
-static margin_status find_scores(infer_run *run) {
+static margin_status find_scores(const infer_run *run, const double *w, double b, double *scores) {
     mg_design design = {0};
     margin_error *error = run->fit->error;
     MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
-    const margin_status status = mg_design_scores(&design, run->w, run->b, run->scores, error);
+    const margin_status status = mg_design_scores(&design, w, b, scores, error);
     mg_design_free(&design);
     return status;
 }
@@ -126,7 +126,7 @@ static margin_status infer_squares(infer_run *run) {
     out->weight = mg_total_weight(run->problem);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
     MG_TRY(take_memory(run));
-    MG_TRY(find_scores(run));
+    MG_TRY(find_scores(run, run->w, run->b, run->scores));
     MG_TRY(mg_column_variances_make(run->fit, run->problem->weight, run->intercept, &run->v, out));
     const int64_t coefficients = out->rank + run->intercept;
     MG_TRY(check_rows(run, out->weight, coefficients));
@@ -166,8 +166,7 @@ static void sum_likelihood(infer_run *run) {
                        : (double)(weight * logl(0.5L));
 }
 
-/* A hyperplane with every row on its right side is proof enough; where it touches some, the
- * curvature of the others dies away. */
+/* A hyperplane with every row on its right side is proof enough. */
 static margin_status check_separation(const infer_run *run) {
     const mg_problem *p = run->problem;
     double most = 0.0, least = (double)INFINITY;
@@ -181,14 +180,79 @@ static margin_status check_separation(const infer_run *run) {
     return MARGIN_OK;
 }
 
+/* Where a hyperplane touches rows of both classes and has all others on their side, the likelihood
+ * grows for ever too: in Newton's direction some margins grow and none falls. At a maximum none
+ * would change; so a few steps are taken until one or the other is plain. */
+typedef struct outlook {
+    double *change; /* of the scores, samples */
+    double least, most;
+} outlook;
+
+static margin_status look_ahead(infer_run *run, mg_column_variances *v, outlook *o) {
+    const mg_problem *p = run->problem;
+    double b = 0.0;
+    MG_TRY(mg_column_variances_step(v, run->r, run->step, &b));
+    MG_TRY(find_scores(run, run->step, b, o->change));
+    o->least = (double)INFINITY;
+    o->most = -(double)INFINITY;
+    for (int64_t i = 0; i < p->count; i++) {
+        o->least = fmin(o->least, o->change[i] * (double)p->sign[i]);
+        o->most = fmax(o->most, o->change[i] * (double)p->sign[i]);
+    }
+    return MARGIN_OK;
+}
+
+/* Takes the step and looks again from there. */
+static margin_status step_ahead(infer_run *run, outlook *o) {
+    mg_inference scratch = {0};
+    mg_column_variances v = {0};
+    mg_arena_init(&scratch.arena, run->fit->context->heap);
+    for (int64_t i = 0; i < run->problem->count; i++)
+        run->scores[i] += o->change[i];
+    sum_likelihood(run);
+    margin_status status = mg_column_variances_make(run->fit, run->h, run->intercept, &v, &scratch);
+    if (status >= 0) status = look_ahead(run, &v, o);
+    mg_column_variances_end(&v);
+    mg_arena_free(&scratch.arena);
+    return status;
+}
+
+static bool grows(const outlook *o) {
+    return o->least > -1e-4 * o->most;
+}
+
+static margin_status check_recession(infer_run *run) {
+    enum { MOST_STEPS = 5 };
+    const double still = 0.05, wild = 5.0; /* changes of log-odds */
+    const int64_t samples = run->problem->count;
+    double *memory = mg_arena_new(&run->out->arena, 2 * samples, sizeof *memory);
+    if (!memory)
+        return mg_no_memory(run->fit->context->heap, 2 * samples, sizeof *memory,
+                            "the scores of the rows", run->fit->error);
+    outlook o = {.change = memory};
+    MG_TRY(look_ahead(run, &run->v, &o));
+    if (o.most < still) return MARGIN_OK;
+    memcpy(memory + samples, run->scores, (size_t)samples * sizeof *memory);
+    for (int step = 1; step < MOST_STEPS && !grows(&o) && o.most >= still && o.most < wild; step++)
+        MG_TRY(step_ahead(run, &o));
+    MG_REQUIRE(o.most < still || !grows(&o), run->fit->error, MARGIN_ERROR_DATA,
+               "a hyperplane separates the classes but for rows on it (they touch, and do not "
+               "overlap), so the likelihood has no maximum: in one direction of the weights it "
+               "grows for ever, and standard errors mean nothing; train with a penalty");
+    memcpy(run->scores, memory + samples, (size_t)samples * sizeof *memory);
+    sum_likelihood(run);
+    return MARGIN_OK;
+}
+
 static margin_status infer_logistic(infer_run *run) {
     mg_inference *out = run->out;
     MG_TRY(take_memory(run));
-    MG_TRY(find_scores(run));
+    MG_TRY(find_scores(run, run->w, run->b, run->scores));
     sum_likelihood(run);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
     MG_TRY(check_separation(run));
     MG_TRY(mg_column_variances_make(run->fit, run->h, run->intercept, &run->v, out));
+    MG_TRY(check_recession(run));
     MG_TRY(check_rows(run, out->weight, out->rank + run->intercept));
     return measure_distance(run, 1.0);
 }

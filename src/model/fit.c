@@ -46,15 +46,28 @@ static margin_status check_call(margin_context *context, const margin_spec *spec
     return mg_data_check_targets(context, data, error);
 }
 
+/* Names the learners that can. */
+static margin_status refuse_targets(const margin_component *info, int64_t targets,
+                                    margin_error *error) {
+    char list[200] = "";
+    size_t length = 0;
+    for (int k = 0; k < margin_component_count(); k++) {
+        const margin_component *other = margin_component_at(k);
+        if (!(other->abilities & MARGIN_CAN_TARGETS) || length >= sizeof list) continue;
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                   length ? " or " : "", other->name);
+    }
+    return mg_fail(error, MARGIN_ERROR_ARGUMENT,
+                   "%s takes one target and the data has %lld; fit them one by one, or take %s",
+                   info->name, (long long)targets, list);
+}
+
 static margin_status check_learner(const mg_spec_component *learner, const margin_data *data,
                                    const mg_samples *samples, const mg_trace *trace,
                                    margin_error *error) {
     const margin_component *info = learner->info;
-    MG_REQUIRE(data->targets <= 1 || (info->abilities & MARGIN_CAN_TARGETS), error,
-               MARGIN_ERROR_ARGUMENT,
-               "%s takes one target and the data has %lld; fit them one by one, or take "
-               "least-squares or ridge",
-               info->name, (long long)data->targets);
+    if (data->targets > 1 && !(info->abilities & MARGIN_CAN_TARGETS))
+        return refuse_targets(info, data->targets, error);
     MG_REQUIRE(!samples->weights || (info->abilities & MARGIN_CAN_WEIGHTS), error,
                MARGIN_ERROR_ARGUMENT, "%s takes no sample weights", info->name);
     MG_REQUIRE(!trace || (info->abilities & MARGIN_CAN_TRACE), error, MARGIN_ERROR_ARGUMENT,

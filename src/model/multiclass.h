@@ -74,9 +74,10 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_trace *trace, mg_hypothesis **hypothesis,
                              margin_report *report, margin_error *error);
 
-/* Lets the learner verify every part of a finished model, joined in the same way. */
+/* Lets the learner verify every part of a finished model, joined in the same way. parts: what was
+ * found of each, or NULL. */
 margin_status mg_split_verify(margin_context *context, const mg_split *split,
                               const mg_spec_component *learner, const margin_model *model,
-                              margin_report *report, margin_error *error);
+                              margin_report *report, margin_report *parts, margin_error *error);
 
 #endif

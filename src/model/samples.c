@@ -13,40 +13,34 @@ static margin_status check_name(const margin_column *column, const char *where, 
     return MARGIN_OK;
 }
 
+static margin_status check_names(const margin_data *data, margin_error *error) {
+    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
+        MG_TRY(check_name(&data->columns[j], "column", j + 1, error));
+    for (int64_t t = 0; data->target && t < mg_data_targets(data); t++)
+        MG_TRY(check_name(&data->target[t], "target", t + 1, error));
+    return MARGIN_OK;
+}
+
 margin_status mg_data_check(margin_context *context, const margin_data *data, margin_error *error) {
     MG_REQUIRE(context && data, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
                context ? "data set" : "context");
     MG_TRY(mg_views_check(context, data, error));
-    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
-        MG_TRY(check_name(&data->columns[j], "column", j + 1, error));
-    return data->target ? check_name(data->target, "target", 1, error) : MARGIN_OK;
+    return check_names(data, error);
 }
 
 margin_status mg_data_check_targets(margin_context *context, const margin_data *data,
                                     margin_error *error) {
-    if (!data || data->targets <= 1) return mg_data_check(context, data, error);
-    margin_data one = *data;
-    MG_REQUIRE(data->targets <= MG_MAX_TARGETS, error, MARGIN_ERROR_LIMIT,
-               "%lld targets are more than the limit of %d", (long long)data->targets,
-               (int)MG_MAX_TARGETS);
-    MG_REQUIRE(data->y.values && data->x.rows >= 0 && data->y.count % data->targets == 0 &&
-                   data->y.count / data->targets == data->x.rows,
-               error, MARGIN_ERROR_ARGUMENT,
-               "y has %lld numbers; %lld targets of %lld rows take rows x targets",
-               (long long)data->y.count, (long long)data->targets, (long long)data->x.rows);
-    one.y.count = data->x.rows;
-    one.targets = 1;
-    MG_TRY(mg_data_check(context, &one, error));
-    for (int64_t t = 0; data->target && t < data->targets; t++)
-        MG_TRY(check_name(&data->target[t], "target", t + 1, error));
-    return MARGIN_OK;
+    if (!context || !data) return mg_data_check(context, data, error);
+    MG_TRY(mg_views_check_targets(context, data, error));
+    return check_names(data, error);
 }
 
 margin_status mg_target_count_check(const margin_model *model, const margin_data *data,
                                     margin_error *error) {
     MG_REQUIRE(model->target.count <= 1 ? data->targets <= 1 : data->targets == model->target.count,
-               error, MARGIN_ERROR_ARGUMENT, "the data has %lld targets and the model %lld",
-               (long long)mg_data_targets(data), (long long)MG_MAX(model->target.count, 1));
+               error, MARGIN_ERROR_ARGUMENT, "the data has %lld target%s and the model %lld",
+               (long long)mg_data_targets(data), mg_data_targets(data) == 1 ? "" : "s",
+               (long long)MG_MAX(model->target.count, 1));
     return MARGIN_OK;
 }
 

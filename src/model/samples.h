@@ -5,7 +5,7 @@
 #include "model/model.h"
 
 /* The most classes that labels are taken for. */
-enum { MG_MAX_CLASSES = 10000, MG_MAX_TARGETS = 10000 };
+enum { MG_MAX_CLASSES = 10000 };
 
 /* Checks everything about `data` that does not depend on a model: the views, and that columns have
  * names. ARGUMENT on failure. */
@@ -16,9 +16,6 @@ margin_status mg_data_check_targets(margin_context *context, const margin_data *
 /* ARGUMENT unless the data has as many targets as the model. */
 margin_status mg_target_count_check(const margin_model *model, const margin_data *data,
                                     margin_error *error);
-MG_INLINE int64_t mg_data_targets(const margin_data *data) {
-    return data->targets > 1 ? data->targets : 1;
-}
 
 /* The selected rows of weight > 0, in the order of the selection. */
 typedef struct mg_samples {

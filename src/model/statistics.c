@@ -63,11 +63,11 @@ static margin_status check_weights(const mg_spec_component *learner, margin_erro
     return MARGIN_OK;
 }
 
-static margin_status ask_part(margin_context *context, const mg_split *split,
+static margin_status ask_part(margin_context *context, const mg_split *split, int64_t number,
                               const mg_spec_component *learner, const mg_hypothesis *hypothesis,
                               mg_inference *inference, margin_error *error) {
     mg_part part = {0};
-    MG_TRY(mg_part_make(split, 0, &part, error));
+    MG_TRY(mg_part_make(split, number, &part, error));
     part.problem.scale = part.problem.shift = NULL; /* the hypothesis has taken them in */
     mg_fit fit = {
         .context = context, .problem = &part.problem, .options = learner->options, .error = error};
@@ -78,20 +78,28 @@ static margin_status ask_part(margin_context *context, const mg_split *split,
 
 static margin_status ask_learner(margin_context *context, const margin_model *model,
                                  const mg_spec_component *learner, const margin_data *data,
-                                 statistics_store *store, int64_t *rows, margin_error *error) {
+                                 int64_t target, statistics_store *store, int64_t *rows,
+                                 margin_error *error) {
+    const bool several = model->target.count > 1;
+    mg_hypothesis *h = model->hypothesis, *one = NULL;
     mg_samples samples = {0};
     mg_staged staged = {0};
     mg_split split = {0};
     margin_status status;
-    const mg_reduction reduction = model->task == MARGIN_CLASSIFY ? MG_REDUCE_TWO : MG_REDUCE_NONE;
+    const mg_reduction reduction = model->task == MARGIN_CLASSIFY ? MG_REDUCE_TWO
+                                   : several                      ? MG_REDUCE_TARGETS
+                                                                  : MG_REDUCE_NONE;
     MG_GO(check_weights(learner, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     staged.target = (mg_target_scale){0, 1}; /* the model's units, not the learner's */
     MG_GO(mg_split_make(context, reduction, data, &samples, &staged, model, &split, error));
     *rows = samples.count;
-    status = ask_part(context, &split, learner, model->hypothesis, &store->inference, error);
+    if (several) MG_GO(h->kind->slice(context->heap, h, target, &one, error));
+    status =
+        ask_part(context, &split, target, learner, several ? one : h, &store->inference, error);
 done:
+    mg_hypothesis_free(one);
     mg_split_free(&split);
     mg_staged_free(&staged);
     mg_samples_free(&samples);
@@ -130,11 +138,11 @@ static void set_coefficient(margin_coefficient *c, double variance, double noise
     c->high = c->estimate + quantile * c->error;
 }
 
-static margin_status make_coefficients(const margin_model *model, double noise, double freedom,
-                                       double confidence, statistics_store *store,
+static margin_status make_coefficients(const margin_model *model, int64_t target, double noise,
+                                       double freedom, double confidence, statistics_store *store,
                                        margin_error *error) {
     const mg_inference *inference = &store->inference;
-    const mg_hypothesis *h = model->hypothesis;
+    const double *w = margin_model_weights(model, target);
     const double quantile = mg_student_quantile(1.0 - confidence, freedom);
     store->coefficients =
         mg_arena_new(&store->inference.arena, inference->coefficients, sizeof *store->coefficients);
@@ -145,7 +153,7 @@ static margin_status make_coefficients(const margin_model *model, double noise, 
     for (int64_t j = 0; j < inference->coefficients; j++) {
         margin_coefficient *c = &store->coefficients[j];
         const bool is_column = j < inference->columns;
-        c->estimate = is_column ? h->view.linear.weights[j] : h->view.linear.intercept[0];
+        c->estimate = is_column ? w[j] : margin_model_intercept(model, target);
         c->inflation = is_column ? inference->inflation[j] : (double)NAN;
         set_coefficient(c, inference->variance[j], noise, freedom, quantile);
     }
@@ -230,13 +238,13 @@ static margin_status make_statistics(margin_context *context, const margin_model
                                      margin_error *error) {
     const bool regression = model->task == MARGIN_REGRESS;
     store->inference.want_covariance = chosen->covariance != 0;
-    MG_TRY(ask_learner(context, model, learner, data, store, &r->rows, error));
+    MG_TRY(ask_learner(context, model, learner, data, chosen->target, store, &r->rows, error));
     start_result(&store->inference, r);
     if (regression)
         describe_squares(&store->inference, r);
     else
         describe_likelihood(&store->inference, r);
-    MG_TRY(make_coefficients(model, regression ? r->residual_error : 1.0,
+    MG_TRY(make_coefficients(model, chosen->target, regression ? r->residual_error : 1.0,
                              regression ? r->freedom : (double)INFINITY, chosen->confidence, store,
                              error));
     MG_TRY(make_dependences(store, &r->dependence_count, error));
@@ -256,8 +264,10 @@ static margin_status take_options(const margin_model *model,
     if (chosen->confidence == 0.0) chosen->confidence = 0.95;
     MG_REQUIRE(chosen->confidence > 0.0 && chosen->confidence < 1.0, error, MARGIN_ERROR_ARGUMENT,
                "a confidence is above 0 and below 1, not %s", mg_number(chosen->confidence).text);
-    MG_REQUIRE(chosen->target == 0 && model, error, MARGIN_ERROR_ARGUMENT,
-               "the model has one target; there is no number %lld", (long long)chosen->target);
+    const int64_t targets = MG_MAX(model->target.count, 1);
+    MG_REQUIRE(chosen->target >= 0 && chosen->target < targets, error, MARGIN_ERROR_ARGUMENT,
+               "the model has %lld target%s; there is no number %lld, counted from 0",
+               (long long)targets, targets == 1 ? "" : "s", (long long)chosen->target);
     return MARGIN_OK;
 }
 
@@ -271,7 +281,8 @@ margin_status margin_statistics(margin_context *context, const margin_model *mod
     margin_status status;
     MG_REQUIRE(model && result, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
                model ? "place for the statistics" : "model");
-    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(mg_columns_check(model, &data->x, error));
     MG_TRY(check_model(model, error));
     MG_TRY(take_options(model, options, &chosen, error));

@@ -275,12 +275,14 @@ done:
 
 margin_status mg_split_verify(margin_context *context, const mg_split *split,
                               const mg_spec_component *learner, const margin_model *model,
-                              margin_report *report, margin_error *error) {
+                              margin_report *report, margin_report *parts, margin_error *error) {
     part_run run = {.context = context, .split = split, .model = model, .verify = true};
     margin_status status;
     MG_GO(start_run(&run, learner, error));
     MG_GO(run_parts(&run, error));
     join_reports(&run, report);
+    for (int64_t number = 0; parts && number < split->parts; number++)
+        parts[number] = run.results[number].report;
 done:
     free_results(&run);
     return status;

@@ -90,9 +90,18 @@ static mg_reduction reduction_of(const margin_model *model) {
     return parts ? MG_REDUCE_REST : MG_REDUCE_NONE;
 }
 
+static void describe(const margin_model *model, const margin_data *data, int64_t rows,
+                     margin_report *found) {
+    found->task = model->task;
+    found->rows = rows;
+    found->columns = data->x.columns;
+    found->classes = model->classes;
+}
+
 static margin_status verify(margin_context *context, const margin_model *model,
                             const mg_spec_component *learner, const margin_data *data,
-                            margin_report *found, margin_error *error) {
+                            margin_report *found, margin_report *parts, int64_t capacity,
+                            margin_error *error) {
     mg_samples samples = {0};
     mg_staged staged = {0};
     mg_split split = {0};
@@ -103,12 +112,14 @@ static margin_status verify(margin_context *context, const margin_model *model,
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
     MG_GO(
         mg_split_make(context, reduction_of(model), data, &samples, &staged, model, &split, error));
+    if (parts && capacity < split.parts)
+        MG_GO(mg_fail(error, MARGIN_ERROR_ARGUMENT, "room for %lld reports; the model has %lld",
+                      (long long)capacity, (long long)split.parts));
     MG_GO(mg_split_weigh(learner, model, &split, error));
-    MG_GO(mg_split_verify(context, &split, learner, model, found, error));
-    found->task = model->task;
-    found->rows = samples.count;
-    found->columns = data->x.columns;
-    found->classes = model->classes;
+    MG_GO(mg_split_verify(context, &split, learner, model, found, parts, error));
+    describe(model, data, samples.count, found);
+    for (int64_t k = 0; parts && k < split.parts; k++)
+        describe(model, data, samples.count, &parts[k]);
 done:
     mg_split_free(&split);
     mg_staged_free(&staged);
@@ -116,8 +127,9 @@ done:
     return status;
 }
 
-margin_status margin_verify(margin_context *context, const margin_model *model,
-                            const margin_data *data, margin_report *found, margin_error *error) {
+margin_status margin_verify_parts(margin_context *context, const margin_model *model,
+                                  const margin_data *data, margin_report *found,
+                                  margin_report *parts, int64_t capacity, margin_error *error) {
     double started = mg_clock();
     margin_spec *spec = NULL;
     margin_report report;
@@ -130,7 +142,7 @@ margin_status margin_verify(margin_context *context, const margin_model *model,
     MG_REQUIRE(model->learner->verify, error, MARGIN_ERROR_ARGUMENT,
                "%s makes no claim that could be verified", model->learner->info.name);
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
-    MG_GO(verify(context, model, mg_spec_learner(spec), data, &report, error));
+    MG_GO(verify(context, model, mg_spec_learner(spec), data, &report, parts, capacity, error));
     compare(&model->report, &report);
     report.threads = mg_pool_threads(context->pool);
     report.seconds = mg_clock() - started;
@@ -139,4 +151,9 @@ margin_status margin_verify(margin_context *context, const margin_model *model,
 done:
     margin_spec_free(spec);
     return status;
+}
+
+margin_status margin_verify(margin_context *context, const margin_model *model,
+                            const margin_data *data, margin_report *found, margin_error *error) {
+    return margin_verify_parts(context, model, data, found, NULL, 0, error);
 }
