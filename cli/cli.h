@@ -75,6 +75,8 @@ typedef struct cli_session {
     margin_context *context;
     margin_error error;
     double started, read_seconds, work_seconds;
+    bool chooses_target; /* --target names one of the model's several targets, not columns */
+    int64_t target;      /* its number; -1: all of several */
 } cli_session;
 
 /* Makes the context with callbacks and lets Ctrl-C cancel it. Returns an exit code, EXIT_DONE if
@@ -109,6 +111,12 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
  * `need_target`. */
 margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
                                  bool need_target, margin_table **table);
+/* Of a model with several targets, --target names one, by name or number; without it all are meant
+ * (-1 in session->target), or if `must` be so, one has to be named. Before a table is read for the
+ * model. On a mistake prints the sentence and returns its exit code. */
+int cli_choose_target(cli_session *session, const margin_model *model, const char *command,
+                      bool must);
+bool cli_several_targets(const margin_model *model);
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model);
 margin_format cli_format(const cli_arguments *arguments);
 
@@ -160,6 +168,10 @@ int cli_statistics(cli_session *session, const margin_model *model, cli_text *te
 /* The shared parts of answers. */
 void json_report(cli_text *text, const margin_report *report);
 void json_classes(cli_text *text, const char *key, const margin_model *model);
+/* Several targets: "a, b, ..."; rmse, mae and r2 of each. Nothing for one. */
+void text_targets(cli_text *text, const margin_model *model);
+void json_target_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
+void text_target_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 const char *task_name(margin_task task);
 void text_bytes(cli_text *text, double bytes);     /* "2.1 KB" */
 void text_seconds(cli_text *text, double seconds); /* "4 ms" */

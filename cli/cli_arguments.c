@@ -19,8 +19,11 @@ const cli_option cli_options[] = {
      FIELD(output)},
     {"--trace", 0, "FILE", " fit ", "write every training step to FILE as CSV", NULL, KIND_TEXT,
      FIELD(trace)},
-    {"--target", 0, "COLUMN", READS, "column to learn: name or number (default: the last)", NULL,
-     KIND_TEXT, FIELD(target)},
+    {"--target", 0, "COLUMNS", READS,
+     "column to learn: name or number (default: the last); several, separated by commas, where the "
+     "learner takes them (least-squares, ridge); of a model with several (inspect, plot): the one "
+     "that is meant",
+     NULL, KIND_TEXT, FIELD(target)},
     {"--no-target", 0, NULL, " check convert ", "all columns are features", NULL, KIND_SWITCH,
      FIELD(no_target)},
     {"--weights", 0, "COLUMN", READS, "column of sample weights", NULL, KIND_TEXT, FIELD(weights)},

@@ -1,7 +1,6 @@
 /* Tables and models as the options ask for them. */
 #include "cli.h"
 
-#include <stdio.h>
 #include <string.h>
 
 margin_format cli_format(const cli_arguments *arguments) {
@@ -88,19 +87,13 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
 
 margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
                                  bool need_target, margin_table **table) {
-    if (margin_model_target_count(model) > 1) {
-        session->error.status = MARGIN_ERROR_ARGUMENT;
-        snprintf(session->error.text, sizeof session->error.text,
-                 "the model has %lld targets, and the program works with one; use "
-                 "margin_predict_values of the library",
-                 (long long)margin_model_target_count(model));
-        return MARGIN_ERROR_ARGUMENT;
-    }
     margin_read_options options = read_options(session->arguments);
     const margin_report *report = margin_model_report(model);
     options.missing = cli_missing(session->arguments, margin_model_spec(model));
     options.expected = margin_model_columns(model, &options.expected_count);
     options.expected_target = margin_model_target(model);
+    options.expected_targets = margin_model_target_count(model);
+    if (session->chooses_target) options.target = NULL;
     options.target_optional = !need_target;
     options.svmlight_columns = report->columns;
     return read_timed(session, path, &options, table);

@@ -41,12 +41,14 @@ static void json_if(cli_text *text, const char *key, double value) {
     if (!isnan(value)) json_number(text, key, value);
 }
 
-static void json_statistics(cli_text *text, const margin_model *model,
+static void json_statistics(cli_text *text, const margin_model *model, int64_t target,
                             const margin_statistics_result *r) {
     json_open(text, NULL, '{');
     json_string(text, "spec", margin_model_spec(model));
     json_string(text, "task", task_name(r->task));
     json_classes(text, "classes", model);
+    if (cli_several_targets(model))
+        json_string(text, "target", margin_model_target(model)[target].name);
     json_integer(text, "rows", r->rows);
     json_number(text, "weight", r->weight);
     json_string(text, "distribution", r->task == MARGIN_REGRESS ? "t" : "z");
@@ -74,7 +76,6 @@ static void json_statistics(cli_text *text, const margin_model *model,
     json_if(text, "ratio", r->ratio);
     json_if(text, "ratio_p_value", r->ratio_p_value);
     json_close(text, '}');
-    text_puts(text, "\n");
 }
 
 /* ---- For people ------------------------------------------------------------------------------ */
@@ -191,7 +192,7 @@ static void print_columns(cli_text *text, const margin_statistics_result *r) {
     text_puts(text, "            leave such a column out to test the others\n");
 }
 
-static void print_statistics(cli_text *text, const margin_model *model,
+static void print_statistics(cli_text *text, const margin_model *model, int64_t target,
                              const margin_statistics_result *r) {
     text_printf(text, "spec        %s\n", margin_model_spec(model));
     if (r->task == MARGIN_CLASSIFY) {
@@ -202,7 +203,7 @@ static void print_statistics(cli_text *text, const margin_model *model,
         text_puts(text, "\n");
     } else if (margin_model_target(model)) {
         text_puts(text, "target      ");
-        text_name(text, margin_model_target(model)->name, 0, 0);
+        text_name(text, margin_model_target(model)[target].name, 0, 0);
         text_puts(text, "\n");
     }
     text_printf(text, "rows        %lld", (long long)r->rows);
@@ -232,25 +233,58 @@ int cli_confidence(const cli_arguments *arguments, double *confidence) {
     return cli_usage_error(NULL, "--confidence takes a number between 0 and 1, not '%s'", word);
 }
 
+static margin_status describe_target(cli_session *session, const margin_model *model,
+                                     const margin_data *data,
+                                     const margin_statistics_options *options, cli_text *text) {
+    margin_statistics_result result;
+    const margin_status status =
+        margin_statistics(session->context, model, data, options, &result, &session->error);
+    if (status < 0) return status;
+    if (session->arguments->json)
+        json_statistics(text, model, options->target, &result);
+    else
+        print_statistics(text, model, options->target, &result);
+    margin_statistics_free(&result);
+    return MARGIN_OK;
+}
+
+/* All targets in turn, or the chosen one. */
+static margin_status describe_targets(cli_session *session, const margin_model *model,
+                                      const margin_data *data, margin_statistics_options *options,
+                                      cli_text *text) {
+    const bool json = session->arguments->json;
+    margin_status status = MARGIN_OK;
+    if (json) {
+        json_open(text, NULL, '{');
+        json_open(text, "targets", '[');
+    }
+    for (int64_t t = 0; t < margin_model_target_count(model) && status >= 0; t++) {
+        options->target = t;
+        if (t > 0 && !json) text_puts(text, "\n");
+        status = describe_target(session, model, data, options, text);
+    }
+    if (json) {
+        json_close(text, ']');
+        json_close(text, '}');
+    }
+    return status;
+}
+
 int cli_statistics(cli_session *session, const margin_model *model, cli_text *text) {
     const cli_arguments *arguments = session->arguments;
     margin_statistics_options options = {.size = sizeof options};
-    margin_statistics_result result;
     margin_table *table = NULL;
     int code = cli_confidence(arguments, &options.confidence);
     if (code) return code;
     margin_status status = cli_read_for_model(session, model, arguments->words[1], true, &table);
     if (status >= 0) {
         const margin_data data = margin_table_data(table);
-        status =
-            margin_statistics(session->context, model, &data, &options, &result, &session->error);
+        options.target = session->target;
+        status = session->target < 0 ? describe_targets(session, model, &data, &options, text)
+                                     : describe_target(session, model, &data, &options, text);
     }
     margin_table_free(table);
     if (status < 0) return cli_failed(session, status);
-    if (arguments->json)
-        json_statistics(text, model, &result);
-    else
-        print_statistics(text, model, &result);
-    margin_statistics_free(&result);
+    if (arguments->json) text_puts(text, "\n");
     return EXIT_DONE;
 }

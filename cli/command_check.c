@@ -107,12 +107,14 @@ static void print_table(cli_text *text, const margin_table *table, const margin_
                 "distinct", "min", "max", "mean", "sd");
     for (int64_t j = 0; j < count; j++)
         print_column(text, &summaries[j], j >= data->x.columns);
-    if (count > data->x.columns) text_puts(text, "\n* the target\n");
+    if (count > data->x.columns)
+        text_puts(text, data->targets > 1 ? "\n* the targets\n" : "\n* the target\n");
 }
 
 static int describe(cli_session *session, const margin_table *table) {
     margin_data data = margin_table_data(table);
-    int64_t count = data.x.columns + (data.target != NULL);
+    int64_t count = data.x.columns;
+    if (data.target) count += data.targets > 1 ? data.targets : 1;
     margin_column_summary *summaries = calloc((size_t)(count > 0 ? count : 1), sizeof *summaries);
     if (!summaries) {
         fputs("margin: out of memory for the summaries\n", stderr);

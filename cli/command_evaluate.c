@@ -33,6 +33,7 @@ static void json_metrics(cli_text *text, const margin_model *model, const margin
     json_integer(text, "rows", m->rows);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!isnan(numbers[i].value)) json_number(text, numbers[i].name, numbers[i].value);
+    json_target_metrics(text, model, m);
     if (m->task == MARGIN_CLUSTER) json_numbers(text, "sizes", m->cluster_sizes, m->classes);
     if (m->task == MARGIN_CLASSIFY) {
         json_classes(text, "classes", model);
@@ -91,6 +92,8 @@ static void print_metrics(cli_text *text, const margin_model *model, const margi
     print_number(text, "rmse", m->rmse);
     print_number(text, "mae", m->mae);
     print_number(text, "r2", m->r2);
+    if (m->targets) text_puts(text, "\n");
+    text_target_metrics(text, model, m);
     print_number(text, "inertia", m->inertia);
     print_number(text, "silhouette", m->silhouette);
     if (m->task == MARGIN_CLUSTER) print_sizes(text, m);
@@ -129,20 +132,56 @@ static int write_margins(cli_session *session, const margin_model *model, const 
     return code;
 }
 
-static void json_verification(cli_text *text, margin_status status, const margin_report *found) {
+/* The proof, and of several targets the parts that it is made of. */
+typedef struct {
+    margin_status status;
+    margin_report found;
+    margin_report *parts; /* NULL: one target */
+    int64_t count;
+} verification;
+
+static void json_parts(cli_text *text, const margin_model *model, const verification *v) {
+    if (!v->parts) return;
+    json_open(text, "targets", '[');
+    for (int64_t t = 0; t < v->count; t++) {
+        json_open(text, NULL, '{');
+        json_string(text, "name", margin_model_target(model)[t].name);
+        json_number(text, "objective", v->parts[t].objective);
+        json_number(text, "gap", v->parts[t].gap);
+        json_close(text, '}');
+    }
+    json_close(text, ']');
+}
+
+static void json_verification(cli_text *text, const margin_model *model, const verification *v) {
+    const margin_report *found = &v->found;
     json_open(text, "verification", '{');
-    json_bool(text, "holds", status == MARGIN_OK);
+    json_bool(text, "holds", v->status == MARGIN_OK);
     json_string(text, "reason", found->reason);
     json_number(text, "objective", found->objective);
     json_number(text, "gap", found->gap);
     for (int64_t i = 0; i < found->item_count; i++)
         json_number(text, found->items[i].name, found->items[i].value);
+    json_parts(text, model, v);
     json_close(text, '}');
 }
 
-static void print_verification(cli_text *text, margin_status status, const margin_report *found) {
+static void print_parts(cli_text *text, const margin_model *model, const verification *v) {
+    for (int64_t t = 0; v->parts && t < v->count; t++) {
+        text_puts(text, "            ");
+        text_name(text, margin_model_target(model)[t].name, 0, 40);
+        text_puts(text, ": objective ");
+        text_number(text, v->parts[t].objective);
+        text_puts(text, ", gap ");
+        text_number(text, v->parts[t].gap);
+        text_puts(text, "\n");
+    }
+}
+
+static void print_verification(cli_text *text, const margin_model *model, const verification *v) {
+    const margin_report *found = &v->found;
     text_printf(text, "\nproof       %s: objective ",
-                status == MARGIN_OK ? "holds" : "DOES NOT HOLD");
+                v->status == MARGIN_OK ? "holds" : "DOES NOT HOLD");
     text_number(text, found->objective);
     text_puts(text, ", gap ");
     text_number(text, found->gap);
@@ -152,6 +191,23 @@ static void print_verification(cli_text *text, margin_status status, const margi
         text_short(text, found->items[i].value);
     }
     text_printf(text, "\n            %s\n", found->reason);
+    print_parts(text, model, v);
+}
+
+static margin_status check_proof(cli_session *session, const margin_model *model,
+                                 const margin_data *data, verification *v) {
+    if (cli_several_targets(model)) {
+        v->count = margin_model_target_count(model);
+        v->parts = malloc((size_t)v->count * sizeof *v->parts);
+        if (!v->parts) {
+            snprintf(session->error.text, sizeof session->error.text,
+                     "out of memory for the proofs of the targets");
+            return MARGIN_ERROR_MEMORY;
+        }
+    }
+    v->status = margin_verify_parts(session->context, model, data, &v->found, v->parts, v->count,
+                                    &session->error);
+    return v->status;
 }
 
 /* Classes that training never saw are read as missing, which is not what the user sees in the file:
@@ -176,7 +232,7 @@ static int evaluate_table(cli_session *session, const margin_model *model,
     const cli_arguments *a = session->arguments;
     margin_data data = margin_table_data(table);
     margin_metrics metrics;
-    margin_report found;
+    verification proven = {.status = MARGIN_OK};
     double start = cli_clock();
     margin_status proof = MARGIN_OK, status;
     status = margin_evaluate(session->context, model, &data, &metrics, &session->error);
@@ -185,7 +241,7 @@ static int evaluate_table(cli_session *session, const margin_model *model,
         if (status == MARGIN_ERROR_DATA) explain_unknown_classes(model, table, &data);
         return failed;
     }
-    if (a->verify) proof = margin_verify(session->context, model, &data, &found, &session->error);
+    if (a->verify) proof = check_proof(session, model, &data, &proven);
     session->work_seconds = cli_clock() - start;
     int code = EXIT_DONE;
     if (proof < 0) code = cli_failed(session, proof);
@@ -195,7 +251,7 @@ static int evaluate_table(cli_session *session, const margin_model *model,
         if (a->json) {
             json_open(&text, NULL, '{');
             json_metrics(&text, model, &metrics);
-            if (a->verify) json_verification(&text, proof, &found);
+            if (a->verify) json_verification(&text, model, &proven);
             json_open(&text, "seconds", '{');
             json_number(&text, "read", session->read_seconds);
             json_number(&text, "evaluate", session->work_seconds);
@@ -205,11 +261,12 @@ static int evaluate_table(cli_session *session, const margin_model *model,
             text_puts(&text, "\n");
         } else {
             print_metrics(&text, model, &metrics);
-            if (a->verify) print_verification(&text, proof, &found);
+            if (a->verify) print_verification(&text, model, &proven);
         }
         code = text_finish(session, &text, a->output);
         if (!code && proof > 0) code = EXIT_STOPPED_EARLY;
     }
+    free(proven.parts);
     margin_metrics_free(&metrics);
     return code;
 }

@@ -157,10 +157,15 @@ static void describe_training(cli_text *text, const margin_report *report) {
 }
 
 static void print_report(cli_text *text, const margin_report *report, const margin_model *model,
-                         const margin_data *data, const char *model_path) {
+                         const margin_data *data, const margin_metrics *training,
+                         const char *model_path) {
     text_printf(text, "%lld rows, %lld columns", (long long)report->rows,
                 (long long)report->columns);
     describe_classes(text, model, data);
+    if (cli_several_targets(model)) {
+        text_printf(text, ", %lld targets: ", (long long)margin_model_target_count(model));
+        text_targets(text, model);
+    }
     text_printf(text, "\nminimised   %s", report->formula);
     describe_penalty(text, report);
     text_printf(text, "\n%s   gap ", report->status == MARGIN_OK ? "converged" : "stopped  ");
@@ -176,6 +181,7 @@ static void print_report(cli_text *text, const margin_report *report, const marg
     if (report->reason[0]) text_printf(text, "because     %s\n", report->reason);
     describe_items(text, report);
     describe_training(text, report);
+    text_target_metrics(text, model, training);
     struct stat file;
     if (model_path && !stat(model_path, &file)) {
         text_printf(text, "model       %s, ", model_path);
@@ -192,7 +198,7 @@ static void learner_name(const char *spec, char name[64]) {
 }
 
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
-                        const margin_model *model) {
+                        const margin_model *model, const margin_metrics *training) {
     const char *spec = margin_model_spec(model);
     char name[64];
     learner_name(spec, name);
@@ -204,6 +210,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_integer(text, "columns", report->columns);
     json_classes(text, "classes", model);
     json_report(text, report);
+    json_target_metrics(text, model, training);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "fit", report->seconds);
@@ -243,11 +250,18 @@ static int save_and_report(cli_session *session, const margin_report *report,
         int code = text_finish(session, &trace->text, arguments->trace);
         if (code) return code;
     }
+    margin_metrics training = {0};
+    if (cli_several_targets(model)) { /* of each on the rows that it was trained on */
+        const margin_status status =
+            margin_evaluate(session->context, model, data, &training, &session->error);
+        if (status < 0) return cli_failed(session, status);
+    }
     cli_text text = {0};
     if (arguments->json)
-        json_answer(&text, session, report, model);
+        json_answer(&text, session, report, model, &training);
     else
-        print_report(&text, report, model, data, arguments->output);
+        print_report(&text, report, model, data, &training, arguments->output);
+    margin_metrics_free(&training);
     int code = text_finish(session, &text, NULL);
     return code ? code : cli_exit_code(report->status);
 }
@@ -275,7 +289,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     margin_fit_options options = {.size = sizeof options, .user = &trace};
     if (session->arguments->trace) {
         options.trace = trace_step;
-        trace.several = has_three_classes(&data);
+        trace.several = data.targets > 1 || has_three_classes(&data);
     }
     margin_status status =
         margin_fit_with(session->context, spec, &data, &options, &model, &report, &session->error);

@@ -8,10 +8,6 @@
 static void json_score_name(cli_text *text, const margin_model *model, int64_t score) {
     int64_t first, second;
     margin_model_score_classes(model, score, &first, &second);
-    if (margin_model_task(model) == MARGIN_REGRESS) {
-        json_string(text, NULL, margin_model_target(model)[score].name);
-        return;
-    }
     if (!margin_model_class_name(model, first)) {
         json_integer(text, NULL, first + 1);
         return;
@@ -27,12 +23,13 @@ static void json_score_name(cli_text *text, const margin_model *model, int64_t s
 }
 
 /* Weights of one score function as a list; of several as a list of lists. */
-static void json_linear(cli_text *text, const margin_model *model, int64_t scores) {
+static void json_linear(cli_text *text, const margin_model *model, int64_t scores, int64_t chosen) {
     int64_t features;
     margin_model_features(model, &features);
-    if (scores == 1) {
-        json_numbers(text, "weights", margin_model_weights(model, 0), features);
-        json_number(text, "intercept", margin_model_intercept(model, 0));
+    if (scores == 1 || chosen >= 0) {
+        json_numbers(text, "weights", margin_model_weights(model, chosen < 0 ? 0 : chosen),
+                     features);
+        json_number(text, "intercept", margin_model_intercept(model, chosen < 0 ? 0 : chosen));
         return;
     }
     json_open(text, "weights", '[');
@@ -177,7 +174,7 @@ static void print_centres(cli_text *text, const margin_model *model) {
     }
 }
 
-static void json_model(cli_text *text, const margin_model *model) {
+static void json_model(cli_text *text, const margin_model *model, int64_t chosen) {
     const margin_report *report = margin_model_report(model);
     int64_t scores = margin_model_score_count(model), columns, features;
     json_open(text, NULL, '{');
@@ -185,7 +182,14 @@ static void json_model(cli_text *text, const margin_model *model) {
     json_string(text, "task", task_name(margin_model_task(model)));
     json_classes(text, "classes", model);
     const margin_column *target = margin_model_target(model);
-    if (target) json_string(text, "target", target->name);
+    const bool all = cli_several_targets(model) && chosen < 0;
+    if (target && !all) json_string(text, "target", target[chosen < 0 ? 0 : chosen].name);
+    if (all) {
+        json_open(text, "targets", '[');
+        for (int64_t t = 0; t < margin_model_target_count(model); t++)
+            json_string(text, NULL, target[t].name);
+        json_close(text, ']');
+    }
     const margin_column *inputs = margin_model_columns(model, &columns);
     json_open(text, "inputs", '[');
     for (int64_t j = 0; j < columns; j++)
@@ -196,13 +200,13 @@ static void json_model(cli_text *text, const margin_model *model) {
     for (int64_t j = 0; j < features; j++)
         json_string(text, NULL, list[j].name);
     json_close(text, ']');
-    if (scores > 1) {
+    if (scores > 1 && !cli_several_targets(model)) {
         json_open(text, "classes_of", '[');
         for (int64_t k = 0; k < scores; k++)
             json_score_name(text, model, k);
         json_close(text, ']');
     }
-    if (scores && margin_model_weights(model, 0)) json_linear(text, model, scores);
+    if (scores && margin_model_weights(model, 0)) json_linear(text, model, scores, chosen);
     if (has_dual(model)) json_dual(text, model, scores);
     json_telling(text, model);
     json_centres(text, model);
@@ -274,7 +278,8 @@ static void print_dual(cli_text *text, const margin_model *model, int64_t score)
     }
 }
 
-static void print_model(cli_text *text, const margin_model *model) {
+/* chosen: the target whose weights are shown, -1: of all. */
+static void print_model(cli_text *text, const margin_model *model, int64_t chosen) {
     const margin_report *report = margin_model_report(model);
     text_printf(text, "spec        %s\n", margin_model_spec(model));
     if (margin_model_class_count(model) && margin_model_class_name(model, 0)) {
@@ -285,6 +290,11 @@ static void print_model(cli_text *text, const margin_model *model) {
         }
         text_puts(text, "\n");
     }
+    if (cli_several_targets(model)) {
+        text_puts(text, "targets     ");
+        text_targets(text, model);
+        text_puts(text, "\n");
+    }
     text_printf(text, "trained on  %lld rows, %lld columns\nminimised   %s\n%s   %s\n",
                 (long long)report->rows, (long long)report->columns, report->formula,
                 report->status == MARGIN_OK ? "converged" : "stopped  ", report->reason);
@@ -293,6 +303,7 @@ static void print_model(cli_text *text, const margin_model *model) {
         print_telling(text, model, k);
     for (int64_t k = 0; k < margin_model_score_count(model); k++) {
         if (!margin_model_weights(model, k) && !has_dual(model)) break;
+        if (chosen >= 0 && k != chosen) continue;
         print_score_title(text, model, k);
         if (margin_model_weights(model, k)) print_weights(text, model, k);
         if (has_dual(model)) print_dual(text, model, k);
@@ -314,13 +325,15 @@ static int check_words(const cli_arguments *arguments) {
 static int inspect(cli_session *session, const margin_model *model) {
     const cli_arguments *arguments = session->arguments;
     cli_text text = {0};
-    int code = EXIT_DONE;
+    int code = cli_choose_target(session, model, "inspect", false);
+    const int64_t shown = cli_several_targets(model) ? session->target : -1;
+    if (code) return code;
     if (arguments->statistics)
         code = cli_statistics(session, model, &text);
     else if (arguments->json)
-        json_model(&text, model);
+        json_model(&text, model, shown);
     else
-        print_model(&text, model);
+        print_model(&text, model, shown);
     if (!code) return text_finish(session, &text, arguments->output);
     text_free(&text);
     return code;

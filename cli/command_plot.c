@@ -388,17 +388,18 @@ typedef struct plot_kind {
     picture_of_model draw;
     int table;
     bool need_target;
+    bool one_target; /* --target has to choose one of several */
 } plot_kind;
 
 static const plot_kind kinds[] = {
-    {"boundary", plot_boundary, NEEDS_TABLE, false},
-    {"clusters", plot_clusters, NEEDS_TABLE, false},
-    {"coefficients", plot_coefficients, MAY_HAVE_TABLE, true},
-    {"fit", plot_fit, NEEDS_TABLE, true},
-    {"margins", plot_margins, NEEDS_TABLE, true},
-    {"reliability", plot_reliability, NEEDS_TABLE, true},
-    {"residuals", plot_residuals, NEEDS_TABLE, true},
-    {"roc", plot_roc, NEEDS_TABLE, true},
+    {"boundary", plot_boundary, NEEDS_TABLE, false, false},
+    {"clusters", plot_clusters, NEEDS_TABLE, false, false},
+    {"coefficients", plot_coefficients, MAY_HAVE_TABLE, true, false},
+    {"fit", plot_fit, NEEDS_TABLE, true, true},
+    {"margins", plot_margins, NEEDS_TABLE, true, false},
+    {"reliability", plot_reliability, NEEDS_TABLE, true, false},
+    {"residuals", plot_residuals, NEEDS_TABLE, true, true},
+    {"roc", plot_roc, NEEDS_TABLE, true, false},
 };
 
 const char cli_plot_kinds[] =
@@ -413,6 +414,13 @@ static int plot_model(cli_session *session, picture_kind kind, const plot_kind *
         return cli_usage_error(cli_find_command("plot"), "margin plot %s needs a model and a table",
                                a->words[0]);
     margin_status status = cli_load_model(session, a->words[1], &model);
+    if (status >= 0) {
+        const int code = cli_choose_target(session, model, "plot", plot->one_target);
+        if (code) {
+            margin_model_free(model);
+            return code;
+        }
+    }
     if (status >= 0 && with_table)
         status = cli_read_for_model(session, model, a->words[2], plot->need_target, &table);
     int code = status < 0 ? cli_failed(session, status) : plot->draw(session, kind, model, table);

@@ -1,4 +1,5 @@
-/* margin predict: a CSV table whose last column is the prediction. */
+/* margin predict: a CSV table whose last column is the prediction, or last columns, one a target.
+ */
 #include "cli.h"
 
 #include <math.h>
@@ -9,8 +10,9 @@ typedef struct {
     const margin_model *model;
     margin_matrix x;
     int64_t *labels; /* classification, clustering */
-    double *values;  /* regression */
-    double *extra;   /* rows x extra_count: scores or probabilities, or NULL */
+    double *values;  /* regression: rows x targets */
+    int64_t targets;
+    double *extra; /* rows x extra_count: scores or probabilities, or NULL */
     int64_t extra_count;
 } prediction;
 
@@ -35,6 +37,11 @@ static void print_header(cli_text *text, const prediction *p, bool probabilities
             text_printf(&name, "P(%s)", margin_model_class_name(p->model, k));
             text_cell(text, name.data ? name.data : "");
             text_free(&name);
+        } else if (p->values && p->targets > 1) {
+            cli_text name = {0};
+            text_printf(&name, "score(%s)", margin_model_target(p->model)[k].name);
+            text_cell(text, name.data ? name.data : "");
+            text_free(&name);
         } else if (p->values) {
             text_puts(text, "score");
         } else {
@@ -43,7 +50,11 @@ static void print_header(cli_text *text, const prediction *p, bool probabilities
         text_puts(text, ",");
     }
     const margin_column *target = margin_model_target(p->model);
-    text_cell(text, target && target->name ? target->name : "cluster");
+    if (!target) text_puts(text, "cluster");
+    for (int64_t t = 0; target && t < margin_model_target_count(p->model); t++) {
+        text_puts(text, t ? "," : "");
+        text_cell(text, target[t].name);
+    }
     text_puts(text, "\n");
 }
 
@@ -54,8 +65,12 @@ static void print_rows(cli_text *text, const prediction *p) {
                 text_number(text, p->extra[i * p->extra_count + k]);
             text_add(text, ",", 1);
         }
+        for (int64_t t = 0; p->values && t < p->targets; t++) {
+            if (t) text_add(text, ",", 1);
+            text_number(text, p->values[i * p->targets + t]);
+        }
         if (p->values)
-            text_number(text, p->values[i]);
+            ; /* done */
         else if (p->labels[i] >= 0 && margin_model_class_name(p->model, p->labels[i]))
             text_cell(text, margin_model_class_name(p->model, p->labels[i]));
         else if (p->labels[i] >= 0)
@@ -67,9 +82,17 @@ static void print_rows(cli_text *text, const prediction *p) {
 static void print_json(cli_text *text, cli_session *session, const prediction *p) {
     json_open(text, NULL, '{');
     json_integer(text, "rows", p->x.rows);
+    if (p->targets > 1) {
+        json_open(text, "targets", '[');
+        for (int64_t t = 0; t < p->targets; t++)
+            json_string(text, NULL, margin_model_target(p->model)[t].name);
+        json_close(text, ']');
+    }
     json_open(text, "predictions", '[');
     for (int64_t i = 0; i < p->x.rows; i++) {
-        if (p->values)
+        if (p->values && p->targets > 1)
+            json_numbers(text, NULL, p->values + i * p->targets, p->targets);
+        else if (p->values)
             json_number(text, NULL, p->values[i]);
         else if (p->labels[i] < 0)
             json_null(text, NULL);
@@ -120,8 +143,9 @@ static void *numbers(int64_t count) {
 
 static bool allocate(const cli_arguments *a, prediction *p) {
     bool regression = margin_model_task(p->model) == MARGIN_REGRESS;
+    p->targets = margin_model_target_count(p->model);
     if (regression)
-        p->values = numbers(p->x.rows);
+        p->values = numbers(p->x.rows * p->targets);
     else
         p->labels = numbers(p->x.rows);
     if (a->probabilities) p->extra_count = margin_model_class_count(p->model);

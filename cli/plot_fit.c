@@ -13,9 +13,11 @@ typedef struct {
     const margin_data *data;
     const margin_column *columns;
     int64_t column_count, axis;
-    double low, high;  /* of the column */
-    double *grid;      /* STEPS rows: the others held */
-    double *curve;     /* STEPS values */
+    double low, high; /* of the column */
+    double *grid;     /* STEPS rows: the others held */
+    double *curve;    /* STEPS values */
+    int64_t target;   /* the one that is drawn, of */
+    int64_t targets;
     double *functions; /* STEPS x function_count: weight times feature; NULL: not drawn */
     int64_t function_count;
     const margin_column *features;
@@ -24,10 +26,11 @@ typedef struct {
 /* The column from end to end, the others at their means or most frequent categories. */
 static margin_status fill_grid(cli_session *session, const margin_table *table, fit_picture *p) {
     const int64_t n = p->column_count;
-    margin_column_summary *s = calloc((size_t)n + 1, sizeof *s);
+    const int64_t count = n + margin_model_target_count(p->model);
+    margin_column_summary *s = calloc((size_t)count, sizeof *s);
     p->grid = malloc((size_t)(STEPS * n) * sizeof *p->grid);
     margin_status status =
-        s && p->grid ? margin_table_summarize(session->context, table, s, n + 1, &session->error)
+        s && p->grid ? margin_table_summarize(session->context, table, s, count, &session->error)
                      : MARGIN_ERROR_MEMORY;
     for (int64_t i = 0; status >= 0 && i < STEPS; i++) {
         double *row = p->grid + i * n;
@@ -43,7 +46,7 @@ static margin_status fill_grid(cli_session *session, const margin_table *table, 
  * curve shows already. */
 static margin_status fill_functions(cli_session *session, fit_picture *p,
                                     const margin_matrix *grid) {
-    const double *weights = margin_model_weights(p->model, 0);
+    const double *weights = margin_model_weights(p->model, p->target);
     p->features = margin_model_features(p->model, &p->function_count);
     if (!weights || p->column_count > 1 || p->function_count < 2 ||
         p->function_count > MOST_FUNCTIONS)
@@ -63,10 +66,12 @@ static margin_status compute(cli_session *session, const margin_table *table, fi
     margin_status status = fill_grid(session, table, p);
     if (status < 0) return status;
     const margin_matrix grid = margin_dense_f64(p->grid, STEPS, p->column_count, p->column_count);
-    p->curve = malloc(STEPS * sizeof *p->curve);
+    p->curve = malloc((size_t)(STEPS * p->targets) * sizeof *p->curve);
     if (!p->curve) return MARGIN_ERROR_MEMORY;
     status = margin_predict_parallel(session->context, p->model, &grid, MARGIN_OUTPUT_VALUES,
                                      p->curve, &session->error);
+    for (int64_t i = 0; i < STEPS && status >= 0; i++)
+        p->curve[i] = p->curve[i * p->targets + p->target];
     return status < 0 ? status : fill_functions(session, p, &grid);
 }
 
@@ -80,8 +85,9 @@ static void put_rows(cli_text *script, const fit_picture *p) {
     const int64_t rows = p->data->x.rows, step = (rows + MOST_POINTS - 1) / MOST_POINTS;
     const double *y = p->data->y.values;
     for (int64_t i = 0; y && i < rows; i += step) {
-        const double x = picture_cell(&p->data->x, i, p->axis);
-        if (isfinite(x) && isfinite(y[i])) picture_point(script, x, y[i]);
+        const double x = picture_cell(&p->data->x, i, p->axis),
+                     value = y[i * p->targets + p->target];
+        if (isfinite(x) && isfinite(value)) picture_point(script, x, value);
     }
     text_puts(script, "e\n");
 }
@@ -137,7 +143,7 @@ static void fit_script(cli_text *script, const fit_picture *p, picture_kind kind
     text_puts(script, "set offsets 0, 0, graph 0.04, graph 0.04\n");
     picture_range(script, 'x', p->low, p->high);
     if (!two) picture_label(script, 'x', p->columns[p->axis].name);
-    picture_label(script, 'y', target ? target->name : "value");
+    picture_label(script, 'y', target ? target[p->target].name : "value");
     if (image)
         text_printf(script,
                     "plot '-' with points pt 7 ps %s lc rgb '#0072B2' title 'rows', "
@@ -160,7 +166,7 @@ static int draw(cli_session *session, picture_kind kind, const fit_picture *p) {
     text_puts(&title, margin_model_spec(p->model));
     if (p->functions) {
         text_puts(&title, "; intercept ");
-        text_short(&title, margin_model_intercept(p->model, 0));
+        text_short(&title, margin_model_intercept(p->model, p->target));
     }
     int code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
     if (!code) {
@@ -199,7 +205,10 @@ static int check(cli_session *session, fit_picture *p) {
 int plot_fit(cli_session *session, picture_kind kind, const margin_model *model,
              const margin_table *table) {
     const margin_data data = margin_table_data(table);
-    fit_picture p = {.model = model, .data = &data};
+    fit_picture p = {.model = model,
+                     .data = &data,
+                     .target = session->target,
+                     .targets = margin_model_target_count(model)};
     p.columns = margin_model_columns(model, &p.column_count);
     int code = check(session, &p);
     if (!code) {

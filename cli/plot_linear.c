@@ -21,6 +21,7 @@ typedef struct {
     const margin_column *columns;
     int64_t count;     /* features */
     int64_t functions; /* drawn side by side */
+    int64_t first;     /* of them */
     double *deviation; /* of the features' columns; NULL: in the units of the columns */
     const margin_statistics_result *statistics; /* or NULL */
     shown_feature *shown;
@@ -29,6 +30,10 @@ typedef struct {
 
 static double scale_of(const coefficient_picture *p, int64_t feature) {
     return p->deviation ? p->deviation[feature] : 1;
+}
+
+static const double *weights_of(const coefficient_picture *p, int64_t f) {
+    return margin_model_weights(p->model, p->first + f);
 }
 
 static int by_size(const void *a, const void *b) {
@@ -47,7 +52,7 @@ static void choose_features(coefficient_picture *p) {
     for (int64_t j = 0; j < p->count; j++) {
         double size = 0;
         for (int64_t f = 0; f < p->functions; f++)
-            size = fmax(size, fabs(margin_model_weights(p->model, f)[j]) * scale_of(p, j));
+            size = fmax(size, fabs(weights_of(p, f)[j]) * scale_of(p, j));
         if (p->statistics) {
             const double t = fabs(p->statistics->coefficients[j].statistic);
             size = isnan(t) ? 0 : t;
@@ -83,8 +88,7 @@ static double height_of(const coefficient_picture *p, int64_t k, int64_t f) {
 static void function_points(cli_text *script, const coefficient_picture *p, int64_t f) {
     for (int64_t k = 0; k < p->shown_count; k++) {
         const int64_t j = p->shown[k].feature;
-        picture_point(script, margin_model_weights(p->model, f)[j] * scale_of(p, j),
-                      height_of(p, k, f));
+        picture_point(script, weights_of(p, f)[j] * scale_of(p, j), height_of(p, k, f));
     }
     text_puts(script, "e\n");
 }
@@ -141,6 +145,11 @@ static void function_title(cli_text *script, const coefficient_picture *p, int64
     int64_t first, second;
     cli_text title = {0};
     margin_model_score_classes(p->model, f, &first, &second);
+    if (p->functions > 1 && cli_several_targets(p->model)) {
+        text_puts(script, " title ");
+        picture_string(script, margin_model_target(p->model)[f].name);
+        return;
+    }
     if (p->functions == 1 || first < 0) {
         text_puts(script, " notitle");
         return;
@@ -173,6 +182,8 @@ static int draw_coefficients(cli_session *session, picture_kind kind, coefficien
     cli_text script = {0}, title = {0};
     choose_features(p);
     text_printf(&title, "%s: coefficients", margin_model_spec(p->model));
+    if (p->functions == 1 && cli_several_targets(p->model))
+        text_printf(&title, " of %s", margin_model_target(p->model)[p->first].name);
     if (p->shown_count < p->count)
         text_printf(&title, ", the %lld largest of %lld", (long long)p->shown_count,
                     (long long)p->count);
@@ -205,10 +216,11 @@ static margin_status measure_columns(cli_session *session, const margin_table *t
     for (int64_t j = 0; same && j < inputs; j++)
         same = columns[j].kind == MARGIN_NUMERIC && !strcmp(columns[j].name, p->columns[j].name);
     if (!same) return MARGIN_OK;
-    margin_column_summary *s = calloc((size_t)inputs + 1, sizeof *s);
+    const int64_t count = inputs + margin_model_target_count(p->model);
+    margin_column_summary *s = calloc((size_t)count, sizeof *s);
     p->deviation = malloc((size_t)inputs * sizeof *p->deviation);
     margin_status status = s && p->deviation ? margin_table_summarize(session->context, table, s,
-                                                                      inputs + 1, &session->error)
+                                                                      count, &session->error)
                                              : MARGIN_ERROR_MEMORY;
     for (int64_t j = 0; status >= 0 && j < inputs; j++)
         p->deviation[j] = isfinite(s[j].deviation) ? s[j].deviation : 0;
@@ -223,6 +235,11 @@ static margin_status take_statistics(cli_session *session, const margin_table *t
     margin_statistics_options options = {.size = sizeof options};
     margin_status status;
     if (cli_confidence(session->arguments, &options.confidence)) return MARGIN_ERROR_ARGUMENT;
+    if (session->target < 0) {
+        cli_note(session, "no intervals: they are drawn for one target, chosen with --target");
+        return MARGIN_OK;
+    }
+    options.target = session->target;
     status =
         margin_statistics(session->context, p->model, &data, &options, result, &session->error);
     if (status >= 0)
@@ -246,6 +263,10 @@ int plot_coefficients(cli_session *session, picture_kind kind, const margin_mode
     }
     p.columns = margin_model_features(model, &p.count);
     p.functions = margin_model_score_count(model);
+    if (cli_several_targets(model) && session->target >= 0) {
+        p.functions = 1;
+        p.first = session->target;
+    }
     p.functions = p.functions < PICTURE_COLOURS ? p.functions : PICTURE_COLOURS;
     p.shown = malloc((size_t)p.count * sizeof *p.shown);
     int code = p.shown ? EXIT_DONE : picture_out_of_memory();
@@ -321,14 +342,12 @@ static void quantile_points(cli_text *script, residual_picture *p) {
     text_puts(script, "e\n");
 }
 
-static int residual_script(cli_session *session, picture_kind kind, const margin_model *model,
+static int residual_script(cli_session *session, picture_kind kind, const char *title,
                            residual_picture *p) {
     cli_text script = {0};
     const bool image = kind != PICTURE_TERMINAL, quantiles = image && p->deviation > 0;
     int code = picture_begin(session->arguments, kind, "", &script);
     const char *point = p->rows > 500 ? "pt 7 ps 0.35" : "pt 7 ps 0.7";
-    const char *title =
-        session->arguments->title ? session->arguments->title : margin_model_spec(model);
     if (code) {
         text_free(&script);
         return code;
@@ -374,13 +393,15 @@ static int residual_script(cli_session *session, picture_kind kind, const margin
 static margin_status find_residuals(cli_session *session, const margin_model *model,
                                     const margin_data *data, residual_picture *p) {
     const double *y = data->y.values, *weights = data->weights.values;
+    const int64_t targets = margin_model_target_count(model);
     double squares = 0;
     margin_status status = margin_predict_parallel(
         session->context, model, &data->x, MARGIN_OUTPUT_VALUES, p->fitted, &session->error);
     for (int64_t i = 0; status >= 0 && i < data->x.rows; i++) {
-        const double residual = y[i] - p->fitted[i];
+        const int64_t at = i * targets + session->target;
+        const double fitted = p->fitted[at], residual = y[at] - fitted;
         if (isnan(residual) || (weights && !(weights[i] > 0))) continue;
-        p->fitted[p->rows] = p->fitted[i];
+        p->fitted[p->rows] = fitted;
         p->residual[p->rows++] = residual;
         squares += residual * residual;
     }
@@ -400,13 +421,20 @@ int plot_residuals(cli_session *session, picture_kind kind, const margin_model *
               stderr);
         return EXIT_BAD_INPUT;
     }
-    p.fitted = malloc(rows * sizeof *p.fitted);
+    p.fitted = malloc(rows * (size_t)margin_model_target_count(model) * sizeof *p.fitted);
     p.residual = malloc(rows * sizeof *p.residual);
     if (!p.fitted || !p.residual) {
         code = picture_out_of_memory();
     } else {
         const margin_status status = find_residuals(session, model, &data, &p);
-        code = status < 0 ? cli_failed(session, status) : residual_script(session, kind, model, &p);
+        const char *given = session->arguments->title;
+        cli_text title = {0};
+        text_puts(&title, given ? given : margin_model_spec(model));
+        if (!given && cli_several_targets(model))
+            text_printf(&title, ": %s", margin_model_target(model)[session->target].name);
+        code = status < 0 ? cli_failed(session, status)
+                          : residual_script(session, kind, title.data ? title.data : "", &p);
+        text_free(&title);
     }
     free(p.fitted);
     free(p.residual);

@@ -410,6 +410,101 @@ def paths(d):
     refuses(1, 'path', 'ridge')
 
 
+def write_targets(d):
+    """A table of two features and two targets, one of them with a comma in its name."""
+    rows = [[(7 * i) % 11 - 5, (i * i) % 13 / 4, i % 3] for i in range(40)]
+    table = d / 'several.csv'
+    table.write_text('a,b,"up,down",cost,w\n' + ''.join(f'{a},{b},{2 * a - b + c},{a * b / 3 + c},{1 + i % 2}\n' for i, (a, b, c) in enumerate(rows)))
+    return table
+
+
+def several_targets(d):
+    """Two targets at once are each as alone: fit, predict, evaluate with the proofs, inspect."""
+    table, model, alone = write_targets(d), d / 'several.margin', d / 'alone.margin'
+    common = [table, '--ignore', 'w']
+    fit = answer('fit', 'ridge(C=1)', *common, '--target', '3,cost', '-o', model)
+    expect([t['name'] for t in fit.get('targets', [])] == ['up,down', 'cost'] and fit.get('subproblems') == 2, f'targets of a fit: {fit}')
+    text = run('fit', 'ridge(C=1)', *common, '--target', '3,cost').stdout
+    expect('2 columns, 2 targets: up,down, cost' in text and 'all 2 targets: solved by Cholesky' in text, f'the report names them: {text}')
+    held = answer('evaluate', model, table, '--verify')
+    proof, objectives = held.get('verification', {}), []
+    lists = answer('predict', model, table)
+    expect(lists.get('targets') == ['up,down', 'cost'] and len(lists['predictions'][0]) == 2, f'predictions of two targets: {lists}')
+    weights = answer('inspect', model)
+    for t, name in enumerate(('up,down', 'cost')):
+        one = answer('fit', 'ridge(C=1)', table, '--ignore', 'w,' + ('4' if t == 0 else '3'), '--target', name, '-o', alone)
+        objectives.append(one['objective'])
+        single, of_it = answer('inspect', alone), answer('inspect', model, '--target', name)
+        expect(max(abs(a - b) for a, b in zip(single['weights'], weights['weights'][t])) < 1e-12, f'weights of {name} alone')
+        expect(of_it['target'] == name and of_it['weights'] == weights['weights'][t], f'inspect --target {name}')
+        judged, mine = answer('evaluate', alone, table), held['targets'][t]
+        expect(all(abs(judged[key] - mine[key]) < 1e-9 for key in ('rmse', 'mae', 'r2')), f'errors of {name}: {mine}')
+        expect(abs(proof['targets'][t]['objective'] - one['objective']) < 1e-9 and proof['targets'][t]['gap'] < 1e-15, f'proof of {name}: {proof}')
+        values = answer('predict', alone, table)['predictions']
+        expect(max(abs(a - b[t]) for a, b in zip(values, lists['predictions'])) < 1e-11, f'predictions of {name} alone')
+    expect(proof['holds'] and abs(proof['objective'] - sum(objectives)) < 1e-9, f'the proof of both: {proof}')
+    expect(abs(held['rmse'] ** 2 - sum(t['rmse'] ** 2 for t in held['targets']) / 2) < 1e-12, f'the error of both: {held}')
+    lines = run('predict', model, table).stdout.splitlines()
+    expect(lines[0] == '"up,down",cost' and len(lines) == 41 and [float(v) for v in lines[1].split(',')] == lists['predictions'][0], f'a column each: {lines[:2]}')
+    expect(run('predict', model, table, '--scores').stdout.startswith('"score(up,down)",score(cost),"up,down",cost\n'), 'scores of targets')
+    text = run('evaluate', model, table, '--verify').stdout
+    expect('proof       holds' in text and '\n            cost: objective ' in text and text.count('\ncost ') == 1, f'an evaluation for people: {text}')
+    text = run('inspect', model).stdout
+    expect('value of cost' in text and 'value of up,down' in text and 'targets     up,down, cost' in text, f'a model for people: {text}')
+    (d / 'off.csv').write_text(table.read_text().replace('\n-5,0.0,', '\n-5,0.5,'))
+    p = run('evaluate', model, d / 'off.csv', '--verify')
+    expect(p.returncode == 3 and 'DOES NOT HOLD' in p.stdout, f'other data: {p.stdout}')
+    for threads in (1, 2, 4):
+        run('fit', 'standardize | ridge', *common, '--target', '3,cost', '-o', d / f'{threads}.margin', '-t', threads)
+    expect(len({(d / f'{threads}.margin').read_bytes() for threads in (1, 2, 4)}) == 1, 'targets: the same bytes for any number of threads')
+    r = answer('fit', 'poly | ridge', table, '--weights', 'w', '--target', '3,cost', '-o', alone)
+    expect(r.get('status') == 'converged' and answer('evaluate', alone, table, '--weights', 'w', '--verify')['verification']['holds'], 'weights and a stage')
+
+
+def targets_refused(d):
+    table, model = write_targets(d), d / 'several.margin'
+    common = [table, '--ignore', 'w', '--target', '3,cost']
+    run('fit', 'least-squares', *common, '-o', model)
+    both = answer('inspect', model, table, '--statistics')['targets']
+    one = answer('inspect', model, table, '--statistics', '--target', 'cost')
+    expect(both[1] == one and both[0]['target'] == 'up,down' and one['coefficients'][0]['error'] > 0, f'statistics of each: {both}')
+    text = run('inspect', model, table, '--statistics').stdout
+    expect(text.count('std. error') == 2 and 'target      cost' in text, f'statistics for people: {text}')
+    refuses(1, 'inspect', model, '--target', 'price', says=("no target 'price'", 'up,down, cost'))
+    for learner in ('lasso', 'knn', 'svm', 'naive-bayes'):
+        refuses(1, 'fit', learner, *common, says=(f'{learner} takes one target', 'least-squares or ridge'))
+    refuses(1, 'fit', 'standardize(target=yes) | ridge', *common, says=('target=yes', 'predicts the same'))
+    refuses(1, 'path', 'ridge(alpha={1,2})', *common, says=('one target', 'for each'))
+    refuses(1, 'separable', *common, says=('2 targets',))
+    refuses(2, 'fit', 'ridge', table, '--target', 'cost,price', says=("'price'", 'the target'))
+    refuses(2, 'fit', 'ridge', table, '--target', 'cost,4', says=("'cost'", 'twice'))
+    refuses(2, 'evaluate', model, table, '--target', 'cost', says=('2 targets and 1 is named',))
+    (d / 'short.csv').write_text('a,b,cost\n1,2,3\n')
+    refuses(2, 'evaluate', model, d / 'short.csv', says=("'up,down'", 'the target'))
+    expect(run('predict', model, d / 'short.csv').returncode == 0, 'predictions need no targets')
+    (d / 'gap.csv').write_text('a,b,y,z\n1,2,3,4\n2,1,,5\n3,3,1,2\n4,0,1,1\n')
+    refuses(2, 'fit', 'ridge', d / 'gap.csv', '--target', 'y,z', says=('gap.csv:3', "'y'", 'missing'))
+    refuses(2, 'fit', 'impute | ridge', d / 'gap.csv', '--target', 'y,z', says=('row 2', 'target y'))
+    expect(answer('fit', 'ridge', d / 'gap.csv', '--target', 'y,z', '--missing', 'drop').get('rows') == 3, 'rows without a target are dropped')
+    text = run('check', table, '--target', '3,cost').stdout
+    expect(text.count(' * ') == 2 and '* the targets' in text, f'check marks both: {text}')
+    run('convert', table, d / 'moved.csv', '--target', '3,a')
+    expect((d / 'moved.csv').read_text().startswith('b,cost,w,"up,down",a\n'), 'targets are written last')
+    refuses(2, 'convert', table, d / 'moved.svm', '--target', '3,a', says=('2 targets',))
+
+
+def pictures_of_targets(d):
+    table, model = write_targets(d), d / 'several.margin'
+    run('fit', 'least-squares', table, '--ignore', 'w', '--target', '3,cost', '-o', model)
+    for kind in ('residuals', 'fit'):
+        refuses(1, 'plot', kind, model, table, '--columns', 'a', says=('up,down, cost', '--target'))
+        refuses(1, 'plot', kind, model, table, '--columns', 'a', '--target', 'w', says=("no target 'w'",))
+    for words, says in ((['residuals', '--target', 'cost'], 'least-squares: cost'), (['fit', '--columns', 'a', '--target', '1'], 'up,down'),
+                        (['coefficients', '--target', 'cost'], 'interval'), (['coefficients'], 'up,down')):
+        p = run('plot', words[0], model, table, *words[1:], '-o', d / 'p.svg')
+        expect(p.returncode == 0 and says in (d / 'p.svg').read_text(), f'plot {words} says {says}: {p.stderr}')
+
+
 def clusters_and_curves(d, model, line, logistic):
     """Pictures of clusters, of the number of clusters, and of regressions over one column."""
     cars, iris, points = examples / 'cars.csv', examples / 'iris.csv', examples / 'points.csv'
@@ -547,6 +642,7 @@ def pictures(d):
     refuses(1, 'plot', 'roc', logistic, says=('table',))
     refuses(1, 'plot', 'coefficients', line, cars, '--confidence', '2', says=('--confidence',))
     clusters_and_curves(d, model, line, logistic)
+    pictures_of_targets(d)
     p = run('plot', 'trace', trace, '--float32')
     expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')
     refuses(1, 'plot', 'trace', trace, trace, says=('one word too many',))
@@ -571,7 +667,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, neighbours, pictures):
+                 names_for_people, undecided, statistics, paths, neighbours, several_targets, targets_refused, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -51,6 +51,9 @@ static margin_status refuse_targets(const margin_component *info, int64_t target
                                     margin_error *error) {
     char list[200] = "";
     size_t length = 0;
+    MG_REQUIRE(!(info->abilities & MARGIN_CAN_CLUSTER), error, MARGIN_ERROR_ARGUMENT,
+               "%s takes no target and the data has %lld; leave them out", info->name,
+               (long long)targets);
     for (int k = 0; k < margin_component_count(); k++) {
         const margin_component *other = margin_component_at(k);
         if (!(other->abilities & MARGIN_CAN_TARGETS) || length >= sizeof list) continue;

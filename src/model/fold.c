@@ -38,8 +38,8 @@ margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *
         double offset, divisor;
         if (!stage->target || !stage->target(&model->stages[s], &offset, &divisor)) continue;
         MG_REQUIRE(model->target.count <= 1, error, MARGIN_ERROR_SPEC,
-                   "%s(target=yes) scales one target, not %lld; leave target=yes out: %s "
-                   "predicts the same without it",
+                   "%s(target=yes) scales one target, not %lld; leave target=yes out: with an "
+                   "intercept %s predicts the same without it",
                    stage->info.name, (long long)model->target.count, model->learner->info.name);
         MG_REQUIRE(!first, error, MARGIN_ERROR_SPEC,
                    "both %s and %s scale the target; say target=yes in one of them", first,

@@ -195,6 +195,10 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
                !context ? "context"
                : !spec  ? "spec"
                         : "place for the path");
+    MG_REQUIRE(!data || data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
+               "a path judges penalties by one target, and the data has %lld: run it for each, as "
+               "each may want a penalty of its own",
+               (long long)data->targets);
     MG_TRY(mg_data_check(context, data, error));
     MG_TRY(check_spec(spec, error));
     mg_context_call(context, &call);

@@ -181,6 +181,18 @@ static margin_status run_parts(part_run *run, margin_error *error) {
 
 /* ---- All parts ------------------------------------------------------------------------------- */
 
+/* Targets share their columns, and what there is to say of those. */
+static void join_reasons(const part_run *run, margin_report *report) {
+    const char *first = run->results[0].report.reason;
+    bool same = true;
+    for (int64_t number = 1; number < run->split->parts; number++)
+        same = same && strcmp(run->results[number].report.reason, first) == 0;
+    if (same && first[0])
+        mg_report_reason(report, "all %lld targets: %s", (long long)run->split->parts, first);
+    else
+        mg_report_reason(report, "all %lld targets are solved", (long long)run->split->parts);
+}
+
 static void join_reports(const part_run *run, margin_report *report) {
     int64_t stopped = 0, parts = run->split->parts;
     char label[MG_PART_LABEL];
@@ -195,10 +207,10 @@ static void join_reports(const part_run *run, margin_report *report) {
         else if (part->status > 0)
             mg_report_reason(report, "%s: %s", label, part->reason);
     }
-    if (stopped == 0)
-        mg_report_reason(report, "all %lld %s", (long long)parts,
-                         run->split->reduction == MG_REDUCE_TARGETS ? "targets are solved"
-                                                                    : "sub-problems converged");
+    if (stopped == 0 && run->split->reduction == MG_REDUCE_TARGETS)
+        join_reasons(run, report);
+    else if (stopped == 0)
+        mg_report_reason(report, "all %lld sub-problems converged", (long long)parts);
     else if (stopped > 1) {
         char reason[sizeof report->reason];
         memcpy(reason, report->reason, sizeof reason);
