@@ -249,6 +249,16 @@ def check_squares(name, folder, x, y):
         compare(f'{name}: ridge alpha={alpha}', fit, squares(x, y, alpha), peer.coef_, peer.intercept_, 1e-12, True)
 
 
+def check_targets(name, folder, x, y):
+    """Several targets at once, a y with a column for each."""
+    several = np.c_[y, np.tanh((y - y.mean()) / (y.std() or 1)), np.arange(len(y)) % 7]
+    for alpha in (1.0, 100.0):
+        fit = Fit(folder, f'ridge(alpha={alpha})', x, several)
+        peer = Ridge(alpha=alpha, solver='svd').fit(x, several)
+        compare(f'{name}: ridge alpha={alpha}, three targets', fit,
+                lambda w, b: ((x @ w.T + b - several) ** 2).sum() + alpha * (w ** 2).sum(), peer.coef_, peer.intercept_, 1e-12, True)
+
+
 def check_l1(name, folder, x, y, share, tolerance=1e-9):
     most = 2 * np.abs(x.T @ (y - y.mean())).max() / len(y)  # from this lambda on all weights of a lasso are 0
     m, unique = len(y), np.linalg.matrix_rank(x - x.mean(axis=0)) == x.shape[1]
@@ -284,6 +294,7 @@ def classes_of(name, folder, x, labels):
 def numbers_of(name, folder, x, y):
     y = np.asarray(y, dtype=float)
     check_squares(name, folder, x, y)
+    check_targets(name, folder, x, y)
     for share in (0.1, 0.01) if everything else (0.1,):
         check_l1(name, folder, x, y, share)
 
