@@ -33,6 +33,8 @@ margin_status mg_proof_dual(mg_proof *proof, double factor, double *dual);
 /* The bound without a penalty, rho = kappa = 0 (certificate_free.c): makes v and s vanish. *dual is
  * -inf if that did not succeed. */
 margin_status mg_proof_bound_free(mg_proof *proof, double *dual);
+/* (primal - dual) / max(1, |primal|) and what rounding may hide of it. */
+double mg_proof_gap(double primal, double dual, double hidden);
 
 MG_INLINE bool mg_proof_is_positive(const mg_proof *proof, int64_t i) {
     return proof->design->problem->sign[i] > 0;

@@ -16,7 +16,9 @@
  * probabilities the gap is then |grad_W P|^2 / (2 rho) up to s . b and what is of second order in
  * s. */
 #include "linear/classes_certificate.h"
+#include "linear/certificate.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -220,11 +222,49 @@ static margin_status bound(mg_classes_proof *proof, double primal, double *dual)
     return MARGIN_OK;
 }
 
+/* ---- Rounding -------------------------------------------------------------------------------- */
+
+/* Sums: by class, c |q - e_y|. */
+static void weigh_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
+    const mg_classes *o = proof->o;
+    const int32_t own = o->design->problem->code[i];
+    for (int64_t k = 0; k < o->classes; k++)
+        sums[k] += o->c[i] * (k == own ? fabs(1.0 - q[k]) : q[k]);
+}
+
+/* What rounding may hide in P - D, as in certificate.c. */
+static margin_status rounding_of(mg_classes_proof *proof, double *hidden) {
+    static const double units = 4.0 * DBL_EPSILON;
+    const mg_classes *o = proof->o;
+    mg_design *d = o->design;
+    const mg_classes_solution *solution = proof->solution;
+    double *size, *sums;
+    margin_status status;
+    MG_NEW(d->heap, size, 2 * o->columns + sum_count(proof), purpose, proof->error);
+    sums = size + 2 * o->columns;
+    MG_GO(mg_design_moments(d, false, size, size + o->columns, proof->error));
+    MG_GO(walk_shares(proof, weigh_sample, sums));
+    for (int64_t j = 0; j < o->columns; j++) {
+        size[j] = hypot(size[j], size[o->columns + j]);
+        if (d->shift) size[j] += 2.0 * fabs(d->shift[j]);
+    }
+    *hidden = 0.0;
+    for (int64_t k = 0; k < o->classes; k++) {
+        double terms = fabs(solution->b[k]);
+        for (int64_t j = 0; j < o->columns; j++)
+            terms += fabs(solution->w[k * o->columns + j]) * size[j];
+        *hidden += units * terms * sums[k];
+    }
+done:
+    mg_free(d->heap, size);
+    return status;
+}
+
 margin_status mg_classes_certify(mg_classes *o, mg_classes_solution *solution,
                                  margin_error *error) {
     mg_heap *heap = o->design->heap;
     const int64_t own = solution->shares ? 0 : o->samples * o->classes;
-    double *memory = NULL, dual = 0.0;
+    double *memory = NULL, dual = 0.0, hidden = 0.0;
     mg_classes_proof proof = {.o = o, .solution = solution, .error = error};
     mg_classes_point point = {0};
     margin_status status;
@@ -239,7 +279,8 @@ margin_status mg_classes_certify(mg_classes *o, mg_classes_solution *solution,
     MG_GO(bound(&proof, point.value, &dual));
     solution->primal = point.value;
     solution->dual = dual;
-    solution->gap = (point.value - dual) / fmax(1.0, fabs(point.value));
+    MG_GO(rounding_of(&proof, &hidden));
+    solution->gap = mg_proof_gap(point.value, dual, hidden);
 done:
     mg_free(heap, memory);
     return status;

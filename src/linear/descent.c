@@ -2,6 +2,7 @@
 #include "linear/descent.h"
 
 #include "base/random.h"
+#include "linear/least_squares.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static double sum_of(const double *values, int64_t count) {
 /* Norms of the columns and of the target, centred if there is an intercept. */
 static margin_status measure_columns(mg_descent *d) {
     const double *c = d->objective->c, *y = d->design->problem->target;
-    double centre = 0.0, square = 0.0;
+    double centre = 0.0;
     if (!d->mean) return MARGIN_OK;
     MG_TRY(mg_design_moments(d->design, true, d->mean, d->norm, d->job->error));
     for (int64_t j = 0; j < d->columns; j++) {
@@ -58,9 +59,7 @@ static margin_status measure_columns(mg_descent *d) {
         for (int64_t i = 0; i < d->samples; i++)
             centre += c[i] / d->mass * (y[i] - y[0]);
     if (d->objective->intercept) centre += y[0];
-    for (int64_t i = 0; i < d->samples; i++)
-        square += c[i] * (y[i] - centre) * (y[i] - centre);
-    d->spread = sqrt(square);
+    d->spread = mg_squares_spread(y, c, d->samples, centre);
     return MARGIN_OK;
 }
 

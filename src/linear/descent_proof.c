@@ -1,6 +1,7 @@
 /* When the textbook solvers are done, and what they say. */
 #include "linear/descent.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,11 +28,16 @@ static bool falls_for_ever(const mg_descent *d) {
  * ones is one of them. The gradient of sum c r^2 is twice these products. */
 static double residual(const mg_descent *d, const mg_descent_point *p) {
     const double total = d->objective->intercept ? p->gradient_b : 0.0;
-    double most = fabs(total) / sqrt(d->mass);
-    for (int64_t j = 0; j < d->columns; j++)
-        if (d->norm[j] > 0.0)
-            most = fmax(most, fabs(p->gradient[j] - d->mean[j] * total) / d->norm[j]);
-    const double gap = most > 0.0 ? most / 2.0 / d->spread : 0.0;
+    const double *shift = d->design->shift;
+    double most = fabs(total) / sqrt(d->mass), blur = 0.0;
+    for (int64_t j = 0; j < d->columns; j++) {
+        if (!(d->norm[j] > 0.0)) continue;
+        most = fmax(most, fabs(p->gradient[j] - d->mean[j] * total) / d->norm[j]);
+        blur = fmax(blur, fabs(d->mean[j] - (shift ? shift[j] : 0.0)) / d->norm[j]);
+    }
+    most *= 1.0 + 4.0 * DBL_EPSILON * sqrt(d->mass) * blur; /* of deviations far from 0 */
+    const double unit = d->spread > 0.0 ? d->spread : sqrt(p->value);
+    const double gap = most > 0.0 ? most / 2.0 / unit : 0.0;
     return isnan(gap) ? (double)INFINITY : gap;
 }
 

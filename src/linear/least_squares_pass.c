@@ -29,16 +29,29 @@ static void set_weights(mg_squares *s) {
     }
 }
 
+static double norm_from(const double *y, const double *c, int64_t count, double centre) {
+    double most = 0.0, square = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(y[i] - centre));
+    if (!(most > 0.0) || isinf(most)) return most;
+    for (int64_t i = 0; i < count; i++)
+        square += c[i] * ((y[i] - centre) / most) * ((y[i] - centre) / most);
+    return isfinite(square) && isfinite(most * most) ? most * sqrt(square) : (double)INFINITY;
+}
+
+double mg_squares_spread(const double *y, const double *c, int64_t count, double centre) {
+    const double spread = norm_from(y, c, count, centre);
+    return spread > 0.0 ? spread : norm_from(y, c, count, 0.0);
+}
+
 /* From the first target, so that a constant target has exactly that mean. */
 static margin_status set_target(mg_squares *s) {
     const double *y = s->problem->target, first = y[0];
-    double sum = 0.0, square = 0.0;
+    double sum = 0.0;
     for (int64_t i = 0; i < s->samples; i++)
         sum += s->c[i] * (y[i] - first);
     s->centre = s->intercept ? first + sum / s->total : 0.0;
-    for (int64_t i = 0; i < s->samples; i++)
-        square += s->c[i] * (y[i] - s->centre) * (y[i] - s->centre);
-    s->spread = sqrt(square);
+    s->spread = mg_squares_spread(y, s->c, s->samples, s->centre);
     MG_REQUIRE(isfinite(s->spread), s->error, MARGIN_ERROR_DATA,
                "the squares of the target overflow: divide it by a power of ten");
     return MARGIN_OK;
@@ -96,7 +109,8 @@ static double normal_residual(const mg_squares *s) {
     double most = fabs(s->now.excess) / sqrt(s->total);
     for (int64_t j = 0; j < s->columns; j++)
         if (s->norm[j] > 0.0) most = fmax(most, fabs(s->gradient[j]) / s->norm[j]);
-    return most > 0.0 ? most / s->spread : 0.0;
+    if (!(most > 0.0)) return 0.0;
+    return s->spread > 0.0 ? most / s->spread : most / sqrt(s->now.value);
 }
 
 /* With u = 2 c (r - mean r) as dual point (Fenchel, see certificate.c) the duality gap is what the

@@ -2,6 +2,7 @@
  * loops in extended precision that share nothing with the solvers. */
 #include "linear/least_squares.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,11 +12,13 @@ typedef struct proof {
     mg_fit *fit;
     const mg_problem *problem;
     const double *w;
-    real constant; /* b + shift.w */
+    real constant, offset; /* b + shift.w; |b| + |shift|.|w| */
     bool intercept;
     int64_t columns;
     real total, target_mean, target_square; /* weights; target, centred if there is an intercept */
+    real target_whole;                      /* sum c y^2 */
     real value, excess;                     /* sum c r^2, sum c r */
+    real terms;                             /* the greatest sum |w_j a_ij| + |b| + |y| */
     /* columns numbers each: mean of x, then sums over stored values of c (x - mean)^2, c r x, c */
     real *mean, *square, *gradient, *stored;
     double *row; /* columns */
@@ -67,20 +70,26 @@ static void add_gradient(proof *p, int64_t j, real value, real weight) {
     p->gradient[j] += weight * value;
 }
 
-static real score(const proof *p, int64_t i) {
+static real score(proof *p, int64_t i) {
     const margin_matrix *x = &p->problem->x;
     const int64_t row = mg_sample_row(p->problem, i);
-    real sum = p->constant;
+    real sum = p->constant, terms = p->offset + fabsl((real)p->problem->target[i]);
     if (mg_is_csr(x)) {
         for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++) {
             const int64_t j = mg_column_index(x, k);
-            sum += scale_of(p, j) * (real)p->w[j] * value_at(x, k);
+            const real term = scale_of(p, j) * (real)p->w[j] * value_at(x, k);
+            sum += term;
+            terms += fabsl(term);
         }
-        return sum;
+    } else {
+        mg_sample_values(p->problem, i, p->row);
+        for (int64_t j = 0; j < p->columns; j++) {
+            const real term = scale_of(p, j) * (real)p->w[j] * (real)p->row[j];
+            sum += term;
+            terms += fabsl(term);
+        }
     }
-    mg_sample_values(p->problem, i, p->row);
-    for (int64_t j = 0; j < p->columns; j++)
-        sum += scale_of(p, j) * (real)p->w[j] * (real)p->row[j];
+    p->terms = fmaxl(p->terms, terms);
     return sum;
 }
 
@@ -95,13 +104,14 @@ static margin_status each_sample(proof *p, void (*visit)(proof *p, int64_t i)) {
 static void visit_means(proof *p, int64_t i) {
     const real weight = weight_of(p, i);
     p->total += weight;
-    p->target_mean += weight * (real)p->problem->target[i];
+    p->target_mean += weight * ((real)p->problem->target[i] - (real)p->problem->target[0]);
     visit_row(p, i, weight, add_mean);
 }
 
 static void visit_residual(proof *p, int64_t i) {
     const real weight = weight_of(p, i), y = (real)p->problem->target[i];
     const real r = y - score(p, i);
+    p->target_whole += weight * y * y;
     p->target_square += weight * (y - p->target_mean) * (y - p->target_mean);
     p->value += weight * r * r;
     p->excess += weight * r;
@@ -131,7 +141,10 @@ static double normal_residual(const proof *p) {
     real most = p->intercept ? fabsl(p->excess) / sqrtl(p->total) : 0.0L;
     for (int64_t j = 0; j < p->columns; j++)
         if (p->square[j] > 0.0L) most = fmaxl(most, fabsl(p->gradient[j]) / sqrtl(p->square[j]));
-    return most > 0.0L ? (double)(most / sqrtl(p->target_square)) : 0.0;
+    if (!(most > 0.0L)) return 0.0;
+    if (p->target_square > 0.0L) return (double)(most / sqrtl(p->target_square));
+    /* a constant target: its size; of zeros only: the residual's */
+    return (double)(most / sqrtl(p->target_whole > 0.0L ? p->target_whole : p->value));
 }
 
 /* The matrix A'CA + alpha I with centred columns, lower triangle. */
@@ -217,13 +230,34 @@ static margin_status ridge_gap(proof *p, const mg_penalty *penalty, double toler
     return MARGIN_OK;
 }
 
+/* What rounding of the weights to doubles may make of the gap: residuals move by units in the last
+ * place of the terms of the score, and deviations of columns by those of their means. */
+static double find_rounding(const proof *p, const mg_penalty *penalty, real objective) {
+    const real moved = 4.0L * (real)DBL_EPSILON * p->terms * sqrtl(p->total);
+    const real factor = (real)penalty->factor, alpha = (real)penalty->rho / (2.0L * factor);
+    real square = 0.0L, blur = 0.0L, gap;
+    if (alpha == 0.0L) {
+        for (int64_t j = 0; j < p->columns; j++)
+            if (p->square[j] > 0.0L)
+                blur = fmaxl(blur,
+                             fabsl(scale_of(p, j) * p->mean[j]) * sqrtl(p->total / p->square[j]));
+        gap = 4.0L * (real)DBL_EPSILON * blur * (real)p->fit->report.gap;
+        return (double)(gap + (p->target_square > 0.0L ? moved / sqrtl(p->target_square) : 0.0L));
+    }
+    for (int64_t j = 0; j < p->columns; j++)
+        square += p->square[j];
+    gap = factor * moved * (sqrtl(p->value) + moved + moved * square / alpha);
+    return (double)(gap / fmaxl(1.0L, objective));
+}
+
 static margin_status judge(proof *p, const mg_penalty *penalty, double tolerance) {
     margin_report *report = &p->fit->report;
     MG_TRY(each_sample(p, visit_means));
-    p->target_mean = p->intercept ? p->target_mean / p->total : 0.0L;
+    p->target_mean = p->intercept ? (real)p->problem->target[0] + p->target_mean / p->total : 0.0L;
     for (int64_t j = 0; j < p->columns; j++) {
         p->mean[j] /= p->total;
         p->constant += shift_of(p, j) * (real)p->w[j];
+        p->offset += fabsl(shift_of(p, j) * (real)p->w[j]);
     }
     MG_TRY(each_sample(p, visit_residual));
     finish_columns(p);
@@ -233,6 +267,7 @@ static margin_status judge(proof *p, const mg_penalty *penalty, double tolerance
         report->objective = (double)((real)penalty->factor * p->value);
         report->gap = normal_residual(p);
     }
+    mg_report_set(report, MG_ITEM_ROUNDING, find_rounding(p, penalty, (real)report->objective));
     report->tolerance = tolerance;
     report->status = report->gap <= tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     return MARGIN_OK;
@@ -245,6 +280,7 @@ margin_status mg_squares_verify(mg_fit *fit, const mg_penalty *penalty, bool int
                .problem = fit->problem,
                .w = hypothesis->view.linear.weights,
                .constant = (real)hypothesis->view.linear.intercept[0],
+               .offset = fabsl((real)hypothesis->view.linear.intercept[0]),
                .intercept = intercept,
                .columns = n};
     mg_heap *heap = fit->context->heap;

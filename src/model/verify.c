@@ -26,37 +26,56 @@ static bool agree(double a, double b, double scale) {
 }
 
 /* A gap is a bound: one that turns out lower is as good. */
-static bool gap_holds(const margin_report *stored, double found) {
+static bool gap_holds(const margin_report *stored, double found, double rounding) {
     if (isnan(stored->gap)) return true;
     double allowed = MG_MAX(stored->gap, stored->tolerance);
     if (isnan(allowed)) allowed = stored->gap;
-    return found <= allowed * (1 + agreement) + 1e-12;
+    return found <= allowed * (1 + agreement) + 1e-12 + rounding;
 }
 
 /* With a large C the rounding of scores shows in the objective: where both gaps are proven, it may
  * move by the part of itself that was asked for. */
-static bool objective_holds(const margin_report *stored, const margin_report *found, double scale) {
-    static const double most = 1e-4;
+static bool objective_holds(const margin_report *stored, const margin_report *found, double scale,
+                            double rounding) {
+    static const double most = 1e-4; /* of the objective, whatever the reason */
     if (agree(stored->objective, found->objective, scale)) return true;
+    if ((rounding <= most || stored->gap > 1) &&
+        fabs(stored->objective - found->objective) <= rounding * MG_MAX(1, fabs(found->objective)))
+        return true;
     const double allowed = MG_MIN(stored->tolerance, most) * fabs(stored->objective);
     return stored->gap <= stored->tolerance && found->gap <= stored->tolerance &&
            fabs(stored->objective - found->objective) <= allowed;
 }
 
+/* Its value; 0: there is none. */
+static double take_item(margin_report *report, const char *item) {
+    for (int64_t i = 0; i < report->item_count; i++) {
+        if (strcmp(report->items[i].name, item) != 0) continue;
+        const double value = report->items[i].value;
+        report->item_count--;
+        memmove(&report->items[i], &report->items[i + 1],
+                (size_t)(report->item_count - i) * sizeof report->items[i]);
+        return value;
+    }
+    return 0;
+}
+
 /* Compares what was found with what is stored; the first difference becomes the reason. */
 static void compare(const margin_report *stored, margin_report *found) {
     const double scale = score_scale(stored);
+    const double lambda_terms = take_item(found, MG_ITEM_LAMBDA_TERMS);
+    const double rounding = fmin(take_item(found, MG_ITEM_ROUNDING), 1);
     const char *name = NULL;
     double was = 0, is = 0;
     if (stored->rows != found->rows) {
         name = "number of rows";
         was = (double)stored->rows;
         is = (double)found->rows;
-    } else if (!objective_holds(stored, found, scale * (double)stored->rows)) {
+    } else if (!objective_holds(stored, found, scale * (double)stored->rows, rounding)) {
         name = "objective";
         was = stored->objective;
         is = found->objective;
-    } else if (!gap_holds(stored, found->gap)) {
+    } else if (!gap_holds(stored, found->gap, rounding)) {
         name = "gap";
         was = stored->gap;
         is = found->gap;
@@ -64,7 +83,8 @@ static void compare(const margin_report *stored, margin_report *found) {
     for (int64_t i = 0; !name && i < found->item_count; i++) {
         const margin_report_item *item = &found->items[i];
         double value = margin_report_item_value(stored, item->name);
-        if (agree(value, item->value, scale)) continue;
+        const bool is_lambda = strcmp(item->name, "lambda_max") == 0;
+        if (agree(value, item->value, is_lambda ? lambda_terms : scale)) continue;
         name = item->name;
         was = value;
         is = item->value;
