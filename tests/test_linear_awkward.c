@@ -180,6 +180,94 @@ static void test_weak_penalties_on_columns_of_any_size(void **state) {
     margin_context_free(context);
 }
 
+/* Sound and converged, with the same bytes for any number of threads. */
+static void check_converged(const char *spec, const margin_data *data) {
+    margin_context *one = support_context(NULL, 1), *three = support_context(NULL, 3);
+    margin_report found;
+    margin_error error = {0};
+    margin_model *model = fit_sound(one, spec, data), *other = fit_sound(three, spec, data);
+    if (margin_model_report(model)->status != MARGIN_OK)
+        fail_msg("%s: %s", spec, margin_model_report(model)->reason);
+    if (margin_verify(one, model, data, &found, &error) != MARGIN_OK)
+        fail_msg("%s: %s%s", spec, error.text, found.reason);
+    for (int64_t k = 0; k < margin_model_score_count(model); k++)
+        assert_memory_equal(margin_model_weights(model, k), margin_model_weights(other, k),
+                            (size_t)data->x.columns * sizeof(double));
+    margin_model_free(model);
+    margin_model_free(other);
+    margin_context_free(one);
+    margin_context_free(three);
+}
+
+/* Rows that any labels separate: solved in the span of the rows. */
+static void test_wide_with_weak_penalties(void **state) {
+    enum { FEW = 30, MANY = 600 };
+    static const char *const specs[] = {
+        "logistic(C=1e10)",
+        "exponential(C=1e10)",
+        "svm(C=1e10, loss=squared-hinge)",
+        "standardize | svm(C=1e10, loss=squared-hinge)",
+        "svm(C=1e10, intercept=no)",
+        "logistic(C=1, intercept=no)",
+        "svm(C=1e10, multiclass=argmax)",
+        "standardize | svm(C=1e10, multiclass=argmax)",
+        "softmax(C=100)",
+    };
+    static double x[FEW * MANY];
+    double two[FEW], three[FEW], weights[FEW];
+    uint64_t seed = 3;
+    (void)state;
+    for (int k = 0; k < FEW * MANY; k++)
+        x[k] = support_normal(&seed);
+    memcpy(x + MANY, x, MANY * sizeof *x); /* the same row twice */
+    memset(x + 2 * MANY, 0, MANY * sizeof *x);
+    for (int i = 0; i < FEW; i++) {
+        two[i] = i < 2 ? 1 : i % 2;
+        three[i] = i < 2 ? 1 : i % 3;
+        weights[i] = 1 + i % 4;
+    }
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        const bool many = strstr(specs[k], "argmax") || strstr(specs[k], "softmax");
+        const margin_data data = {.x = margin_dense_f64(x, FEW, MANY, MANY),
+                                  .y = margin_values_f64(many ? three : two, FEW),
+                                  .weights = margin_values_f64(weights, FEW)};
+        check_converged(specs[k], &data);
+    }
+}
+
+/* Scores of a million less a million have few digits; the columns' means are taken off inside. */
+static void test_offsets_that_nobody_took_off(void **state) {
+    enum { MANY_ROWS = 300, COLUMNS = 20 };
+    static const char *const specs[] = {
+        "logistic(C=1)",
+        "logistic(C=1e10)",
+        "logistic(C=1, l1_ratio=1)",
+        "logistic(C=1e10, l1_ratio=1)",
+        "logistic(C=1e10, l1_ratio=0.5)",
+        "exponential(C=1e10)",
+        "softmax(C=1e10)",
+        "svm(C=1)",
+    };
+    static double x[MANY_ROWS * COLUMNS];
+    double labels[MANY_ROWS];
+    uint64_t seed = 5;
+    (void)state;
+    for (int i = 0; i < MANY_ROWS; i++) {
+        double sum = 0;
+        for (int j = 0; j < COLUMNS; j++) {
+            const double value = support_normal(&seed);
+            x[i * COLUMNS + j] = 1e6 + value;
+            if (j < 5) sum += value;
+        }
+        labels[i] = sum + support_normal(&seed) > 0;
+    }
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        const margin_data data = {.x = margin_dense_f64(x, MANY_ROWS, COLUMNS, COLUMNS),
+                                  .y = margin_values_f64(labels, MANY_ROWS)};
+        check_converged(specs[k], &data);
+    }
+}
+
 /* Coordinate descent that gets nowhere leaves the rest to a method that factors. */
 static void test_coordinate_descent_hands_over(void **state) {
     awkward a;
@@ -380,6 +468,8 @@ int main(void) {
         cmocka_unit_test(test_columns_of_very_different_size),
         cmocka_unit_test(test_weak_penalties_on_columns_of_any_size),
         cmocka_unit_test(test_coordinate_descent_hands_over),
+        cmocka_unit_test(test_wide_with_weak_penalties),
+        cmocka_unit_test(test_offsets_that_nobody_took_off),
         cmocka_unit_test(test_f32_with_large_offsets),
         cmocka_unit_test(test_separable_without_penalty),
         cmocka_unit_test(test_target_of_one_value),

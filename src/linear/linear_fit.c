@@ -1,6 +1,7 @@
 /* From options to a certified linear model. */
 #include "linear/linear_learner.h"
 
+#include "linear/linear_inside.h"
 #include "linear/linear_options.h"
 #include "linear/merged_rows.h"
 
@@ -53,11 +54,113 @@ static mg_linear_job job_of(linear_run *run) {
                            .error = fit->error};
 }
 
+/* Whether the solver may be given other coordinates: the trace is of the user's. */
+static bool may_turn(const linear_run *run) {
+    const mg_penalty *penalty = &run->objective.penalty;
+    return run->why[0] && run->solver != &mg_solver_dual_cd && !run->fit->trace &&
+           (penalty->rho > 0.0 || penalty->kappa > 0.0);
+}
+
+/* In the coordinates of `inside`; *done false: the gap is better looked for in the user's. */
+static margin_status solve_inside(linear_run *run, const mg_inside *inside, bool *done) {
+    mg_linear_solution *out = &run->solution;
+    mg_linear_solution found = *out;
+    mg_linear_job job = job_of(run);
+    mg_heap *heap = run->design.heap;
+    mg_objective objective = {0};
+    mg_design design = {0};
+    margin_status status;
+    found.w = NULL;
+    MG_GO(mg_design_create(run->fit->context, &inside->problem, &design, job.error));
+    MG_GO(mg_objective_create(&design, run->objective.loss, &run->options.penalty,
+                              run->objective.intercept, NULL, &objective, job.error));
+    job.objective = &objective;
+    found.w = mg_new_zero(heap, design.columns, sizeof *found.w);
+    if (!found.w) MG_GO(mg_no_memory(heap, design.columns, sizeof(double), "weights", job.error));
+    if (inside->basis && run->solver == &mg_solver_lbfgs) {
+        run->solver = &mg_solver_newton; /* a factor costs next to nothing */
+        snprintf(run->why, sizeof run->why, "rows are few and the %s loss is smooth",
+                 objective.loss->name);
+    }
+    MG_GO(run->solver->solve(&job, &found));
+    mg_inside_weights(inside, found.w, out->w, &found.b);
+    double *w = found.w;
+    found.w = out->w;
+    *out = found;
+    found.w = w;
+    if (inside->basis) out->l1_limit = (double)NAN;
+    out->status = status;
+    MG_GO(mg_certify(&run->objective, out, job.error));
+    *done = out->gap <= MG_INSIDE_NEAR || out->status != MARGIN_OK || inside->is_far;
+    if (out->status == MARGIN_OK && out->gap > job.tolerance) {
+        out->status = MARGIN_STOPPED_STALLED;
+        mg_inside_explain(out->gap, job.tolerance, sizeof out->why, out->why);
+    }
+done:
+    mg_free(heap, found.w);
+    mg_objective_free(&objective);
+    if (design.heap) mg_design_free(&design);
+    return status;
+}
+
+/* Whether Newton's method with all rows in its matrix has not been tried, and may be. */
+static bool may_fall_back(const linear_run *run) {
+    enum { MOST_COLUMNS = 1000 };
+    return run->why[0] && run->solver == &mg_solver_lbfgs && run->objective.penalty.rho > 0.0 &&
+           run->design.columns <= MOST_COLUMNS;
+}
+
+/* From the beginning; the better one of both solutions is kept. */
+static margin_status solve_exactly(linear_run *run) {
+    mg_linear_solution before = run->solution, *out = &run->solution;
+    const size_t bytes = (size_t)run->design.columns * sizeof *out->w;
+    mg_linear_job job = job_of(run);
+    margin_status status;
+    MG_NEW(run->design.heap, before.w, run->design.columns, "the weights", job.error);
+    memcpy(before.w, out->w, bytes);
+    memset(out->w, 0, bytes);
+    out->b = 0.0;
+    MG_GO(mg_solver_newton.solve(&job, out));
+    out->status = status;
+    if (out->gap < before.gap) {
+        run->solver = &mg_solver_newton;
+        snprintf(run->why, sizeof run->why, "lbfgs stalled");
+    } else {
+        memcpy(out->w, before.w, bytes);
+        double *w = out->w;
+        const int64_t iterations = out->iterations, passes = out->passes;
+        *out = before;
+        out->w = w;
+        out->iterations = iterations;
+        out->passes = passes;
+        status = before.status;
+    }
+done:
+    mg_free(run->design.heap, before.w);
+    return status;
+}
+
 static margin_status solve(linear_run *run) {
+    const mg_penalty *penalty = &run->objective.penalty;
+    mg_inside inside;
+    bool helps = false, done = false;
+    if (may_turn(run))
+        MG_TRY(mg_inside_make(&run->design, run->objective.intercept,
+                              penalty->rho > 0.0 && penalty->kappa == 0.0, &inside, &helps,
+                              run->fit->error));
+    if (helps) {
+        const margin_status status = solve_inside(run, &inside, &done);
+        mg_inside_free(&inside);
+        if (status < 0) return status;
+        if (done) return run->solution.status;
+        memset(run->solution.w, 0, (size_t)run->design.columns * sizeof *run->solution.w);
+        run->solution.b = 0.0;
+    }
     mg_linear_job job = job_of(run);
     const margin_status status = run->solver->solve(&job, &run->solution);
     if (status >= 0) run->solution.status = status;
-    return status;
+    if (status != MARGIN_STOPPED_STALLED || !may_fall_back(run)) return status;
+    return solve_exactly(run);
 }
 
 void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,

@@ -14,7 +14,8 @@ enum { MOST_COLUMNS = 8192, CHUNK = 256 };
 static double pass_cost(const mg_smooth *s) {
     const margin_matrix *x = &s->design->problem->x;
     const double value = mg_is_csr(x) ? 2.0 : x->value_type == MARGIN_F32 ? 0.9 : 1.6;
-    return (double)s->samples * (10.0 + value * mg_design_row_length(s->design)) + 10.0 * (double)s->columns;
+    return (double)s->samples * (10.0 + value * mg_design_row_length(s->design)) +
+           10.0 * (double)s->columns;
 }
 
 static double factor_cost(const mg_smooth *s, int64_t rows, bool single) {

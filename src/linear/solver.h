@@ -51,7 +51,7 @@ typedef struct mg_linear_solver {
 } mg_linear_solver;
 
 extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
-    mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set, mg_solver_wide;
+    mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set;
 
 /* For the trace, if there is one: the state after step number `step` (0: the start), whose value
  * and errors are in `point`. */
