@@ -132,6 +132,67 @@ static linear_fitted run(margin_context *context, const mg_problem *problem, mg_
     return f;
 }
 
+linear_fitted linear_fit_limited(const mg_problem *problem, mg_loss_kind loss,
+                                 const char *options) {
+    margin_context_options limited = {.size = sizeof limited, .threads = 1, .time_limit = 1e-9};
+    margin_context *context;
+    assert_int_equal(margin_context_create(&limited, &context, NULL), MARGIN_OK);
+    const linear_fitted f = linear_fit_with(context, problem, loss, options, NULL);
+    margin_context_free(context);
+    assert_int_equal(f.status, MARGIN_STOPPED_TIME);
+    assert_contains(f.report.reason, "time limit");
+    return f;
+}
+
+typedef struct cancelling {
+    margin_context *context;
+    int64_t step;
+} cancelling;
+
+static void cancel_at_step(const margin_trace_step *step, void *user) {
+    const cancelling *c = user;
+    if (step->step == c->step) margin_context_cancel(c->context);
+}
+
+void linear_assert_cancels(const mg_problem *problem, mg_loss_kind loss, const char *options,
+                           int64_t step) {
+    cancelling c = {support_context(NULL, 2), step};
+    const mg_trace trace = {cancel_at_step, &c, 0};
+    const linear_fitted f = linear_fit_with(c.context, problem, loss, options, &trace);
+    assert_int_equal(f.status, MARGIN_ERROR_CANCELLED);
+    assert_contains(f.error.text, "cancelled");
+    margin_context_free(c.context);
+}
+
+static void assert_same_fit(const linear_fitted *f, const linear_fitted *g) {
+    const size_t columns = (size_t)f->h->columns;
+    assert_memory_equal(weights_of(f), weights_of(g), columns * sizeof(double));
+    assert_true(intercept_of(f) == intercept_of(g));
+    assert_true(f->report.gap == g->report.gap);
+    assert_int_equal(!f->h->dual_starts, !g->h->dual_starts);
+    if (!f->h->dual_starts) return;
+    assert_int_equal(f->h->dual_starts[1], g->h->dual_starts[1]);
+    assert_memory_equal(f->h->dual_coefficients, g->h->dual_coefficients,
+                        (size_t)f->h->dual_starts[1] * sizeof(double));
+}
+
+void linear_assert_threads(const mg_problem *problem, mg_loss_kind loss, const char *options) {
+    linear_fitted first = {0};
+    for (int threads = 1; threads <= 4; threads++) {
+        margin_context *context = support_context(NULL, threads);
+        linear_fitted f = linear_fit_with(context, problem, loss, options, NULL);
+        margin_context_free(context);
+        assert_int_equal(f.status, MARGIN_OK);
+        if (threads == 1) {
+            first = f;
+            continue;
+        }
+        assert_same_fit(&f, &first);
+        linear_fitted_free(&f);
+    }
+    linear_fitted_free(&first);
+}
+
 void linear_fit_together(margin_context *context, const mg_problem *problems, int count,
                          mg_loss_kind loss, const char *options, const mg_trace *trace,
                          linear_fitted *fits) {

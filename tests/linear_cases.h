@@ -38,6 +38,13 @@ linear_fitted linear_fit_with(margin_context *context, const mg_problem *problem
                               const char *options, const mg_trace *trace);
 /* In a context of its own with two threads; fails the test if the fit fails. */
 linear_fitted linear_fit(const mg_problem *problem, mg_loss_kind loss, const char *options);
+/* With a limit of time that is over at once. */
+linear_fitted linear_fit_limited(const mg_problem *problem, mg_loss_kind loss, const char *options);
+/* The fit is cancelled from the trace of that step, and fails for it. */
+void linear_assert_cancels(const mg_problem *problem, mg_loss_kind loss, const char *options,
+                           int64_t step);
+/* One to four threads make the same model and proof. */
+void linear_assert_threads(const mg_problem *problem, mg_loss_kind loss, const char *options);
 /* Up to eight problems by mg_linear_fit_together; every fit has the status of all. */
 void linear_fit_together(margin_context *context, const mg_problem *problems, int count,
                          mg_loss_kind loss, const char *options, const mg_trace *trace,

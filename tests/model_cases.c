@@ -198,3 +198,35 @@ void assert_same_model(const margin_model *a, const margin_model *b) {
     margin_bytes_free(a, bytes[0]);
     margin_bytes_free(b, bytes[1]);
 }
+
+margin_status attempt_fit(margin_context *context, void *user, margin_error *error) {
+    const fit_attempt *attempt = user;
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    margin_report found;
+    margin_status status = margin_spec_parse(context, attempt->spec, &spec, error);
+    if (status >= 0) status = margin_fit(context, spec, &attempt->data, &model, NULL, error);
+    if (status >= 0) status = margin_verify(context, model, &attempt->data, &found, error);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    return status;
+}
+
+margin_report fit_table(const char *path, const margin_read_options *options, const char *spec,
+                        double objective, double share) {
+    margin_context *context = support_context(NULL, 2);
+    margin_table *table;
+    margin_error error = {0};
+    margin_report report, found;
+    if (margin_table_read(context, path, options, &table, &error) < 0) fail_msg("%s", error.text);
+    const margin_data data = margin_table_data(table);
+    margin_model *model = fit_text(context, spec, &data, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    assert_close(report.objective, objective, share);
+    if (margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
+        fail_msg("%s %s", error.text, found.reason);
+    margin_model_free(model);
+    margin_table_free(table);
+    margin_context_free(context);
+    return report;
+}

@@ -43,6 +43,18 @@ margin_model *fit_text(margin_context *context, const char *text, const margin_d
 void fit_refused(margin_context *context, const char *text, const margin_data *data,
                  margin_status status, const char *part);
 
+/* A body for support_fail_each_allocation: parses, fits, verifies. `user`: a fit_attempt. */
+typedef struct {
+    const char *spec;
+    margin_data data;
+} fit_attempt;
+margin_status attempt_fit(margin_context *context, void *user, margin_error *error);
+
+/* Reads a table (`options` may be NULL), fits `spec` and verifies the model; the report of the fit,
+ * which must have converged to `objective` within that share. */
+margin_report fit_table(const char *path, const margin_read_options *options, const char *spec,
+                        double objective, double share);
+
 /* Scores of all rows by margin_scores. */
 double *scores_of(const margin_model *model, const margin_matrix *x);
 

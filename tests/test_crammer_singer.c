@@ -14,21 +14,7 @@
 /* ---- Values of LIBLINEAR --------------------------------------------------------------------- */
 
 static void assert_table(const char *path, const char *spec, double objective) {
-    margin_context *context = support_context(NULL, 2);
-    margin_table *table;
-    margin_error error = {0};
-    margin_report report, found;
-    if (margin_table_read(context, path, NULL, &table, &error) < 0) fail_msg("%s", error.text);
-    const margin_data data = margin_table_data(table);
-    margin_model *model = fit_text(context, spec, &data, &report);
-    assert_int_equal(report.status, MARGIN_OK);
-    assert_int_equal(report.subproblems, 1);
-    assert_close(report.objective, objective, 1e-7);
-    if (margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
-        fail_msg("%s %s", error.text, found.reason);
-    margin_model_free(model);
-    margin_table_free(table);
-    margin_context_free(context);
+    assert_int_equal(fit_table(path, NULL, spec, objective, 1e-7).subproblems, 1);
 }
 
 static void test_examples(void **state) {
@@ -392,32 +378,14 @@ static void test_refused(void **state) {
     sample_free(s);
 }
 
-typedef struct {
-    const sample *s;
-    int layout;
-} failing;
-
-static margin_status fit_once(margin_context *context, void *user, margin_error *error) {
-    const failing *f = user;
-    margin_spec *spec = NULL;
-    margin_model *model = NULL;
-    margin_report found;
-    const margin_data data = sample_data(f->s, f->layout);
-    margin_status status =
-        margin_spec_parse(context, "standardize | svm(multiclass=argmax)", &spec, error);
-    if (status >= 0) status = margin_fit(context, spec, &data, &model, NULL, error);
-    if (status >= 0) status = margin_verify(context, model, &data, &found, error);
-    margin_model_free(model);
-    margin_spec_free(spec);
-    return status;
-}
-
 static void test_each_allocation(void **state) {
+    static const int layouts[] = {DENSE_F32, CSR_F64_I32_I64};
     (void)state;
     sample *s = sample_make(50, 4, 3, 0.3, 21);
-    failing cases[] = {{s, DENSE_F32}, {s, CSR_F64_I32_I64}};
-    for (int k = 0; k < 2; k++)
-        assert_true(support_fail_each_allocation(1, fit_once, &cases[k]) > 20);
+    for (int k = 0; k < 2; k++) {
+        fit_attempt attempt = {"standardize | svm(multiclass=argmax)", sample_data(s, layouts[k])};
+        assert_true(support_fail_each_allocation(1, attempt_fit, &attempt) > 20);
+    }
     sample_free(s);
 }
 

@@ -237,22 +237,6 @@ static void test_threads_and_trace(void **state) {
     }
 }
 
-typedef struct failing_fit {
-    const margin_data *data;
-    const char *spec;
-} failing_fit;
-
-static margin_status fit_once(margin_context *context, void *user, margin_error *error) {
-    const failing_fit *fit = user;
-    margin_spec *spec = NULL;
-    margin_model *model = NULL;
-    margin_status status = margin_spec_parse(context, fit->spec, &spec, error);
-    if (status >= 0) status = margin_fit(context, spec, fit->data, &model, NULL, error);
-    margin_model_free(model);
-    margin_spec_free(spec);
-    return status;
-}
-
 static void test_allocations(void **state) {
     (void)state;
     for (int l = 0; l < MG_LENGTH(specs); l++) {
@@ -261,8 +245,8 @@ static void test_allocations(void **state) {
         char spec[100];
         snprintf(spec, sizeof spec, "%.*s, tol=0.5, max_iter=2)", (int)strlen(specs[l]) - 1,
                  specs[l]);
-        failing_fit fit = {&data, spec};
-        assert_true(support_fail_each_allocation(1, fit_once, &fit) >= 20);
+        fit_attempt fit = {spec, data};
+        assert_true(support_fail_each_allocation(1, attempt_fit, &fit) >= 20);
         free_classes(m);
     }
 }

@@ -1,5 +1,5 @@
 /* idx files: every type and number of dimensions, damage, labels, the images of Fashion-MNIST. */
-#include "support/support.h"
+#include "support/group_folder.h"
 
 #include "data/matrix.h"
 #include "margin/data.h"
@@ -8,20 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char folder[SUPPORT_PATH];
-
-static int make_folder(void **state) {
-    (void)state;
-    support_temp_dir(folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    support_temp_remove(folder);
-    return 0;
-}
 
 typedef struct bytes {
     unsigned char data[512];
@@ -251,5 +237,5 @@ int main(void) {
         cmocka_unit_test(fashion_mnist_has_its_known_sums),
         cmocka_unit_test(failing_allocations_leave_nothing),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, group_folder_make, group_folder_remove);
 }

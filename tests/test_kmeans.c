@@ -533,16 +533,6 @@ static void test_allocations(void **state) {
     points_free(&p);
 }
 
-static int open_context(void **state) {
-    *state = support_context(NULL, 2);
-    return 0;
-}
-
-static int close_context(void **state) {
-    margin_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_lloyd),    cmocka_unit_test(test_scikit_learn),
@@ -553,5 +543,5 @@ int main(void) {
         cmocka_unit_test(test_filter),         cmocka_unit_test(test_filter_single),
         cmocka_unit_test(test_filter_without),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -303,21 +303,11 @@ static void test_files_and_proof(void **state) {
     margin_context_free(context);
 }
 
-static margin_status fit_body(margin_context *context, void *user, margin_error *error) {
-    margin_spec *spec = NULL;
-    margin_model *model = NULL;
-    margin_status status = margin_spec_parse(context, "knn(radius=0.5, empty=prior)", &spec, error);
-    if (status >= 0) status = margin_fit(context, spec, user, &model, NULL, error);
-    margin_model_free(model);
-    margin_spec_free(spec);
-    return status;
-}
-
 static void test_allocations(void **state) {
     sample *s = sample_make(200, 3, 3, 0.1, 9);
-    margin_data data = sample_data(s, DENSE_F64);
+    fit_attempt attempt = {"knn(radius=0.5, empty=prior)", sample_data(s, DENSE_F64)};
     (void)state;
-    assert_true(support_fail_each_allocation(1, fit_body, &data) > 20);
+    assert_true(support_fail_each_allocation(1, attempt_fit, &attempt) > 20);
     sample_free(s);
 }
 

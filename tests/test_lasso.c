@@ -11,19 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static margin_context *context;
-
-static int set_up(void **state) {
-    (void)state;
-    context = support_context(NULL, 2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    margin_context_free(context);
-    return 0;
-}
+#include "support/group_context.h"
 
 /* A fit that converges to a proven optimum, which verification confirms. */
 static margin_model *fit_proven(const char *spec, const margin_data *data, margin_report *report) {
@@ -484,5 +472,5 @@ int main(void) {
         cmocka_unit_test(test_weights),        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_refused),        cmocka_unit_test(test_other_data_is_noticed),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

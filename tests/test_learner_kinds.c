@@ -355,21 +355,11 @@ static void test_allocations(void **state) {
         assert_true(support_fail_each_allocation(1, toy_body, &learners[n]) > 10);
 }
 
-static int open_context(void **state) {
-    *state = support_context(NULL, 2);
-    return 0;
-}
-
-static int close_context(void **state) {
-    margin_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_regression),     cmocka_unit_test(test_regression_refusals),
         cmocka_unit_test(test_native_classes), cmocka_unit_test(test_abilities),
         cmocka_unit_test(test_clusters),       cmocka_unit_test(test_allocations),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -6,21 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/group_context.h"
+
 enum { TARGETS = 3 };
-
-static margin_context *context;
-
-static int set_up(void **state) {
-    (void)state;
-    context = support_context(NULL, 2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    margin_context_free(context);
-    return 0;
-}
 
 /* Targets of different kinds: the case's own, a constant, one of the squares of columns. */
 static double *make_targets(const regression *r) {
@@ -545,5 +533,5 @@ int main(void) {
         cmocka_unit_test(test_statistics),  cmocka_unit_test(test_refused),
         cmocka_unit_test(test_no_memory),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -339,16 +339,6 @@ static void test_refusals(void **state) {
     sample_free(s);
 }
 
-static int open_context(void **state) {
-    *state = support_context(NULL, 3);
-    return 0;
-}
-
-static int close_context(void **state) {
-    margin_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sign),        cmocka_unit_test(test_argmax),
@@ -358,5 +348,5 @@ int main(void) {
         cmocka_unit_test(test_two_classes), cmocka_unit_test(test_joined_report),
         cmocka_unit_test(test_refusals),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -836,16 +836,6 @@ static void test_allocations(void **state) {
     mixed_free(&m);
 }
 
-static int open_context(void **state) {
-    *state = support_context(NULL, 2);
-    return 0;
-}
-
-static int close_context(void **state) {
-    margin_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_textbook),
@@ -868,5 +858,5 @@ int main(void) {
         cmocka_unit_test(test_update),
         cmocka_unit_test(test_update_allocations),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -1,6 +1,6 @@
 /* .npy files: every type, order and version against values known otherwise; headers that lie or
  * are damaged are refused; labels, roles, categories, missing values. */
-#include "support/support.h"
+#include "support/group_folder.h"
 
 #include "data/source.h"
 #include "data/table.h"
@@ -564,20 +564,6 @@ static void unknown_categories_are_not_missing_values(void **state) {
 
 /* ---- Labels --------------------------------------------------------------------------------- */
 
-static char folder[SUPPORT_PATH];
-
-static int make_folder(void **state) {
-    (void)state;
-    support_temp_dir(folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    support_temp_remove(folder);
-    return 0;
-}
-
 static const char *labels_file(char path[SUPPORT_PATH], const bytes *b) {
     return support_write_bytes(path, folder, "labels.npy", b->data, b->length);
 }
@@ -858,5 +844,5 @@ int main(void) {
         cmocka_unit_test(long_columns_are_read_in_panels),
         cmocka_unit_test(failing_allocations_leave_nothing),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, group_folder_make, group_folder_remove);
 }

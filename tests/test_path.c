@@ -6,19 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static margin_context *context;
-
-static int set_up(void **state) {
-    (void)state;
-    context = support_context(NULL, 2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    margin_context_free(context);
-    return 0;
-}
+#include "support/group_context.h"
 
 static margin_path_result path_of(const char *text, const margin_data *data) {
     margin_path_result path = {0};
@@ -360,5 +348,5 @@ int main(void) {
         cmocka_unit_test(test_scales),   cmocka_unit_test(test_threads),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_no_memory),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -1,7 +1,7 @@
 /* Written and read back: nothing changes, bit for bit, in every format that can hold the data, for
  * dense and sparse, f64 and f32, plain and compressed; and what is written from what was read is
  * the same file. */
-#include "support/support.h"
+#include "support/group_folder.h"
 
 #include "data/matrix.h"
 #include "margin/data.h"
@@ -11,25 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[SUPPORT_PATH];
-
-static int make_folder(void **state) {
-    (void)state;
-    support_temp_dir(folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    support_temp_remove(folder);
-    return 0;
-}
-
-static char *in_folder(char path[SUPPORT_PATH], const char *name) {
-    assert_true(snprintf(path, SUPPORT_PATH, "%s/%s", folder, name) < SUPPORT_PATH);
-    return path;
-}
 
 /* ---- Comparing ------------------------------------------------------------------------------ */
 
@@ -353,5 +334,5 @@ int main(void) {
         cmocka_unit_test(class_names_survive_svmlight_and_npy),
         cmocka_unit_test(one_column_keeps_its_missing_rows),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, group_folder_make, group_folder_remove);
 }

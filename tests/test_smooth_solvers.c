@@ -501,27 +501,8 @@ static void test_order_of_rows(void **state) {
 static void test_threads(void **state) {
     (void)state;
     linear_case *c = linear_case_make(30000, 6, 0.3, 1, 72);
-    for (int s = 1; s < MG_LENGTH(solvers); s++) {
-        linear_fitted first = {0};
-        char options[100];
-        snprintf(options, sizeof options, "solver=%s", solvers[s]);
-        for (int threads = 1; threads <= 4; threads++) {
-            margin_context *context = support_context(NULL, threads);
-            linear_fitted f =
-                linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC, options, NULL);
-            margin_context_free(context);
-            assert_int_equal(f.status, MARGIN_OK);
-            if (threads == 1) {
-                first = f;
-                continue;
-            }
-            assert_memory_equal(weights_of(&f), weights_of(&first), 6 * sizeof(double));
-            assert_true(intercept_of(&f) == intercept_of(&first));
-            assert_true(f.report.gap == first.report.gap);
-            linear_fitted_free(&f);
-        }
-        linear_fitted_free(&first);
-    }
+    linear_assert_threads(&c->problem, MG_LOSS_LOGISTIC, "solver=lbfgs");
+    linear_assert_threads(&c->problem, MG_LOSS_LOGISTIC, "solver=newton");
     linear_case_free(c);
 }
 
@@ -585,15 +566,9 @@ static void test_limits(void **state) {
         assert_close(gap / f.report.objective, f.report.gap, 1e-9); /* proven all the same */
         linear_fitted_free(&f);
 
-        margin_context_options limited = {.size = sizeof limited, .threads = 1, .time_limit = 1e-9};
-        margin_context *context;
-        assert_int_equal(margin_context_create(&limited, &context, NULL), MARGIN_OK);
-        f = linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC, options, NULL);
-        assert_int_equal(f.status, MARGIN_STOPPED_TIME);
-        assert_contains(f.report.reason, "time limit");
+        f = linear_fit_limited(&c->problem, MG_LOSS_LOGISTIC, options);
         assert_true(isfinite(f.report.gap));
         linear_fitted_free(&f);
-        margin_context_free(context);
     }
     linear_case_free(c);
 }
@@ -732,22 +707,13 @@ static void test_allocations(void **state) {
     assert_true(support_fail_each_allocation(1, wide_body, (void *)"solver=newton") > 10);
 }
 
-static void cancel_at_step(const margin_trace_step *step, void *user) {
-    if (step->step == 2) margin_context_cancel(user);
-}
-
 static void test_cancel(void **state) {
     (void)state;
     linear_case *c = linear_case_make(5000, 3, 0.3, 1, 93);
     for (int s = 0; s < MG_LENGTH(solvers); s++) {
-        margin_context *context = support_context(NULL, 2);
-        const mg_trace trace = {cancel_at_step, context, 0};
         char options[100];
         snprintf(options, sizeof options, "tol=1e-12, solver=%s", solvers[s]);
-        linear_fitted f = linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC, options, &trace);
-        assert_int_equal(f.status, MARGIN_ERROR_CANCELLED);
-        assert_contains(f.error.text, "cancelled");
-        margin_context_free(context);
+        linear_assert_cancels(&c->problem, MG_LOSS_LOGISTIC, options, 2);
     }
     linear_case_free(c);
 }

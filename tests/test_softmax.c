@@ -17,23 +17,10 @@
 
 static void assert_table(const char *path, const margin_read_options *options, const char *spec,
                          double objective, double accuracy) {
-    margin_context *context = support_context(NULL, 2);
-    margin_table *table;
-    margin_error error = {0};
-    margin_report report, found;
-    if (margin_table_read(context, path, options, &table, &error) < 0) fail_msg("%s", error.text);
-    const margin_data data = margin_table_data(table);
-    margin_model *model = fit_text(context, spec, &data, &report);
-    assert_int_equal(report.status, MARGIN_OK);
-    assert_close(report.objective, objective, 1e-9);
+    const margin_report report = fit_table(path, options, spec, objective, 1e-9);
     assert_true(report.gap <= report.tolerance);
     assert_int_equal(report.subproblems, 1);
     if (accuracy > 0) assert_close(report.train_accuracy, accuracy, 1e-12);
-    if (margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
-        fail_msg("%s %s", error.text, found.reason);
-    margin_model_free(model);
-    margin_table_free(table);
-    margin_context_free(context);
 }
 
 static void test_examples(void **state) {
@@ -415,34 +402,14 @@ static void test_limit(void **state) {
     sample_free(s);
 }
 
-typedef struct {
-    const sample *s;
-    const char *spec;
-    int layout;
-} failing;
-
-static margin_status fit_once(margin_context *context, void *user, margin_error *error) {
-    const failing *f = user;
-    margin_spec *spec = NULL;
-    margin_model *model = NULL;
-    margin_report found;
-    const margin_data data = sample_data(f->s, f->layout);
-    margin_status status = margin_spec_parse(context, f->spec, &spec, error);
-    if (status >= 0) status = margin_fit(context, spec, &data, &model, NULL, error);
-    if (status >= 0) status = margin_verify(context, model, &data, &found, error);
-    margin_model_free(model);
-    margin_spec_free(spec);
-    return status;
-}
-
 static void test_each_allocation(void **state) {
     (void)state;
     sample *s = sample_make(60, 4, 3, 0.3, 10);
-    failing cases[] = {{s, "softmax", DENSE_F64},
-                       {s, "softmax", CSR_F64_I32_I64},
-                       {s, "standardize | softmax(C=inf)", DENSE_F32}};
+    fit_attempt attempts[] = {{"softmax", sample_data(s, DENSE_F64)},
+                              {"softmax", sample_data(s, CSR_F64_I32_I64)},
+                              {"standardize | softmax(C=inf)", sample_data(s, DENSE_F32)}};
     for (int k = 0; k < 3; k++)
-        assert_true(support_fail_each_allocation(1, fit_once, &cases[k]) > 20);
+        assert_true(support_fail_each_allocation(1, attempt_fit, &attempts[k]) > 20);
     sample_free(s);
 }
 

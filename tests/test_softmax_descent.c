@@ -423,32 +423,15 @@ static void test_threads(void **state) {
     sample_free(s);
 }
 
-typedef struct {
-    const sample *s;
-    const char *spec;
-    int layout;
-} failing;
-
-static margin_status fit_once(margin_context *context, void *user, margin_error *error) {
-    const failing *f = user;
-    margin_spec *spec = NULL;
-    margin_model *model = NULL;
-    const margin_data data = sample_data(f->s, f->layout);
-    margin_status status = margin_spec_parse(context, f->spec, &spec, error);
-    if (status >= 0) status = margin_fit(context, spec, &data, &model, NULL, error);
-    margin_model_free(model);
-    margin_spec_free(spec);
-    return status;
-}
-
 static void test_each_allocation(void **state) {
     (void)state;
     sample *s = sample_make(40, 3, 3, 0.3, 47);
-    failing cases[] = {{s, "softmax(solver=gd, max_iter=3)", DENSE_F64},
-                       {s, "standardize | softmax(solver=sgd, max_iter=3)", CSR_F64_I32_I64},
-                       {s, "softmax(solver=minibatch, C=inf, max_iter=9)", DENSE_F32}};
+    fit_attempt attempts[] = {
+        {"softmax(solver=gd, max_iter=3)", sample_data(s, DENSE_F64)},
+        {"standardize | softmax(solver=sgd, max_iter=3)", sample_data(s, CSR_F64_I32_I64)},
+        {"softmax(solver=minibatch, C=inf, max_iter=9)", sample_data(s, DENSE_F32)}};
     for (int k = 0; k < 3; k++)
-        assert_true(support_fail_each_allocation(1, fit_once, &cases[k]) > 20);
+        assert_true(support_fail_each_allocation(1, attempt_fit, &attempts[k]) > 20);
     sample_free(s);
 }
 

@@ -671,32 +671,10 @@ static void test_contradiction(void **state) {
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
 static void test_threads(void **state) {
-    const char *const options[] = {"tol=1e-7", "C=inf"};
     (void)state;
     linear_case *c = linear_case_make(30000, 6, 0.3, 1, 71);
-    for (int k = 0; k < MG_LENGTH(options); k++) {
-        linear_fitted first = {0};
-        for (int threads = 1; threads <= 4; threads++) {
-            margin_context *context = support_context(NULL, threads);
-            linear_fitted f =
-                linear_fit_with(context, &c->problem, MG_LOSS_HINGE, options[k], NULL);
-            margin_context_free(context);
-            assert_int_equal(f.status, MARGIN_OK);
-            if (threads == 1) {
-                first = f;
-                continue;
-            }
-            const int64_t count = first.h->dual_starts[1];
-            assert_memory_equal(weights_of(&f), weights_of(&first), 6 * sizeof(double));
-            assert_true(intercept_of(&f) == intercept_of(&first));
-            assert_true(f.report.gap == first.report.gap);
-            assert_int_equal(f.h->dual_starts[1], count);
-            assert_memory_equal(f.h->dual_coefficients, first.h->dual_coefficients,
-                                (size_t)count * sizeof(double));
-            linear_fitted_free(&f);
-        }
-        linear_fitted_free(&first);
-    }
+    linear_assert_threads(&c->problem, MG_LOSS_HINGE, "tol=1e-7");
+    linear_assert_threads(&c->problem, MG_LOSS_HINGE, "C=inf");
     linear_case_free(c);
 }
 
@@ -712,16 +690,9 @@ static void test_limits(void **state) {
             assert_contains(f.report.reason, "raise max_iter");
             linear_fitted_free(&f);
 
-            margin_context_options limited = {
-                .size = sizeof limited, .threads = 1, .time_limit = 1e-9};
-            margin_context *context;
-            assert_int_equal(margin_context_create(&limited, &context, NULL), MARGIN_OK);
-            f = linear_fit_with(context, &c->problem, MG_LOSS_HINGE, options[k], NULL);
-            assert_int_equal(f.status, MARGIN_STOPPED_TIME);
-            assert_contains(f.report.reason, "time limit");
+            f = linear_fit_limited(&c->problem, MG_LOSS_HINGE, options[k]);
             assert_true(f.report.gap > 0);
             linear_fitted_free(&f);
-            margin_context_free(context);
         }
         linear_case_free(c);
     }
@@ -796,19 +767,10 @@ static void test_allocations(void **state) {
     assert_true(support_fail_each_allocation(1, fit_body, (void *)"C=inf") > 10);
 }
 
-static void cancel_at_step(const margin_trace_step *step, void *user) {
-    if (step->step == 2) margin_context_cancel(user);
-}
-
 static void test_cancel(void **state) {
     (void)state;
     linear_case *c = linear_case_make(5000, 3, 0.3, 1, 77);
-    margin_context *context = support_context(NULL, 2);
-    const mg_trace trace = {cancel_at_step, context, 0};
-    linear_fitted f = linear_fit_with(context, &c->problem, MG_LOSS_HINGE, "tol=1e-9", &trace);
-    assert_int_equal(f.status, MARGIN_ERROR_CANCELLED);
-    assert_contains(f.error.text, "cancelled");
-    margin_context_free(context);
+    linear_assert_cancels(&c->problem, MG_LOSS_HINGE, "tol=1e-9", 2);
     linear_case_free(c);
 }
 

@@ -7,19 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static margin_context *context;
-
-static int set_up(void **state) {
-    (void)state;
-    context = support_context(NULL, 2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    margin_context_free(context);
-    return 0;
-}
+#include "support/group_context.h"
 
 /* Fits and takes statistics; the model is freed first, which the result must survive. */
 static margin_statistics_result statistics_of(const char *spec, const margin_data *data,
@@ -753,5 +741,5 @@ int main(void) {
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_cancel),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -10,19 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static margin_context *context;
-
-static int make_context(void **unused) {
-    (void)unused;
-    context = support_context(NULL, 3);
-    return 0;
-}
-
-static int free_context(void **unused) {
-    (void)unused;
-    margin_context_free(context);
-    return 0;
-}
+#include "support/group_context.h"
 
 static margin_status read_bytes(margin_context *in, const char *text, size_t length,
                                 const margin_read_options *options, margin_table **table,
@@ -448,5 +436,5 @@ int main(void) {
         cmocka_unit_test(a_cancelled_read_ends),
         cmocka_unit_test(a_note_says_what_was_not_read),
     };
-    return cmocka_run_group_tests(tests, make_context, free_context);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

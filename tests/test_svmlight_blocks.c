@@ -12,19 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-static margin_context *context;
-
-static int make_context(void **unused) {
-    (void)unused;
-    context = support_context(NULL, 3);
-    return 0;
-}
-
-static int free_context(void **unused) {
-    (void)unused;
-    margin_context_free(context);
-    return 0;
-}
+#include "support/group_context.h"
 
 static margin_status read_bytes(margin_context *in, const char *text, size_t length,
                                 const margin_read_options *options, margin_table **table,
@@ -301,5 +289,5 @@ int main(void) {
         cmocka_unit_test(packed_texts),
         cmocka_unit_test(public_data_sets),
     };
-    return cmocka_run_group_tests(tests, make_context, free_context);
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int set_up(void **state) {
-    *state = support_context(NULL, 2);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    margin_context_free(*state);
-    return 0;
-}
-
 /* ---- Descriptions --------------------------------------------------------------------------- */
 
 static void assert_same_columns(const margin_column *a, const margin_column *b, int64_t count) {
@@ -468,7 +458,8 @@ static void null_arguments_are_refused(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, support_open_context, support_close_context)
     const struct CMUnitTest tests[] = {
         TEST(columns_are_copied_deep),
         TEST(columns_are_numbered_from_one),

@@ -276,23 +276,12 @@ static void test_what_is_refused(void **state) {
     margin_context_free(context);
 }
 
-static margin_status fit_once(margin_context *context, void *user, margin_error *error) {
-    const regression *r = user;
-    margin_spec *spec = NULL;
-    margin_model *model = NULL;
-    margin_status status =
-        margin_spec_parse(context, "minmax(target=yes) | ridge(solver=gd)", &spec, error);
-    if (status >= 0) status = margin_fit(context, spec, &r->data, &model, NULL, error);
-    margin_model_free(model);
-    margin_spec_free(spec);
-    return status;
-}
-
 static void test_each_allocation(void **state) {
     (void)state;
     regression r;
     regression_make(&r, 11);
-    assert_true(support_fail_each_allocation(2, fit_once, &r) > 10);
+    fit_attempt attempt = {"minmax(target=yes) | ridge(solver=gd)", r.data};
+    assert_true(support_fail_each_allocation(2, attempt_fit, &attempt) > 10);
 }
 
 int main(void) {

@@ -554,25 +554,10 @@ static void test_copies_of_rows(void **state) {
 /* The same bytes for any number of threads. */
 static void test_threads(void **state) {
     (void)state;
-    for (int l = 0; l < 2; l++) {
-        linear_case *c = linear_case_make(9000, 11, 0.9, 1, 44);
-        double first[12] = {0};
-        for (int threads = 1; threads <= 4; threads++) {
-            margin_context *context = support_context(NULL, threads);
-            linear_fitted f =
-                linear_fit_with(context, &c->problem, losses[l], "lambda=0.01, l1_ratio=1", NULL);
-            assert_int_equal(f.status, MARGIN_OK);
-            if (threads == 1) {
-                memcpy(first, weights_of(&f), 11 * sizeof *first);
-                first[11] = intercept_of(&f);
-            }
-            assert_memory_equal(first, weights_of(&f), 11 * sizeof *first);
-            assert_true(first[11] == intercept_of(&f));
-            linear_fitted_free(&f);
-            margin_context_free(context);
-        }
-        linear_case_free(c);
-    }
+    linear_case *c = linear_case_make(9000, 11, 0.9, 1, 44);
+    for (int l = 0; l < 2; l++)
+        linear_assert_threads(&c->problem, losses[l], "lambda=0.01, l1_ratio=1");
+    linear_case_free(c);
 }
 
 /* Rows in another order give the same model within the gap. */
@@ -615,15 +600,9 @@ static void test_limits(void **state) {
     forget(&found);
     linear_fitted_free(&f);
 
-    margin_context_options limited = {.size = sizeof limited, .threads = 1, .time_limit = 1e-9};
-    margin_context *context;
-    assert_int_equal(margin_context_create(&limited, &context, NULL), MARGIN_OK);
-    f = linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC, "l1_ratio=1", NULL);
-    assert_int_equal(f.status, MARGIN_STOPPED_TIME);
-    assert_contains(f.report.reason, "time limit");
+    f = linear_fit_limited(&c->problem, MG_LOSS_LOGISTIC, "l1_ratio=1");
     assert_true(isfinite(f.report.gap));
     linear_fitted_free(&f);
-    margin_context_free(context);
     linear_case_free(c);
 }
 
@@ -692,19 +671,10 @@ static void test_allocations(void **state) {
         assert_true(support_fail_each_allocation(1 + l, fit_body, (void *)&losses[l]) > 10);
 }
 
-static void cancel_at_step(const margin_trace_step *step, void *user) {
-    if (step->step == 1) margin_context_cancel(user);
-}
-
 static void test_cancel(void **state) {
     (void)state;
     linear_case *c = linear_case_make(3000, 5, 0.3, 1, 50);
-    margin_context *context = support_context(NULL, 2);
-    const mg_trace trace = {cancel_at_step, context, 0};
-    linear_fitted f =
-        linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC, "l1_ratio=1, tol=1e-12", &trace);
-    assert_int_equal(f.status, MARGIN_ERROR_CANCELLED);
-    margin_context_free(context);
+    linear_assert_cancels(&c->problem, MG_LOSS_LOGISTIC, "l1_ratio=1, tol=1e-12", 1);
     linear_case_free(c);
 }
 

@@ -1,6 +1,6 @@
 /* Writing: exact bytes of small tables in each format, the same bytes for any number of threads,
  * what a format cannot hold is refused by name, failures leave nothing behind. */
-#include "support/support.h"
+#include "support/group_folder.h"
 
 #include "margin/data.h"
 
@@ -10,25 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[SUPPORT_PATH];
-
-static int make_folder(void **state) {
-    (void)state;
-    support_temp_dir(folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    support_temp_remove(folder);
-    return 0;
-}
-
-static char *in_folder(char path[SUPPORT_PATH], const char *name) {
-    assert_true(snprintf(path, SUPPORT_PATH, "%s/%s", folder, name) < SUPPORT_PATH);
-    return path;
-}
 
 static int files_in_folder(void) {
     DIR *entries = opendir(folder);
@@ -743,5 +724,5 @@ int main(void) {
         cmocka_unit_test(failures_leave_nothing_behind),
         cmocka_unit_test(failing_allocations_leave_nothing),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, group_folder_make, group_folder_remove);
 }

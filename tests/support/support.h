@@ -37,6 +37,11 @@ void support_assert_nothing_live(support_heap *heap); /* fails the test otherwis
  * cannot be made. */
 margin_context *support_context(support_heap *heap, int threads);
 
+/* cmocka_run_group_tests(tests, support_open_context, support_close_context): *state is a context
+ * with two threads, and so is `context` of support/group_context.h. */
+int support_open_context(void **state);
+int support_close_context(void **state);
+
 /* Calls `body` with a fresh context again and again, its first, second, third ... allocation
  * failing, until one call needs no more. Each failing call must return MARGIN_ERROR_MEMORY with a
  * text and leave nothing allocated once its context is freed; the last one must not fail. `body`
