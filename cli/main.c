@@ -15,12 +15,14 @@ const cli_command cli_commands[] = {
      "model that stopped early.",
      2, 2, run_fit},
     {"predict", "MODEL DATA [-o FILE] [--proba|--scores]", "predict rows of a table",
-     "Writes a CSV table whose last column is the prediction. Columns are matched by name where "
-     "DATA has a header.",
+     "Writes a CSV table whose last column is the prediction, or last columns, one for each "
+     "target. "
+     "Columns are matched by name where DATA has a header.",
      2, 2, run_predict},
     {"evaluate", "MODEL DATA [--verify] [--margins FILE]",
      "compare predictions with a known target",
-     "Reports accuracy, confusion matrix, F1 and AUC, or the errors of a regression, or inertia, "
+     "Reports accuracy, confusion matrix, F1 and AUC, or the errors of a regression (of each "
+     "target, if there are several), or inertia, "
      "sizes and silhouette of clusters, which need no target.",
      2, 2, run_evaluate},
     {"inspect", "MODEL [--statistics DATA]", "show what a model holds",

@@ -176,16 +176,17 @@ static void test_auc(void **state) {
 }
 
 static void test_values(void **state) {
-    (void)state;
     const double targets[4] = {1, 2, 3, 6}, values[4] = {1, 3, 3, 4};
     double weights[4] = {1, 1, 0.5, 2};
     mg_samples samples = {.count = 4};
-    mg_value_score score = mg_score_values(values, 1, targets, &samples, NULL);
+    const fixture *f = *state;
+    mg_value_score score;
+    OK(mg_score_values(f->context, values, 1, targets, &samples, &score, NULL));
     assert_close(score.rmse, sqrt(5.0 / 4), 1e-15);
     assert_close(score.mae, 3.0 / 4, 1e-15);
     assert_close(score.r2, 1 - 5.0 / 14, 1e-15);
     samples.weights = weights;
-    score = mg_score_values(values, 1, targets, &samples, NULL);
+    OK(mg_score_values(f->context, values, 1, targets, &samples, &score, NULL));
     assert_close(score.rmse, sqrt(9.0 / 4.5), 1e-15);
     assert_close(score.mae, 5.0 / 4.5, 1e-15);
     const double mean = 16.5 / 4.5;
@@ -194,7 +195,8 @@ static void test_values(void **state) {
         spread += weights[i] * (targets[i] - mean) * (targets[i] - mean);
     assert_close(score.r2, 1 - 9 / spread, 1e-14);
     const double constant[4] = {2, 2, 2, 2};
-    assert_true(isnan(mg_score_values(values, 1, constant, &samples, NULL).r2));
+    OK(mg_score_values(f->context, values, 1, constant, &samples, &score, NULL));
+    assert_true(isnan(score.r2));
 }
 
 /* ---- Labels of other data -------------------------------------------------------------------- */

@@ -13,10 +13,12 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
 typedef struct mg_value_score {
     double weight, rmse, mae, r2;
 } mg_value_score;
-/* Values of a row together, targets one after the other. Several targets: see margin_metrics; each
- * may be NULL. */
-mg_value_score mg_score_values(const double *values, int64_t count, const double *targets,
-                               const mg_samples *samples, mg_value_score *each);
+/* Of each of `count` targets. Values of a row together, targets one after the other. */
+margin_status mg_score_values(margin_context *context, const double *values, int64_t count,
+                              const double *targets, const mg_samples *samples,
+                              mg_value_score *each, margin_error *error);
+/* Of all of them: see margin_metrics. */
+mg_value_score mg_score_all(const mg_value_score *each, int64_t count);
 
 /* Weighted share of equal classes. */
 double mg_score_classes(const int64_t *labels, const int32_t *codes, const mg_samples *samples);

@@ -13,7 +13,7 @@ static margin_status read_targets(const margin_data *data, mg_judged *judged, ma
     if (judged->model->task == MARGIN_CLUSTER) return MARGIN_OK;
     if (judged->model->task == MARGIN_REGRESS) {
         MG_NEW(heap, judged->targets, judged->model->target.count * count, "the targets", error);
-        return mg_target_values(data, &judged->samples, judged->targets, error);
+        return mg_target_values(judged->context, data, &judged->samples, judged->targets, error);
     }
     MG_NEW(heap, judged->codes, count, "the classes of the rows", error);
     return mg_target_codes(judged->context, data, &judged->samples, judged->model, judged->codes,

@@ -235,13 +235,16 @@ static margin_status value_metrics(const mg_judged *judged, margin_metrics *metr
     mg_heap *heap = judged->context->heap;
     const int64_t count = judged->model->target.count;
     mg_value_score *each = NULL;
-    if (count > 1) MG_NEW(heap, each, count, "the scores of the targets", error);
-    const mg_value_score score =
-        mg_score_values(judged->scores, count, judged->targets, &judged->samples, each);
+    margin_status status;
+    MG_GO_NEW(heap, each, count, "the scores of the targets", error);
+    MG_GO(mg_score_values(judged->context, judged->scores, count, judged->targets, &judged->samples,
+                          each, error));
+    const mg_value_score score = mg_score_all(each, count);
     metrics->rmse = score.rmse;
     metrics->mae = score.mae;
     metrics->r2 = score.r2;
-    const margin_status status = each ? keep_targets(heap, each, count, metrics, error) : MARGIN_OK;
+    if (count > 1) status = keep_targets(heap, each, count, metrics, error);
+done:
     mg_free(heap, each);
     return status;
 }

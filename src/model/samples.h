@@ -61,8 +61,8 @@ margin_status mg_target_codes(margin_context *context, const margin_data *data,
 
 /* values[t * count + i] = target t of sample i for regression. DATA: no target, categories, not
  * finite. */
-margin_status mg_target_values(const margin_data *data, const mg_samples *samples, double *values,
-                               margin_error *error);
+margin_status mg_target_values(margin_context *context, const margin_data *data,
+                               const mg_samples *samples, double *values, margin_error *error);
 
 /* Describes the targets in the model ("y", or "y1", "y2", ..., if the data does not name them). */
 margin_status mg_target_describe(const margin_data *data, margin_model *model, margin_error *error);

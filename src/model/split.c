@@ -92,7 +92,7 @@ static margin_status read_targets(margin_context *context, const margin_data *da
     const int64_t numbers = mg_data_targets(data) * samples->count;
     MG_NEW(split->heap, split->values, numbers, "the targets", error);
     split->whole.target = split->values;
-    MG_TRY(mg_target_values(data, samples, split->values, error));
+    MG_TRY(mg_target_values(context, data, samples, split->values, error));
     for (int64_t i = 0; i < numbers; i++)
         split->values[i] = (split->values[i] - scale->offset) / scale->divisor;
     return MARGIN_OK;

@@ -1,5 +1,6 @@
 /* Targets: classes found among labels, labels found among classes, values. */
 #include "base/sort.h"
+#include "base/sweep.h"
 #include "model/samples.h"
 #include "model/target_table.h"
 
@@ -418,24 +419,56 @@ margin_status mg_target_codes(margin_context *context, const margin_data *data,
                                 : codes_of_labels(context, data, samples, model, codes, error);
 }
 
-margin_status mg_target_values(const margin_data *data, const mg_samples *samples, double *values,
-                               margin_error *error) {
-    const int64_t targets = mg_data_targets(data);
-    MG_TRY(require_target(data, error));
-    for (int64_t t = 0; t < targets; t++, values += samples->count) {
-        const margin_column *column = data->target ? &data->target[t] : NULL;
-        char number[16];
-        if (targets > 1)
-            snprintf(number, sizeof number, "y%d", (int)(t + 1));
-        else
-            snprintf(number, sizeof number, "y");
-        MG_REQUIRE(!column || column->kind != MARGIN_CATEGORICAL, error, MARGIN_ERROR_DATA,
-                   "the target %s has categories; a regression needs numbers", column->name);
-        for (int64_t i = 0; i < samples->count; i++) {
-            const int64_t row = mg_samples_row(samples, i);
-            values[i] = mg_vector_f64(&data->y, row * targets + t) + 0.0; /* -0 is 0 */
-            MG_TRY(check_label(data, column ? column->name : number, row, values[i], error));
+typedef struct value_reading {
+    const margin_data *data;
+    const mg_samples *samples;
+    double *values;
+    int64_t targets;
+} value_reading;
+
+/* A block of rows, whose numbers of all targets stay in the cache. DATA: one will not do. */
+static margin_status read_values(const mg_block *block, void *argument) {
+    const value_reading *r = argument;
+    const margin_vector *y = &r->data->y;
+    const double *plain = y->type == MARGIN_F64 ? y->values : NULL;
+    bool good = true;
+    for (int64_t t = 0; t < r->targets; t++) {
+        double *values = r->values + t * r->samples->count;
+        for (int64_t i = block->first; i < block->first + block->count; i++) {
+            const int64_t at = mg_samples_row(r->samples, i) * r->targets + t;
+            values[i] = (plain ? plain[at] : mg_vector_f64(y, at)) + 0.0; /* -0 is 0 */
+            good = good && fabs(values[i]) < (plain ? (double)INFINITY : largest_whole);
         }
     }
+    return good ? MARGIN_OK : MARGIN_ERROR_DATA;
+}
+
+/* The first value that will not do, if there is one. */
+static margin_status check_values(const value_reading *r, margin_error *error) {
+    char number[32];
+    for (int64_t i = 0; i < r->samples->count; i++)
+        for (int64_t t = 0; t < r->targets; t++) {
+            const char *name = r->data->target ? r->data->target[t].name : number;
+            if (r->targets > 1)
+                snprintf(number, sizeof number, "y%d", (int)t + 1);
+            else
+                snprintf(number, sizeof number, "y");
+            MG_TRY(check_label(r->data, name, mg_samples_row(r->samples, i),
+                               r->values[t * r->samples->count + i], error));
+        }
     return MARGIN_OK;
+}
+
+margin_status mg_target_values(margin_context *context, const margin_data *data,
+                               const mg_samples *samples, double *values, margin_error *error) {
+    value_reading reading = {data, samples, values, mg_data_targets(data)};
+    MG_TRY(require_target(data, error));
+    for (int64_t t = 0; data->target && t < reading.targets; t++)
+        MG_REQUIRE(data->target[t].kind != MARGIN_CATEGORICAL, error, MARGIN_ERROR_DATA,
+                   "the target %s has categories; a regression needs numbers",
+                   data->target[t].name);
+    const margin_status status = mg_sweep_each(
+        context, samples->count, mg_block_rows(reading.targets * 8), read_values, &reading);
+    if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
+    return status < 0 ? check_values(&reading, error) : MARGIN_OK;
 }
