@@ -80,6 +80,13 @@ static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
 
 /* ---- Chunks of rows -------------------------------------------------------------------------- */
 
+/* Numbers of the rows of positions [first, first + count). */
+static void list_rows(const mg_visit_list *list, int64_t first, int64_t count,
+                      int64_t rows[MG_CHUNK_ROWS]) {
+    for (int64_t k = 0; k < count; k++)
+        rows[k] = mg_design_row(list->design, mg_visit_sample(list, first + k));
+}
+
 void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count,
                          const void *rows[MG_CHUNK_ROWS]) {
     const margin_matrix *x = &list->design->problem->x;
@@ -102,10 +109,9 @@ void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *wei
         d->rows->scores(rows, count, d->columns, d->centre, weights->w, weights->b, scores);
         return;
     }
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t row = mg_design_row(d, mg_visit_sample(list, first + k));
-        scores[k] = d->ops->dot(&d->problem->x, row, weights->w) + weights->b;
-    }
+    int64_t numbers[MG_CHUNK_ROWS];
+    list_rows(list, first, count, numbers);
+    d->ops->dots(&d->problem->x, numbers, count, weights->w, weights->b, scores);
 }
 
 void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t count,
@@ -117,11 +123,9 @@ void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t 
         d->rows->gradient(rows, count, d->columns, d->centre, r, sum);
         return;
     }
-    for (int64_t k = 0; k < count; k++)
-        if (r[k] != 0.0) {
-            const int64_t row = mg_design_row(d, mg_visit_sample(list, first + k));
-            d->ops->add(&d->problem->x, row, r[k], sum);
-        }
+    int64_t numbers[MG_CHUNK_ROWS];
+    list_rows(list, first, count, numbers);
+    d->ops->adds(&d->problem->x, numbers, count, r, sum);
 }
 
 void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t count,

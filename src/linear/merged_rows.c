@@ -6,7 +6,7 @@
 enum {
     PART_BITS = 6,
     PARTS = 1 << PART_BITS, /* of the hashes, by their highest bits */
-    MOST_PROBES = 16        /* in a table: what is not found by then counts as distinct */
+    MOST_PROBES = 128       /* in a table: what is not found by then counts as distinct */
 };
 
 static const char purpose[] = "equal rows";
@@ -81,14 +81,15 @@ static void sort_into_parts(merge_job *job) {
         job->order[at[part_of(job->hashes[i])]++] = (int32_t)i;
 }
 
-/* The part's table has a power of two of places, between two and four for each sample. */
+/* The part's table has a power of two of places, one or two for each sample: where it gets full,
+ * rows do not repeat enough anyway. */
 static int32_t *table_of(const merge_job *job, int64_t part, uint64_t *mask) {
     const int64_t begin = job->part[part], count = job->part[part + 1] - begin;
     int64_t places = 1;
-    while (places < 2 * count)
+    while (places < count)
         places *= 2;
     *mask = (uint64_t)places - 1;
-    int32_t *table = job->tables + 4 * begin;
+    int32_t *table = job->tables + 2 * begin;
     memset(table, -1, (size_t)places * sizeof *table);
     return table;
 }
@@ -241,7 +242,7 @@ margin_status mg_merge_rows(margin_context *context, const mg_problem *problem,
     MG_GO_NEW(heap, job.hashes, count, purpose, error);
     MG_GO_NEW(heap, job.first, count, purpose, error);
     MG_GO_NEW(heap, job.order, count, purpose, error);
-    MG_GO_NEW(heap, job.tables, 4 * count, purpose, error);
+    MG_GO_NEW(heap, job.tables, 2 * count, purpose, error);
     status = find_equals(&job, &distinct);
     if (status < 0) mg_fail_cancelled(error);
     if (status >= 0 && distinct <= count / 4 * 3) status = merge(&job, distinct, merged, error);

@@ -24,7 +24,8 @@ static double chance_factor(const mg_row_chances *s, double rows) {
         double sum = 0.0;
         for (int64_t i = 0; i < s->samples; i++) {
             const double each = importance(s, i);
-            sum += round > 0 ? fmin(1.0, factor * each) : each;
+            const double chance = factor * each;
+            sum += round == 0 ? each : chance < 1.0 ? chance : 1.0;
         }
         if (!(sum > 0.0) || (round > 0 && sum > 0.97 * rows)) break;
         factor = round > 0 ? factor * rows / sum : rows / sum;

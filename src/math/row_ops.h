@@ -44,6 +44,13 @@ typedef struct mg_row_ops {
     int64_t (*walk)(const mg_row_scan *scan, int64_t first, int64_t last, double rate, double *w,
                     double *b);
     int64_t walk_columns;
+    /* Sparse rows by number, with the bits of dot and add one after the other; rows ahead are
+     * fetched early. NULL for dense rows. dots: out[k] = x[rows[k]] . w + b. adds: w += c[k] *
+     * x[rows[k]], rows of c[k] = 0 left out. */
+    void (*dots)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *w,
+                 double b, double *out);
+    void (*adds)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *c,
+                 double *w);
     const char *name; /* "dense f64 avx2" */
 } mg_row_ops;
 

@@ -76,3 +76,17 @@ static int64_t NAME(next_error)(const mg_row_scan *scan, int64_t first, int64_t 
     }
     return last;
 }
+
+static void NAME(dots)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *w,
+                       double b, double *out) {
+    for (int64_t k = 0; k < count; k++) {
+        if (k + MG_CSR_LIST_AHEAD < count) NAME(prefetch)(x, rows[k + MG_CSR_LIST_AHEAD]);
+        out[k] = NAME(product)(NAME(row_of)(x, rows[k]), w) + b;
+    }
+}
+
+static void NAME(adds)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *c,
+                       double *w) {
+    for (int64_t k = 0; k < count; k++)
+        if (c[k] != 0.0) NAME(add)(x, rows[k], c[k], w);
+}
