@@ -2,6 +2,8 @@
  * index, weights and affine columns; the same bits for every number of threads. */
 #include "design_cases.h"
 
+#include "linear/design_columns.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,15 @@ static margin_error error;
         memset(&error, 0, sizeof error);                                                           \
         if ((call) < 0) fail_msg("%s", error.text);                                                \
     } while (0)
+
+/* As the rows are, and sparse ones with their copy by columns. */
+static void check_both(const design_case *c, mg_design *d, case_check check) {
+    check(c, d);
+    OK(mg_design_store_columns(d, &error));
+    assert_true((d->by_column != NULL) == mg_is_csr(&c->problem.x));
+    if (d->by_column) check(c, d);
+    mg_design_columns_free(d);
+}
 
 /* ---- Scores and gradients -------------------------------------------------------------------- */
 
@@ -71,9 +82,13 @@ static void check_linear_passes(const design_case *c, mg_design *d) {
     free(out);
 }
 
+static void check_linear_passes_both(const design_case *c, mg_design *d) {
+    check_both(c, d, check_linear_passes);
+}
+
 static void test_scores_and_gradients(void **state) {
     (void)state;
-    check_cases(check_linear_passes);
+    check_cases(check_linear_passes_both);
 }
 
 static void plain_product(const design_case *c, const int64_t *chosen, int64_t count,
@@ -193,9 +208,13 @@ static void check_loss_passes(const design_case *c, mg_design *d) {
     free(all.gradient);
 }
 
+static void check_loss_passes_both(const design_case *c, mg_design *d) {
+    check_both(c, d, check_loss_passes);
+}
+
 static void test_loss_passes(void **state) {
     (void)state;
-    check_cases(check_loss_passes);
+    check_cases(check_loss_passes_both);
 }
 
 /* ---- Moments --------------------------------------------------------------------------------- */
@@ -226,9 +245,13 @@ static void check_moments(const design_case *c, mg_design *d) {
     free(deviation);
 }
 
+static void check_moments_both(const design_case *c, mg_design *d) {
+    check_both(c, d, check_moments);
+}
+
 static void test_moments(void **state) {
     (void)state;
-    check_cases(check_moments);
+    check_cases(check_moments_both);
 }
 
 /* The sample of 4096 stands for the rest; a far away mean does not spoil the deviation. */
@@ -318,7 +341,7 @@ static double *all_results(margin_context *context, const design_case *c, int64_
     uint64_t seed = 9;
     OK(mg_design_create(context, &c->problem, &d, &error));
     const int64_t n = d.samples, p = d.columns, size = p + 2;
-    double *w = some_numbers(p, &seed), *out = space(4 * n + 4 * p + 2 * size * size + 4),
+    double *w = some_numbers(p, &seed), *out = space(4 * n + 8 * p + 2 * size * size + 5),
            *at = out;
     OK(mg_design_scores(&d, w, 0.5, at, &error));
     at += n;
@@ -337,6 +360,14 @@ static double *all_results(margin_context *context, const design_case *c, int64_
     request.single = true;
     OK(mg_design_gram(&d, &request, at, &error));
     at += size * size;
+    OK(mg_design_store_columns(&d, &error));
+    OK(mg_design_gradient(&d, out, at, at + p, &error));
+    at += p + 1;
+    OK(mg_design_moments(&d, true, at, at + p, &error));
+    at += 2 * p;
+    point = (mg_loss_point){.gradient = at};
+    OK(mg_design_loss(&d, mg_loss_get(MG_LOSS_LOGISTIC), w, 0.5, NULL, &point, &error));
+    at += p;
     *count = at - out;
     mg_design_free(&d);
     free(w);
@@ -381,6 +412,11 @@ static margin_status run_all(margin_context *context, void *user, margin_error *
         mg_design_loss(&d, mg_loss_get(MG_LOSS_HINGE), numbers + n + p, 0, NULL, &point, failure));
     MG_GO(mg_design_moments(&d, true, numbers, numbers + p, failure));
     MG_GO(mg_design_gram(&d, &request, numbers + n + p, failure));
+    MG_GO(mg_design_store_columns(&d, failure));
+    MG_GO(mg_design_moments(&d, true, numbers, numbers + p, failure));
+    memset(numbers, 0, (size_t)length * sizeof *numbers);
+    MG_GO(
+        mg_design_loss(&d, mg_loss_get(MG_LOSS_HINGE), numbers + n + p, 0, NULL, &point, failure));
 done:
     if (d.heap) mg_design_free(&d);
     free(numbers);
@@ -398,7 +434,7 @@ static void test_memory_may_run_out(void **state) {
 }
 
 static void test_cancelled_passes_say_so(void **state) {
-    design_case *c = design_case_make(300, 4, DENSE_F64, 0, 41);
+    design_case *c = design_case_make(300, 4, CSR_F64_I32_I64, 0, 41);
     margin_context *context = support_context(NULL, 2);
     mg_design d;
     double numbers[400] = {0};
@@ -407,6 +443,8 @@ static void test_cancelled_passes_say_so(void **state) {
     (void)state;
     OK(mg_design_create(context, &c->problem, &d, &error));
     margin_context_cancel(context);
+    assert_int_equal(mg_design_store_columns(&d, &error), MARGIN_ERROR_CANCELLED);
+    assert_null(d.by_column);
     assert_int_equal(mg_design_scores(&d, numbers, 0, numbers, &error), MARGIN_ERROR_CANCELLED);
     assert_int_equal(mg_design_gradient(&d, numbers, numbers, NULL, &error),
                      MARGIN_ERROR_CANCELLED);

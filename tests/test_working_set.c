@@ -678,6 +678,110 @@ static void test_cancel(void **state) {
     linear_case_free(c);
 }
 
+/* ---- Words of texts -------------------------------------------------------------------------- */
+
+enum { TEXTS = 400, WORDS = 20000, LENGTH = 12 };
+
+typedef struct texts {
+    double values[TEXTS * LENGTH];
+    int32_t columns[TEXTS * LENGTH];
+    int64_t starts[TEXTS + 1];
+    int8_t sign[TEXTS];
+    mg_problem problem;
+} texts;
+
+/* Word 7 k of text i is one of a few frequent ones, the others are rare; frequent words tell. */
+static texts *texts_make(void) {
+    texts *t = calloc(1, sizeof *t);
+    uint64_t seed = 77;
+    for (int64_t i = 0; i < TEXTS; i++) {
+        double score = 0.3 * support_normal(&seed);
+        for (int64_t k = 0; k < LENGTH; k++) {
+            const int64_t range = WORDS / LENGTH, at = i * LENGTH + k;
+            const double u = support_uniform(&seed);
+            t->columns[at] = (int32_t)(k * range + (int64_t)(u * u * u * (double)range));
+            t->values[at] = 0.5 + support_uniform(&seed);
+            if (t->columns[at] - k * range < 3) score += k % 2 ? t->values[at] : -t->values[at];
+        }
+        t->starts[i + 1] = (i + 1) * LENGTH;
+        t->sign[i] = score > 0 ? 1 : -1;
+    }
+    t->problem = (mg_problem){.kind = MG_TWO_CLASS,
+                              .x = margin_csr_f64(t->values, t->columns, t->starts, TEXTS, WORDS),
+                              .count = TEXTS,
+                              .sign = t->sign};
+    return t;
+}
+
+/* Conditions of the optimum of C sum log(1 + e^-yf) + |w|_1/2, from the numbers. */
+static void check_texts(const texts *t, const linear_fitted *f, double C, double tolerance) {
+    double *gradient = calloc(WORDS, sizeof *gradient), total = 0;
+    const double *w = weights_of(f);
+    for (int64_t i = 0; i < TEXTS; i++) {
+        double score = intercept_of(f);
+        for (int64_t k = t->starts[i]; k < t->starts[i + 1]; k++)
+            score += t->values[k] * w[t->columns[k]];
+        const double slope = -C * t->sign[i] / (1 + exp(t->sign[i] * score));
+        total += slope;
+        for (int64_t k = t->starts[i]; k < t->starts[i + 1]; k++)
+            gradient[t->columns[k]] += slope * t->values[k];
+    }
+    assert_true(fabs(total) < tolerance);
+    for (int64_t j = 0; j < WORDS; j++) {
+        if (w[j] == 0.0)
+            assert_true(fabs(gradient[j]) <= 0.5 + tolerance);
+        else
+            assert_true(fabs(gradient[j] + copysign(0.5, w[j])) <= tolerance);
+    }
+    free(gradient);
+}
+
+/* More columns than are put in order at once; rows are read by columns. */
+static void test_texts(void **state) {
+    static const double Cs[] = {0.3, 3, 30};
+    (void)state;
+    texts *t = texts_make();
+    for (int k = 0; k < MG_LENGTH(Cs); k++) {
+        char options[100];
+        linear_fitted first = {0};
+        snprintf(options, sizeof options, "C=%g, l1_ratio=1, tol=1e-11", Cs[k]);
+        for (int threads = 1; threads <= 4; threads += 3) {
+            margin_context *context = support_context(NULL, threads);
+            linear_fitted f =
+                linear_fit_with(context, &t->problem, MG_LOSS_LOGISTIC, options, NULL);
+            assert_int_equal(f.status, MARGIN_OK);
+            if (threads == 1) {
+                check_texts(t, &f, Cs[k], 1e-4);
+                first = f;
+            } else {
+                assert_memory_equal(weights_of(&f), weights_of(&first), WORDS * sizeof(double));
+                assert_true(f.report.gap == first.report.gap);
+                linear_fitted_free(&f);
+            }
+            margin_context_free(context);
+        }
+        linear_fitted_free(&first);
+    }
+    free(t);
+}
+
+static margin_status fit_texts(margin_context *context, void *user, margin_error *failure) {
+    const texts *t = user;
+    linear_fitted f =
+        linear_fit_with(context, &t->problem, MG_LOSS_LOGISTIC, "l1_ratio=1, tol=1e-3", NULL);
+    const margin_status status = f.status;
+    *failure = f.error;
+    linear_fitted_free(&f);
+    return status;
+}
+
+static void test_texts_without_memory(void **state) {
+    (void)state;
+    texts *t = texts_make();
+    assert_true(support_fail_each_allocation(1, fit_texts, t) > 10);
+    free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_optimum),
@@ -705,6 +809,8 @@ int main(void) {
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_texts_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "linear/design.h"
 
 #include "linear/design_block.h"
+#include "linear/design_columns.h"
 #include "linear/design_rows.h"
 
 #include <math.h>
@@ -66,6 +67,7 @@ done:
 }
 
 void mg_design_free(mg_design *design) {
+    mg_design_columns_free(design);
     mg_free(design->heap, design->centre);
     mg_free(design->heap, design->work);
     mg_free(design->heap, design->made);
@@ -181,8 +183,20 @@ static margin_status sum_rows(mg_design *d, const sum_walk *walk, int64_t count,
     return status;
 }
 
+static margin_status sum_columns(const mg_design *d, const double *r, double *gradient,
+                                 double *total, margin_error *error) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < d->samples; i++)
+        sum += r[i];
+    MG_TRY(mg_design_column_sums(d, r, gradient, error));
+    mg_design_from_rows(d, sum, gradient);
+    if (total) *total = sum;
+    return MARGIN_OK;
+}
+
 margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient, double *total,
                                  margin_error *error) {
+    if (d->by_column && r) return sum_columns(d, r, gradient, total, error);
     const sum_walk walk = {.list = {d, NULL}, .r = r, .columns = d->columns};
     return sum_rows(d, &walk, d->samples, gradient, total, error);
 }

@@ -1,6 +1,7 @@
 /* The pass of a loss over a design: scores, losses and gradient of a chunk of rows while it is in
  * cache. */
 #include "linear/design_block.h"
+#include "linear/design_columns.h"
 
 #include <string.h>
 
@@ -73,8 +74,8 @@ static void merge_passes(void *into, const void *from, void *argument) {
     mg_pass_sums_merge(into, from);
 }
 
-margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,
-                             const double *c, mg_loss_point *point, margin_error *error) {
+static margin_status pass_by_rows(mg_design *d, const mg_loss *loss, const double *w, double b,
+                                  const double *c, mg_loss_point *point, margin_error *error) {
     const loss_walk walk = {.list = {d, NULL},
                             .weights = mg_design_row_weights(d, w, b),
                             .loss = loss,
@@ -102,4 +103,32 @@ margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w,
     }
     mg_free(d->heap, sums);
     return status;
+}
+
+/* The gradient afterwards, from the slopes of all samples. */
+static margin_status pass_by_columns(mg_design *d, const mg_loss *loss, const double *w, double b,
+                                     const double *c, mg_loss_point *point, margin_error *error) {
+    mg_loss_point rows = *point;
+    double *slopes = NULL;
+    margin_status status;
+    rows.gradient = NULL;
+    if (!rows.slopes) {
+        MG_NEW(d->heap, slopes, d->samples, "the slopes of the losses", error);
+        rows.slopes = slopes;
+    }
+    MG_GO(pass_by_rows(d, loss, w, b, c, &rows, error));
+    MG_GO(mg_design_column_sums(d, rows.slopes, point->gradient, error));
+    mg_design_from_rows(d, rows.intercept_gradient, point->gradient);
+    point->value = rows.value;
+    point->intercept_gradient = rows.intercept_gradient;
+    point->errors = rows.errors;
+done:
+    mg_free(d->heap, slopes);
+    return status;
+}
+
+margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,
+                             const double *c, mg_loss_point *point, margin_error *error) {
+    return d->by_column && point->gradient ? pass_by_columns(d, loss, w, b, c, point, error)
+                                           : pass_by_rows(d, loss, w, b, c, point, error);
 }

@@ -5,6 +5,7 @@
  * their stored values and the weight of these; the zeros, whose weight is the rest, are added at
  * the end. */
 #include "linear/design_block.h"
+#include "linear/design_columns.h"
 #include "linear/sparse_row.h"
 
 #include <math.h>
@@ -138,6 +139,17 @@ static margin_status choose_samples(const mg_design *d, int64_t **chosen, int64_
     return MARGIN_OK;
 }
 
+static margin_status moments_by_column(mg_design *d, moment_sums *sums, double *mean,
+                                       double *deviation, margin_error *error) {
+    sums->weight = 0.0;
+    for (int64_t i = 0; i < d->samples; i++)
+        sums->weight += mg_sample_weight(d->problem, i);
+    MG_TRY(mg_design_column_moments(d, sums->weight, sums->numbers, sums->numbers + d->columns,
+                                    error));
+    hand_over(d, sums, mean, deviation);
+    return MARGIN_OK;
+}
+
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error) {
     int64_t *chosen = NULL, count = 0;
@@ -146,6 +158,10 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
     margin_status status;
     if (!sums)
         return mg_no_memory(d->heap, sums_size(d->columns), 1, "means of the columns", error);
+    if (exact && d->by_column) {
+        status = moments_by_column(d, sums, mean, deviation, error);
+        goto done;
+    }
     MG_GO(choose_samples(d, &chosen, &count, error));
     walk.list.chosen = chosen;
     MG_GO(sum_moments(d, &walk, count, sums, error));

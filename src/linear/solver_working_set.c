@@ -22,6 +22,7 @@
  * (solver_working_set_support.c). */
 #include "linear/solver_working_set.h"
 
+#include "linear/design_columns.h"
 #include "linear/line_look.h"
 
 #include <math.h>
@@ -60,13 +61,13 @@ static double gap_of(const mg_working *s, const mg_working_point *point, double 
     double most = 0.0, product = 0.0, short_of = 0.0, ridge = 0.0, worst = 0.0;
     for (int64_t j = 0; j < s->columns; j++) {
         const double v = -point->gradient[j], w = point->w[j];
-        const double excess = fmax(fabs(v) - kappa, 0.0);
-        most = fmax(most, excess);
+        const double over = fabs(v) - kappa, excess = over > 0.0 ? over : 0.0;
+        most = excess > most ? excess : most;
         product += v * w;
         short_of += kappa * fabs(w) + rho / 2.0 * w * w - v * w;
         if (rho > 0.0) ridge += excess * excess / (2.0 * rho);
         const double off = w == 0.0 ? excess : fabs(v - rho * w - copysign(kappa, w));
-        if (s->factor[j] > 0.0) worst = fmax(worst, off);
+        if (s->factor[j] > 0.0 && off > worst) worst = off;
     }
     *violation = worst / kappa;
     const double cut = most / (kappa + most), loss = point->value - penalty;
@@ -170,6 +171,10 @@ static margin_status new_vectors(mg_working *s) {
     }
     s->model.member = mg_arena_new(&s->arena, s->columns, sizeof *s->model.member);
     failed |= !s->model.member;
+    if (s->columns >= MG_SCORE_KEYS / 4) {
+        s->counts = mg_arena_new(&s->arena, MG_SCORE_KEYS, sizeof *s->counts);
+        failed |= !s->counts;
+    }
     if (s->stride > 1) {
         s->rows = mg_arena_new(&s->arena, s->samples / s->stride, sizeof *s->rows);
         s->row_curvatures = mg_arena_new(&s->arena, s->samples / s->stride, sizeof(double));
@@ -196,6 +201,7 @@ static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_
         s->stride = MG_WORKING_STRIDE;
     mg_arena_init(&s->arena, design->heap);
     MG_TRY(new_vectors(s));
+    if (design->columns > MG_MANY_COLUMNS) MG_TRY(mg_design_store_columns(design, job->error));
     MG_TRY(find_coordinates(s));
     set_sizes(s);
     MG_TRY(go_to_start(s));
@@ -252,7 +258,7 @@ static margin_status go_part_of_the_way(mg_working *s) {
 /* A matrix that is making good progress serves once more: one pass then is a step. If one of some
  * rows did not, near the optimum, the next has all. */
 static void judge_model(mg_working *s, double violation_before) {
-    static const double good_dense = 0.3, good_sparse = 0.05, near = 1.0;
+    static const double good_dense = 0.3, good_sparse = 0.15, near = 1.0;
     const double good = mg_is_csr(&s->design->problem->x) ? good_sparse : good_dense;
     const bool went_well = s->length == 1.0 && s->violation <= good * violation_before;
     if (s->objective->loss->kind == MG_LOSS_SQUARED) return;

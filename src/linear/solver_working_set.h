@@ -42,6 +42,7 @@ typedef struct mg_working {
     mg_working_point here, there;
     double *curvatures; /* samples: c loss'' at `here` */
     double *score;      /* columns: scratch of the choice */
+    int32_t *counts;    /* MG_SCORE_KEYS: of scores with the same first bits; NULL: few columns */
     mg_working_model model;
     int64_t most;          /* columns that the model may have */
     int64_t first;         /* and that it has at least, where there are so many */
@@ -62,8 +63,8 @@ typedef struct mg_working {
     bool was_set;  /* the last step was that of a set */
 } mg_working;
 
-/* Rows left out between two that count for a first matrix. */
-enum { MG_WORKING_STRIDE = 8 };
+/* Rows left out between two that count for a first matrix; the first bits of a score. */
+enum { MG_WORKING_STRIDE = 8, MG_SCORE_KEY_BITS = 16, MG_SCORE_KEYS = 1 << MG_SCORE_KEY_BITS };
 
 /* solver_working_set_choose.c: which columns the model gets. *same: those that it has. */
 void mg_working_choose(mg_working *s, bool *same);

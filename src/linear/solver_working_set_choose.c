@@ -77,12 +77,38 @@ static double select_descending(double *numbers, int64_t count, int64_t place) {
     return numbers[place];
 }
 
+/* Its first bits, such that greater numbers have no smaller keys. */
+static uint32_t key_of(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bits ^= bits >> 63 ? ~(uint64_t)0 : (uint64_t)1 << 63;
+    return (uint32_t)(bits >> (64 - MG_SCORE_KEY_BITS));
+}
+
+/* The number of place `place` in descending order of the scores: counted by their first bits, only
+ * those with the same ones are put in order. */
+static double score_at(const mg_working *s, int64_t place, double *scratch, int32_t *counts) {
+    int64_t count = 0;
+    uint32_t key = MG_SCORE_KEYS - 1;
+    if (!counts) {
+        memcpy(scratch, s->score, (size_t)s->columns * sizeof *scratch);
+        return select_descending(scratch, s->columns, place);
+    }
+    memset(counts, 0, MG_SCORE_KEYS * sizeof *counts);
+    for (int64_t j = 0; j < s->columns; j++)
+        counts[key_of(s->score[j])]++;
+    for (; place >= counts[key]; key--)
+        place -= counts[key];
+    for (int64_t j = 0; j < s->columns; j++)
+        if (key_of(s->score[j]) == key) scratch[count++] = s->score[j];
+    return select_descending(scratch, count, place);
+}
+
 /* The columns with the `wanted` greatest scores, of equal ones those that come first. */
-static int64_t take_greatest(const mg_working *s, int64_t wanted, double *scratch,
+static int64_t take_greatest(const mg_working *s, int64_t wanted, double *scratch, int32_t *counts,
                              int64_t *chosen) {
     int64_t above = 0, count = 0;
-    memcpy(scratch, s->score, (size_t)s->columns * sizeof *scratch);
-    const double least = select_descending(scratch, s->columns, wanted - 1);
+    const double least = score_at(s, wanted - 1, scratch, counts);
     for (int64_t j = 0; j < s->columns; j++)
         above += s->score[j] > least;
     int64_t equal = wanted - above;
@@ -128,8 +154,8 @@ void mg_working_choose(mg_working *s, bool *same) {
         if (3 * wanted > 2 * s->varying) wanted = s->varying;
     }
     if (mg_is_csr(&s->design->problem->x)) /* their products cost little */
-        wanted = MG_MAX(wanted, MG_MAX(s->first, 2 * support));
+        wanted = MG_MAX(wanted, s->first);
     wanted = MG_MIN(wanted, MG_MIN(s->most, s->varying));
     /* the weights of `there` are not needed now */
-    model->count = wanted > 0 ? take_greatest(s, wanted, s->there.w, model->member) : 0;
+    model->count = wanted > 0 ? take_greatest(s, wanted, s->there.w, s->counts, model->member) : 0;
 }
