@@ -10,6 +10,7 @@
  *   target=no      no target at all                  repeats=N    fits (1)
  *   weights=FILE   for raw doubles of the last fit: for each score its weights and its intercept
  *   predict=yes    also times labelling all rows on all threads
+ *   seed=N         of every random choice (0)
  *   path=yes       SPEC holds a set of penalties: the path, then its points fitted one by one */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
@@ -36,7 +37,7 @@ static const char *option(char **words, const char *name, const char *otherwise)
 
 static int check_options(char **words) {
     static const char *const names[] = {"labels",  "target",  "targets", "type", "threads",
-                                        "repeats", "weights", "predict", "path"};
+                                        "repeats", "weights", "predict", "path", "seed"};
     enum { COUNT = sizeof names / sizeof names[0] };
     for (; *words; words++) {
         int known = 0;
@@ -236,7 +237,8 @@ static int path_once(const bench_case *c) {
 
 static int run(bench_case *c, char **words) {
     const margin_context_options with = {.size = sizeof with,
-                                         .threads = atoi(option(words, "threads", "0"))};
+                                         .threads = atoi(option(words, "threads", "0")),
+                                         .seed = strtoull(option(words, "seed", "0"), NULL, 10)};
     const char *weights = option(words, "weights", NULL);
     const int narrow = strcmp(option(words, "type", "f64"), "f32") == 0;
     const int repeats = atoi(option(words, "repeats", "1"));

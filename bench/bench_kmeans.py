@@ -3,9 +3,10 @@
 
 usage: bench_kmeans.py [--programs FOLDER] [--rows N] [--columns N] [--k N] [--repeats N]
 
-50 iterations at most, from each side's own k-means++ and from the same given rows; clusters that are
-apart, and none at all. All cores, f64, medians.
+50 iterations at most, from the same given rows and from each side's own k-means++, there with the seeds 0, 1, ...;
+clusters that are apart, and none at all. All cores, f64, medians; inertia and iterations of the last.
 """
+import itertools
 import tempfile
 from pathlib import Path
 
@@ -31,13 +32,15 @@ def main():
             for start, spec, init in (
                     ('given rows', f'kmeans(k={given.k}, max_iter=50, centres="{text}")', rows),
                     ('k-means++', f'kmeans(k={given.k}, restarts=1, max_iter=50)', 'k-means++')):
+                seeds, peer_seeds = itertools.count(), itertools.count()
+
                 def ours():
-                    report = common.fits(given, spec, folder / 'x.npy', warm=False, target='no')[0]
+                    report = common.fits(given, spec, folder / 'x.npy', warm=False, target='no', seed=next(seeds))[0]
                     return report['seconds'], report
 
                 def theirs():
                     return common.timed(lambda: KMeans(given.k, n_init=1, max_iter=50, tol=0, init=init,
-                                                       random_state=0).fit(x))
+                                                       random_state=next(peer_seeds)).fit(x))
                 (a, mine), (b, model) = common.in_turn(given.repeats, ours, theirs)
                 common.row(f'{shape}, {start}', common.seconds(a), common.seconds(b), common.times(b / a),
                            f'{mine["objective"]:.8g}, {model.inertia_:.8g}', f'{mine["steps"]}, {model.n_iter_}')
