@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Linear learners against scikit-learn, LIBLINEAR, NumPy (LAPACK) and SciPy on real data.
+"""Linear learners and k-means against scikit-learn, LIBLINEAR, NumPy (LAPACK) and SciPy on real data.
 
 usage: check_agreement.py PROGRAM SOURCE_DIR [--all]
 
@@ -22,6 +22,7 @@ try:
     import numpy as np
     from scipy.optimize import minimize
     from scipy.special import logsumexp
+    from sklearn.cluster import KMeans
     from sklearn.datasets import load_svmlight_file
     from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
     from sklearn.svm import LinearSVC
@@ -275,6 +276,27 @@ def check_l1(name, folder, x, y, share, tolerance=1e-9):
                 peer.coef_, peer.intercept_, tolerance, unique or ratio < 1)
 
 
+def check_kmeans(name, folder, x, k, steps):
+    """The same start, beside rows so that no two distances are equal: the same inertia, step for step."""
+    global compared
+    rng = np.random.default_rng(k)
+    rows = np.unique(x, axis=0)
+    # few rows: empty clusters, filled by other rules; many numbers do not fit into a command
+    if 10 * k > len(rows) or k * x.shape[1] > 4000:
+        return
+    start = rows[rng.permutation(len(rows))[:k]] + 0.01 * rng.standard_normal((k, x.shape[1]))
+    np.save(folder / 'x.npy', x)
+    text = ' '.join(repr(float(v)) for v in start.ravel())
+    p = subprocess.run([program, 'fit', f'kmeans(k={k}, max_iter={steps}, centres="{text}")', folder / 'x.npy',
+                        '-o', folder / 'm', '--json', '-q'], capture_output=True, text=True)
+    if p.returncode not in (0, 3):
+        raise RuntimeError(f'kmeans on {name}: {p.stderr.strip()}')
+    ours = json.loads(p.stdout)['objective']
+    peer = KMeans(k, n_init=1, max_iter=steps, tol=0, init=start).fit(x).inertia_
+    compared += 1
+    expect(ours <= peer * (1 + 1e-9), f'{name}: kmeans, k={k}, {steps} steps: {ours!r} and {peer!r}')
+
+
 # ---- all of it -----------------------------------------------------------------------------------
 
 def classes_of(name, folder, x, labels):
@@ -307,7 +329,11 @@ def main():
                 if not name.startswith('made') and not (data / name).exists():
                     continue
                 sets += not name.startswith('made')
-                check(name, Path(where), *load())
+                arrays = load()
+                check(name, Path(where), *arrays)
+                for k, steps in ((5, 100), (40, 3), (40, 100), (150, 20)):
+                    if 'kmeans' in learners:
+                        check_kmeans(name, Path(where), arrays[0], k, steps)
     print(f'{compared} comparisons on {sets} real and some made data sets')
     print(f'{passed} passed, {failed} failed')
     if sets == 0 and failed == 0:
