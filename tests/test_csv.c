@@ -334,6 +334,51 @@ static void unknown_categories_of_dropped_rows_do_not_count(void **state) {
     csv_values(table, VALUES(2, 2, NAN, 1, 2, 3));
 }
 
+/* Categories that a model does not know keep their names, behind the model's own. */
+static void unknown_categories_may_be_kept(void **state) {
+    (void)state;
+    static const char text[] =
+        "ok,age,town\nno,30,Rome\nmaybe,,Kiel\nyes,40,\"x \"\"y\"\"\"\nno,5,Aachen\nnever,6,Rome\n";
+    margin_table *table = READ(text, MODEL, .target = CSV_NULL, .unknown = MARGIN_UNKNOWN_KEEP,
+                               .unknown_target = MARGIN_UNKNOWN_KEEP);
+    margin_data data = margin_table_data(table);
+    csv_categories(&data.columns[0], "Bonn/caf\xc3\xa9/Kiel/x \"y\"/Aachen/Rome");
+    csv_categories(data.target, "yes/no/maybe/never");
+    assert_int_equal(margin_table_info(table).unknown_categories, 5);
+    assert_int_equal(margin_table_info(table).unknown_classes, 2);
+    assert_int_equal(margin_table_info(table).missing, 1);
+    const double *y = data.y.values;
+    assert_true(y[0] == 1 && y[1] == 2 && y[2] == 0 && y[3] == 1 && y[4] == 3);
+    csv_values(table, VALUES(5, 2, 5, 30, 2, NAN, 3, 40, 4, 5, 5, 6));
+
+    /* of rows that are left out only the model's stay in the list */
+    table = READ(text, MODEL, .target = CSV_NULL, .unknown = MARGIN_UNKNOWN_KEEP,
+                 .unknown_target = MARGIN_UNKNOWN_KEEP, .missing = MARGIN_MISSING_DROP);
+    data = margin_table_data(table);
+    csv_categories(data.target, "yes/no/never");
+    assert_int_equal(margin_table_info(table).unknown_categories, 4);
+    csv_values(table, VALUES(4, 2, 5, 30, 3, 40, 4, 5, 5, 6));
+}
+
+static void unknown_categories_may_be_refused(void **state) {
+    (void)state;
+    REFUSED("ok,age,town\nno,30,Kiel\nyes,1,Rome\n", MARGIN_ERROR_FORMAT, 3, 7,
+            "'Rome' in column 'town' is a category that the model does not know; it knows 'Bonn', ",
+            MODEL, .target = CSV_NULL, .unknown = MARGIN_UNKNOWN_ERROR);
+    REFUSED("ok,age,town\nno,30,Kiel\nnever,1,Kiel\n", MARGIN_ERROR_FORMAT, 3, 1,
+            "'never' in column 'ok' is a class that the model does not know; it knows 'yes', 'no'",
+            MODEL, .target = CSV_NULL, .unknown_target = MARGIN_UNKNOWN_ERROR);
+}
+
+static void a_target_may_be_of_no_use(void **state) {
+    (void)state;
+    margin_table *table = READ("ok,age,town\n,30,Kiel\nnever,1,Bonn\n", MODEL, .target = CSV_NULL,
+                               .target_optional = 2, .unknown_target = MARGIN_UNKNOWN_ERROR,
+                               .missing = MARGIN_MISSING_ERROR);
+    assert_null(margin_table_data(table).y.values);
+    csv_values(table, VALUES(2, 2, 2, 30, 0, 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_exact),
@@ -360,6 +405,9 @@ int main(void) {
         cmocka_unit_test(a_model_reads_by_position_without_a_header),
         cmocka_unit_test(a_model_recognises_its_header),
         cmocka_unit_test(unknown_categories_of_dropped_rows_do_not_count),
+        cmocka_unit_test(unknown_categories_may_be_kept),
+        cmocka_unit_test(unknown_categories_may_be_refused),
+        cmocka_unit_test(a_target_may_be_of_no_use),
     };
     return cmocka_run_group_tests(tests, csv_set_up, csv_tear_down);
 }

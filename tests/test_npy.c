@@ -497,6 +497,32 @@ static void a_model_finds_its_columns_by_position(void **state) {
     assert_int_equal(margin_table_info(table).unknown_categories, 2);
     margin_table_free(table);
 
+    options.size = sizeof options;
+    options.unknown = options.unknown_target = MARGIN_UNKNOWN_KEEP;
+    table = parse_good(&b, &options);
+    data = margin_table_data(table);
+    assert_int_equal(data.columns[1].category_count, 3);
+    assert_string_equal(data.columns[1].categories[2], "3");
+    assert_true(at(table, 0, 1) == 1 && at(table, 1, 1) == 2 && at(table, 2, 1) == 0);
+    assert_string_equal(data.target->categories[2], "7");
+    assert_true(target_at(table, 2) == 2);
+    assert_int_equal(margin_table_info(table).unknown_categories, 2);
+    assert_int_equal(margin_table_info(table).unknown_classes, 1);
+    margin_table_free(table);
+    options.unknown = MARGIN_UNKNOWN_ERROR;
+    assert_refused(&b, &options, MARGIN_ERROR_DATA, "row 2: '3' in column kind is unknown");
+    options.unknown = MARGIN_UNKNOWN_MISSING;
+    options.unknown_target = MARGIN_UNKNOWN_ERROR;
+    assert_refused(&b, &options, MARGIN_ERROR_DATA, "row 3: '7' in column class is unknown");
+    margin_error error = {0};
+    options.unknown = (margin_unknown)7;
+    assert_int_equal(parse(&b, &options, &table, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "unknown is 7");
+    options.unknown = MARGIN_UNKNOWN_MISSING;
+    options.target_optional = 3;
+    assert_int_equal(parse(&b, &options, &table, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "target_optional is 3");
+
     b = array_of("<i4", false, "(3, 2)", items, 24);
     assert_refused(&b, &options, MARGIN_ERROR_DATA, "--labels");
     options.target_optional = 1;

@@ -186,6 +186,17 @@ static void labels_of_a_model(void **unused) {
     assert_int_equal(table->details.unknown_categories, 1);
     margin_table_free(table);
 
+    options.unknown_target = MARGIN_UNKNOWN_KEEP;
+    table = read_text("yes 1:1\n+1 1:1\n+2 1:1\nno 1:1\n7.0 1:1\n", &options);
+    assert_rows(table, "2 | 0:1\n1 | 0:1\n0 | 0:1\n4 | 0:1\n3 | 0:1\n");
+    assert_string_equal(table->target.items[0].categories[3], "7");
+    assert_int_equal(table->details.unknown_classes, 2);
+    margin_table_free(table);
+    options.unknown_target = MARGIN_UNKNOWN_ERROR;
+    assert_refused("yes 1:1\nno 1:1\n", &options, MARGIN_ERROR_DATA,
+                   "row 2: 'no' in the labels is unknown to the model, which knows +2, 1, yes");
+    options.unknown_target = MARGIN_UNKNOWN_MISSING;
+
     options.expected_target = &number;
     assert_reads("3 1:1\n", &options, 1, "3 | 0:1\n");
     assert_refused("3 1:1\nyes 1:1\n", &options, MARGIN_ERROR_FORMAT,

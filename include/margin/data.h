@@ -107,6 +107,14 @@ typedef enum margin_missing {
     MARGIN_MISSING_DROP      /* leave the row out; margin_table_info counts them */
 } margin_missing;
 
+/* What a category becomes that is not in the lists a model expects. */
+typedef enum margin_unknown {
+    MARGIN_UNKNOWN_MISSING = 0, /* NaN, like a missing value */
+    MARGIN_UNKNOWN_KEEP,        /* a code behind those of the list: the column's description has the
+                                   unknown categories in order behind the expected ones */
+    MARGIN_UNKNOWN_ERROR        /* refuse, with line and column */
+} margin_unknown;
+
 typedef enum margin_header {
     MARGIN_HEADER_AUTO = 0,
     MARGIN_HEADER_YES,
@@ -134,14 +142,17 @@ typedef struct margin_read_options {
                                npy and idx files of f16 or f32 stay f32 */
     /* Read as a trained model wants it (NULL: take the file as it is): the features are these
      * columns in this order, found by name where the file has a header and by position otherwise;
-     * category codes follow these lists, an unknown category becomes NaN and is counted. Other
-     * columns are left out, except the target. */
+     * category codes follow these lists, an unknown category becomes what `unknown` says and is
+     * counted. Other columns are left out, except the target. */
     const margin_column *expected;
     int64_t expected_count;
     const margin_column *expected_target; /* its name and categories, or NULL; see below */
-    int target_optional;                  /* 1: a file without the target column is fine */
-    int64_t svmlight_columns; /* at least this many columns; 0: as many as the file has */
-    int64_t expected_targets; /* what expected_target points to; 0: one */
+    int target_optional;                  /* 1: a file without the target column is fine; 2: and if
+                                             there is one it is not read */
+    int64_t svmlight_columns;      /* at least this many columns; 0: as many as the file has */
+    int64_t expected_targets;      /* what expected_target points to; 0: one */
+    margin_unknown unknown;        /* categories of features that `expected` does not list */
+    margin_unknown unknown_target; /* classes that `expected_target` does not list */
 } margin_read_options;
 
 /* How CSV is read. One row a line, cells separated by one character; LF or CRLF line ends; UTF-8
@@ -205,7 +216,8 @@ typedef struct margin_table_details {
     margin_format format;
     int64_t rows_dropped;       /* by MARGIN_MISSING_DROP */
     int64_t missing;            /* missing feature values kept */
-    int64_t unknown_categories; /* values not in `expected` lists, read as NaN */
+    int64_t unknown_categories; /* values not in the lists of `expected` and `expected_target` */
+    int64_t unknown_classes;    /* those of them in the target */
     int has_header;
     char separator;
     const char *name; /* path as given, "standard input" for "-" */

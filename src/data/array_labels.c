@@ -64,6 +64,9 @@ static margin_status read_codes(margin_context *context, const mg_array *array, 
         table->y[i] = (double)NAN;
         if (length == 0) continue;
         MG_GO(mg_encoder_code(encoder, label, length, &code, error));
+        if (code < 0 && encoder->refuses)
+            MG_GO(mg_encoder_refuse(encoder, array->source->name, i, "the labels", label, length,
+                                    error));
         table->y[i] = (double)code;
     }
 done:
@@ -72,11 +75,12 @@ done:
 }
 
 static margin_status read_categories(margin_context *context, const mg_array *array,
-                                     const margin_column *expected, margin_table *table,
+                                     const margin_read_options *options, margin_table *table,
                                      margin_error *error) {
+    const margin_column *expected = options->expected_target;
     mg_encoder encoder = {0};
     margin_status status;
-    MG_GO(mg_encoder_init(table->heap, expected, &encoder, error));
+    MG_GO(mg_encoder_init(table->heap, expected, options->unknown_target, &encoder, error));
     MG_GO(read_codes(context, array, &encoder, table, error));
     MG_GO(mg_encoder_finish(&encoder, error));
     mg_encoder_rank(&encoder, table->y, MARGIN_F64, array->rows, 1);
@@ -123,7 +127,7 @@ static margin_status read_labels(margin_context *context, const mg_array *array,
                "%s: the labels are text, but the model was trained on numbers",
                array->source->name);
     if (mg_array_is_text(array) || wants_categories)
-        return read_categories(context, array, expected, table, error);
+        return read_categories(context, array, options, table, error);
     return read_numbers(array, expected, table, error);
 }
 
@@ -133,7 +137,7 @@ static margin_status prune_categories(margin_table *table, margin_error *error) 
     mg_encoder encoder = {0};
     mg_columns pruned = {0};
     margin_status status;
-    MG_GO(mg_encoder_init(table->heap, NULL, &encoder, error));
+    MG_GO(mg_encoder_init(table->heap, NULL, MARGIN_UNKNOWN_MISSING, &encoder, error));
     for (int64_t i = 0; i < table->x.view.rows; i++) {
         const char *name = target->categories[(int64_t)table->y[i]];
         int64_t code;
@@ -156,10 +160,12 @@ margin_status mg_array_settle_labels(const margin_read_options *options, margin_
     if (table->target.items->kind != MARGIN_CATEGORICAL) return MARGIN_OK;
     if (!options->expected_target)
         return table->details.rows_dropped > 0 ? prune_categories(table, error) : MARGIN_OK;
+    const double listed = (double)options->expected_target->category_count;
     for (int64_t i = 0; i < table->x.view.rows; i++) {
-        if (!(table->y[i] < 0)) continue;
-        table->y[i] = (double)NAN;
+        if (!(table->y[i] < 0 || table->y[i] >= listed)) continue;
+        if (table->y[i] < 0) table->y[i] = (double)NAN;
         table->details.unknown_categories++;
+        table->details.unknown_classes++;
     }
     return MARGIN_OK;
 }

@@ -294,8 +294,8 @@ static margin_status treat_missing(array_reader *reader, margin_error *error) {
 /* ---- Categories ----------------------------------------------------------------------------- */
 
 /* Numbers to categories named by their text. `values` of either type, `step` elements apart. */
-static margin_status encode_numbers(mg_encoder *encoder, void *values, margin_type type,
-                                    int64_t count, int64_t step, int64_t *unknown,
+static margin_status encode_numbers(mg_encoder *encoder, const char *file, const char *name,
+                                    void *values, margin_type type, int64_t count, int64_t step,
                                     margin_error *error) {
     double *f64 = values;
     float *f32 = values;
@@ -307,7 +307,8 @@ static margin_status encode_numbers(mg_encoder *encoder, void *values, margin_ty
                                         : margin_number_print_f32(f32[k], text);
         int64_t code;
         MG_TRY(mg_encoder_code(encoder, text, length, &code, error));
-        *unknown += code < 0;
+        if (code < 0 && encoder->refuses)
+            return mg_encoder_refuse(encoder, file, k / step, name, text, length, error);
         if (type == MARGIN_F64)
             f64[k] = code < 0 ? (double)NAN : (double)code;
         else
@@ -324,13 +325,19 @@ static margin_status encode_column(array_reader *reader, const mg_column_plan *p
                                    mg_columns *out, margin_error *error) {
     margin_table *table = reader->table;
     mg_encoder encoder = {0};
-    int64_t unknown = 0;
+    const bool target = plan->role == MG_ROLE_TARGET;
+    char what[96];
+    snprintf(what, sizeof what, "column %.60s", name);
     margin_status status;
-    MG_GO(mg_encoder_init(table->heap, plan->expected, &encoder, error));
-    MG_GO(encode_numbers(&encoder, values, type, table->x.view.rows, step, &unknown, error));
+    MG_GO(mg_encoder_init(table->heap, plan->expected,
+                          target ? reader->options.unknown_target : reader->options.unknown,
+                          &encoder, error));
+    MG_GO(
+        encode_numbers(&encoder, table->name, what, values, type, table->x.view.rows, step, error));
     margin_column column = mg_encoder_column(&encoder, name);
     MG_GO(mg_columns_copy(table->heap, &column, 1, out, error));
-    table->details.unknown_categories += unknown;
+    table->details.unknown_categories += encoder.unknown;
+    table->details.unknown_classes += target ? encoder.unknown : 0;
 done:
     mg_encoder_free(&encoder);
     return status;
@@ -410,9 +417,10 @@ static margin_status fill_table(array_reader *reader, margin_error *error) {
     MG_TRY(plan_columns(reader, error));
     MG_TRY(make_room(reader, error));
     MG_TRY(read_items(reader, error));
-    if (options->labels) MG_TRY(mg_array_labels(reader->context, options, reader->table, error));
+    const bool labels = options->labels && options->target_optional < 2;
+    if (labels) MG_TRY(mg_array_labels(reader->context, options, reader->table, error));
     MG_TRY(treat_missing(reader, error));
-    if (options->labels) MG_TRY(mg_array_settle_labels(options, reader->table, error));
+    if (labels) MG_TRY(mg_array_settle_labels(options, reader->table, error));
     return describe_columns(reader, error);
 }
 

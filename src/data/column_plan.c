@@ -428,6 +428,8 @@ margin_status mg_plan_columns(mg_heap *heap, const char *const *names, bool has_
     MG_GO(mg_names_unique(heap, names, count, &p.unique_names, error));
     MG_GO(mg_name_index_make(heap, p.unique_names.items, count, &p.unique, error));
     MG_GO(plan_roles(&p, features));
+    for (int64_t j = 0; j < count && p.options->target_optional == 2; j++)
+        if (plan[j].role == MG_ROLE_TARGET) plan[j].role = MG_ROLE_IGNORED;
 done:
     mg_name_index_free(&p.raw);
     mg_name_index_free(&p.unique);

@@ -141,8 +141,9 @@ static margin_status run_passes(mg_csv *csv) {
 /* Name, kind and categories of column j; the pointers go to `categories` and what it points to. */
 static margin_column describe(const mg_csv *csv, int64_t j, const char *name,
                               const char **categories) {
-    if (csv->plan[j].expected) return *csv->plan[j].expected;
-    margin_column column = {.name = name};
+    const margin_column *expected = csv->plan[j].expected;
+    if (expected && csv->category_counts[j] <= expected->category_count) return *expected;
+    margin_column column = {.name = expected ? expected->name : name};
     if (!csv->orders[j]) return column;
     column.kind = MARGIN_CATEGORICAL;
     column.category_count = csv->category_counts[j];
@@ -189,6 +190,7 @@ static void fill_details(const mg_csv *csv) {
     details->rows_dropped = csv->rows_dropped;
     details->missing = csv->missing;
     details->unknown_categories = csv->unknown;
+    details->unknown_classes = csv->unknown_classes;
     details->has_header = csv->has_header;
     details->separator = csv->separator;
 }

@@ -56,8 +56,9 @@ typedef struct mg_csv_column {
     mg_csv_kind kind;
     bool feature;
     bool wide;           /* f64 in any table: target and weights */
+    bool refuses;        /* LISTED: what is not in the list is an error */
     int64_t slot;        /* TEXT: its number among the pass's text columns */
-    mg_dictionary *list; /* LISTED */
+    mg_dictionary *list; /* LISTED; TEXT: its codes come first. NULL: none */
     char *cells;         /* where the value of row 0 goes */
     int64_t step;        /* bytes to that of the next row */
 } mg_csv_column;
@@ -70,6 +71,7 @@ typedef enum mg_csv_reason {
     MG_CSV_NOT_NUMBER, /* a text in a strict column */
     MG_CSV_NO_VALUE,   /* missing, and that is an error */
     MG_CSV_BAD_WEIGHT,
+    MG_CSV_UNKNOWN,  /* a category that is not in a list, and that is an error */
     MG_CSV_TOO_MANY, /* categories for the type of the table */
     MG_CSV_CHANGED,  /* the text is not what pass 1 saw */
     MG_CSV_MEMORY
@@ -82,7 +84,8 @@ typedef struct mg_csv_result {
     int64_t column;
     int64_t row;
     int64_t missing; /* in features */
-    int64_t unknown; /* values that are not in their list */
+    int64_t unknown; /* values that are not in their list, of features and target */
+    int64_t unknown_classes;
 } mg_csv_result;
 
 /* What one worker keeps from block to block. */
@@ -152,11 +155,11 @@ typedef struct mg_csv {
     mg_csv_column *cells;      /* per column: how to read it */
     mg_dictionary *categories; /* per column: what was found in a TEXT column; heap NULL: nothing */
     int32_t **orders;          /* per column: codes of `categories` in sorted order, or NULL */
-    mg_dictionary *lists;      /* per column: the categories of a LISTED one; heap NULL: none */
+    mg_dictionary *lists;      /* per column: expected categories; heap NULL: none */
 
     margin_table *table;
     uint8_t *dropped;
-    int64_t missing, unknown, rows_dropped;
+    int64_t missing, unknown, unknown_classes, rows_dropped;
     int64_t *category_counts; /* per column: length of its order */
 } mg_csv;
 

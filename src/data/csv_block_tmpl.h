@@ -82,7 +82,9 @@ static mg_csv_reason CSV_NAME(text_cell)(const mg_csv_pass *pass, int64_t j, int
         bool refused = false;
         code = csv_find_listed(pass->heap, column->list, worker, cell, &refused);
         if (refused) return MG_CSV_MEMORY;
+        if (code < 0 && column->refuses) return MG_CSV_UNKNOWN;
         result->unknown += code < 0 && pass->counting;
+        result->unknown_classes += code < 0 && pass->counting && !column->feature;
     }
     CSV_NAME(store)(column, row, code < 0 ? (double)NAN : (double)code);
     return MG_CSV_FINE;

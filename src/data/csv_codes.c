@@ -68,6 +68,16 @@ static void finish_maps(const settling *s, int64_t slot, const int32_t *ranks) {
     }
 }
 
+/* The categories that a model expects come first. */
+static margin_status merge_list(const mg_dictionary *list, mg_dictionary *merged) {
+    for (int64_t k = 0; list && k < list->count; k++) {
+        const mg_dictionary_entry *entry = &list->entries[k];
+        if (mg_dictionary_code_exact(merged, entry->text, entry->length) != k)
+            return MARGIN_ERROR_MEMORY;
+    }
+    return MARGIN_OK;
+}
+
 /* One column: merge in worker order, sort, make the maps. */
 static margin_status settle_task(void *argument, int64_t slot, int worker) {
     const settling *s = argument;
@@ -75,12 +85,15 @@ static margin_status settle_task(void *argument, int64_t slot, int worker) {
     int64_t j = s->columns[slot];
     mg_dictionary *merged = &csv->categories[j];
     (void)worker;
+    const mg_dictionary *list = s->pass->columns[j].list;
     mg_dictionary_init(merged, csv->heap);
+    MG_TRY(merge_list(list, merged));
     for (int w = 0; w < s->worker_count; w++)
         MG_TRY(merge_worker(s, slot, w, merged));
     csv->orders[j] = mg_new(csv->heap, merged->count, sizeof *csv->orders[j]);
     int32_t *ranks = mg_new(csv->heap, merged->count, sizeof *ranks);
-    bool sorted = csv->orders[j] && ranks && mg_dictionary_sort(merged, csv->orders[j], ranks);
+    bool sorted = csv->orders[j] && ranks &&
+                  mg_dictionary_sort_behind(merged, list ? list->count : 0, csv->orders[j], ranks);
     if (sorted) finish_maps(s, slot, ranks);
     csv->category_counts[j] = merged->count;
     mg_free(csv->heap, ranks);
@@ -122,6 +135,15 @@ static margin_status remap_task(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
+/* Values that a model's list does not have. */
+static void count_unknown(mg_csv *csv, int64_t j) {
+    const mg_dictionary *list = csv->cells[j].list, *merged = &csv->categories[j];
+    for (int64_t k = list ? list->count : merged->count; k < merged->count; k++) {
+        csv->unknown += merged->entries[k].seen;
+        csv->unknown_classes += csv->cells[j].feature ? 0 : merged->entries[k].seen;
+    }
+}
+
 /* ---- The whole ------------------------------------------------------------------------------ */
 
 static margin_status settle(settling *s) {
@@ -134,6 +156,8 @@ static margin_status settle(settling *s) {
     if (status < 0)
         return mg_no_memory(csv->heap, csv->rows, sizeof(int32_t), "the categories of a column",
                             csv->error);
+    for (int64_t slot = 0; slot < pass->text_columns; slot++)
+        count_unknown(csv, s->columns[slot]);
     int64_t tasks = (csv->block_count + REMAP_GRAIN - 1) / REMAP_GRAIN;
     status = mg_parallel(csv->context, tasks, remap_task, s);
     return status < 0 ? mg_fail_cancelled(csv->error) : MARGIN_OK;

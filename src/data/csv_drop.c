@@ -33,7 +33,12 @@ static void write_cell(const mg_csv *csv, const mg_csv_column *column, int64_t r
         *(double *)(void *)cell = value;
 }
 
-/* Takes categories without a row out of a column's order. `places` has room for all of them. */
+static int64_t listed_count(const mg_csv *csv, int64_t j) {
+    return csv->cells[j].list ? csv->cells[j].list->count : 0;
+}
+
+/* Takes categories without a row out of a column's order, but those that a model expects.
+ * `places` has room for all of them. */
 static void prune_column(mg_csv *csv, int64_t j, int64_t rows, int32_t *places) {
     const mg_csv_column *column = &csv->cells[j];
     int64_t count = csv->category_counts[j], kept = 0;
@@ -43,7 +48,7 @@ static void prune_column(mg_csv *csv, int64_t j, int64_t rows, int32_t *places) 
         if (!isnan(code)) places[(int64_t)code] = 1;
     }
     for (int64_t k = 0; k < count; k++) {
-        if (!places[k]) continue;
+        if (!places[k] && k >= listed_count(csv, j)) continue;
         csv->orders[j][kept] = csv->orders[j][k];
         places[k] = (int32_t)kept++;
     }
@@ -68,12 +73,17 @@ static margin_status prune_categories(mg_csv *csv, int64_t rows) {
 }
 
 /* Values not in their lists among the rows that are left: NaN there can mean nothing else. */
-static int64_t count_unknown(const mg_csv *csv, int64_t rows) {
-    int64_t unknown = 0;
-    for (int64_t j = 0; j < csv->columns; j++)
-        for (int64_t row = 0; csv->cells[j].list && row < rows; row++)
-            unknown += isnan(read_cell(csv, &csv->cells[j], row));
-    return unknown;
+static void count_unknown(mg_csv *csv, int64_t rows) {
+    csv->unknown = csv->unknown_classes = 0;
+    for (int64_t j = 0; j < csv->columns; j++) {
+        int64_t unknown = 0;
+        for (int64_t row = 0; csv->cells[j].list && row < rows; row++) {
+            const double code = read_cell(csv, &csv->cells[j], row);
+            unknown += !(code < (double)listed_count(csv, j));
+        }
+        csv->unknown += unknown;
+        csv->unknown_classes += csv->cells[j].feature ? 0 : unknown;
+    }
 }
 
 margin_status mg_csv_drop_rows(mg_csv *csv) {
@@ -92,6 +102,6 @@ margin_status mg_csv_drop_rows(mg_csv *csv) {
     MG_TRY(move_rows(csv, (char *)table->weights, sizeof *table->weights));
     table->x.view.rows = rows;
     csv->missing = 0;
-    csv->unknown = count_unknown(csv, rows);
+    count_unknown(csv, rows);
     return prune_categories(csv, rows);
 }

@@ -2,6 +2,8 @@
  * text again. */
 #include "data/csv.h"
 
+#include <stdio.h>
+
 enum { SHOWN = 40 };
 
 /* A piece of a cell that is fit for a sentence. */
@@ -96,6 +98,28 @@ margin_status mg_csv_fail_quotes(const mg_csv *csv) {
 
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
+/* A text that is not among the categories (classes) of the model. */
+static margin_status fail_unknown(const mg_csv *csv, int64_t column, int64_t offset, excerpt text) {
+    enum { LISTED = 12, ROOM = LISTED * (SHOWN + 10) };
+    const margin_column *expected = csv->plan[column].expected;
+    const bool target = csv->plan[column].role == MG_ROLE_TARGET;
+    const int64_t shown = MG_MIN(expected->category_count, (int64_t)LISTED);
+    char known[ROOM];
+    size_t length = 0;
+    for (int64_t k = 0; k < shown; k++) {
+        const char *name = expected->categories[k];
+        length += (size_t)snprintf(known + length, sizeof known - length, "%s'%s'", k ? ", " : "",
+                                   excerpt_of(name, (int64_t)strlen(name)).text);
+    }
+    return mg_fail_source(csv->error, csv->source, offset,
+                          "'%s' in column '%s' is %s that the model does not know; it knows %s%s%s",
+                          text.text, column_name(csv, column).text,
+                          target ? "a class" : "a category", length ? known : "none",
+                          shown < expected->category_count ? ", ..." : "",
+                          target ? ": correct it, or leave such rows out (--missing drop)"
+                                 : ", and its spec refuses others");
+}
+
 static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
     int64_t offset = visible(csv, result->offset);
     mg_csv_cell cell = cell_at(csv, result->offset);
@@ -119,6 +143,8 @@ static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
                               "missing values are to be refused: fill it in, leave such rows out "
                               "(--missing drop) or have means filled in (--missing mean)",
                               name.text, text.text, (long long)result->row + 1);
+    case MG_CSV_UNKNOWN:
+        return fail_unknown(csv, result->column, offset, text);
     case MG_CSV_QUOTES:
         return mg_fail_source(csv->error, csv->source, offset,
                               "a double quote inside the cell of column '%s': enclose the whole "

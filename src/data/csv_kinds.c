@@ -46,6 +46,17 @@ static margin_status make_list(const mg_csv *csv, const margin_column *expected,
     return MARGIN_OK;
 }
 
+/* A column whose categories a model knows. */
+static margin_status expect_categories(const mg_csv *csv, int64_t j, mg_csv_column *column) {
+    const mg_column_plan *plan = &csv->plan[j];
+    const margin_unknown unknown =
+        plan->role == MG_ROLE_TARGET ? csv->options->unknown_target : csv->options->unknown;
+    column->kind = unknown == MARGIN_UNKNOWN_KEEP ? MG_CSV_TEXT : MG_CSV_LISTED;
+    column->refuses = unknown == MARGIN_UNKNOWN_ERROR;
+    column->list = &csv->lists[j];
+    return make_list(csv, plan->expected, &csv->lists[j]);
+}
+
 static margin_status choose_kind(const mg_csv *csv, int64_t j, bool text) {
     const mg_column_plan *plan = &csv->plan[j];
     mg_csv_column *column = &csv->cells[j];
@@ -58,9 +69,7 @@ static margin_status choose_kind(const mg_csv *csv, int64_t j, bool text) {
     } else if (!plan->expected) {
         column->kind = plan->categorical || text ? MG_CSV_TEXT : MG_CSV_NUMBER;
     } else if (plan->categorical) {
-        column->kind = MG_CSV_LISTED;
-        column->list = &csv->lists[j];
-        return make_list(csv, plan->expected, &csv->lists[j]);
+        return expect_categories(csv, j, column);
     } else {
         column->kind = MG_CSV_STRICT;
     }

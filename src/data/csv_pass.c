@@ -106,6 +106,7 @@ static void collect_counts(mg_csv *csv, const mg_csv_pass *pass) {
     for (int64_t b = 0; b < csv->block_count; b++) {
         csv->missing += pass->results[b].missing;
         csv->unknown += pass->results[b].unknown;
+        csv->unknown_classes += pass->results[b].unknown_classes;
     }
 }
 

@@ -212,3 +212,16 @@ bool mg_dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t
     mg_free(dictionary->heap, items);
     return true;
 }
+
+bool mg_dictionary_sort_behind(const mg_dictionary *dictionary, int64_t first, int32_t *order,
+                               int32_t *rank) {
+    int64_t at = dictionary->count;
+    if (!mg_dictionary_sort(dictionary, order, rank)) return false;
+    for (int64_t k = at; k-- > 0;) /* from the end, so that nothing is overwritten too early */
+        if (order[k] >= first) order[--at] = order[k];
+    for (int64_t k = 0; k < first; k++)
+        order[k] = (int32_t)k;
+    for (int64_t k = 0; k < dictionary->count; k++)
+        rank[order[k]] = (int32_t)k;
+    return true;
+}

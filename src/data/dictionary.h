@@ -84,5 +84,8 @@ int32_t mg_dictionary_find(const mg_dictionary *dictionary, const char *text, ui
 /* order[rank] = code and rank[code] = rank in bytewise order of the texts (a prefix comes first).
  * False if memory ran out. */
 bool mg_dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t *rank);
+/* The same, but codes below `first` stay where they are and the others come behind them. */
+bool mg_dictionary_sort_behind(const mg_dictionary *dictionary, int64_t first, int32_t *order,
+                               int32_t *rank);
 
 #endif

@@ -2,24 +2,66 @@
 #include "data/encoder.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_CATEGORIES = 1 << 24 }; /* codes must be exact in f32 */
 
 static const char purpose[] = "the categories of a column";
 
-margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected, mg_encoder *encoder,
-                              margin_error *error) {
-    mg_encoder made = {.heap = heap};
+/* The expected categories as the first ones of a dictionary. */
+static margin_status list_expected(const margin_column *expected, mg_encoder *encoder,
+                                   margin_error *error) {
+    for (int64_t k = 0; k < expected->category_count; k++) {
+        const char *name = expected->categories[k];
+        const int32_t code = mg_dictionary_code_exact(&encoder->texts, name, (int64_t)strlen(name));
+        if (code == MG_DICTIONARY_MEMORY)
+            return mg_no_memory(encoder->heap, expected->category_count,
+                                sizeof(mg_dictionary_entry), purpose, error);
+        MG_REQUIRE(code == k, error, MARGIN_ERROR_ARGUMENT,
+                   "the expected categories of column '%s' contain '%s' twice", expected->name,
+                   name);
+    }
+    encoder->listed = expected->category_count;
+    return MARGIN_OK;
+}
+
+margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected, margin_unknown unknown,
+                              mg_encoder *encoder, margin_error *error) {
+    mg_encoder made = {.heap = heap, .refuses = unknown == MARGIN_UNKNOWN_ERROR};
     mg_dictionary_init(&made.texts, heap);
     if (expected && expected->kind == MARGIN_CATEGORICAL) {
-        made.fixed = true;
-        made.count = expected->category_count;
+        made.fixed = unknown != MARGIN_UNKNOWN_KEEP;
+        made.count = made.fixed ? expected->category_count : 0;
         MG_TRY(mg_name_index_make(heap, expected->categories, expected->category_count,
                                   &made.expected, error));
+        const margin_status status = made.fixed ? MARGIN_OK : list_expected(expected, &made, error);
+        if (status < 0) mg_encoder_free(&made);
+        MG_TRY(status);
     }
     *encoder = made;
     return MARGIN_OK;
+}
+
+bool mg_encoder_knows(const mg_encoder *encoder, const char *text, int64_t length) {
+    bool several;
+    return mg_name_find(&encoder->expected, text, length, &several) >= 0;
+}
+
+margin_status mg_encoder_refuse(const mg_encoder *encoder, const char *file, int64_t row,
+                                const char *what, const char *text, int64_t length,
+                                margin_error *error) {
+    enum { SHOWN = 12, ROOM = 400, LONGEST = 40 };
+    char known[ROOM] = "";
+    size_t used = 0;
+    int64_t k = 0;
+    for (; k < encoder->expected.count && k < SHOWN && used + LONGEST + 4 < ROOM; k++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%.*s", k ? ", " : "",
+                                 LONGEST, encoder->expected.sorted[k].name);
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1, .position = -1},
+                      "%s: row %lld: '%.*s' in %s is unknown to the model, which knows %s%s", file,
+                      (long long)row + 1, (int)MG_MIN(length, (int64_t)LONGEST), text, what, known,
+                      k < encoder->expected.count ? ", ..." : "");
 }
 
 margin_status mg_encoder_code(mg_encoder *encoder, const char *text, int64_t length, int64_t *code,
@@ -27,9 +69,11 @@ margin_status mg_encoder_code(mg_encoder *encoder, const char *text, int64_t len
     if (encoder->fixed) {
         bool several;
         *code = mg_name_find(&encoder->expected, text, length, &several);
+        encoder->unknown += *code < 0;
         return MARGIN_OK;
     }
     *code = mg_dictionary_code_exact(&encoder->texts, text, length);
+    encoder->unknown += encoder->listed > 0 && *code >= encoder->listed;
     if (*code >= 0 && *code < MOST_CATEGORIES) return MARGIN_OK;
     if (*code == MG_DICTIONARY_MEMORY)
         return mg_no_memory(encoder->heap, encoder->texts.count + 1, sizeof(mg_dictionary_entry),
@@ -55,7 +99,8 @@ margin_status mg_encoder_finish(mg_encoder *encoder, margin_error *error) {
     int32_t *order;
     MG_NEW(encoder->heap, encoder->ranks, encoder->count, purpose, error);
     MG_NEW(encoder->heap, order, encoder->count, purpose, error);
-    bool sorted = mg_dictionary_sort(&encoder->texts, order, encoder->ranks);
+    bool sorted =
+        mg_dictionary_sort_behind(&encoder->texts, encoder->listed, order, encoder->ranks);
     for (int64_t k = 0; sorted && k < encoder->count; k++)
         encoder->names[k] = encoder->texts.entries[order[k]].text;
     mg_free(encoder->heap, order);

@@ -130,6 +130,10 @@ static margin_status choose_reader(const mg_source *source, const char *path, ma
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
+static bool is_unknown(margin_unknown unknown) {
+    return unknown >= MARGIN_UNKNOWN_MISSING && unknown <= MARGIN_UNKNOWN_ERROR;
+}
+
 /* The options of a caller of any version; what holds for every format is checked here. */
 static margin_status take_options(const margin_read_options *given, margin_read_options *options,
                                   margin_error *error) {
@@ -153,6 +157,12 @@ static margin_status take_options(const margin_read_options *given, margin_read_
     MG_REQUIRE(options->expected_targets >= 0 && options->expected_targets <= MG_MAX_TARGETS, error,
                MARGIN_ERROR_ARGUMENT, "expected_targets is %lld; it must be 0 to %d",
                (long long)options->expected_targets, (int)MG_MAX_TARGETS);
+    MG_REQUIRE(options->target_optional >= 0 && options->target_optional <= 2, error,
+               MARGIN_ERROR_ARGUMENT, "target_optional is %d; it must be 0, 1 or 2",
+               options->target_optional);
+    MG_REQUIRE(is_unknown(options->unknown) && is_unknown(options->unknown_target), error,
+               MARGIN_ERROR_ARGUMENT, "unknown is %d, which has no meaning",
+               (int)(is_unknown(options->unknown) ? options->unknown_target : options->unknown));
     MG_REQUIRE(options->svmlight_columns >= 0 && options->svmlight_columns <= INT32_MAX, error,
                MARGIN_ERROR_ARGUMENT, "svmlight_columns is %lld; it must be 0 to %lld",
                (long long)options->svmlight_columns, (long long)INT32_MAX);

@@ -318,6 +318,7 @@ static mg_svmlight_labels label_rule(const margin_read_options *options) {
     const margin_column *expected = options->expected_target;
     if (options->target != NULL && *options->target == 0) return MG_SVMLIGHT_SKIPPED;
     if (mg_expected_targets(options) > 1) return MG_SVMLIGHT_SKIPPED; /* columns are */
+    if (options->target_optional == 2) return MG_SVMLIGHT_SKIPPED;
     if (expected == NULL) return MG_SVMLIGHT_NUMBERS_ELSE;
     return expected->kind == MARGIN_CATEGORICAL ? MG_SVMLIGHT_PLACES : MG_SVMLIGHT_NUMBERS;
 }

@@ -37,9 +37,10 @@ static margin_status code_of_place(const mg_source *source, int64_t offset, mg_e
         return mg_encoder_code(encoder, label, length, code, error);
     char text[MARGIN_NUMBER_TEXT];
     const int printed = margin_number_print_f64(number, text);
-    MG_TRY(mg_encoder_code(encoder, text, printed, code, error));
-    if (*code >= 0) return MARGIN_OK;
-    return mg_encoder_code(encoder, label, length, code, error);
+    const bool as_written =
+        !mg_encoder_knows(encoder, text, printed) && mg_encoder_knows(encoder, label, length);
+    return as_written ? mg_encoder_code(encoder, label, length, code, error)
+                      : mg_encoder_code(encoder, text, printed, code, error);
 }
 
 static margin_status code_of_number(double number, mg_encoder *encoder, int64_t *code,
@@ -47,6 +48,22 @@ static margin_status code_of_number(double number, mg_encoder *encoder, int64_t 
     char text[MARGIN_NUMBER_TEXT];
     const int length = margin_number_print_f64(number, text);
     return mg_encoder_code(encoder, text, length, code, error);
+}
+
+/* A class that the model does not know. */
+static margin_status refuse_label(const mg_svmlight *reader, const mg_encoder *encoder, int64_t i,
+                                  margin_error *error) {
+    char number[MARGIN_NUMBER_TEXT];
+    const char *label = number;
+    int64_t length;
+    const double y = reader->table->y[i];
+    if (reader->rules.labels == MG_SVMLIGHT_PLACES) {
+        label = reader->source->text + (int64_t)y;
+        length = label_length(reader->source, (int64_t)y);
+    } else {
+        length = margin_number_print_f64(y, number);
+    }
+    return mg_encoder_refuse(encoder, reader->source->name, i, "the labels", label, length, error);
 }
 
 static margin_status encode_rows(const mg_svmlight *reader, mg_encoder *encoder,
@@ -59,9 +76,11 @@ static margin_status encode_rows(const mg_svmlight *reader, mg_encoder *encoder,
         if (isnan(table->y[i])) continue;
         MG_TRY(places ? code_of_place(reader->source, (int64_t)table->y[i], encoder, &code, error)
                       : code_of_number(table->y[i], encoder, &code, error));
+        if (code < 0 && encoder->refuses) return refuse_label(reader, encoder, i, error);
         table->y[i] = code < 0 ? (double)NAN : (double)code;
-        table->details.unknown_categories += code < 0;
     }
+    table->details.unknown_categories += encoder->unknown;
+    table->details.unknown_classes += encoder->unknown;
     return MARGIN_OK;
 }
 
@@ -70,7 +89,8 @@ static margin_status make_categories(mg_svmlight *reader, const mg_column_plan *
     margin_table *table = reader->table;
     mg_encoder encoder = {0};
     margin_status status;
-    MG_GO(mg_encoder_init(table->heap, label->expected, &encoder, error));
+    MG_GO(mg_encoder_init(table->heap, label->expected, reader->options.unknown_target, &encoder,
+                          error));
     MG_GO(encode_rows(reader, &encoder, error));
     MG_GO(mg_encoder_finish(&encoder, error));
     mg_encoder_rank(&encoder, table->y, MARGIN_F64, table->x.view.rows, 1);
