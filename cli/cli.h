@@ -107,10 +107,20 @@ margin_missing cli_missing(const cli_arguments *arguments, const char *spec);
 /* Reads a table to train on or to look at. `path` may be "-". */
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table);
-/* Reads a table in the columns that `model` was trained on; the target is optional unless
- * `need_target`. */
+/* Reads a table in the columns that `model` was trained on, with codes behind the model's for
+ * categories that it does not know, unless its spec refuses those. Classes that it does not know
+ * are refused where the target is needed, but with --missing drop: see cli_drop_unknown_classes. */
+typedef enum cli_target { CLI_NO_TARGET, CLI_MAY_HAVE_TARGET, CLI_NEEDS_TARGET } cli_target;
 margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
-                                 bool need_target, margin_table **table);
+                                 cli_target need, margin_table **table);
+/* The same for more training rows: categories and classes may be new, and come behind the model's.
+ */
+margin_status cli_read_more_for_model(cli_session *session, const margin_model *model,
+                                      const char *path, margin_table **table);
+/* With --missing drop: selects the rows of `data` whose class the model knows. *rows holds the
+ * selection; the caller frees it. Returns an exit code, and prints what is wrong. */
+int cli_drop_unknown_classes(cli_session *session, const margin_model *model, margin_data *data,
+                             int64_t **rows);
 /* Of a model with several targets, --target names one, by name or number; without it all are meant
  * (-1 in session->target), or if `must` be so, one has to be named. Before a table is read for the
  * model. On a mistake prints the sentence and returns its exit code. */

@@ -32,7 +32,7 @@ const cli_option cli_options[] = {
     {"--categorical", 0, "COLUMNS", READS,
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
-    {"--missing", 0, "POLICY", " fit predict evaluate inspect separable path plot ",
+    {"--missing", 0, "POLICY", " fit predict evaluate inspect separable path plot update ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out), mean (fit only: filled in, and remembered by the model)",
      "error|mean|drop", KIND_TEXT, FIELD(missing)},

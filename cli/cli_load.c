@@ -1,6 +1,9 @@
 /* Tables and models as the options ask for them. */
 #include "cli.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 margin_format cli_format(const cli_arguments *arguments) {
@@ -70,11 +73,20 @@ static margin_status read_timed(cli_session *session, const char *path,
     if (details.rows_dropped)
         cli_note(session, "%lld rows with missing values were left out",
                  (long long)details.rows_dropped);
-    if (details.unknown_categories)
-        cli_note(session,
-                 "%lld cells hold categories that training never saw; they count as missing",
-                 (long long)details.unknown_categories);
     return status;
+}
+
+/* Categories that training never saw: how many, and what becomes of them. */
+static void note_unknown(const cli_session *session, const margin_model *model,
+                         const margin_table *table) {
+    const margin_table_details details = margin_table_info(table);
+    const long long cells = details.unknown_categories - details.unknown_classes;
+    if (cells == 0) return;
+    cli_note(session,
+             "%lld cell%s categor%s that training never saw; %s of '%s' says what that means",
+             cells, cells == 1 ? " holds a" : "s hold", cells == 1 ? "y" : "ies",
+             strstr(margin_model_spec(model), "onehot") ? "onehot(unknown=)" : "unseen=",
+             margin_model_spec(model));
 }
 
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
@@ -86,7 +98,7 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
 }
 
 margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
-                                 bool need_target, margin_table **table) {
+                                 cli_target need, margin_table **table) {
     margin_read_options options = read_options(session->arguments);
     const margin_report *report = margin_model_report(model);
     options.missing = cli_missing(session->arguments, margin_model_spec(model));
@@ -94,9 +106,76 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
     options.expected_target = margin_model_target(model);
     options.expected_targets = margin_model_target_count(model);
     if (session->chooses_target) options.target = NULL;
-    options.target_optional = !need_target;
+    options.target_optional = need == CLI_NEEDS_TARGET ? 0 : need == CLI_MAY_HAVE_TARGET ? 1 : 2;
     options.svmlight_columns = report->columns;
+    options.unknown = margin_model_unknown(model);
+    options.unknown_target = need != CLI_NEEDS_TARGET                 ? MARGIN_UNKNOWN_MISSING
+                             : options.missing == MARGIN_MISSING_DROP ? MARGIN_UNKNOWN_KEEP
+                                                                      : MARGIN_UNKNOWN_ERROR;
+    const margin_status status = read_timed(session, path, &options, table);
+    if (status >= 0) note_unknown(session, model, *table);
+    return status;
+}
+
+margin_status cli_read_more_for_model(cli_session *session, const margin_model *model,
+                                      const char *path, margin_table **table) {
+    margin_read_options options = read_options(session->arguments);
+    options.missing = cli_missing(session->arguments, margin_model_spec(model));
+    options.expected = margin_model_columns(model, &options.expected_count);
+    options.expected_target = margin_model_target(model);
+    options.svmlight_columns = margin_model_report(model)->columns;
+    options.unknown = MARGIN_UNKNOWN_KEEP;
+    options.unknown_target = MARGIN_UNKNOWN_KEEP;
     return read_timed(session, path, &options, table);
+}
+
+/* ---- Rows whose class a model does not know ----------------------------------------------------
+ */
+
+/* Whether the model knows the label of a row. */
+static bool knows_class(const margin_model *model, const margin_data *data, int64_t row) {
+    const margin_column *target = data->target;
+    const double label = ((const double *)data->y.values)[row];
+    char number[MARGIN_NUMBER_TEXT];
+    const char *name = number;
+    if (isnan(label)) return false;
+    margin_number_print_f64(label, number);
+    if (target && target->kind == MARGIN_CATEGORICAL) name = target->categories[(int64_t)label];
+    for (int64_t c = 0; c < margin_model_class_count(model); c++)
+        if (!strcmp(name, margin_model_class_name(model, c))) return true;
+    return false;
+}
+
+int cli_drop_unknown_classes(cli_session *session, const margin_model *model, margin_data *data,
+                             int64_t **rows) {
+    const char *missing = session->arguments->missing;
+    int64_t kept = 0, last = -1;
+    bool known = false;
+    *rows = NULL;
+    if (!missing || strcmp(missing, "drop") != 0 || margin_model_task(model) != MARGIN_CLASSIFY ||
+        !data->y.values || data->y.type != MARGIN_F64)
+        return EXIT_DONE;
+    *rows = malloc((size_t)(data->x.rows + 1) * sizeof **rows);
+    if (!*rows) {
+        fputs("margin: out of memory for the numbers of the rows\n", stderr);
+        return EXIT_NO_MEMORY;
+    }
+    const double *labels = data->y.values;
+    for (int64_t i = 0; i < data->x.rows; i++) {
+        if (last < 0 || labels[i] != labels[last]) known = knows_class(model, data, i);
+        last = i;
+        if (known) (*rows)[kept++] = i;
+    }
+    if (kept == data->x.rows) return EXIT_DONE;
+    if (kept == 0) {
+        fputs("margin: the model knows the class of none of the rows\n", stderr);
+        return EXIT_BAD_INPUT;
+    }
+    cli_note(session, "%lld rows whose class the model does not know were left out",
+             (long long)(data->x.rows - kept));
+    data->selection = *rows;
+    data->selected = kept;
+    return EXIT_DONE;
 }
 
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model) {

@@ -276,7 +276,8 @@ int cli_statistics(cli_session *session, const margin_model *model, cli_text *te
     margin_table *table = NULL;
     int code = cli_confidence(arguments, &options.confidence);
     if (code) return code;
-    margin_status status = cli_read_for_model(session, model, arguments->words[1], true, &table);
+    margin_status status =
+        cli_read_for_model(session, model, arguments->words[1], CLI_NEEDS_TARGET, &table);
     if (status >= 0) {
         const margin_data data = margin_table_data(table);
         options.target = session->target;

@@ -102,7 +102,8 @@ static void print_metrics(cli_text *text, const margin_model *model, const margi
 }
 
 static int write_margins(cli_session *session, const margin_model *model, const margin_data *data) {
-    size_t rows = (size_t)(data->x.rows > 0 ? data->x.rows : 1);
+    const int64_t count = data->selection ? data->selected : data->x.rows;
+    const size_t rows = (size_t)(count > 0 ? count : 1);
     double *functional = malloc(rows * sizeof *functional),
            *geometric = malloc(rows * sizeof *geometric);
     int code;
@@ -117,8 +118,9 @@ static int write_margins(cli_session *session, const margin_model *model, const 
         } else {
             cli_text text = {0};
             text_puts(&text, "row,functional,geometric\n");
-            for (int64_t i = 0; i < data->x.rows; i++) {
-                text_printf(&text, "%lld,", (long long)i + 1);
+            for (int64_t i = 0; i < count; i++) {
+                const int64_t row = data->selection ? data->selection[i] : i;
+                text_printf(&text, "%lld,", (long long)row + 1);
                 text_number(&text, functional[i]);
                 text_add(&text, ",", 1);
                 if (!isnan(geometric[i])) text_number(&text, geometric[i]);
@@ -210,37 +212,14 @@ static margin_status check_proof(cli_session *session, const margin_model *model
     return v->status;
 }
 
-/* Classes that training never saw are read as missing, which is not what the user sees in the file:
- * says which ones the model knows. */
-static void explain_unknown_classes(const margin_model *model, const margin_table *table,
-                                    const margin_data *data) {
-    enum { SHOWN = 10 };
-    int64_t classes = margin_model_class_count(model);
-    bool missing = false;
-    for (int64_t i = 0; data->y.values && data->y.type == MARGIN_F64 && i < data->x.rows; i++)
-        missing = missing || isnan(((const double *)data->y.values)[i]);
-    if (!missing || classes == 0 || !margin_table_info(table).unknown_categories) return;
-    fputs("margin: the target may hold classes that the model does not know: it was trained on",
-          stderr);
-    for (int64_t k = 0; k < classes && k < SHOWN; k++)
-        fprintf(stderr, "%s '%s'", k ? "," : "", margin_model_class_name(model, k));
-    fputs(classes > SHOWN ? ", ...\n" : "\n", stderr);
-}
-
-static int evaluate_table(cli_session *session, const margin_model *model,
-                          const margin_table *table) {
+static int evaluate_data(cli_session *session, const margin_model *model, margin_data data) {
     const cli_arguments *a = session->arguments;
-    margin_data data = margin_table_data(table);
     margin_metrics metrics;
     verification proven = {.status = MARGIN_OK};
     double start = cli_clock();
     margin_status proof = MARGIN_OK, status;
     status = margin_evaluate(session->context, model, &data, &metrics, &session->error);
-    if (status < 0) {
-        int failed = cli_failed(session, status);
-        if (status == MARGIN_ERROR_DATA) explain_unknown_classes(model, table, &data);
-        return failed;
-    }
+    if (status < 0) return cli_failed(session, status);
     if (a->verify) proof = check_proof(session, model, &data, &proven);
     session->work_seconds = cli_clock() - start;
     int code = EXIT_DONE;
@@ -271,6 +250,16 @@ static int evaluate_table(cli_session *session, const margin_model *model,
     return code;
 }
 
+static int evaluate_table(cli_session *session, const margin_model *model,
+                          const margin_table *table) {
+    margin_data data = margin_table_data(table);
+    int64_t *rows;
+    int code = cli_drop_unknown_classes(session, model, &data, &rows);
+    if (!code) code = evaluate_data(session, model, data);
+    free(rows);
+    return code;
+}
+
 int run_evaluate(const cli_arguments *arguments) {
     cli_session session;
     margin_model *model = NULL;
@@ -279,8 +268,10 @@ int run_evaluate(const cli_arguments *arguments) {
     if (code) return code;
     margin_status status = cli_load_model(&session, arguments->words[0], &model);
     if (status >= 0)
-        status = cli_read_for_model(&session, model, arguments->words[1],
-                                    margin_model_task(model) != MARGIN_CLUSTER, &table);
+        status = cli_read_for_model(
+            &session, model, arguments->words[1],
+            margin_model_task(model) != MARGIN_CLUSTER ? CLI_NEEDS_TARGET : CLI_MAY_HAVE_TARGET,
+            &table);
     code = status < 0 ? cli_failed(&session, status) : evaluate_table(&session, model, table);
     margin_table_free(table);
     margin_model_free(model);

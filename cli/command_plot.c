@@ -422,7 +422,9 @@ static int plot_model(cli_session *session, picture_kind kind, const plot_kind *
         }
     }
     if (status >= 0 && with_table)
-        status = cli_read_for_model(session, model, a->words[2], plot->need_target, &table);
+        status =
+            cli_read_for_model(session, model, a->words[2],
+                               plot->need_target ? CLI_NEEDS_TARGET : CLI_MAY_HAVE_TARGET, &table);
     int code = status < 0 ? cli_failed(session, status) : plot->draw(session, kind, model, table);
     margin_table_free(table);
     margin_model_free(model);

@@ -154,6 +154,20 @@ static bool allocate(const cli_arguments *a, prediction *p) {
     return (p->values || p->labels) && (!p->extra_count || p->extra);
 }
 
+/* A spec that refuses unknown categories refuses numbers that stand for them, too. */
+static bool refused(const prediction *p, const char *path) {
+    if (!p->labels || margin_model_unknown(p->model) != MARGIN_UNKNOWN_ERROR) return false;
+    int64_t row = 0;
+    while (row < p->x.rows && p->labels[row] >= 0)
+        row++;
+    if (row == p->x.rows) return false;
+    fprintf(stderr,
+            "margin: %s: row %lld has a value that was not in the training data, and '%s' refuses "
+            "those\n",
+            path, (long long)row + 1, margin_model_spec(p->model));
+    return true;
+}
+
 static int predict_table(cli_session *session, const margin_model *model,
                          const margin_table *table) {
     const cli_arguments *a = session->arguments;
@@ -167,6 +181,8 @@ static int predict_table(cli_session *session, const margin_model *model,
         code = EXIT_NO_MEMORY;
     } else if ((status = compute(session, &p)) < 0) {
         code = cli_failed(session, status);
+    } else if (refused(&p, a->words[1])) {
+        code = EXIT_BAD_INPUT;
     } else {
         if (a->json) {
             print_json(&text, session, &p);
@@ -195,7 +211,8 @@ int run_predict(const cli_arguments *arguments) {
         code = EXIT_USAGE;
     } else {
         if (status >= 0)
-            status = cli_read_for_model(&session, model, arguments->words[1], false, &table);
+            status =
+                cli_read_for_model(&session, model, arguments->words[1], CLI_NO_TARGET, &table);
         code = status < 0 ? cli_failed(&session, status) : predict_table(&session, model, table);
     }
     margin_table_free(table);

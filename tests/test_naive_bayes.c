@@ -767,6 +767,7 @@ static void test_update(void **state) {
     assert_int_equal(margin_update(*state, model, &b, &none, NULL, &error), MARGIN_ERROR_DATA);
     assert_contains(error.text, "given no priors");
     b_columns[1] = b_columns[0];
+    b_columns[1].name = "g";
     assert_int_equal(margin_update(*state, model, &b, &none, NULL, &error), MARGIN_ERROR_DATA);
     assert_contains(error.text, "holds categories and the model was trained on numbers");
     margin_model_free(model);

@@ -522,6 +522,7 @@ static void a_model_finds_its_columns_by_position(void **state) {
     options.target_optional = 3;
     assert_int_equal(parse(&b, &options, &table, &error), MARGIN_ERROR_ARGUMENT);
     assert_contains(error.text, "target_optional is 3");
+    options.target_optional = 0;
 
     b = array_of("<i4", false, "(3, 2)", items, 24);
     assert_refused(&b, &options, MARGIN_ERROR_DATA, "--labels");

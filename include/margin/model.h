@@ -169,6 +169,17 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_parallel(margin_context *
                                                                 const margin_matrix *x,
                                                                 margin_output what, void *out,
                                                                 margin_error *error);
+/* The same for a data set that describes its columns: columns are found by name, in any order (data
+ * without descriptions, and data of whose names the model knows none, have the model's columns in
+ * its order), category codes mean their names. Answers for the selected rows. Where columns or
+ * codes are not the model's, data->x must be dense and is copied. margin_evaluate, margin_margins,
+ * margin_verify, margin_update and margin_statistics take data in the same way. DATA: columns that
+ * are missing, categories where the model has numbers or the other way round. */
+MARGIN_API MARGIN_CHECKED margin_status margin_predict_data(margin_context *context,
+                                                            const margin_model *model,
+                                                            const margin_data *data,
+                                                            margin_output what, void *out,
+                                                            margin_error *error);
 /* Bytes of scratch that margin_predict_scratch needs for this model, aligned as malloc's memory is;
  * 0 for most. */
 MARGIN_API int64_t margin_model_scratch_size(const margin_model *model);
@@ -183,6 +194,12 @@ MARGIN_API const char *margin_model_spec(const margin_model *model); /* canonica
 /* The report of the fit, with seconds and threads 0: they are not part of the model. */
 MARGIN_API const margin_report *margin_model_report(const margin_model *model);
 MARGIN_API margin_task margin_model_task(const margin_model *model);
+/* What a reader should do with categories that the model does not know
+ * (margin_read_options.unknown): MARGIN_UNKNOWN_ERROR if the spec refuses them (naive-bayes:
+ * unseen=error, onehot: unknown=error), else MARGIN_UNKNOWN_KEEP, and the model does what its spec
+ * says. Codes that are not below the count of a column's categories are such categories wherever
+ * they come from. */
+MARGIN_API margin_unknown margin_model_unknown(const margin_model *model);
 MARGIN_API int64_t margin_model_class_count(const margin_model *model); /* 0 for regression */
 MARGIN_API const char *margin_model_class_name(const margin_model *model, int64_t index);
 MARGIN_API const margin_column *margin_model_columns(const margin_model *model,

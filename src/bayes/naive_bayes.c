@@ -185,6 +185,10 @@ done:
     return status;
 }
 
+static bool refuses_unknown(const mg_hypothesis *h) {
+    return mg_bayes_view_of(h)->settings.unseen == MG_BAYES_REFUSE;
+}
+
 /* exp(score) as shares of their sum, the greatest taken out first. */
 static void probabilities(const double *scores, int64_t functions, int64_t classes, double *out) {
     double greatest = scores[0], sum = 0;
@@ -219,5 +223,6 @@ const mg_learner mg_learner_naive_bayes = {
     .verify = mg_bayes_verify,
     .update = mg_bayes_update,
     .log_scores = true,
+    .refuses_unknown = refuses_unknown,
     .probabilities = probabilities,
 };

@@ -250,6 +250,10 @@ static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
                     mg_stage_tensor_find(fitted, "values")->shape[0], error);
 }
 
+static bool refuses_unknown(const mg_fitted_stage *fitted) {
+    return ((const mg_onehot_view *)fitted->view)->refuse_unknown;
+}
+
 static const margin_option options[] = {
     {.name = "columns",
      .type = MARGIN_OPTION_TEXT,
@@ -281,4 +285,5 @@ const mg_stage mg_stage_onehot = {
     .fit = fit,
     .attach = attach,
     .apply_row = mg_onehot_apply_row,
+    .refuses_unknown = refuses_unknown,
     .apply = mg_onehot_apply};

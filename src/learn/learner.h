@@ -145,6 +145,8 @@ typedef struct mg_learner {
     /* Solves the problem for many penalties at once; weights and intercepts in the units of
      * problem->x, before scale and shift. NULL: cannot. */
     margin_status (*path)(mg_fit *fit, mg_path *path);
+    /* Whether a category that training never saw leaves a row without a prediction. NULL: no. */
+    bool (*refuses_unknown)(const mg_hypothesis *h);
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);
@@ -183,6 +185,8 @@ typedef struct mg_stage {
      * 0: true, and both filled in, if this one does. The learner then sees y', and the model puts
      * its functions back into the units of y. NULL: never. */
     bool (*target)(const mg_fitted_stage *fitted, double *offset, double *divisor);
+    /* Whether a category that it did not see in training fails. NULL: no. */
+    bool (*refuses_unknown)(const mg_fitted_stage *fitted);
     bool takes_missing; /* NaN in its input is fine, both in fit and in apply */
     /* What it makes of dense data may be much more than what went in: beyond so many bytes rows may
      * be made anew in every pass instead (takes_made_rows). 0: it is always stored. */

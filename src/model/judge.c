@@ -20,11 +20,31 @@ static margin_status read_targets(const margin_data *data, mg_judged *judged, ma
                            error);
 }
 
+/* The first column of a row with a category that the model does not know; -1: none. */
+static int64_t unknown_column(const mg_judged *judged, int64_t row) {
+    const margin_matrix *x = &judged->aligned.data.x;
+    const mg_columns *inputs = &judged->model->inputs;
+    for (int64_t j = 0; !mg_is_csr(x) && j < inputs->count; j++) {
+        const double value = mg_stored_value(x, row * x->stride + j);
+        if (inputs->items[j].kind == MARGIN_CATEGORICAL &&
+            !(value < (double)inputs->items[j].category_count) && !isnan(value))
+            return j;
+    }
+    return -1;
+}
+
 static margin_status check_scores(const mg_judged *judged, margin_error *error) {
     int64_t functions = judged->model->hypothesis->functions;
     for (int64_t k = 0; k < judged->samples.count * functions; k++) {
         if (!isnan(judged->scores[k])) continue;
         int64_t row = mg_samples_row(&judged->samples, k / functions);
+        const int64_t column = unknown_column(judged, row);
+        if (column >= 0 && margin_model_unknown(judged->model) == MARGIN_UNKNOWN_ERROR)
+            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+                              "row %lld has a category in column %s that was not in the training "
+                              "data, and '%s' refuses those",
+                              (long long)row + 1, judged->model->inputs.items[column].name,
+                              judged->model->spec);
         return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
                           "row %lld has a missing value (or one the model does not know; or, with "
                           "knn(empty=none), no neighbour within the radius) and so no prediction; "
@@ -34,16 +54,15 @@ static margin_status check_scores(const mg_judged *judged, margin_error *error) 
     return MARGIN_OK;
 }
 
-static margin_status score_samples(const margin_data *data, mg_judged *judged,
-                                   margin_error *error) {
+static margin_status score_samples(mg_judged *judged, margin_error *error) {
     const mg_samples *samples = &judged->samples;
     int64_t functions = judged->model->hypothesis->functions;
     MG_REQUIRE(samples->count <= INT64_MAX / 8 / functions, error, MARGIN_ERROR_LIMIT,
                "%lld rows have too many scores", (long long)samples->count);
     MG_NEW(judged->context->heap, judged->scores, samples->count * functions,
            "the scores of the rows", error);
-    MG_TRY(mg_predict_rows(judged->context, judged->model, &data->x, samples->rows, samples->count,
-                           MARGIN_OUTPUT_SCORES, judged->scores, error));
+    MG_TRY(mg_predict_rows(judged->context, judged->model, &judged->aligned.data.x, samples->rows,
+                           samples->count, MARGIN_OUTPUT_SCORES, judged->scores, error));
     return check_scores(judged, error);
 }
 
@@ -54,10 +73,10 @@ margin_status mg_judge_open(margin_context *context, const margin_model *model,
     MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
     MG_TRY(mg_data_check_targets(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
-    MG_TRY(mg_columns_check(model, &data->x, error));
+    MG_TRY(mg_align(context, model, data, &made.aligned, error));
     MG_GO(mg_samples_make(context->heap, data, &made.samples, error));
     MG_GO(read_targets(data, &made, error));
-    MG_GO(score_samples(data, &made, error));
+    MG_GO(score_samples(&made, error));
     *judged = made;
     return MARGIN_OK;
 done:
@@ -72,6 +91,7 @@ void mg_judge_close(mg_judged *judged) {
     mg_free(heap, judged->targets);
     mg_free(heap, judged->codes);
     mg_samples_free(&judged->samples);
+    mg_aligned_free(&judged->aligned);
     memset(judged, 0, sizeof *judged);
 }
 

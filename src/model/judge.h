@@ -2,6 +2,7 @@
 #ifndef MG_JUDGE_H
 #define MG_JUDGE_H
 
+#include "model/align.h"
 #include "model/fit_score.h"
 #include "model/predict.h"
 
@@ -9,6 +10,7 @@
 typedef struct mg_judged {
     margin_context *context;
     const margin_model *model;
+    mg_aligned aligned; /* the data in the model's columns and codes */
     mg_samples samples;
     int32_t *codes;  /* classification: class of sample i */
     double *targets; /* regression: value of sample i; targets one after the other */

@@ -266,7 +266,7 @@ margin_status margin_evaluate(margin_context *context, const margin_model *model
     if (model->task == MARGIN_REGRESS)
         MG_GO(value_metrics(&judged, &found, error));
     else if (model->task == MARGIN_CLUSTER)
-        MG_GO(cluster_metrics(&judged, &data->x, &found, error));
+        MG_GO(cluster_metrics(&judged, &judged.aligned.data.x, &found, error));
     else
         MG_GO(class_metrics(&judged, &found, error));
     *metrics = found;

@@ -4,6 +4,7 @@
 #include "base/caller_options.h"
 #include "learn/inference.h"
 #include "math/tails.h"
+#include "model/align.h"
 #include "model/multiclass.h"
 #include "model/predict.h"
 
@@ -278,21 +279,23 @@ margin_status margin_statistics(margin_context *context, const margin_model *mod
     margin_statistics_result made = {0};
     margin_spec *spec = NULL;
     statistics_store *store = NULL;
+    mg_aligned aligned = {0};
     margin_status status;
     MG_REQUIRE(model && result, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
                model ? "place for the statistics" : "model");
     MG_TRY(mg_data_check_targets(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
-    MG_TRY(mg_columns_check(model, &data->x, error));
     MG_TRY(check_model(model, error));
     MG_TRY(take_options(model, options, &chosen, error));
+    MG_TRY(mg_align(context, model, data, &aligned, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
     MG_GO(new_store(context->heap, &store, error));
-    MG_GO(
-        make_statistics(context, model, mg_spec_learner(spec), data, &chosen, store, &made, error));
+    MG_GO(make_statistics(context, model, mg_spec_learner(spec), &aligned.data, &chosen, store,
+                          &made, error));
     *result = made;
     store = NULL;
 done:
+    mg_aligned_free(&aligned);
     if (store) margin_statistics_free(&(margin_statistics_result){.inner = store});
     margin_spec_free(spec);
     return status;

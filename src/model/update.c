@@ -2,6 +2,8 @@
  *
  * The new model is a copy of the old one, through its own file format. Classes and categories that
  * are new join its lists, and the learner is told where the old ones went. */
+#include "data/names.h"
+#include "model/align.h"
 #include "model/multiclass.h"
 #include "model/predict.h"
 
@@ -12,11 +14,11 @@ typedef struct update {
     margin_context *context;
     const margin_model *old;
     margin_model *made;
-    margin_data data;         /* the caller's, its codes as the new model's */
-    mg_matrix_buffer recoded; /* owns them; empty: the caller's matrix */
-    int32_t *class_of;        /* old class to new */
-    int32_t **code_of;        /* column, old code to new; NULL: unchanged */
-    int32_t **from_data;      /* column, the data's code to new, -1: unknown; NULL: unchanged */
+    margin_data data;    /* the caller's, in columns and codes of the new model */
+    mg_aligned aligned;  /* owns what was rewritten of it */
+    int32_t *class_of;   /* old class to new */
+    int32_t **code_of;   /* column, old code to new; NULL: unchanged */
+    int32_t **from_data; /* column, the data's code to new, -1: unknown; NULL: unchanged */
     margin_error *error;
 } update;
 
@@ -28,62 +30,60 @@ static bool ascends(const char *const *names, int64_t count) {
     return true;
 }
 
-static int64_t find_name(const char *const *names, int64_t count, const char *name) {
-    for (int64_t k = 0; k < count; k++)
-        if (strcmp(names[k], name) == 0) return k;
-    return -1;
+/* An ascending list stays one: the union is what sorting all names gives. Else the new names come
+ * behind the old ones. `out` has room for both lists. */
+static margin_status unite(const update *u, const margin_column *a, const margin_column *b,
+                           const char **out, int64_t *count) {
+    const bool sorted = ascends(a->categories, a->category_count);
+    mg_name_index known = {0}, added = {0};
+    int64_t at = 0, i = 0;
+    margin_status status;
+    MG_GO(mg_name_index_make(u->context->heap, a->categories, a->category_count, &known, u->error));
+    MG_GO(mg_name_index_make(u->context->heap, b->categories, b->category_count, &added, u->error));
+    for (int64_t k = 0; k < added.count; k++) {
+        const char *name = added.sorted[k].name;
+        bool several;
+        if (mg_name_find(&known, name, (int64_t)strlen(name), &several) >= 0) continue;
+        while (i < a->category_count && (!sorted || strcmp(a->categories[i], name) < 0))
+            out[at++] = a->categories[i++];
+        out[at++] = name;
+    }
+    while (i < a->category_count)
+        out[at++] = a->categories[i++];
+    *count = at;
+done:
+    mg_name_index_free(&known);
+    mg_name_index_free(&added);
+    return status;
 }
 
-/* Both lists ascending: their ascending union; else the new names behind the old ones. Returns the
- * count; `out` has room for both. */
-static int64_t unite(const char *const *a, int64_t count_a, const char *const *b, int64_t count_b,
-                     const char **out) {
-    int64_t count = 0;
-    if (!ascends(a, count_a) || !ascends(b, count_b)) {
-        for (; count < count_a; count++)
-            out[count] = a[count];
-        for (int64_t k = 0; k < count_b; k++)
-            if (find_name(a, count_a, b[k]) < 0) out[count++] = b[k];
-        return count;
-    }
-    for (int64_t i = 0, j = 0; i < count_a || j < count_b;) {
-        const int order = i == count_a ? 1 : j == count_b ? -1 : strcmp(a[i], b[j]);
-        out[count++] = order <= 0 ? a[i] : b[j];
-        i += order <= 0;
-        j += order >= 0;
-    }
-    return count;
-}
-
-/* Place in `all` of each of the names; NULL in *map if all stay where they are. */
-static margin_status map_names(update *u, const char *const *names, int64_t count,
-                               const char *const *all, int64_t total, int32_t **map) {
-    bool same = true;
-    MG_NEW(u->context->heap, *map, count, "the categories of a column", u->error);
+/* Place in `all` of each category, -1: none; NULL in *map if all stay where they are. */
+static margin_status map_names(const update *u, const margin_column *column,
+                               const margin_column *all, int32_t **map) {
+    const int64_t count = column->category_count;
+    mg_name_index index = {0};
+    int64_t same = 0;
+    margin_status status = MARGIN_OK;
+    while (same < count && same < all->category_count &&
+           strcmp(column->categories[same], all->categories[same]) == 0)
+        same++;
+    if (same == count) return MARGIN_OK;
+    MG_GO(mg_name_index_make(u->context->heap, all->categories, all->category_count, &index,
+                             u->error));
+    MG_GO_NEW(u->context->heap, *map, count, "the categories of a column", u->error);
     for (int64_t k = 0; k < count; k++) {
-        const bool there = k < total && strcmp(names[k], all[k]) == 0;
-        (*map)[k] = there ? (int32_t)k : (int32_t)find_name(all, total, names[k]);
-        same = same && there;
+        const char *name = column->categories[k];
+        bool several;
+        (*map)[k] = (int32_t)mg_name_find(&index, name, (int64_t)strlen(name), &several);
     }
-    if (!same) return MARGIN_OK;
-    mg_free(u->context->heap, *map);
-    *map = NULL;
-    return MARGIN_OK;
+done:
+    mg_name_index_free(&index);
+    return status;
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-static margin_status check_kind(const update *u, int64_t j) {
-    const margin_column *a = &u->old->inputs.items[j], *b = &u->data.columns[j];
-    MG_REQUIRE(a->kind == b->kind, u->error, MARGIN_ERROR_DATA,
-               "column %s holds %s and the model was trained on %s", b->name,
-               b->kind == MARGIN_CATEGORICAL ? "categories" : "numbers",
-               a->kind == MARGIN_CATEGORICAL ? "categories" : "numbers");
-    return MARGIN_OK;
-}
-
-/* Category lists of the new model, and where codes go. With stages, which know only the old lists,
- * other categories are missing values. */
+/* Category lists of the new model, and where codes go. Stages know only the old lists. */
 static margin_status join_columns(update *u) {
     const mg_columns *old = &u->old->inputs;
     mg_heap *heap = u->context->heap;
@@ -93,10 +93,8 @@ static margin_status join_columns(update *u) {
     int64_t room = 0, used = 0;
     margin_status status;
     if (!u->data.columns) return MARGIN_OK;
-    for (int64_t j = 0; j < old->count; j++) {
-        MG_TRY(check_kind(u, j));
+    for (int64_t j = 0; j < old->count; j++)
         room += old->items[j].category_count + u->data.columns[j].category_count;
-    }
     u->code_of = mg_new_zero(heap, 2 * old->count, sizeof *u->code_of);
     if (!u->code_of)
         return mg_no_memory(heap, 2 * old->count, sizeof *u->code_of, "the categories", u->error);
@@ -109,14 +107,11 @@ static margin_status join_columns(update *u) {
         if (a->kind != MARGIN_CATEGORICAL) continue;
         if (u->old->stage_count == 0) {
             items[j].categories = names + used;
-            items[j].category_count = unite(a->categories, a->category_count, b->categories,
-                                            b->category_count, names + used);
+            MG_GO(unite(u, a, b, names + used, &items[j].category_count));
             used += items[j].category_count;
-            MG_GO(map_names(u, a->categories, a->category_count, items[j].categories,
-                            items[j].category_count, &u->code_of[j]));
+            MG_GO(map_names(u, a, &items[j], &u->code_of[j]));
         }
-        MG_GO(map_names(u, b->categories, b->category_count, items[j].categories,
-                        items[j].category_count, &u->from_data[j]));
+        MG_GO(map_names(u, b, &items[j], &u->from_data[j]));
     }
     MG_GO(mg_columns_copy(heap, items, old->count, &joined, u->error));
     mg_columns_free(&u->made->inputs);
@@ -127,32 +122,39 @@ done:
     return status;
 }
 
-static double new_code(const update *u, int64_t j, double value) {
-    const int64_t count = u->data.columns[j].category_count;
-    if (!(value >= 0 && value < (double)count) || value != floor(value)) return value;
-    const int32_t code = u->from_data[j][(int64_t)value];
-    return code < 0 ? (double)NAN : (double)code;
+/* A category that stages do not know is theirs to treat, and a missing value if it would reach the
+ * learner. */
+static double code_of_others(const update *u, int64_t j) {
+    const mg_columns *seen = mg_model_feature_columns(u->old);
+    for (int64_t k = 0; k < seen->count; k++)
+        if (seen->items[k].kind == MARGIN_CATEGORICAL) return (double)NAN;
+    return (double)u->old->inputs.items[j].category_count;
 }
 
 /* The data with the codes of the new model. */
 static margin_status recode(update *u) {
-    const margin_matrix *x = &u->data.x;
+    const int64_t n = u->old->inputs.count;
+    mg_heap *heap = u->context->heap;
+    int64_t *counts = NULL;
+    double *others = NULL;
     bool needed = false;
-    for (int64_t j = 0; u->from_data && j < x->columns; j++)
+    margin_status status;
+    for (int64_t j = 0; u->from_data && j < n; j++)
         needed = needed || u->from_data[j];
     if (!needed) return MARGIN_OK;
-    MG_REQUIRE(!mg_is_csr(x), u->error, MARGIN_ERROR_ARGUMENT,
-               "sparse data must have the categories of the model");
-    MG_TRY(mg_matrix_new_dense(u->context->heap, x->rows, x->columns, MARGIN_F64,
-                               "the data with the model's categories", &u->recoded, u->error));
-    double *out = (double *)u->recoded.view.values;
-    for (int64_t i = 0; i < x->rows; i++)
-        for (int64_t j = 0; j < x->columns; j++) {
-            const double value = mg_stored_value(x, i * x->stride + j);
-            *out++ = u->from_data[j] ? new_code(u, j, value) : value;
-        }
-    u->data.x = u->recoded.view;
-    return MARGIN_OK;
+    MG_GO_NEW(heap, counts, n, "the categories", u->error);
+    MG_GO_NEW(heap, others, n, "the categories", u->error);
+    for (int64_t j = 0; j < n; j++) {
+        counts[j] = u->data.columns[j].category_count;
+        others[j] = code_of_others(u, j);
+    }
+    const mg_recoding recoding = {(const int32_t *const *)u->from_data, counts, others};
+    MG_GO(mg_align_recode(u->context, &u->aligned, &recoding, u->error));
+    u->data.x = u->aligned.data.x;
+done:
+    mg_free(heap, counts);
+    mg_free(heap, others);
+    return status;
 }
 
 /* ---- Classes --------------------------------------------------------------------------------- */
@@ -211,18 +213,18 @@ static margin_status join_target(update *u) {
     const margin_column *a = u->old->target.items, *b = u->data.target;
     const char **names;
     mg_columns joined = {0};
+    margin_status status;
     if (a->kind != MARGIN_CATEGORICAL || !b || b->kind != MARGIN_CATEGORICAL) return MARGIN_OK;
     MG_NEW(u->context->heap, names, a->category_count + b->category_count, "the classes", u->error);
     margin_column column = *a;
     column.categories = names;
-    column.category_count =
-        unite(a->categories, a->category_count, b->categories, b->category_count, names);
-    const margin_status status = mg_columns_copy(u->made->heap, &column, 1, &joined, u->error);
-    mg_free(u->context->heap, (void *)names);
-    if (status < 0) return status;
+    MG_GO(unite(u, a, b, names, &column.category_count));
+    MG_GO(mg_columns_copy(u->made->heap, &column, 1, &joined, u->error));
     mg_columns_free(&u->made->target);
     u->made->target = joined;
-    return MARGIN_OK;
+done:
+    mg_free(u->context->heap, (void *)names);
+    return status;
 }
 
 static margin_status join_classes(update *u, const mg_samples *samples) {
@@ -300,7 +302,7 @@ static void free_update(update *u) {
         mg_free(heap, u->code_of[j]);
     mg_free(heap, (void *)u->code_of);
     mg_free(heap, u->class_of);
-    mg_matrix_buffer_free(&u->recoded);
+    mg_aligned_free(&u->aligned);
     margin_model_free(u->made);
 }
 
@@ -321,9 +323,10 @@ margin_status margin_update(margin_context *context, const margin_model *model,
                "%s cannot take more rows later; train it on all of them",
                model->learner->info.name);
     MG_TRY(mg_data_check(context, data, error));
-    MG_TRY(mg_columns_check(model, &data->x, error));
     mg_context_call(context, &call);
-    update u = {.context = &call, .old = model, .data = *data, .error = error};
+    update u = {.context = &call, .old = model, .error = error};
+    MG_TRY(mg_align_columns(&call, model, data, &u.aligned, error));
+    u.data = u.aligned.data;
     MG_GO(margin_spec_parse(context, model->spec, &spec, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(copy_model(&u));

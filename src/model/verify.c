@@ -1,4 +1,5 @@
 /* margin_verify: the report's proof, made again from the model and the data. */
+#include "model/align.h"
 #include "model/multiclass.h"
 #include "model/predict.h"
 
@@ -153,22 +154,25 @@ margin_status margin_verify_parts(margin_context *context, const margin_model *m
     double started = mg_clock();
     margin_spec *spec = NULL;
     margin_report report;
+    mg_aligned aligned = {0};
     margin_status status;
     MG_REQUIRE(model && found, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
                model ? "place for the report" : "model");
     MG_TRY(mg_data_check_targets(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
-    MG_TRY(mg_columns_check(model, &data->x, error));
     MG_REQUIRE(model->learner->verify, error, MARGIN_ERROR_ARGUMENT,
                "%s makes no claim that could be verified", model->learner->info.name);
+    MG_TRY(mg_align(context, model, data, &aligned, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
-    MG_GO(verify(context, model, mg_spec_learner(spec), data, &report, parts, capacity, error));
+    MG_GO(verify(context, model, mg_spec_learner(spec), &aligned.data, &report, parts, capacity,
+                 error));
     compare(&model->report, &report);
     report.threads = mg_pool_threads(context->pool);
     report.seconds = mg_clock() - started;
     *found = report;
     status = report.status;
 done:
+    mg_aligned_free(&aligned);
     margin_spec_free(spec);
     return status;
 }
