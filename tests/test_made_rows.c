@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* 91 columns and 17 MB of features in f64: more than is kept. */
-enum { COLUMNS = 12, MADE = 91, ROWS = 23500 };
+enum { COLUMNS = 12, MADE = 91, ROWS = 23500, KEPT = 16 << 20 };
 
 typedef struct table {
     double *x, *target, *weights;
@@ -63,9 +63,9 @@ static margin_model *fit(margin_context *context, const char *text, const margin
     return model;
 }
 
-/* Fits on the made rows and on stored ones. */
-static void check_same(const char *learner, const table *t, int64_t rows, bool single, bool classes,
-                       bool weighted) {
+/* Fits on the made rows and on stored ones; `learner` may begin with stages. */
+static void check_same_of(const char *maker, const char *learner, const table *t, int64_t rows,
+                          bool single, bool classes, bool weighted) {
     char text[100];
     margin_data data = data_of(t, rows, single, classes), stored = data;
     margin_error error = {0};
@@ -73,15 +73,16 @@ static void check_same(const char *learner, const table *t, int64_t rows, bool s
     if (weighted) data.weights = stored.weights = margin_values_f64(t->weights, rows);
     for (int threads = 1; threads <= 3; threads += 2) {
         margin_context *context = support_context(NULL, threads);
-        mg_fitted_stage stage = stage_fitted(context, "poly", &data);
+        mg_fitted_stage stage = stage_fitted(context, maker, &data);
         mg_matrix_buffer features = stage_applied(context, &stage, &data.x);
-        assert_int_equal(features.view.columns, MADE - 1); /* one column is 0/1 */
+        const int64_t columns = features.view.columns;
+        assert_true(columns * rows * (single ? 4 : 8) > KEPT);
         stored.x = features.view;
-        snprintf(text, sizeof text, "poly | %s", learner);
+        snprintf(text, sizeof text, "%s | %s", maker, learner);
         margin_model *made = fit(context, text, &data, &made_report);
         margin_model *expected = fit(context, learner, &stored, &stored_report);
         assert_memory_equal(margin_model_weights(made, 0), margin_model_weights(expected, 0),
-                            (size_t)(MADE - 1) * sizeof(double));
+                            (size_t)columns * sizeof(double));
         assert_true(margin_model_intercept(made, 0) == margin_model_intercept(expected, 0));
         assert_true(made_report.objective == stored_report.objective);
         assert_true(made_report.gap == stored_report.gap);
@@ -95,6 +96,21 @@ static void check_same(const char *learner, const table *t, int64_t rows, bool s
         mg_fitted_stage_clear(&stage);
         margin_context_free(context);
     }
+}
+
+static void check_same(const char *learner, const table *t, int64_t rows, bool single, bool classes,
+                       bool weighted) {
+    check_same_of("poly", learner, t, rows, single, classes, weighted);
+}
+
+/* Affine stages between: their statistics come from rows that are made, too. */
+static void test_same_bits_behind_scaling(void **state) {
+    (void)state;
+    table t = make_table(2 * ROWS);
+    check_same("standardize | ridge", &t, ROWS, false, false, false);
+    check_same("minmax(low=-1) | standardize(target=yes) | ridge", &t, 2 * ROWS, true, false, true);
+    check_same("standardize(center=no, columns=2) | logistic", &t, ROWS, false, true, false);
+    free_table(&t);
 }
 
 static void test_same_bits(void **state) {
@@ -155,6 +171,18 @@ static margin_status fit_body(margin_context *context, void *user, margin_error 
     return status;
 }
 
+static margin_status scaled_body(margin_context *context, void *user, margin_error *error) {
+    margin_spec *spec;
+    margin_model *model;
+    margin_status status =
+        margin_spec_parse(context, "poly | minmax | standardize | ridge", &spec, error);
+    if (status < 0) return status;
+    status = margin_fit(context, spec, user, &model, NULL, error);
+    margin_spec_free(spec);
+    if (status >= 0) margin_model_free(model);
+    return status;
+}
+
 /* The features alone would be 17 MB. */
 static void test_memory(void **state) {
     (void)state;
@@ -166,9 +194,11 @@ static void test_memory(void **state) {
     margin_context *context = support_context(&heap, 2);
     assert_int_equal(fit_body(context, &data, &error), MARGIN_OK);
     assert_true(atomic_load(&heap.peak_bytes) < 4 << 20);
+    assert_int_equal(scaled_body(context, &data, &error), MARGIN_OK);
+    assert_true(atomic_load(&heap.peak_bytes) < 4 << 20);
     margin_context_free(context);
     support_assert_nothing_live(&heap);
-    assert_true(support_fail_each_allocation(2, fit_body, &data) > 20);
+    assert_true(support_fail_each_allocation(2, scaled_body, &data) > 30);
     free_table(&t);
 }
 
@@ -181,15 +211,17 @@ static void test_not_finite(void **state) {
     t.x[7 * COLUMNS + 2] = 1e200;
     assert_int_equal(fit_body(context, &data, &error), MARGIN_ERROR_DATA);
     assert_contains(error.text, "row 8: column x3^2, made by poly, is not finite");
+    error.text[0] = 0;
+    assert_int_equal(scaled_body(context, &data, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "row 8: column x3^2, made by poly, is not finite");
     margin_context_free(context);
     free_table(&t);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_selection),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_same_bits_behind_scaling),
+        cmocka_unit_test(test_selection),  cmocka_unit_test(test_memory),
         cmocka_unit_test(test_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void test_standardize_oracle(void **state) {
     const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS)};
     margin_context *context = support_context(NULL, 2);
     mg_column_moments moments;
-    assert_int_equal(mg_column_moments_make(context, &data, MG_WANT_SPREAD, &moments, NULL),
+    assert_int_equal(mg_column_moments_make(context, &data, NULL, MG_WANT_SPREAD, &moments, NULL),
                      MARGIN_OK);
     for (int64_t j = 0; j < COLUMNS; j++) {
         double mean, deviation;

@@ -28,6 +28,8 @@ typedef struct moment_sweep {
     const margin_data *data;
     const double *shift; /* what the values of each column are taken relative to */
     bool sparse, spread;
+    const mg_row_maker *maker; /* NULL: rows are there */
+    double *made;              /* a row for each worker */
 } moment_sweep;
 
 static void state_init(void *memory, void *argument) {
@@ -169,12 +171,15 @@ static double weight_at(const margin_data *data, int64_t row) {
 static void read_block(moment_state *s, const mg_block *block, const moment_sweep *sweep,
                        bool second) {
     const margin_data *data = sweep->data;
+    const int64_t n = data->x.columns;
+    double *const made = sweep->maker ? sweep->made + block->worker * n : NULL;
+    const margin_matrix one = margin_dense_f64(made, 1, n, n), *x = made ? &one : &data->x;
     mg_row_chunk chunk;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const int64_t row = row_at(data, i);
+        const int64_t row = row_at(data, i), place = made ? 0 : row;
         const double w = weight_at(data, row);
-        for (int64_t at = mg_chunk_begin(&data->x, row);
-             mg_chunk_next(&data->x, row, &at, &chunk);) {
+        if (made) mg_row_make(sweep->maker, row, made);
+        for (int64_t at = mg_chunk_begin(x, place); mg_chunk_next(x, place, &at, &chunk);) {
             if (second) {
                 add_deviations(s, &chunk, sweep->shift, w, sweep->sparse);
                 continue;
@@ -228,12 +233,16 @@ static int64_t rows_per_block(const margin_matrix *x) {
 }
 
 /* The first row; 0 where that is missing or so large that differences could overflow. */
-static void find_shift(const margin_data *data, int64_t rows, double *shift) {
+static void find_shift(const margin_data *data, const mg_row_maker *maker, int64_t rows,
+                       double *shift) {
     const double limit = 1e300;
     for (int64_t j = 0; j < data->x.columns; j++)
         shift[j] = 0;
     if (rows == 0) return;
-    mg_row_expand(&data->x, row_at(data, 0), shift);
+    if (maker)
+        mg_row_make(maker, row_at(data, 0), shift);
+    else
+        mg_row_expand(&data->x, row_at(data, 0), shift);
     for (int64_t j = 0; j < data->x.columns; j++)
         if (!(fabs(shift[j]) < limit)) shift[j] = 0;
 }
@@ -266,11 +275,14 @@ static margin_status make_arrays(mg_heap *heap, int64_t n, bool spread, mg_colum
 }
 
 margin_status mg_column_moments_make(margin_context *context, const margin_data *data,
-                                     mg_moments_wanted wanted, mg_column_moments *out,
-                                     margin_error *error) {
+                                     const mg_row_maker *maker, mg_moments_wanted wanted,
+                                     mg_column_moments *out, margin_error *error) {
     const int64_t n = data->x.columns;
     const int64_t rows = data->selection ? data->selected : data->x.rows;
-    moment_sweep sweep = {data, NULL, mg_is_csr(&data->x), wanted == MG_WANT_SPREAD};
+    moment_sweep sweep = {.data = data,
+                          .sparse = mg_is_csr(&data->x),
+                          .spread = wanted == MG_WANT_SPREAD,
+                          .maker = maker};
     const int64_t numbers = n * (sweep.spread ? SPREAD_ARRAYS : RANGE_ARRAYS);
     const mg_accumulator accumulator = {.state_size = (int64_t)sizeof(moment_state) +
                                                       numbers * (int64_t)sizeof(double),
@@ -285,7 +297,10 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
         return mg_no_memory(context->heap, accumulator.state_size, 1,
                             "the statistics of the columns", error);
     MG_GO_NEW(context->heap, shift, n, "the statistics of the columns", error);
-    find_shift(data, rows, shift);
+    if (maker)
+        MG_GO_NEW(context->heap, sweep.made, mg_pool_threads(context->pool) * n,
+                  "rows that are made", error);
+    find_shift(data, maker, rows, shift);
     sweep.shift = shift;
     MG_GO(make_arrays(context->heap, n, sweep.spread, &made, error));
     MG_GO(mg_sweep(context, rows, rows_per_block(&data->x), &accumulator, &sweep, state, error));
@@ -294,6 +309,7 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
     made = (mg_column_moments){0};
 done:
     mg_column_moments_free(&made);
+    mg_free(context->heap, sweep.made);
     mg_free(context->heap, shift);
     mg_free(context->heap, state);
     return status;

@@ -16,11 +16,12 @@ typedef struct mg_column_moments {
 
 typedef enum mg_moments_wanted { MG_WANT_RANGE, MG_WANT_SPREAD } mg_moments_wanted;
 
-/* MG_WANT_RANGE leaves weight, mean and squares NULL. The same bits for any number of threads.
- * Cost: one pass over the data. */
+/* `maker`: makes the rows of data->x, which is only their shape; NULL: they are there.
+ * MG_WANT_RANGE leaves weight, mean and squares NULL. The same bits for any number of threads, and
+ * for rows that are made. Cost: one pass over the data (rows are made twice for a spread). */
 margin_status mg_column_moments_make(margin_context *context, const margin_data *data,
-                                     mg_moments_wanted wanted, mg_column_moments *out,
-                                     margin_error *error);
+                                     const mg_row_maker *maker, mg_moments_wanted wanted,
+                                     mg_column_moments *out, margin_error *error);
 void mg_column_moments_free(mg_column_moments *moments);
 
 #endif

@@ -98,7 +98,7 @@ static margin_status fit_target(margin_context *context, const margin_data *data
         values[i] = mg_vector_f64(&data->y, i);
     seen.x = margin_dense_f64(values, data->x.rows, 1, 1);
     seen.columns = NULL;
-    MG_GO(mg_column_moments_make(context, &seen, wanted, &moments, error));
+    MG_GO(mg_column_moments_make(context, &seen, NULL, wanted, &moments, error));
     MG_GO(set_target(data, &moments, rule, fitted, error));
 done:
     mg_column_moments_free(&moments);
@@ -115,7 +115,7 @@ margin_status mg_scale_fit(margin_context *context, const margin_data *data,
     margin_status status;
     MG_NEW(context->heap, chosen, data->x.columns, "the choice of columns", error);
     MG_GO(mg_choose_columns(context->heap, fitted->stage->info.name, data, list, chosen, error));
-    MG_GO(mg_column_moments_make(context, data, wanted, &moments, error));
+    MG_GO(mg_column_moments_make(context, data, fitted->maker, wanted, &moments, error));
     MG_GO(set_columns(context, data, options, chosen, &moments, rule, fitted, error));
     MG_GO(fit_target(context, data, wanted, rule, fitted, error));
 done:

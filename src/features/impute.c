@@ -91,7 +91,7 @@ done:
 static margin_status fill_means(margin_context *context, const margin_data *data,
                                 const bool *ranked, double *fill, margin_error *error) {
     mg_column_moments moments;
-    MG_TRY(mg_column_moments_make(context, data, MG_WANT_SPREAD, &moments, error));
+    MG_TRY(mg_column_moments_make(context, data, NULL, MG_WANT_SPREAD, &moments, error));
     for (int64_t j = 0; j < data->x.columns; j++)
         if (!ranked[j]) fill[j] = moments.weight[j] > 0 ? moments.mean[j] : (double)NAN;
     mg_column_moments_free(&moments);

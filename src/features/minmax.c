@@ -60,4 +60,5 @@ const mg_stage mg_stage_minmax = {
     .apply_row = mg_scale_apply_row,
     .apply = mg_scale_apply,
     .affine = mg_scale_affine,
-    .target = mg_scale_target};
+    .target = mg_scale_target,
+    .fits_made_rows = true};

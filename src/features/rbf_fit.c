@@ -43,7 +43,7 @@ static margin_status even_centres(margin_context *context, const margin_data *da
                                   margin_error *error) {
     const int64_t columns = data->x.columns;
     mg_column_moments moments;
-    MG_TRY(mg_column_moments_make(context, data, MG_WANT_RANGE, &moments, error));
+    MG_TRY(mg_column_moments_make(context, data, NULL, MG_WANT_RANGE, &moments, error));
     *count = (int64_t)mg_rbf_count(wish, columns);
     for (int64_t k = 0; k < *count; k++)
         for (int64_t j = columns - 1, rest = k; j >= 0; j--, rest /= wish->centres)

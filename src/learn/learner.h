@@ -179,7 +179,7 @@ typedef struct mg_stage {
                            const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
     /* For affine column-wise stages out_j = scale_j in_j + shift_j: fills scale and shift
      * (columns_in each), so that linear models can be folded back to original units. NULL: cannot.
-     */
+     * apply_row of such a stage may write over its input. */
     void (*affine)(const mg_fitted_stage *fitted, double *scale, double *shift);
     /* For stages that scale the target of a regression, y' = (y - offset) / divisor with divisor >
      * 0: true, and both filled in, if this one does. The learner then sees y', and the model puts
@@ -188,6 +188,9 @@ typedef struct mg_stage {
     /* Whether a category that it did not see in training fails. NULL: no. */
     bool (*refuses_unknown)(const mg_fitted_stage *fitted);
     bool takes_missing; /* NaN in its input is fine, both in fit and in apply */
+    /* Its fit reads rows through fitted->maker where there is one, so that it may stand behind a
+     * stage whose rows are not stored. For affine stages. */
+    bool fits_made_rows;
     /* What it makes of dense data may be much more than what went in: beyond so many bytes rows may
      * be made anew in every pass instead (takes_made_rows). 0: it is always stored. */
     int64_t kept_bytes;
@@ -201,6 +204,8 @@ struct mg_fitted_stage {
     mg_columns columns; /* descriptions of the output columns; count 0: those of the input */
     mg_tensor tensors[MG_MAX_TENSORS];
     int tensor_count;
+    const mg_row_maker *maker; /* during a fit with fits_made_rows: makes the rows of data->x, which
+                                  is only their shape; else NULL */
     const void
         *view; /* the stage's own small view of its tensors, owned by the heap; may be NULL */
 };
@@ -230,11 +235,13 @@ margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *fitt
 margin_status mg_stage_apply(margin_context *context, const mg_fitted_stage *fitted,
                              const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
 
-/* Rows that the stage makes of the dense matrix `source` when they are read. They have the same
- * bits as stored ones. */
+/* Rows that the stage makes of the dense matrix `source` when they are read, and affine stages of
+ * the same number of columns after it. They have the same bits as stored ones. */
 struct mg_row_maker {
     const mg_fitted_stage *stage;
     margin_matrix source;
+    const mg_fitted_stage *after; /* after_count of them */
+    int after_count;
 };
 /* The most columns of a source. */
 enum { MG_MADE_FROM = 2048 };

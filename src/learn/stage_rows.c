@@ -69,6 +69,13 @@ margin_status mg_stage_apply(margin_context *context, const mg_fitted_stage *fit
 
 /* ---- Rows made when they are read ------------------------------------------------------------ */
 
+/* To the numbers of the source's type, as if the row were stored. */
+static void round_row(const mg_row_maker *maker, double *row) {
+    for (int64_t j = 0; maker->source.value_type == MARGIN_F32 && j < maker->stage->columns_out;
+         j++)
+        row[j] = (double)(float)row[j];
+}
+
 static void make_row(const mg_row_maker *maker, int64_t row, double *out) {
     double widened[MG_MADE_FROM];
     const double *from = widened;
@@ -77,13 +84,15 @@ static void make_row(const mg_row_maker *maker, int64_t row, double *out) {
     else
         from = (const double *)maker->source.values + row * maker->source.stride;
     maker->stage->stage->apply_row(maker->stage, from, out);
+    for (int s = 0; s < maker->after_count; s++) {
+        round_row(maker, out);
+        maker->after[s].stage->apply_row(&maker->after[s], out, out);
+    }
 }
 
 void mg_row_make(const mg_row_maker *maker, int64_t row, double *out) {
     make_row(maker, row, out);
-    for (int64_t j = 0; maker->source.value_type == MARGIN_F32 && j < maker->stage->columns_out;
-         j++)
-        out[j] = (double)(float)out[j];
+    round_row(maker, out);
 }
 
 void mg_row_make_stored(const mg_row_maker *maker, int64_t row, double *scratch, void *out) {

@@ -194,11 +194,15 @@ static margin_status copy_targets(const margin_data *data, const mg_samples *sam
 }
 
 static margin_status fit_stage(margin_context *context, const mg_spec_component *component,
-                               const margin_data *data, mg_fitted_stage *fitted,
-                               margin_error *error) {
+                               const margin_data *data, const mg_row_maker *maker,
+                               mg_fitted_stage *fitted, margin_error *error) {
     MG_TRY(mg_fitted_stage_init(fitted, context->heap, component->stage, component->options,
                                 data->x.columns, error));
-    MG_TRY(component->stage->fit(context, data, fitted->options, fitted, error));
+    fitted->maker = maker;
+    const margin_status status =
+        component->stage->fit(context, data, fitted->options, fitted, error);
+    fitted->maker = NULL;
+    MG_TRY(status);
     return component->stage->attach ? component->stage->attach(fitted, error) : MARGIN_OK;
 }
 
@@ -218,8 +222,8 @@ static margin_status check_rows(margin_context *context, const margin_data *data
 }
 
 /* ---- Stages left to the learner ----------------------------------------------------------------
- * Stages [first, count) just before a learner that takes them so: affine ones, or the last one if
- * what it makes need not be stored. */
+ * Stages [first, count) just before a learner that takes them so: one whose rows need not be
+ * stored, and affine ones behind it. */
 
 /* Stage k of a model, or of a spec that is to become one. */
 static const mg_stage *stage_at(const margin_model *model, const margin_spec *spec, int k) {
@@ -229,11 +233,13 @@ static const mg_stage *stage_at(const margin_model *model, const margin_spec *sp
 static int first_left(const margin_model *model, const margin_spec *spec) {
     const mg_learner *learner = spec ? mg_spec_learner(spec)->learner : model->learner;
     int first = spec ? spec->component_count - 1 : model->stage_count;
-    if (first > 0 && learner->takes_made_rows && stage_at(model, spec, first - 1)->kept_bytes > 0)
-        return first - 1;
-    while (learner->takes_affine && first > 0 && stage_at(model, spec, first - 1)->affine)
+    bool made = learner->takes_made_rows;
+    while (learner->takes_affine && first > 0 && stage_at(model, spec, first - 1)->affine) {
         first--;
-    return first;
+        made = made && stage_at(model, spec, first)->fits_made_rows;
+    }
+    made = made && first > 0 && stage_at(model, spec, first - 1)->kept_bytes > 0;
+    return first - made;
 }
 
 /* scale and shift of all of them: s (scale x + shift) + t. */
@@ -241,6 +247,7 @@ static margin_status leave_affine(const margin_model *model, int first, mg_stage
                                   margin_error *error) {
     const int64_t n = staged->x.columns;
     double *next;
+    if (first == model->stage_count) return MARGIN_OK;
     MG_NEW(staged->heap, staged->scale, 4 * n, "the scale of the columns", error);
     staged->shift = staged->scale + n;
     next = staged->shift + n;
@@ -258,22 +265,31 @@ static margin_status leave_affine(const margin_model *model, int first, mg_stage
     return MARGIN_OK;
 }
 
+/* What a fitted stage makes: rows that are made when they are read if they would be large. */
+static margin_status leave_made(margin_context *context, const mg_fitted_stage *fitted,
+                                const mg_samples *samples, mg_staged *staged, margin_error *error) {
+    const double bytes = (double)samples->count * (double)fitted->columns_out *
+                         (double)mg_type_size(staged->x.value_type);
+    if (mg_is_csr(&staged->x) || staged->x.columns > MG_MADE_FROM ||
+        bytes <= (double)fitted->stage->kept_bytes) {
+        MG_TRY(gather(samples, staged, error));
+        return apply_stage(context, fitted, staged, error);
+    }
+    staged->maker = (mg_row_maker){.stage = fitted, .source = staged->x};
+    staged->x = mg_row_maker_shape(&staged->maker);
+    if (fitted->columns.count > 0) staged->columns = fitted->columns.items;
+    return check_rows_made(context, staged, samples, error);
+}
+
 static margin_status leave_stages(margin_context *context, const margin_model *model, int first,
                                   const mg_samples *samples, mg_staged *staged,
                                   margin_error *error) {
-    const mg_fitted_stage *last = &model->stages[model->stage_count - 1];
-    if (last->stage->kept_bytes == 0) return leave_affine(model, first, staged, error);
-    const double bytes = (double)samples->count * (double)last->columns_out *
-                         (double)mg_type_size(staged->x.value_type);
-    if (mg_is_csr(&staged->x) || staged->x.columns > MG_MADE_FROM ||
-        bytes <= (double)last->stage->kept_bytes) {
-        MG_TRY(gather(samples, staged, error));
-        return apply_stage(context, last, staged, error);
+    const mg_fitted_stage *fitted = &model->stages[first];
+    if (fitted->stage->kept_bytes > 0) {
+        MG_TRY(leave_made(context, fitted, samples, staged, error));
+        first++;
     }
-    staged->maker = (mg_row_maker){.stage = last, .source = staged->x};
-    staged->x = mg_row_maker_shape(&staged->maker);
-    if (last->columns.count > 0) staged->columns = last->columns.items;
-    return check_rows_made(context, staged, samples, error);
+    return leave_affine(model, first, staged, error);
 }
 
 /* The last check before the learner. `missing`: no stage has refused or filled gaps. */
@@ -302,7 +318,7 @@ static margin_status fit_stages(margin_context *context, const margin_spec *spec
             *missing = false;
         }
         margin_data seen = stage_data(data, samples, staged, targets);
-        MG_TRY(fit_stage(context, component, &seen, &model->stages[s], error));
+        MG_TRY(fit_stage(context, component, &seen, NULL, &model->stages[s], error));
         if (s + 1 == last && !apply_last) break;
         MG_TRY(gather(samples, staged, error));
         MG_TRY(apply_stage(context, &model->stages[s], staged, error));
@@ -310,21 +326,43 @@ static margin_status fit_stages(margin_context *context, const margin_spec *spec
     return MARGIN_OK;
 }
 
-/* Fits the stages that are left to the learner; what each one makes is seen by the next one only.
- */
+/* Fits the affine stages from `first` on to rows that are made when they are read. */
+static margin_status fit_to_made(margin_context *context, const margin_spec *spec, int first,
+                                 const margin_data *data, const mg_samples *samples,
+                                 const double *targets, margin_model *model, mg_staged *staged,
+                                 margin_error *error) {
+    mg_row_maker maker = staged->maker;
+    const margin_data seen = stage_data(data, samples, staged, targets);
+    maker.after = &model->stages[first];
+    for (int s = first; s < spec->component_count - 1; s++, maker.after_count++)
+        MG_TRY(fit_stage(context, &spec->components[s], &seen, &maker, &model->stages[s], error));
+    return MARGIN_OK;
+}
+
+/* Fits the stages that are left to the learner; what an affine one makes is seen by the next one
+ * only. */
 static margin_status fit_left(margin_context *context, const margin_spec *spec, int first,
                               const margin_data *data, const mg_samples *samples,
                               const double *targets, bool *missing, margin_model *model,
                               mg_staged *staged, margin_error *error) {
     const int stages = spec->component_count - 1;
-    mg_staged seen = *staged;
-    if (first == stages) return MARGIN_OK;
-    seen.buffer = (mg_matrix_buffer){0};
-    margin_status status = fit_stages(context, spec, first, stages, false, data, samples, targets,
-                                      missing, model, &seen, error);
-    mg_staged_free(&seen);
-    MG_TRY(status);
-    return leave_stages(context, model, first, samples, staged, error);
+    if (first < stages && spec->components[first].stage->kept_bytes > 0) {
+        MG_TRY(fit_stages(context, spec, first, first + 1, false, data, samples, targets, missing,
+                          model, staged, error));
+        MG_TRY(leave_made(context, &model->stages[first], samples, staged, error));
+        first++;
+    }
+    if (staged->maker.stage)
+        MG_TRY(fit_to_made(context, spec, first, data, samples, targets, model, staged, error));
+    if (first < stages && !staged->maker.stage) {
+        mg_staged seen = *staged;
+        seen.buffer = (mg_matrix_buffer){0};
+        margin_status status = fit_stages(context, spec, first, stages, false, data, samples,
+                                          targets, missing, model, &seen, error);
+        mg_staged_free(&seen);
+        MG_TRY(status);
+    }
+    return leave_affine(model, first, staged, error);
 }
 
 margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,

@@ -37,7 +37,7 @@ typedef struct mg_staged {
  * of them, and keeps them in the model (all of them active), with the model's input columns. Only
  * the samples' rows are transformed. If the learner takes affine stages, those just before it are
  * fitted and not applied, but handed on as one scale and shift; if it takes made rows, so is a
- * stage just before it with a limit on what is kept, beyond that limit. DATA: NaN or
+ * stage just before it or before those with a limit on what is kept, beyond that limit. DATA: NaN or
  * infinity, categories that no stage encodes. */
 margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
