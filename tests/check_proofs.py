@@ -287,7 +287,57 @@ def search(seed, spec, parts, table, folder, report):
         breach(seed, spec, f'a gap of {report["gap"]} of {report["objective"]} is claimed, but {best} is possible')
 
 
+# ---- known cases ---------------------------------------------------------------------------------
+
+def known(spec, rows, expected, status=None, **items):
+    """Fits and verifies; `expected` is in the reason or the message, items are ranges of the report."""
+    with tempfile.TemporaryDirectory() as where:
+        folder = Path(where)
+        (folder / 't.csv').write_text(rows.replace(' ', '\n') + '\n')
+        weights = ['--weights', 'weight'] if 'weight' in rows else []
+        rc, out, err = run('fit', spec, folder / 't.csv', '-o', folder / 'm', '--json', '-q', *weights)
+        report = json.loads(out) if rc in (0, 3) else {'reason': err, 'status': 'refused'}
+        if expected not in report['reason'] or report['status'] != (status or report['status']):
+            breach('known', spec, f'{report["status"]}: {report["reason"]}')
+        for name, (low, high) in items.items():
+            if not low <= report.get(name, math.nan) <= high:
+                breach('known', spec, f'{name} is {report.get(name)}')
+        if rc in (0, 3):
+            out = run('evaluate', folder / 'm', folder / 't.csv', '--verify', '--json', '-q', *weights)[1]
+            if not json.loads(out)['verification']['holds']:
+                breach('known', spec, json.loads(out)['verification']['reason'])
+            return json.loads(out)['verification']
+    return None
+
+
+def known_cases():
+    separable = 'a,b,y 1,2,x 2,1,x 3,4,z 5,4,z -3,-4,t -5,-4,t'
+    touching = 'a,b,y 1,2,x 2,1,x 3,4,z 3,4,x -3,-4,t -5,-4,t'
+    constant = 'a,b,y 0.1,7,5.1 0.3,7,5.1 0.7,7,5.1'
+    for solver in ('gd', 'sgd', 'auto'):
+        known(f'softmax(C=inf{"" if solver == "auto" else ", solver=" + solver})', separable,
+              'without a penalty there is no optimum', 'stopped')
+        known(f'least-squares(solver={solver})', constant, '', gap=(0, 1e-2))
+        known(f'minmax | least-squares(solver={solver})', constant, '', gap=(0, 1e-2))
+        known(f'minmax | lasso(C=0.1, solver={solver})', constant, '', objective=(0, 1e-3))
+    known('softmax(C=inf, solver=gd, rate=1)', separable, 'without a penalty there is no optimum', 'stopped')
+    known('softmax(C=inf, solver=gd, max_iter=30)', separable, 'every row gets to its side', 'stopped')
+    known('softmax(C=inf, solver=gd)', touching, 'touch, but do not overlap', 'stopped')
+    known('least-squares', constant, '', 'converged', gap=(0, 1e-12))
+    known('minmax | least-squares', constant, '', 'converged', gap=(0, 1e-12))
+    known('least-squares(intercept=no)', 'a,y 1,1e-200 2,3e-200 3,1e-200', '', 'converged')
+    known('naive-bayes', 'g,weight,y 1e6,1e300,u 2,1,v 3,1e300,v -1e5,1e300,u', 'power of ten', 'refused')
+    for spec in ('svm(C=inf)', 'standardize | svm(C=inf)', 'svm(C=inf, multiclass=ovo)'):
+        known(spec, separable, '')
+    root = 8 ** 0.5
+    found = known('svm(C=inf)', 'a,b,y 1,2,x 2,1,x 3,4,z 5,4,z', 'widest margin', 'converged',
+                  width=(root * 0.9999, root * (1 + 1e-9)), width_bound=(root * (1 - 1e-9), root * 1.0001))
+    if not root * 0.9999 <= found['width'] <= root * (1 + 1e-9) <= found['width_bound'] * (1 + 2e-9):
+        breach('known', 'svm(C=inf)', f'{found}')
+
+
 def main():
+    known_cases()
     for seed in range(first, first + count):
         random = np.random.default_rng(seed)
         regression = bool(random.random() < 0.4)

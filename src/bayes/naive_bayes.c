@@ -3,6 +3,7 @@
 #include "bayes/bayes.h"
 #include "bayes/bayes_finish.h"
 
+#include <math.h>
 #include <string.h>
 
 static const margin_option options[] = {
@@ -130,17 +131,19 @@ static margin_status check_variances(const mg_fit *fit, const mg_bayes_layout *l
     return MARGIN_OK;
 }
 
-static void describe(mg_fit *fit, const mg_bayes_counts *counts) {
-    mg_bayes_describe(mg_bayes_view_of(fit->hypothesis), counts->missing, &fit->report);
-}
-
 margin_status mg_bayes_finish(mg_fit *fit, const mg_bayes_layout *layout,
                               const mg_bayes_settings *settings, const mg_bayes_counts *counts,
                               mg_hypothesis *h) {
+    static const char overflow[] =
+        "the weights, or the weights times the squares of the values, add up to more than double "
+        "precision holds: divide the weights (or the columns) by a power of ten";
+    for (int64_t s = 0; s < layout->classes * layout->slots; s++)
+        MG_REQUIRE(isfinite(counts->statistics[s]), fit->error, MARGIN_ERROR_DATA, "%s", overflow);
     MG_TRY(check_variances(fit, layout, counts, settings->var_smoothing));
     MG_TRY(mg_hypothesis_attach(h, fit->error));
+    mg_bayes_describe(mg_bayes_view_of(h), counts->missing, &fit->report);
+    MG_REQUIRE(isfinite(fit->report.objective), fit->error, MARGIN_ERROR_DATA, "%s", overflow);
     fit->hypothesis = h;
-    describe(fit, counts);
     return MARGIN_OK;
 }
 

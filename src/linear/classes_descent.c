@@ -74,6 +74,7 @@ static void note(mg_classes_descent *d) {
     d->idle = first || d->value < d->best_value - little * fabs(d->best_value) ? 0 : d->idle + 1;
     if (!first && !(d->value < d->best_value)) return;
     d->best_value = d->value;
+    d->best_errors = d->errors;
     memcpy(d->best, d->w, (size_t)(d->classes * (d->columns + 1)) * sizeof *d->best);
     d->proven = false;
 }
@@ -192,20 +193,53 @@ static margin_status stop(const mg_classes_descent *d) {
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
+/* Whether the loss falls for ever in a direction of Newton's method from the best point: a loss
+ * without an optimum is told from one that steps did not reach. */
+static margin_status recedes(mg_classes_descent *d, bool *yes, bool *separable) {
+    enum { MOST_NEWTON = 12 };
+    static const double far = 4.0; /* of a margin in one step */
+    mg_classes *o = d->o;
+    const int64_t weights = o->classes * o->columns;
+    double *at, least, most = (double)INFINITY;
+    margin_status status;
+    if (!is_unpenalised(d) || !mg_classes_newton_can(o)) return MARGIN_OK;
+    MG_NEW(o->design->heap, at, 2 * weights + 3 * o->classes, "Newton's direction", d->job->error);
+    double *b = at + weights, *w = b + o->classes, *step = w + weights + o->classes;
+    memcpy(at, d->best, (size_t)(weights + o->classes) * sizeof *at);
+    for (int k = 0; k < MOST_NEWTON && most >= MG_CLASSES_STILL && !*yes; k++) {
+        MG_GO(mg_classes_look_ahead(o, at, b, w, step, &least, &most, d->job->error));
+        *yes = mg_classes_falls(least, most);
+        *separable = *yes && least > 1e-4 * most;
+        const double share = fmin(1.0, far / fmax(most, -least));
+        for (int64_t j = 0; j < weights; j++)
+            at[j] -= share * w[j];
+        for (int64_t c = 0; c < o->classes; c++)
+            b[c] -= share * step[c];
+    }
+    status = MARGIN_OK;
+done:
+    mg_free(o->design->heap, at);
+    return status;
+}
+
 static margin_status end(mg_classes_descent *d, margin_status ended) {
     enum { PASSES = 200 };
     mg_classes_solution *out = d->solution;
-    const bool separated = is_unpenalised(d) && d->errors == 0;
+    const bool separated = is_unpenalised(d) && d->best_errors == 0;
+    bool recession = false, separable = false;
     MG_TRY(prove(d));
     out->iterations = d->units;
     out->status = out->gap <= d->job->tolerance && !separated ? MARGIN_OK : ended;
     if (separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
+    if (!separated && out->status != MARGIN_OK) MG_TRY(recedes(d, &recession, &separable));
     const bool overshoots = out->status != MARGIN_OK && !isnan(d->options->rate);
     if (overshoots) MG_TRY(find_curvature(d, PASSES));
     const mg_descent_words words = {
         .status = out->status,
         .ended = ended,
         .separated = separated,
+        .recession = recession,
+        .separable = separable,
         .diverged = d->diverged,
         .noisy = d->noisy,
         .is_default = d->is_default,

@@ -23,7 +23,7 @@ typedef struct mg_classes_descent {
     double *w, *b;                 /* the point: classes x columns, classes right behind */
     double *gradient, *gradient_b; /* of P there, likewise */
     double value;
-    int64_t errors;
+    int64_t errors, best_errors;
     double *best; /* as w: the best point seen */
     double best_value;
     double start_value, constant_value; /* P at the start; with W = 0 and the best intercepts */

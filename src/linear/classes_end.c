@@ -62,27 +62,46 @@ bool mg_classes_is_idle(const mg_classes_state *s) {
 
 /* ---- Directions without end ------------------------------------------------------------------ */
 
-/* Newton's direction, and the least and the greatest change of a margin (own score less another)
- * along it. */
-static margin_status look_ahead(mg_classes_state *s, double *least, double *most) {
-    mg_classes *o = s->o;
+margin_status mg_classes_look_ahead(mg_classes *o, const double *at_w, const double *at_b,
+                                    double *w, double *b, double *least, double *most,
+                                    margin_error *error) {
     mg_heap *heap = o->design->heap;
     const int32_t *code = o->design->problem->code;
-    const int64_t numbers = o->samples * o->classes;
     mg_classes_newton newton = {.heap = heap};
-    double *shares = NULL, *memory = NULL;
+    double *shares = NULL, *v = NULL;
     margin_status status;
     *least = (double)INFINITY;
     *most = -(double)INFINITY;
-    MG_GO_NEW(heap, shares, numbers, "Newton's direction", s->job->error);
-    MG_GO_NEW(heap, memory, 2 * o->classes * (o->columns + 2), "Newton's direction", s->job->error);
-    double *v = memory, *sums = v + o->classes * o->columns, *w = sums + o->classes,
-           *b = w + o->classes * (o->columns + 1);
+    MG_GO_NEW(heap, shares, o->samples * o->classes, "Newton's direction", error);
+    MG_GO_NEW(heap, v, o->classes * (o->columns + 1), "Newton's direction", error);
+    double *sums = v + o->classes * o->columns;
     mg_classes_point point = {.gradient = v, .intercept_gradient = sums, .shares = shares};
-    MG_GO(mg_classes_pass(o, s->here.w, s->here.b, false, &point, s->job->error));
+    MG_GO(mg_classes_pass(o, at_w, at_b, false, &point, error));
     const mg_classes_curvature curvature = {.shares = shares, .c = o->c};
-    MG_GO(mg_classes_newton_make(o, &curvature, &newton, s->job->error));
+    MG_GO(mg_classes_newton_make(o, &curvature, &newton, error));
     mg_classes_newton_solve(o, &newton, v, sums, w, b);
+    MG_GO(mg_classes_scores(o, w, b, shares, error));
+    for (int64_t i = 0; i < o->samples; i++)
+        for (int64_t k = 0; k < o->classes; k++) {
+            const double *u = shares + i * o->classes;
+            if (k == code[i] || !(o->totals[k] > 0.0)) continue;
+            *least = fmin(*least, u[k] - u[code[i]]);
+            *most = fmax(*most, u[k] - u[code[i]]);
+        }
+done:
+    mg_classes_newton_free(&newton);
+    mg_free(heap, v);
+    mg_free(heap, shares);
+    return status;
+}
+
+static margin_status look_ahead(mg_classes_state *s, double *least, double *most) {
+    const mg_classes *o = s->o;
+    double *w;
+    margin_status status;
+    MG_NEW(o->design->heap, w, o->classes * (o->columns + 2), "Newton's direction", s->job->error);
+    double *b = w + o->classes * (o->columns + 1);
+    MG_GO(mg_classes_look_ahead(s->o, s->here.w, s->here.b, w, b, least, most, s->job->error));
     for (int64_t k = 0; k < o->classes; k++) { /* the step, in the coordinates of a direction */
         double *d = s->direction + k * s->block;
         d[o->columns] = -b[k];
@@ -93,33 +112,22 @@ static margin_status look_ahead(mg_classes_state *s, double *least, double *most
         }
         if (!o->intercept) d[o->columns] = 0.0;
     }
-    MG_GO(mg_classes_scores(o, w, b, shares, s->job->error));
-    for (int64_t i = 0; i < o->samples; i++)
-        for (int64_t k = 0; k < o->classes; k++) {
-            const double *u = shares + i * o->classes;
-            if (k == code[i] || !(o->totals[k] > 0.0)) continue;
-            *least = fmin(*least, u[k] - u[code[i]]);
-            *most = fmax(*most, u[k] - u[code[i]]);
-        }
 done:
-    mg_classes_newton_free(&newton);
-    mg_free(heap, memory);
-    mg_free(heap, shares);
+    mg_free(o->design->heap, w);
     return status;
 }
 
 /* Whether the loss falls for ever in the direction in which Newton's method goes. */
 static margin_status recedes(mg_classes_state *s, bool *yes) {
     enum { MOST_STEPS = 5 };
-    static const double still = 0.05, little = 1e-4;
     double least, most;
     bool moved = true;
     if (s->separated || !is_unpenalised(s) || !mg_classes_newton_can(s->o)) return MARGIN_OK;
     s->single = false;
     for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
         MG_TRY(look_ahead(s, &least, &most));
-        if (most < still) return MARGIN_OK;
-        *yes = least > -little * most;
+        if (most < MG_CLASSES_STILL) return MARGIN_OK;
+        *yes = mg_classes_falls(least, most);
         if (!*yes) MG_TRY(mg_classes_step(s, &moved));
     }
     return MARGIN_OK;

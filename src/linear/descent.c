@@ -152,6 +152,7 @@ void mg_descent_note(mg_descent *d) {
     if (!(p->value < d->best_value)) return;
     d->best_value = p->value;
     d->best_b = p->b;
+    d->best_errors = p->errors;
     memcpy(d->best_w, p->w, (size_t)d->columns * sizeof *p->w);
     d->proven = false;
 }

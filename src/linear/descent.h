@@ -60,8 +60,9 @@ typedef struct mg_descent {
     int64_t columns, samples;
     mg_descent_point here;
     double *best_w, best_b, best_value; /* of the points whose value is known */
-    double *slopes;                     /* samples, of `here`; NULL: not needed */
-    double *alpha; /* samples: dual variables whose sum of rows is rho w; NULL: not needed */
+    int64_t best_errors;
+    double *slopes; /* samples, of `here`; NULL: not needed */
+    double *alpha;  /* samples: dual variables whose sum of rows is rho w; NULL: not needed */
     double start_value, constant_value; /* P at the start; with w = 0 and the best intercept */
     double mass;                        /* M */
     double mu;                          /* rho / M */
@@ -118,6 +119,7 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended);
 typedef struct mg_descent_words {
     margin_status status, ended; /* of the solution; why the steps ended */
     bool separated;              /* without a penalty, and every row is on its side */
+    bool recession, separable;   /* without a penalty, and the loss falls for ever; to 0 */
     bool diverged, noisy, is_default;
     double gap, rate, value, start_value;
     double safe; /* mg_descent_safe; NAN: not known */

@@ -1,5 +1,6 @@
 /* When the textbook solvers are done, and what they say. */
 #include "linear/descent.h"
+#include "linear/smooth_words.h"
 
 #include <float.h>
 #include <math.h>
@@ -174,11 +175,7 @@ static void explain_rate(const mg_descent_words *o, char *why, size_t room) {
 
 static void explain_end(const mg_descent_words *o, char *why, size_t room) {
     const mg_number_text gap = mg_number(o->gap);
-    if (o->separated)
-        snprintf(why, room,
-                 "without a penalty there is no optimum: these weights have every row on its side, "
-                 "and the loss falls towards 0 for ever as they grow; give C a finite value");
-    else if (o->status == MARGIN_OK)
+    if (o->status == MARGIN_OK)
         snprintf(why, room, "the gap is proven");
     else if (o->ended == MARGIN_STOPPED_ITERATIONS)
         snprintf(why, room,
@@ -205,7 +202,12 @@ static void explain_end(const mg_descent_words *o, char *why, size_t room) {
 }
 
 void mg_descent_explain(const mg_descent_words *words, char *why, size_t room) {
-    if (words->status != MARGIN_OK && (words->diverged || words->rate > words->safe))
+    const mg_smooth_words endless = {.separated = words->separated,
+                                     .recession = words->recession,
+                                     .separable = words->separable};
+    if (words->separated || words->recession)
+        mg_smooth_explain(&endless, why, room);
+    else if (words->status != MARGIN_OK && (words->diverged || words->rate > words->safe))
         explain_rate(words, why, room);
     else
         explain_end(words, why, room);
@@ -214,7 +216,7 @@ void mg_descent_explain(const mg_descent_words *words, char *why, size_t room) {
 margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     mg_linear_solution *out = d->solution;
     double safe = (double)NAN;
-    const bool separated = falls_for_ever(d) && d->here.errors == 0;
+    const bool separated = falls_for_ever(d) && d->best_errors == 0;
     MG_TRY(prove(d));
     out->iterations = d->units;
     out->status = out->gap <= d->job->tolerance && !separated ? MARGIN_OK : ended;

@@ -4,6 +4,7 @@
 #include "linear/linear_inside.h"
 #include "linear/linear_options.h"
 #include "linear/merged_rows.h"
+#include "linear/strip.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -350,6 +351,7 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
 static margin_status end_run(linear_run *run) {
     MG_TRY(find_limit(run));
     fill_report(run);
+    MG_TRY(mg_describe_strip(&run->objective, &run->solution, &run->fit->report, run->fit->error));
     MG_TRY(make_hypothesis(run));
     return run->solution.status;
 }

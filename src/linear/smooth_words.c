@@ -12,6 +12,10 @@ void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room) {
         snprintf(why, room,
                  "without a penalty there is no optimum: these weights have every row on its side, "
                  "and the loss falls towards 0 for ever as they grow; give C a finite value");
+    else if (words->recession && words->separable)
+        snprintf(why, room,
+                 "without a penalty there is no optimum: in one direction of the weights every row "
+                 "gets to its side, and the loss falls towards 0 for ever; give C a finite value");
     else if (words->recession)
         snprintf(why, room,
                  "without a penalty there is no optimum: in one direction of the weights no row "

@@ -61,10 +61,22 @@ static double take_item(margin_report *report, const char *item) {
     return 0;
 }
 
+static bool item_holds(const margin_report_item *found, double stored, double scale, double terms,
+                       double rounding) {
+    const bool is_lambda = strcmp(found->name, "lambda_max") == 0;
+    /* bounds of a width: what the rows add up to is as good if it is wider, or bounded tighter */
+    const double allowed =
+        (agreement + MG_MIN(rounding, 1e-3)) * fabs(stored) + cancellation * terms;
+    if (strcmp(found->name, "width") == 0) return found->value >= stored - allowed;
+    if (strcmp(found->name, "width_bound") == 0 && !isnan(stored))
+        return found->value <= stored + allowed;
+    return agree(stored, found->value, is_lambda ? terms : scale);
+}
+
 /* Compares what was found with what is stored; the first difference becomes the reason. */
 static void compare(const margin_report *stored, margin_report *found) {
     const double scale = score_scale(stored);
-    const double lambda_terms = take_item(found, MG_ITEM_LAMBDA_TERMS);
+    const double terms = take_item(found, MG_ITEM_TERMS);
     const double rounding = fmin(take_item(found, MG_ITEM_ROUNDING), 1);
     const char *name = NULL;
     double was = 0, is = 0;
@@ -84,8 +96,7 @@ static void compare(const margin_report *stored, margin_report *found) {
     for (int64_t i = 0; !name && i < found->item_count; i++) {
         const margin_report_item *item = &found->items[i];
         double value = margin_report_item_value(stored, item->name);
-        const bool is_lambda = strcmp(item->name, "lambda_max") == 0;
-        if (agree(value, item->value, is_lambda ? lambda_terms : scale)) continue;
+        if (item_holds(item, value, scale, terms, rounding)) continue;
         name = item->name;
         was = value;
         is = item->value;
