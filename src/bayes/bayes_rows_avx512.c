@@ -2,7 +2,7 @@
 #include "bayes/bayes_rows.h"
 #include "math/vec_avx512.h"
 
-enum { TOGETHER = 4, PAIR = 2 }; /* rows and classes at a time */
+enum { TOGETHER = 4, BESIDE = 4 }; /* rows and classes at a time */
 
 #define REAL            double
 #define NAME(x)         x##_f64

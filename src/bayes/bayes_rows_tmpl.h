@@ -43,7 +43,7 @@ static void NAME(moments)(const void *const *rows, int64_t ahead, const int32_t 
 /* Lanes j.. of `rows` rows in `classes` classes; `left` numbers of them, LANES: all. */
 MG_INLINE void NAME(add_squares)(const REAL *const *x, int rows, int classes, int64_t j,
                                  int64_t left, const double *centre, const double *slope,
-                                 const double *offset, int64_t stride, vec sum[PAIR][TOGETHER]) {
+                                 const double *offset, int64_t stride, vec sum[BESIDE][TOGETHER]) {
     const bool whole = left == LANES;
     vec value[TOGETHER];
     for (int r = 0; r < rows; r++) {
@@ -68,7 +68,7 @@ MG_INLINE void NAME(add_squares)(const REAL *const *x, int rows, int classes, in
 MG_INLINE void NAME(distances)(const REAL *const *x, int rows, int classes, int64_t n,
                                const double *centre, const double *slope, const double *offset,
                                int64_t stride, int64_t all, double *out) {
-    vec sum[PAIR][TOGETHER];
+    vec sum[BESIDE][TOGETHER];
     int64_t j = 0;
     for (int c = 0; c < classes; c++)
         for (int r = 0; r < rows; r++)
@@ -81,7 +81,7 @@ MG_INLINE void NAME(distances)(const REAL *const *x, int rows, int classes, int6
             out[r * all + c] -= vec_sum(sum[c][r]);
 }
 
-/* Two classes at a time, then one that is left. */
+/* BESIDE classes at a time, then two, then one that is left. */
 MG_INLINE void NAME(scores_of)(const void *const *rows, int together, int64_t n,
                                const double *centre, const double *slope, const double *offset,
                                int64_t stride, int64_t classes, double *out) {
@@ -89,10 +89,16 @@ MG_INLINE void NAME(scores_of)(const void *const *rows, int together, int64_t n,
     int64_t k = 0;
     for (int r = 0; r < together; r++)
         x[r] = rows[r];
-    for (; k + PAIR <= classes; k += PAIR)
+    for (; k + BESIDE <= classes; k += BESIDE)
         NAME(distances)
-    (x, together, PAIR, n, centre, slope + k * stride, offset + k * stride, stride, classes,
+    (x, together, BESIDE, n, centre, slope + k * stride, offset + k * stride, stride, classes,
      out + k);
+    if (BESIDE > 2 && k + 2 <= classes) {
+        NAME(distances)
+        (x, together, 2, n, centre, slope + k * stride, offset + k * stride, stride, classes,
+         out + k);
+        k += 2;
+    }
     if (k < classes) NAME(distances)
     (x, together, 1, n, centre, slope + k * stride, offset + k * stride, stride, classes, out + k);
 }
