@@ -287,6 +287,92 @@ static void test_tiles(void **state) {
     margin_context_free(context);
 }
 
+/* ---- Queries that share a walk --------------------------------------------------------------- */
+
+typedef struct close_case {
+    const mg_neighbors *index;
+    double radius;
+    int64_t answered, found;
+    const char *what;
+} close_case;
+
+/* The order of the scan, which knows no boxes. */
+static void take_and_scan(void *argument, int64_t query, const double *q, mg_neighbor *list,
+                          int64_t count, int64_t room) {
+    close_case *c = argument;
+    mg_neighbor expected[MG_PACKET_NEIGHBORS];
+    mg_search s = mg_search_within(q, room, c->radius, expected);
+    mg_neighbors_scan(c->index, &s, 0, mg_neighbors_slots(c->index));
+    if (count != s.count) fail_msg("%s, query %d: %d rows", c->what, (int)query, (int)count);
+    assert_same_list(list, expected, count, c->what);
+    c->answered++;
+    c->found += count;
+}
+
+static void ask_close(margin_context *context, int kind, int64_t columns, bool single) {
+    enum { ROWS = 600, QUERIES = 130 };
+    double *x = make_points(kind, ROWS, columns, 7);
+    float *narrow = malloc((size_t)(ROWS * columns) * sizeof *narrow);
+    double *q = malloc((size_t)(QUERIES * columns) * sizeof *q);
+    uint64_t state = 3;
+    for (int64_t i = 0; i < ROWS * columns; i++)
+        narrow[i] = (float)fmax(-1e30, fmin(1e30, x[i]));
+    for (int64_t i = 0; i < QUERIES; i++) /* about a few rows, some on them, one far */
+        for (int64_t j = 0; j < columns; j++) {
+            const double at = x[(i % 7) * 80 * columns + j];
+            q[i * columns + j] = i % 5 == 0 ? at : at + 0.05 * support_normal(&state) * fabs(at);
+            if (i == 40) q[i * columns + j] = 1e18;
+            q[i * columns + j] = fmax(-1e300, fmin(1e300, q[i * columns + j]));
+        }
+    const margin_matrix view = single ? margin_dense_f32(narrow, ROWS, columns, columns)
+                                      : margin_dense_f64(x, ROWS, columns, columns);
+    for (int64_t k = 1; k <= MG_PACKET_NEIGHBORS; k += MG_PACKET_NEIGHBORS - 1) {
+        const mg_neighbors_plan plan = {
+            .x = &view, .rows = ROWS, .p = 2, .k = k, .method = MG_NEIGHBORS_TREE};
+        mg_hypothesis *h = NULL;
+        mg_neighbors_choice choice;
+        char what[100];
+        assert_int_equal(mg_neighbors_make(context, &plan, &h, &choice, NULL), MARGIN_OK);
+        mg_neighbors *index = h->derived;
+        for (mg_isa isa = MG_ISA_REF; isa <= mg_isa_level(); isa++) {
+            snprintf(what, sizeof what, "close, kind %d, %d columns, k=%d, %s, %s", kind,
+                     (int)columns, (int)k, single ? "f32" : "f64", mg_isa_name(isa));
+            index->isa = isa;
+            for (int limited = 0; limited < 2; limited++) {
+                close_case c = {index, limited ? 0.05 : (double)INFINITY, 0, 0, what};
+                const mg_neighbors_batch batch = {.index = index,
+                                                  .queries = q,
+                                                  .count = QUERIES,
+                                                  .stride = columns,
+                                                  .k = k,
+                                                  .radius = c.radius,
+                                                  .take = take_and_scan,
+                                                  .argument = &c};
+                assert_int_equal(mg_neighbors_run(context, &batch, NULL), MARGIN_OK);
+                assert_int_equal(c.answered, QUERIES);
+                assert_true(limited || c.found > 0);
+            }
+        }
+        mg_hypothesis_free(h);
+    }
+    free(x);
+    free(narrow);
+    free(q);
+}
+
+static void test_close_queries(void **state) {
+    margin_context *context = support_context(NULL, 1);
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        ask_close(context, kind, 2, false);
+        ask_close(context, kind, 3, kind % 2 != 0);
+        ask_close(context, kind, 8, kind % 2 == 0);
+    }
+    ask_close(context, UNIFORM, 1, false);
+    ask_close(context, GRID, 5, false);
+    margin_context_free(context);
+}
+
 /* ---- Radius, and beyond a neighbour ---------------------------------------------------------- */
 
 static void test_radius_and_after(void **state) {
@@ -463,11 +549,11 @@ static void test_choice(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds_of_points),  cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_many_rows),        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_radius_and_after), cmocka_unit_test(test_visits),
-        cmocka_unit_test(test_threads),          cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_kinds_of_points), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_many_rows),       cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_close_queries),   cmocka_unit_test(test_radius_and_after),
+        cmocka_unit_test(test_visits),          cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Many queries. With a tree they are taken along a space-filling curve (Morton 1966), so that one
  * finds in the caches what the one before it needed, and each starts with the radius that the
- * triangle inequality allows: d_k(q') <= d_k(q) + d(q, q'). Neither changes an answer. */
+ * triangle inequality allows: d_k(q') <= d_k(q) + d(q, q'). Where up to eight of them lie close
+ * together, they share a walk of the tree. None of it changes an answer. */
 #include "base/pool.h"
 #include "neighbors/neighbors.h"
 
@@ -14,7 +15,9 @@ enum {
     KEY_BITS = 33,
     NUMBER_BITS = 31,
     SAMPLE = 127,
-    AHEAD = 6 /* queries that are fetched ahead */
+    AHEAD = 12,   /* queries that are fetched ahead */
+    SPREAD = 8,   /* queries within that many distances of neighbours are close */
+    FEW_CLOSE = 3 /* fewer go alone */
 };
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -143,8 +146,9 @@ typedef struct run {
     margin_context *context;
     const mg_neighbors_batch *batch;
     const uint64_t *keys; /* NULL: in turn */
-    mg_neighbor *lists;   /* k for each worker */
-    int64_t chunk;
+    mg_neighbor *lists;   /* `room` for each worker */
+    int64_t chunk, room;
+    bool packets;
 } run;
 
 static int64_t query_at(const run *r, int64_t i) {
@@ -167,31 +171,94 @@ static void fetch(const mg_neighbors_batch *b, int64_t query) {
             __builtin_prefetch((const char *)b->written[k] + query * b->written_bytes + at, 1);
 }
 
+/* The query before, whose answer limits the next ones. */
+typedef struct trail {
+    const double *before; /* NULL: none */
+    double worst;
+} trail;
+
+static mg_search begin_search(const mg_neighbors_batch *b, const trail *t, const double *q,
+                              mg_neighbor *list) {
+    mg_search search = mg_search_within(q, b->k, b->radius, list);
+    if (t->before)
+        search.radius = MG_MIN(b->radius, start_radius(b->index, t->before, t->worst, q));
+    return search;
+}
+
+static void leave_trail(const mg_neighbors_batch *b, const mg_search *search, trail *t) {
+    if (!b->index->tree || search->count != b->k) return;
+    t->before = search->q;
+    t->worst = search->list[b->k - 1].distance;
+}
+
+/* How many queries from i on lie close together, measured by the distance of the neighbours of the
+ * one before. */
+static int count_close(const run *r, int64_t i, int64_t end, const trail *t) {
+    const mg_neighbors_batch *b = r->batch;
+    const int64_t columns = b->index->columns;
+    const double most = SPREAD * t->worst * (SPREAD * t->worst);
+    double low[MG_PACKET_COLUMNS], high[MG_PACKET_COLUMNS];
+    int count = 0;
+    for (; count < MG_PACKET && i + count < end; count++) {
+        const double *q = b->queries + query_at(r, i + count) * b->stride;
+        double square = 0;
+        for (int64_t j = 0; j < columns; j++) {
+            if (!(fabs(q[j]) <= MG_NEIGHBORS_LARGEST)) return count;
+            low[j] = count == 0 || q[j] < low[j] ? q[j] : low[j];
+            high[j] = count == 0 || q[j] > high[j] ? q[j] : high[j];
+            square += (high[j] - low[j]) * (high[j] - low[j]);
+        }
+        if (!(square <= most)) break;
+    }
+    return count;
+}
+
+/* Queries i to i + count - 1; each worker has room for MG_PACKET lists. */
+static void run_packet(const run *r, int64_t i, int count, mg_neighbor *lists, trail *t) {
+    const mg_neighbors_batch *b = r->batch;
+    mg_search searches[MG_PACKET];
+    for (int n = 0; n < count; n++)
+        searches[n] =
+            begin_search(b, t, b->queries + query_at(r, i + n) * b->stride, lists + n * b->k);
+    mg_neighbors_find_together(b->index, searches, count);
+    for (int n = 0; n < count; n++)
+        b->take(b->argument, query_at(r, i + n), searches[n].q, searches[n].list, searches[n].count,
+                b->k);
+    leave_trail(b, &searches[count - 1], t);
+}
+
+static void run_query(const run *r, int64_t i, mg_neighbor *list, trail *t) {
+    const mg_neighbors_batch *b = r->batch;
+    const int64_t number = query_at(r, i);
+    const double *q = b->queries + number * b->stride;
+    if (!mg_neighbors_usable(q, b->index->columns)) {
+        b->take(b->argument, number, q, list, -1, b->k);
+        return;
+    }
+    mg_search search = begin_search(b, t, q, list);
+    mg_neighbors_find(b->index, &search);
+    leave_trail(b, &search, t);
+    b->take(b->argument, number, q, list, search.count, b->k);
+}
+
 static margin_status run_chunk(void *argument, int64_t task, int worker) {
     const run *r = argument;
     const mg_neighbors_batch *b = r->batch;
-    const mg_neighbors *index = b->index;
-    mg_neighbor *list = r->lists + worker * b->k;
+    mg_neighbor *list = r->lists + worker * r->room;
     const int64_t end = MG_MIN(b->count, (task + 1) * r->chunk);
-    const double *before = NULL;
-    double worst = 0;
-    for (int64_t i = task * r->chunk; i < end; i++) {
-        const int64_t number = query_at(r, i);
-        const double *q = b->queries + number * b->stride;
-        if (r->keys && i + AHEAD < end) fetch(b, query_at(r, i + AHEAD));
+    trail t = {0};
+    int close;
+    for (int64_t i = task * r->chunk; i < end; i += close) {
         if (!r->keys && mg_cancelled(r->context)) return MARGIN_ERROR_CANCELLED;
-        if (!mg_neighbors_usable(q, index->columns)) {
-            b->take(b->argument, number, q, list, -1, b->k);
-            continue;
+        close = r->packets && t.before ? count_close(r, i, end, &t) : 0;
+        for (int n = 0; r->keys && n < MG_MAX(close, 1) && i + AHEAD + n < end; n++)
+            fetch(b, query_at(r, i + AHEAD + n));
+        if (close >= FEW_CLOSE) {
+            run_packet(r, i, close, list, &t);
+        } else {
+            close = 1;
+            run_query(r, i, list, &t);
         }
-        mg_search search = mg_search_within(q, b->k, b->radius, list);
-        if (before) search.radius = MG_MIN(b->radius, start_radius(index, before, worst, q));
-        mg_neighbors_find(index, &search);
-        if (index->tree && search.count == b->k) {
-            before = q;
-            worst = list[b->k - 1].distance;
-        }
-        b->take(b->argument, number, q, list, search.count, b->k);
     }
     return MARGIN_OK;
 }
@@ -210,7 +277,9 @@ margin_status mg_neighbors_run(margin_context *context, const mg_neighbors_batch
         MG_GO(order_queries(context, batch, &arena, &keys, error));
     r.keys = keys;
     r.chunk = batch->index->tree ? CHUNK : SCAN_CHUNK;
-    MG_GO_NEW(context->heap, r.lists, mg_pool_threads(context->pool) * batch->k,
+    r.packets = keys && mg_neighbors_packets_pay(batch->index, batch->k);
+    r.room = r.packets ? MG_PACKET * batch->k : batch->k;
+    MG_GO_NEW(context->heap, r.lists, mg_pool_threads(context->pool) * r.room,
               "lists of neighbours", error);
     status = mg_parallel(context, (batch->count + r.chunk - 1) / r.chunk, run_chunk, &r);
     if (status < 0) status = mg_fail_cancelled(error);

@@ -20,11 +20,14 @@
 #include "neighbors/metric.h"
 
 enum {
-    MG_LEAF = 16,            /* points of a leaf */
-    MG_BRANCH = 8,           /* boxes of a node */
-    MG_TREE_COLUMNS = 64,    /* no tree beyond */
-    MG_TREE_DEPTH = 48,      /* nodes on a path */
-    MG_NEIGHBORS_LIST = 1024 /* neighbours that fit on the stack */
+    MG_LEAF = 16,             /* points of a leaf */
+    MG_BRANCH = 8,            /* boxes of a node */
+    MG_TREE_COLUMNS = 64,     /* no tree beyond */
+    MG_TREE_DEPTH = 48,       /* nodes on a path */
+    MG_NEIGHBORS_LIST = 1024, /* neighbours that fit on the stack */
+    MG_PACKET = 8,            /* queries that are answered together, */
+    MG_PACKET_COLUMNS = 8,    /* of few columns, */
+    MG_PACKET_NEIGHBORS = 8   /* and for few neighbours */
 };
 
 /* The tree: nodes of eight tight boxes, leaves of sixteen points, both as structures of arrays in
@@ -104,6 +107,14 @@ MG_INLINE mg_search mg_search_nearest(const double *q, int64_t k, mg_neighbor *l
 void mg_neighbors_find(const mg_neighbors *index, mg_search *search);
 /* The same by a scan of rows [first, first + count) alone; with a tree: of its slots. */
 void mg_neighbors_scan(const mg_neighbors *index, mg_search *search, int64_t first, int64_t count);
+/* Is it worth while to answer queries that are close to each other together? */
+MG_INLINE bool mg_neighbors_packets_pay(const mg_neighbors *index, int64_t k) {
+    return index->tree && index->tree->nodes > 0 && index->metric.kind == MG_METRIC_EUCLID &&
+           index->columns <= MG_PACKET_COLUMNS && k <= MG_PACKET_NEIGHBORS;
+}
+/* Answers 1 to MG_PACKET searches for the same k, from the first row in the order. The answers are
+ * those of mg_neighbors_find; the sooner, the closer the queries are. */
+void mg_neighbors_find_together(const mg_neighbors *index, mg_search *searches, int count);
 /* Sorts a list by (distance, row). Allocates nothing. */
 void mg_neighbors_sort(mg_neighbor *list, int64_t count);
 /* Rows or slots of the points. */
@@ -221,6 +232,7 @@ typedef struct mg_tile_ops {
 
 typedef struct mg_neighbors_ops {
     void (*search)(const mg_neighbors *index, mg_search *search);
+    void (*search_together)(const mg_neighbors *index, mg_search *searches, int count);
     void (*scan)(const mg_neighbors *index, mg_search *search, int64_t first, int64_t count);
     mg_tile_ops tile;
 } mg_neighbors_ops;

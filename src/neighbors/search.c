@@ -22,6 +22,10 @@ bool mg_search_reach(const mg_neighbors *index, mg_filter filter, const double *
                         .centred = filter == MG_FILTER_SQUARES ? sqrt(norm) : norm,
                         .slack = 1 + (columns + 16) * 0x1p-23,
                         .squares = filter == MG_FILTER_SQUARES};
+    /* stored (1 + 2^-22) + 2^-22 centred, squared, with slack: below stored^2 (1 + 2^-8) if centred
+     * is at most 2^11 stored, and slack at most 1 + 2^-12 */
+    reach->plain =
+        reach->slack < 1 + 0x1p-12 ? (float)(norm * 0x1p-22 * (1 + 0x1p-20) + 0x1p-60) : INFINITY;
     /* Euclid's norm is at most columns^(1/2 - 1/p) times the one of p > 2, at most that of p < 2 */
     if (index->metric.kind == MG_METRIC_POWER && p > 2)
         reach->scale *= pow(columns, 0.5 - 1 / p) * (1 + 0x1p-40);
@@ -43,6 +47,10 @@ void mg_neighbors_find(const mg_neighbors *index, mg_search *search) {
         ops->search(index, search);
     else
         ops->scan(index, search, 0, index->rows);
+}
+
+void mg_neighbors_find_together(const mg_neighbors *index, mg_search *searches, int count) {
+    mg_neighbors_ops_for(index->isa)->search_together(index, searches, count);
 }
 
 void mg_neighbors_scan(const mg_neighbors *index, mg_search *search, int64_t first, int64_t count) {

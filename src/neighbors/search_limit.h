@@ -11,6 +11,7 @@ typedef struct mg_reach {
     double centred; /* norm of the query */
     double slack;   /* 1 + relative error of f32 sums */
     bool squares;
+    float plain; /* f32 values from which on rounding the coordinates adds less than 2^-9 */
 } mg_reach;
 
 /* The query in f32. False: it is too far from the data for that. */
@@ -31,6 +32,8 @@ MG_INLINE float mg_search_limit(const mg_reach *reach, double worst) {
  * 2^-24 (2 centred + r). */
 MG_INLINE float mg_search_limit_above(const mg_reach *reach, float value) {
     if (!(value < 0x1p120f)) return 0x1p127f;
+    /* where the query's norm matters little, sqrt(a)^2 (1 + b / sqrt(a))^2 without roots */
+    if (value > reach->plain) return value * (float)(1 + 0x1p-8);
     const double stored = sqrt(((double)value + 0x1p-90) * reach->slack);
     const double radius = (stored + 0x1.02p-23 * reach->centred) * (1 + 0x1p-22);
     const double norm = radius + 0x1.01p-24 * (2 * reach->centred + radius);

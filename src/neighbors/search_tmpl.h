@@ -98,11 +98,11 @@ MG_INLINE void visit_leaf(const mg_neighbors *index, mg_search *s, int64_t leaf,
 
 /* For few neighbours in Euclid's distance: rows that may matter are noted by their f32 values, and
  * the k-th least of these bounds the k-th distance, so few exact distances remain for the end. */
-enum { FEW = 8, NOTED = 80 };
+enum { FEW = 8, NOTED = 80, AT_ONCE = 4 };
 typedef struct notes {
     lanes8 least; /* ascending, the k-th least value last; 0 before the first */
     int count;
-    float value[NOTED];
+    float value[NOTED + AT_ONCE];
     int32_t slot[NOTED];
 } notes;
 
@@ -148,16 +148,20 @@ MG_INLINE void note_leaf(const mg_neighbors *index, mg_search *s, notes *n, int6
     s->visits++;
     if (!hits) return;
     lanes16_store(value, values);
-    int count = n->count;
+    const int before = n->count;
+    int count = before;
     lanes8 least = n->least;
     for (; hits; hits &= hits - 1, count++) {
         const int i = __builtin_ctz(hits);
         n->value[count] = value[i];
         n->slot[count] = (int32_t)(leaf * MG_LEAF + i);
-        least = lanes8_insert(least, value[i]);
-        __builtin_prefetch(points + (leaf * MG_LEAF + i) * size);
+        if (columns > 4) __builtin_prefetch(points + (leaf * MG_LEAF + i) * size);
     }
     n->count = count;
+    for (int i = 0; i < AT_ONCE - 1; i++)
+        n->value[count + i] = INFINITY;
+    for (int i = before; i < count; i += AT_ONCE)
+        least = lanes8_insert_four(least, n->value + i);
     n->least = least;
     const float bound = mg_search_limit_above(reach, lanes8_last(least));
     *limit = bound < *limit ? bound : *limit;
@@ -206,8 +210,8 @@ place_ties(const mg_tree *tree, int64_t node, const float *value, unsigned hits,
 MG_INLINE void fetch_leaf(const mg_neighbors *index, int64_t leaf, int64_t columns, bool single) {
     enum { LINE = 64, MOST = 512 };
     const int64_t values = columns * MG_LEAF, size = values * (single ? 4 : 8);
-    const char *filter = (const char *)(index->tree->leaf + leaf * values);
     const char *points = (const char *)index->points + leaf * size;
+    const char *filter = (const char *)(index->tree->leaf + leaf * values);
     for (int64_t at = 0; at < values * 4 && at < MOST; at += LINE)
         __builtin_prefetch(filter + at);
     for (int64_t at = 0; at < size && at < MOST; at += LINE)
@@ -357,10 +361,12 @@ static void scan(const mg_neighbors *index, mg_search *s, int64_t first, int64_t
     mg_list_finish(s);
 }
 
+#include "neighbors/packet_tmpl.h"
 #include "neighbors/tile_tmpl.h"
 
 const mg_neighbors_ops TABLE = {
     .search = search,
+    .search_together = search_together,
     .scan = scan,
     .tile = {.rows = TILE_ROWS,
              .columns = 2 * WIDE,

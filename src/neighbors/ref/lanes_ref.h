@@ -43,6 +43,18 @@ MG_INLINE lanes8 lanes8_max(lanes8 a, lanes8 b) {
         a.at[l] = a.at[l] > b.at[l] ? a.at[l] : b.at[l];
     return a;
 }
+MG_INLINE unsigned lanes8_within_each(lanes8 a, lanes8 limits) {
+    unsigned bits = 0;
+    for (int l = 0; l < 8; l++)
+        bits |= (unsigned)(a.at[l] <= limits.at[l]) << l;
+    return bits;
+}
+MG_INLINE unsigned lanes8_equal(lanes8 a, float value) {
+    unsigned bits = 0;
+    for (int l = 0; l < 8; l++)
+        bits |= (unsigned)(a.at[l] == value) << l;
+    return bits;
+}
 MG_INLINE unsigned lanes8_within(lanes8 a, float limit) {
     unsigned bits = 0;
     for (int l = 0; l < 8; l++)
@@ -56,6 +68,11 @@ MG_INLINE lanes8 lanes8_insert(lanes8 list, float a) {
     for (; at > 0 && list.at[at - 1] > a; at--)
         list.at[at] = list.at[at - 1];
     list.at[at] = a;
+    return list;
+}
+MG_INLINE lanes8 lanes8_insert_four(lanes8 list, const float *numbers) {
+    for (int n = 0; n < 4; n++)
+        list = lanes8_insert(list, numbers[n]);
     return list;
 }
 MG_INLINE float lanes8_last(lanes8 a) {
