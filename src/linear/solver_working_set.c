@@ -61,6 +61,7 @@ static double gap_of(const mg_working *s, const mg_working_point *point, double 
     double most = 0.0, product = 0.0, short_of = 0.0, ridge = 0.0, worst = 0.0;
     for (int64_t j = 0; j < s->columns; j++) {
         const double v = -point->gradient[j], w = point->w[j];
+        if (w == 0.0 && fabs(v) <= kappa) continue; /* most columns: adds nothing */
         const double over = fabs(v) - kappa, excess = over > 0.0 ? over : 0.0;
         most = excess > most ? excess : most;
         product += v * w;

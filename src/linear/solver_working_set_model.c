@@ -22,9 +22,10 @@ void mg_working_model_free(mg_working *s) {
 static margin_status make_room(mg_working *s) {
     mg_working_model *model = &s->model;
     if (!model->matrix || model->count > model->room) {
+        const int64_t room = MG_MAX(model->count, MG_MIN(model->count + model->count / 4, s->most));
         mg_working_model_free(s);
-        MG_NEW(s->design->heap, model->matrix, numbers_for(model->count), purpose, s->job->error);
-        model->room = model->count;
+        MG_NEW(s->design->heap, model->matrix, numbers_for(room), purpose, s->job->error);
+        model->room = room;
     }
     model->u = model->matrix + (model->room + 1) * (model->room + 1);
     model->before = model->u + model->room;
