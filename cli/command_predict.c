@@ -168,6 +168,16 @@ static bool refused(const prediction *p, const char *path) {
     return true;
 }
 
+static void note_unanswered(const cli_session *session, const prediction *p) {
+    long long rows = 0;
+    for (int64_t i = 0; i < p->x.rows; i++)
+        rows += p->labels ? p->labels[i] < 0 : 0;
+    if (rows > 0)
+        cli_note(session,
+                 "%lld row%s no prediction: a value is missing or none that the model takes", rows,
+                 rows == 1 ? " has" : "s have");
+}
+
 static int predict_table(cli_session *session, const margin_model *model,
                          const margin_table *table) {
     const cli_arguments *a = session->arguments;
@@ -191,6 +201,7 @@ static int predict_table(cli_session *session, const margin_model *model,
             print_rows(&text, &p);
         }
         code = text_finish(session, &text, a->output);
+        if (!code) note_unanswered(session, &p);
     }
     free(p.labels);
     free(p.values);

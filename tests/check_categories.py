@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Categories at the shell: told by name wherever they stand, unknown ones as the spec says, missing cells as --missing says.
+"""Categories at the shell: told by name wherever they stand, unknown ones as the spec says, missing cells as --missing says;
+and what naive Bayes and the feature stages cannot do is said.
 
 usage: check_categories.py PROGRAM
 
@@ -224,8 +225,44 @@ def telling(d):
         expect(word in text, f'inspect does not name {word}: {text}')
 
 
+def impossible(d):
+    """What cannot be computed is said, with the way out."""
+    model = d / 'i.margin'
+    words = write(d / 'words.csv', ['a', 'b', 'y'], [[1, 2, 'p'], [2, 1, 'q'], [3, 1, 'p']])
+    negative = write(d / 'negative.csv', ['a', 'b', 'y'], [[1, 2, 'p'], [2, -1, 'q'], [3, 1, 'p']])
+    refuses('fit', 'naive-bayes(distribution=multinomial)', negative, says=['row 2', 'column b', 'not negative'])
+    output('fit', 'naive-bayes(distribution=multinomial)', words, '-o', model)
+    refuses('evaluate', model, negative, says=['row 2', 'negative count'])
+    refuses('update', model, negative, '-o', d / 'never.margin', says=['row 2', 'column b', 'not negative'])
+    p = run('predict', model, negative)
+    expect(p.stdout.splitlines() == ['y', 'p', '', 'p'] and '1 row has no prediction' in p.stderr, f'no answer: {p}')
+    # smoothing=0: probability 0 where a category does not occur in a class, never NaN
+    towns = write(d / 'towns.csv', ['town', 'g', 'y'], [['Bonn', 's', 'p'], ['Kiel', 't', 'q'], ['Bonn', 't', 'q']])
+    report = output('fit', 'naive-bayes(smoothing=0)', towns, '-o', model)
+    expect('smoothing=0 gives probability 0 to 3 pairs' in report, f'zero counts are said: {report}')
+    query = write(d / 'zero.csv', ['town', 'g'], [['Bonn', 's'], ['Bonn', 't'], ['Kiel', 's']])
+    expect(probabilities(model, query)[:2] == [[1, 0], [0, 1]], 'an excluded class')
+    expect([round(p, 9) for p in probabilities(model, query)[2]] == [0.333333333, 0.666666667], 'priors where all are excluded')
+    measured = write(d / 'measured.csv', ['a', 'y'], [[i * 0.37, 'pq'[i % 2]] for i in range(300)])
+    refuses('fit', 'naive-bayes(categorical=a)', measured, says=['column a', 'looks like a measurement', 'gaussian'])
+    refuses('fit', 'naive-bayes(gaussian=town)', towns, says=['column town holds categories'])
+    output('fit', 'naive-bayes', towns, '-o', model)
+    refuses('fit', 'logistic', towns, says=['column town holds categories', 'onehot | logistic'])
+    # features that would not fit, distances without a median, clusters without rows
+    wide = write(d / 'wide.csv', [*(f'x{i}' for i in range(200)), 'y'], [[i * j % 7 for j in range(200)] + [i] for i in range(9)])
+    p = run('fit', 'poly(degree=5) | ridge', wide)
+    expect(p.returncode == 4 and '2832653068 columns of 200' in p.stderr and 'lower the degree' in p.stderr, f'too many columns: {p}')
+    equal = write(d / 'equal.csv', ['a', 'b', 'y'], [[1, 1, i] for i in range(4)])
+    refuses('fit', 'rbf(centres=2) | ridge', equal, says=['no median', 'give sigma='])
+    output('fit', 'rbf(centres=2, sigma=1) | ridge', equal)
+    two = write(d / 'two.csv', ['a', 'b'], [[1, 1], [1, 1], [2, 2]])
+    refuses('fit', 'kmeans(k=3)', two, says=['only 2 different rows', 'cannot make 3 clusters', 'ask for fewer'])
+    refuses('fit', 'kmeans(k=4)', two, says=['3 rows cannot make 4 clusters'])
+    output('fit', 'kmeans(k=2)', two)
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for part in (by_name, unseen, classes, updates, telling):
+    for part in (by_name, unseen, classes, updates, telling, impossible):
         part(Path(folder))
 print(f'{passed} passed, {failed} failed')
 sys.exit(failed > 0)

@@ -107,8 +107,9 @@ static margin_status fit(margin_context *context, const margin_data *data,
            "the centres", error);
     MG_GO(mg_rbf_centres(context, data, &wish, centres, &count, error));
     if (wish.pick == MG_RBF_SAMPLE && count < wish.centres)
-        mg_log(context, MARGIN_LOG_NOTE, "rbf: only %lld different rows to be centres",
-               (long long)count);
+        mg_log(context, MARGIN_LOG_NOTE,
+               "rbf: the data has only %lld different row%s, so there are no more centres",
+               (long long)count, count == 1 ? "" : "s");
     MG_GO(mg_rbf_width(context, data, &wish, centres, count, &sigma, error));
     mg_log(context, MARGIN_LOG_NOTE, "rbf makes %lld columns, sigma %s", (long long)count + bias,
            mg_number(sigma).text);

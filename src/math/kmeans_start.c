@@ -233,9 +233,10 @@ static margin_status choose_next(draws *d) {
     mg_kmeans_run *run = d->run;
     const mg_kmeans_task *task = run->task;
     const double total = total_of(d);
-    MG_REQUIRE(total > 0, task->error, MARGIN_ERROR_DATA,
-               "the data has only %lld different rows and cannot make %lld clusters; ask for fewer",
-               (long long)d->chosen, (long long)task->k);
+    MG_REQUIRE(
+        total > 0, task->error, MARGIN_ERROR_DATA,
+        "the data has only %lld different row%s and cannot make %lld clusters; ask for fewer",
+        (long long)d->chosen, d->chosen == 1 ? "" : "s", (long long)task->k);
     MG_REQUIRE(isfinite(total), task->error, MARGIN_ERROR_DATA,
                "the squared distances of rows leave the range of numbers; bring the columns to one "
                "scale first: standardize | ...");

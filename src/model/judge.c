@@ -46,8 +46,9 @@ static margin_status check_scores(const mg_judged *judged, margin_error *error) 
                               (long long)row + 1, judged->model->inputs.items[column].name,
                               judged->model->spec);
         return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
-                          "row %lld has a missing value (or one the model does not know; or, with "
-                          "knn(empty=none), no neighbour within the radius) and so no prediction; "
+                          "row %lld has a missing value (or one the model does not know, or a "
+                          "negative count; or, with knn(empty=none), no neighbour within the "
+                          "radius) and so no prediction; "
                           "leave such rows out, or train with 'impute | ...'",
                           (long long)row + 1);
     }
