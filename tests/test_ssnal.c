@@ -87,7 +87,7 @@ static void assert_proven(const hinge_problem *p, const linear_fitted *f) {
     const real size = primal > 1 ? primal : 1;
     assert_close(f->report.objective, (double)primal, 1e-11);
     assert_true(f->report.gap <= f->report.tolerance);
-    if (!((primal - dual) / size <= (real)f->report.gap * 1.002L + 1e-12L))
+    if (!((primal - dual) / size <= (real)f->report.gap * 1.02L + 1e-12L))
         fail_msg("a gap of %g is reported, %g is true", f->report.gap,
                  (double)((primal - dual) / size));
     assert_close(margin_report_item_value(&f->report, "support_vectors"),

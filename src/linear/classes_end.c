@@ -77,7 +77,7 @@ margin_status mg_classes_look_ahead(mg_classes *o, const double *at_w, const dou
     double *sums = v + o->classes * o->columns;
     mg_classes_point point = {.gradient = v, .intercept_gradient = sums, .shares = shares};
     MG_GO(mg_classes_pass(o, at_w, at_b, false, &point, error));
-    const mg_classes_curvature curvature = {.shares = shares, .c = o->c};
+    const mg_classes_curvature curvature = {.shares = shares, .c = o->c, .rho = o->penalty.rho};
     MG_GO(mg_classes_newton_make(o, &curvature, &newton, error));
     mg_classes_newton_solve(o, &newton, v, sums, w, b);
     MG_GO(mg_classes_scores(o, w, b, shares, error));
@@ -95,13 +95,14 @@ done:
     return status;
 }
 
-static margin_status look_ahead(mg_classes_state *s, double *least, double *most) {
+margin_status mg_classes_newton_step(mg_classes_state *s, double *least, double *most) {
     const mg_classes *o = s->o;
     double *w;
     margin_status status;
     MG_NEW(o->design->heap, w, o->classes * (o->columns + 2), "Newton's direction", s->job->error);
     double *b = w + o->classes * (o->columns + 1);
     MG_GO(mg_classes_look_ahead(s->o, s->here.w, s->here.b, w, b, least, most, s->job->error));
+    mg_classes_centre(o, w, b);
     for (int64_t k = 0; k < o->classes; k++) { /* the step, in the coordinates of a direction */
         double *d = s->direction + k * s->block;
         d[o->columns] = -b[k];
@@ -125,7 +126,7 @@ static margin_status recedes(mg_classes_state *s, bool *yes) {
     if (s->separated || !is_unpenalised(s) || !mg_classes_newton_can(s->o)) return MARGIN_OK;
     s->single = false;
     for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
-        MG_TRY(look_ahead(s, &least, &most));
+        MG_TRY(mg_classes_newton_step(s, &least, &most));
         if (most < MG_CLASSES_STILL) return MARGIN_OK;
         *yes = mg_classes_falls(least, most);
         if (!*yes) MG_TRY(mg_classes_step(s, &moved));

@@ -9,6 +9,8 @@
  * classes, as moving all functions together changes no loss. */
 #include "linear/classes_smooth.h"
 
+#include "linear/classes_certificate.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -255,7 +257,8 @@ static margin_status begin(mg_classes_job *job, mg_classes_solution *solution,
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
-/* Where steps lead nowhere: double precision, then another H0, then no memory of steps. */
+/* Where steps lead nowhere: double precision, then another H0, then no memory of steps, then
+ * Newton's method. */
 static margin_status escalate(mg_classes_state *s, bool *tried) {
     *tried = true;
     if (s->single) {
@@ -275,11 +278,20 @@ static margin_status escalate(mg_classes_state *s, bool *tried) {
     *tried = s->pairs.count > 0 && !idle;
     mg_lbfgs_pairs_clear(&s->pairs);
     s->scale = 1.0;
+    if (*tried || s->exact || !(s->o->penalty.rho > 0.0) || !mg_classes_newton_can(s->o))
+        return MARGIN_OK;
+    s->exact = *tried = true;
+    s->idle_steps = 0;
     return MARGIN_OK;
 }
 
 static margin_status one_step(mg_classes_state *s, bool *moved) {
     const int64_t passes = s->solution->passes;
+    if (s->exact) {
+        double least, most;
+        MG_TRY(mg_classes_newton_step(s, &least, &most));
+        return mg_classes_step(s, moved);
+    }
     MG_TRY(set_direction(s));
     MG_TRY(mg_classes_step(s, moved));
     s->rented += s->solution->passes - passes;
@@ -295,7 +307,7 @@ static margin_status iterate(mg_classes_state *s) {
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);
         if (stop > 0) return mg_classes_end(s, stop);
-        MG_TRY(mg_classes_base_improve(s, false, &improved));
+        if (!s->exact) MG_TRY(mg_classes_base_improve(s, false, &improved));
         if (!mg_classes_is_idle(s)) MG_TRY(one_step(s, &moved));
         if (!moved || mg_classes_is_idle(s)) {
             bool tried;

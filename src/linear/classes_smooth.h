@@ -56,6 +56,7 @@ typedef struct mg_classes_state {
         best_promise; /* least slack, least decrease promised by a step */
     int64_t idle_steps;
     bool separated, proven_here;
+    bool exact; /* directions are Newton's */
     /* H0 */
     mg_classes_base base;
     double *shares;      /* samples x classes; NULL: not needed so far */
@@ -79,6 +80,9 @@ margin_status mg_classes_base_solve(mg_classes_state *s, double *x);
 margin_status mg_classes_check(mg_classes_state *s, bool *done);
 margin_status mg_classes_end(mg_classes_state *s, margin_status ended);
 bool mg_classes_is_idle(const mg_classes_state *s);
+/* s->direction becomes Newton's; the least and the greatest change of a margin (own score less
+ * another) along it; where mg_classes_newton_can. */
+margin_status mg_classes_newton_step(mg_classes_state *s, double *least, double *most);
 /* classes_smooth.c: one step along the direction */
 margin_status mg_classes_step(mg_classes_state *s, bool *moved);
 void mg_classes_set_move(mg_classes_state *s);

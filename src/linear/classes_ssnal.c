@@ -28,7 +28,7 @@ enum { IDLE_ROUNDS = 12, MOST_INNER = 60, MOST_LOOKS = 60, MOST_SHARES = 8000000
 static const double armijo = 1e-4, rounding = 1e-13, flatter = 0.9, still_steep = 0.5, flat = 0.1;
 static const double growth = 10.0, small_growth = 3.0, first_sharpness = 0.3, hold = 1e4;
 static const double slow_below = 0.3, inner_share = 0.1, tolerance_share = 0.2;
-static const double rounding_of_terms = 1e-12, longest = 1048576.0;
+static const double rounding_of_terms = 1e-12, longest = 1048576.0, shorter = 1e-2;
 
 static const char purpose[] = "the state of a solver";
 
@@ -222,7 +222,7 @@ static double find_length(const newton *m) {
         if (isinf(high))
             t = fmax(1.5 * t, fmin(next, 16.0 * t));
         else
-            t = next > low && next < high ? next : 0.5 * (low + high);
+            t = next > low && next < high ? next : low > 0.0 ? 0.5 * (low + high) : shorter * high;
     }
     return low > 0.0 ? low : t;
 }
@@ -391,15 +391,16 @@ static margin_status end(newton *m, int64_t before, margin_status ended) {
 
 /* As in ssnal.c: less than the first one where few rows would hold W. */
 static double start_sharpness(const newton *m) {
-    double boxes = 0.0, variance = 0.0, columns = 0.0;
+    double boxes = 0.0, logs = 0.0, columns = 0.0;
     for (int64_t i = 0; i < m->samples; i++)
         boxes += m->o->c[i];
     for (int64_t j = 0; j < m->columns; j++) {
         if (!(m->factor[j] > 0.0)) continue;
-        variance += 1.0 / (m->factor[j] * m->factor[j] * m->rho);
+        logs -= log(m->factor[j] * m->factor[j] * m->rho);
         columns += 1.0;
     }
-    return fmin(first_sharpness, hold * columns / (boxes * variance));
+    return columns > 0.0 ? fmin(first_sharpness, hold / (boxes * exp(logs / columns)))
+                         : first_sharpness;
 }
 
 static margin_status begin(newton *m) {

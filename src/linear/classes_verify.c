@@ -236,7 +236,8 @@ static real dual_in_boxes(const verification *k) {
             const real w = (real)k->h->view.linear.weights[m * k->columns + j], v = fabsl(k->v[at]);
             const real rms = sqrtl(k->square[j] / (real)k->count);
             real x = v / rho; /* the worst weight */
-            if (fabsl(k->v[at] + rho * w) <= small * k->terms[at])
+            if (fabsl(k->v[at] + rho * w) <=
+                small * k->terms[m * (k->columns + 1) + k->columns] * rms)
                 x = fminl(x, 2.0L * fabsl(w) + 1.0L / rms);
             sum -= x * (v - rho / 2.0L * x);
         }

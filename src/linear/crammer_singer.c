@@ -32,7 +32,7 @@ enum { INNER_WALKS = 8 };
 static const double enough = 0.1;
 static const double tau_share = 0.3;
 /* Semismooth Newton takes over if the gap has not halved for so many walks, or after so many. */
-enum { SLOW_WALKS = 100, MOST_WALKS = 1000 };
+enum { SLOW_WALKS = 100, MOST_WALKS = 300 };
 /* Where that has no room, it is given up if the gap has not halved for so many walks, and products
  * of values and classes.
  */

@@ -7,9 +7,16 @@
 enum { ROOM = 200 };
 
 static const mg_linear_solver *const solvers[] = {
-    /* clang-format off: one a line */
-    &mg_solver_dual_cd, &mg_solver_gd,  &mg_solver_lbfgs, &mg_solver_minibatch,
-    &mg_solver_newton,  &mg_solver_sgd, &mg_solver_ssnal, &mg_solver_working_set,
+    /* one a line */
+    /* clang-format off */
+    &mg_solver_dual_cd,
+    &mg_solver_gd,
+    &mg_solver_lbfgs,
+    &mg_solver_minibatch,
+    &mg_solver_newton,
+    &mg_solver_sgd,
+    &mg_solver_ssnal,
+    &mg_solver_working_set,
     /* clang-format on */
 };
 

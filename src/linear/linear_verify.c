@@ -21,7 +21,7 @@ typedef struct verification {
     int64_t columns;
     real *scores, *c, *dual; /* samples; dual: alpha_i y_i (alpha_i for residuals) */
     real *v;                 /* columns + 1: sum dual_i (a_i, 1) */
-    real *terms, *square;    /* columns: sum |dual_i a_ij|, sum a_ij^2 */
+    real *square;            /* columns: sum a_ij^2 */
     real *values;            /* columns: a row */
     double *row;             /* columns: as it is stored */
 } verification;
@@ -196,13 +196,12 @@ static void balance(verification *k) {
 }
 
 static margin_status add_up(verification *k) {
-    memset(k->v, 0, (size_t)(3 * k->columns + 1) * sizeof *k->v);
+    memset(k->v, 0, (size_t)(2 * k->columns + 1) * sizeof *k->v);
     for (int64_t i = 0; i < k->problem->count; i++) {
         if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
         read_row(k, i);
         for (int64_t j = 0; j < k->columns; j++) {
             k->v[j] += k->dual[i] * k->values[j];
-            k->terms[j] += fabsl(k->dual[i] * k->values[j]);
             k->square[j] += k->values[j] * k->values[j];
         }
         k->v[k->columns] += k->dual[i];
@@ -237,14 +236,16 @@ static real dual_objective(const verification *k, real factor) {
 static real dual_in_boxes(const verification *k) {
     static const real small = 1e-10L;
     const real rho = (real)k->penalty->rho, kappa = (real)k->penalty->kappa;
-    real sum = dual_sum(k, 1.0L);
+    real sum = dual_sum(k, 1.0L), total = 0.0L;
+    for (int64_t i = 0; i < k->problem->count; i++)
+        total += fabsl((real)k->dual[i]);
     for (int64_t j = 0; j < k->columns; j++) {
         const real w = (real)k->h->view.linear.weights[j], v = k->v[j];
         const real excess = fmaxl(fabsl(v) - kappa, 0.0L);
         const real off = w == 0.0L ? excess : fabsl(v - rho * w - copysignl(kappa, w));
         const real rms = sqrtl(k->square[j] / (real)k->problem->count);
         real x = excess > 0.0L ? excess / rho : 0.0L; /* the worst w_j */
-        if (off <= small * k->terms[j]) x = fminl(x, 2.0L * fabsl(w) + 1.0L / rms);
+        if (off <= small * total * rms) x = fminl(x, 2.0L * fabsl(w) + 1.0L / rms);
         if (x > 0.0L) sum -= isinf(x) ? x : x * (excess - rho / 2.0L * x);
     }
     return sum;
@@ -496,13 +497,12 @@ margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options,
                       .columns = columns};
     real *memory, objective = 0.0L, bound = 0.0L, rounding;
     margin_status status;
-    MG_NEW(fit->context->heap, memory, 3 * samples + 5 * columns + 1, "a verification", fit->error);
+    MG_NEW(fit->context->heap, memory, 3 * samples + 4 * columns + 1, "a verification", fit->error);
     k.scores = memory;
     k.c = k.scores + samples;
     k.dual = k.c + samples;
     k.v = k.dual + samples;
-    k.terms = k.v + columns + 1;
-    k.square = k.terms + columns;
+    k.square = k.v + columns + 1;
     k.values = k.square + columns;
     k.row = (double *)(k.values + columns);
     MG_GO(find_objective(&k, &objective));

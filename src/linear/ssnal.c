@@ -18,7 +18,8 @@ enum { FACTOR_COLUMNS = 2048, MORE_ROWS = 4 };
 /* Steps that conjugate gradients are taken to need before they were tried. */
 enum { FIRST_PRODUCTS = 20 };
 static const double first_sharpness = 0.3;
-/* The greatest ratio to start with between what the rows and what the penalty do to a column. */
+/* The greatest ratio to start with between what the rows and what the penalty do to a column, in
+ * the geometric mean of the columns. */
 static const double hold = 1e4;
 /* Of q in the coordinates, relative to the sum of the boxes, where there is no penalty. */
 static const double softness = 1e-11;
@@ -70,15 +71,16 @@ static double sum_of_boxes(const mg_ssnal *s) {
  * is a least squares fit; less where the boxes are so large that few rows would hold w from then
  * on. */
 static double start_sharpness(const mg_ssnal *s) {
-    double boxes = 0.0, variance = 0.0, columns = 0.0;
+    double boxes = 0.0, logs = 0.0, columns = 0.0;
     for (int64_t i = 0; i < s->samples; i++)
         boxes += s->c[i];
     for (int64_t j = 0; j < s->columns; j++) {
         if (!(s->factor[j] > 0.0)) continue;
-        variance += 1.0 / (s->factor[j] * s->factor[j] * s->stiffness[j]);
+        logs -= log(s->factor[j] * s->factor[j] * s->stiffness[j]);
         columns += 1.0;
     }
-    return fmin(first_sharpness, hold * columns / (boxes * variance));
+    return columns > 0.0 ? fmin(first_sharpness, hold / (boxes * exp(logs / columns)))
+                         : first_sharpness;
 }
 
 void mg_ssnal_soften(mg_ssnal *s) {

@@ -7,7 +7,7 @@
 
 /* Near enough: the slope is this share of what it was at the start. */
 static const double flat = 0.1;
-static const double longest = 1048576.0;
+static const double longest = 1048576.0, shorter = 1e-2;
 enum { MOST_LOOKS = 60 };
 
 typedef struct line_sums {
@@ -66,7 +66,8 @@ static margin_status look(const mg_ssnal *s, double t, line_sums *found) {
 static double next_point(double low, double high, double t, const line_sums *at) {
     const double next = t - at->slope / at->curvature;
     if (isinf(high)) return fmax(1.5 * t, fmin(next, 16.0 * t));
-    return next > low && next < high ? next : 0.5 * (low + high);
+    if (next > low && next < high) return next;
+    return low > 0.0 ? 0.5 * (low + high) : shorter * high; /* perhaps by far too long */
 }
 
 margin_status mg_ssnal_line(mg_ssnal *s, double *t) {
