@@ -194,7 +194,7 @@ static margin_status solve_inside(classes_run *run, const mg_inside *inside, boo
     snprintf(out->why, sizeof out->why, "%s", found.why);
     MG_GO(certify(run, job.tolerance));
     out->status = found.status;
-    *done = out->gap <= MG_INSIDE_NEAR || out->status != MARGIN_OK || inside->is_far;
+    *done = true;
     if (out->status == MARGIN_OK && out->gap > job.tolerance) {
         out->status = MARGIN_STOPPED_STALLED;
         mg_inside_explain(out->gap, job.tolerance, sizeof out->why, out->why);

@@ -92,11 +92,12 @@ static margin_status solve_inside(linear_run *run, const mg_inside *inside, bool
     if (inside->basis) out->l1_limit = (double)NAN;
     out->status = status;
     MG_GO(mg_certify(&run->objective, out, job.error));
-    *done = out->gap <= MG_INSIDE_NEAR || out->status != MARGIN_OK || inside->is_far;
+    *done = out->gap <= job.tolerance || out->status != MARGIN_OK || out->alpha;
     if (out->status == MARGIN_OK && out->gap > job.tolerance) {
         out->status = MARGIN_STOPPED_STALLED;
         mg_inside_explain(out->gap, job.tolerance, sizeof out->why, out->why);
     }
+    status = out->status;
 done:
     mg_free(heap, found.w);
     mg_objective_free(&objective);
@@ -109,6 +110,19 @@ static bool may_fall_back(const linear_run *run) {
     enum { MOST_COLUMNS = 1000 };
     return run->why[0] && run->solver == &mg_solver_lbfgs && run->objective.penalty.rho > 0.0 &&
            run->design.columns <= MOST_COLUMNS;
+}
+
+/* To a solution of before, which was better. */
+static margin_status go_back(linear_run *run, const mg_linear_solution *before) {
+    mg_linear_solution *out = &run->solution;
+    double *w = out->w;
+    const int64_t iterations = out->iterations, passes = out->passes;
+    memcpy(w, before->w, (size_t)run->design.columns * sizeof *w);
+    *out = *before;
+    out->w = w;
+    out->iterations = iterations;
+    out->passes = passes;
+    return out->status;
 }
 
 /* From the beginning; the better one of both solutions is kept. */
@@ -127,16 +141,31 @@ static margin_status solve_exactly(linear_run *run) {
         run->solver = &mg_solver_newton;
         snprintf(run->why, sizeof run->why, "lbfgs stalled");
     } else {
-        memcpy(out->w, before.w, bytes);
-        double *w = out->w;
-        const int64_t iterations = out->iterations, passes = out->passes;
-        *out = before;
-        out->w = w;
-        out->iterations = iterations;
-        out->passes = passes;
-        status = before.status;
+        status = go_back(run, &before);
     }
 done:
+    mg_free(run->design.heap, before.w);
+    return status;
+}
+
+static margin_status solve_as_it_is(linear_run *run) {
+    mg_linear_job job = job_of(run);
+    const margin_status status = run->solver->solve(&job, &run->solution);
+    if (status >= 0) run->solution.status = status;
+    if (status != MARGIN_STOPPED_STALLED || !may_fall_back(run)) return status;
+    return solve_exactly(run);
+}
+
+/* After a solution inside that could not be proven outside: the better one is kept. */
+static margin_status solve_outside(linear_run *run) {
+    mg_linear_solution before = run->solution;
+    const size_t bytes = (size_t)run->design.columns * sizeof *before.w;
+    MG_NEW(run->design.heap, before.w, run->design.columns, "the weights", run->fit->error);
+    memcpy(before.w, run->solution.w, bytes);
+    memset(run->solution.w, 0, bytes);
+    run->solution.b = 0.0;
+    margin_status status = solve_as_it_is(run);
+    if (status >= 0 && !(run->solution.gap < before.gap)) status = go_back(run, &before);
     mg_free(run->design.heap, before.w);
     return status;
 }
@@ -149,19 +178,10 @@ static margin_status solve(linear_run *run) {
         MG_TRY(mg_inside_make(&run->design, run->objective.intercept,
                               penalty->rho > 0.0 && penalty->kappa == 0.0, &inside, &helps,
                               run->fit->error));
-    if (helps) {
-        const margin_status status = solve_inside(run, &inside, &done);
-        mg_inside_free(&inside);
-        if (status < 0) return status;
-        if (done) return run->solution.status;
-        memset(run->solution.w, 0, (size_t)run->design.columns * sizeof *run->solution.w);
-        run->solution.b = 0.0;
-    }
-    mg_linear_job job = job_of(run);
-    const margin_status status = run->solver->solve(&job, &run->solution);
-    if (status >= 0) run->solution.status = status;
-    if (status != MARGIN_STOPPED_STALLED || !may_fall_back(run)) return status;
-    return solve_exactly(run);
+    if (!helps) return solve_as_it_is(run);
+    const margin_status status = solve_inside(run, &inside, &done);
+    mg_inside_free(&inside);
+    return status < 0 || done ? status : solve_outside(run);
 }
 
 void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,

@@ -105,7 +105,6 @@ margin_status mg_inside_make(mg_design *d, bool intercept, bool turns, mg_inside
         in.shift[j] = (d->shift ? d->shift[j] : 0.0) - in.mean[j];
     in.problem.shift = in.shift;
     if (wide) MG_GO(turn(d, &in, error));
-    in.is_far = is_far;
     *inside = in;
     *helps = true;
     return MARGIN_OK;

@@ -22,11 +22,7 @@ typedef struct mg_inside {
     double *mean, *shift; /* columns; mean 0 without intercept */
     double *basis, *rows; /* wide: Q, rank x columns; z, samples x rank; else NULL */
     int64_t rank;         /* columns of `problem` */
-    bool is_far;          /* some mean is large beside its deviation */
 } mg_inside;
-
-/* A gap, certified on the user's problem, so small that no other start would do better. */
-#define MG_INSIDE_NEAR 1e-2
 
 /* `turns`: the penalty is that of |w|^2, above 0, so that the basis may turn. *helps false: nothing
  * to gain, and nothing to free. */
