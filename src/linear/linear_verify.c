@@ -21,7 +21,7 @@ typedef struct verification {
     int64_t columns;
     real *scores, *c, *dual; /* samples; dual: alpha_i y_i (alpha_i for residuals) */
     real *v;                 /* columns + 1: sum dual_i (a_i, 1) */
-    real *square;            /* columns: sum a_ij^2 */
+    real *terms, *square;    /* columns: sum |dual_i a_ij|, sum a_ij^2 */
     real *values;            /* columns: a row */
     double *row;             /* columns: as it is stored */
 } verification;
@@ -196,12 +196,13 @@ static void balance(verification *k) {
 }
 
 static margin_status add_up(verification *k) {
-    memset(k->v, 0, (size_t)(2 * k->columns + 1) * sizeof *k->v);
+    memset(k->v, 0, (size_t)(3 * k->columns + 1) * sizeof *k->v);
     for (int64_t i = 0; i < k->problem->count; i++) {
         if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
         read_row(k, i);
         for (int64_t j = 0; j < k->columns; j++) {
             k->v[j] += k->dual[i] * k->values[j];
+            k->terms[j] += fabsl(k->dual[i] * k->values[j]);
             k->square[j] += k->values[j] * k->values[j];
         }
         k->v[k->columns] += k->dual[i];
@@ -497,12 +498,13 @@ margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options,
                       .columns = columns};
     real *memory, objective = 0.0L, bound = 0.0L, rounding;
     margin_status status;
-    MG_NEW(fit->context->heap, memory, 3 * samples + 4 * columns + 1, "a verification", fit->error);
+    MG_NEW(fit->context->heap, memory, 3 * samples + 5 * columns + 1, "a verification", fit->error);
     k.scores = memory;
     k.c = k.scores + samples;
     k.dual = k.c + samples;
     k.v = k.dual + samples;
-    k.square = k.v + columns + 1;
+    k.terms = k.v + columns + 1;
+    k.square = k.terms + columns;
     k.values = k.square + columns;
     k.row = (double *)(k.values + columns);
     MG_GO(find_objective(&k, &objective));
