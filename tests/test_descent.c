@@ -475,6 +475,26 @@ static void test_exponential_finds_its_rate(void **state) {
     linear_case_free(c);
 }
 
+/* Steps are cut to the curvature of a batch as a whole, so that they lead to the same optimum. */
+static void test_exponential_in_batches(void **state) {
+    const char *const batches[] = {"batch=1", "batch=8", "batch=32", "batch=200"};
+    char options[80];
+    (void)state;
+    linear_case *c = linear_case_make(200, 3, 0.3, 1, 92);
+    linear_fitted best = linear_fit(&c->problem, MG_LOSS_EXPONENTIAL, "tol=1e-9");
+    for (int k = 0; k < 4; k++) {
+        snprintf(options, sizeof options, "solver=minibatch, tol=1e-9, max_iter=500, %s",
+                 batches[k]);
+        linear_fitted f = linear_fit(&c->problem, MG_LOSS_EXPONENTIAL, options);
+        if (!(f.report.objective < best.report.objective * (1 + 1e-3)))
+            fail_msg("%s: %.17g, the least is %.17g", batches[k], f.report.objective,
+                     best.report.objective);
+        linear_fitted_free(&f);
+    }
+    linear_fitted_free(&best);
+    linear_case_free(c);
+}
+
 /* ---- The same model -------------------------------------------------------------------------- */
 
 static void test_threads(void **state) {
@@ -562,6 +582,7 @@ int main(void) {
         cmocka_unit_test(test_no_optimum_is_said),
         cmocka_unit_test(test_limits_are_said),
         cmocka_unit_test(test_exponential_finds_its_rate),
+        cmocka_unit_test(test_exponential_in_batches),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_each_allocation),
         cmocka_unit_test(test_cancel),

@@ -5,8 +5,8 @@
  *   n c_i / M slope_i a_i of the mean loss; a batch for the mean of its rows' gradients.
  * - Without a rate it is 1 / (curvature of the loss x greatest |(a_i, 1)|^2 + mu), less for
  * batches; rates fall as 1 / (1/rate + mu t), without a penalty as 1/sqrt(t) (Bottou 2010). Where
- * the loss has no curvature bound (exponential), no row's step is longer than the curvature at its
- * own score allows.
+ * the loss has no curvature bound (exponential), no step is longer than the curvature at the scores
+ * of its rows allows. A batch is cut as a whole: rows cut one by one would end somewhere else.
  * - Objective, errors and the proof are those of the weights at the end of a pass; the best of them
  *   are kept. Dual variables of losses with corners as in solver_gd.c.
  * - Sparse rows cost what they store: the weights are a multiple of a vector, as the penalty only
@@ -110,30 +110,30 @@ static void shrink_absolute(sgd *m, double by) {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* n c_i / M x slope in f, divided by the rows of the batch. */
-static double share_of(const sgd *m, int64_t i, double rate, int64_t batch) {
+/* n c_i / M x slope in f, divided by the rows of the batch. To *bend is added what the row
+ * contributes to rate x curvature of the batch, where that matters. */
+static double share_of(const sgd *m, int64_t i, double rate, int64_t batch, double *bend) {
     const mg_descent *d = &m->d;
     const mg_problem *problem = d->design->problem;
     const mg_loss *loss = d->objective->loss;
     const double f = score(m), sign = loss->margin_based ? (double)problem->sign[i] : 1.0;
     const double t = loss->margin_based ? sign * f : f - problem->target[i];
     const double weight = (double)d->samples * d->objective->c[i] / d->mass;
-    double slope = weight * sign * loss->slope(t);
-    if (m->lengths) { /* the rate that the curvature at this score allows */
-        const double bend = rate * weight * loss->curvature(t) * m->lengths[i];
-        slope = bend > 1.0 ? slope / bend : slope;
-    }
-    return slope / (double)batch;
+    if (m->lengths) *bend += rate * weight * loss->curvature(t) * m->lengths[i] / (double)batch;
+    return weight * sign * loss->slope(t) / (double)batch;
 }
 
 static void one_batch(sgd *m, const int64_t *samples, int64_t count) {
     mg_descent *d = &m->d;
     const double rate = mg_descent_rate(d, m->step++), theta = rate * d->mu;
     const int8_t *sign = d->design->problem->sign;
+    double bend = 0.0;
     for (int64_t k = 0; k < count; k++) {
         mg_step_row_read(&m->row, samples[k]);
-        m->shares[k] = share_of(m, samples[k], rate, count);
+        m->shares[k] = share_of(m, samples[k], rate, count, &bend);
     }
+    for (int64_t k = 0; bend > 1.0 && k < count; k++)
+        m->shares[k] /= bend;
     shrink(m, theta);
     for (int64_t k = 0; k < count; k++) {
         if (m->shares[k] == 0.0) continue;
