@@ -406,6 +406,7 @@ def paths(d):
     expect(p.returncode == 0 and p.stdout.count('\n  ') + p.stdout.count('\n*') >= 6 and 'leave-one-out' in p.stdout, f'the table of a path: {p.stdout}')
     refuses(1, 'path', 'least-squares', cars, says=('ridge',))
     refuses(1, 'path', 'ridge(tol={1e-3,1e-6})', cars, says=('tol',))
+    refuses(1, 'fit', 'ridge(alpha={1,2})', cars, says=('2 specs', 'margin path'))
     refuses(2, 'path', 'ridge', examples / 'iris.csv', says=('species',))
     refuses(1, 'path', 'ridge')
 

@@ -40,8 +40,8 @@ static margin_status check_call(margin_context *context, const margin_spec *spec
                : !spec  ? "spec"
                         : "place for the model");
     MG_REQUIRE(spec->variants == 1, error, MARGIN_ERROR_SPEC,
-               "'%s' stands for %lld specs; choose one, or search over them with "
-               "cross-validation",
+               "'%s' stands for %lld specs; choose one (margin path compares penalties of "
+               "ridge, margin plot elbow numbers of clusters)",
                spec->text, (long long)spec->variants);
     return mg_data_check_targets(context, data, error);
 }
