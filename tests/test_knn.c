@@ -419,6 +419,28 @@ static void test_verify(void **state) {
     margin_context_free(context);
 }
 
+/* Data whose weights are not those of the fit and do not add up to k. */
+static void test_verify_weights(void **state) {
+    double x[6], y[6], weights[6];
+    margin_context *context = support_context(NULL, 1);
+    margin_report found;
+    margin_error error = {0};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        x[i] = i;
+        y[i] = i % 2;
+        weights[i] = 10;
+    }
+    margin_data data = points_data(x, 6, 1, y);
+    data.weights = margin_values_f64(weights, 6);
+    margin_model *model = fit_text(context, "knn(k=30)", &data, NULL);
+    assert_int_equal(margin_verify(context, model, &data, &found, &error), MARGIN_OK);
+    data.weights = (margin_vector){0};
+    assert_int_equal(margin_verify(context, model, &data, &found, &error), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_six_points),      cmocka_unit_test(test_votes),
@@ -427,7 +449,7 @@ int main(void) {
         cmocka_unit_test(test_optdigits),       cmocka_unit_test(test_ionosphere),
         cmocka_unit_test(test_ways_to_predict), cmocka_unit_test(test_missing_and_large),
         cmocka_unit_test(test_refused),         cmocka_unit_test(test_tasks),
-        cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_verify),          cmocka_unit_test(test_verify_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "neighbors/index.h"
 #include "neighbors/knn.h"
 
-enum { CHECKED = 32 }; /* rows of the sample */
+enum { CHECKED = 32, LOOK_UP = 1024 }; /* rows of the sample; rows between two looks at cancel */
 
 static int64_t checked_rows(const mg_problem *problem) {
     return MG_MIN(problem->count, CHECKED);
@@ -51,11 +51,12 @@ margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
     const int64_t count = checked_rows(problem);
     double sum = 0, *q = NULL;
     MG_NEW(fit->context->heap, q, h->columns, "a row of the data", fit->error);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !mg_cancelled(fit->context); i++) {
         read_row(problem, checked_row(problem, i), q);
         sum += last_distance(mg_neighbors_view(h), q);
     }
     mg_free(fit->context->heap, q);
+    if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
     set_report(&fit->report, sum, (double)count, 0);
     return MARGIN_OK;
 }
@@ -67,6 +68,8 @@ typedef struct plain {
     double p, k, radius;
     bool by_distance;
     double *distance; /* of every training row */
+    int64_t *order;   /* rows not taken yet: a heap, the nearest on top */
+    int64_t left;
     double *q, *x;
     double *scores, *found;
 } plain;
@@ -81,23 +84,46 @@ static double plain_distance(const plain *v, int64_t columns) {
     return most * pow(sum, 1 / v->p);
 }
 
-static void measure_all(plain *v) {
+static margin_status measure_all(plain *v) {
     const mg_problem *problem = v->fit->problem;
     for (int64_t i = 0; i < problem->count; i++) {
+        if (i % LOOK_UP == 0 && mg_cancelled(v->fit->context))
+            return mg_fail_cancelled(v->fit->error);
         read_row(problem, i, v->x);
         v->distance[i] = plain_distance(v, problem->x.columns);
     }
+    return MARGIN_OK;
 }
 
-/* The nearest row that was not taken yet; the lower number of two. */
-static int64_t next_nearest(const plain *v, double after, int64_t after_row) {
-    const mg_problem *problem = v->fit->problem;
-    int64_t best = -1;
-    for (int64_t i = 0; i < problem->count; i++) {
-        const bool taken = v->distance[i] < after || (v->distance[i] == after && i <= after_row);
-        if (!taken && (best < 0 || v->distance[i] < v->distance[best])) best = i;
+/* Of two equally far rows the lower number is nearer. */
+static bool nearer(const plain *v, int64_t a, int64_t b) {
+    return v->distance[a] < v->distance[b] || (v->distance[a] == v->distance[b] && a < b);
+}
+
+static void sift_down(plain *v, int64_t at) {
+    const int64_t moved = v->order[at];
+    for (int64_t child; (child = 2 * at + 1) < v->left; at = child) {
+        if (child + 1 < v->left && nearer(v, v->order[child + 1], v->order[child])) child++;
+        if (!nearer(v, v->order[child], moved)) break;
+        v->order[at] = v->order[child];
     }
-    return best;
+    v->order[at] = moved;
+}
+
+static void take_none(plain *v) {
+    v->left = v->fit->problem->count;
+    for (int64_t i = 0; i < v->left; i++)
+        v->order[i] = i;
+    for (int64_t at = v->left / 2 - 1; at >= 0; at--)
+        sift_down(v, at);
+}
+
+/* The nearest row that was not taken yet, of which there is one. */
+static int64_t take_nearest(plain *v) {
+    const int64_t row = v->order[0];
+    v->order[0] = v->order[--v->left];
+    sift_down(v, 0);
+    return row;
 }
 
 static void add_share(plain *v, int64_t row, double weight) {
@@ -117,21 +143,20 @@ static double plain_share(const plain *v, double weight, double nearest, double 
  * row that took part. `tied`: that distance is not clearly less than the next, so that rounding
  * decides who takes part. */
 static double plain_nearest(plain *v, double *shares, bool *tied) {
-    double taken = 0, nearest = 0, after = -1;
-    int64_t row = -1;
-    while (taken < v->k * (1 - 1e-12)) {
-        row = next_nearest(v, after, row);
-        after = v->distance[row];
+    double taken = 0, nearest = 0, last = 0;
+    take_none(v);
+    while (taken < v->k * (1 - 1e-12) && v->left > 0) { /* other weights than the fit's: fewer */
+        const int64_t row = take_nearest(v);
         const double weight = fmin(mg_sample_weight(v->fit->problem, row), v->k - taken);
-        if (taken == 0) nearest = after;
+        last = v->distance[row];
+        if (taken == 0) nearest = last;
         taken += weight;
-        const double share = plain_share(v, weight, nearest, after);
+        const double share = plain_share(v, weight, nearest, last);
         *shares += share;
         add_share(v, row, share);
     }
-    const int64_t next = next_nearest(v, after, row);
-    *tied = next >= 0 && v->distance[next] <= after * (1 + 1e-12);
-    return after;
+    *tied = v->left > 0 && v->distance[v->order[0]] <= last * (1 + 1e-12);
+    return last;
 }
 
 /* The same within the radius. `tied`: a row is on its edge. */
@@ -178,9 +203,8 @@ static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
     double sum = 0, differing = 0;
     for (int64_t i = 0; i < count; i++) {
         bool tied;
-        if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
         read_row(problem, checked_row(problem, i), v->q);
-        measure_all(v);
+        MG_TRY(measure_all(v));
         sum += plain_scores(v, h->functions, &tied);
         const margin_matrix one = margin_dense_f64(v->q, 1, h->columns, h->columns);
         h->kind->scores(h, &one, 0, 1, v->found);
@@ -204,6 +228,7 @@ margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
                        "the model was trained on %lld rows and this data has %lld",
                        (long long)index->rows, (long long)fit->problem->count);
     MG_GO_NEW(heap, v.distance, fit->problem->count, "distances", fit->error);
+    MG_GO_NEW(heap, v.order, fit->problem->count, "the order of the rows", fit->error);
     MG_GO_NEW(heap, v.q, h->columns, "a row of the data", fit->error);
     MG_GO_NEW(heap, v.x, h->columns, "a row of the data", fit->error);
     MG_GO_NEW(heap, v.scores, h->functions, "scores", fit->error);
@@ -211,6 +236,7 @@ margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
     status = verify_rows(&v, h);
 done:
     mg_free(heap, v.distance);
+    mg_free(heap, v.order);
     mg_free(heap, v.q);
     mg_free(heap, v.x);
     mg_free(heap, v.scores);
