@@ -4,6 +4,7 @@
 
 #include "model/model_neighbors.h"
 #include "model/store.h"
+#include "neighbors/index.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -423,6 +424,15 @@ static void hostile(margin_context *context, const char *spec) {
         }
     }
     assert_true(refused > tried / 2);
+    /* a scale at which f32 does not hold the points */
+    double *scale = (double *)mg_tensor_find(h, "settings")->data + MG_SETTING_SCALE;
+    const double right = *scale;
+    for (int exponent = 100; exponent < 1000; exponent += 300) {
+        *scale = ldexp(1, exponent);
+        h->view.other = NULL;
+        assert_int_equal(mg_hypothesis_attach(h, NULL), MARGIN_ERROR_MODEL);
+    }
+    *scale = right;
     h->view.other = NULL;
     assert_int_equal(mg_hypothesis_attach(h, NULL), MARGIN_OK);
     margin_model_free(model);

@@ -113,7 +113,21 @@ static margin_status check_points(const mg_hypothesis *h, int64_t slots, margin_
     return check_numbers(data, points->type == MARGIN_F32, slots * h->columns, "points", error);
 }
 
-/* Every row once, in leaves that begin with a point. */
+/* Filters in f32 hold no more: rows beyond would be passed over. */
+static bool within_reach(double scaled) {
+    return fabs(scaled) < MG_SCALED_MOST;
+}
+
+/* Without a tree: with one its leaves are checked. */
+static margin_status check_reach(const mg_neighbors *view, margin_error *error) {
+    for (int64_t i = 0; i < view->rows; i++)
+        for (int64_t j = 0; j < view->columns; j++)
+            REFUSE(within_reach(mg_neighbors_scaled(view, i, j)),
+                   "the scale of the neighbors model is not that of its points");
+    return MARGIN_OK;
+}
+
+/* Every row once. */
 static margin_status check_rows(const mg_hypothesis *h, int64_t rows, int64_t leaves,
                                 const int32_t *row, margin_error *error) {
     uint8_t *seen = mg_new_zero(h->heap, rows, 1);
@@ -142,11 +156,11 @@ static bool leaf_fits(const mg_neighbors *view, int64_t leaf, const float *box, 
                 if (value != INFINITY) return false;
                 continue;
             }
-            const int64_t at = slot * view->columns + j;
-            const double x = view->single ? (double)((const float *)view->points)[at]
-                                          : ((const double *)view->points)[at];
-            if (value != (float)((x - view->centre[j]) * view->scale)) return false;
-            if (tree->exact && (double)value * step + view->centre[j] != x) return false;
+            if (value != (float)mg_neighbors_scaled(view, slot, j)) return false;
+            if (!within_reach((double)value)) return false;
+            if (tree->exact &&
+                (double)value * step + view->centre[j] != mg_neighbors_coordinate(view, slot, j))
+                return false;
             if (box && !(box[j * 16 + lane] <= value && value <= box[j * 16 + 8 + lane]))
                 return false;
         }
@@ -244,7 +258,8 @@ static margin_status check_tree_shapes(const mg_hypothesis *h, int64_t rows, mar
     const mg_tensor *leaf = mg_tensor_find(h, "leaf"), *box = mg_tensor_find(h, "box");
     const void *unused = NULL;
     REFUSE(leaf && box && leaf->shape[0] >= 1 && leaf->shape[0] <= rows &&
-               leaf->shape[0] < INT32_MAX / MG_LEAF && box->shape[0] < leaf->shape[0],
+               rows <= leaf->shape[0] * MG_LEAF && leaf->shape[0] < INT32_MAX / MG_LEAF &&
+               box->shape[0] < leaf->shape[0],
            "the neighbors model has no tree, or one of another size than its points");
     const int64_t leaves = leaf->shape[0], nodes = box->shape[0];
     MG_TRY(check_points(h, leaves * MG_LEAF, error));
@@ -338,8 +353,8 @@ margin_status mg_neighbors_check(mg_hypothesis *h, margin_error *error) {
     MG_TRY(check_radius(h, error));
     MG_TRY(check_targets(h, rows, mg_tensor_find(h, "radius") ? 0 : settings[MG_SETTING_K], error));
     MG_TRY(mg_neighbors_set_view(h, error));
-    if (!tree) return MARGIN_OK;
-    margin_status status = check_tree(h, mg_neighbors_view(h), error);
+    margin_status status = tree ? check_tree(h, mg_neighbors_view(h), error)
+                                : check_reach(mg_neighbors_view(h), error);
     if (status < 0) h->view.other = NULL;
     return status;
 }

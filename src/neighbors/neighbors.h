@@ -30,6 +30,9 @@ enum {
     MG_PACKET_NEIGHBORS = 8   /* and for few neighbours */
 };
 
+/* Squares of scaled coordinates, and sums of them over all columns, are far within f32. */
+#define MG_SCALED_MOST 0x1p31
+
 /* The tree: nodes of eight tight boxes, leaves of sixteen points, both as structures of arrays in
  * f32: a coordinate x of column j is stored as (float)((x - centre[j]) scale), and boxes are those
  * of the stored values. */
@@ -52,7 +55,7 @@ typedef struct mg_neighbors {
     bool single;          /* points are f32 */
     const void *points;   /* rows x columns; with a tree in the order of its leaves, 16 to a leaf */
     const double *centre; /* columns: near the middle of the bulk of the data */
-    double scale;         /* a power of two that brings |x - centre| below 2^50 */
+    double scale;         /* a power of two that brings |x - centre| below MG_SCALED_MOST */
     const mg_tree *tree;  /* NULL: none */
     mg_tree tree_store;
     /* For votes and means; NULL without. */
@@ -125,6 +128,16 @@ MG_INLINE const void *mg_neighbors_point(const mg_neighbors *index, int64_t slot
     const int64_t at = slot * index->columns;
     return index->single ? (const void *)((const float *)index->points + at)
                          : (const void *)((const double *)index->points + at);
+}
+
+/* Coordinate j of a row or slot, and what stands for it in f32 before it is rounded. */
+MG_INLINE double mg_neighbors_coordinate(const mg_neighbors *index, int64_t slot, int64_t j) {
+    const int64_t at = slot * index->columns + j;
+    return index->single ? (double)((const float *)index->points)[at]
+                         : ((const double *)index->points)[at];
+}
+MG_INLINE double mg_neighbors_scaled(const mg_neighbors *index, int64_t slot, int64_t j) {
+    return (mg_neighbors_coordinate(index, slot, j) - index->centre[j]) * index->scale;
 }
 
 /* Is q a point that distances can be asked for? */

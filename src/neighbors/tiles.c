@@ -78,13 +78,6 @@ bool mg_neighbors_tiles_pay(const mg_neighbors_batch *batch) {
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-static double scaled_point(const mg_neighbors *index, int64_t row, int64_t j) {
-    const int64_t at = row * index->columns + j;
-    const double x = index->single ? (double)((const float *)index->points)[at]
-                                   : ((const double *)index->points)[at];
-    return (x - index->centre[j]) * index->scale;
-}
-
 /* To the nearest, ties to even; what is next to nothing is nothing, as for the processor. */
 static uint16_t half_of(double value) {
     const float single = (float)value;
@@ -131,7 +124,7 @@ static margin_status pack_panel(void *argument, int64_t number, int worker) {
         const int64_t row = number * width + l;
         double square = 0;
         for (int64_t j = 0; row < index->rows && j < index->columns; j++) {
-            const double y = scaled_point(index, row, j);
+            const double y = mg_neighbors_scaled(index, row, j);
             put_point(p, out, j, l, y);
             square += y * y;
         }
@@ -239,17 +232,19 @@ static void compact(const packed *p, scratch *s, int64_t i) {
     s->count[i] = kept;
 }
 
+static double distance_of(const packed *p, const double *q, int64_t row) {
+    const mg_neighbors *index = p->batch->index;
+    return mg_metric_distance(&index->metric, mg_neighbors_point(index, row), index->single, q,
+                              index->columns);
+}
+
 /* Ranks the candidates of a query by their distances; the k nearest are left in s->list. */
 static int64_t rank_candidates(const packed *p, scratch *s, int64_t i, const double *q) {
-    const mg_neighbors *index = p->batch->index;
     const candidate *list = s->candidates + i * p->room;
     mg_search search = mg_search_within(q, p->batch->k, p->batch->radius, s->list);
     mg_list_begin(&search);
     for (int64_t c = 0; c < s->count[i]; c++)
-        mg_list_offer(&search,
-                      mg_metric_distance(&index->metric, mg_neighbors_point(index, list[c].row),
-                                         index->single, q, index->columns),
-                      list[c].row);
+        mg_list_offer(&search, distance_of(p, q, list[c].row), list[c].row);
     mg_list_finish(&search);
     s->ranked += s->count[i];
     return search.count;
@@ -260,13 +255,10 @@ static int64_t rank_candidates(const packed *p, scratch *s, int64_t i, const dou
 static void settle(const packed *p, scratch *s, int64_t i, const double *q) {
     candidate *list = s->candidates + i * p->room;
     const int64_t count = rank_candidates(p, s, i, q);
+    const mg_neighbor none = {-1, -1, 0}, *last = count > 0 ? &s->list[count - 1] : &none;
     int64_t kept = 0;
     for (int64_t c = 0; c < s->count[i]; c++)
-        for (int64_t n = 0; n < count; n++)
-            if (s->list[n].row == list[c].row) {
-                list[kept++] = list[c];
-                break;
-            }
+        if (!mg_farther(distance_of(p, q, list[c].row), list[c].row, last)) list[kept++] = list[c];
     s->count[i] = kept;
 }
 
@@ -347,7 +339,7 @@ static bool cross_panels(const packed *p, scratch *s, int64_t first, int64_t cou
     bool cancelled = false;
     if (p->ops->begin) p->ops->begin();
     for (int64_t panel = begin; panel < end && !cancelled; panel++) {
-        cancelled = (panel & 63) == 0 && mg_cancelled(p->context);
+        cancelled = mg_cancelled(p->context);
         if (!cancelled) cross_panel(p, s, first, count, panel);
     }
     if (p->ops->end) p->ops->end();

@@ -80,6 +80,7 @@ static void make_lanes(state *s, int64_t node, int *lane, int64_t unit, int64_t 
                        const float *low, const float *high) {
     mg_bucket *b = s->b;
     const int64_t size = unit * MG_LEAF, children = (last - first + size - 1) / size;
+    if (mg_cancelled(b->context)) return;
     if (children == 1) {
         const int32_t to = make_part(s, first, last, low, high);
         mg_tree_set_lane(b->box, b->child, b->columns, node, (*lane)++, low, high, to);

@@ -360,7 +360,8 @@ static margin_status bucket_task(void *argument, int64_t task, int worker) {
         b->keys[worker] = mg_new(b->context->heap, b->scratch, sizeof **b->keys);
     }
     if (!b->order[worker] || !b->keys[worker]) return MARGIN_ERROR_MEMORY;
-    mg_bucket bucket = {.points = b->points[s->side] + s->first * b->stride,
+    mg_bucket bucket = {.context = b->context,
+                        .points = b->points[s->side] + s->first * b->stride,
                         .count = s->last - s->first,
                         .stride = b->stride,
                         .columns = b->source->columns,
@@ -375,6 +376,7 @@ static margin_status bucket_task(void *argument, int64_t task, int worker) {
                         .child = b->child,
                         .row = b->row};
     mg_bucket_build(&bucket);
+    if (mg_cancelled(b->context)) return MARGIN_ERROR_CANCELLED;
     s->root = bucket.root;
     const size_t size = (size_t)bucket.columns * sizeof(float);
     memcpy(s->range, bucket.low, size);

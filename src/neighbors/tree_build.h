@@ -43,6 +43,7 @@ int64_t mg_nodes_of(int64_t leaves);
 
 /* Where a bucket goes: it writes leaves from first_leaf, nodes from first_node. */
 typedef struct mg_bucket {
+    const margin_context *context;
     const float *points; /* count of them */
     int64_t count, stride, columns;
     int64_t first_leaf, first_node;
@@ -57,6 +58,7 @@ typedef struct mg_bucket {
     int32_t root;
     float low[MG_TREE_COLUMNS], high[MG_TREE_COLUMNS];
 } mg_bucket;
+/* Unfinished once the context is cancelled. */
 void mg_bucket_build(mg_bucket *bucket);
 
 /* Lane of a node. */
