@@ -2,6 +2,8 @@
  * fixed point. */
 #include "model_cases.h"
 
+#include "cluster/silhouette.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -335,6 +337,25 @@ static void test_refusals(void **state) {
         wide[v] = (v - 6) * 1e200;
     data.x.values = wide;
     fit_refused(*state, "kmeans(k=3)", &data, MARGIN_ERROR_DATA, "range of numbers");
+    for (int v = 0; v < 12; v++)
+        wide[v] = v * 1e-300;
+    fit_refused(*state, "kmeans(k=3)", &data, MARGIN_ERROR_DATA, "0 between rows that differ");
+}
+
+/* A silhouette of many columns is long work. */
+static void test_cancelled(void **state) {
+    const double x[4] = {-1, 1, 9, 11}, sizes[2] = {2, 2};
+    const int32_t labels[4] = {0, 0, 1, 1};
+    margin_context *context = support_context(NULL, 1);
+    const margin_matrix view = margin_dense_f64(x, 4, 1, 1);
+    const mg_clustered rows = {.x = &view, .count = 4, .k = 2, .labels = labels, .sizes = sizes};
+    double value;
+    (void)state;
+    assert_int_equal(mg_silhouette(context, &rows, &value, &error), MARGIN_OK);
+    assert_close(value, 0.8, 0.01);
+    margin_context_cancel(context);
+    assert_int_equal(mg_silhouette(context, &rows, &value, &error), MARGIN_ERROR_CANCELLED);
+    margin_context_free(context);
 }
 
 /* Tiny and huge units: the bounds are single precision, the result is not. */
@@ -541,7 +562,7 @@ int main(void) {
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_units),
         cmocka_unit_test(test_model),          cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_filter),         cmocka_unit_test(test_filter_single),
-        cmocka_unit_test(test_filter_without),
+        cmocka_unit_test(test_filter_without), cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

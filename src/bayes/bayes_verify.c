@@ -29,13 +29,14 @@ static void add_term(recount *r, double term) { /* Neumaier's sum */
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* Level of a value, found by trying all. */
+/* Level of a value: a code is its level, a number is found by trying all. */
 static int64_t level_of(const mg_bayes_layout *layout, int64_t j, double value) {
+    if (layout->kinds[j] == MG_BAYES_CODES)
+        return value >= 0 && value < (double)layout->levels[j] && value == floor(value)
+                   ? (int64_t)value
+                   : layout->levels[j];
     for (int64_t level = 0; level < layout->levels[j]; level++) {
-        const double of = layout->kinds[j] == MG_BAYES_CODES
-                              ? (double)level
-                              : layout->values[layout->first_value[j] + level];
-        if (of == value) return level;
+        if (layout->values[layout->first_value[j] + level] == value) return level;
     }
     return layout->levels[j];
 }

@@ -160,7 +160,7 @@ static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
                                .sizes = sizes};
     double value;
     if (task->count > MG_MOST_SILHOUETTE || task->k < 2) return MARGIN_OK;
-    MG_TRY(mg_silhouette(fit->context->heap, &rows, &value, fit->error));
+    MG_TRY(mg_silhouette(fit->context, &rows, &value, fit->error));
     mg_report_set(&fit->report, "silhouette", value);
     return MARGIN_OK;
 }

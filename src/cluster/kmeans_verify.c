@@ -40,7 +40,7 @@ static margin_status label_rows(mg_fit *fit, check *c, const double *centres) {
     for (int64_t i = 0; i < c->p->count; i++) {
         double least, second;
         const double weight = mg_sample_weight(c->p, i);
-        if (i % 64 == 0 && mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
+        if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         mg_row_expand(&c->p->x, mg_sample_row(c->p, i), c->row);
         const int64_t m = c->labels[i] = nearest(c, centres, &least, &second);
         c->inertia += weight * least;
@@ -71,7 +71,7 @@ static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved) {
     *moved = 0;
     for (int64_t i = 0; i < c->p->count; i++) {
         double least, second, own = 0;
-        if (i % 64 == 0 && mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
+        if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         mg_row_expand(&c->p->x, mg_sample_row(c->p, i), c->row);
         const int64_t m = nearest(c, c->means, &least, &second);
         for (int64_t j = 0; j < c->n; j++) {

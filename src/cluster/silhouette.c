@@ -1,5 +1,6 @@
 /* The silhouette of Rousseeuw 1987, by all pairs of rows. */
 #include "cluster/silhouette.h"
+#include "base/context.h"
 #include "learn/dual.h"
 #include "math/kmeans.h"
 
@@ -31,7 +32,7 @@ static double silhouette_of(const mg_clustered *rows, int64_t i, const double *r
     return MG_MAX(near, next) > 0 ? (next - near) / MG_MAX(near, next) : 0;
 }
 
-margin_status mg_silhouette(mg_heap *heap, const mg_clustered *rows, double *value,
+margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, double *value,
                             margin_error *error) {
     const int64_t n = rows->x->columns;
     int64_t filled = 0;
@@ -40,13 +41,14 @@ margin_status mg_silhouette(mg_heap *heap, const mg_clustered *rows, double *val
         filled += rows->sizes[c] > 0;
     *value = (double)NAN;
     if (filled < 2) return MARGIN_OK;
-    MG_NEW(heap, room, 2 * n + rows->k, "the silhouette", error);
-    for (int64_t i = 0; i < rows->count; i++) {
+    MG_NEW(context->heap, room, 2 * n + rows->k, "the silhouette", error);
+    for (int64_t i = 0; i < rows->count && !mg_cancelled(context); i++) {
         read_row(rows, i, room);
         whole += weight_of(rows, i);
         total += weight_of(rows, i) * silhouette_of(rows, i, room, room + n, room + 2 * n);
     }
-    mg_free(heap, room);
+    mg_free(context->heap, room);
+    if (mg_cancelled(context)) return mg_fail_cancelled(error);
     *value = total / whole;
     return MARGIN_OK;
 }

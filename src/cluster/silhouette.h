@@ -18,8 +18,8 @@ typedef struct mg_clustered {
 
 /* Mean over rows of (b - a) / max(a, b): a the mean distance to the other rows of the own cluster,
  * b the least mean distance to those of another; 0 for a row that is alone (Rousseeuw 1987). A
- * weight k counts as k copies. NaN if fewer than two clusters have rows. */
-margin_status mg_silhouette(mg_heap *heap, const mg_clustered *rows, double *value,
+ * weight k counts as k copies. NaN if fewer than two clusters have rows. CANCELLED, MEMORY. */
+margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, double *value,
                             margin_error *error);
 
 #endif

@@ -152,6 +152,7 @@ enum { MOVED, INERTIA, SECOND, SIFTED, TIED, HEAD = 8 };
 
 typedef struct chunk {
     const mg_kmeans_run *run;
+    const margin_context *context; /* once it is cancelled the rest of the chunk is left */
     int64_t first, count, waiting;
     int worker;
     int32_t labels[CHUNK];
@@ -199,7 +200,7 @@ static void label_waiting(chunk *c, double *sums) {
     int32_t centre[MG_FILTER_MOST_ROWS];
     if (c->waiting == 0) return;
     mg_kmeans_tile_init(run, c->worker, &tile);
-    for (int64_t at = 0; at < c->waiting; at += tile.count) {
+    for (int64_t at = 0; at < c->waiting && !mg_cancelled(c->context); at += tile.count) {
         mg_kmeans_tile_load(run, c->rows + at, c->waiting - at, &tile);
         mg_kmeans_cross(run, &tile);
         mg_kmeans_sift(run, &tile, centre);
@@ -217,7 +218,7 @@ static void label_waiting(chunk *c, double *sums) {
 }
 
 static void label_chunk(chunk *c, double *sums) {
-    for (int64_t i = c->first; i < c->first + c->count; i++)
+    for (int64_t i = c->first; i < c->first + c->count && !mg_cancelled(c->context); i++)
         label_row(c, i);
     label_waiting(c, sums);
 }
@@ -256,7 +257,7 @@ static void add_measured(const mg_kmeans_run *run, chunk *c, int64_t i, nearest 
 static void measure_chunk(chunk *c, double *sums) {
     const mg_kmeans_run *run = c->run;
     if (!run->sift) {
-        for (int64_t i = c->first; i < c->first + c->count; i++)
+        for (int64_t i = c->first; i < c->first + c->count && !mg_cancelled(c->context); i++)
             add_measured(run, c, i, look_everywhere(run, mg_kmeans_row(run, i, c->worker)), sums);
         return;
     }
@@ -264,7 +265,7 @@ static void measure_chunk(chunk *c, double *sums) {
     mg_kmeans_tile_init(run, c->worker, &tile);
     for (int64_t i = 0; i < c->count; i++)
         c->rows[i] = c->first + i;
-    for (int64_t at = 0; at < c->count; at += tile.count) {
+    for (int64_t at = 0; at < c->count && !mg_cancelled(c->context); at += tile.count) {
         mg_kmeans_tile_load(run, c->rows + at, c->count - at, &tile);
         mg_kmeans_cross(run, &tile);
         mg_kmeans_sift_bounds(run, &tile);
@@ -327,9 +328,9 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
     const pass *p = argument;
     const int64_t end = block->first + block->count;
     for (int64_t i = block->first; i < end; i += CHUNK) {
-        if (mg_cancelled(p->run->task->context)) return MARGIN_ERROR_CANCELLED;
         chunk c;
         c.run = p->run;
+        c.context = p->run->task->context;
         c.first = i;
         c.count = MG_MIN(end - i, (int64_t)CHUNK);
         c.waiting = 0;
@@ -338,6 +339,7 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
             measure_chunk(&c, state);
         else
             label_chunk(&c, state);
+        if (mg_cancelled(c.context)) return MARGIN_ERROR_CANCELLED;
         add_chunk(p, &c, state);
     }
     return MARGIN_OK;

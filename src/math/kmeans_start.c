@@ -229,14 +229,31 @@ static margin_status pick_winner(draws *d) {
     return MARGIN_OK;
 }
 
+/* No row can be drawn: all are equal to a centre, or the squares of their distances are 0. */
+static margin_status refuse_draw(const draws *d) {
+    const mg_kmeans_run *run = d->run;
+    const mg_kmeans_task *task = run->task;
+    for (int64_t i = 0; d->plus && i < task->count; i++) {
+        const double *x = mg_kmeans_row(run, i, 0),
+                     *centre = run->centres + run->labels[i] * run->n;
+        for (int64_t j = 0; j < run->n; j++)
+            if (x[j] != centre[j])
+                return mg_fail(task->error, MARGIN_ERROR_DATA,
+                               "the squared distances of rows leave the range of numbers: they "
+                               "are 0 between rows that differ; bring the columns to one scale "
+                               "first: standardize | ...");
+    }
+    return mg_fail(task->error, MARGIN_ERROR_DATA,
+                   "the data has only %lld different row%s and cannot make %lld clusters; ask for "
+                   "fewer",
+                   (long long)d->chosen, d->chosen == 1 ? "" : "s", (long long)task->k);
+}
+
 static margin_status choose_next(draws *d) {
     mg_kmeans_run *run = d->run;
     const mg_kmeans_task *task = run->task;
     const double total = total_of(d);
-    MG_REQUIRE(
-        total > 0, task->error, MARGIN_ERROR_DATA,
-        "the data has only %lld different row%s and cannot make %lld clusters; ask for fewer",
-        (long long)d->chosen, d->chosen == 1 ? "" : "s", (long long)task->k);
+    if (total == 0) return refuse_draw(d);
     MG_REQUIRE(isfinite(total), task->error, MARGIN_ERROR_DATA,
                "the squared distances of rows leave the range of numbers; bring the columns to one "
                "scale first: standardize | ...");
