@@ -125,13 +125,12 @@ static void test_layouts(void **state) {
     sample_free(s);
 }
 
-static void test_large_offsets_f32(void **state) {
-    (void)state;
+static void large_offsets_f32(double offset) {
     regression r = regression_make(6000, 4, 0, 0.1, 5);
     float *narrow = malloc((size_t)(r.rows * r.columns) * sizeof *narrow);
     long double w[4], b;
     for (int64_t k = 0; k < r.rows * r.columns; k++) {
-        narrow[k] = (float)(r.x[k] + 30000);
+        narrow[k] = (float)(r.x[k] + (k % r.columns == 2 ? offset : 30000));
         r.x[k] = (double)narrow[k]; /* the oracle sees what the learner sees */
     }
     const margin_data data = {.x = margin_dense_f32(narrow, r.rows, r.columns, r.columns),
@@ -149,6 +148,39 @@ static void test_large_offsets_f32(void **state) {
     assert_solution(model, &r, w, b, 1e-9);
     margin_model_free(model);
     free(narrow);
+    regression_free(&r);
+}
+
+/* What f32 leaves of a column far from 0 is no dependence. */
+static void test_large_offsets_f32(void **state) {
+    (void)state;
+    large_offsets_f32(30000);
+    large_offsets_f32(1.5e6);
+}
+
+/* A sum of two columns, all rounded to f32: every solver but `normal` sees through the rounding. */
+static void test_dependence_in_f32(void **state) {
+    enum { ROWS = 500, COLUMNS = 4 };
+    static const char *const specs[2] = {"least-squares", "least-squares(solver=qr)"};
+    static const double offsets[3] = {0, 100, 10000};
+    static float x[ROWS * COLUMNS];
+    regression r = regression_make(ROWS, COLUMNS, 0, 0.1, 6);
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        margin_report report;
+        for (int64_t i = 0; i < ROWS; i++) {
+            float *row = x + i * COLUMNS;
+            for (int64_t j = 0; j < 3; j++)
+                row[j] = (float)(r.x[i * COLUMNS + j] + (j == 0 ? offsets[k / 2] : 0));
+            row[3] = row[0] + row[1];
+        }
+        const margin_data data = {.x = margin_dense_f32(x, ROWS, COLUMNS, COLUMNS),
+                                  .y = margin_values_f64(r.y, ROWS)};
+        margin_model *model = fit_proven(context, specs[k % 2], &data, &report);
+        assert_true(margin_report_item_value(&report, "rank") == 3);
+        assert_true(margin_report_item_value(&report, "condition") < 10);
+        margin_model_free(model);
+    }
     regression_free(&r);
 }
 
@@ -375,6 +407,7 @@ int main(void) {
         cmocka_unit_test(test_oracle),
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_large_offsets_f32),
+        cmocka_unit_test(test_dependence_in_f32),
         cmocka_unit_test(test_few_rows),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_permuted_rows),

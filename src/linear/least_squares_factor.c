@@ -55,8 +55,21 @@ margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *ste
 
 /* ---- Directions that A does not see ---------------------------------------------------------- */
 
+/* What f32 has rounded off the columns of length 1: half a unit of every stored number, twice as
+ * much for good measure, as the Frobenius norm. */
+static double narrow_blur(const mg_squares *s, const mg_squares_factor *f) {
+    const double *shift = s->problem->shift;
+    double square = 0.0;
+    if (s->problem->x.value_type != MARGIN_F32) return 0.0;
+    for (int64_t k = 0; k < f->count; k++) {
+        const int64_t j = f->column[k];
+        const double stored = (s->mean[j] - (shift ? shift[j] : 0.0)) / s->norm[j];
+        square += 1.0 + s->total * stored * stored;
+    }
+    return 2.0 * 0x1p-24 * sqrt(square);
+}
+
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
-    const double unit = s->problem->x.value_type == MARGIN_F32 ? 0x1p-24 : 0x1p-53;
     const double *shift = s->problem->shift;
     double most = 0.0;
     for (int64_t k = 0; k < f->count; k++) {
@@ -64,7 +77,8 @@ double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
         const double stored = s->mean[j] - (shift ? shift[j] : 0.0);
         most = fmax(most, fmax(fabs(s->mean[j]), fabs(stored)) / s->norm[j]);
     }
-    return 8.0 * unit * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most);
+    return 8.0 * 0x1p-53 * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most) +
+           narrow_blur(s, f);
 }
 
 static bool longer_first(int64_t a, int64_t b, const void *scale) {

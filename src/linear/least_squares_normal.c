@@ -191,6 +191,14 @@ static margin_status spectral(mg_squares *s, const products *p, mg_squares_facto
     return mg_squares_factor_null(s, f);
 }
 
+/* f32 may have rounded off what tells the columns apart; QR sees whether it has. `near`: as the
+ * condition is an estimate. */
+static bool is_blurred(const mg_squares *s, const mg_squares_factor *f) {
+    const double near = 0.25;
+    return s->problem->x.value_type == MARGIN_F32 && s->alpha == 0.0 && f->count > 1 &&
+           s->condition * mg_squares_blur(s, f) > near;
+}
+
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f = mg_arena_new(&s->arena, 1, sizeof *f);
@@ -200,7 +208,10 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     MG_TRY(make_products(s, &p));
     MG_TRY(mg_squares_factor_new(s, f));
     MG_TRY(try_cholesky(s, f, equilibrate(s, &p, f), &reliable));
-    if (!reliable) MG_TRY(spectral(s, &p, f, only, doubtful));
+    if (!reliable)
+        MG_TRY(spectral(s, &p, f, only, doubtful));
+    else if (!only)
+        *doubtful = is_blurred(s, f);
     if (*doubtful) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);
