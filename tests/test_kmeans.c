@@ -1,5 +1,6 @@
 /* k-means against plain Lloyd iterations from the same start, scikit-learn, and properties of a
  * fixed point. */
+#include "hostile_tensors.h"
 #include "model_cases.h"
 
 #include "cluster/silhouette.h"
@@ -554,6 +555,15 @@ static void test_allocations(void **state) {
     points_free(&p);
 }
 
+static void test_hostile(void **state) {
+    sample *s = sample_make(60, 3, 2, 0, 4);
+    margin_data data = {.x = sample_view(s, DENSE_F64)};
+    margin_model *model = fit_text(*state, "kmeans(k=4)", &data, NULL);
+    assert_true(assert_tensors_checked(model, &data.x) > 0.3);
+    margin_model_free(model);
+    sample_free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_lloyd),    cmocka_unit_test(test_scikit_learn),
@@ -563,6 +573,7 @@ int main(void) {
         cmocka_unit_test(test_model),          cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_filter),         cmocka_unit_test(test_filter_single),
         cmocka_unit_test(test_filter_without), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

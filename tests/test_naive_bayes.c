@@ -1,5 +1,6 @@
 /* Naive Bayes against a textbook example, scikit-learn, and an oracle of plain loops over columns
  * of every distribution with gaps, weights and zero counts. */
+#include "hostile_tensors.h"
 #include "model_cases.h"
 
 #include <math.h>
@@ -837,9 +838,29 @@ static void test_allocations(void **state) {
     mixed_free(&m);
 }
 
+static void test_hostile(void **state) {
+    static const char *const specs[] = {
+        "naive-bayes(categorical=1, multinomial=\"2,3\", bernoulli=4)",
+        "naive-bayes(smoothing=0, unseen=error, priors=equal)",
+        "naive-bayes(distribution=categorical, unseen=ignore)"};
+    double x[5 * 40], y[40];
+    for (int i = 0; i < 40; i++) {
+        for (int j = 0; j < 5; j++)
+            x[5 * i + j] = (i * (j + 3) + i / 7) % (4 + j);
+        y[i] = i % 3;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, 40, 5, 5), .y = margin_values_f64(y, 40)};
+    for (int n = 0; n < 3; n++) {
+        margin_model *model = fit_text(*state, specs[n], &data, NULL);
+        assert_true(assert_tensors_checked(model, &data.x) > 0.4);
+        margin_model_free(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_scikit_learn),
         cmocka_unit_test(test_oracle),
         cmocka_unit_test(test_optimum),
