@@ -838,6 +838,42 @@ static void test_allocations(void **state) {
     mixed_free(&m);
 }
 
+/* The first row of a class far away and of next to no weight: nothing cancels, value by value (a
+ * gap, sparse data) as little as in blocks. */
+static void test_light_outlier(void **state) {
+    enum { MANY = 400 };
+    double x[2 * MANY], y[MANY], weights[MANY];
+    int64_t starts[MANY + 1], columns[2 * MANY];
+    uint64_t random = 5;
+    margin_report found;
+    for (int i = 0; i < MANY; i++) {
+        x[2 * i] = i < 2 ? 1e9 : support_normal(&random) + i % 2;
+        x[2 * i + 1] = support_normal(&random);
+        y[i] = i % 2;
+        weights[i] = i < 2 ? 1e-12 : 1;
+        starts[i + 1] = 2 * i + 2;
+        columns[2 * i] = 0;
+        columns[2 * i + 1] = 1;
+    }
+    starts[0] = 0;
+    margin_data data = {.x = margin_dense_f64(x, MANY, 2, 2),
+                        .y = margin_values_f64(y, MANY),
+                        .weights = margin_values_f64(weights, MANY)};
+    for (int way = 0; way < 3; way++) {
+        if (way == 1) x[7] = NAN;
+        if (way == 2) {
+            x[7] = 0;
+            data.x.row_starts = starts;
+            data.x.column_indices = columns;
+            data.x.start_type = data.x.index_type = MARGIN_I64;
+        }
+        margin_model *model = fit_text(*state, "naive-bayes", &data, NULL);
+        assert_int_equal(margin_verify(*state, model, &data, &found, &error), MARGIN_OK);
+        assert_true(found.gap < 1e-9);
+        margin_model_free(model);
+    }
+}
+
 static void test_hostile(void **state) {
     static const char *const specs[] = {
         "naive-bayes(categorical=1, multinomial=\"2,3\", bernoulli=4)",
@@ -861,6 +897,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_textbook),
         cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_light_outlier),
         cmocka_unit_test(test_scikit_learn),
         cmocka_unit_test(test_oracle),
         cmocka_unit_test(test_optimum),

@@ -1,10 +1,10 @@
 /* The sufficient statistics, in one sweep.
  *
  * Dense numbers are summed about a pivot, the first row of their class in the block, so that
- * variances do not cancel and no row is read twice; blocks are joined by Chan's formula. A block
- * with gaps, and sparse data, go value by value (Welford, "Note on a method for calculating
- * corrected sums of squares and products", 1962). What sparse data do not store is made up for at
- * the end: all of it is 0. */
+ * variances do not cancel; where weights make them cancel all the same, the block is summed once
+ * more, about the means. Blocks are joined by Chan's formula. A block with gaps, and sparse data,
+ * go value by value (West, "Updating mean and variance estimates: an improved method", 1979). What
+ * sparse data do not store is made up for at the end: all of it is 0. */
 #include "base/context.h"
 #include "base/sweep.h"
 #include "bayes/bayes.h"
@@ -53,11 +53,11 @@ void mg_bayes_join_moments(double *into, const double *from) {
 }
 
 static void add_moment(double *moments, double value, double weight) {
-    const double total = moments[MG_BAYES_WEIGHT] + weight;
+    const double before = moments[MG_BAYES_WEIGHT], total = before + weight;
     const double difference = value - moments[MG_BAYES_MEAN];
     moments[MG_BAYES_WEIGHT] = total;
     moments[MG_BAYES_MEAN] += difference * (weight / total);
-    moments[MG_BAYES_SQUARES] += weight * difference * (value - moments[MG_BAYES_MEAN]);
+    moments[MG_BAYES_SQUARES] += difference * difference * (before * (weight / total));
 }
 
 /* ---- Value by value -------------------------------------------------------------------------- */
@@ -166,6 +166,22 @@ static bool has_gap(const double *sums, int64_t count) {
     return isnan(sum);
 }
 
+/* Moves the pivots to the means if some variance is a small difference of large numbers: where the
+ * first row of a class is far from the others and has little weight. */
+static bool move_pivots(const counter *c, double *pivot, const double *first, const double *second,
+                        const double *weights) {
+    static const double little = 1e-5; /* with equal weights it is at least one part in the rows */
+    const int64_t n = c->layout->gaussians;
+    bool move = false;
+    for (int64_t k = 0; k < c->layout->classes; k++)
+        for (int64_t at = k * c->stride; at < k * c->stride + n && weights[k] > 0; at++)
+            move |= second[at] - first[at] * (first[at] / weights[k]) < little * second[at];
+    for (int64_t k = 0; k < c->layout->classes && move; k++)
+        for (int64_t at = k * c->stride; at < k * c->stride + n && weights[k] > 0; at++)
+            pivot[at] += first[at] / weights[k];
+    return move;
+}
+
 static void join_block(const counter *c, const double *pivot, const double *first,
                        const double *second, const double *weights, double *state) {
     const mg_bayes_layout *layout = c->layout;
@@ -184,15 +200,12 @@ static void join_block(const counter *c, const double *pivot, const double *firs
     }
 }
 
-static bool add_numbers(const counter *c, const mg_block *block, double *state) {
+/* Sums about the pivots, of the rows of a block. */
+static void sum_block(const counter *c, const mg_block *block, const double *pivot, double *first,
+                      double *second, double *gathered) {
     const mg_problem *p = c->problem;
     const int64_t n = c->layout->gaussians;
-    double *pivot = c->scratch + block->worker * c->scratch_numbers;
-    double *first = pivot + c->table_numbers, *second = first + c->table_numbers;
-    double *weights = second + c->table_numbers, *gathered = weights + c->layout->classes;
     const void *rows[CHUNK + MG_BAYES_AHEAD];
-    if (n == 0) return true;
-    find_pivots(c, block, pivot, weights);
     memset(first, 0, (size_t)(2 * c->table_numbers) * sizeof *first);
     for (int64_t at = block->first; at < block->first + block->count; at += CHUNK) {
         const int64_t count = MG_MIN(CHUNK, block->first + block->count - at);
@@ -200,8 +213,20 @@ static bool add_numbers(const counter *c, const mg_block *block, double *state) 
         c->rows->moments(rows, c->ahead, p->code + at, p->weight ? p->weight + at : NULL, count, n,
                          c->stride, pivot, first, second);
     }
+}
+
+static bool add_numbers(const counter *c, const mg_block *block, double *state) {
+    const int64_t n = c->layout->gaussians;
+    double *pivot = c->scratch + block->worker * c->scratch_numbers;
+    double *first = pivot + c->table_numbers, *second = first + c->table_numbers;
+    double *weights = second + c->table_numbers, *gathered = weights + c->layout->classes;
+    if (n == 0) return true;
+    find_pivots(c, block, pivot, weights);
+    sum_block(c, block, pivot, first, second, gathered);
     if (has_gap(first, c->table_numbers) || has_gap(second, c->table_numbers))
         return add_listed(c, state, block, c->layout->gaussian, n);
+    if (move_pivots(c, pivot, first, second, weights))
+        sum_block(c, block, pivot, first, second, gathered);
     join_block(c, pivot, first, second, weights, state);
     return true;
 }
