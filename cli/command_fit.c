@@ -281,6 +281,19 @@ static bool has_three_classes(const margin_data *data) {
     return false;
 }
 
+static bool has_ability(const margin_spec *spec, unsigned ability) {
+    char name[64];
+    learner_name(margin_spec_text(spec), name);
+    const margin_component *component = margin_component_find(name);
+    return component && (component->abilities & ability);
+}
+
+/* A learner of two classes has a sub-problem for each class or pair, others for each target. */
+static bool has_subproblems(const margin_spec *spec, const margin_data *data) {
+    return data->targets > 1 ||
+           (has_ability(spec, MARGIN_CAN_TWO_CLASS) && has_three_classes(data));
+}
+
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
     margin_model *model = NULL;
     margin_report report;
@@ -289,7 +302,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     margin_fit_options options = {.size = sizeof options, .user = &trace};
     if (session->arguments->trace) {
         options.trace = trace_step;
-        trace.several = data.targets > 1 || has_three_classes(&data);
+        trace.several = has_subproblems(spec, &data);
     }
     margin_status status =
         margin_fit_with(session->context, spec, &data, &options, &model, &report, &session->error);
@@ -302,10 +315,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
 
 /* Clusters are found without a target: the last column is then one like the others. */
 static bool needs_target(const margin_spec *spec) {
-    char name[64];
-    learner_name(margin_spec_text(spec), name);
-    const margin_component *component = margin_component_find(name);
-    return !component || !(component->abilities & MARGIN_CAN_CLUSTER);
+    return !has_ability(spec, MARGIN_CAN_CLUSTER);
 }
 
 int run_fit(const cli_arguments *arguments) {

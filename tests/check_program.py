@@ -151,6 +151,9 @@ def traces(d):
            f'three classes called by numbers have three sub-problems: {lines[0]}')
     run('fit', 'perceptron', examples / 'points.csv', '--trace', trace)
     expect('subproblem' not in trace.read_text(), 'two classes have none')
+    for learner in ('ridge(solver=gd, max_iter=3)', 'softmax(solver=gd, max_iter=3)'):
+        run('fit', learner, table, '--trace', trace)
+        expect('loss' in trace.read_text() and 'subproblem' not in trace.read_text(), f'{learner} is one problem')
 
 
 def same_bytes(d):
