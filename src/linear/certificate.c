@@ -38,6 +38,7 @@
 static const char purpose[] = "a proof of the optimum";
 /* What rounding may leave of 0, relative to the terms. */
 static const double rounding = 1e-12;
+static const double seen = 1e-12; /* what verifications allow for anyhow is left out */
 
 /* ---- Sums over samples ----------------------------------------------------------------------- */
 
@@ -205,6 +206,13 @@ static double distance(const mg_proof *proof, int64_t j) {
     return fabs(v - penalty->rho * w - copysign(penalty->kappa, w));
 }
 
+/* A box only matters where |v_j| - kappa > rho box_j, so that the distance is above rho / rms_j;
+ * and it is one where that is at most rounding * total * rms_j. No rms_j is above the limit. */
+static bool may_box(const mg_proof *proof, double total) {
+    const double limit = mg_design_row_limit(proof->design);
+    return !(2 * rounding * total * limit * limit < proof->objective->penalty.rho);
+}
+
 /* A bound of its own where boxes help: *dual and *factor become those, if better. */
 static margin_status bound_in_boxes(mg_proof *proof, double *dual, double *factor) {
     mg_design *d = proof->design;
@@ -213,10 +221,11 @@ static margin_status bound_in_boxes(mg_proof *proof, double *dual, double *facto
     mg_proof_sums total;
     margin_status status;
     if (primal - *dual <= proof->solution->tolerance * fmax(1, fabs(primal))) return MARGIN_OK;
+    MG_GO(mg_proof_sum(proof, absolute_range, &total));
+    if (!may_box(proof, total.a)) return MARGIN_OK;
     MG_GO_NEW(d->heap, mean, 2 * d->columns, purpose, proof->error);
     rms = mean + d->columns;
     MG_GO(mg_design_moments(d, false, mean, rms, proof->error));
-    MG_GO(mg_proof_sum(proof, absolute_range, &total));
     for (int64_t j = 0; j < d->columns; j++) {
         rms[j] = hypot(mean[j], rms[j]);
         mean[j] = distance(proof, j) <= rounding * total.a * rms[j]
@@ -313,21 +322,33 @@ static margin_status score_terms(const mg_proof *proof, double *terms) {
     return status;
 }
 
+/* At least as much, for less. */
+static double score_terms_limit(const mg_proof *proof) {
+    const double limit = mg_design_row_limit(proof->design);
+    double square = 0;
+    for (int64_t j = 0; j < proof->design->columns && isfinite(limit); j++)
+        square += proof->solution->w[j] * proof->solution->w[j];
+    return fabs(proof->solution->b) + sqrt(square) * limit;
+}
+
 /* What rounding may hide in P - D. */
 static margin_status rounding_of(const mg_proof *proof, double *hidden) {
     static const double units = 4 * DBL_EPSILON;
     const double bend = proof->objective->loss->curvature_bound;
+    const double size = fmax(1, fabs(proof->solution->primal));
     mg_proof_sums weights;
-    double terms = 0;
+    double terms = score_terms_limit(proof);
     MG_TRY(mg_proof_sum(proof, absolute_range, &weights));
-    MG_TRY(score_terms(proof, &terms));
-    *hidden = units * terms * weights.a;
-    if (isfinite(bend)) *hidden += bend / 2 * weights.b * (units * terms) * (units * terms);
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn) MG_TRY(score_terms(proof, &terms));
+        *hidden = units * terms * weights.a;
+        if (isfinite(bend)) *hidden += bend / 2 * weights.b * (units * terms) * (units * terms);
+        if (*hidden < 0.5 * seen * size) break; /* however little it is */
+    }
     return MARGIN_OK;
 }
 
 double mg_proof_gap(double primal, double dual, double hidden) {
-    static const double seen = 1e-12; /* what verifications allow for anyhow is left out */
     const double size = fmax(1, fabs(primal)), gap = fmax((primal - dual) / size, 0);
     return hidden > seen * size ? gap + hidden / size : gap;
 }

@@ -6,8 +6,10 @@
  * the end. */
 #include "linear/design_block.h"
 #include "linear/design_columns.h"
+#include "linear/dual_cd.h"
 #include "linear/sparse_row.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -129,10 +131,19 @@ static void hand_over(const mg_design *d, const moment_sums *sums, double *mean,
 }
 
 /* Every stride-th sample. */
+static int64_t sample_stride(const mg_design *d) {
+    return MG_MAX(d->samples / SAMPLE_ROWS, 1);
+}
+
+static int64_t sample_count(const mg_design *d) {
+    const int64_t stride = sample_stride(d);
+    return MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
+}
+
 static margin_status choose_samples(const mg_design *d, int64_t **chosen, int64_t *count,
                                     margin_error *error) {
-    const int64_t stride = MG_MAX(d->samples / SAMPLE_ROWS, 1);
-    *count = MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
+    const int64_t stride = sample_stride(d);
+    *count = sample_count(d);
     MG_NEW(d->heap, *chosen, *count, "a sample of the rows", error);
     for (int64_t k = 0; k < *count; k++)
         (*chosen)[k] = k * stride;
@@ -174,4 +185,20 @@ done:
     mg_free(d->heap, chosen);
     mg_free(d->heap, sums);
     return status;
+}
+
+double mg_design_row_limit(mg_design *d) {
+    const margin_matrix *x = &d->problem->x;
+    double square = 0.0, scale = 1.0;
+    if (!mg_is_csr(x) || d->shift) return (double)INFINITY;
+    if (d->row_limit > 0.0) return d->row_limit;
+    const mg_dual_rows *rows = mg_dual_rows_for(x);
+    for (int64_t k = 0; k < sample_count(d); k++) {
+        const int64_t row = mg_sample_row(d->problem, k * sample_stride(d));
+        square = fmax(square, rows->square(x, row, NULL));
+    }
+    for (int64_t j = 0; d->scale && j < d->columns; j++)
+        scale = fmax(scale, fabs(d->scale[j]));
+    d->row_limit = fmax(scale * sqrt(square), DBL_MIN);
+    return d->row_limit;
 }

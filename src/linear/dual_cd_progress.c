@@ -13,7 +13,8 @@ static const double much_left = 400.0, much_done = 50.0, least_idle = 2000.0;
 static const double idle_values = 1e9;  /* or while fewer stored values were read */
 static const double spread_share = 0.3; /* tau, in mean squares of a row */
 static const double rounding = 1e-13;
-#define MOST_START 30.0 /* log-odds */
+static const double hope = 3.0, least_share = 1.0 / 16.0; /* of the gap in a proof that failed */
+#define MOST_START 30.0                                   /* log-odds */
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
@@ -176,7 +177,9 @@ margin_status mg_dual_cd_judge(mg_dual_cd *m, bool *done) {
     if (is_enough(m, p->gap / p->strictness, p->value)) {
         MG_TRY(mg_dual_cd_prove(m));
         if (is_enough(m, out->primal - out->dual, out->primal)) return mg_dual_cd_end(m, MARGIN_OK);
-        p->strictness *= 0.5;
+        const double share = p->gap / (out->primal - out->dual);
+        /* the gap may be a small share of what is proven; that wanders, so hope for better */
+        p->strictness *= fmin(0.5, fmax(hope * share / p->strictness, least_share));
     }
     if (is_for_others(m)) {
         const margin_status status = pass_on(m);
