@@ -158,6 +158,28 @@ static void test_large_offsets_f32(void **state) {
     large_offsets_f32(1.5e6);
 }
 
+/* Columns of which the penalty leaves nothing: the squares of 1e-300 are 0. */
+static void test_tiny_columns(void **state) {
+    static const char *const specs[] = {"ridge", "ridge(alpha=1e-5)", "ridge(alpha=1e299)",
+                                        "ridge(solver=qr)"};
+    static const double sizes[] = {1e-300, 1e-200, 1e-140, 1};
+    const double y[4] = {1, 2, 3, 4};
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; l < 4; l++) {
+            const double x[4] = {sizes[k], -sizes[k], 0.2 * sizes[k], 3 * sizes[k]};
+            const margin_data data = {.x = margin_dense_f64(x, 4, 1, 1),
+                                      .y = margin_values_f64(y, 4)};
+            margin_report report;
+            if (sizes[k] == 1 && l != 2) continue; /* there the slope counts */
+            margin_model *model = fit_proven(context, specs[l], &data, &report);
+            assert_close(margin_model_intercept(model, 0), 2.5, 1e-14);
+            assert_true(fabs(margin_model_weights(model, 0)[0]) < 1e-130);
+            assert_true(report.iterations >= 0 && fabs(report.train_r2) < 1e-12);
+            margin_model_free(model);
+        }
+}
+
 /* A sum of two columns, all rounded to f32: every solver but `normal` sees through the rounding. */
 static void test_dependence_in_f32(void **state) {
     enum { ROWS = 500, COLUMNS = 4 };
@@ -408,6 +430,7 @@ int main(void) {
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_large_offsets_f32),
         cmocka_unit_test(test_dependence_in_f32),
+        cmocka_unit_test(test_tiny_columns),
         cmocka_unit_test(test_few_rows),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_permuted_rows),

@@ -87,8 +87,10 @@ static double equilibrate(const mg_squares *s, const products *p, mg_squares_fac
     for (int64_t k = 0; k < f->count; k++) {
         const int64_t j = f->column[k];
         const double factor = p->factor[j], square = p->gram[j * p->size + j];
-        f->work[k] = 1.0 / sqrt(square + fmin(s->alpha * factor * factor, most));
-        f->scale[k] = factor * f->work[k];
+        const double penalty = s->alpha * factor * factor;
+        const bool alone = s->alpha > 0.0 && !(penalty < most);
+        f->work[k] = alone ? 1.0 / sqrt(s->alpha) / factor : 1.0 / sqrt(square + penalty);
+        f->scale[k] = alone ? 1.0 / sqrt(s->alpha) : factor * f->work[k];
     }
     for (int64_t k = 0; k < f->count; k++) {
         double *row = f->matrix + k * f->count, sum = 0.0;

@@ -223,6 +223,10 @@ margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void 
         MG_TRY(correct(s, argument, s->step));
         judge_exactly(s, s->step);
         const double size = relative_size(s, s->step);
+        if (!(size < last) && s->refinements == 0) { /* not a number: the constant is left */
+            mg_squares_start(s);
+            return pass(s);
+        }
         if (!(size < last)) { /* no better for the last correction: it was rounding */
             go_back(s, &kept);
             s->refinements--;
