@@ -6,8 +6,9 @@
  * whole groups of eight columns, added as ((0+4)+(2+6))+((1+5)+(3+7)), then the rest one by one),
  * no fused operations, so the same bits on every instruction set. Where a sum leaves the range of
  * normal numbers the differences are scaled by a power of two first: coordinates up to
- * MG_NEIGHBORS_LARGEST neither overflow nor vanish. Every step is monotone in |x_j - q_j|, which
- * the search uses: a point that is no nearer in any column has no smaller distance. */
+ * MG_NEIGHBORS_LARGEST neither overflow nor vanish. Every step but those of a general p is monotone
+ * in |x_j - q_j|, which the search uses: a point that is no nearer in any column has no smaller
+ * distance. */
 #ifndef MG_METRIC_H
 #define MG_METRIC_H
 

@@ -202,8 +202,8 @@ typedef struct mg_neighbors_plan {
     mg_neighbors_method method;
 } mg_neighbors_plan;
 
-/* DATA if a value is too large, with its row; ARGUMENT for a tree of too many columns or more than
- * 2^31 - 17 rows. */
+/* DATA if a value is too large, with its row, or for a tree of too many columns; LIMIT beyond 2^31
+ * - 65 rows; MEMORY, CANCELLED. */
 margin_status mg_neighbors_make(margin_context *context, const mg_neighbors_plan *plan,
                                 mg_hypothesis **h, mg_neighbors_choice *choice,
                                 margin_error *error);

@@ -2,7 +2,7 @@
 #include "neighbors/neighbors.h"
 #include "neighbors/search_limit.h"
 
-/* Rows within 2^50 of the centre have squares and sums of them in f32. */
+/* Queries within it: the squares of their gaps to rows, and sums of them, are within f32. */
 static const double farthest = 0x1p51;
 
 bool mg_search_reach(const mg_neighbors *index, mg_filter filter, const double *q, float *q32,
