@@ -22,40 +22,14 @@ typedef struct partition {
     rectangle whole;
 } partition;
 
-static double value_at(const margin_data *data, int64_t row, int64_t column) {
-    const int64_t at = row * data->x.stride + column;
-    if (data->x.value_type == MARGIN_F32) return (double)((const float *)data->x.values)[at];
-    return ((const double *)data->x.values)[at];
-}
-
-static int64_t find_column(const margin_data *data, const char *word, size_t length) {
-    double number;
-    for (int64_t j = 0; j < data->x.columns; j++)
-        if (strlen(data->columns[j].name) == length && !memcmp(data->columns[j].name, word, length))
-            return j;
-    if (margin_number_parse_f64(word, length, &number) && number >= 1 &&
-        number <= (double)data->x.columns)
-        return (int64_t)number - 1;
-    return -1;
-}
-
 /* --columns, or the first two that hold numbers. */
 static int choose_columns(const cli_session *session, const margin_data *data, int64_t axis[2]) {
-    const char *given = session->arguments->columns, *comma = given ? strchr(given, ',') : NULL;
     int found = 0;
-    axis[0] = axis[1] = -1;
-    if (given && comma) {
-        axis[0] = find_column(data, given, (size_t)(comma - given));
-        axis[1] = find_column(data, comma + 1, strlen(comma + 1));
-    } else if (!given) {
-        for (int64_t j = 0; j < data->x.columns && found < 2; j++)
-            if (data->columns[j].kind == MARGIN_NUMERIC) axis[found++] = j;
-    }
-    if (axis[0] >= 0 && axis[1] >= 0 && axis[0] != axis[1]) return EXIT_DONE;
-    if (given)
-        return cli_usage_error(cli_find_command("plot"),
-                               "--columns takes two different columns of the table, not '%s'",
-                               given);
+    if (session->arguments->columns)
+        return picture_columns(session->arguments, data->columns, data->x.columns, 2, axis);
+    for (int64_t j = 0; j < data->x.columns && found < 2; j++)
+        if (data->columns[j].kind == MARGIN_NUMERIC) axis[found++] = j;
+    if (found == 2) return EXIT_DONE;
     fputs("margin: a kd-tree is drawn over two columns of numbers, and the table has fewer\n",
           stderr);
     return EXIT_BAD_INPUT;
@@ -116,23 +90,21 @@ static void put_cuts(cli_text *script, const partition *p, int axis) {
     text_puts(script, "e\n");
 }
 
-static void put_range(cli_text *script, const char *which, const rectangle *whole, int axis) {
-    text_printf(script, "set %srange [", which);
-    text_number(script, whole->low[axis]);
+/* Just so much: the cuts end at it. */
+static void put_range(cli_text *script, char axis, double low, double high) {
+    text_printf(script, "set %crange [", axis);
+    text_number(script, low);
     text_puts(script, ":");
-    text_number(script, whole->high[axis]);
+    text_number(script, high);
     text_puts(script, "]\n");
 }
 
 static void put_script(cli_text *script, const partition *p, const char *x, const char *y) {
     const bool labels = p->count <= MOST_LABELS;
-    text_puts(script, "set xlabel ");
-    picture_string(script, x);
-    text_puts(script, "\nset ylabel ");
-    picture_string(script, y);
-    text_puts(script, "\n");
-    put_range(script, "x", &p->whole, 0);
-    put_range(script, "y", &p->whole, 1);
+    picture_label(script, 'x', x);
+    picture_label(script, 'y', y);
+    put_range(script, 'x', p->whole.low[0], p->whole.high[0]);
+    put_range(script, 'y', p->whole.low[1], p->whole.high[1]);
     text_puts(script, "set key outside below horizontal\nplot "
                       "'-' with lines lw 2 lc rgb '#0072B2' title 'cuts the first column', "
                       "'-' with lines lw 2 lc rgb '#D55E00' title 'cuts the second', "
@@ -158,7 +130,7 @@ static int draw(cli_session *session, picture_kind kind, const margin_data *data
     cli_text script = {0};
     for (int64_t i = 0; i < p->count; i++)
         for (int k = 0; k < 2; k++)
-            p->points[2 * i + k] = value_at(data, i, axis[k]);
+            p->points[2 * i + k] = picture_cell(&data->x, i, axis[k]);
     const margin_matrix x = margin_dense_f64(p->points, p->count, 2, 2);
     const margin_status status =
         margin_textbook_tree(session->context, &x, p->nodes, &p->root, &session->error);
@@ -192,8 +164,7 @@ static int draw_table(cli_session *session, picture_kind kind, const margin_data
     p.parts = malloc(count * sizeof *p.parts);
     p.order = malloc(count * sizeof *p.order);
     if (!p.points || !p.nodes || !p.parts || !p.order) {
-        fputs("margin: out of memory for the picture\n", stderr);
-        code = EXIT_NO_MEMORY;
+        code = picture_out_of_memory();
     } else {
         code = draw(session, kind, data, axis, &p);
     }

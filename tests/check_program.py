@@ -651,6 +651,7 @@ def pictures(d):
     expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')
     refuses(1, 'plot', 'trace', trace, trace, says=('one word too many',))
     refuses(1, 'plot', 'kdtree', examples / 'points.csv', '--columns', 'x1,x1', says=('two different columns',))
+    refuses(1, 'plot', 'kdtree', examples / 'points.csv', '--columns', '1.5,2', says=("no column '1.5'",))
     (d / 'narrow.csv').write_text('x,name\n1,a\n2,b\n')
     refuses(2, 'plot', 'kdtree', d / 'narrow.csv', says=('two columns of numbers',))
     refuses(1, 'plot', 'trace', trace, '--seed', '1', says=('--seed',))
