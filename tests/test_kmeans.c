@@ -254,6 +254,18 @@ static void test_threads(void **state) {
         }
         margin_model_free(first);
     }
+    margin_data few = points_data(&p, false);
+    double expected = 0;
+    few.x.rows = few.weights.count = 700; /* so few have the exact silhouette */
+    for (int threads = 1; threads <= 8; threads++) {
+        margin_context *context = support_context(NULL, threads);
+        margin_report report;
+        margin_model_free(fit_text(context, "kmeans(k=9)", &few, &report));
+        const double found = margin_report_item_value(&report, "silhouette");
+        if (threads == 1) expected = found;
+        assert_true(found == expected && found > 0.05);
+        margin_context_free(context);
+    }
     free(single);
     points_free(&p);
 }

@@ -1,6 +1,6 @@
 /* The silhouette of Rousseeuw 1987, by all pairs of rows. */
 #include "cluster/silhouette.h"
-#include "base/context.h"
+#include "base/pool.h"
 #include "learn/dual.h"
 #include "math/kmeans.h"
 
@@ -32,23 +32,47 @@ static double silhouette_of(const mg_clustered *rows, int64_t i, const double *r
     return MG_MAX(near, next) > 0 ? (next - near) / MG_MAX(near, next) : 0;
 }
 
+typedef struct measuring {
+    const mg_clustered *rows;
+    double *room; /* per worker: two rows and k sums */
+    double *found;
+} measuring;
+
+static margin_status measure_row(void *argument, int64_t i, int worker) {
+    const measuring *m = argument;
+    const int64_t n = m->rows->x->columns;
+    double *row = m->room + worker * (2 * n + m->rows->k);
+    read_row(m->rows, i, row);
+    m->found[i] = silhouette_of(m->rows, i, row, row + n, row + 2 * n);
+    return MARGIN_OK;
+}
+
 margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, double *value,
                             margin_error *error) {
-    const int64_t n = rows->x->columns;
+    const int64_t room = 2 * rows->x->columns + rows->k;
+    measuring m = {.rows = rows};
+    mg_heap *heap = context->heap;
     int64_t filled = 0;
-    double total = 0, whole = 0, *room;
+    double total = 0, whole = 0;
+    margin_status status;
     for (int64_t c = 0; c < rows->k; c++)
         filled += rows->sizes[c] > 0;
     *value = (double)NAN;
     if (filled < 2) return MARGIN_OK;
-    MG_NEW(context->heap, room, 2 * n + rows->k, "the silhouette", error);
-    for (int64_t i = 0; i < rows->count && !mg_cancelled(context); i++) {
-        read_row(rows, i, room);
-        whole += weight_of(rows, i);
-        total += weight_of(rows, i) * silhouette_of(rows, i, room, room + n, room + 2 * n);
+    MG_GO_NEW(heap, m.room, mg_pool_threads(context->pool) * room, "the silhouette", error);
+    MG_GO_NEW(heap, m.found, rows->count, "the silhouette", error);
+    status = mg_parallel(context, rows->count, measure_row, &m);
+    if (status < 0) {
+        status = mg_fail_cancelled(error);
+        goto done;
     }
-    mg_free(context->heap, room);
-    if (mg_cancelled(context)) return mg_fail_cancelled(error);
+    for (int64_t i = 0; i < rows->count; i++) {
+        whole += weight_of(rows, i);
+        total += weight_of(rows, i) * m.found[i];
+    }
     *value = total / whole;
-    return MARGIN_OK;
+done:
+    mg_free(heap, m.found);
+    mg_free(heap, m.room);
+    return status;
 }
