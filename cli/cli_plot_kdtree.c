@@ -152,8 +152,11 @@ static int draw_table(cli_session *session, picture_kind kind, const margin_data
     int64_t axis[2];
     partition p = {.count = data->x.rows};
     if (data->x.row_starts || data->x.rows < 1 || data->x.rows > MOST_POINTS) {
-        fprintf(stderr, "margin: a kd-tree is drawn for a dense table of 1 to %d rows\n",
-                (int)MOST_POINTS);
+        fprintf(stderr,
+                "margin: a kd-tree is drawn for a dense table of 1 to %d rows, and '%s' is %s of "
+                "%lld: give a part of its rows\n",
+                (int)MOST_POINTS, session->arguments->words[1],
+                data->x.row_starts ? "a sparse one" : "one", (long long)data->x.rows);
         return EXIT_BAD_INPUT;
     }
     int code = choose_columns(session, data, axis);

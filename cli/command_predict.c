@@ -171,7 +171,7 @@ static bool refused(const prediction *p, const char *path) {
 static void note_unanswered(const cli_session *session, const prediction *p) {
     long long rows = 0;
     for (int64_t i = 0; i < p->x.rows; i++)
-        rows += p->labels ? p->labels[i] < 0 : 0;
+        rows += p->labels ? p->labels[i] < 0 : isnan(p->values[i * p->targets]) != 0;
     if (rows > 0)
         cli_note(session,
                  "%lld row%s no prediction: a value is missing or none that the model takes", rows,

@@ -236,6 +236,10 @@ def impossible(d):
     refuses('update', model, negative, '-o', d / 'never.margin', says=['row 2', 'column b', 'not negative'])
     p = run('predict', model, negative)
     expect(p.stdout.splitlines() == ['y', 'p', '', 'p'] and '1 row has no prediction' in p.stderr, f'no answer: {p}')
+    apart = write(d / 'apart.csv', ['a', 'y'], [[1, 0.5], [2, 1.5], [3, 2.5]])
+    output('fit', 'knn(radius=0.1, empty=none, task=regress)', apart, '-o', model)
+    p = run('predict', model, write(d / 'far.csv', ['a'], [[1], [9], [2]]))
+    expect(p.stdout.splitlines() == ['y', '0.5', 'nan', '1.5'] and '1 row has no prediction' in p.stderr, f'no mean: {p}')
     # smoothing=0: probability 0 where a category does not occur in a class, never NaN
     towns = write(d / 'towns.csv', ['town', 'g', 'y'], [['Bonn', 's', 'p'], ['Kiel', 't', 'q'], ['Bonn', 't', 'q']])
     report = output('fit', 'naive-bayes(smoothing=0)', towns, '-o', model)

@@ -654,6 +654,8 @@ def pictures(d):
     refuses(1, 'plot', 'kdtree', examples / 'points.csv', '--columns', '1.5,2', says=("no column '1.5'",))
     (d / 'narrow.csv').write_text('x,name\n1,a\n2,b\n')
     refuses(2, 'plot', 'kdtree', d / 'narrow.csv', says=('two columns of numbers',))
+    (d / 'many.csv').write_text('a,b\n' + '1,2\n' * 2001)
+    refuses(2, 'plot', 'kdtree', d / 'many.csv', says=('1 to 2000 rows', 'one of 2001', 'a part of its rows'))
     refuses(1, 'plot', 'trace', trace, '--seed', '1', says=('--seed',))
     hostile = d / 'hostile.csv'
     hostile.write_text(f'"a`touch {d}/ran`","it\'s",y\n1,2,"`touch {d}/ran`"\n3,4,yes\n2,1,"`touch {d}/ran`"\n4,5,yes\n')

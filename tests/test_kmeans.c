@@ -332,12 +332,20 @@ static void test_refusals(void **state) {
     fit_refused(*state, "kmeans(k=4, start=sample)", &data, MARGIN_ERROR_DATA,
                 "only 3 different rows");
     fit_refused(*state, "kmeans(k=4, centres=\"1 1 2 2 3 3 4 4\")", &data, MARGIN_ERROR_DATA,
-                "fewer different rows than the 4 clusters");
+                "fewer different rows than the 4 clusters asked for, or rows too close");
+    const double tiny[4] = {1e-300, 2e-300, 3e-300, 4e-300};
+    margin_data close = {.x = margin_dense_f64(tiny, 4, 1, 1)};
+    fit_refused(*state, "kmeans(k=2, centres=\"0 1\")", &close, MARGIN_ERROR_DATA,
+                "standardize | ");
     fit_refused(*state, "kmeans(k=7)", &data, MARGIN_ERROR_DATA, "6 rows cannot make 7 clusters");
     fit_refused(*state, "kmeans(k=2, centres=\"1 2 3\")", &data, MARGIN_ERROR_SPEC,
                 "centres has 3 numbers, and 2 clusters of 2 columns need 4");
     fit_refused(*state, "kmeans(k=2, start=sample, centres=\"1 2 3 4\")", &data, MARGIN_ERROR_SPEC,
                 "exclude each other");
+    fit_refused(*state, "kmeans(k=2, centres=\"1 2 3 4\", restarts=3)", &data, MARGIN_ERROR_SPEC,
+                "restarts=3 and centres exclude each other");
+    fit_refused(*state, "kmeans(centres=\"1 2 3 4\")", &data, MARGIN_ERROR_SPEC,
+                "centres has 4 numbers, and 8 clusters of 2 columns need 16");
     margin_model *model = fit_text(*state, "kmeans(k=3)", &data, NULL);
     assert_close(margin_model_report(model)->objective, 0, 1e-30);
     margin_model_free(model);

@@ -61,11 +61,17 @@ static const mg_option_value *option_of(const mg_fit *fit, const char *name) {
 static margin_status check(const mg_option_value *values, margin_error *error) {
     const mg_option_value *centres = &values[mg_option_index(&mg_learner_kmeans.info, "centres")];
     const mg_option_value *start = &values[mg_option_index(&mg_learner_kmeans.info, "start")];
+    const mg_option_value *restarts = &values[mg_option_index(&mg_learner_kmeans.info, "restarts")];
     for (int64_t c = 0; c < centres->count; c++)
         MG_REQUIRE(isfinite(centres->numbers[c]), error, MARGIN_ERROR_SPEC,
                    "kmeans: centres holds a number that is not finite");
     MG_REQUIRE(centres->count == 0 || !start->given, error, MARGIN_ERROR_SPEC,
                "kmeans: start and centres exclude each other: centres are a start");
+    MG_REQUIRE(centres->count == 0 || restarts->text || restarts->integer == 1, error,
+               MARGIN_ERROR_SPEC,
+               "kmeans: restarts=%lld and centres exclude each other: given centres are one start, "
+               "and every run from them ends alike",
+               (long long)restarts->integer);
     return MARGIN_OK;
 }
 
@@ -97,12 +103,12 @@ static margin_status plan(const mg_fit *fit, mg_kmeans_task *task) {
                              .max_iterations = option_of(fit, "max_iter")->integer,
                              .tolerance = option_of(fit, "tol")->number,
                              .error = fit->error};
-    MG_REQUIRE(k <= p->count, fit->error, MARGIN_ERROR_DATA,
-               "kmeans: %lld rows cannot make %lld clusters; ask for fewer", (long long)p->count,
-               (long long)k);
     MG_REQUIRE(centres->count == 0 || centres->count == k * n, fit->error, MARGIN_ERROR_SPEC,
                "kmeans: centres has %lld numbers, and %lld clusters of %lld columns need %lld",
                (long long)centres->count, (long long)k, (long long)n, (long long)(k * n));
+    MG_REQUIRE(k <= p->count, fit->error, MARGIN_ERROR_DATA,
+               "kmeans: %lld rows cannot make %lld clusters; ask for fewer", (long long)p->count,
+               (long long)k);
     return MARGIN_OK;
 }
 

@@ -167,9 +167,11 @@ static margin_status take_median(const margin_data *data, mg_value_run *found, i
     (void)data;
     for (int64_t k = 0; k < count; k++)
         if (found[k].weight > 0) found[kept++] = found[k];
-    MG_REQUIRE(kept > 0, error, MARGIN_ERROR_DATA,
-               "rbf: every row is a centre and all are equal, so their distances have no median; "
-               "give sigma=");
+    MG_REQUIRE(
+        kept > 0, error, MARGIN_ERROR_DATA,
+        "rbf: all distances of rows and centres are 0, so they have no median: every row is a "
+        "centre and all are equal, or they are too close for squares; give sigma=, or bring "
+        "the columns to one scale: standardize | rbf");
     mg_sort_values(found, kept, scratch);
     *sigma = mg_runs_median(found, kept);
     return MARGIN_OK;

@@ -64,9 +64,12 @@ static margin_status fill_empty(mg_kmeans_run *run, int64_t *filled) {
             return mg_fail_cancelled(task->error);
         measured = true;
         const int64_t row = farthest_row(run);
-        MG_REQUIRE(row >= 0, task->error, MARGIN_ERROR_DATA,
-                   "the data has fewer different rows than the %lld clusters asked for",
-                   (long long)task->k);
+        MG_REQUIRE(
+            row >= 0, task->error, MARGIN_ERROR_DATA,
+            "the data has fewer different rows than the %lld clusters asked for, or rows too close "
+            "for squares of distances; ask for fewer, or bring the columns to one scale "
+            "first: standardize | ...",
+            (long long)task->k);
         relocate(run, c, row);
         ++*filled;
     }
