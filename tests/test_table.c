@@ -244,6 +244,10 @@ static void a_model_misses_columns(void **state) {
     assert_plan_refused(PLAN(.expected = more, .expected_count = 3),
                         "lacks 2 of the 3 columns the model was trained on: 'agee', 'height'; is "
                         "the first one the file's 'age'?");
+    static const margin_column both[] = {{.name = "agee"}, {.name = "age"}}; /* age is taken */
+    planned found = PLAN(.expected = both, .expected_count = 2);
+    assert_contains(found.error.text, "lacks 1 of the 2 columns the model was trained on: 'agee'");
+    assert_null(strstr(found.error.text, "is the first one"));
     static const margin_column klass = {.name = "klass"};
     assert_plan_refused(PLAN(.expected = wanted, .expected_count = 2, .expected_target = &klass),
                         "did you mean 'class'");

@@ -273,6 +273,8 @@ static margin_status fail_missing(const planner *p, int64_t missing) {
     for (int64_t j = 0; j < p->count; j++)
         mg_nearest_offer(&nearest, p->unique_names.items[j],
                          (int64_t)strlen(p->unique_names.items[j]));
+    for (int64_t k = 0; nearest.best && k < p->options->expected_count; k++)
+        if (strcmp(p->options->expected[k].name, nearest.best) == 0) nearest.best = NULL;
     return mg_fail(
         p->error, MARGIN_ERROR_DATA,
         "%s lacks %lld of the %lld columns the model was trained on: %s%s%s%.*s%s", p->file,
