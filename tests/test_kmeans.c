@@ -335,8 +335,7 @@ static void test_refusals(void **state) {
                 "fewer different rows than the 4 clusters asked for, or rows too close");
     const double tiny[4] = {1e-300, 2e-300, 3e-300, 4e-300};
     margin_data close = {.x = margin_dense_f64(tiny, 4, 1, 1)};
-    fit_refused(*state, "kmeans(k=2, centres=\"0 1\")", &close, MARGIN_ERROR_DATA,
-                "standardize | ");
+    fit_refused(*state, "kmeans(k=2, centres=\"0 1\")", &close, MARGIN_ERROR_DATA, "minmax | ");
     fit_refused(*state, "kmeans(k=7)", &data, MARGIN_ERROR_DATA, "6 rows cannot make 7 clusters");
     fit_refused(*state, "kmeans(k=2, centres=\"1 2 3\")", &data, MARGIN_ERROR_SPEC,
                 "centres has 3 numbers, and 2 clusters of 2 columns need 4");

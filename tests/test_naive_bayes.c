@@ -563,6 +563,19 @@ static void test_infinite(void **state) {
     sample_free(s);
 }
 
+/* Squares of 1e-300 are 0: such a column is not constant, and one of equal values is. */
+static void test_tiny(void **state) {
+    const double values[8] = {3, 1e-300, 3, 2e-300, 3, 5e-300, 3, 9e-300};
+    const int32_t labels[4] = {0, 1, 0, 1};
+    margin_data data = {.x = margin_dense_f64(values, 4, 2, 2), .y = margin_labels_i32(labels, 4)};
+    fit_refused(*state, "naive-bayes", &data, MARGIN_ERROR_DATA,
+                "column x2, such as 3e-300, differ by too little for their squares");
+    fit_refused(*state, "naive-bayes(var_smoothing=0)", &data, MARGIN_ERROR_DATA, "column x2");
+    margin_model *model = fit_text(*state, "minmax | naive-bayes", &data, NULL);
+    assert_close(margin_report_item_value(margin_model_report(model), "constant_columns"), 1, 0);
+    margin_model_free(model);
+}
+
 /* Wide rows go in pieces, classes in pairs, rows in fours: in every layout the same scores, and of
  * a row by itself the same bits. */
 static void test_pieces(void **state) {
@@ -909,6 +922,7 @@ int main(void) {
         cmocka_unit_test(test_underflow),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_infinite),
+        cmocka_unit_test(test_tiny),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_constant_columns),
         cmocka_unit_test(test_empty_columns),

@@ -88,7 +88,7 @@ static margin_status keep(const double *centres, int64_t count, double sigma, bo
     memcpy(kept, centres, (size_t)(count * columns) * sizeof *kept);
     *gamma = 1 / (2 * sigma * sigma);
     MG_REQUIRE(isfinite(*gamma) && *gamma > 0, error, MARGIN_ERROR_DATA,
-               "rbf: sigma = %s is out of range: scale the columns (standardize | rbf)",
+               "rbf: sigma = %s is out of range: scale the columns (minmax | rbf)",
                mg_number(sigma).text);
     fitted->columns_out = count + bias;
     return set_names(count, bias, fitted, error);

@@ -171,7 +171,7 @@ static margin_status take_median(const margin_data *data, mg_value_run *found, i
         kept > 0, error, MARGIN_ERROR_DATA,
         "rbf: all distances of rows and centres are 0, so they have no median: every row is a "
         "centre and all are equal, or they are too close for squares; give sigma=, or bring "
-        "the columns to one scale: standardize | rbf");
+        "the columns to one scale: minmax | rbf");
     mg_sort_values(found, kept, scratch);
     *sigma = mg_runs_median(found, kept);
     return MARGIN_OK;

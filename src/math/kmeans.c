@@ -68,7 +68,7 @@ static margin_status fill_empty(mg_kmeans_run *run, int64_t *filled) {
             row >= 0, task->error, MARGIN_ERROR_DATA,
             "the data has fewer different rows than the %lld clusters asked for, or rows too close "
             "for squares of distances; ask for fewer, or bring the columns to one scale "
-            "first: standardize | ...",
+            "first: minmax | ...",
             (long long)task->k);
         relocate(run, c, row);
         ++*filled;

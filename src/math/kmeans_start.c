@@ -241,7 +241,7 @@ static margin_status refuse_draw(const draws *d) {
                 return mg_fail(task->error, MARGIN_ERROR_DATA,
                                "the squared distances of rows leave the range of numbers: they "
                                "are 0 between rows that differ; bring the columns to one scale "
-                               "first: standardize | ...");
+                               "first: minmax | ...");
     }
     return mg_fail(task->error, MARGIN_ERROR_DATA,
                    "the data has only %lld different row%s and cannot make %lld clusters; ask for "
@@ -256,7 +256,7 @@ static margin_status choose_next(draws *d) {
     if (total == 0) return refuse_draw(d);
     MG_REQUIRE(isfinite(total), task->error, MARGIN_ERROR_DATA,
                "the squared distances of rows leave the range of numbers; bring the columns to one "
-               "scale first: standardize | ...");
+               "scale first: minmax | ...");
     d->count = d->plus && d->chosen > 0 ? MG_MIN(MG_TILE, 2 + (int64_t)log((double)task->k)) : 1;
     for (int64_t l = 0; l < d->count; l++)
         d->rows[l] =
