@@ -547,6 +547,28 @@ static void test_choice(void **state) {
     margin_context_free(context);
 }
 
+/* A scan looks at its context. */
+static void test_cancelled(void **state) {
+    margin_context *context = support_context(NULL, 1);
+    double *x = make_points(UNIFORM, 300, 3, 8);
+    mg_hypothesis *h = make_index(context, x, 300, 3, 1.5, MG_NEIGHBORS_BRUTE);
+    mg_neighbor list[4];
+    mg_search s = mg_search_nearest(x, 4, list);
+    (void)state;
+    s.context = context;
+    mg_neighbors_find(mg_neighbors_view(h), &s);
+    assert_int_equal(s.count, 4);
+    margin_context_cancel(context);
+    mg_neighbors_find(mg_neighbors_view(h), &s);
+    assert_int_equal(s.count, 0);
+    s.context = NULL;
+    mg_neighbors_find(mg_neighbors_view(h), &s);
+    assert_int_equal(s.count, 4);
+    mg_hypothesis_free(h);
+    free(x);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds_of_points), cmocka_unit_test(test_sizes),
@@ -554,6 +576,7 @@ int main(void) {
         cmocka_unit_test(test_close_queries),   cmocka_unit_test(test_radius_and_after),
         cmocka_unit_test(test_visits),          cmocka_unit_test(test_threads),
         cmocka_unit_test(test_allocations),     cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

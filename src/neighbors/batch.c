@@ -177,9 +177,10 @@ typedef struct trail {
     double worst;
 } trail;
 
-static mg_search begin_search(const mg_neighbors_batch *b, const trail *t, const double *q,
-                              mg_neighbor *list) {
+static mg_search begin_search(const run *r, const trail *t, const double *q, mg_neighbor *list) {
+    const mg_neighbors_batch *b = r->batch;
     mg_search search = mg_search_within(q, b->k, b->radius, list);
+    search.context = r->context;
     if (t->before)
         search.radius = MG_MIN(b->radius, start_radius(b->index, t->before, t->worst, q));
     return search;
@@ -219,7 +220,7 @@ static void run_packet(const run *r, int64_t i, int count, mg_neighbor *lists, t
     mg_search searches[MG_PACKET];
     for (int n = 0; n < count; n++)
         searches[n] =
-            begin_search(b, t, b->queries + query_at(r, i + n) * b->stride, lists + n * b->k);
+            begin_search(r, t, b->queries + query_at(r, i + n) * b->stride, lists + n * b->k);
     mg_neighbors_find_together(b->index, searches, count);
     for (int n = 0; n < count; n++)
         b->take(b->argument, query_at(r, i + n), searches[n].q, searches[n].list, searches[n].count,
@@ -235,8 +236,9 @@ static void run_query(const run *r, int64_t i, mg_neighbor *list, trail *t) {
         b->take(b->argument, number, q, list, -1, b->k);
         return;
     }
-    mg_search search = begin_search(b, t, q, list);
+    mg_search search = begin_search(r, t, q, list);
     mg_neighbors_find(b->index, &search);
+    if (mg_cancelled(r->context)) return; /* a scan may have ended early */
     leave_trail(b, &search, t);
     b->take(b->argument, number, q, list, search.count, b->k);
 }
@@ -260,7 +262,7 @@ static margin_status run_chunk(void *argument, int64_t task, int worker) {
             run_query(r, i, list, &t);
         }
     }
-    return MARGIN_OK;
+    return mg_cancelled(r->context) ? MARGIN_ERROR_CANCELLED : MARGIN_OK;
 }
 
 margin_status mg_neighbors_run(margin_context *context, const mg_neighbors_batch *batch,

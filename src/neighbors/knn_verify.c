@@ -28,9 +28,11 @@ static void set_report(margin_report *report, double sum, double count, double d
 /* ---- By the model ---------------------------------------------------------------------------- */
 
 /* Distance of the last row that takes part: the one at which the weight reaches k. */
-static double last_distance(const mg_neighbors *index, const double *q) {
+static double last_distance(const margin_context *context, const mg_neighbors *index,
+                            const double *q) {
     mg_neighbor list[MG_NEIGHBORS_LIST];
     mg_search search = mg_search_within(q, index->reach, index->radius, list);
+    search.context = context;
     double taken = 0, last = 0;
     mg_neighbors_find(index, &search);
     while (search.count > 0) {
@@ -53,7 +55,7 @@ margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
     MG_NEW(fit->context->heap, q, h->columns, "a row of the data", fit->error);
     for (int64_t i = 0; i < count && !mg_cancelled(fit->context); i++) {
         read_row(problem, checked_row(problem, i), q);
-        sum += last_distance(mg_neighbors_view(h), q);
+        sum += last_distance(fit->context, mg_neighbors_view(h), q);
     }
     mg_free(fit->context->heap, q);
     if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);

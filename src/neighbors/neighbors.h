@@ -89,6 +89,7 @@ typedef struct mg_search {
     int64_t k;         /* > 0: that many nearest; 0: all within `radius`, the list may be NULL */
     double radius;     /* rows beyond are not wanted; INFINITY: no such limit */
     mg_neighbor after; /* only rows behind this one in the order; distance -1: all */
+    const margin_context *context; /* a scan ends early once it is cancelled; NULL: never */
     /* results */
     int64_t count;  /* in the list, in order; within a radius in any order, list or not */
     int64_t visits; /* nodes and leaves */

@@ -6,6 +6,7 @@
  * distance at most v has an f32 value of at most limit(v), whatever the other rows are. Boxes are
  * made of stored values and use the same monotone operations, so they are never farther than their
  * rows. The f32 operations are plain ones, not fused: all instruction sets visit the same nodes. */
+#include "base/context.h"
 #include "neighbors/neighbor_list.h"
 #include "neighbors/search_limit.h"
 
@@ -333,6 +334,8 @@ static void search(const mg_neighbors *index, mg_search *s) {
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
+enum { LOOK_UP = 1024 }; /* rows between two looks at the context */
+
 MG_INLINE void scan_rows(const mg_neighbors *index, mg_search *s, int64_t first, int64_t count,
                          bool single, mg_filter filter) {
     const int32_t *rows = index->tree ? index->tree->row : NULL;
@@ -340,6 +343,7 @@ MG_INLINE void scan_rows(const mg_neighbors *index, mg_search *s, int64_t first,
     const char *points = (const char *)index->points;
     double limit = mg_search_most(s->worst);
     for (int64_t i = first; i < first + count; i++) {
+        if (s->context && i % LOOK_UP == 0 && mg_cancelled(s->context)) return;
         const int32_t row = rows ? rows[i] : (int32_t)i;
         if (row >= 0)
             rank(index, s, points + i * columns * size, single, columns, filter, row, &limit);
