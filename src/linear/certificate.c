@@ -355,11 +355,16 @@ double mg_proof_gap(double primal, double dual, double hidden) {
 
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
                          margin_error *error) {
+    return mg_certify_scored(objective, solution, NULL, error);
+}
+
+margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
+                                const double *scores, margin_error *error) {
     mg_design *d = objective->design;
     const int64_t own = solution->alpha ? 0 : d->samples;
     double *memory = NULL, dual = 0, hidden = 0;
     mg_proof proof = {.objective = objective, .solution = solution, .design = d, .error = error};
-    mg_loss_point point = {0};
+    mg_loss_point point = {.known = scores};
     margin_status status;
     MG_GO_NEW(d->heap, memory, own + d->samples + d->columns, purpose, error);
     proof.alpha = own ? memory : solution->alpha;

@@ -62,6 +62,7 @@ double mg_design_to_rows(const mg_design *d, const double *w, double *v);
 /* One pass for a loss at (w, b): scores, loss and gradient while a block of rows is in cache.
  *   t_i = sign_i f_i (losses of a margin) or f_i - target_i */
 typedef struct mg_loss_point {
+    const double *known; /* samples: f_i, where the caller has them; NULL: found from w and b */
     /* arrays that the caller wants filled; NULL: not wanted */
     double *scores;     /* samples: f_i */
     double *slopes;     /* samples: c_i loss'(t_i), times sign_i: the derivative in f_i */

@@ -39,7 +39,10 @@ static void add_chunk(const loss_walk *walk, int64_t first, int64_t count, mg_pa
     const mg_loss_point *point = walk->point;
     const double *c = walk->c ? walk->c : problem->weight;
     double scores[MG_CHUNK_ROWS], t[MG_CHUNK_ROWS], slopes[MG_CHUNK_ROWS];
-    mg_design_chunk_scores(&walk->list, &walk->weights, first, count, scores);
+    if (point->known)
+        memcpy(scores, point->known + first, (size_t)count * sizeof *scores);
+    else
+        mg_design_chunk_scores(&walk->list, &walk->weights, first, count, scores);
     if (point->scores) memcpy(point->scores + first, scores, (size_t)count * sizeof *scores);
     chunk_margins(walk, first, count, scores, t);
     sums->value += mg_loss_pass(walk->loss, d->isa, t, c ? c + first : NULL, count, slopes,

@@ -104,7 +104,7 @@ void mg_dual_cd_weights(mg_dual_cd *m);
 /* The same with the best intercept for those weights, and for the hinges the best length of them:
  * one pass. */
 margin_status mg_dual_cd_write(mg_dual_cd *m);
-/* Writes and certifies: three passes. */
+/* Writes and certifies: two or three passes. */
 margin_status mg_dual_cd_prove(mg_dual_cd *m);
 /* The last proof, if the method goes on no more: `ended` is OK, STOPPED_ITERATIONS, _TIME or
  * _STALLED. Sets status and reason. */

@@ -307,6 +307,7 @@ static margin_status begin(lanes *g, mg_linear_job *jobs, mg_linear_solution *so
         m->bend = one->bend;
         m->factor = one->factor;
         m->spread = one->spread;
+        m->progress.strictness = one->progress.strictness;
         m->shared = g;
         m->fetch = fetch;
     }

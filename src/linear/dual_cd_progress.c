@@ -64,6 +64,13 @@ static margin_status square_rows(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
+/* The squared hinge is proven by the gradient, 2 c (miss - alpha / 2c) of each sample, whose square
+ * is 2 c |a|^2 times the gap and more. */
+static void expect_proof(mg_dual_cd *m, double square, double c) {
+    if (m->objective->loss->kind != MG_LOSS_SQUARED_HINGE) return;
+    m->progress.strictness = fmin(fmax(hope / (1.0 + 2.0 * c * square), least_share), 2.0);
+}
+
 margin_status mg_dual_cd_bends(mg_dual_cd *m) {
     const mg_design *d = m->design;
     double total = 0.0, weight = 0.0;
@@ -76,6 +83,7 @@ margin_status mg_dual_cd_bends(mg_dual_cd *m) {
     MG_REQUIRE(isfinite(total), m->job->error, MARGIN_ERROR_DATA,
                "the objective is beyond double precision; bring the columns to one scale first: "
                "standardize | ...");
+    expect_proof(m, total / (double)m->samples, weight / (double)m->samples);
     if (!m->objective->intercept) return MARGIN_OK;
     m->spread = spread_share * total / (double)m->samples;
     if (!(m->spread > 0.0)) m->spread = 1.0 / weight; /* nothing but the intercept */

@@ -95,13 +95,15 @@ static void minimise(line *l, bool along_t) {
     }
 }
 
-margin_status mg_dual_cd_write(mg_dual_cd *m) {
+/* *given: the scores of the rows, to be freed; NULL: they were not needed. */
+static margin_status write_scored(mg_dual_cd *m, double **given) {
     mg_linear_solution *out = m->solution;
     const bool hinge = m->objective->loss->kind != MG_LOSS_LOGISTIC;
-    double *scores;
     mg_dual_cd_weights(m);
+    *given = NULL;
     if (!m->objective->intercept && !hinge) return MARGIN_OK;
-    MG_NEW(m->design->heap, scores, m->samples, purpose, m->job->error);
+    MG_NEW(m->design->heap, *given, m->samples, purpose, m->job->error);
+    double *scores = *given;
     const margin_status status = mg_design_scores(m->design, out->w, 0.0, scores, m->job->error);
     if (status >= 0) {
         line l = {.m = m,
@@ -116,7 +118,15 @@ margin_status mg_dual_cd_write(mg_dual_cd *m) {
         for (int64_t j = 0; j < m->columns; j++)
             out->w[j] *= l.t;
         out->b = l.b;
+        for (int64_t i = 0; i < m->samples; i++)
+            scores[i] = l.t * scores[i] + l.b;
     }
+    return status;
+}
+
+margin_status mg_dual_cd_write(mg_dual_cd *m) {
+    double *scores;
+    const margin_status status = write_scored(m, &scores);
     mg_free(m->design->heap, scores);
     return status;
 }
@@ -124,12 +134,18 @@ margin_status mg_dual_cd_write(mg_dual_cd *m) {
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
 margin_status mg_dual_cd_prove(mg_dual_cd *m) {
-    MG_TRY(mg_dual_cd_write(m));
+    double *scores = NULL;
+    margin_status status;
+    MG_GO(write_scored(m, &scores));
     if (m->solution->alpha && m->objective->intercept) balance(m);
-    MG_TRY(mg_certify(m->objective, m->solution, m->job->error));
-    m->solution->passes += 2;
+    /* an intercept that cancels shifts must do so before the rows are added */
+    const double *known = m->design->shift ? NULL : scores;
+    MG_GO(mg_certify_scored(m->objective, m->solution, known, m->job->error));
+    m->solution->passes += known ? 1 : 2;
     m->proven = m->solution->iterations;
-    return MARGIN_OK;
+done:
+    mg_free(m->design->heap, scores);
+    return status;
 }
 
 static void explain(const mg_dual_cd *m, margin_status ended) {

@@ -72,7 +72,7 @@ typedef struct mg_linear_solution {
     double *alpha;
     double primal, dual, gap; /* gap = (primal - dual) / max(1, |primal|), dual from a feasible
                                  point; -inf and inf if no feasible point is at hand */
-    double tolerance; /* of the gap: what is within it needs no closer look */
+    double tolerance;         /* of the gap: what is within it needs no closer look */
     int64_t iterations, passes;
     double l1_limit; /* kappa > 0: the least kappa for which w = 0, NaN: not found */
     margin_status status;
@@ -85,5 +85,8 @@ typedef struct mg_linear_solution {
  * Two passes; with no penalty (rho = kappa = 0) also a Gram and its factor for curved losses. */
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
                          margin_error *error);
+/* The same where the scores f_i of the solution are known; NULL: they are not. */
+margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
+                                const double *scores, margin_error *error);
 
 #endif
