@@ -200,6 +200,10 @@ static void check_loss_passes(const design_case *c, mg_design *d) {
         OK(mg_design_loss(d, loss, w, -0.25, factors, &value, &error));
         assert_true(value.value == all.value && value.errors == all.errors &&
                     value.intercept_gradient == all.intercept_gradient);
+        mg_loss_point known = {.known = all.scores}; /* the intercept counts no more */
+        OK(mg_design_loss(d, loss, w, 7, factors, &known, &error));
+        assert_true(known.value == all.value && known.errors == all.errors &&
+                    known.intercept_gradient == all.intercept_gradient);
     }
     free(w);
     free(weights);
@@ -374,7 +378,8 @@ static double *all_results(margin_context *context, const design_case *c, int64_
     at += p + 1;
     OK(mg_design_product(&d, NULL, n, NULL, w, 0.5, at, at + p, &error));
     at += p + 1;
-    mg_loss_point point = {at, at + n, at + 2 * n, at + 3 * n, 0, 0, 0};
+    mg_loss_point point = {
+        .scores = at, .slopes = at + n, .curvatures = at + 2 * n, .gradient = at + 3 * n};
     OK(mg_design_loss(&d, mg_loss_get(MG_LOSS_LOGISTIC), w, 0.5, NULL, &point, &error));
     at += 3 * n + p;
     *at++ = point.value;
