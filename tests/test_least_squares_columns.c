@@ -45,6 +45,46 @@ static void test_sizes_of_columns(void **state) {
     regression_free(&r);
 }
 
+/* Columns at the lower end of the numbers, beside which any penalty is huge: weights of 0 and the
+ * mean; and a target so far off that its last place shows in the residuals. */
+static void test_sizes_of_numbers(void **state) {
+    (void)state;
+    enum { ROWS = 20, COLUMNS = 5 };
+    regression r = regression_make(ROWS, COLUMNS, 0.5, 0.3, 22);
+    const margin_data data = regression_data(&r);
+    double *x = r.x;
+    margin_report report;
+    static const char *const specs[] = {"least-squares", "ridge", "ridge(alpha=0.001)"};
+    for (int64_t i = 0; i < ROWS; i++)
+        r.y[i] += 1e11;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        margin_model *model = fit_text(context, specs[k], &data, &report);
+        margin_report found;
+        margin_error error = {0};
+        const margin_status status = margin_verify(context, model, &data, &found, &error);
+        if (status != MARGIN_OK) fail_msg("%s: %s%s", specs[k], error.text, found.reason);
+        margin_model_free(model);
+    }
+    for (int64_t k = 0; k < ROWS * COLUMNS; k++)
+        x[k] *= 1e-300;
+    static const char *const tiny[] = {"ridge", "ridge(solver=normal)", "ridge(solver=qr)",
+                                       "ridge(alpha=1e300)", "ridge(alpha=1e-300)"};
+    for (size_t k = 0; k < sizeof tiny / sizeof *tiny; k++) {
+        margin_model *model = fit_proven(context, tiny[k], &data, &report);
+        assert_true(report.iterations >= 0);
+        assert_close(margin_model_intercept(model, 0), 1e11, 1e-10);
+        margin_model_free(model);
+    }
+    for (int64_t i = 0; i < ROWS; i++)
+        r.y[i] -= 1e11;
+    for (int64_t k = 0; k < ROWS * COLUMNS; k++)
+        x[k] *= 1e-20;
+    margin_model_free(fit_proven(context, "ridge", &data, NULL));
+    margin_model_free(fit_proven(context, "lasso", &data, NULL));
+    margin_model_free(fit_proven(context, "lasso(alpha=1e300)", &data, NULL));
+    regression_free(&r);
+}
+
 /* y = 3 x1, and x2 = 2 x1: of all weights with w1 + 2 w2 = 3 the shortest are 3/5 and 6/5. */
 static void test_duplicate_columns(void **state) {
     (void)state;
@@ -293,13 +333,10 @@ static void test_wide_ridge(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_of_columns),
-        cmocka_unit_test(test_duplicate_columns),
-        cmocka_unit_test(test_least_norm),
-        cmocka_unit_test(test_nearly_dependent),
-        cmocka_unit_test(test_corrections),
-        cmocka_unit_test(test_constant_columns),
-        cmocka_unit_test(test_more_columns_than_rows),
+        cmocka_unit_test(test_sizes_of_columns),  cmocka_unit_test(test_sizes_of_numbers),
+        cmocka_unit_test(test_duplicate_columns), cmocka_unit_test(test_least_norm),
+        cmocka_unit_test(test_nearly_dependent),  cmocka_unit_test(test_corrections),
+        cmocka_unit_test(test_constant_columns),  cmocka_unit_test(test_more_columns_than_rows),
         cmocka_unit_test(test_wide_ridge),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

@@ -339,6 +339,23 @@ static void out_of_time(void **unused) {
     margin_context_free(context);
 }
 
+/* The copies of one heavy sample end in time as well. */
+static void out_of_time_among_copies(void **unused) {
+    (void)unused;
+    const margin_context_options options = {
+        .size = sizeof options, .threads = 1, .time_limit = 1e-3};
+    margin_context *context;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    const double weights[4] = {1e15, 1e15, 1e15, 1e15};
+    mg_problem problem = two_class(corners, 4, 2, corner_signs);
+    problem.weight = weights;
+    fitted f = fit_perceptron(context, &problem,
+                              "passes=3;start_weights=-1e300 -1e300;start_intercept=1", 0, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_TIME);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
 /* ---- Verification ---------------------------------------------------------------------------- */
 
 static void assert_verified(const fitted *f, const margin_report *found) {
@@ -539,6 +556,7 @@ int main(void) {
         cmocka_unit_test(bound_where_it_holds),
         cmocka_unit_test(reasons),
         cmocka_unit_test(out_of_time),
+        cmocka_unit_test(out_of_time_among_copies),
         cmocka_unit_test(verification),
         cmocka_unit_test(contradictions),
         cmocka_unit_test(too_large_numbers),

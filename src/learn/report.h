@@ -10,9 +10,11 @@ void mg_report_init(margin_report *report);
 /* Sets or replaces an item; the 17th is dropped (a defect, caught by a test over the registry). */
 void mg_report_set(margin_report *report, const char *name, double value);
 /* Of `verify` only, taken out before anybody sees them: the size of the terms that cancel in
- * lambda_max or width_bound, and how far rounding may move the gap (joined: the greatest). */
-#define MG_ITEM_ROUNDING "gap rounding"
-#define MG_ITEM_TERMS    "terms"
+ * lambda_max or width_bound, and how far rounding may move the gap and (where it is more) the
+ * objective, relative to it (joined: the greatest). */
+#define MG_ITEM_ROUNDING           "gap rounding"
+#define MG_ITEM_TERMS              "terms"
+#define MG_ITEM_OBJECTIVE_ROUNDING "objective rounding"
 void mg_report_formula(margin_report *report, const char *text);
 void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(2, 3);
 /* Joins the report of the next sub-problem to that of those before it (the first one is simply

@@ -12,6 +12,7 @@
 #include "math/cholesky.h"
 #include "math/lapack.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static void choose_factors(const mg_squares *s, products *p) {
         const double length = s->intercept ? p->factor[j] : hypot(p->start[j], p->factor[j]);
         if (!s->intercept) p->start[j] = 0.0;
         const double other = fabs(p->start[j]);
-        p->factor[j] = 1.0 / (length > 0.0 ? length : other > 0.0 ? other : 1.0);
+        p->factor[j] = fmin(1.0 / (length > 0.0 ? length : other > 0.0 ? other : 1.0), DBL_MAX);
     }
 }
 

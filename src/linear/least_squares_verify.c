@@ -250,6 +250,13 @@ static double find_rounding(const proof *p, const mg_penalty *penalty, real obje
     return (double)(gap / fmaxl(1.0L, objective));
 }
 
+/* The same for the objective, relative to it. */
+static double find_objective_rounding(const proof *p, const mg_penalty *penalty, real objective) {
+    const real moved = 4.0L * (real)DBL_EPSILON * p->terms * sqrtl(p->total);
+    const real change = (real)penalty->factor * moved * (2.0L * sqrtl(p->value) + moved);
+    return (double)(change / fmaxl(1.0L, objective));
+}
+
 static margin_status judge(proof *p, const mg_penalty *penalty, double tolerance) {
     margin_report *report = &p->fit->report;
     MG_TRY(each_sample(p, visit_means));
@@ -268,6 +275,8 @@ static margin_status judge(proof *p, const mg_penalty *penalty, double tolerance
         report->gap = normal_residual(p);
     }
     mg_report_set(report, MG_ITEM_ROUNDING, find_rounding(p, penalty, (real)report->objective));
+    mg_report_set(report, MG_ITEM_OBJECTIVE_ROUNDING,
+                  find_objective_rounding(p, penalty, (real)report->objective));
     report->tolerance = tolerance;
     report->status = report->gap <= tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     return MARGIN_OK;

@@ -57,16 +57,28 @@ static margin_status correct(mg_perceptron_run *run, int64_t sample, double step
     return trace_step(run, sample);
 }
 
+static margin_status poll(mg_perceptron_run *run) {
+    mg_progress(run->context, "training", (double)run->passes, (double)run->options.passes,
+                (double)run->pass_mistakes);
+    const margin_status status = mg_stop_check(&run->stop, run->passes);
+    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(run->fit->error) : status;
+}
+
 /* A misclassified sample, with as many copies as its weight says. The first order goes back to the
- * top after every update, where the next copy is the first one again. */
+ * top after every update, where the next copy is the first one again. > 0: out of time. */
 static margin_status visit(mg_perceptron_run *run, int64_t sample) {
+    enum { POLLED = 1 << 12 };
     double left = mg_sample_weight(run->problem, sample);
-    do {
+    for (int64_t copies = 1;; copies++) {
         const double step = MG_MIN(left, 1.0);
         MG_TRY(correct(run, sample, step));
         if (run->options.order == MG_FIRST) return MARGIN_OK;
         left -= step;
-    } while (left > 0.0 && run->form->wrong(run, sample));
+        if (!(left > 0.0) || !run->form->wrong(run, sample)) break;
+        if (copies % POLLED > 0) continue;
+        const margin_status status = poll(run);
+        if (status != MARGIN_OK) return status;
+    }
     run->clock += left;
     run->streak += left;
     return MARGIN_OK;
@@ -87,13 +99,6 @@ static void pass_by(mg_perceptron_run *run, int64_t first, int64_t last) {
 }
 
 /* ---- One pass -------------------------------------------------------------------------------- */
-
-static margin_status poll(mg_perceptron_run *run) {
-    mg_progress(run->context, "training", (double)run->passes, (double)run->options.passes,
-                (double)run->pass_mistakes);
-    const margin_status status = mg_stop_check(&run->stop, run->passes);
-    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(run->fit->error) : status;
-}
 
 /* Position of the next misclassified sample from `first` on, count if there is none; > 0: out of
  * time. */
@@ -146,7 +151,8 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
             *clean = updates == 0 || run->options.order == MG_FIRST;
             return MARGIN_OK;
         }
-        MG_TRY(visit(run, sample_at(run, position)));
+        const margin_status visited = visit(run, sample_at(run, position));
+        if (visited != MARGIN_OK) return visited;
         if (run->form == &mg_perceptron_dual) { /* an update looks at every row: a pass is long */
             const margin_status stop = poll(run);
             if (stop != MARGIN_OK) return stop;
