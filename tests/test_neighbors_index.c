@@ -244,6 +244,8 @@ static void test_refused(void **state) {
             MARGIN_ERROR_ARGUMENT, "0 neighbours");
     REFUSED(margin_neighbors_nearest(context, index, &x, 71, rows, NULL, &error),
             MARGIN_ERROR_ARGUMENT, "from 1 to 70");
+    REFUSED(margin_neighbors_nearest(context, index, &x, INT64_MAX, rows, NULL, &error),
+            MARGIN_ERROR_ARGUMENT, "9223372036854775807");
     x.columns = 4;
     REFUSED(margin_neighbors_nearest(context, index, &x, 1, rows, NULL, &error),
             MARGIN_ERROR_ARGUMENT, "4 columns");

@@ -237,7 +237,7 @@ margin_status margin_neighbors_nearest(margin_context *context, const margin_nei
         .take = take_nearest,
         .argument = &o,
         .written = {rows ? (const void *)rows : distances, rows ? distances : NULL},
-        .written_bytes = k * 8};
+        .written_bytes = status >= 0 ? k * 8 : 0};
     if (status >= 0) status = mg_neighbors_run(context, &batch, error);
     mg_free(context->heap, r.made);
     return status;
