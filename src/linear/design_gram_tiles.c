@@ -168,10 +168,12 @@ static margin_status add_panels(void *argument, int64_t task, int worker) {
     const tile_job *job = argument;
     const int64_t first = (task_count(job) - 1 - task) * TASK_PANELS;
     (void)worker;
-    for (int64_t at = 0; at < job->lines; at += job->stride)
+    for (int64_t at = 0; at < job->lines; at += job->stride) {
+        if (mg_cancelled(job->gram->design->context)) return MARGIN_ERROR_CANCELLED;
         mg_symmetric_add(job->ops, block_at(job, at / job->stride), job->stride,
                          MG_MIN(job->stride, job->lines - at), job->gram->size, first,
                          first + TASK_PANELS, 1.0, job->c, job->gram->size);
+    }
     return MARGIN_OK;
 }
 

@@ -359,6 +359,7 @@ static margin_status cross_block(void *argument, int64_t task, int worker) {
     if (!cross_panels(p, s, first, count, begin, end)) return MARGIN_ERROR_CANCELLED;
     for (int64_t i = 0; i < count; i++) {
         const double *q = b->queries + (first + i) * b->stride;
+        if (mg_cancelled(p->context)) return MARGIN_ERROR_CANCELLED; /* a list may be long */
         const int64_t found =
             finish_query(p, s, i, q, begin * width, MG_MIN(end * width, rows) - begin * width);
         if (p->slices == 1) {
