@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "neighbors/neighbors.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -251,7 +252,8 @@ static margin_status run_chunk(void *argument, int64_t task, int worker) {
     trail t = {0};
     int close;
     for (int64_t i = task * r->chunk; i < end; i += close) {
-        if (!r->keys && mg_cancelled(r->context)) return MARGIN_ERROR_CANCELLED;
+        if ((!r->keys || isfinite(b->radius)) && mg_cancelled(r->context))
+            return MARGIN_ERROR_CANCELLED;
         close = r->packets && t.before ? count_close(r, i, end, &t) : 0;
         for (int n = 0; r->keys && n < MG_MAX(close, 1) && i + AHEAD + n < end; n++)
             fetch(b, query_at(r, i + AHEAD + n));
