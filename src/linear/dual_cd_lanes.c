@@ -330,12 +330,12 @@ static margin_status end_all(lanes *g, margin_status stop) {
 }
 
 /* Few samples that count are common to the lanes: a row read for all costs about what it costs for
- * one and a half. */
+ * two. */
 static bool are_apart(const lanes *g, const int64_t *visits) {
     int64_t alone = 0;
     for (int l = 0; l < g->count; l++)
         if (g->unfinished >> l & 1) alone += visits[l];
-    return g->kind != MG_LOSS_LOGISTIC && 2 * alone < 3 * g->active;
+    return g->kind != MG_LOSS_LOGISTIC && 5 * alone < 9 * g->active;
 }
 
 /* The lanes that are left, one after the other. */

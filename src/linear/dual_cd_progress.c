@@ -6,7 +6,7 @@
 
 enum { MOST_SHRUNK = 20 }; /* epochs over active samples before all are looked at again */
 /* Active samples have lost enough when their part of the gap is this share of the whole one. */
-static const double small_share = 0.3;
+static const double small_share = 0.1;
 /* Work is counted in visits of all samples. Another method takes over where so much is left, after
  * so much was done; and it is given up if the gap has not halved for so long. */
 static const double much_left = 400.0, much_done = 50.0, least_idle = 2000.0;
