@@ -175,6 +175,10 @@ int cli_confidence(const cli_arguments *arguments, double *confidence);
  * "statistics". On failure prints the sentence and returns its exit code. */
 int cli_statistics(cli_session *session, const margin_model *model, cli_text *text);
 
+/* Probabilities of a naive Bayes model and what tells its classes apart; nothing for others. */
+void json_bayes(cli_text *text, const margin_model *model);
+void text_bayes(cli_text *text, const margin_model *model);
+
 /* The shared parts of answers. */
 void json_report(cli_text *text, const margin_report *report);
 void json_classes(cli_text *text, const char *key, const margin_model *model);

@@ -78,70 +78,6 @@ static bool has_dual(const margin_model *model) {
            margin_model_dual(model, 0, NULL, NULL, NULL, NULL) > 0;
 }
 
-/* ---- Naive Bayes: what tells a class from the others ------------------------------------------
- */
-
-enum { TELLING = 5, TELLING_JSON = 50 };
-
-static const char *category_of(const margin_model *model, const margin_telling *t) {
-    int64_t count;
-    const margin_column *column = &margin_model_features(model, &count)[t->column];
-    const bool known = t->category >= 0 && t->category < column->category_count;
-    return known ? column->categories[t->category] : NULL;
-}
-
-static void json_telling(cli_text *text, const margin_model *model) {
-    margin_telling list[TELLING_JSON];
-    int64_t columns;
-    const margin_column *features = margin_model_features(model, &columns);
-    if (margin_model_telling(model, 0, TELLING_JSON, list) == 0) return;
-    json_open(text, "telling", '[');
-    for (int64_t k = 0; k < margin_model_class_count(model); k++) {
-        const int64_t count = margin_model_telling(model, k, TELLING_JSON, list);
-        json_open(text, NULL, '[');
-        for (int64_t i = 0; i < count; i++) {
-            json_open(text, NULL, '{');
-            json_string(text, "column", features[list[i].column].name);
-            json_number(text, "evidence", list[i].evidence);
-            if (category_of(model, &list[i]))
-                json_string(text, "category", category_of(model, &list[i]));
-            if (!isnan(list[i].value)) json_number(text, "value", list[i].value);
-            if (!isnan(list[i].log_ratio)) json_number(text, "log_ratio", list[i].log_ratio);
-            json_close(text, '}');
-        }
-        json_close(text, ']');
-    }
-    json_close(text, ']');
-}
-
-/* "odor=f 3.2": the column, what of it speaks most for the class, nats a row. */
-static void print_telling(cli_text *text, const margin_model *model, int64_t k) {
-    margin_telling list[TELLING];
-    int64_t columns;
-    const margin_column *features = margin_model_features(model, &columns);
-    const int64_t count = margin_model_telling(model, k, TELLING, list);
-    if (count == 0) return;
-    text_puts(text, "telling     ");
-    text_name(text, margin_model_class_name(model, k), 0, 24);
-    text_puts(text, ":");
-    for (int64_t i = 0; i < count && list[i].evidence > 0; i++) {
-        const char *category = category_of(model, &list[i]);
-        text_puts(text, i ? ", " : " ");
-        text_name(text, features[list[i].column].name, 0, 24);
-        if (category) {
-            text_puts(text, "=");
-            text_name(text, category, 0, 24);
-        } else if (!isnan(list[i].value)) {
-            text_puts(text, isnan(list[i].log_ratio) ? " about " : "=");
-            text_short(text, list[i].value);
-        }
-        text_puts(text, " (");
-        text_short(text, list[i].evidence);
-        text_puts(text, ")");
-    }
-    text_puts(text, "\n");
-}
-
 /* ---- Clusters -------------------------------------------------------------------------------- */
 
 static void json_centres(cli_text *text, const margin_model *model) {
@@ -208,7 +144,7 @@ static void json_model(cli_text *text, const margin_model *model, int64_t chosen
     }
     if (scores && margin_model_weights(model, 0)) json_linear(text, model, scores, chosen);
     if (has_dual(model)) json_dual(text, model, scores);
-    json_telling(text, model);
+    json_bayes(text, model);
     json_centres(text, model);
     json_open(text, "report", '{');
     json_integer(text, "rows", report->rows);
@@ -299,8 +235,7 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
                 (long long)report->rows, (long long)report->columns, report->formula,
                 report->status == MARGIN_OK ? "converged" : "stopped  ", report->reason);
     print_centres(text, model);
-    for (int64_t k = 0; k < margin_model_class_count(model); k++)
-        print_telling(text, model, k);
+    text_bayes(text, model);
     for (int64_t k = 0; k < margin_model_score_count(model); k++) {
         if (!margin_model_weights(model, k) && !has_dual(model)) break;
         if (chosen >= 0 && k != chosen) continue;

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -225,6 +226,60 @@ def telling(d):
         expect(word in text, f'inspect does not name {word}: {text}')
 
 
+def near(a, b):
+    return len(a) == len(b) and all(abs(p - q) < 1e-14 for p, q in zip(a, b))
+
+
+def by_hand(d):
+    """inspect shows what a prediction is worked out from by hand: the textbook's example."""
+    x1, x2, y = '111112222233333', 'SMMSSSMMLLLMMLL', '--++---+++++++-'
+    data, model = write(d / 'book.csv', ['x1', 'x2', 'y'], zip(x1, x2, y)), d / 'book.margin'
+    for s in (0, 1):
+        output('fit', f'naive-bayes(smoothing={s}, categorical=x1)', data, '-o', model)
+        text, found = output('inspect', model), answer('inspect', model)
+        expect(near(found['priors'], [(9 + s) / (15 + 2 * s), (6 + s) / (15 + 2 * s)]), f'priors {found["priors"]}')
+        expect(found['class_count'] == [9, 6], f'class counts {found["class_count"]}')
+        score = dict(zip(found['classes'], found['priors']))
+        for column, values, at in ((found['likelihoods'][0], x1, '2'), (found['likelihoods'][1], x2, 'S')):
+            expect(column['distribution'] == 'categorical', f'{column}')
+            for k, c in enumerate(found['classes']):
+                for a, level in enumerate(column['levels']):
+                    count = sum(v == str(level) and t == c for v, t in zip(values, y))
+                    p = (count + s) / (y.count(c) + 3 * s)
+                    expect(column['count'][k][a] == count, f'count of {level} in {c}: {column}')
+                    expect(abs(column['p'][k][a] - p) < 1e-14, f'P({level} | {c}): {column}')
+                    expect(f'{p:.4g} ({count})' in text, f'inspect does not show {p:.4g} ({count}): {text}')
+                    score[c] *= p if str(level) == at else 1
+        want = {'+': (1 / 45, 10 / 17 * 4 / 12 * 2 / 12)[s], '-': (1 / 15, 7 / 17 * 3 / 9 * 4 / 9)[s]}
+        expect(all(abs(score[c] - want[c]) < 1e-14 for c in want), f'smoothing={s}: scores by hand {score}')
+        for line in (f'x1 = 2 {(3 + s) / (9 + 3 * s):.4g} (3) {(2 + s) / (6 + 3 * s):.4g} (2)',
+                     f'x2 = S {(1 + s) / (9 + 3 * s):.4g} (1) {(3 + s) / (6 + 3 * s):.4g} (3)'):
+            expect(line in ' '.join(text.split()), f'inspect has no line {line}: {text}')
+
+    # the other distributions; large models are cut, for people only
+    r = random.Random(4)
+    rows = [['t%d' % (i % 33), i % 7 / 2, i % 3 - 1, *(r.randrange(4) for _ in range(28)), 'pq'[i % 2]] for i in range(132)]
+    many = write(d / 'many.csv', ['town', 'g', 'b', *(f'w{j}' for j in range(28)), 'y'], rows)
+    output('fit', f'naive-bayes(gaussian=g, bernoulli=b, multinomial="{",".join(f"w{j}" for j in range(28))}")', many, '-o', model)
+    text, found = output('inspect', model).split('P(value')[1], answer('inspect', model)
+    town, g, b, w = found['likelihoods'][:4]
+    own = [[row for row in rows if row[-1] == c] for c in 'pq']
+    expect(len(found['likelihoods']) == 31 and len(town['levels']) == 33, 'all columns and levels')
+    expect(' town: and 13 more' in text and 'and 11 more columns: --json has all' in text, f'what is left out is said: {text}')
+    expect('town = t0 ' in text and 'w16 ' in text and 'w17' not in text, f'20 columns: {text}')
+    for k in (0, 1):
+        mean, deviation = statistics.fmean(v[1] for v in own[k]), statistics.pstdev(v[1] for v in own[k])
+        expect(abs(g['mean'][k] - mean) < 1e-12 and abs(g['deviation'][k] - deviation) < 1e-6, f'gaussian: {g}')
+        expect(f'{mean:.4g} +- {deviation:.4g}' in text, f'gaussian {mean} {deviation}: {text}')
+        ones, words = sum(v[2] > 0 for v in own[k]), sum(v[3] for v in own[k])
+        total = sum(sum(v[3:-1]) for v in own[k])
+        expect(abs(b['p'][k] - (ones + 1) / (66 + 2)) < 1e-14 and b['count'][k] == ones, f'bernoulli: {b}')
+        expect(w['total'][k] == total and abs(w['p'][k] - (words + 1) / (total + 28)) < 1e-14, f'multinomial: {w}')
+        expect(f'{(words + 1) / (total + 28):.4g} ({words})' in text, f'theta: {text}')
+    output('fit', 'onehot | logistic', data, '-o', model)
+    expect('priors' not in answer('inspect', model) and 'P(value' not in output('inspect', model), 'no counts in other models')
+
+
 def impossible(d):
     """What cannot be computed is said, with the way out."""
     model = d / 'i.margin'
@@ -266,7 +321,7 @@ def impossible(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (by_name, unseen, classes, updates, telling, impossible):
+    for part in (by_name, unseen, classes, updates, telling, by_hand, impossible):
         part(Path(folder))
 print(f'{passed} passed, {failed} failed')
 sys.exit(failed > 0)

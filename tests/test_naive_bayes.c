@@ -60,6 +60,63 @@ static void test_textbook(void **state) {
     margin_model_free(model);
 }
 
+/* What the model says of a class and column: counts and probabilities of the levels. */
+static void assert_table(const margin_model *model, int64_t k, int64_t j, const double counts[3],
+                         double smoothing) {
+    const double total = counts[0] + counts[1] + counts[2];
+    margin_likelihood l;
+    double p[3];
+    assert_int_equal(margin_model_likelihood(model, k, j, &l, 3, p), 1);
+    assert_int_equal(l.distribution, MARGIN_DISTRIBUTION_CATEGORICAL);
+    assert_int_equal(l.levels, 3);
+    assert_true(l.total == total && isnan(l.p) && isnan(l.count) && isnan(l.mean));
+    for (int a = 0; a < 3; a++) {
+        assert_true(l.counts[a] == counts[a]);
+        assert_close(p[a], (counts[a] + smoothing) / (total + 3 * smoothing), 1e-15);
+        if (j == 0) assert_true(l.values[a] == a + 1);
+    }
+    if (j == 1) assert_null(l.values);
+}
+
+static void test_textbook_tables(void **state) {
+    margin_data data = book_data();
+    const double x1[2][3] = {{2, 3, 4}, {3, 2, 1}}, x2[2][3] = {{1, 4, 4}, {3, 2, 1}};
+    margin_likelihood l = {.levels = 77};
+    double weight, p[3] = {5, 5, 5};
+    for (int lambda = 0; lambda < 2; lambda++) {
+        margin_model *model = fit_text(*state,
+                                       lambda ? "naive-bayes(categorical=x1)"
+                                              : "naive-bayes(smoothing=0, categorical=x1)",
+                                       &data, NULL);
+        assert_close(margin_model_prior(model, PLUS, NULL), lambda ? 10.0 / 17 : 0.6, 1e-15);
+        assert_close(margin_model_prior(model, MINUS, &weight), lambda ? 7.0 / 17 : 0.4, 1e-15);
+        assert_true(weight == 6);
+        for (int k = PLUS; k <= MINUS; k++) {
+            assert_table(model, k, 0, x1[k], lambda);
+            assert_table(model, k, 1, x2[k], lambda);
+        }
+        margin_model_free(model);
+    }
+    margin_model *model = fit_text(*state, "naive-bayes(priors=\"0.9 0.1\")", &data, NULL);
+    assert_true(margin_model_prior(model, MINUS, &weight) == 0.1 && weight == 6);
+    assert_true(isnan(margin_model_prior(model, 2, NULL)));
+    assert_true(isnan(margin_model_prior(model, -1, NULL)));
+    /* no more levels than there is room for, and nothing where there is nothing */
+    assert_int_equal(margin_model_likelihood(model, 0, 2, &l, 3, p), 0);
+    assert_int_equal(margin_model_likelihood(model, 0, -1, &l, 3, p), 0);
+    assert_int_equal(margin_model_likelihood(model, 2, 0, &l, 3, p), 0);
+    assert_int_equal(margin_model_likelihood(model, -1, 0, &l, 3, p), 0);
+    assert_true(l.levels == 77 && p[0] == 5);
+    assert_int_equal(margin_model_likelihood(model, 0, 1, &l, 2, p), 1);
+    assert_true(l.levels == 3 && p[1] < 1 && p[2] == 5);
+    assert_int_equal(margin_model_likelihood(model, 0, 1, &l, 0, NULL), 1);
+    margin_model_free(model);
+    model = fit_text(*state, "onehot | logistic", &data, NULL);
+    assert_true(isnan(margin_model_prior(model, 0, NULL)));
+    assert_int_equal(margin_model_likelihood(model, 0, 0, &l, 0, NULL), 0);
+    margin_model_free(model);
+}
+
 /* ---- scikit-learn 1.9 ------------------------------------------------------------------------ */
 
 enum { ROWS = 40, COLUMNS = 4 };
@@ -257,6 +314,51 @@ static double plain_score(const mixed *m, const double *x, int k, double lambda)
     return score;
 }
 
+/* Parameters again from the raw rows. */
+static void assert_likelihoods(const mixed *m, const margin_model *model, double lambda) {
+    margin_likelihood l;
+    double p[3], weight;
+    for (int k = 0; k < 3; k++) {
+        double rows = 0, words = 0;
+        for (int64_t i = 0; i < m->rows; i++) {
+            if ((int)m->y[i] != k) continue;
+            rows += m->w[i];
+            for (int j = M1; j <= M3; j++)
+                words += isnan(m->x[i * MIXED + j]) ? 0 : m->w[i] * m->x[i * MIXED + j];
+        }
+        (void)margin_model_prior(model, k, &weight);
+        assert_close(weight, rows, 1e-12);
+        for (int j = 0; j < MIXED; j++) {
+            const double there = weight_where(m, k, j, (double)NAN);
+            double sum = 0;
+            assert_int_equal(margin_model_likelihood(model, k, j, &l, 3, p), 1);
+            assert_close(l.total, j < M1 ? there : words, 1e-12);
+            for (int a = 0; a < 3 && j <= VALUES; a++) {
+                const double count = weight_where(m, k, j, j == CODES ? a : listed[a]);
+                assert_close(l.counts[a], count, 1e-12);
+                assert_close(p[a], (count + lambda) / (there + 3 * lambda), 1e-12);
+            }
+            if (j == G1 || j == G2) {
+                const double at = -0.5 * log(2 * acos(-1.0)) - log(l.deviation);
+                assert_int_equal(l.distribution, MARGIN_DISTRIBUTION_GAUSSIAN);
+                assert_close(plain_gaussian(m, k, j, l.mean), at, 1e-11);
+                assert_close(plain_gaussian(m, k, j, l.mean + l.deviation), at - 0.5, 1e-11);
+            } else if (j == B1 || j == B2) {
+                assert_int_equal(l.distribution, MARGIN_DISTRIBUTION_BERNOULLI);
+                assert_close(l.count, weight_where(m, k, j, (double)INFINITY), 1e-12);
+                assert_close(l.p, (l.count + lambda) / (there + 2 * lambda), 1e-12);
+            } else if (j >= M1) {
+                for (int64_t i = 0; i < m->rows; i++)
+                    if ((int)m->y[i] == k && !isnan(m->x[i * MIXED + j]))
+                        sum += m->w[i] * m->x[i * MIXED + j];
+                assert_int_equal(l.distribution, MARGIN_DISTRIBUTION_MULTINOMIAL);
+                assert_close(l.count, sum, 1e-12);
+                assert_close(l.p, (sum + lambda) / (words + 3 * lambda), 1e-12);
+            }
+        }
+    }
+}
+
 static void test_oracle(void **state) {
     for (int run = 0; run < 4; run++) {
         char spec[200];
@@ -271,6 +373,7 @@ static void test_oracle(void **state) {
         for (int64_t i = 0; i < m.rows; i++)
             for (int k = 0; k < 3; k++)
                 assert_close(scores[i * 3 + k], plain_score(&m, m.x + i * MIXED, k, lambda), 1e-11);
+        assert_likelihoods(&m, model, lambda);
         OK(margin_verify(*state, model, &data, &found, &error));
         assert_true(found.gap < 1e-12);
         assert_close(found.objective, report.objective, 1e-12);
@@ -350,6 +453,20 @@ static void test_sparse(void **state) {
             assert_close(left[k], other[k], 1e-12);
         }
         assert_close(reports[0].objective, reports[1].objective, 1e-12);
+        for (int64_t j = 0; j < 6; j++) {
+            margin_likelihood la, lb;
+            double pa[64] = {0}, pb[64] = {0};
+            assert_int_equal(margin_model_likelihood(a, 1, j, &la, 64, pa), 1);
+            assert_int_equal(margin_model_likelihood(b, 1, j, &lb, 64, pb), 1);
+            assert_int_equal(la.distribution, lb.distribution);
+            assert_close(la.total, lb.total, 1e-12);
+            for (int level = 0; level < 64; level++)
+                assert_close(pa[level], pb[level], 1e-12);
+            if (!isnan(la.p)) assert_close(la.p, lb.p, 1e-12);
+            if (isnan(la.mean)) continue;
+            assert_close(la.mean, lb.mean, 1e-12);
+            assert_close(la.deviation, lb.deviation, 1e-12);
+        }
         assert_int_equal(margin_verify(*state, b, &sparse, &found, &error), MARGIN_OK);
         free(left);
         free(right);
@@ -619,6 +736,11 @@ static void test_constant_columns(void **state) {
     margin_report report;
     margin_model *model = fit_text(*state, "naive-bayes", &data, &report);
     assert_contains(report.reason, "1 constant column is left out");
+    margin_likelihood l;
+    assert_int_equal(margin_model_likelihood(model, 1, 0, &l, 0, NULL), 1);
+    assert_true(l.mean == 5 && l.deviation == 0 && l.total == 3);
+    assert_int_equal(margin_model_likelihood(model, 1, 1, &l, 0, NULL), 1);
+    assert_true(l.mean == 7 && l.deviation > 0 && l.deviation < 1e-3); /* var_smoothing */
     double *scores = scores_of(model, &data.x);
     for (int k = 0; k < 12; k++)
         assert_true(isfinite(scores[k]));
@@ -654,6 +776,15 @@ static void test_empty_columns(void **state) {
         for (int k = 0; k < 12; k++)
             if (isnan(scores[k])) fail_msg("%s: a score is NaN", specs[n]);
         free(scores);
+        margin_likelihood l;
+        double p[3] = {0};
+        assert_int_equal(margin_model_likelihood(model, 1, 0, &l, 3, p), 1);
+        assert_true(l.total == 0);
+        if (n == 0) assert_true(l.mean == 2); /* as over all classes */
+        if (n == 0) assert_close(l.deviation, sqrt(2.0 / 3), 1e-8);
+        if (n == 1 || n == 2) assert_close(p[2], 1.0 / 3, 1e-15);
+        if (n == 3 || n == 4) assert_close(l.p, 0.5, 1e-15);
+        if (n == 5) assert_close(l.p, 0.5, 1e-15);
         assert_int_equal(margin_verify(*state, model, &data, &found, &error), MARGIN_OK);
         void *bytes = NULL;
         int64_t length = 0;
@@ -909,6 +1040,7 @@ static void test_hostile(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_textbook_tables),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_light_outlier),
         cmocka_unit_test(test_scikit_learn),

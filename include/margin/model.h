@@ -258,6 +258,41 @@ typedef struct margin_telling {
 MARGIN_API int64_t margin_model_telling(const margin_model *model, int64_t class_index,
                                         int64_t capacity, margin_telling *list);
 
+/* Naive Bayes: P(class) as the model uses it, and the weight of the training rows of the class
+ * (NULL allowed). NaN for other models and a class there is none of. */
+MARGIN_API double margin_model_prior(const margin_model *model, int64_t class_index,
+                                     double *weight);
+
+typedef enum margin_distribution {
+    MARGIN_DISTRIBUTION_CATEGORICAL = 0,
+    MARGIN_DISTRIBUTION_GAUSSIAN = 1,
+    MARGIN_DISTRIBUTION_BERNOULLI = 2,
+    MARGIN_DISTRIBUTION_MULTINOMIAL = 3
+} margin_distribution;
+
+/* Naive Bayes: P(x_j | class). What a distribution does not have is NaN, 0 or NULL. */
+typedef struct margin_likelihood {
+    margin_distribution distribution;
+    double total;     /* N_jc, the weight of the class's training rows with a value in the column;
+                         multinomial: N_c, the weighted sum of all multinomial columns */
+    double count;     /* bernoulli: weight of the values above 0; multinomial: weighted sum of the
+                         column */
+    double p;         /* bernoulli: P(x_j > 0 | class); multinomial: theta_jc */
+    double mean;      /* gaussian; without any value in the class those of all classes */
+    double deviation; /* gaussian: standard deviation with what var_smoothing adds to its square;
+                         0: the column is constant and left out */
+    int64_t levels;   /* categorical: S_j, the number of categories */
+    const double *counts; /* categorical: N_jac of each; belongs to the model */
+    const double *values; /* numbers as categories: which, ascending; NULL where the names are those
+                             of margin_model_features; belongs to the model */
+} margin_likelihood;
+/* Fills in *likelihood for a column of margin_model_features; of a categorical one also P(x_j = a |
+ * class) of its first `capacity` levels into probabilities (NULL with capacity 0). Returns 1; 0,
+ * with nothing written, for other models and a class or column there is none of. Cost: levels. */
+MARGIN_API int margin_model_likelihood(const margin_model *model, int64_t class_index,
+                                       int64_t column, margin_likelihood *likelihood,
+                                       int64_t capacity, double *probabilities);
+
 /* ---- Judging --------------------------------------------------------------------------------- */
 
 typedef struct margin_metrics {

@@ -6,6 +6,7 @@
  *   bayes_count.c       one sweep over the rows: the sufficient statistics
  *   bayes_rows.h        its inner loops for numbers, and those of prediction
  *   bayes_hypothesis.c  from statistics to logarithms of probabilities
+ *   bayes_likelihood.c  the probabilities themselves, for those who want to see them
  *   bayes_scores.c      log P(c) + sum_j log P(x_j | c) of rows
  *   bayes_verify.c      the statistics and the objective again, by plain loops
  *
@@ -117,6 +118,8 @@ typedef struct mg_bayes_view {
     double *linear_on, *linear_off; /* linears x classes: multinomial log theta and 0; bernoulli
                                        log p - log(1 - p) and log(1 - p) */
     double *linear_one;             /* linears x classes: bernoulli log p */
+    double *words;                  /* classes: sum of all multinomial columns */
+    int64_t word_columns;           /* how many those are */
     bool impossible_zeros;          /* a bernoulli log(1 - p) is -infinity */
 } mg_bayes_view;
 

@@ -241,17 +241,18 @@ static void set_linears(mg_bayes_view *view) {
     const double lambda = view->settings.smoothing;
     for (int64_t k = 0; k < layout->classes; k++) {
         const double *slots = view->statistics + k * layout->slots;
-        double total = 0, words = 0;
+        int64_t words = 0;
         for (int64_t n = 0; n < layout->linears; n++)
             if (layout->kinds[layout->linear[n]] == MG_BAYES_MULTINOMIAL) {
-                total += slots[layout->first[layout->linear[n]]];
+                view->words[k] += slots[layout->first[layout->linear[n]]];
                 words++;
             }
+        view->word_columns = words;
         for (int64_t n = 0; n < layout->linears; n++) {
             const double *own = slots + layout->first[layout->linear[n]];
             const int64_t at = n * layout->classes + k;
             if (layout->kinds[layout->linear[n]] == MG_BAYES_MULTINOMIAL) {
-                view->linear_on[at] = log_share(own[0], total, words, lambda);
+                view->linear_on[at] = log_share(own[0], view->words[k], (double)words, lambda);
                 view->linear_off[at] = view->linear_one[at] = 0;
                 continue;
             }
@@ -276,7 +277,7 @@ static margin_status make_view(mg_hypothesis *h, const mg_bayes_view *draft, mg_
     for (int64_t t = 0; t < layout->tables; t++)
         rows += layout->levels[layout->table[t]] + 1;
     const int64_t head = (int64_t)(sizeof **view + 63) / 64 * 64;
-    const int64_t numbers = 2 * classes + layout->gaussians + 3 * classes * layout->gaussians +
+    const int64_t numbers = 3 * classes + layout->gaussians + 3 * classes * layout->gaussians +
                             rows * classes + 3 * layout->linears * classes + 3 * n + n;
     MG_REQUIRE(rows <= INT64_MAX / 64 / classes, error, MARGIN_ERROR_LIMIT,
                "the tables of the model are too large");
@@ -288,6 +289,7 @@ static margin_status make_view(mg_hypothesis *h, const mg_bayes_view *draft, mg_
     mg_bayes_view *v = *view;
     v->log_prior = at, at += classes;
     v->base = at, at += classes;
+    v->words = at, at += classes;
     v->centre = at, at += layout->gaussians;
     v->slope = at, at += classes * layout->gaussians;
     v->offset = at, at += classes * layout->gaussians;

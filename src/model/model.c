@@ -265,6 +265,24 @@ int64_t margin_model_telling(const margin_model *model, int64_t class_index, int
     return mg_bayes_telling(h, class_index, capacity, list);
 }
 
+double margin_model_prior(const margin_model *model, int64_t class_index, double *weight) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (h->kind != &mg_hypothesis_bayes || class_index < 0 || class_index >= model->classes)
+        return (double)NAN;
+    return mg_bayes_prior(h, class_index, weight);
+}
+
+int margin_model_likelihood(const margin_model *model, int64_t class_index, int64_t column,
+                            margin_likelihood *likelihood, int64_t capacity,
+                            double *probabilities) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (h->kind != &mg_hypothesis_bayes || class_index < 0 || class_index >= model->classes ||
+        column < 0 || column >= h->columns)
+        return 0;
+    mg_bayes_likelihood(h, class_index, column, likelihood, capacity, probabilities);
+    return 1;
+}
+
 /* The centres of a model, NULL if it has none or none of that number. */
 static const mg_centres *centres_of(const margin_model *model, int64_t cluster) {
     const mg_hypothesis *h = model->hypothesis;
