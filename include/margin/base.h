@@ -159,7 +159,10 @@ typedef struct margin_capabilities_info {
 } margin_capabilities_info;
 
 /* Fills `info`; the strings have static storage. MARGIN_ISA=ref|avx2|avx512 in the environment
- * lowers the instruction set (for tests); it never raises it above what the processor has. */
+ * lowers the instruction set (for tests); it never raises it above what the processor has. Where it
+ * is not set and the processor has matrix registers (AMX), the first brute-force search for
+ * neighbours asks Linux for their use; from then on signal stacks of this process need about 11 KB
+ * (sysconf(_SC_MINSIGSTKSZ) tells). MARGIN_ISA=avx512 does without. */
 MARGIN_API void margin_capabilities(margin_capabilities_info *info);
 
 /* ---- Number text -----------------------------------------------------------------------------
