@@ -60,7 +60,7 @@ if setarch -R true 2>/dev/null; then fixed_addresses="setarch -R"; fi
 if [ -z "$long" ]; then
     run dev all -LE long
     run release all -LE long
-    run tsan thread_tests -L threads
+    run tsan thread_tests -L threads -LE long
 else
     run dev all
     run release all

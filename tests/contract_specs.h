@@ -1,15 +1,10 @@
 /* Specs made from the catalogue: every learner with its defaults, with each choice of each option,
- * and behind stages. Under a sanitizer, which is several times slower, a third of the latter. */
+ * and behind stages. Under a sanitizer, which is several times slower, a share of the latter. */
 #ifndef CONTRACT_SPECS_H
 #define CONTRACT_SPECS_H
 
 #include "model_cases.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 enum { MOST_SPECS = 200, SPEC_ROOM = 120 };
 
 typedef struct {

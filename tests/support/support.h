@@ -52,6 +52,16 @@ int support_fail_each_allocation(int threads, support_body body, void *user);
 /* ---- Files -----------------------------------------------------------------------------------*/
 enum { SUPPORT_PATH = 1024 };
 
+/* About how many times slower the program is under a sanitizer: tests that try very many cases take
+ * one of so many. */
+#if defined(__SANITIZE_THREAD__)
+enum { SUPPORT_SLOWER = 10 };
+#elif defined(__SANITIZE_ADDRESS__)
+enum { SUPPORT_SLOWER = 4 };
+#else
+enum { SUPPORT_SLOWER = 1 };
+#endif
+
 /* Path of a data set, for example "tabular/wdbc.csv": below the directory that MARGIN_DATA names,
  * else below ../shared/data next to the source tree. NULL if it is not there. */
 const char *support_data(char path[SUPPORT_PATH], const char *name);
