@@ -321,6 +321,19 @@ static void test_files(void **state) {
                                                  values, &error),
                          MARGIN_OK);
         assert_true(isnan(values[29]));
+        /* and is not taken for one */
+        margin_model *never = NULL;
+        void *bytes = NULL;
+        int64_t length = 0;
+        assert_int_equal(margin_model_load(context, path, &never, &error), MARGIN_ERROR_MODEL);
+        assert_contains(error.text, "index.margin holds an index of neighbours without targets");
+        assert_int_equal(margin_model_map(context, path, &never, &error), MARGIN_ERROR_MODEL);
+        assert_contains(error.text, "without targets");
+        assert_int_equal(margin_model_encode(mapped->model, &bytes, &length, &error), MARGIN_OK);
+        assert_int_equal(margin_model_decode(context, bytes, length, &never, &error),
+                         MARGIN_ERROR_MODEL);
+        assert_null(never);
+        margin_bytes_free(mapped->model, bytes);
         margin_neighbors_free(index);
         margin_neighbors_free(loaded);
         margin_neighbors_free(mapped);

@@ -393,7 +393,7 @@ MARGIN_API void margin_separation_free(margin_separation *result);
 MARGIN_API MARGIN_CHECKED margin_status margin_model_save(const margin_model *model,
                                                           const char *path, margin_error *error);
 /* Loads a file that may be hostile: every count and offset is checked before use. MODEL with the
- * reason, FILE, MEMORY. */
+ * reason (an index of neighbours without targets is no model, too), FILE, MEMORY. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_load(margin_context *context, const char *path,
                                                           margin_model **model,
                                                           margin_error *error);

@@ -15,8 +15,10 @@ static margin_status load(margin_context *context, const char *path, bool mapped
                           margin_neighbors **index, margin_error *error) {
     margin_model *model = NULL;
     MG_REQUIRE(index, error, MARGIN_ERROR_ARGUMENT, "the place for the index is NULL");
-    MG_TRY(mapped ? margin_model_map(context, path, &model, error)
-                  : margin_model_load(context, path, &model, error));
+    MG_REQUIRE(context && path, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               context ? "path" : "context");
+    MG_TRY(mapped ? mg_store_map(context, path, &model, error)
+                  : mg_store_load(context, path, &model, error));
     margin_neighbors *made = NULL;
     margin_status status = MARGIN_OK;
     if (model->hypothesis->kind != &mg_hypothesis_neighbors)

@@ -5,6 +5,7 @@
 #include "data/source.h"
 #include "model/spec_parser.h"
 #include "model/store.h"
+#include "neighbors/index.h"
 
 #include <string.h>
 
@@ -280,19 +281,35 @@ done:
     return status < 0 ? name_file(&r, status) : MARGIN_OK;
 }
 
+/* A bare index is stored as a model, but has nothing to answer with. */
+static margin_status hand_out(margin_model *made, const char *name, margin_model **model,
+                              margin_error *error) {
+    const mg_hypothesis *h = made->hypothesis;
+    if (h->kind == &mg_hypothesis_neighbors && !mg_tensor_find(h, "class") &&
+        !mg_tensor_find(h, "value")) {
+        margin_model_free(made);
+        return mg_fail(error, MARGIN_ERROR_MODEL,
+                       "%s holds an index of neighbours without targets and is no model that "
+                       "predicts; margin_neighbors_load reads it, and a fit of knn has targets",
+                       name);
+    }
+    *model = made;
+    return MARGIN_OK;
+}
+
 margin_status margin_model_decode(margin_context *context, const void *bytes, int64_t length,
                                   margin_model **model, margin_error *error) {
     MG_REQUIRE(context && model && (bytes || length == 0) && length >= 0, error,
                MARGIN_ERROR_ARGUMENT,
                "margin_model_decode needs a context, bytes, their number and a place for the "
                "model");
-    return decode(context->heap, "the model", bytes, length, false, model, error);
+    margin_model *made = NULL;
+    MG_TRY(decode(context->heap, "the model", bytes, length, false, &made, error));
+    return hand_out(made, "the model", model, error);
 }
 
-margin_status margin_model_load(margin_context *context, const char *path, margin_model **model,
-                                margin_error *error) {
-    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
-               "margin_model_load needs a context, a path and a place for the model");
+margin_status mg_store_load(margin_context *context, const char *path, margin_model **model,
+                            margin_error *error) {
     mg_source source;
     margin_model *made = NULL;
     MG_TRY(mg_source_open(context, path, &source, error));
@@ -308,10 +325,8 @@ margin_status margin_model_load(margin_context *context, const char *path, margi
     return MARGIN_OK;
 }
 
-margin_status margin_model_map(margin_context *context, const char *path, margin_model **model,
-                               margin_error *error) {
-    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
-               "margin_model_map needs a context, a path and a place for the model");
+margin_status mg_store_map(margin_context *context, const char *path, margin_model **model,
+                           margin_error *error) {
     mg_source *source = NULL;
     margin_model *made = NULL;
     MG_NEW(context->heap, source, 1, "reading a model", error);
@@ -333,4 +348,22 @@ margin_status margin_model_map(margin_context *context, const char *path, margin
     else
         *model = made;
     return status < 0 ? status : MARGIN_OK;
+}
+
+margin_status margin_model_load(margin_context *context, const char *path, margin_model **model,
+                                margin_error *error) {
+    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
+               "margin_model_load needs a context, a path and a place for the model");
+    margin_model *made = NULL;
+    MG_TRY(mg_store_load(context, path, &made, error));
+    return hand_out(made, path, model, error);
+}
+
+margin_status margin_model_map(margin_context *context, const char *path, margin_model **model,
+                               margin_error *error) {
+    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
+               "margin_model_map needs a context, a path and a place for the model");
+    margin_model *made = NULL;
+    MG_TRY(mg_store_map(context, path, &made, error));
+    return hand_out(made, path, model, error);
 }
