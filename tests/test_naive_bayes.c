@@ -587,6 +587,32 @@ static void test_unseen(void **state) {
     }
 }
 
+/* Numbers that were rounded to single precision on one side only are the categories they were. */
+static void test_single_precision(void **state) {
+    static const double x[6] = {0.1, 0.2, 0.3, 0.1, 0.2, 0.3}, y[6] = {0, 1, 1, 0, 0, 1};
+    static const float rounded[6] = {0.1F, 0.2F, 0.3F, 0.1F, 0.2F, 0.3F};
+    static const double others[3] = {0.10001, 1e300, -0.1};
+    const char *const spec = "naive-bayes(distribution=categorical, unseen=error)";
+    const margin_matrix wide = margin_dense_f64(x, 6, 1, 1),
+                        narrow = margin_dense_f32(rounded, 6, 1, 1),
+                        unseen = margin_dense_f64(others, 3, 1, 1);
+    margin_data data = {.x = wide, .y = margin_values_f64(y, 6)};
+    for (int fitted = 0; fitted < 2; fitted++) {
+        double a[12], b[12];
+        int64_t labels[3];
+        data.x = fitted ? narrow : wide;
+        margin_model *model = fit_text(*state, spec, &data, NULL);
+        OK(margin_scores(model, &wide, a, &error));
+        OK(margin_scores(model, &narrow, b, &error));
+        OK(margin_predict(model, &unseen, labels, &error));
+        for (int i = 0; i < 6; i++)
+            assert_true(isfinite(a[i]) && a[i] == b[i]);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(labels[i], -1);
+        margin_model_free(model);
+    }
+}
+
 static void test_underflow(void **state) {
     enum { N = 3000 }; /* columns: densities of e^-4000 and less */
     double *x = malloc(4 * N * sizeof *x), p[2];
@@ -1051,6 +1077,7 @@ int main(void) {
         cmocka_unit_test(test_far_from_zero),
         cmocka_unit_test(test_zero_counts),
         cmocka_unit_test(test_unseen),
+        cmocka_unit_test(test_single_precision),
         cmocka_unit_test(test_underflow),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_infinite),

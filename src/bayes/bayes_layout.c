@@ -176,6 +176,21 @@ static int64_t find_value(const double *values, int64_t count, double value) {
     return low < count && values[low] == value ? low : count;
 }
 
+/* The same where one side was rounded to single precision and the other was not. */
+static int64_t find_rounded(const double *values, int64_t count, double value) {
+    const float single = (float)value;
+    int64_t low = 0, high = count;
+    if ((double)single != value) return find_value(values, count, (double)single);
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if ((float)values[middle] < single)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && (float)values[low] == single ? low : count;
+}
+
 int64_t mg_bayes_level(const mg_bayes_layout *layout, int64_t column, double value) {
     const int64_t levels = layout->levels[column];
     if (isnan(value)) return -1;
@@ -184,5 +199,6 @@ int64_t mg_bayes_level(const mg_bayes_layout *layout, int64_t column, double val
         return guess < levels && (double)guess == value ? guess : levels;
     const double *values = layout->values + layout->first_value[column];
     if (guess < levels && values[guess] == value) return guess;
-    return find_value(values, levels, value);
+    const int64_t found = find_value(values, levels, value);
+    return found < levels ? found : find_rounded(values, levels, value);
 }
