@@ -372,6 +372,41 @@ static void test_extremes(void **state) {
     margin_context_free(context);
 }
 
+/* Targets and weights whose sums are larger than any double, though their means are not. */
+static void test_large_targets(void **state) {
+    static const double x[4] = {0, 1, 2, 3}, most = 1.7e308;
+    static const double same[4] = {1.7e308, 1.7e308, 1.7e308, 1.7e308};
+    static const double mixed[4] = {1.7e308, -1.7e308, 1.7e308, 1.6e308};
+    static const double heavy[4] = {1e10, 1e10, 1e10, 1e10};
+    static const char *const specs[] = {
+        "knn(k=4, task=regress)", "knn(k=4, task=regress, weights=distance)",
+        "knn(radius=9, task=regress)", "knn(radius=9, task=regress, weights=distance)",
+        "knn(radius=0.1, task=regress, empty=prior)"};
+    static const double means[] = {0.825, 0.872, 0.825, 0.872, 0.825}; /* x 1e308 */
+    margin_context *context = support_context(NULL, 2);
+    const double at = -1;
+    const margin_matrix q = margin_dense_f64(&at, 1, 1, 1);
+    (void)state;
+    for (int n = 0; n < 10; n++) {
+        const char *spec = specs[n / 2];
+        const bool weighted = n % 2;
+        margin_data data = points_data(x, 4, 1, same);
+        margin_report found;
+        double value;
+        if (weighted) data.weights = margin_values_f64(heavy, 4);
+        assert_true(value_at(context, spec, &data, at) == most);
+        data.y = margin_values_f64(mixed, 4);
+        margin_model *model = fit_text(context, spec, &data, NULL);
+        assert_int_equal(margin_predict_values(model, &q, &value, NULL), MARGIN_OK);
+        /* the nearest row weighs more than k */
+        assert_close(value / 1e308, weighted && n < 4 ? 1.7 : means[n / 2], 1e-14);
+        assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+        assert_true(margin_report_item_value(&found, "differences") == 0);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 /* ---- Bad input ------------------------------------------------------------------------------- */
 
 static void test_refused(void **state) {
@@ -415,10 +450,15 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_votes),       cmocka_unit_test(test_values_and_weights),
-        cmocka_unit_test(test_iris),        cmocka_unit_test(test_plain_loops),
-        cmocka_unit_test(test_extremes),    cmocka_unit_test(test_files_and_proof),
-        cmocka_unit_test(test_allocations), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_values_and_weights),
+        cmocka_unit_test(test_iris),
+        cmocka_unit_test(test_plain_loops),
+        cmocka_unit_test(test_large_targets),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_files_and_proof),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,19 @@ static int64_t first_reach(const mg_neighbors *view) {
     return (int64_t)MG_MAX(1, MG_MIN(wanted, most));
 }
 
+/* A mean is never larger than the values, but the sum that it comes from may be. */
+static void view_values(mg_neighbors *view) {
+    double total = view->weight ? 0 : (double)view->rows;
+    view->value_scale = 1;
+    for (int64_t i = 0; view->value && i < view->rows; i++) {
+        view->most_value = fmax(view->most_value, fabs(view->value[i]));
+        if (view->weight) total += view->weight[i];
+    }
+    if (!(view->most_value > 0 && isfinite(view->most_value))) return;
+    const int exponent = ilogb(view->most_value) + ilogb(total);
+    if (exponent > 1020) view->value_scale = ldexp(1, 1020 - exponent);
+}
+
 margin_status mg_neighbors_set_view(mg_hypothesis *h, margin_error *error) {
     const double *settings = data_of(h, "settings");
     const mg_tensor *points = mg_tensor_find(h, "points");
@@ -63,6 +76,7 @@ margin_status mg_neighbors_set_view(mg_hypothesis *h, margin_error *error) {
                            .k = settings[MG_SETTING_K],
                            .by_distance = settings[MG_SETTING_BY_DISTANCE] != 0};
     view_radius(h, view);
+    view_values(view);
     if (settings[MG_SETTING_TREE] != 0) view_tree(h, view, settings[MG_SETTING_EXACT] != 0);
     view->reach = first_reach(view);
     h->derived = view;

@@ -69,6 +69,7 @@ typedef struct plain {
     mg_fit *fit;
     double p, k, radius;
     bool by_distance;
+    double unit;      /* of the scores: the largest |target|, so that no sum overflows */
     double *distance; /* of every training row */
     int64_t *order;   /* rows not taken yet: a heap, the nearest on top */
     int64_t left;
@@ -133,7 +134,7 @@ static void add_share(plain *v, int64_t row, double weight) {
     if (problem->kind == MG_ARGMAX)
         v->scores[problem->code[row]] += weight;
     else
-        v->scores[0] += weight * problem->target[row];
+        v->scores[0] += weight * (problem->target[row] / v->unit);
 }
 
 static double plain_share(const plain *v, double weight, double nearest, double distance) {
@@ -194,9 +195,19 @@ static double plain_scores(plain *v, int64_t functions, bool *tied) {
 }
 
 static bool scores_differ(const plain *v, int64_t functions) {
-    for (int64_t f = 0; f < functions; f++)
-        if (!(fabs(v->scores[f] - v->found[f]) <= 1e-9 * fmax(1, fabs(v->scores[f])))) return true;
+    const double least = fmax(1 / v->unit, 1e-4); /* below it rounding may be all that differs */
+    for (int64_t f = 0; f < functions; f++) {
+        const double score = v->scores[f], found = v->found[f] / v->unit;
+        if (!(fabs(score - found) <= 1e-9 * fmax(least, fabs(score)))) return true;
+    }
     return false;
+}
+
+static double unit_of(const mg_problem *problem) {
+    double most = 0;
+    for (int64_t i = 0; problem->kind != MG_ARGMAX && i < problem->count; i++)
+        most = fmax(most, fabs(problem->target[i]));
+    return most >= 1 ? most : 1;
 }
 
 static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
@@ -235,6 +246,7 @@ margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
     MG_GO_NEW(heap, v.x, h->columns, "a row of the data", fit->error);
     MG_GO_NEW(heap, v.scores, h->functions, "scores", fit->error);
     MG_GO_NEW(heap, v.found, h->functions, "scores", fit->error);
+    v.unit = unit_of(fit->problem);
     status = verify_rows(&v, h);
 done:
     mg_free(heap, v.distance);

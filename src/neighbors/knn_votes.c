@@ -43,10 +43,21 @@ static bool take_list(tally *t, const mg_neighbor *list, int64_t count) {
         if (index->code)
             t->out[index->code[row]] += weight;
         else
-            t->out[0] += weight * index->value[row];
+            t->out[0] += weight * (index->value[row] * index->value_scale);
         if (t->taken >= k * (1 - 1e-12)) return true;
     }
     return false;
+}
+
+/* Votes become shares, and sums means. */
+static void divide(const tally *t, int64_t functions) {
+    const mg_neighbors *index = t->index;
+    for (int64_t f = 0; f < functions; f++)
+        t->out[f] /= t->shares;
+    if (index->value_scale == 1) return;
+    /* rounding may have brought it above the largest value */
+    const double mean = t->out[0] / index->value_scale, most = index->most_value;
+    t->out[0] = fmin(fmax(mean, -most), most);
 }
 
 /* No row is within the radius. */
@@ -59,8 +70,7 @@ static void answer_empty(tally *t, int64_t functions, const double *q) {
     } else if (index->nearest_stands) {
         mg_neighbors_find(index, &search);
         take_list(t, &nearest, 1);
-        for (int64_t f = 0; f < functions; f++)
-            t->out[f] /= t->shares;
+        divide(t, functions);
     } else {
         fill_nan(t->out, functions);
     }
@@ -80,8 +90,7 @@ void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, 
         mg_neighbors_find(index, &more);
         count = more.count;
     }
-    for (int64_t f = 0; f < functions; f++)
-        out[f] /= t.shares;
+    divide(&t, functions);
 }
 
 void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
@@ -146,10 +155,13 @@ static void fill_prior(const mg_problem *problem, double *prior) {
     for (int64_t i = 0; i < problem->count; i++) {
         const double weight = mg_sample_weight(problem, i);
         total += weight;
-        if (problem->kind == MG_ARGMAX)
+        if (problem->kind == MG_ARGMAX) {
             prior[problem->code[i]] += weight;
-        else /* the mean so far: no sum that overflows */
-            prior[0] += weight / total * (problem->target[i] - prior[0]);
+            continue;
+        }
+        /* the mean so far: no sum that overflows */
+        const double part = weight / total, step = problem->target[i] - prior[0];
+        prior[0] += isfinite(step) ? part * step : part * problem->target[i] - part * prior[0];
     }
     for (int64_t c = 0; problem->kind == MG_ARGMAX && c < problem->classes; c++)
         prior[c] /= total;

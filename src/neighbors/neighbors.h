@@ -62,6 +62,8 @@ typedef struct mg_neighbors {
     const int32_t *code;  /* rows: class */
     const double *value;  /* rows: target */
     const double *weight; /* rows; NULL: all one */
+    double value_scale;   /* a power of two, 1 but where sums of weight x value would overflow */
+    double most_value;    /* the largest |value| */
     double k;             /* weight that takes part; INFINITY: all within the radius */
     double radius;        /* rows beyond take no part; INFINITY: no such limit */
     const double *prior;  /* scores of a query without neighbours, or NULL */
