@@ -143,6 +143,8 @@ typedef struct cli_text {
 
 void text_add(cli_text *text, const char *bytes, size_t length);
 void text_puts(cli_text *text, const char *string);
+/* The ending of a noun: "" for 1, "s" for any other count. */
+const char *text_plural(int64_t count);
 void text_printf(cli_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_number(cli_text *text, double value); /* shortest round trip */
 void text_short(cli_text *text, double value);  /* four digits or a whole number, for people */

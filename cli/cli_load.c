@@ -71,8 +71,8 @@ static margin_status read_timed(cli_session *session, const char *path,
     if (status < 0) return status;
     margin_table_details details = margin_table_info(*table);
     if (details.rows_dropped)
-        cli_note(session, "%lld rows with missing values were left out",
-                 (long long)details.rows_dropped);
+        cli_note(session, "%lld row%s with missing values left out",
+                 (long long)details.rows_dropped, text_plural(details.rows_dropped));
     return status;
 }
 
@@ -171,8 +171,8 @@ int cli_drop_unknown_classes(cli_session *session, const margin_model *model, ma
         fputs("margin: the model knows the class of none of the rows\n", stderr);
         return EXIT_BAD_INPUT;
     }
-    cli_note(session, "%lld rows whose class the model does not know were left out",
-             (long long)(data->x.rows - kept));
+    cli_note(session, "%lld row%s left out, whose class the model does not know",
+             (long long)(data->x.rows - kept), text_plural(data->x.rows - kept));
     data->selection = *rows;
     data->selected = kept;
     return EXIT_DONE;

@@ -36,6 +36,10 @@ void text_puts(cli_text *text, const char *string) {
     text_add(text, string, strlen(string));
 }
 
+const char *text_plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 void text_printf(cli_text *text, const char *format, ...) {
     va_list list, again;
     va_start(list, format);

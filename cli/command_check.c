@@ -100,9 +100,10 @@ static void json_table(cli_text *text, cli_session *session, const margin_table 
 static void print_table(cli_text *text, const margin_table *table, const margin_data *data,
                         const margin_column_summary *summaries, int64_t count) {
     margin_table_details details = margin_table_info(table);
-    text_printf(text, "%s, %lld rows, %lld columns, %lld missing values\n\n",
-                format_name(details.format), (long long)data->x.rows, (long long)count,
-                (long long)count_missing(summaries, count));
+    const int64_t missing = count_missing(summaries, count);
+    text_printf(text, "%s, %lld row%s, %lld column%s, %lld missing value%s\n\n",
+                format_name(details.format), (long long)data->x.rows, text_plural(data->x.rows),
+                (long long)count, text_plural(count), (long long)missing, text_plural(missing));
     text_printf(text, "%-24s %-10s %9s %9s %11s %11s %11s %11s\n", "column", "type", "missing",
                 "distinct", "min", "max", "mean", "sd");
     for (int64_t j = 0; j < count; j++)

@@ -51,8 +51,9 @@ int run_convert(const cli_arguments *arguments) {
         code = text_finish(&session, &text, NULL);
     } else {
         const char *path = arguments->words[1];
-        cli_note(&session, "%lld rows, %lld columns written to %s", (long long)data.x.rows,
-                 (long long)data.x.columns, strcmp(path, "-") != 0 ? path : "standard output");
+        cli_note(&session, "%lld row%s, %lld column%s written to %s", (long long)data.x.rows,
+                 text_plural(data.x.rows), (long long)data.x.columns, text_plural(data.x.columns),
+                 strcmp(path, "-") != 0 ? path : "standard output");
     }
     margin_table_free(table);
     cli_session_close(&session);

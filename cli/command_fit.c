@@ -159,8 +159,9 @@ static void describe_training(cli_text *text, const margin_report *report) {
 static void print_report(cli_text *text, const margin_report *report, const margin_model *model,
                          const margin_data *data, const margin_metrics *training,
                          const char *model_path) {
-    text_printf(text, "%lld rows, %lld columns", (long long)report->rows,
-                (long long)report->columns);
+    text_printf(text, "%lld row%s, %lld column%s", (long long)report->rows,
+                text_plural(report->rows), (long long)report->columns,
+                text_plural(report->columns));
     describe_classes(text, model, data);
     if (cli_several_targets(model)) {
         text_printf(text, ", %lld targets: ", (long long)margin_model_target_count(model));

@@ -209,7 +209,7 @@ static void option_range(cli_text *text, const margin_option *o) {
         text_number(text, o->low);
         text_puts(text, ", ");
         text_number(text, o->high);
-        text_puts(text, o->high_open || isinf(o->high) ? ")" : "]");
+        text_puts(text, o->high_open ? ")" : "]");
     } else if (!o->choices) {
         text_puts(text, o->type == MARGIN_OPTION_SWITCH    ? "yes|no"
                         : o->type == MARGIN_OPTION_NUMBERS ? "\"numbers\""

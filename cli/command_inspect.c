@@ -231,8 +231,9 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
         text_targets(text, model);
         text_puts(text, "\n");
     }
-    text_printf(text, "trained on  %lld rows, %lld columns\nminimised   %s\n%s   %s\n",
-                (long long)report->rows, (long long)report->columns, report->formula,
+    text_printf(text, "trained on  %lld row%s, %lld column%s\nminimised   %s\n%s   %s\n",
+                (long long)report->rows, text_plural(report->rows), (long long)report->columns,
+                text_plural(report->columns), report->formula,
                 report->status == MARGIN_OK ? "converged" : "stopped  ", report->reason);
     print_centres(text, model);
     text_bayes(text, model);

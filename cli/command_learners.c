@@ -82,7 +82,7 @@ static void print_range(cli_text *text, const margin_option *option) {
     text_number(text, option->low);
     text_puts(text, ", ");
     text_number(text, option->high);
-    text_add(text, option->high_open || isinf(option->high) ? ")" : "]", 1);
+    text_add(text, option->high_open ? ")" : "]", 1);
 }
 
 static void print_option(cli_text *text, const margin_option *option) {

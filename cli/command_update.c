@@ -20,8 +20,9 @@ static int save(cli_session *session, const margin_model *updated, const margin_
         json_close(&text, '}');
         text_puts(&text, "\n");
     } else {
-        text_printf(&text, "%lld rows in all, %lld classes\nbecause     %s\nmodel       %s\n",
-                    (long long)report->rows, (long long)report->classes, report->reason, a->output);
+        text_printf(&text, "%lld row%s in all, %lld classes\nbecause     %s\nmodel       %s\n",
+                    (long long)report->rows, text_plural(report->rows), (long long)report->classes,
+                    report->reason, a->output);
     }
     return text_finish(session, &text, NULL);
 }

@@ -243,6 +243,11 @@ def usage(d):
     refuses(1, 'fit', 'perceptron')
     refuses(1, 'frobnicate', says=('frobnicate',))
     refuses(1, 'fti', says=('did you mean fit?',))
+    expect('[1, inf], default 2' in run('learners', 'knn').stdout, 'p of knn takes inf')
+    expect('(0, inf], default 1' in run('learners', 'logistic').stdout, 'C takes inf')
+    one = d / 'one.csv'
+    one.write_text('x,y\n3,1.5\n')
+    expect('1 row, 2 columns, 0 missing values' in run('check', one).stdout, 'one row is no rows')
     refuses(1, 'learners', 'perceptro', says=('did you mean perceptron?',))
     refuses(1, 'convert', iris, '-', '--json', says=('--json',))
     refuses(1, says=('command',))

@@ -21,6 +21,7 @@ typedef struct mg_spec_set {
     const mg_option_value *values; /* {a,b,c}: count values; NULL: a range */
     double low, high;              /* {low..high log|lin count} */
     bool logarithmic;
+    bool each; /* {low..high}: every whole number */
 } mg_spec_set;
 
 typedef struct mg_spec_component {

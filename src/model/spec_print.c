@@ -15,8 +15,10 @@ static void print_set(const margin_spec *spec, const mg_spec_set *set, mg_text *
         mg_text_number(out, set->low);
         mg_text_puts(out, "..");
         mg_text_number(out, set->high);
-        mg_text_puts(out, set->logarithmic ? " log " : " lin ");
-        mg_text_integer(out, set->count);
+        if (!set->each) {
+            mg_text_puts(out, set->logarithmic ? " log " : " lin ");
+            mg_text_integer(out, set->count);
+        }
     }
     mg_text_puts(out, "}");
 }

@@ -168,6 +168,7 @@ static margin_status count_each(mg_parser *p, const place *at, mg_spec_set *set)
     MG_TRY(check_bounds(p, at, set));
     if (set->high - set->low >= MG_SPEC_MAX_SET) return fail_large(p, at);
     set->count = (int64_t)(set->high - set->low) + 1;
+    set->each = true;
     return MARGIN_OK;
 }
 
