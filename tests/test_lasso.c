@@ -137,6 +137,27 @@ static void test_all_zero(void **state) {
     margin_model_free(model);
 }
 
+/* Beside a constant target of many rows lambda_max is what is left of its sums. */
+static void test_constant_target(void **state) {
+    enum { MANY = 400 };
+    static double ones[2 * MANY], constant[MANY];
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        ones[2 * i] = ones[2 * i + 1] = 1;
+        constant[i] = 3;
+    }
+    const margin_data data = {.x = margin_dense_f64(ones, MANY, 2, 2),
+                              .y = margin_values_f64(constant, MANY)};
+    margin_report report, found;
+    margin_error error = {0};
+    margin_model *model =
+        fit_text(context, "elastic-net(lambda=1000, tol=0.25, max_iter=3, solver=minibatch)", &data,
+                 &report);
+    const margin_status status = margin_verify(context, model, &data, &found, &error);
+    if (status != MARGIN_OK) fail_msg("%s%s", error.text, found.reason);
+    margin_model_free(model);
+}
+
 /* ---- Other learners in the limit ------------------------------------------------------------- */
 
 static void test_limits(void **state) {
@@ -464,13 +485,21 @@ static void test_other_data_is_noticed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_soft_threshold), cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_all_zero),       cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_wine),           cmocka_unit_test(test_iris),
-        cmocka_unit_test(test_sonar),          cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_wide_sparse),    cmocka_unit_test(test_few_rows),
-        cmocka_unit_test(test_weights),        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_other_data_is_noticed),
+        cmocka_unit_test(test_soft_threshold),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_all_zero),
+        cmocka_unit_test(test_constant_target),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_wine),
+        cmocka_unit_test(test_iris),
+        cmocka_unit_test(test_sonar),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_wide_sparse),
+        cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_other_data_is_noticed),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -529,6 +529,27 @@ static void test_far_from_zero(void **state) {
     margin_model_free(at_hand);
 }
 
+/* The last digits of far means, beside variances of nearly 0, are no false claim. */
+static void test_far_single_rows(void **state) {
+    enum { N = 5, WIDE = 6 };
+    static const double y[N] = {0, 1, 2, 3, 4};
+    static const double weights[N] = {0.7003, 0.8086, 0.3777, 0.8166, 0.3663};
+    double x[N * WIDE];
+    uint64_t seed = 3;
+    for (int k = 0; k < N * WIDE; k++)
+        x[k] = 1e9 + support_normal(&seed);
+    margin_data data = {.x = margin_dense_f64(x, N, WIDE, WIDE), .y = margin_values_f64(y, N)};
+    data.weights = margin_values_f64(weights, N);
+    margin_model *model = fit_text(*state, "naive-bayes", &data, NULL);
+    margin_report found;
+    margin_error problem = {0};
+    const margin_status status = margin_verify(*state, model, &data, &found, &problem);
+    if (status != MARGIN_OK) fail_msg("%s%s", problem.text, found.reason);
+    x[0] += 1e-3;
+    assert_int_equal(margin_verify(*state, model, &data, &found, &problem), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+}
+
 /* ---- Zero probabilities, unseen categories ----------------------------------------------------
  */
 
@@ -1075,6 +1096,7 @@ int main(void) {
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_far_from_zero),
+        cmocka_unit_test(test_far_single_rows),
         cmocka_unit_test(test_zero_counts),
         cmocka_unit_test(test_unseen),
         cmocka_unit_test(test_single_precision),

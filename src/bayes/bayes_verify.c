@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "bayes/bayes.h"
 
+#include <float.h>
 #include <string.h>
 
 typedef struct recount {
@@ -15,6 +16,7 @@ typedef struct recount {
     double missing;
     double sum, rest; /* of the objective, with what rounding took */
     double excess;    /* over the least objective there is */
+    double rounding;  /* of it: what the last digits of the means make */
 } recount;
 
 static void add_term(recount *r, double term) { /* Neumaier's sum */
@@ -152,9 +154,11 @@ static void add_gaussian(recount *r, const double *found, const double *known) {
     if (!(weight > 0)) return;
     const double best = found[MG_BAYES_SQUARES] / weight + epsilon;
     const double ratio = (best + away * away) / variance;
+    const double unit = 4 * DBL_EPSILON * fabs(known[MG_BAYES_MEAN]);
     if (!(variance > 0) && best == 0 && away == 0) return; /* constant: left out */
     add_term(r, 0.5 * weight * (log(2 * pi * variance) + ratio));
     r->excess += 0.5 * weight * (log(variance / best) + ratio - 1);
+    if (isfinite(unit)) r->rounding += 0.5 * weight * unit * unit / variance;
 }
 
 static void add_priors(recount *r) {
@@ -229,6 +233,7 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_bayes_describe(r.v, r.missing, report);
     report->objective = r.sum + r.rest;
     report->gap = MG_MAX(r.excess, 0.0) / MG_MAX(1.0, fabs(report->objective));
+    mg_report_set(report, MG_ITEM_ROUNDING, r.rounding / MG_MAX(1.0, fabs(report->objective)));
 done:
     mg_free(heap, r.classes);
     return status;

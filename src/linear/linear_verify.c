@@ -402,6 +402,8 @@ static margin_status report_sparsity(verification *k) {
     const double constant = best_constant(k), *w = k->h->view.linear.weights;
     const double unit = k->penalty->lambda / k->penalty->kappa;
     margin_report *report = &k->fit->report;
+    const real summed =
+        fmaxl(2e-5L, 2.3e-6L * (real)k->problem->count); /* units of its last place */
     real terms = 0.0L;
     int64_t nonzero = 0;
     if (!(k->penalty->kappa > 0.0) || !k->loss->smooth) return MARGIN_OK;
@@ -411,9 +413,7 @@ static margin_status report_sparsity(verification *k) {
         k->scores[i] = (real)constant;
         k->dual[i] = sign_of(k, i) * k->c[i] * (real)k->loss->slope(margin_at(k, i));
         real slope = fabsl(k->dual[i]);
-        if (!k->loss->margin_based)
-            slope +=
-                2e-5L * k->c[i] * fabsl((real)k->problem->target[i]); /* units of its last place */
+        if (!k->loss->margin_based) slope += summed * k->c[i] * fabsl((real)k->problem->target[i]);
         read_row(k, i);
         for (int64_t j = 0; j < k->columns; j++) {
             const real stored = k->problem->scale ? (real)k->problem->scale[j] : 1.0L;
