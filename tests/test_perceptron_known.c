@@ -407,6 +407,20 @@ static void verification(void **unused) {
     margin_context_free(context);
 }
 
+/* An intercept beside which the kernel values vanish does not take the norm along. */
+static void verification_beside_a_huge_intercept(void **unused) {
+    (void)unused;
+    const char *const options = "kernel=sigmoid;passes=5;start_intercept=1e300";
+    const mg_problem problem = two_class(corners, 4, 2, corner_signs);
+    margin_context *context = support_context(NULL, 1);
+    fitted f = fit_perceptron(context, &problem, options, 0, NULL);
+    const margin_report found = verify_with(context, &problem, options, f.h);
+    assert_true(isfinite(margin_report_item_value(&found, "least_geometric_margin")));
+    assert_verified(&f, &found);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static void contradictions(void **unused) {
@@ -453,6 +467,19 @@ static void too_large_numbers(void **unused) {
     f = fit_perceptron(context, &problem, "bound=no;start_weights=-1e308 0", 0, NULL);
     assert_int_equal(f.status, MARGIN_ERROR_DATA);
     assert_contains(f.error.text, "beyond double precision");
+    const double far[] = {1e9, 1e9 + 1, 1e9 + 2, 1e9};
+    problem = two_class(far, 2, 2, sign);
+    f = fit_perceptron(context, &problem, "kernel=rbf", 0, NULL);
+    assert_int_equal(f.status, MARGIN_ERROR_DATA);
+    assert_contains(f.error.text, "far from 0");
+    f = fit_perceptron(context, &problem, "kernel=laplacian", 0, NULL);
+    assert_int_equal(f.status, MARGIN_OK);
+    mg_hypothesis_free(f.h);
+    const double same[] = {1e9, 1e9, 1e9, 1e9}; /* their distance is 0 */
+    problem = two_class(same, 2, 2, sign);
+    f = fit_perceptron(context, &problem, "kernel=rbf;passes=2", 0, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+    mg_hypothesis_free(f.h);
     margin_context_free(context);
 }
 
@@ -558,6 +585,7 @@ int main(void) {
         cmocka_unit_test(out_of_time),
         cmocka_unit_test(out_of_time_among_copies),
         cmocka_unit_test(verification),
+        cmocka_unit_test(verification_beside_a_huge_intercept),
         cmocka_unit_test(contradictions),
         cmocka_unit_test(too_large_numbers),
         cmocka_unit_test(cancelled),

@@ -124,9 +124,11 @@ static margin_status perceptron_fit(mg_fit *fit) {
 static margin_status perceptron_prepare(margin_context *context, const mg_problem *whole,
                                         mg_option_value *options, margin_error *error) {
     double gamma;
-    if (!mg_perceptron_options_of(options).scale) return MARGIN_OK;
+    const mg_perceptron_options all = mg_perceptron_options_of(options);
+    if (!all.scale) return MARGIN_OK;
     MG_TRY(mg_kernel_scale(context, &whole->x, whole->index, whole->weight, whole->count, &gamma,
                            error));
+    MG_TRY(mg_perceptron_check_distances(whole, all.kernel.kind, gamma, error));
     mg_perceptron_set_gamma(options, gamma);
     return MARGIN_OK;
 }

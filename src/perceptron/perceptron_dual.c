@@ -7,6 +7,7 @@
  * Rounding adds up in scores that are kept: before the end is believed they are made afresh. */
 #include "perceptron/perceptron_run.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,10 +15,28 @@
  * leaves; beyond it is a cache of the rows used last. From NOTE_MEGABYTES on its size is told. */
 enum { GRAM_MEGABYTES = 512, NOTE_MEGABYTES = 64 };
 
+margin_status mg_perceptron_check_distances(const mg_problem *p, mg_kernel_kind kind, double gamma,
+                                            margin_error *error) {
+    static const double most = 1e-2; /* what rounding may make of an exponent */
+    const mg_row_ops *ops = mg_row_ops_for(&p->x, mg_isa_level());
+    if (kind != MG_KERNEL_RBF || gamma == 1.0) return MARGIN_OK;
+    for (int64_t i = 0; i < p->count; i++)
+        MG_REQUIRE(
+            !(gamma * ops->square(&p->x, mg_sample_row(p, i)) * DBL_EPSILON > most), error,
+            MARGIN_ERROR_DATA,
+            "row %lld is so far from 0, beside the spread of the values, that rounding hides "
+            "the distances between rows; scale the columns first (standardize | "
+            "perceptron(...))",
+            (long long)mg_sample_original(p, i) + 1);
+    return MARGIN_OK;
+}
+
 static margin_status find_gamma(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
-    return mg_kernel_scale(run->context, &p->x, p->index, p->weight, p->count,
-                           &run->options.kernel.gamma, run->fit->error);
+    mg_kernel *kernel = &run->options.kernel;
+    MG_TRY(mg_kernel_scale(run->context, &p->x, p->index, p->weight, p->count, &kernel->gamma,
+                           run->fit->error));
+    return mg_perceptron_check_distances(p, kernel->kind, kernel->gamma, run->fit->error);
 }
 
 /* |k(x, z)| <= sqrt(k(x, x) k(z, z)): a finite diagonal is enough for the kernels that can

@@ -29,9 +29,10 @@ static double product(const margin_matrix *x, int64_t row, const double *w) {
     return sum;
 }
 
-static double expansion_score(const mg_hypothesis *h, const margin_matrix *x, int64_t row) {
+/* Without the intercept. */
+static double expansion_sum(const mg_hypothesis *h, const margin_matrix *x, int64_t row) {
     const int64_t *starts = h->view.expansion.starts;
-    double sum = h->view.expansion.intercept[0];
+    double sum = 0.0;
     for (int64_t k = starts[0]; k < starts[1]; k++)
         sum += h->view.expansion.coefficients[k] *
                mg_kernel_rows(&h->view.expansion.kernel, &h->view.expansion.support,
@@ -41,7 +42,8 @@ static double expansion_score(const mg_hypothesis *h, const margin_matrix *x, in
 
 static double score(const verification *v, int64_t row, int64_t function) {
     const margin_matrix *x = &v->problem->x;
-    if (v->h->kind == &mg_hypothesis_expansion) return expansion_score(v->h, x, row);
+    if (v->h->kind == &mg_hypothesis_expansion)
+        return expansion_sum(v->h, x, row) + v->h->view.expansion.intercept[0];
     return product(x, row, v->h->view.linear.weights + function * x->columns) +
            v->h->view.linear.intercept[function];
 }
@@ -79,8 +81,7 @@ static double expansion_norm(const mg_hypothesis *h) {
     const int64_t *starts = h->view.expansion.starts;
     for (int64_t k = starts[0]; k < starts[1]; k++)
         square += h->view.expansion.coefficients[k] *
-                  (expansion_score(h, &h->view.expansion.support, h->view.expansion.entries[k]) -
-                   h->view.expansion.intercept[0]);
+                  expansion_sum(h, &h->view.expansion.support, h->view.expansion.entries[k]);
     return sqrt(fmax(square, 0.0));
 }
 
