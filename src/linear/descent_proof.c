@@ -1,6 +1,8 @@
 /* When the textbook solvers are done, and what they say. */
 #include "linear/descent.h"
+#include "linear/least_squares.h"
 #include "linear/smooth_words.h"
+#include "math/cholesky.h"
 
 #include <float.h>
 #include <math.h>
@@ -130,6 +132,71 @@ margin_status mg_descent_stop(const mg_descent *d) {
     return mg_stop_check(&d->job->stop, d->units);
 }
 
+/* ---- Ridge ----------------------------------------------------------------------------------- */
+
+/* The gradient, and the factor of H, with 1 on the diagonal of what is factored. */
+static margin_status factor_hessian(mg_descent *d, double *matrix, double *g, double *weights,
+                                    int64_t *failed) {
+    const mg_gram_request request = {.weights = weights};
+    const int64_t p = d->columns, n = p + 1;
+    double *scale = g + n;
+    for (int64_t i = 0; i < d->samples; i++)
+        weights[i] = d->objective->loss->curvature(0.0) * d->objective->c[i];
+    MG_TRY(mg_design_gram(d->design, &request, matrix, d->job->error));
+    for (int64_t j = 0; j < n; j++) {
+        const bool taken = j < p || d->objective->intercept;
+        const double square = matrix[j * n + j] + (j < p ? d->objective->penalty.rho : 0.0);
+        scale[j] = taken && square > 0.0 ? 1.0 / sqrt(square) : 0.0;
+        g[j] *= scale[j];
+        for (int64_t k = 0; k < j; k++)
+            matrix[j * n + k] *= scale[j] * scale[k];
+        matrix[j * n + j] = 1.0;
+    }
+    return mg_cholesky_factor(d->design->context, n, matrix, n, failed, d->job->error);
+}
+
+/* P is quadratic, so g'H^-1 g / 2 is its distance from the optimum; NAN: rounding is in the way. */
+static double distance_of(const mg_descent *d, const double *matrix, double *g) {
+    static const double least = 1e-4, blur = 1e-6; /* of a diagonal of 1; of the result */
+    const int64_t n = d->columns + 1;
+    double sum = 0.0;
+    mg_cholesky_solve_lower(d->design->isa, n, matrix, n, g);
+    for (int64_t j = 0; j < n; j++) {
+        if (!(matrix[j * n + j] > least)) return (double)NAN;
+        sum += g[j] * g[j];
+    }
+    return sum / 2.0 * (1.0 + blur);
+}
+
+/* Where the penalty is weak, the duality gap |g|^2 / (2 rho) is far above the distance, which the
+ * verification of a ridge takes as well. */
+static margin_status prove_by_distance(mg_descent *d) {
+    mg_linear_solution *out = d->solution;
+    const int64_t n = d->columns + 1;
+    mg_heap *heap = d->design->heap;
+    double *matrix = NULL;
+    int64_t failed = 0;
+    margin_status status;
+    if (!d->job->by_distance || out->gap <= d->job->tolerance ||
+        !mg_squares_exact(d->samples, d->columns))
+        return MARGIN_OK;
+    MG_GO_NEW(heap, matrix, n * (n + 2) + d->samples, "a proof of the optimum", d->job->error);
+    double *g = matrix + n * n;
+    mg_descent_point best = {.w = d->best_w, .b = d->best_b, .gradient = g};
+    MG_GO(mg_descent_evaluate(d, &best));
+    g[n - 1] = best.gradient_b;
+    MG_GO(factor_hessian(d, matrix, g, g + 2 * n, &failed));
+    if (failed > 0) goto done;
+    const double distance = distance_of(d, matrix, g), gap = distance / fmax(1.0, out->primal);
+    if (gap < out->gap) {
+        out->gap = gap;
+        out->dual = out->primal - distance;
+    }
+done:
+    mg_free(heap, matrix);
+    return status;
+}
+
 /* ---- End ------------------------------------------------------------------------------------- */
 
 static double round_down(double x) {
@@ -218,6 +285,7 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     double safe = (double)NAN;
     const bool separated = falls_for_ever(d) && d->best_errors == 0;
     MG_TRY(prove(d));
+    MG_TRY(prove_by_distance(d));
     out->iterations = d->units;
     out->status = out->gap <= d->job->tolerance && !separated ? MARGIN_OK : ended;
     if (separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;

@@ -52,6 +52,8 @@ static mg_linear_job job_of(linear_run *run) {
                            .seed = fit->seed,
                            .descent = o->descent,
                            .residual = o->residual && is_unpenalised,
+                           .by_distance = o->residual && !is_unpenalised &&
+                                          !(run->objective.penalty.kappa > 0.0),
                            .error = fit->error};
 }
 
