@@ -107,6 +107,26 @@ static void test_constant_columns(void **state) {
     margin_context_free(context);
 }
 
+/* Many columns are told, and what many rows of them take. */
+static void test_poly_size(void **state) {
+    enum { ROWS = 100 };
+    (void)state;
+    double x[4 * ROWS];
+    for (int k = 0; k < 4 * ROWS; k++)
+        x[k] = 2;
+    log_text log = {0};
+    margin_context *context = logging_context(&log);
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, 4, 4)};
+    mg_fitted_stage fitted = stage_fitted(context, "poly", &data);
+    assert_string_equal(log.text, "poly makes 15 columns of 4");
+    mg_fitted_stage_clear(&fitted);
+    fitted = stage_fitted(context, "poly(degree=40)", &data);
+    assert_contains(log.text, "poly makes 135751 columns of 4: ");
+    assert_contains(log.text, " MiB for 100 rows");
+    mg_fitted_stage_clear(&fitted);
+    margin_context_free(context);
+}
+
 /* Mean and deviation against sums in extended precision over shifted values. */
 static void oracle_moments(const double *x, int64_t rows, int64_t columns, int64_t j, double *mean,
                            double *deviation) {
@@ -326,11 +346,17 @@ static void test_impute_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_minmax_known),      cmocka_unit_test(test_minmax_ends),
-        cmocka_unit_test(test_constant_columns),  cmocka_unit_test(test_standardize_oracle),
-        cmocka_unit_test(test_standardize_known), cmocka_unit_test(test_affine),
-        cmocka_unit_test(test_scale_errors),      cmocka_unit_test(test_normalize_known),
-        cmocka_unit_test(test_impute_known),      cmocka_unit_test(test_impute_errors),
+        cmocka_unit_test(test_minmax_known),
+        cmocka_unit_test(test_minmax_ends),
+        cmocka_unit_test(test_constant_columns),
+        cmocka_unit_test(test_poly_size),
+        cmocka_unit_test(test_standardize_oracle),
+        cmocka_unit_test(test_standardize_known),
+        cmocka_unit_test(test_affine),
+        cmocka_unit_test(test_scale_errors),
+        cmocka_unit_test(test_normalize_known),
+        cmocka_unit_test(test_impute_known),
+        cmocka_unit_test(test_impute_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

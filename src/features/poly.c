@@ -86,6 +86,20 @@ static margin_status refuse_size(const mg_poly_view *view, double columns, margi
         MG_POLY_MOST_COLUMNS);
 }
 
+/* Dense rows, from 64 MB on, with the memory they take. */
+static void tell_size(margin_context *context, const margin_data *data, int64_t columns) {
+    static const double told = 64 << 20;
+    const int64_t rows = data->selection ? data->selected : data->x.rows;
+    const double bytes = (double)rows * (double)columns * sizeof(double);
+    if (mg_is_csr(&data->x) || bytes < told || bytes > 1e18)
+        mg_log(context, MARGIN_LOG_NOTE, "poly makes %lld columns of %lld", (long long)columns,
+               (long long)data->x.columns);
+    else
+        mg_log(context, MARGIN_LOG_NOTE, "poly makes %lld columns of %lld: %s for %lld rows",
+               (long long)columns, (long long)data->x.columns, mg_bytes((uint64_t)bytes).text,
+               (long long)rows);
+}
+
 /* Tensors: the factors and which of them repeat. */
 static margin_status set_tensors(const bool *chosen, const uint8_t *others, bool interactions,
                                  mg_poly_view *view, mg_fitted_stage *fitted, margin_error *error) {
@@ -142,8 +156,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
         goto done;
     }
     fitted->columns_out = (int64_t)columns;
-    mg_log(context, MARGIN_LOG_NOTE, "poly makes %lld columns of %lld",
-           (long long)fitted->columns_out, (long long)view.columns);
+    tell_size(context, data, fitted->columns_out);
     MG_GO_NEW(context->heap, runs, view.run_count, "the products of the columns", error);
     mg_poly_list(&view, runs);
     view.runs = runs;
