@@ -275,12 +275,14 @@ static margin_status fill_matrix(verification *k, double *m, int64_t n, double *
         const real *q = k->q + i * k->classes;
         MG_TRY(read_row(k, i));
         k->values[k->columns] = (real)k->intercept;
-        for (int64_t r = 0; r < n; r++)
+        for (int64_t r = 0; r < n; r++) {
+            if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
             for (int64_t s = 0; s < n; s++) {
                 const int64_t a = r / size, b = s / size;
                 const real weight = k->c[i] * q[a] * (a == b ? 1.0L - q[a] : -q[b]);
                 m[r * n + s] += (double)(weight * k->values[r % size] * k->values[s % size]);
             }
+        }
     }
     for (int64_t r = 0; r < n; r++)
         scale[r] = m[r * n + r] > 0.0 ? 1.0 / sqrt(m[r * n + r]) : 0.0;
@@ -341,6 +343,7 @@ done:
  * intercepts with these weights. g: classes numbers, m: classes x classes. */
 static margin_status settle_intercepts(verification *k, double *m, double *g) {
     enum { MOST = 60 };
+    static const real least = 1e-290L; /* smaller terms say nothing and are slow */
     const int64_t n = k->classes - 1;
     real before = (real)INFINITY;
     memset(k->shift, 0, (size_t)k->classes * sizeof *k->shift);
@@ -350,11 +353,14 @@ static margin_status settle_intercepts(verification *k, double *m, double *g) {
         memset(m, 0, (size_t)(n * n) * sizeof *m);
         for (int64_t i = 0; i < k->count; i++) {
             const real *q = k->q + i * k->classes;
+            if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
             for (int64_t a = 0; a < k->classes; a++)
                 s[a] += k->c[i] * (q[a] - (a == k->problem->code[i] ? 1.0L : 0.0L));
             for (int64_t a = 0; a < n; a++)
-                for (int64_t b = 0; b < n; b++)
-                    m[a * n + b] += (double)(k->c[i] * q[a] * (a == b ? 1.0L - q[a] : -q[b]));
+                for (int64_t b = 0; b < n && k->c[i] * q[a] > least; b++) {
+                    const real term = k->c[i] * q[a] * (a == b ? 1.0L - q[a] : -q[b]);
+                    if (fabsl(term) > least) m[a * n + b] += (double)term;
+                }
         }
         for (int64_t a = 0; a < k->classes; a++)
             left = fmaxl(left, fabsl(s[a]));
