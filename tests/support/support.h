@@ -55,7 +55,7 @@ enum { SUPPORT_PATH = 1024 };
 /* About how many times slower the program is under a sanitizer: tests that try very many cases take
  * one of so many. */
 #if defined(__SANITIZE_THREAD__)
-enum { SUPPORT_SLOWER = 10 };
+enum { SUPPORT_SLOWER = 20 };
 #elif defined(__SANITIZE_ADDRESS__)
 enum { SUPPORT_SLOWER = 4 };
 #else
