@@ -178,10 +178,8 @@ static margin_status solve_inside(classes_run *run, const mg_inside *inside, boo
     MG_GO(mg_design_create(run->fit->context, &inside->problem, &design, job.error));
     MG_GO(mg_classes_create(&design, o->loss, &run->options.penalty, o->intercept, &objective,
                             job.error));
-    found.w = mg_new_zero(heap, o->classes * (design.columns + 1), sizeof *found.w);
-    if (!found.w)
-        MG_GO(mg_no_memory(heap, o->classes * (design.columns + 1), sizeof(double), "the weights",
-                           job.error));
+    MG_GO_NEW(heap, found.w, o->classes * (design.columns + 1), "the weights", job.error);
+    memset(found.w, 0, (size_t)(o->classes * (design.columns + 1)) * sizeof *found.w);
     found.b = found.w + o->classes * design.columns;
     MG_GO(minimise(&job, &found));
     for (int64_t k = 0; k < o->classes; k++) {

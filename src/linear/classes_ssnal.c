@@ -18,6 +18,7 @@
 
 #include "linear/classes_certificate.h"
 #include "linear/crammer_singer.h"
+#include "linear/smooth_words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -371,14 +372,7 @@ static margin_status end(newton *m, int64_t before, margin_status ended) {
                  "the gap is proven, by %lld steps of semismooth Newton as coordinate descent got "
                  "too slow after %lld walks",
                  steps, walks);
-    else if (ended == MARGIN_STOPPED_ITERATIONS)
-        snprintf(out->why, room,
-                 "the limit of %lld steps is reached at a gap of %s; raise max_iter",
-                 (long long)out->iterations, gap.text);
-    else if (ended == MARGIN_STOPPED_TIME)
-        snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld steps",
-                 gap.text, (long long)out->iterations);
-    else
+    else if (!mg_explain_limit(ended, "steps", out->iterations, out->gap, out->why, room))
         snprintf(out->why, room,
                  "rounding ends progress at a gap of %s, above tol=%s, after %lld walks of "
                  "coordinate descent and %lld steps of semismooth Newton: ask for less, give C a "

@@ -21,6 +21,7 @@
 #include "base/random.h"
 #include "linear/classes_rows.h"
 #include "linear/classes_ssnal.h"
+#include "linear/smooth_words.h"
 #include "linear/sparse_row.h"
 
 #include <math.h>
@@ -256,14 +257,7 @@ static margin_status end(crammer_singer *m, margin_status ended) {
     out->status = out->gap <= m->job->tolerance ? MARGIN_OK : ended;
     if (out->status == MARGIN_OK)
         snprintf(out->why, room, "the gap is proven");
-    else if (ended == MARGIN_STOPPED_ITERATIONS)
-        snprintf(out->why, room,
-                 "the limit of %lld walks is reached at a gap of %s; raise max_iter",
-                 (long long)out->iterations, gap.text);
-    else if (ended == MARGIN_STOPPED_TIME)
-        snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld walks",
-                 gap.text, (long long)out->iterations);
-    else
+    else if (!mg_explain_limit(ended, "walks", out->iterations, out->gap, out->why, room))
         snprintf(
             out->why, room,
             "progress ends at a gap of %s after %lld walks, above tol=%s: ask for less, give C "

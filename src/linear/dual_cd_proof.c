@@ -5,6 +5,7 @@
  * the best one then, and for the hinges, where C is so great that no row may lie inside of the
  * margin, t moves them out. */
 #include "linear/dual_cd.h"
+#include "linear/smooth_words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -154,14 +155,7 @@ static void explain(const mg_dual_cd *m, margin_status ended) {
     const size_t room = sizeof out->why;
     if (ended == MARGIN_OK)
         snprintf(out->why, room, "the gap is proven");
-    else if (ended == MARGIN_STOPPED_ITERATIONS)
-        snprintf(out->why, room,
-                 "the limit of %lld epochs is reached at a gap of %s; raise max_iter",
-                 (long long)out->iterations, gap.text);
-    else if (ended == MARGIN_STOPPED_TIME)
-        snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld epochs",
-                 gap.text, (long long)out->iterations);
-    else
+    else if (!mg_explain_limit(ended, "epochs", out->iterations, out->gap, out->why, room))
         snprintf(out->why, room,
                  "progress ends at a gap of %s after %lld epochs, above tol=%s: ask for less, give "
                  "C a smaller value, or bring the columns to one scale (standardize | ...)",

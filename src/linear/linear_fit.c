@@ -78,8 +78,8 @@ static margin_status solve_inside(linear_run *run, const mg_inside *inside, bool
     MG_GO(mg_objective_create(&design, run->objective.loss, &run->options.penalty,
                               run->objective.intercept, NULL, &objective, job.error));
     job.objective = &objective;
-    found.w = mg_new_zero(heap, design.columns, sizeof *found.w);
-    if (!found.w) MG_GO(mg_no_memory(heap, design.columns, sizeof(double), "weights", job.error));
+    MG_GO_NEW(heap, found.w, design.columns, "the weights", job.error);
+    memset(found.w, 0, (size_t)design.columns * sizeof *found.w);
     if (inside->basis && run->solver == &mg_solver_lbfgs) {
         run->solver = &mg_solver_newton; /* a factor costs next to nothing */
         snprintf(run->why, sizeof run->why, "rows are few and the %s loss is smooth",

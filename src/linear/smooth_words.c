@@ -1,13 +1,26 @@
-/* What is said at the end of a smooth minimisation. */
+/* What is said at the end of a minimisation. */
 #include "linear/smooth_words.h"
 
 #include "linear/classes_certificate.h"
 
 #include <stdio.h>
 
+bool mg_explain_limit(margin_status ended, const char *unit, int64_t count, double gap, char *why,
+                      size_t room) {
+    const mg_number_text at = mg_number(gap);
+    if (ended == MARGIN_STOPPED_ITERATIONS)
+        snprintf(why, room, "the limit of %lld %s is reached at a gap of %s; raise max_iter",
+                 (long long)count, unit, at.text);
+    else if (ended == MARGIN_STOPPED_TIME)
+        snprintf(why, room, "the time limit is reached at a gap of %s after %lld %s", at.text,
+                 (long long)count, unit);
+    else
+        return false;
+    return true;
+}
+
 void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room) {
     const mg_number_text gap = mg_number(words->gap), tolerance = mg_number(words->tolerance);
-    const long long steps = (long long)words->steps;
     if (words->separated)
         snprintf(why, room,
                  "without a penalty there is no optimum: these weights have every row on its side, "
@@ -23,12 +36,8 @@ void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room) {
                  "there); give C a finite value");
     else if (words->gap <= words->tolerance)
         snprintf(why, room, "the gap is proven");
-    else if (words->ended == MARGIN_STOPPED_ITERATIONS)
-        snprintf(why, room, "the limit of %lld steps is reached at a gap of %s; raise max_iter",
-                 steps, gap.text);
-    else if (words->ended == MARGIN_STOPPED_TIME)
-        snprintf(why, room, "the time limit is reached at a gap of %s after %lld steps", gap.text,
-                 steps);
+    else if (mg_explain_limit(words->ended, "steps", words->steps, words->gap, why, room))
+        return;
     else if (words->limited)
         snprintf(why, room,
                  "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "

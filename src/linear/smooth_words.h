@@ -1,11 +1,13 @@
 /* Why a smooth minimisation ended, in one sentence: of one function (smooth_proof.c) or of several
- * (classes_end.c). */
+ * (classes_end.c); and what all solvers say of limits. */
 #ifndef MG_SMOOTH_WORDS_H
 #define MG_SMOOTH_WORDS_H
 
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct mg_smooth_words {
     margin_status ended; /* why the steps ended */
@@ -17,6 +19,10 @@ typedef struct mg_smooth_words {
     int64_t steps;
 } mg_smooth_words;
 
+/* Of a limit, of steps or of time, that ended any minimisation; false: it was none of them. `unit`
+ * names what was counted: "steps". */
+bool mg_explain_limit(margin_status ended, const char *unit, int64_t count, double gap, char *why,
+                      size_t room);
 void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room);
 
 #endif

@@ -15,6 +15,7 @@
  * new multipliers and more sharpness, the others by Newton steps. So a Newton step is made while
  * its part is the greater one. Sharpness grows only while more rows are active than there are
  * columns: beyond that the steps would have to find the right rows one by one. */
+#include "linear/smooth_words.h"
 #include "linear/ssnal.h"
 
 #include <math.h>
@@ -232,17 +233,11 @@ static void explain(const ssnal *m) {
 
 static void explain_failure(const ssnal *m, margin_status ended) {
     mg_linear_solution *out = m->s.solution;
-    const mg_number_text gap = mg_number(is_widest(m) ? m->share : out->gap);
+    const double at = is_widest(m) ? m->share : out->gap;
+    const mg_number_text gap = mg_number(at);
     const mg_number_text tolerance = mg_number(m->s.job->tolerance);
     const size_t room = sizeof out->why;
-    if (ended == MARGIN_STOPPED_ITERATIONS)
-        snprintf(out->why, room,
-                 "the limit of %lld steps is reached at a gap of %s; raise max_iter",
-                 (long long)out->iterations, gap.text);
-    else if (ended == MARGIN_STOPPED_TIME)
-        snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld steps",
-                 gap.text, (long long)out->iterations);
-    else
+    if (!mg_explain_limit(ended, "steps", out->iterations, at, out->why, room))
         snprintf(out->why, room,
                  "rounding ends progress at a gap of %s, above tol=%s: ask for less, give C a "
                  "smaller value, or bring the columns to one scale (standardize | ...)",

@@ -24,6 +24,7 @@
 
 #include "linear/design_columns.h"
 #include "linear/line_look.h"
+#include "linear/smooth_words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -356,14 +357,7 @@ static void explain(const mg_working *s, margin_status ended) {
     const size_t room = sizeof out->why;
     if (out->gap <= s->job->tolerance)
         snprintf(out->why, room, "the gap is proven");
-    else if (ended == MARGIN_STOPPED_ITERATIONS)
-        snprintf(out->why, room,
-                 "the limit of %lld steps is reached at a gap of %s; raise max_iter",
-                 (long long)out->iterations, gap.text);
-    else if (ended == MARGIN_STOPPED_TIME)
-        snprintf(out->why, room, "the time limit is reached at a gap of %s after %lld steps",
-                 gap.text, (long long)out->iterations);
-    else
+    else if (!mg_explain_limit(ended, "steps", out->iterations, out->gap, out->why, room))
         snprintf(out->why, room,
                  "rounding ends progress at a gap of %s, above tol=%s: ask for less, give a "
                  "stronger penalty, or bring the columns to one scale (standardize | ...)",
