@@ -6,7 +6,7 @@
 # Sets MARGIN_LAPACK_OBJECT (a file to add to the library) or, where the archives are missing,
 # MARGIN_LAPACK_LIBRARIES (the system's LAPACK, about which nothing is known).
 
-# Fortran routines that src/math/lapack.c calls.
+# Fortran routines that src/math/products/lapack.c calls.
 set(MARGIN_LAPACK_ROUTINES
     dgeqp3 dgesdd dormqr dpotrf dpotrs dpstrf dsyevd dtrtrs)
 
@@ -36,7 +36,7 @@ if(MARGIN_REFERENCE_LAPACK AND MARGIN_REFERENCE_BLAS AND CMAKE_OBJCOPY)
 
     # The shim comes first on the line, so that its error handler is taken and the archives' one,
     # which prints and stops the program, is not.
-    add_library(margin_lapack_shim OBJECT ${PROJECT_SOURCE_DIR}/src/math/lapack_shim.c)
+    add_library(margin_lapack_shim OBJECT ${PROJECT_SOURCE_DIR}/src/math/products/lapack_shim.c)
     set_target_properties(margin_lapack_shim PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_options(margin_lapack_shim PRIVATE -Wall -Wextra -Wconversion -O2)
     add_custom_command(

@@ -3,7 +3,7 @@
  * summarized. */
 #include "fuzz.h"
 
-#include "data/csv.h"
+#include "data/csv/csv.h"
 
 #include <math.h>
 

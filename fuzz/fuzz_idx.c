@@ -2,7 +2,7 @@
  * gives. */
 #include "fuzz.h"
 
-#include "data/array.h"
+#include "data/arrays/array.h"
 
 static margin_context *context;
 

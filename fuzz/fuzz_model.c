@@ -3,7 +3,7 @@
  * decode to the same bytes again. */
 #include "fuzz.h"
 
-#include "model/store.h"
+#include "model/store/store.h"
 
 enum { ROWS = 3, MOST_NUMBERS = 1 << 20 };
 

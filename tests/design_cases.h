@@ -4,7 +4,7 @@
 
 #include "model_cases.h"
 
-#include "linear/objective.h"
+#include "linear/objective/objective.h"
 
 typedef struct design_case {
     sample *data;

@@ -5,7 +5,7 @@
 
 #include "support/support.h"
 
-#include "linear/linear_learner.h"
+#include "linear/learners/linear_learner.h"
 
 /* x is rows x columns, dense. */
 typedef struct linear_case {

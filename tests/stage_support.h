@@ -5,7 +5,7 @@
 #include "support/support.h"
 
 #include "features/stages.h"
-#include "model/spec.h"
+#include "model/spec/spec.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include "support/support.h"
 
 #include "margin/model.h"
-#include "model/store.h"
+#include "model/store/store.h"
 
 typedef struct store_case {
     const char *name, *spec;

@@ -2,9 +2,9 @@
  * the data. A toy ridge regression stands for the linear learners. */
 #include "model_cases.h"
 
-#include "linear/objective.h"
-#include "math/cholesky.h"
-#include "model/pipeline.h"
+#include "linear/objective/objective.h"
+#include "math/products/cholesky.h"
+#include "model/problem/pipeline.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The filter of centres in each instruction set: its bounds against distances in f64. */
 #include "base/random.h"
-#include "math/centre_filter.h"
+#include "cluster/centres/centre_filter.h"
 #include "support/support.h"
 
 #include <float.h>

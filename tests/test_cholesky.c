@@ -3,8 +3,8 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "math/cholesky.h"
-#include "math/lapack.h"
+#include "math/products/cholesky.h"
+#include "math/products/lapack.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "data/csv.h"
+#include "data/csv/csv.h"
 
 #include <math.h>
 #include <stdio.h>

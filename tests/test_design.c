@@ -2,7 +2,7 @@
  * index, weights and affine columns; the same bits for every number of threads. */
 #include "design_cases.h"
 
-#include "linear/design_columns.h"
+#include "linear/design/design_columns.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * many, dense and sparse. */
 #include "design_cases.h"
 
-#include "linear/design_columns.h"
+#include "linear/design/design_columns.h"
 
 #include <math.h>
 #include <stdlib.h>

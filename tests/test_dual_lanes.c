@@ -3,7 +3,7 @@
 #include "linear_cases.h"
 
 #include "base/cpu.h"
-#include "linear/dual_cd.h"
+#include "linear/dual/dual_cd.h"
 #include "model_cases.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "data/file_output.h"
+#include "data/source/file_output.h"
 #include "margin/data.h"
 
 #include <dirent.h>

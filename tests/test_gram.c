@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "math/kernel.h"
+#include "kernel/gram/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>

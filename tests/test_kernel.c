@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "math/kernel.h"
+#include "kernel/gram/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "hostile_tensors.h"
 #include "model_cases.h"
 
-#include "cluster/silhouette.h"
+#include "cluster/learner/silhouette.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * (KNeighborsClassifier, KNeighborsRegressor), published figures, weights, ties, bad input. */
 #include "model_cases.h"
 
-#include "model/model.h"
+#include "model/object/model.h"
 #include "neighbors/knn.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * give the serial result bit by bit, and no thread appears that is not ours. */
 #include "support/support.h"
 
-#include "math/lapack.h"
+#include "math/products/lapack.h"
 
 #include <dirent.h>
 #include <math.h>

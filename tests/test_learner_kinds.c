@@ -3,7 +3,7 @@
 #include "model_cases.h"
 
 #include "learn/dual.h"
-#include "model/spec.h"
+#include "model/spec/spec.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Metrics, margins and proofs against plain sums. */
 #include "model_cases.h"
 
-#include "model/judge.h"
+#include "model/judge/judge.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * and ties fall. */
 #include "model_cases.h"
 
-#include "model/multiclass.h"
-#include "model/predict.h"
+#include "model/predict/predict.h"
+#include "model/problem/multiclass.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "hostile_tensors.h"
 #include "model_cases.h"
 
-#include "model/model_neighbors.h"
-#include "model/store.h"
+#include "model/predict/model_neighbors.h"
+#include "model/store/store.h"
 #include "neighbors/index.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * are damaged are refused; labels, roles, categories, missing values. */
 #include "support/group_folder.h"
 
-#include "data/source.h"
-#include "data/table.h"
+#include "data/source/source.h"
+#include "data/table/table.h"
 
 #include <math.h>
 #include <stdio.h>

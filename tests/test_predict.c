@@ -1,7 +1,7 @@
 /* Prediction: no allocation, any layout, batches, threads, missing values, shapes, scratch. */
 #include "model_cases.h"
 
-#include "model/predict.h"
+#include "model/predict/predict.h"
 
 #include <math.h>
 #include <pthread.h>

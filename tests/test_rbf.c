@@ -1,7 +1,7 @@
 /* rbf: centres, widths and values against plain formulas; what it refuses; hostile files. */
 #include "stage_support.h"
 
-#include "math/centre_squares.h"
+#include "cluster/centres/centre_squares.h"
 
 #include <stdlib.h>
 #include <string.h>

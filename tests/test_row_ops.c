@@ -2,7 +2,7 @@
  * layouts and types. */
 #include "support/support.h"
 
-#include "math/row_ops.h"
+#include "math/rows/row_ops.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
  * tol=1e-12); the objective was added up by NumPy. */
 #include "classes_cases.h"
 
-#include "linear/classes.h"
-#include "linear/classes_rows.h"
-#include "linear/linear_learners.h"
+#include "linear/kernels/classes_rows.h"
+#include "linear/learners/linear_learners.h"
+#include "linear/objective/classes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Texts from maps, gzip, pipes and memory: guards, second readings, positions, bad input. */
 #include "support/support.h"
 
-#include "data/source.h"
+#include "data/source/source.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -629,9 +629,9 @@ static void test_refusals(void **state) {
 static void test_touching(void **state) {
     (void)state;
     enum { ROWS = 90, COLUMNS = 3 };
-    static const char *const specs[] = {
-        "logistic(C=inf)", "logistic(C=inf, solver=newton)",
-        "standardize | logistic(C=inf)", "logistic(C=inf, solver=gd, max_iter=3000)"};
+    static const char *const specs[] = {"logistic(C=inf)", "logistic(C=inf, solver=newton)",
+                                        "standardize | logistic(C=inf)",
+                                        "logistic(C=inf, solver=gd, max_iter=3000)"};
     regression r = regression_make(ROWS, COLUMNS, 0, 1, 51);
     int32_t labels[ROWS];
     for (int i = 0; i < ROWS; i++) {

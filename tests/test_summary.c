@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "data/table.h"
+#include "data/table/table.h"
 
 #include <math.h>
 #include <stdio.h>

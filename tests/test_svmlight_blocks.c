@@ -3,8 +3,8 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "data/source.h"
-#include "data/table.h"
+#include "data/source/source.h"
+#include "data/table/table.h"
 
 #include <math.h>
 #include <stdio.h>

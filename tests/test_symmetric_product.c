@@ -1,7 +1,7 @@
 /* Packed symmetric products against plain sums, for every instruction set and both precisions. */
 #include "support/support.h"
 
-#include "math/symmetric_product.h"
+#include "math/products/symmetric_product.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "data/names.h"
-#include "data/table.h"
+#include "data/table/names.h"
+#include "data/table/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

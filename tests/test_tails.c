@@ -1,5 +1,5 @@
 /* Tails of distributions against values computed in 40 digits. */
-#include "math/tails.h"
+#include "math/vectors/tails.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The inline readers of data/token_tmpl.h behind pointers, one set per instruction set, so that one
- * program can compare them. */
+/* The inline readers of data/source/token_tmpl.h behind pointers, one set per instruction set, so
+ * that one program can compare them. */
 #ifndef TOKEN_READERS_H
 #define TOKEN_READERS_H
 

@@ -1,7 +1,7 @@
 /* Defines TOKEN_READERS with the instruction set of the including file. */
 #include "token_readers.h"
 
-#include "data/token_tmpl.h"
+#include "data/source/token_tmpl.h"
 
 static bool field_f64(const char *start, size_t length, double *value) {
     return mg_field_f64(start, length, value);

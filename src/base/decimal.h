@@ -1,5 +1,6 @@
-/* The inline parts that number_text.c and the bulk token readers (data/token_tmpl.h) share: eight
- * digits at once in a 64-bit word, and the rounding of significand * 10^power to a binary number.
+/* The inline parts that number_text.c and the bulk token readers (data/source/token_tmpl.h) share:
+ * eight digits at once in a 64-bit word, and the rounding of significand * 10^power to a binary
+ * number.
  *
  * Rounding: two exact operands and one division or product where both fit (Clinger, "How to read
  * floating point numbers accurately", PLDI 1990), else a 64 x 128 bit product with a power of five

@@ -1,6 +1,6 @@
 /* Rows of numbers with AVX2. */
 #include "bayes/bayes_rows.h"
-#include "math/vec_avx2.h"
+#include "math/vectors/vec_avx2.h"
 
 enum { TOGETHER = 4, BESIDE = 2 }; /* rows and classes at a time */
 

@@ -1,6 +1,6 @@
 /* Rows of numbers with AVX-512. */
 #include "bayes/bayes_rows.h"
-#include "math/vec_avx512.h"
+#include "math/vectors/vec_avx512.h"
 
 enum { TOGETHER = 4, BESIDE = 4 }; /* rows and classes at a time */
 

@@ -1,6 +1,6 @@
 /* Rows of numbers in plain C. */
 #include "bayes/bayes_rows.h"
-#include "math/ref/vec_ref.h"
+#include "math/vectors/vec_ref.h"
 
 enum { TOGETHER = 4, BESIDE = 2 }; /* rows and classes at a time */
 

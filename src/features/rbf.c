@@ -1,10 +1,10 @@
 /* rbf: radial basis functions about centres. */
 #include "features/rbf.h"
 
+#include "cluster/centres/centre_squares.h"
 #include "features/stages.h"
 #include "learn/column_choice.h"
-#include "math/centre_squares.h"
-#include "math/vector_math.h"
+#include "math/vectors/vector_math.h"
 
 #include <math.h>
 #include <stdio.h>

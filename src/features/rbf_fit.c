@@ -2,10 +2,10 @@
 #include "features/rbf.h"
 
 #include "base/random.h"
+#include "cluster/centres/centre_squares.h"
+#include "cluster/centres/kmeans.h"
 #include "features/column_moments.h"
 #include "features/value_runs.h"
-#include "math/centre_squares.h"
-#include "math/kmeans.h"
 
 #include <math.h>
 #include <string.h>

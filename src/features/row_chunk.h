@@ -2,7 +2,7 @@
 #ifndef MG_ROW_CHUNK_H
 #define MG_ROW_CHUNK_H
 
-#include "data/matrix.h"
+#include "data/table/matrix.h"
 
 enum { MG_CHUNK = 256 };
 

@@ -1,7 +1,7 @@
 #include "learn/column_choice.h"
 
 #include "base/nearest.h"
-#include "data/names.h"
+#include "data/table/names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef MG_HYPOTHESIS_H
 #define MG_HYPOTHESIS_H
 
-#include "math/kernel.h"
+#include "kernel/gram/kernel.h"
 
 typedef struct mg_tensor {
     char name[24];

@@ -8,7 +8,7 @@
 #ifndef MG_LEARNER_H
 #define MG_LEARNER_H
 
-#include "data/table.h"
+#include "data/table/table.h"
 #include "learn/hypothesis.h"
 #include "learn/options.h"
 #include "learn/report.h"

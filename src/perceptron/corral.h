@@ -11,7 +11,7 @@
 #ifndef MG_CORRAL_H
 #define MG_CORRAL_H
 
-#include "math/row_ops.h"
+#include "math/rows/row_ops.h"
 
 enum { MG_CORRAL_GROUPS = 2 };
 

@@ -1,0 +1,234 @@
+/* Restarts, Lloyd's loop and empty clusters. */
+#include "cluster/centres/kmeans.h"
+#include "base/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAST_BLOCK = 2048 };
+
+/* ---- Empty clusters -------------------------------------------------------------------------- */
+
+static double weight_of(const mg_kmeans_run *run, int64_t i) {
+    return run->task->weight ? run->task->weight[i] : 1.0;
+}
+
+static margin_status distance_block(const mg_block *block, void *argument) {
+    const mg_kmeans_run *run = argument;
+    for (int64_t i = block->first; i < block->first + block->count; i++)
+        run->near[i] = mg_kmeans_square(mg_kmeans_row(run, i, block->worker),
+                                        run->centres + run->labels[i] * run->n, run->n);
+    return MARGIN_OK;
+}
+
+/* The row farthest from its centre, the first of equals, whose cluster has others; -1: none. */
+static int64_t farthest_row(const mg_kmeans_run *run) {
+    int64_t farthest = -1;
+    double square = 0;
+    for (int64_t i = 0; i < run->task->count; i++) {
+        if (!(run->near[i] > square)) continue;
+        if (!(run->weights[run->labels[i]] > weight_of(run, i))) continue;
+        square = run->near[i];
+        farthest = i;
+    }
+    return farthest;
+}
+
+/* Row i becomes the centre of the empty cluster c. */
+static void relocate(mg_kmeans_run *run, int64_t c, int64_t i) {
+    const int64_t n = run->n, old = run->labels[i];
+    const double *x = mg_kmeans_row(run, i, 0);
+    const double weight = weight_of(run, i), rest = run->weights[old] - weight;
+    for (int64_t j = 0; j < n; j++) {
+        const double mean = run->means[old * n + j];
+        run->means[old * n + j] = mean + (mean - x[j]) * (weight / rest);
+        run->means[c * n + j] = x[j];
+    }
+    run->weights[old] = rest;
+    run->weights[c] = weight;
+    run->labels[i] = (int32_t)c;
+    run->near[i] = 0;
+    run->upper[i] = 0;
+    for (int64_t g = 0; g < run->tile_count; g++)
+        run->lower[i * run->tile_count + g] = 0; /* look at all of them next time */
+}
+
+static margin_status fill_empty(mg_kmeans_run *run, int64_t *filled) {
+    const mg_kmeans_task *task = run->task;
+    bool measured = false;
+    *filled = 0;
+    for (int64_t c = 0; c < task->k; c++) {
+        if (run->weights[c] > 0) continue;
+        if (!measured &&
+            mg_sweep_each(task->context, task->count, run->block_rows, distance_block, run) < 0)
+            return mg_fail_cancelled(task->error);
+        measured = true;
+        const int64_t row = farthest_row(run);
+        MG_REQUIRE(
+            row >= 0, task->error, MARGIN_ERROR_DATA,
+            "the data has fewer different rows than the %lld clusters asked for, or rows too close "
+            "for squares of distances; ask for fewer, or bring the columns to one scale "
+            "first: minmax | ...",
+            (long long)task->k);
+        relocate(run, c, row);
+        ++*filled;
+    }
+    return MARGIN_OK;
+}
+
+/* ---- One run --------------------------------------------------------------------------------- */
+
+/* sum_c W_c |mean_c - centre_c|^2: what moving the centres gains. */
+static double gain_of(const mg_kmeans_run *run) {
+    double sum = 0;
+    for (int64_t c = 0; c < run->task->k; c++)
+        sum += run->weights[c] *
+               mg_kmeans_square(run->means + c * run->n, run->centres + c * run->n, run->n);
+    return sum;
+}
+
+static double relative(double gain, double inertia) {
+    return gain > 0 ? gain / MG_MAX(inertia, gain) : 0;
+}
+
+/* Whether the gain is within the tolerance; without one only where nothing moves and the centres
+ * are the means of all rows to the last bit. */
+static margin_status is_done(mg_kmeans_run *run, int64_t moved, bool *done) {
+    const mg_kmeans_task *task = run->task;
+    const size_t bytes = (size_t)(task->k * run->n) * sizeof *run->means;
+    *done = moved == 0 && run->whole && memcmp(run->means, run->centres, bytes) == 0;
+    if (*done || !(task->tolerance > 0)) return MARGIN_OK;
+    const double gain = gain_of(run);
+    double inertia = 0; /* by rows: bounds do not tell it */
+    if (mg_sweep_each(task->context, task->count, run->block_rows, distance_block, run) < 0)
+        return mg_fail_cancelled(task->error);
+    for (int64_t i = 0; i < task->count; i++)
+        inertia += weight_of(run, i) * run->near[i];
+    *done = relative(gain, inertia) <= task->tolerance;
+    return MARGIN_OK;
+}
+
+/* Rows that one more step would move, for a run that was stopped; leaves the centres as they are.
+ */
+static margin_status count_moves(mg_kmeans_run *run, double *kept, int64_t *moved) {
+    const size_t bytes = (size_t)(run->task->k * run->n) * sizeof *kept;
+    const size_t weight_bytes = (size_t)run->task->k * sizeof *kept;
+    double *weights = kept + run->task->k * run->n;
+    memcpy(kept, run->centres, bytes);
+    memcpy(weights, run->weights, weight_bytes);
+    mg_kmeans_shift(run);
+    run->fresh = run->whole = true;
+    MG_TRY(mg_kmeans_assign(run, moved));
+    memcpy(run->centres, kept, bytes);
+    memcpy(run->weights, weights, weight_bytes);
+    return MARGIN_OK;
+}
+
+static margin_status iterate(mg_kmeans_run *run, mg_kmeans_result *result) {
+    const mg_kmeans_task *task = run->task;
+    const mg_stop stop = mg_stop_make(task->context, task->max_iterations);
+    bool done = false;
+    for (int64_t i = 0; i < task->count; i++)
+        run->labels[i] = -1;
+    run->fresh = run->whole = true;
+    for (result->iterations = 0; !done; result->iterations++) {
+        int64_t moved, filled;
+        result->status = mg_stop_check(&stop, result->iterations);
+        if (result->status < 0) return mg_fail_cancelled(task->error);
+        if (result->status > 0) return MARGIN_OK;
+        if (result->iterations > 0) mg_kmeans_shift(run);
+        MG_TRY(mg_kmeans_assign(run, &moved));
+        MG_TRY(fill_empty(run, &filled));
+        result->relocated += filled;
+        if (filled == 0) MG_TRY(is_done(run, moved, &done));
+        run->whole = filled > 0 || moved == 0 || moved > task->count / 4;
+        mg_progress(task->context, "k-means", (double)result->iterations,
+                    (double)task->max_iterations, (double)moved);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status run_once(mg_kmeans_run *run, int64_t round, double *kept,
+                              mg_kmeans_result *result) {
+    int64_t moved = 0;
+    *result = (mg_kmeans_result){.run = round};
+    MG_TRY(mg_kmeans_choose(run, round));
+    MG_TRY(mg_kmeans_group(run));
+    MG_TRY(iterate(run, result));
+    if (result->status > 0 && result->iterations > 0) mg_kmeans_shift(run);
+    MG_TRY(mg_kmeans_measure(run, &moved, &result->inertia, &result->second));
+    result->gap = relative(gain_of(run), result->inertia);
+    if (result->gap > 0) MG_TRY(count_moves(run, kept, &result->moved));
+    return MARGIN_OK;
+}
+
+/* ---- All runs -------------------------------------------------------------------------------- */
+
+static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg_arena *arena) {
+    const int64_t n = task->x->columns, k = task->k;
+    const int64_t all = MG_FILTER_GROUPS, least = mg_tile_count(k);
+    const int64_t tiles = mg_kmeans_filters(task) ? (least + all - 1) / all * all : least;
+    const bool single = task->x->value_type == MARGIN_F32;
+    const int64_t workers = mg_pool_threads(task->context->pool);
+    *run = (mg_kmeans_run){.task = task,
+                           .n = n,
+                           .tile_count = tiles,
+                           .distances = mg_tile_distances_for(mg_isa_level()),
+                           .block_rows = LEAST_BLOCK};
+    while (run->block_rows < 8 * k)
+        run->block_rows *= 2;
+    run->centres = mg_arena_new(arena, k * n, sizeof *run->centres);
+    run->means = mg_arena_new(arena, k * n, sizeof *run->means);
+    run->sums = mg_arena_new(arena, k * n, sizeof *run->sums);
+    run->weights = mg_arena_new(arena, k, sizeof *run->weights);
+    run->tiles = mg_arena_new(arena, tiles * MG_TILE * n, sizeof *run->tiles);
+    run->order = mg_arena_new(arena, tiles * MG_TILE, sizeof *run->order);
+    run->lane = mg_arena_new(arena, k, sizeof *run->lane);
+    run->drift = mg_arena_new(arena, tiles + k, sizeof *run->drift);
+    run->labels = mg_arena_new(arena, task->count, sizeof *run->labels);
+    run->upper = mg_arena_new(arena, task->count, sizeof *run->upper);
+    run->lower =
+        mg_arena_new(arena, task->count * MG_MAX(tiles, (int64_t)MG_TILE), sizeof *run->lower);
+    run->near = mg_arena_new(arena, task->count, sizeof *run->near);
+    run->rows = mg_arena_new(arena, single ? workers * n : 0, sizeof *run->rows);
+    const bool there = run->centres && run->means && run->sums && run->weights && run->tiles &&
+                       run->order && run->lane && run->drift && run->labels && run->upper &&
+                       run->lower && run->near && run->rows;
+    if (!there)
+        return mg_no_memory(task->context->heap, task->count * (tiles + 4), sizeof(float),
+                            "k-means", task->error);
+    return mg_kmeans_filters(task) ? mg_kmeans_filter_make(run, arena) : MARGIN_OK;
+}
+
+margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
+                        int32_t *labels, mg_kmeans_result *result) {
+    const int64_t numbers = task->k * task->x->columns;
+    mg_arena arena;
+    mg_kmeans_run run;
+    double *kept = NULL;
+    int64_t relocated = 0;
+    margin_status status;
+    mg_arena_init(&arena, task->context->heap);
+    MG_GO(make_run(task, &run, &arena));
+    kept = mg_arena_new(&arena, numbers + task->k, sizeof *kept);
+    if (!kept) {
+        status = mg_no_memory(task->context->heap, numbers, sizeof *kept, "k-means", task->error);
+        goto done;
+    }
+    for (int64_t round = 0; round < task->restarts; round++) {
+        mg_kmeans_result found;
+        MG_GO(run_once(&run, round, kept, &found));
+        relocated += found.relocated;
+        if (round > 0 && !(found.inertia < result->inertia)) continue;
+        *result = found;
+        memcpy(centres, run.centres, (size_t)numbers * sizeof *centres);
+        memcpy(weights, run.weights, (size_t)task->k * sizeof *weights);
+        if (labels) memcpy(labels, run.labels, (size_t)task->count * sizeof *labels);
+        if (found.status == MARGIN_STOPPED_TIME) break;
+    }
+    result->relocated = relocated;
+    status = MARGIN_OK;
+done:
+    mg_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,144 @@
+/* k-means: minimise the inertia, sum_i w_i min_c |x_i - c|^2, over k centres.
+ *
+ * Lloyd's iteration (Lloyd, "Least squares quantization in PCM", 1982) from the starts of k-means++
+ * (Arthur and Vassilvitskii, SODA 2007; of a few draws the one that gains most, as they suggest),
+ * with the bounds of Yinyang k-means (Ding, Zhao, Shen, Musuvathi and Mytkowicz, ICML 2015): a row
+ * keeps an upper bound of the distance to its centre and lower ones to groups of the others, and
+ * only looks at groups that its bounds cannot rule out. Ours: a group is a tile of up to eight near
+ * centres, whose distances are one vector operation a column; bounds are f32, rounded to the safe
+ * side; a row with many groups left gets new bounds from a product in f32 with proven slack
+ * (centre_filter.h), and exact distances only where that leaves a choice; the draws of k-means++
+ * are pruned by the triangle inequality and the same product, which also judges, to a hundredth of
+ * what a row gives, which candidate gains most. The result is that of the plain iteration from
+ * these starts, and the same bytes for any number of threads.
+ *
+ *   kmeans.c         restarts, Lloyd's loop, empty clusters
+ *   kmeans_start.c   the first centres
+ *   kmeans_assign.c  one pass: nearest centres under bounds, sums of clusters
+ *   kmeans_filter.c  the f32 product of rows and centres, and bounds from it */
+#ifndef MG_KMEANS_H
+#define MG_KMEANS_H
+
+#include "base/context.h"
+#include "cluster/centres/centre_filter.h"
+#include "cluster/centres/centre_tiles.h"
+#include "data/table/matrix.h"
+
+typedef enum mg_kmeans_start { MG_START_PLUS, MG_START_SAMPLE, MG_START_GIVEN } mg_kmeans_start;
+
+/* Sample i is row index[i] of x (NULL: row i), x dense and finite, with weight[i] > 0 (NULL: 1). */
+typedef struct mg_kmeans_task {
+    margin_context *context;
+    const margin_matrix *x;
+    const int64_t *index;
+    int64_t count;
+    const double *weight;
+    int64_t k;
+    mg_kmeans_start start;
+    const double *given; /* START_GIVEN: k x columns */
+    uint64_t seed;
+    int64_t restarts; /* runs from different starts; the least inertia wins, ties to the first */
+    int64_t max_iterations;
+    double tolerance; /* see mg_kmeans_result.gap */
+    margin_error *error;
+} mg_kmeans_task;
+
+typedef struct mg_kmeans_result {
+    margin_status status; /* OK: gap <= tolerance; STOPPED_ITERATIONS, STOPPED_TIME */
+    double inertia;
+    double second; /* sum_i w_i (1 - a_i / b_i): a and b the distances to the nearest two centres */
+    double gap;    /* what moving the centres to the means of their rows would gain, relative to
+                      the inertia; 0 once no row changes its cluster */
+    int64_t moved; /* rows that would change their cluster in a further step */
+    int64_t iterations;
+    int64_t relocated; /* clusters that were empty and got the farthest row */
+    int64_t run;       /* the restart that won, from 0 */
+} mg_kmeans_result;
+
+/* Fills centres (k x columns), weights (k, of the rows of each cluster) and, if not NULL, labels
+ * (count). DATA: fewer different rows than clusters. Memory: the tiles, 4 (k / 8 + 2) bytes and two
+ * labels a row, from 32 centres on the rows once more in f32; k x columns numbers a thread. */
+margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
+                        int32_t *labels, mg_kmeans_result *result);
+
+/* ---- Between the files ----------------------------------------------------------------------- */
+
+typedef struct mg_kmeans_run {
+    const mg_kmeans_task *task;
+    int64_t n, tile_count;
+    mg_tile_distances distances;
+    double *centres; /* k x n, in the order of the result */
+    double *means;   /* k x n: of the rows of each cluster after a pass */
+    double *sums;    /* k x n: of the rows of each cluster */
+    double *weights; /* k */
+    double *tiles;
+    int32_t *order;  /* centre in each lane */
+    int32_t *lane;   /* lane of each centre */
+    float *drift;    /* tile_count: how far a centre of the tile has moved; then k: each centre */
+    int32_t *labels; /* count */
+    float *upper;    /* count: at least the distance to the own centre */
+    float *lower;    /* count x tile_count: at most the distance to another centre of the tile */
+    double *near;    /* count: squared distances while starting */
+    double *rows;    /* per worker: a row as f64 */
+    int64_t block_rows;
+    bool whole; /* the next pass adds up all rows, not only those that move */
+    bool fresh; /* there are no bounds yet */
+
+    /* The filter. */
+    const mg_filter_ops *filter; /* NULL: none */
+    bool sift;                   /* passes may use it */
+    mg_filter_frame frame;
+    int64_t members; /* of a group, at most */
+    int64_t depth;   /* n, rounded up to a multiple of 4 */
+    float *points;   /* count x depth */
+    float *squares;  /* count */
+    float *strip, *strip_start, *strip_share;
+    float *sift_memory; /* per worker */
+    int64_t sift_size;
+} mg_kmeans_run;
+
+/* Row i as f64: the caller's memory, or copied to that of the worker. */
+const double *mg_kmeans_row(const mg_kmeans_run *run, int64_t i, int worker);
+double mg_kmeans_square(const double *a, const double *b, int64_t n);
+
+/* Chooses the first centres. `round`: number of the restart. */
+margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round);
+/* Groups near centres into tiles: sets order and lane, and packs. */
+margin_status mg_kmeans_group(mg_kmeans_run *run);
+/* Labels every row, sums the clusters into means and weights; *moved: rows with a new label. */
+margin_status mg_kmeans_assign(mg_kmeans_run *run, int64_t *moved);
+/* The same without bounds, with inertia and second. */
+margin_status mg_kmeans_measure(mg_kmeans_run *run, int64_t *moved, double *inertia,
+                                double *second);
+/* After centres became the means: how far each has moved, the bounds, tiles anew. */
+void mg_kmeans_shift(mg_kmeans_run *run);
+
+/* Whether the filter is of use; tile_count is then a multiple of MG_FILTER_GROUPS. */
+bool mg_kmeans_filters(const mg_kmeans_task *task);
+/* The rows in f32 and room for the rest; no filter where f32 cannot hold the data. */
+margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena);
+void mg_kmeans_filter_pack(mg_kmeans_run *run);
+
+/* A tile of rows; arrays belong to the worker. */
+typedef struct mg_kmeans_tile {
+    const int64_t *rows; /* their numbers */
+    int64_t count;       /* at most filter->rows */
+    float *columns;      /* depth x filter->rows */
+    float *bounds;       /* filter->rows x tile_count */
+    mg_filter_found found;
+} mg_kmeans_tile;
+/* Room for tiles; the worker's scratch. */
+void mg_kmeans_tile_init(const mg_kmeans_run *run, int worker, mg_kmeans_tile *tile);
+/* Takes the next of rows[0..count), at most filter->rows of them. */
+void mg_kmeans_tile_load(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
+                         mg_kmeans_tile *tile);
+/* The product of these rows with all centres: fills in `found`. */
+void mg_kmeans_cross(const mg_kmeans_run *run, mg_kmeans_tile *tile);
+
+/* Lower bounds of all groups: row r of the tile at bounds + r x tile_count. */
+void mg_kmeans_sift_bounds(const mg_kmeans_run *run, mg_kmeans_tile *tile);
+/* New bounds of the rows. centre[r]: the nearest; -1: several may be, and then upper stays and
+ * lower holds for the group of the least value, too. */
+void mg_kmeans_sift(const mg_kmeans_run *run, mg_kmeans_tile *tile, int32_t *centre);
+
+#endif

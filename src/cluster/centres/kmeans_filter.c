@@ -1,0 +1,187 @@
+/* The filter in f32 for passes that have to look at many centres: the rows once, the centres after
+ * each step. */
+#include "base/sweep.h"
+#include "cluster/centres/kmeans.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    LEAST_CENTRES = 32,
+    MOST_CENTRES = 1 << 20, /* places are numbers in f32 */
+    LEAST_COLUMNS = 4,
+    MOST_COLUMNS = 1 << 16, /* the slack is proven while columns 2^-24 is small */
+    MOST_EXPONENT = 50,     /* so that squares are within f32 and far from its denormal numbers */
+    SAMPLE = 1024
+};
+
+static const float down = 1 - 1e-6F, up = 1 + 1e-6F;
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* The mean of a sample as origin, its spread as unit. False if f32 cannot hold them. */
+static bool choose_frame(mg_kmeans_run *run, double *origin) {
+    const int64_t n = run->n, count = run->task->count, sample = MG_MIN(count, (int64_t)SAMPLE);
+    double spread = 0;
+    int exponent;
+    memset(origin, 0, (size_t)n * sizeof *origin);
+    for (int64_t s = 0; s < sample; s++) {
+        const double *x = mg_kmeans_row(run, s * (count / sample), 0);
+        for (int64_t j = 0; j < n; j++)
+            origin[j] += x[j] / (double)sample;
+    }
+    for (int64_t s = 0; s < sample; s++)
+        spread += mg_kmeans_square(mg_kmeans_row(run, s * (count / sample), 0), origin, n);
+    if (!(spread > 0 && spread < (double)INFINITY)) return false;
+    (void)frexp(sqrt(spread / (double)sample), &exponent);
+    if (exponent < -MOST_EXPONENT || exponent > MOST_EXPONENT) return false;
+    run->frame = (mg_filter_frame){origin, ldexp(1, -exponent),
+                                   (double)(n + 16) * 0x1.05p-24 /* c u, rounded up */, n};
+    return true;
+}
+
+static margin_status point_block(const mg_block *block, void *argument) {
+    const mg_kmeans_run *run = argument;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        float *point = run->points + i * run->depth;
+        run->squares[i] = mg_filter_point(&run->frame, mg_kmeans_row(run, i, block->worker), point);
+        for (int64_t j = run->n; j < run->depth; j++)
+            point[j] = 0;
+    }
+    return MARGIN_OK;
+}
+
+/* Whether there are enough centres for the filter. */
+bool mg_kmeans_filters(const mg_kmeans_task *task) {
+    return task->k >= LEAST_CENTRES && task->x->columns >= LEAST_COLUMNS &&
+           task->k <= MOST_CENTRES && task->x->columns <= MOST_COLUMNS;
+}
+
+static margin_status no_room(const mg_kmeans_run *run) {
+    return mg_no_memory(run->task->context->heap, run->task->count * run->n, sizeof(float),
+                        "k-means", run->task->error);
+}
+
+margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena) {
+    const mg_kmeans_task *task = run->task;
+    const int64_t n = run->n, groups = run->tile_count;
+    const int64_t workers = mg_pool_threads(task->context->pool);
+    double *origin = mg_arena_new(arena, n, sizeof *origin);
+    if (!origin) return no_room(run);
+    if (!choose_frame(run, origin)) return MARGIN_OK;
+    run->depth = (n + 3) / 4 * 4;
+    run->members = (task->k + groups - 1) / groups;
+    const int64_t lanes = groups * run->members;
+    run->sift_size = MG_FILTER_MOST_ROWS * (run->depth + 3 * groups);
+    run->points = mg_arena_new(arena, task->count * run->depth, sizeof *run->points);
+    run->squares = mg_arena_new(arena, task->count, sizeof *run->squares);
+    run->strip = mg_arena_new(arena, lanes * n, sizeof *run->strip);
+    run->strip_start = mg_arena_new(arena, lanes, sizeof *run->strip_start);
+    run->strip_share = mg_arena_new(arena, lanes, sizeof *run->strip_share);
+    run->sift_memory = mg_arena_new(arena, workers * run->sift_size, sizeof *run->sift_memory);
+    const bool there = run->points && run->squares && run->strip && run->strip_start &&
+                       run->strip_share && run->sift_memory;
+    if (!there) return no_room(run);
+    run->filter = mg_filter_ops_for(mg_isa_level());
+    return mg_sweep_each(task->context, task->count, run->block_rows, point_block, run) < 0
+               ? mg_fail_cancelled(task->error)
+               : MARGIN_OK;
+}
+
+/* ---- Centres --------------------------------------------------------------------------------- */
+
+void mg_kmeans_filter_pack(mg_kmeans_run *run) {
+    if (run->sift)
+        run->sift = mg_filter_pack(&run->frame, run->centres, run->order, MG_TILE, run->tile_count,
+                                   run->members, run->strip, run->strip_start, run->strip_share,
+                                   run->sift_memory);
+}
+
+/* ---- Tiles of rows --------------------------------------------------------------------------- */
+
+void mg_kmeans_tile_init(const mg_kmeans_run *run, int worker, mg_kmeans_tile *tile) {
+    const int64_t rows = MG_FILTER_MOST_ROWS;
+    tile->columns = run->sift_memory + worker * run->sift_size;
+    tile->found.least = tile->columns + rows * run->depth;
+    tile->found.next = tile->found.least + rows * run->tile_count;
+    tile->bounds = tile->found.next + rows * run->tile_count;
+}
+
+static const float *point_of(const mg_kmeans_run *run, int64_t i) {
+    return run->points + i * run->depth;
+}
+
+void mg_kmeans_tile_load(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
+                         mg_kmeans_tile *tile) {
+    const int64_t all = run->filter->rows, line = 16;
+    const float *at[MG_FILTER_MOST_ROWS];
+    tile->rows = rows;
+    tile->count = MG_MIN(count, all);
+    for (int64_t r = 0; r < all; r++)
+        at[r] = point_of(run, rows[MG_MIN(r, tile->count - 1)]);
+    run->filter->load(at, run->depth, tile->columns);
+    /* the rows of the next tile are on their way while this one is worked on */
+    for (int64_t r = all; r < MG_MIN(count, 2 * all); r++)
+        for (int64_t j = 0; j < run->depth; j += line)
+            __builtin_prefetch(point_of(run, rows[r]) + j, 0, 2);
+}
+
+void mg_kmeans_cross(const mg_kmeans_run *run, mg_kmeans_tile *tile) {
+    run->filter->nearest(tile->columns, run->n, run->strip, run->strip_start, run->tile_count,
+                         run->members, &tile->found);
+}
+
+/* |a|^2 - e_a; where f32 does not reach the row that makes every bound 0. */
+static float shift_of(const mg_kmeans_run *run, float square) {
+    return square < INFINITY ? square - mg_filter_slack(&run->frame, square) : -INFINITY;
+}
+
+void mg_kmeans_sift_bounds(const mg_kmeans_run *run, mg_kmeans_tile *tile) {
+    const int64_t all = run->filter->rows;
+    float shift[MG_FILTER_MOST_ROWS], home[MG_FILTER_MOST_ROWS], *bound[MG_FILTER_MOST_ROWS];
+    for (int64_t r = 0; r < all; r++) {
+        shift[r] = shift_of(run, run->squares[tile->rows[MG_MIN(r, tile->count - 1)]]);
+        home[r] = -1;
+        bound[r] = tile->bounds + r * run->tile_count;
+    }
+    run->filter->bounds(&tile->found, run->tile_count, home, shift,
+                        (float)(1 / run->frame.scale) * down, bound);
+}
+
+/* The nearest centre of row r of the tile, if its value is below the others' by more than what
+ * rounding can do. */
+static int32_t settle(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r, float square,
+                      float *upper) {
+    const float first = tile->found.first[r], second = tile->found.second[r];
+    const int64_t place = (int64_t)tile->found.place[r];
+    const float back = (float)(1 / run->frame.scale);
+    const float slack = mg_filter_slack(&run->frame, square);
+    const float share =
+        run->strip_share[place / MG_FILTER_MEMBERS * run->members + place % MG_FILTER_MEMBERS];
+    /* at most this is |b|^2 - 2 a.b of the best, and at least `rest` that of others */
+    const float most = first + (2 * share + slack) + fabsf(first) * 0x1p-20F;
+    const float rest = second - slack;
+    if (!(square < INFINITY)) return -1;
+    if (!(most + fabsf(most) * 0x1p-20F < rest - fabsf(rest) * 0x1p-20F)) return -1;
+    *upper = sqrtf(MG_MAX(most + square, 0.0F) + square * 0x1p-20F) * back * up + FLT_MIN;
+    return run->order[place];
+}
+
+void mg_kmeans_sift(const mg_kmeans_run *run, mg_kmeans_tile *tile, int32_t *centre) {
+    const int64_t all = run->filter->rows, groups = run->tile_count;
+    float shift[MG_FILTER_MOST_ROWS], home[MG_FILTER_MOST_ROWS], *lower[MG_FILTER_MOST_ROWS];
+    for (int64_t r = 0; r < all; r++) {
+        shift[r] = home[r] = -1;
+        lower[r] = tile->bounds;
+        if (r >= tile->count) continue;
+        const int64_t i = tile->rows[r];
+        const float square = run->squares[i];
+        centre[r] = settle(run, tile, r, square, &run->upper[i]);
+        if (centre[r] >= 0) home[r] = (float)((int64_t)tile->found.place[r] / MG_FILTER_MEMBERS);
+        shift[r] = shift_of(run, square);
+        lower[r] = run->lower + i * groups;
+    }
+    run->filter->bounds(&tile->found, groups, home, shift, (float)(1 / run->frame.scale) * down,
+                        lower);
+}

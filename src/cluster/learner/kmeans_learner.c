@@ -1,0 +1,214 @@
+/* k-means clustering. */
+#include "cluster/learner/kmeans_learner.h"
+#include "cluster/centres/kmeans.h"
+#include "cluster/learner/silhouette.h"
+#include "learn/dual.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Several restarts are worth it by default while one pass costs no more than this many
+ * differences. */
+static const double cheap_pass = 1e8;
+enum { CHEAP_RESTARTS = 10, MOST_CLUSTERS = 1000000 };
+
+static const margin_option options[] = {
+    {.name = "k",
+     .type = MARGIN_OPTION_INTEGER,
+     .low = 1,
+     .high = MOST_CLUSTERS,
+     .default_text = "8",
+     .help = "how many clusters"},
+    {.name = "start",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "++",
+     .choices = "++|sample",
+     .help = "first centres: spread out by k-means++, or rows drawn at random"},
+    {.name = "centres",
+     .type = MARGIN_OPTION_NUMBERS,
+     .low = -(double)INFINITY,
+     .high = (double)INFINITY,
+     .help = "first centres, one after the other: k times as many numbers as columns"},
+    {.name = "restarts",
+     .type = MARGIN_OPTION_INTEGER,
+     .low = 1,
+     .high = 10000,
+     .default_text = "auto",
+     .choices = "auto",
+     .help = "runs from different starts, of which the best is kept; auto: 10 for small data, 1 "
+             "where k x rows x columns is above 10^8"},
+    {.name = "max_iter",
+     .type = MARGIN_OPTION_INTEGER,
+     .low = 1,
+     .high = 1e9,
+     .default_text = "300",
+     .help = "limit on the iterations of a run"},
+    {.name = "tol",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .high = 1,
+     .high_open = 1,
+     .default_text = "0",
+     .help = "a run ends once another step would lower the inertia by this share; 0: once no row "
+             "changes its cluster"},
+};
+
+static const mg_option_value *option_of(const mg_fit *fit, const char *name) {
+    return &fit->options[mg_option_index(&mg_learner_kmeans.info, name)];
+}
+
+static margin_status check(const mg_option_value *values, margin_error *error) {
+    const mg_option_value *centres = &values[mg_option_index(&mg_learner_kmeans.info, "centres")];
+    const mg_option_value *start = &values[mg_option_index(&mg_learner_kmeans.info, "start")];
+    const mg_option_value *restarts = &values[mg_option_index(&mg_learner_kmeans.info, "restarts")];
+    for (int64_t c = 0; c < centres->count; c++)
+        MG_REQUIRE(isfinite(centres->numbers[c]), error, MARGIN_ERROR_SPEC,
+                   "kmeans: centres holds a number that is not finite");
+    MG_REQUIRE(centres->count == 0 || !start->given, error, MARGIN_ERROR_SPEC,
+               "kmeans: start and centres exclude each other: centres are a start");
+    MG_REQUIRE(centres->count == 0 || restarts->text || restarts->integer == 1, error,
+               MARGIN_ERROR_SPEC,
+               "kmeans: restarts=%lld and centres exclude each other: given centres are one start, "
+               "and every run from them ends alike",
+               (long long)restarts->integer);
+    return MARGIN_OK;
+}
+
+static int64_t restarts_of(const mg_fit *fit, int64_t k) {
+    const mg_option_value *restarts = option_of(fit, "restarts");
+    const mg_problem *p = fit->problem;
+    if (option_of(fit, "centres")->count > 0) return 1;
+    if (!restarts->text) return restarts->integer;
+    const double cost = (double)k * (double)p->count * (double)p->x.columns;
+    return cost <= cheap_pass ? CHEAP_RESTARTS : 1;
+}
+
+static margin_status plan(const mg_fit *fit, mg_kmeans_task *task) {
+    const mg_problem *p = fit->problem;
+    const mg_option_value *centres = option_of(fit, "centres");
+    const int64_t n = p->x.columns, k = option_of(fit, "k")->integer;
+    *task = (mg_kmeans_task){.context = fit->context,
+                             .x = &p->x,
+                             .index = p->index,
+                             .count = p->count,
+                             .weight = p->weight,
+                             .k = k,
+                             .start = centres->count > 0                      ? MG_START_GIVEN
+                                      : option_of(fit, "start")->integer == 0 ? MG_START_PLUS
+                                                                              : MG_START_SAMPLE,
+                             .given = centres->numbers,
+                             .seed = fit->seed,
+                             .restarts = restarts_of(fit, k),
+                             .max_iterations = option_of(fit, "max_iter")->integer,
+                             .tolerance = option_of(fit, "tol")->number,
+                             .error = fit->error};
+    MG_REQUIRE(centres->count == 0 || centres->count == k * n, fit->error, MARGIN_ERROR_SPEC,
+               "kmeans: centres has %lld numbers, and %lld clusters of %lld columns need %lld",
+               (long long)centres->count, (long long)k, (long long)n, (long long)(k * n));
+    MG_REQUIRE(k <= p->count, fit->error, MARGIN_ERROR_DATA,
+               "kmeans: %lld rows cannot make %lld clusters; ask for fewer", (long long)p->count,
+               (long long)k);
+    return MARGIN_OK;
+}
+
+static double extreme(const double *sizes, int64_t k, double sign) {
+    double best = sizes[0];
+    for (int64_t c = 1; c < k; c++)
+        if (sign * sizes[c] > sign * best) best = sizes[c];
+    return best;
+}
+
+static void describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
+                     const double *sizes, margin_report *report) {
+    double total = 0;
+    for (int64_t c = 0; c < task->k; c++)
+        total += sizes[c];
+    mg_report_formula(report, "inertia = sum_i min_c |x_i - c|^2");
+    snprintf(report->iteration_name, sizeof report->iteration_name, "iterations");
+    report->status = result->status;
+    report->objective = result->inertia;
+    report->gap = result->gap;
+    report->tolerance = task->tolerance;
+    report->iterations = result->iterations;
+    if (result->status == MARGIN_OK && result->gap == 0)
+        mg_report_reason(report,
+                         "a fixed point: every row is in the cluster of its nearest centre, "
+                         "and every centre is the mean of its cluster");
+    else if (result->status == MARGIN_OK)
+        mg_report_reason(report, "another step would lower the inertia by less than tol");
+    else
+        mg_report_reason(report,
+                         "stopped %s while %lld rows still change their cluster; %s, or accept it "
+                         "with tol",
+                         result->status == MARGIN_STOPPED_TIME ? "by the time limit"
+                                                               : "after max_iter iterations",
+                         (long long)result->moved,
+                         result->status == MARGIN_STOPPED_TIME ? "give it more time"
+                                                               : "raise max_iter");
+    mg_report_set(report, "moved", (double)result->moved);
+    mg_report_set(report, "smallest_cluster", extreme(sizes, task->k, -1));
+    mg_report_set(report, "largest_cluster", extreme(sizes, task->k, 1));
+    mg_report_set(report, "simple_silhouette", task->k > 1 ? result->second / total : (double)NAN);
+    if (task->restarts > 1) mg_report_set(report, "best_run", (double)result->run + 1);
+    if (result->relocated > 0) mg_report_set(report, "relocated", (double)result->relocated);
+}
+
+/* The exact silhouette, of few rows. */
+static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
+                                       const int32_t *labels, const double *sizes) {
+    const mg_clustered rows = {.x = task->x,
+                               .index = task->index,
+                               .weight = task->weight,
+                               .count = task->count,
+                               .k = task->k,
+                               .labels = labels,
+                               .sizes = sizes};
+    double value;
+    if (task->count > MG_MOST_SILHOUETTE || task->k < 2) return MARGIN_OK;
+    MG_TRY(mg_silhouette(fit->context, &rows, &value, fit->error));
+    mg_report_set(&fit->report, "silhouette", value);
+    return MARGIN_OK;
+}
+
+static margin_status kmeans_fit(mg_fit *fit) {
+    mg_kmeans_task task;
+    mg_kmeans_result result = {.status = MARGIN_OK};
+    mg_hypothesis *h = NULL;
+    double *centres = NULL, *sizes = NULL;
+    int32_t *labels = NULL;
+    margin_status status;
+    MG_TRY(plan(fit, &task));
+    MG_GO_NEW(fit->context->heap, labels, task.count, "the clusters of the rows", fit->error);
+    MG_GO(mg_hypothesis_new(fit->context->heap, &mg_hypothesis_centres, task.x->columns, task.k, &h,
+                            fit->error));
+    MG_GO(mg_hypothesis_tensor_new(h, "centres", MARGIN_F64, task.k, task.x->columns, &centres,
+                                   fit->error));
+    MG_GO(mg_hypothesis_tensor_new(h, "sizes", MARGIN_F64, task.k, 0, &sizes, fit->error));
+    MG_GO(mg_kmeans(&task, centres, sizes, labels, &result));
+    MG_GO(mg_hypothesis_attach(h, fit->error));
+    describe(&task, &result, sizes, &fit->report);
+    MG_GO(report_silhouette(fit, &task, labels, sizes));
+    fit->hypothesis = h;
+    h = NULL;
+done:
+    mg_hypothesis_free(h);
+    mg_free(fit->context->heap, labels);
+    return status;
+}
+
+const mg_learner mg_learner_kmeans = {
+    .info = {.name = "kmeans",
+             .kind = MARGIN_LEARNER,
+             .summary = "k-means: clusters around centres, each row with the nearest one",
+             .formula = "sum_i min_c |x_i - c|^2 over k centres c",
+             .source = "Lloyd 1982; Arthur and Vassilvitskii 2007 (k-means++); Ding, Zhao, Shen, "
+                       "Musuvathi and Mytkowicz 2015 (bounds)",
+             .page = "docs/kmeans.md",
+             .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_WEIGHTS,
+             .options = options,
+             .option_count = MG_LENGTH(options)},
+    .check = check,
+    .fit = kmeans_fit,
+    .verify = mg_kmeans_verify,
+};

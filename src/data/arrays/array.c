@@ -1,0 +1,191 @@
+/* Items of binary arrays: from any width, byte order and spacing to f64, f32 or text. */
+#include "data/arrays/array.h"
+
+#include <string.h>
+
+/* Numbers converted at a time: the two buffers stay in the first-level cache. */
+enum { CHUNK = 512 };
+
+/* ---- Placing -------------------------------------------------------------------------------- */
+
+margin_status mg_array_place(const mg_source *source, int64_t offset, int64_t rows, int64_t columns,
+                             bool column_major, mg_array *array, margin_error *error) {
+    int64_t there = source->length - offset, items = 0, bytes = 0;
+    bool overflow = __builtin_mul_overflow(rows, columns, &items) ||
+                    __builtin_mul_overflow(items, (int64_t)array->item_bytes, &bytes);
+    if (overflow || bytes > there)
+        return mg_fail(
+            error, MARGIN_ERROR_FORMAT,
+            "%s: the header announces %lld x %lld items of %d bytes, but only %lld bytes "
+            "follow it; the file is damaged or cut off",
+            source->name, (long long)rows, (long long)columns, array->item_bytes, (long long)there);
+    if (bytes < there)
+        return mg_fail(error, MARGIN_ERROR_FORMAT,
+                       "%s: %lld bytes follow the %lld x %lld items that the header announces; a "
+                       "file must hold one array",
+                       source->name, (long long)(there - bytes), (long long)rows,
+                       (long long)columns);
+    MG_REQUIRE(rows > 0, error, MARGIN_ERROR_DATA, "%s: the array has no rows", source->name);
+    MG_REQUIRE(columns > 0, error, MARGIN_ERROR_DATA, "%s: the array has no columns", source->name);
+    array->source = source;
+    array->first = source->text + offset;
+    array->rows = rows;
+    array->columns = columns;
+    array->row_step = array->item_bytes * (column_major ? 1 : columns);
+    array->column_step = array->item_bytes * (column_major ? rows : 1);
+    return MARGIN_OK;
+}
+
+/* ---- Numbers -------------------------------------------------------------------------------- */
+
+bool mg_host_is_big_endian(void) {
+    const uint16_t probe = 1;
+    unsigned char first;
+    memcpy(&first, &probe, 1);
+    return first == 0;
+}
+
+/* Packs items of 1, 2, 4 or 8 bytes that lie `step` bytes apart. */
+static void gather(const char *from, int64_t step, int size, int64_t count, void *to) {
+    char *out = to;
+    if (step == size) {
+        memcpy(out, from, (size_t)(count * size));
+        return;
+    }
+    switch (size) {
+    case 1:
+        for (int64_t k = 0; k < count; k++)
+            out[k] = from[k * step];
+        break;
+    case 2:
+        for (int64_t k = 0; k < count; k++)
+            memcpy(out + 2 * k, from + k * step, 2);
+        break;
+    case 4:
+        for (int64_t k = 0; k < count; k++)
+            memcpy(out + 4 * k, from + k * step, 4);
+        break;
+    default:
+        for (int64_t k = 0; k < count; k++)
+            memcpy(out + 8 * k, from + k * step, 8);
+    }
+}
+
+static void swap_bytes(void *items, int size, int64_t count) {
+    uint16_t *two = items;
+    uint32_t *four = items;
+    uint64_t *eight = items;
+    for (int64_t k = 0; size == 2 && k < count; k++)
+        two[k] = __builtin_bswap16(two[k]);
+    for (int64_t k = 0; size == 4 && k < count; k++)
+        four[k] = __builtin_bswap32(four[k]);
+    for (int64_t k = 0; size == 8 && k < count; k++)
+        eight[k] = __builtin_bswap64(eight[k]);
+}
+
+/* IEEE 754 binary16 (1 sign, 5 exponent, 10 fraction bits) in place of a binary32, whose exponent
+ * is greater by 112. Subnormal numbers are completed with a leading one, then relieved of it. */
+static float half_value(uint16_t half) {
+    const uint32_t exponent_112 = UINT32_C(112) << 23, exponent_113 = UINT32_C(113) << 23;
+    uint32_t sign = (uint32_t)(half & 0x8000) << 16;
+    uint32_t bits = (uint32_t)(half & 0x7fff) << 13;
+    uint32_t exponent = half >> 10 & 31;
+    if (exponent == 31)
+        bits |= UINT32_C(0x7f800000);
+    else
+        bits += exponent > 0 ? exponent_112 : exponent_113;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    if (exponent == 0) value -= 0x1p-14F;
+    return sign ? -value : value;
+}
+
+typedef union item_buffer {
+    double f64[CHUNK];
+    float f32[CHUNK];
+    int8_t i8[CHUNK];
+    int16_t i16[CHUNK];
+    int32_t i32[CHUNK];
+    int64_t i64[CHUNK];
+    uint8_t u8[CHUNK];
+    uint16_t u16[CHUNK];
+    uint32_t u32[CHUNK];
+    uint64_t u64[CHUNK];
+} item_buffer;
+
+#define REAL    double
+#define NAME(x) x##_f64
+#include "data/arrays/array_tmpl.h"
+#undef REAL
+#undef NAME
+
+#define REAL    float
+#define NAME(x) x##_f32
+#include "data/arrays/array_tmpl.h"
+#undef REAL
+#undef NAME
+
+/* ---- Text ----------------------------------------------------------------------------------- */
+
+static margin_status fail_text(const mg_array *array, int64_t row, const char *what,
+                               margin_error *error) {
+    return mg_fail_at(error, MARGIN_ERROR_FORMAT, (mg_place){0, 0, row + 1, -1},
+                      "%s: the text in row %lld %s", array->source->name, (long long)row + 1, what);
+}
+
+static uint32_t code_point(const mg_array *array, const char *item, int64_t k) {
+    uint32_t code;
+    memcpy(&code, item + 4 * k, 4);
+    return array->big_endian == mg_host_is_big_endian() ? code : __builtin_bswap32(code);
+}
+
+static void add_utf8(mg_text *text, uint32_t code) {
+    char bytes[4];
+    int length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (int k = length - 1; k > 0; k--) {
+        bytes[k] = (char)(0x80 | (code & 0x3f));
+        code >>= 6;
+    }
+    static const unsigned char lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};
+    bytes[0] = (char)(lead[length] | code);
+    mg_text_add(text, bytes, length);
+}
+
+static margin_status read_ucs4(const mg_array *array, const char *item, int64_t row, mg_text *text,
+                               margin_error *error) {
+    int64_t length = array->item_bytes / 4;
+    while (length > 0 && code_point(array, item, length - 1) == 0)
+        length--;
+    for (int64_t k = 0; k < length; k++) {
+        uint32_t code = code_point(array, item, k);
+        if (code == 0) return fail_text(array, row, "holds a zero character", error);
+        if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+            return fail_text(array, row, "holds a code that is no Unicode character", error);
+        add_utf8(text, code);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status read_bytes(const mg_array *array, const char *item, int64_t row, mg_text *text,
+                                margin_error *error) {
+    int64_t length = array->item_bytes;
+    while (length > 0 && item[length - 1] == 0)
+        length--;
+    for (int64_t k = 0; k < length;) {
+        if (item[k] == 0) return fail_text(array, row, "holds a zero byte", error);
+        int bytes = mg_utf8_length(item + k, length - k);
+        if (bytes == 0) return fail_text(array, row, "is not UTF-8", error);
+        k += bytes;
+    }
+    mg_text_add(text, item, length);
+    return MARGIN_OK;
+}
+
+margin_status mg_array_read_text(const mg_array *array, int64_t row, int64_t column, mg_text *text,
+                                 margin_error *error) {
+    const char *item = array->first + row * array->row_step + column * array->column_step;
+    MG_TRY(array->kind == MG_ARRAY_UCS4 ? read_ucs4(array, item, row, text, error)
+                                        : read_bytes(array, item, row, text, error));
+    if (text->failed) return mg_no_memory(text->heap, array->item_bytes, 1, "text labels", error);
+    return MARGIN_OK;
+}

@@ -1,0 +1,457 @@
+/* From an array to a table: columns by their roles, in parallel blocks of rows. */
+#include "data/arrays/array.h"
+#include "data/table/encoder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PANEL_COLUMNS = 8,     /* 64 bytes of a row */
+    PANEL_BYTES = 16 << 20 /* of a file that is given back at a time */
+};
+
+typedef struct array_reader {
+    margin_context *context;
+    const mg_array *array;
+    margin_read_options options; /* with the target as this format means it */
+    margin_table *table;
+    mg_columns numbered;               /* the file's columns: x1, x2, ... */
+    const char **names;                /* theirs */
+    mg_column_plan *plan;              /* one entry for each */
+    margin_column *chosen;             /* descriptions of the features */
+    int64_t targets;                   /* columns that are targets */
+    bool straight;                     /* every column is a feature, in order */
+    int64_t first_column, last_column; /* that this pass over the rows reads */
+    _Atomic int64_t missing;
+    _Atomic int64_t first_missing; /* row, INT64_MAX: none */
+} array_reader;
+
+/* ---- Roles ---------------------------------------------------------------------------------- */
+
+/* A file without names has no target of its own: it comes from the labels or from --target. A model
+ * tells by the number of columns. */
+static void settle_target(array_reader *reader) {
+    margin_read_options *options = &reader->options;
+    if (options->labels || (!options->target && !options->expected)) options->target = "";
+}
+
+/* A model wants a target, and the file has no column to spare for it. */
+static bool lacks_labels(const array_reader *reader) {
+    const margin_read_options *options = &reader->options;
+    bool wants = options->expected && options->expected_target && !options->target_optional &&
+                 !(options->target && !*options->target);
+    return wants && !options->labels && reader->array->columns == options->expected_count;
+}
+
+static margin_status plan_columns(array_reader *reader, margin_error *error) {
+    mg_heap *heap = reader->context->heap;
+    const int64_t columns = reader->array->columns;
+    int64_t features = 0;
+    MG_TRY(mg_columns_numbered(heap, columns, &reader->numbered, error));
+    MG_NEW(heap, reader->names, columns, "the names of the columns", error);
+    MG_NEW(heap, reader->plan, columns, "the roles of the columns", error);
+    for (int64_t j = 0; j < columns; j++)
+        reader->names[j] = reader->numbered.items[j].name;
+    MG_TRY(mg_plan_columns(heap, reader->names, false, columns, &reader->options,
+                           reader->array->source->name, reader->plan, &features, error));
+    MG_NEW(heap, reader->chosen, features, "the names of the columns", error);
+    reader->straight = features == columns;
+    for (int64_t j = 0; j < columns; j++) {
+        const mg_column_plan *plan = &reader->plan[j];
+        reader->targets += plan->role == MG_ROLE_TARGET;
+        if (plan->role != MG_ROLE_FEATURE) continue;
+        reader->chosen[plan->feature] = reader->numbered.items[j];
+        if (plan->expected) reader->chosen[plan->feature].name = plan->expected->name;
+        reader->straight &= plan->feature == j;
+    }
+    reader->table->x.view.columns = features;
+    return MARGIN_OK;
+}
+
+static margin_type natural_type(const array_reader *reader) {
+    if (reader->options.value_type) return reader->options.value_type;
+    mg_array_kind kind = reader->array->kind;
+    return kind == MG_ARRAY_F32 || kind == MG_ARRAY_F16 ? MARGIN_F32 : MARGIN_F64;
+}
+
+static margin_status make_room(array_reader *reader, margin_error *error) {
+    margin_table *table = reader->table;
+    const int64_t rows = reader->array->rows;
+    MG_TRY(mg_matrix_new_dense(table->heap, rows, table->x.view.columns, natural_type(reader),
+                               "the feature matrix", &table->x, error));
+    for (int64_t j = 0; j < reader->array->columns; j++)
+        if (reader->plan[j].role == MG_ROLE_WEIGHT)
+            MG_NEW(table->heap, table->weights, rows, "the weights", error);
+    if (reader->targets > 0)
+        MG_NEW(table->heap, table->y, rows * reader->targets, "the target", error);
+    table->has_target = reader->targets > 0;
+    return MARGIN_OK;
+}
+
+/* ---- Values --------------------------------------------------------------------------------- */
+
+static void read_values(const array_reader *reader, const char *from, int64_t step, int64_t count,
+                        int64_t to, int64_t to_step) {
+    const margin_matrix *x = &reader->table->x.view;
+    if (x->value_type == MARGIN_F32)
+        mg_array_read_f32(reader->array, from, step, count, (float *)x->values + to, to_step);
+    else
+        mg_array_read_f64(reader->array, from, step, count, (double *)x->values + to, to_step);
+}
+
+static void read_column(const array_reader *reader, int64_t column, const mg_block *block) {
+    const mg_array *array = reader->array;
+    const mg_column_plan *plan = &reader->plan[column];
+    const margin_table *table = reader->table;
+    const char *from = array->first + block->first * array->row_step + column * array->column_step;
+    switch (plan->role) {
+    case MG_ROLE_FEATURE:
+        read_values(reader, from, array->row_step, block->count,
+                    block->first * table->x.view.stride + plan->feature, table->x.view.stride);
+        break;
+    case MG_ROLE_TARGET:
+        mg_array_read_f64(array, from, array->row_step, block->count,
+                          table->y + block->first * reader->targets + plan->target,
+                          reader->targets);
+        break;
+    case MG_ROLE_WEIGHT:
+        mg_array_read_f64(array, from, array->row_step, block->count, table->weights + block->first,
+                          1);
+        break;
+    case MG_ROLE_IGNORED:
+        break;
+    }
+}
+
+static int64_t count_missing(const margin_matrix *x, int64_t row) {
+    int64_t missing = 0;
+    if (x->value_type == MARGIN_F32) {
+        const float *values = (const float *)x->values + row * x->stride;
+        for (int64_t j = 0; j < x->columns; j++)
+            missing += isnan(values[j]);
+    } else {
+        const double *values = (const double *)x->values + row * x->stride;
+        for (int64_t j = 0; j < x->columns; j++)
+            missing += isnan(values[j]);
+    }
+    return missing;
+}
+
+static void note_missing(array_reader *reader, const mg_block *block) {
+    int64_t missing = 0, first = INT64_MAX;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        int64_t here = count_missing(&reader->table->x.view, i);
+        if (here > 0 && missing == 0) first = i;
+        missing += here;
+    }
+    if (missing == 0) return;
+    atomic_fetch_add_explicit(&reader->missing, missing, memory_order_relaxed);
+    int64_t least = atomic_load_explicit(&reader->first_missing, memory_order_relaxed);
+    while (first < least &&
+           !atomic_compare_exchange_weak_explicit(&reader->first_missing, &least, first,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
+static margin_status read_block(const mg_block *block, void *argument) {
+    array_reader *reader = argument;
+    const mg_array *array = reader->array;
+    const char *from = array->first + block->first * array->row_step;
+    bool row_major = array->column_step == array->item_bytes;
+    if (reader->straight && row_major) {
+        read_values(reader, from, array->item_bytes, block->count * array->columns,
+                    block->first * array->columns, 1);
+    } else {
+        for (int64_t j = reader->first_column; j < reader->last_column; j++)
+            read_column(reader, j, block);
+    }
+    if (row_major) {
+        int64_t begin = from - array->source->text;
+        mg_source_done(array->source, begin, begin + block->count * array->row_step);
+    }
+    bool may_miss =
+        array->kind == MG_ARRAY_F16 || array->kind == MG_ARRAY_F32 || array->kind == MG_ARRAY_F64;
+    if (may_miss && reader->last_column == array->columns) note_missing(reader, block);
+    return MARGIN_OK;
+}
+
+static margin_status read_pass(array_reader *reader, int64_t first, int64_t last) {
+    const mg_array *array = reader->array;
+    reader->first_column = first;
+    reader->last_column = last;
+    return mg_sweep_each(reader->context, array->rows,
+                         mg_block_rows(array->columns * array->item_bytes), read_block, reader);
+}
+
+/* Column by column arrays are read a few columns at a time, so that pages can be given back while
+ * the table grows; at least so many that the table is written in whole cache lines. */
+static margin_status read_items(array_reader *reader, margin_error *error) {
+    const mg_array *array = reader->array;
+    const int64_t column_bytes = array->rows * array->item_bytes;
+    const bool row_major = array->column_step == array->item_bytes;
+    const int64_t width =
+        row_major ? array->columns : MG_MAX((int64_t)PANEL_COLUMNS, PANEL_BYTES / column_bytes);
+    margin_status status = MARGIN_OK;
+    for (int64_t first = 0; first < array->columns && status == MARGIN_OK; first += width) {
+        const int64_t last = MG_MIN(first + width, array->columns);
+        status = read_pass(reader, first, last);
+        int64_t begin = array->first - array->source->text;
+        if (!row_major)
+            mg_source_done(array->source, begin + first * column_bytes,
+                           begin + last * column_bytes);
+    }
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+/* ---- Missing values ------------------------------------------------------------------------- */
+
+/* The first target that is missing in a row; `targets`: none. */
+static int64_t missing_target(const margin_table *table, int64_t targets, int64_t row) {
+    int64_t t = 0;
+    while (t < targets && !(table->y && isnan(table->y[row * targets + t])))
+        t++;
+    return t;
+}
+
+static bool row_is_missing(const margin_table *table, int64_t targets, int64_t row) {
+    return count_missing(&table->x.view, row) > 0 ||
+           missing_target(table, targets, row) < targets ||
+           (table->weights && isnan(table->weights[row]));
+}
+
+static void move_row(margin_table *table, int64_t targets, int64_t from, int64_t to) {
+    const margin_matrix *x = &table->x.view;
+    size_t bytes = (size_t)(x->stride * mg_type_size(x->value_type));
+    char *values = (char *)x->values;
+    memcpy(values + (size_t)to * bytes, values + (size_t)from * bytes, bytes);
+    if (table->y)
+        memcpy(table->y + to * targets, table->y + from * targets,
+               (size_t)targets * sizeof *table->y);
+    if (table->weights) table->weights[to] = table->weights[from];
+}
+
+static margin_status drop_missing(margin_table *table, int64_t targets, margin_error *error) {
+    const int64_t rows = table->x.view.rows;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        if (row_is_missing(table, targets, i)) continue;
+        if (kept < i) move_row(table, targets, i, kept);
+        kept++;
+    }
+    MG_REQUIRE(kept > 0, error, MARGIN_ERROR_DATA,
+               "%s: every row has a missing value; none is left", table->name);
+    table->x.view.rows = kept;
+    table->details.rows_dropped = rows - kept;
+    return MARGIN_OK;
+}
+
+static margin_status refuse_missing(const array_reader *reader, int64_t row, margin_error *error) {
+    const margin_table *table = reader->table;
+    margin_matrix cell = table->x.view;
+    const char *values = cell.values;
+    int64_t column = 0;
+    cell.columns = 1;
+    for (; column < table->x.view.columns - 1; column++) {
+        cell.values = values + column * mg_type_size(cell.value_type);
+        if (count_missing(&cell, row) > 0) break;
+    }
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+                      "%s: row %lld has no value in column %s", table->name, (long long)row + 1,
+                      reader->chosen[column].name);
+}
+
+static margin_status refuse_missing_target(const margin_table *table, int64_t targets,
+                                           margin_error *error) {
+    for (int64_t i = 0; i < table->x.view.rows; i++) {
+        const int64_t t = missing_target(table, targets, i);
+        if (t == targets) continue;
+        char number[32] = "";
+        if (targets > 1) snprintf(number, sizeof number, " number %lld", (long long)t + 1);
+        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, i + 1, -1},
+                          "%s: row %lld has no target%s", table->name, (long long)i + 1, number);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status treat_missing(array_reader *reader, margin_error *error) {
+    margin_table *table = reader->table;
+    int64_t first = atomic_load(&reader->first_missing);
+    const int64_t targets = reader->targets > 0 ? reader->targets : table->target.count;
+    switch (reader->options.missing) {
+    case MARGIN_MISSING_KEEP:
+        table->details.missing = atomic_load(&reader->missing);
+        return MARGIN_OK;
+    case MARGIN_MISSING_ERROR:
+        if (first < INT64_MAX) return refuse_missing(reader, first, error);
+        return refuse_missing_target(table, targets, error);
+    case MARGIN_MISSING_DROP:
+        return drop_missing(table, targets, error);
+    }
+    return MARGIN_OK;
+}
+
+/* ---- Categories ----------------------------------------------------------------------------- */
+
+/* Numbers to categories named by their text. `values` of either type, `step` elements apart. */
+static margin_status encode_numbers(mg_encoder *encoder, const char *file, const char *name,
+                                    void *values, margin_type type, int64_t count, int64_t step,
+                                    margin_error *error) {
+    double *f64 = values;
+    float *f32 = values;
+    for (int64_t k = 0; k < count * step; k += step) {
+        double value = type == MARGIN_F64 ? f64[k] : (double)f32[k];
+        if (isnan(value)) continue;
+        char text[MARGIN_NUMBER_TEXT];
+        int length = type == MARGIN_F64 ? margin_number_print_f64(value, text)
+                                        : margin_number_print_f32(f32[k], text);
+        int64_t code;
+        MG_TRY(mg_encoder_code(encoder, text, length, &code, error));
+        if (code < 0 && encoder->refuses)
+            return mg_encoder_refuse(encoder, file, k / step, name, text, length, error);
+        if (type == MARGIN_F64)
+            f64[k] = code < 0 ? (double)NAN : (double)code;
+        else
+            f32[k] = code < 0 ? NAN : (float)code;
+    }
+    MG_TRY(mg_encoder_finish(encoder, error));
+    mg_encoder_rank(encoder, values, type, count, step);
+    return MARGIN_OK;
+}
+
+/* The description that goes with the codes of one column, owned by `out`. */
+static margin_status encode_column(array_reader *reader, const mg_column_plan *plan, void *values,
+                                   margin_type type, int64_t step, const char *name,
+                                   mg_columns *out, margin_error *error) {
+    margin_table *table = reader->table;
+    mg_encoder encoder = {0};
+    const bool target = plan->role == MG_ROLE_TARGET;
+    char what[96];
+    snprintf(what, sizeof what, "column %.60s", name);
+    margin_status status;
+    MG_GO(mg_encoder_init(table->heap, plan->expected,
+                          target ? reader->options.unknown_target : reader->options.unknown,
+                          &encoder, error));
+    MG_GO(
+        encode_numbers(&encoder, table->name, what, values, type, table->x.view.rows, step, error));
+    margin_column column = mg_encoder_column(&encoder, name);
+    MG_GO(mg_columns_copy(table->heap, &column, 1, out, error));
+    table->details.unknown_categories += encoder.unknown;
+    table->details.unknown_classes += target ? encoder.unknown : 0;
+done:
+    mg_encoder_free(&encoder);
+    return status;
+}
+
+static margin_status describe_target(array_reader *reader, int64_t column, mg_columns *out,
+                                     margin_error *error) {
+    margin_table *table = reader->table;
+    const mg_column_plan *plan = &reader->plan[column];
+    margin_column numeric = {.name = plan->expected ? plan->expected->name
+                                                    : reader->numbered.items[column].name};
+    if (plan->categorical)
+        return encode_column(reader, plan, table->y + plan->target, MARGIN_F64, reader->targets,
+                             numeric.name, out, error);
+    return mg_columns_copy(table->heap, &numeric, 1, out, error);
+}
+
+static margin_status describe_targets(array_reader *reader, margin_error *error) {
+    mg_heap *heap = reader->table->heap;
+    mg_columns *each = NULL;
+    margin_column *items = NULL;
+    margin_status status;
+    if (reader->targets == 0) return MARGIN_OK;
+    each = mg_new_zero(heap, reader->targets, sizeof *each);
+    if (!each) return mg_no_memory(heap, reader->targets, sizeof *each, "the targets", error);
+    MG_GO_NEW(heap, items, reader->targets, "the targets", error);
+    for (int64_t j = 0; j < reader->array->columns; j++) {
+        const mg_column_plan *plan = &reader->plan[j];
+        if (plan->role != MG_ROLE_TARGET) continue;
+        MG_GO(describe_target(reader, j, &each[plan->target], error));
+        items[plan->target] = each[plan->target].items[0];
+    }
+    status = mg_columns_copy(heap, items, reader->targets, &reader->table->target, error);
+done:
+    for (int64_t t = 0; t < reader->targets; t++)
+        mg_columns_free(&each[t]);
+    mg_free(heap, items);
+    mg_free(heap, each);
+    return status;
+}
+
+static margin_status describe_features(array_reader *reader, margin_error *error) {
+    margin_table *table = reader->table;
+    const margin_matrix *x = &table->x.view;
+    const int64_t features = x->columns;
+    mg_columns *encoded = NULL;
+    margin_status status;
+    encoded = mg_new_zero(table->heap, features, sizeof *encoded);
+    if (!encoded) return mg_no_memory(table->heap, features, sizeof *encoded, "the columns", error);
+    for (int64_t j = 0; j < reader->array->columns; j++) {
+        const mg_column_plan *plan = &reader->plan[j];
+        if (plan->role != MG_ROLE_FEATURE || !plan->categorical) continue;
+        char *values = (char *)x->values + plan->feature * mg_type_size(x->value_type);
+        MG_GO(encode_column(reader, plan, values, x->value_type, x->stride,
+                            reader->chosen[plan->feature].name, &encoded[plan->feature], error));
+        reader->chosen[plan->feature] = encoded[plan->feature].items[0];
+    }
+    status = mg_columns_copy(table->heap, reader->chosen, features, &table->columns, error);
+done:
+    for (int64_t k = 0; k < features; k++)
+        mg_columns_free(&encoded[k]);
+    mg_free(table->heap, encoded);
+    return status;
+}
+
+static margin_status describe_columns(array_reader *reader, margin_error *error) {
+    MG_TRY(describe_targets(reader, error));
+    return describe_features(reader, error);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------ */
+
+/* Rows are left out before categories are made, so that those are the categories of what is left,
+ * and an unknown category is not taken for a missing value. */
+static margin_status fill_table(array_reader *reader, margin_error *error) {
+    const margin_read_options *options = &reader->options;
+    MG_TRY(plan_columns(reader, error));
+    MG_TRY(make_room(reader, error));
+    MG_TRY(read_items(reader, error));
+    const bool labels = options->labels && options->target_optional < 2;
+    if (labels) MG_TRY(mg_array_labels(reader->context, options, reader->table, error));
+    MG_TRY(treat_missing(reader, error));
+    if (labels) MG_TRY(mg_array_settle_labels(options, reader->table, error));
+    return describe_columns(reader, error);
+}
+
+margin_status mg_array_table(margin_context *context, const mg_array *array, margin_format format,
+                             const margin_read_options *options, margin_table **table,
+                             margin_error *error) {
+    const char *file = array->source->name;
+    array_reader reader = {.context = context, .array = array, .first_missing = INT64_MAX};
+    if (options) reader.options = *options;
+    MG_REQUIRE(!mg_array_is_text(array), error, MARGIN_ERROR_FORMAT,
+               "%s: holds text; features must be numbers (text may serve as labels)", file);
+    const char *target = reader.options.target;
+    MG_REQUIRE(!reader.options.labels || !target || !*target, error, MARGIN_ERROR_ARGUMENT,
+               "%s: the target is given twice, by --labels and by --target", file);
+    MG_REQUIRE(
+        !lacks_labels(&reader), error, MARGIN_ERROR_DATA,
+        "%s: holds the model's %lld features and no target; name the file of the labels with "
+        "--labels",
+        file, (long long)array->columns);
+    settle_target(&reader);
+    margin_status status;
+    MG_GO(mg_table_new(context->heap, file, &reader.table, error));
+    reader.table->details.format = format;
+    MG_GO(fill_table(&reader, error));
+    *table = reader.table;
+    reader.table = NULL;
+done:
+    margin_table_free(reader.table);
+    mg_columns_free(&reader.numbered);
+    mg_free(context->heap, (void *)reader.names);
+    mg_free(context->heap, reader.plan);
+    mg_free(context->heap, reader.chosen);
+    return status;
+}

@@ -1,0 +1,97 @@
+#include "data/csv/csv_cell.h"
+
+#include "base/number_text.h"
+
+int64_t mg_csv_unescape(const mg_csv_cell *cell, char *to) {
+    int64_t length = 0;
+    for (int64_t k = 0; k < cell->length; k++) {
+        to[length++] = cell->text[k];
+        k += cell->text[k] == '"'; /* the second one of a pair */
+    }
+    return length;
+}
+
+static bool is_nan_word(const char *text) {
+    return (text[0] | 32) == 'n' && (text[1] | 32) == 'a' && (text[2] | 32) == 'n';
+}
+
+bool mg_csv_is_missing(const char *text, int64_t length) {
+    switch (length) {
+    case 0:
+        return true;
+    case 1:
+        return *text == '?';
+    case 2:
+        return memcmp(text, "NA", 2) == 0;
+    case 3:
+        return is_nan_word(text) || memcmp(text, "N/A", 3) == 0 || memcmp(text, "n/a", 3) == 0;
+    case 4:
+        return ((*text == '-' || *text == '+') && is_nan_word(text + 1)) ||
+               memcmp(text, "null", 4) == 0 || memcmp(text, "NULL", 4) == 0 ||
+               memcmp(text, "#N/A", 4) == 0;
+    default:
+        return false;
+    }
+}
+
+mg_csv_content mg_csv_content_of(const mg_csv_cell *cell) {
+    const char *start = cell->text, *stop = cell->text + cell->length;
+    double value;
+    mg_csv_trim(&start, &stop);
+    if (mg_csv_is_missing(start, stop - start)) return MG_CSV_MISSING;
+    return margin_number_parse_f64(start, (size_t)(stop - start), &value) ? MG_CSV_IS_NUMBER
+                                                                          : MG_CSV_IS_TEXT;
+}
+
+/* ---- UTF-8 ---------------------------------------------------------------------------------- */
+
+bool mg_csv_is_utf8(const char *text, int64_t length) {
+    for (int64_t k = 0, step; k < length; k += step) {
+        step = (unsigned char)text[k] < 0x80 ? 1 : mg_utf8_length(text + k, length - k);
+        if (step == 0) return false;
+    }
+    return true;
+}
+
+int64_t mg_csv_from_latin1(const char *text, int64_t length, char *to) {
+    int64_t written = 0;
+    for (int64_t k = 0; k < length; k++) {
+        unsigned char byte = (unsigned char)text[k];
+        if (byte < 0x80) {
+            to[written++] = (char)byte;
+        } else {
+            to[written++] = (char)(0xc0 | byte >> 6);
+            to[written++] = (char)(0x80 | (byte & 0x3f));
+        }
+    }
+    return written;
+}
+
+/* ---- Cell after cell ------------------------------------------------------------------------ */
+
+bool mg_csv_next(mg_csv_cursor *cursor, const char **start, const char **stop, bool *row_ended) {
+    if (cursor->at > cursor->end) return false;
+    bool quoted = false;
+    const char *at = cursor->at;
+    for (; at < cursor->end; at++) {
+        if (*at == '"')
+            quoted = !quoted;
+        else if (!quoted && (*at == cursor->separator || *at == '\n'))
+            break;
+    }
+    *start = cursor->at;
+    *stop = at;
+    *row_ended = at == cursor->end || *at == '\n';
+    cursor->at = at + 1;
+    return true;
+}
+
+bool mg_csv_next_row(mg_csv_cursor *cursor) {
+    while (cursor->at < cursor->end) {
+        const char *at = cursor->at;
+        at += *at == '\r' && at + 1 < cursor->end && at[1] == '\n';
+        if (*at != '\n') return true;
+        cursor->at = at + 1;
+    }
+    return false;
+}

@@ -1,0 +1,255 @@
+/* What went wrong in a CSV file, in sentences. Only runs after a failure, so it may walk over the
+ * text again. */
+#include "data/csv/csv.h"
+
+#include <stdio.h>
+
+enum { SHOWN = 40 };
+
+/* A piece of a cell that is fit for a sentence. */
+typedef struct excerpt {
+    char text[SHOWN + 4];
+} excerpt;
+
+static excerpt excerpt_of(const char *text, int64_t length) {
+    excerpt shown;
+    int64_t count = MG_MIN(length, (int64_t)SHOWN);
+    while (count < length && count > 0 && ((unsigned char)text[count] & 0xc0) == 0x80)
+        count--; /* not inside a UTF-8 sequence */
+    for (int64_t k = 0; k < count; k++)
+        shown.text[k] = (char)((unsigned char)text[k] < ' ' ? ' ' : text[k]);
+    memcpy(shown.text + count, count < length ? "..." : "", count < length ? 4 : 1);
+    return shown;
+}
+
+/* The cell that starts at `offset`, without quotes. */
+static mg_csv_cell cell_at(const mg_csv *csv, int64_t offset) {
+    mg_csv_cursor cursor = {csv->text + offset, csv->text + csv->end, csv->separator};
+    const char *start = cursor.at, *stop = cursor.at;
+    bool ended;
+    if (!mg_csv_next(&cursor, &start, &stop, &ended)) return (mg_csv_cell){start, 0, MG_CSV_PLAIN};
+    return mg_csv_cell_of(start, stop, true);
+}
+
+static excerpt column_name(const mg_csv *csv, int64_t column) {
+    const char *name = csv->names[column];
+    return excerpt_of(name, (int64_t)strlen(name));
+}
+
+/* Offset of the first thing in a cell: blanks before it are not worth pointing at. */
+static int64_t visible(const mg_csv *csv, int64_t offset) {
+    while (offset < csv->end && mg_csv_is_blank(csv->text[offset]) &&
+           csv->text[offset] != csv->separator)
+        offset++;
+    return offset;
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+static int64_t count_cells(const mg_csv *csv, mg_csv_cursor *cursor) {
+    const char *start, *stop;
+    bool ended = false;
+    int64_t cells = 0;
+    (void)csv;
+    while (!ended && mg_csv_next(cursor, &start, &stop, &ended))
+        cells++;
+    return cells;
+}
+
+margin_status mg_csv_fail_ragged(const mg_csv *csv, int64_t offset) {
+    MG_TRY(mg_source_restore(csv->source, csv->error));
+    mg_csv_cursor cursor = {csv->text + offset, csv->text + csv->end, csv->separator};
+    while (mg_csv_next_row(&cursor)) {
+        if (mg_cancelled(csv->context)) return mg_fail_cancelled(csv->error);
+        int64_t row = cursor.at - csv->text, cells = count_cells(csv, &cursor);
+        if (cells == csv->columns) continue;
+        return mg_fail_source(
+            csv->error, csv->source, row,
+            "the row has %lld cell%s, but the %s has %lld: correct it; a text that "
+            "contains the separator ('%s') must be in double quotes",
+            (long long)cells, cells == 1 ? "" : "s", csv->has_header ? "header" : "first row",
+            (long long)csv->columns, csv->separator == '\t' ? "tab" : (char[2]){csv->separator, 0});
+    }
+    return mg_fail(csv->error, MARGIN_ERROR_FILE, "%s changed while it was being read",
+                   csv->source->name);
+}
+
+margin_status mg_csv_fail_quotes(const mg_csv *csv) {
+    static const char sentence[] =
+        "a double quote inside a cell: enclose the whole cell in double quotes and double the ones "
+        "inside it (\"5\"\" disk\")";
+    MG_TRY(mg_source_restore(csv->source, csv->error));
+    mg_csv_cursor cursor = {csv->text + csv->first, csv->text + csv->end, csv->separator};
+    const char *start, *stop, *last = NULL;
+    bool ended;
+    while (mg_csv_next(&cursor, &start, &stop, &ended)) {
+        if (mg_cancelled(csv->context)) return mg_fail_cancelled(csv->error);
+        mg_csv_cell cell = mg_csv_cell_of(start, stop, true);
+        const char *quote = memchr(start, '"', (size_t)(stop - start));
+        if (cell.quoting != MG_CSV_DAMAGED || !quote) continue;
+        last = quote;
+        if (stop < cursor.end) break;
+    }
+    if (!last) last = csv->text + csv->first;
+    bool open = memchr(last + 1, '"', (size_t)(csv->text + csv->end - last - 1)) == NULL;
+    return mg_fail_source(csv->error, csv->source, last - csv->text, "%s",
+                          open ? "this double quote is never closed" : sentence);
+}
+
+/* ---- Cells ---------------------------------------------------------------------------------- */
+
+/* A text that is not among the categories (classes) of the model. */
+static margin_status fail_unknown(const mg_csv *csv, int64_t column, int64_t offset, excerpt text) {
+    enum { LISTED = 12, ROOM = LISTED * (SHOWN + 10) };
+    const margin_column *expected = csv->plan[column].expected;
+    const bool target = csv->plan[column].role == MG_ROLE_TARGET;
+    const int64_t shown = MG_MIN(expected->category_count, (int64_t)LISTED);
+    char known[ROOM];
+    size_t length = 0;
+    for (int64_t k = 0; k < shown; k++) {
+        const char *name = expected->categories[k];
+        length += (size_t)snprintf(known + length, sizeof known - length, "%s'%s'", k ? ", " : "",
+                                   excerpt_of(name, (int64_t)strlen(name)).text);
+    }
+    return mg_fail_source(csv->error, csv->source, offset,
+                          "'%s' in column '%s' is %s that the model does not know; it knows %s%s%s",
+                          text.text, column_name(csv, column).text,
+                          target ? "a class" : "a category", length ? known : "none",
+                          shown < expected->category_count ? ", ..." : "",
+                          target ? ": correct it, or leave such rows out (--missing drop)"
+                                 : ", and its spec refuses others");
+}
+
+static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
+    int64_t offset = visible(csv, result->offset);
+    mg_csv_cell cell = cell_at(csv, result->offset);
+    excerpt text = excerpt_of(cell.text, cell.length), name = column_name(csv, result->column);
+    const mg_column_plan *plan = &csv->plan[result->column];
+    switch (result->reason) {
+    case MG_CSV_NOT_NUMBER:
+        return mg_fail_source(csv->error, csv->source, offset,
+                              "'%s' in column '%s' is not a number, but %s", text.text, name.text,
+                              plan->role == MG_ROLE_WEIGHT
+                                  ? "the weights must be numbers"
+                                  : "the model was trained on numbers there");
+    case MG_CSV_BAD_WEIGHT:
+        return mg_fail_source(csv->error, csv->source, offset,
+                              "the weight '%s' in column '%s' cannot be used: weights are finite "
+                              "numbers, 0 or more",
+                              text.text, name.text);
+    case MG_CSV_NO_VALUE:
+        return mg_fail_source(csv->error, csv->source, offset,
+                              "the value of column '%s' is missing (cell '%s', data row %lld), and "
+                              "missing values are to be refused: fill it in, leave such rows out "
+                              "(--missing drop) or have means filled in (--missing mean)",
+                              name.text, text.text, (long long)result->row + 1);
+    case MG_CSV_UNKNOWN:
+        return fail_unknown(csv, result->column, offset, text);
+    case MG_CSV_QUOTES:
+        return mg_fail_source(csv->error, csv->source, offset,
+                              "a double quote inside the cell of column '%s': enclose the whole "
+                              "cell in double quotes and double the ones inside it",
+                              name.text);
+    default:
+        return mg_fail(csv->error, MARGIN_ERROR_LIMIT,
+                       "%s: column '%s' has too many categories: ignore it, or read it as f64 if "
+                       "the table is f32",
+                       csv->source->name, name.text);
+    }
+}
+
+margin_status mg_csv_fail_result(const mg_csv *csv, const mg_csv_result *result) {
+    margin_status status;
+    MG_TRY(mg_source_restore(csv->source, csv->error));
+    switch (result->reason) {
+    case MG_CSV_MEMORY:
+        return mg_no_memory(csv->heap, csv->rows, sizeof(int32_t), "the categories of a column",
+                            csv->error);
+    case MG_CSV_CHANGED:
+        return mg_fail(csv->error, MARGIN_ERROR_FILE,
+                       "%s changed while it was being read: read it again once it is complete",
+                       csv->source->name);
+    case MG_CSV_RAGGED:
+        status = mg_csv_fail_ragged(csv, result->offset);
+        break;
+    default:
+        status = fail_cell(csv, result);
+    }
+    if (csv->error) csv->error->row = result->row + 1;
+    return status;
+}
+
+/* ---- Columns -------------------------------------------------------------------------------- */
+
+/* Finds the first text of a column by reading that column alone as strict numbers. */
+static margin_status find_text(const mg_csv *csv, int64_t column, mg_csv_result *found) {
+    int worker_count = 0;
+    mg_csv_worker *workers = mg_csv_workers_new(csv, &worker_count);
+    mg_csv_column *columns = mg_new(csv->heap, csv->columns, sizeof *columns);
+    mg_csv_result *results = mg_new_zero(csv->heap, csv->block_count, sizeof *results);
+    const mg_csv_result *failed = NULL;
+    margin_status status = mg_source_restore(csv->source, csv->error);
+    if (status == MARGIN_OK && workers && columns && results) {
+        for (int64_t j = 0; j < csv->columns; j++) {
+            columns[j] = csv->cells[j];
+            columns[j].kind = j == column ? MG_CSV_STRICT : MG_CSV_SKIPPED;
+        }
+        mg_csv_pass pass = {.heap = csv->heap,
+                            .text = csv->text,
+                            .end = csv->end,
+                            .separator = csv->separator,
+                            .has_quotes = csv->has_quotes,
+                            .column_count = csv->columns,
+                            .columns = columns,
+                            .blocks = csv->blocks,
+                            .results = results};
+        status = mg_csv_walk(csv, &pass, workers, &failed);
+        if (failed) {
+            *found = *failed;
+            status = mg_source_restore(csv->source, csv->error);
+        }
+    } else if (status == MARGIN_OK) {
+        status = mg_no_memory(csv->heap, csv->block_count, sizeof *results,
+                              "finding a text among numbers", csv->error);
+    }
+    mg_csv_workers_free(csv, workers, worker_count, 0);
+    mg_free(csv->heap, columns);
+    mg_free(csv->heap, results);
+    return status;
+}
+
+margin_status mg_csv_fail_stray(const mg_csv *csv, int64_t column, int64_t numbers, int64_t texts) {
+    mg_csv_result found = {0};
+    MG_TRY(find_text(csv, column, &found));
+    mg_csv_cell cell = cell_at(csv, found.offset);
+    excerpt text = excerpt_of(cell.text, cell.length), name = column_name(csv, column);
+    margin_status status = mg_fail_source(
+        csv->error, csv->source, visible(csv, found.offset),
+        "'%s' in column '%s' is not a number, while %lld of its %lld values are: correct it%s, or "
+        "empty the cell if the value is missing, or read the column as categories (--categorical "
+        "%s)",
+        text.text, name.text, (long long)numbers, (long long)(numbers + texts),
+        texts > 1 ? " and the like" : "", name.text);
+    if (csv->error) csv->error->row = found.row + 1;
+    return status;
+}
+
+margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column) {
+    mg_csv_result found = {0};
+    MG_TRY(find_text(csv, column, &found));
+    mg_csv_cell cell = cell_at(csv, found.offset);
+    excerpt text = excerpt_of(cell.text, cell.length), name = column_name(csv, column);
+    return mg_fail_source(csv->error, csv->source, visible(csv, found.offset),
+                          "'%s' in column '%s' looks like a number with a decimal comma: write "
+                          "decimal points, or read the column as categories (--categorical %s)",
+                          text.text, name.text, name.text);
+}
+
+margin_status mg_csv_fail_zero_byte(const mg_csv *csv, int64_t column) {
+    excerpt name = column_name(csv, column);
+    MG_TRY(mg_source_restore(csv->source, csv->error));
+    const char *zero = memchr(csv->text + csv->first, '\0', (size_t)(csv->end - csv->first));
+    return mg_fail_source(csv->error, csv->source, zero ? zero - csv->text : csv->first,
+                          "a zero byte in a text of column '%s': this is not a text file",
+                          name.text);
+}

@@ -1,0 +1,88 @@
+/* How each column is to be read. What the options or a model say is final; for the rest a sample
+ * guesses, and the passes correct it: a wrong guess costs time, nothing else. */
+#include "data/csv/csv.h"
+
+enum {
+    SAMPLE_PLACES = 8,     /* spread over the blocks */
+    SAMPLE_ROWS = 50,      /* at each */
+    SAMPLE_CELLS = 1 << 16 /* at each, but one row at least */
+};
+
+/* Columns in which the sample has a text are marked in `texts`. */
+static void sample_rows(const mg_csv *csv, int64_t offset, uint8_t *texts) {
+    mg_csv_cursor cursor = {csv->text + offset, csv->text + csv->end, csv->separator};
+    int64_t rows = MG_MAX(MG_MIN((int64_t)SAMPLE_ROWS, SAMPLE_CELLS / csv->columns), (int64_t)1);
+    while (rows-- > 0 && mg_csv_next_row(&cursor)) {
+        const char *start, *stop;
+        bool ended = false;
+        for (int64_t j = 0; !ended && mg_csv_next(&cursor, &start, &stop, &ended); j++) {
+            if (j >= csv->columns || texts[j]) continue;
+            mg_csv_cell cell = mg_csv_cell_of(start, stop, csv->has_quotes);
+            texts[j] = mg_csv_content_of(&cell) == MG_CSV_IS_TEXT;
+        }
+    }
+}
+
+static void sample_blocks(const mg_csv *csv, uint8_t *texts) {
+    int64_t step = MG_MAX(csv->block_count / SAMPLE_PLACES, (int64_t)1);
+    for (int64_t block = 0; block < csv->block_count; block += step)
+        sample_rows(csv, csv->blocks[block].start, texts);
+}
+
+/* The list of a model as a dictionary whose codes are its places. */
+static margin_status make_list(const mg_csv *csv, const margin_column *expected,
+                               mg_dictionary *list) {
+    mg_dictionary_init(list, csv->heap);
+    for (int64_t k = 0; k < expected->category_count; k++) {
+        const char *category = expected->categories[k];
+        int32_t code = mg_dictionary_code_exact(list, category, (int64_t)strlen(category));
+        if (code == MG_DICTIONARY_MEMORY)
+            return mg_no_memory(csv->heap, expected->category_count, sizeof(mg_dictionary_entry),
+                                "the categories of a column", csv->error);
+        MG_REQUIRE(code == k, csv->error, MARGIN_ERROR_ARGUMENT,
+                   "the expected categories of column '%s' contain '%s' twice", expected->name,
+                   category);
+    }
+    return MARGIN_OK;
+}
+
+/* A column whose categories a model knows. */
+static margin_status expect_categories(const mg_csv *csv, int64_t j, mg_csv_column *column) {
+    const mg_column_plan *plan = &csv->plan[j];
+    const margin_unknown unknown =
+        plan->role == MG_ROLE_TARGET ? csv->options->unknown_target : csv->options->unknown;
+    column->kind = unknown == MARGIN_UNKNOWN_KEEP ? MG_CSV_TEXT : MG_CSV_LISTED;
+    column->refuses = unknown == MARGIN_UNKNOWN_ERROR;
+    column->list = &csv->lists[j];
+    return make_list(csv, plan->expected, &csv->lists[j]);
+}
+
+static margin_status choose_kind(const mg_csv *csv, int64_t j, bool text) {
+    const mg_column_plan *plan = &csv->plan[j];
+    mg_csv_column *column = &csv->cells[j];
+    *column = (mg_csv_column){.feature = plan->role == MG_ROLE_FEATURE,
+                              .wide = plan->role != MG_ROLE_FEATURE};
+    if (plan->role == MG_ROLE_IGNORED) {
+        column->kind = MG_CSV_UNUSED;
+    } else if (plan->role == MG_ROLE_WEIGHT) {
+        column->kind = MG_CSV_WEIGHT;
+    } else if (!plan->expected) {
+        column->kind = plan->categorical || text ? MG_CSV_TEXT : MG_CSV_NUMBER;
+    } else if (plan->categorical) {
+        return expect_categories(csv, j, column);
+    } else {
+        column->kind = MG_CSV_STRICT;
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_csv_choose_kinds(mg_csv *csv) {
+    uint8_t *texts = mg_new_zero(csv->heap, csv->columns, 1);
+    if (!texts) return mg_no_memory(csv->heap, csv->columns, 1, "the types of columns", csv->error);
+    sample_blocks(csv, texts);
+    margin_status status = MARGIN_OK;
+    for (int64_t j = 0; status == MARGIN_OK && j < csv->columns; j++)
+        status = choose_kind(csv, j, texts[j]);
+    mg_free(csv->heap, texts);
+    return status;
+}

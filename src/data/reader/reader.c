@@ -1,0 +1,214 @@
+/* Reading a table: which format, then that format's reader. Adding a format is one line here. */
+#include "base/caller_options.h"
+#include "base/nearest.h"
+#include "data/source/source.h"
+#include "data/table/table.h"
+
+#include <string.h>
+
+static const mg_reader *const readers[] = {&mg_reader_csv, &mg_reader_svmlight, &mg_reader_npy,
+                                           &mg_reader_idx};
+
+/* ---- By name -------------------------------------------------------------------------------- */
+
+static const mg_reader *reader_by_ending(const char *path) {
+    int64_t length = (int64_t)strlen(path);
+    if (mg_ends_with(path, length, ".gz")) length -= 3;
+    for (int r = 0; r < MG_LENGTH(readers); r++)
+        for (const char *const *ending = readers[r]->endings; *ending; ending++)
+            if (mg_ends_with(path, length, *ending)) return readers[r];
+    return NULL;
+}
+
+static const mg_reader *reader_by_format(margin_format format) {
+    for (int r = 0; r < MG_LENGTH(readers); r++)
+        if (readers[r]->format == format) return readers[r];
+    return NULL;
+}
+
+static margin_status fail_unknown(const char *path, margin_error *error) {
+    char list[400] = "";
+    size_t used = 0;
+    for (int r = 0; r < MG_LENGTH(readers); r++) {
+        for (const char *const *ending = readers[r]->endings; *ending; ending++) {
+            size_t length = strlen(*ending);
+            if (used + length + 2 > sizeof list) break;
+            if (used) list[used++] = ' ';
+            memcpy(list + used, *ending, length + 1);
+            used += length;
+        }
+    }
+    return mg_fail(error, MARGIN_ERROR_FORMAT,
+                   "%s: the format cannot be told from the name; known endings are %s (and each "
+                   "with .gz); or say which format it is",
+                   path, list);
+}
+
+margin_status mg_format_find(const char *path, margin_format wanted, margin_format *format,
+                             margin_error *error) {
+    const mg_reader *found;
+    if (wanted != MARGIN_FORMAT_AUTO) {
+        found = reader_by_format(wanted);
+        MG_REQUIRE(found, error, MARGIN_ERROR_ARGUMENT, "format is %d, which has no meaning",
+                   (int)wanted);
+    } else {
+        found = strcmp(path, "-") == 0 ? &mg_reader_csv : reader_by_ending(path);
+        if (!found) return fail_unknown(path, error);
+    }
+    *format = found->format;
+    return MARGIN_OK;
+}
+
+/* ---- By content ----------------------------------------------------------------------------- */
+
+/* Endings that say which CSV dialect or program, so that nothing needs to be guessed. The others
+ * that CSV goes by (.txt, .data, .train, ...) are used for svmlight, too. */
+static bool is_surely_csv(const char *path) {
+    int64_t length = (int64_t)strlen(path);
+    if (mg_ends_with(path, length, ".gz")) length -= 3;
+    return mg_ends_with(path, length, ".csv") || mg_ends_with(path, length, ".tsv") ||
+           mg_ends_with(path, length, ".tab");
+}
+
+static const char *skip_digits(const char *at, const char *end) {
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+/* "label index:value index:value ...": the first line of data decides. */
+static bool looks_like_svmlight(const char *text, int64_t length) {
+    const char *at = text, *end = text + length;
+    while (at < end && (*at == '#' || *at == '\n' || *at == '\r')) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        at = newline ? newline + 1 : end;
+    }
+    while (at < end && *at != ' ' && *at != '\t' && *at != '\n') {
+        if (*at == ':' || *at == ',' || *at == ';') return false; /* in the label */
+        at++;
+    }
+    bool pairs = false;
+    for (;;) {
+        while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+            at++;
+        if (at == end || *at == '\n' || *at == '#') return pairs;
+        if (end - at > 4 && memcmp(at, "qid:", 4) == 0) at += 3;
+        const char *colon = skip_digits(at, end);
+        if (colon == end || *colon != ':') return false;
+        pairs = true;
+        for (at = colon + 1; at < end && *at != ' ' && *at != '\t' && *at != '\n'; at++)
+            if (*at == ',' || *at == ';' || *at == '"') return false;
+    }
+}
+
+static bool looks_like_idx(const char *text, int64_t length) {
+    static const char kinds[] = "\x08\x09\x0b\x0c\x0d\x0e";
+    return length >= 8 && text[0] == 0 && text[1] == 0 && text[2] && strchr(kinds, text[2]) &&
+           text[3] >= 1 && text[3] <= 4;
+}
+
+static const mg_reader *reader_by_content(const mg_source *source) {
+    if (source->length >= 6 && memcmp(source->text, "\x93NUMPY", 6) == 0) return &mg_reader_npy;
+    if (looks_like_idx(source->text, source->length)) return &mg_reader_idx;
+    if (looks_like_svmlight(source->text, source->length)) return &mg_reader_svmlight;
+    return &mg_reader_csv;
+}
+
+static margin_status choose_reader(const mg_source *source, const char *path, margin_format wanted,
+                                   const mg_reader **reader, margin_error *error) {
+    if (wanted != MARGIN_FORMAT_AUTO) {
+        *reader = reader_by_format(wanted);
+        MG_REQUIRE(*reader, error, MARGIN_ERROR_ARGUMENT, "format is %d, which has no meaning",
+                   (int)wanted);
+        return MARGIN_OK;
+    }
+    *reader = strcmp(path, "-") == 0 ? NULL : reader_by_ending(path);
+    if (!*reader || (*reader == &mg_reader_csv && !is_surely_csv(path)))
+        *reader = reader_by_content(source);
+    return MARGIN_OK;
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+static bool is_unknown(margin_unknown unknown) {
+    return unknown >= MARGIN_UNKNOWN_MISSING && unknown <= MARGIN_UNKNOWN_ERROR;
+}
+
+/* The options of a caller of any version; what holds for every format is checked here. */
+static margin_status take_options(const margin_read_options *given, margin_read_options *options,
+                                  margin_error *error) {
+    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_read_options, svmlight_columns),
+                           "margin_read_options", options, sizeof *options, error));
+    MG_REQUIRE(options->value_type == 0 || options->value_type == MARGIN_F64 ||
+                   options->value_type == MARGIN_F32,
+               error, MARGIN_ERROR_ARGUMENT,
+               "value_type is %d; it must be MARGIN_F64 or MARGIN_F32", (int)options->value_type);
+    MG_REQUIRE(options->missing >= MARGIN_MISSING_KEEP && options->missing <= MARGIN_MISSING_DROP,
+               error, MARGIN_ERROR_ARGUMENT, "missing is %d, which has no meaning",
+               (int)options->missing);
+    MG_REQUIRE(options->header >= MARGIN_HEADER_AUTO && options->header <= MARGIN_HEADER_NO, error,
+               MARGIN_ERROR_ARGUMENT, "header is %d, which has no meaning", (int)options->header);
+    MG_REQUIRE(options->expected_count >= 0 && (options->expected || options->expected_count == 0),
+               error, MARGIN_ERROR_ARGUMENT, "expected is NULL but expected_count is %lld",
+               (long long)options->expected_count);
+    MG_REQUIRE(options->index_base >= -1 && options->index_base <= 1, error, MARGIN_ERROR_ARGUMENT,
+               "index_base is %d; it must be 1, -1 for indices from zero, or 0 to find out",
+               options->index_base);
+    MG_REQUIRE(options->expected_targets >= 0 && options->expected_targets <= MG_MAX_TARGETS, error,
+               MARGIN_ERROR_ARGUMENT, "expected_targets is %lld; it must be 0 to %d",
+               (long long)options->expected_targets, (int)MG_MAX_TARGETS);
+    MG_REQUIRE(options->target_optional >= 0 && options->target_optional <= 2, error,
+               MARGIN_ERROR_ARGUMENT, "target_optional is %d; it must be 0, 1 or 2",
+               options->target_optional);
+    MG_REQUIRE(is_unknown(options->unknown) && is_unknown(options->unknown_target), error,
+               MARGIN_ERROR_ARGUMENT, "unknown is %d, which has no meaning",
+               (int)(is_unknown(options->unknown) ? options->unknown_target : options->unknown));
+    MG_REQUIRE(options->svmlight_columns >= 0 && options->svmlight_columns <= INT32_MAX, error,
+               MARGIN_ERROR_ARGUMENT, "svmlight_columns is %lld; it must be 0 to %lld",
+               (long long)options->svmlight_columns, (long long)INT32_MAX);
+    return MARGIN_OK;
+}
+
+/* Reads an open source and closes it. `name` is the path as given. */
+static margin_status read_source(margin_context *context, mg_source *source, const char *name,
+                                 const margin_read_options *options, margin_table **table,
+                                 margin_error *error) {
+    const mg_reader *reader = NULL;
+    margin_table *made = NULL;
+    margin_status status = choose_reader(source, name, options->format, &reader, error);
+    if (status == MARGIN_OK) status = reader->read(context, source, options, &made, error);
+    if (status == MARGIN_OK) status = mg_source_unchanged(source, error);
+    mg_source_close(source);
+    if (status == MARGIN_OK)
+        *table = made;
+    else
+        margin_table_free(made);
+    return status;
+}
+
+margin_status margin_table_read(margin_context *context, const char *path,
+                                const margin_read_options *options, margin_table **table,
+                                margin_error *error) {
+    MG_REQUIRE(context && path && table, error, MARGIN_ERROR_ARGUMENT,
+               "margin_table_read: %s is NULL",
+               !context ? "context"
+               : !path  ? "path"
+                        : "table");
+    margin_read_options known;
+    mg_source source;
+    MG_TRY(take_options(options, &known, error));
+    MG_TRY(mg_source_open(context, path, &source, error));
+    return read_source(context, &source, path, &known, table, error);
+}
+
+margin_status margin_table_parse(margin_context *context, const void *bytes, int64_t length,
+                                 const char *name, const margin_read_options *options,
+                                 margin_table **table, margin_error *error) {
+    MG_REQUIRE(context && table, error, MARGIN_ERROR_ARGUMENT, "margin_table_parse: %s is NULL",
+               !context ? "context" : "table");
+    margin_read_options known;
+    mg_source source;
+    MG_TRY(take_options(options, &known, error));
+    MG_TRY(mg_source_memory(context, bytes, length, name, &source, error));
+    return read_source(context, &source, source.name, &known, table, error);
+}

@@ -1,0 +1,3 @@
+/* The svmlight block parser in plain C. */
+#define SVMLIGHT_PARSER mg_svmlight_portable
+#include "data/svmlight/svmlight_block_tmpl.h"

@@ -1,3 +1,0 @@
-/* The svmlight block parser in plain C. */
-#define SVMLIGHT_PARSER mg_svmlight_portable
-#include "data/svmlight_block_tmpl.h"

@@ -1,0 +1,90 @@
+/* Owned descriptions of columns: items, category pointers and text lie in one block, so copying is
+ * one allocation and freeing one call. */
+#include "data/table/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBERED_NAME = 32 }; /* bytes for "x" and any int64, with its zero */
+
+/* Sizes of the three parts of a block. */
+typedef struct extent {
+    int64_t items, pointers, text;
+} extent;
+
+static int numbered_name(char name[NUMBERED_NAME], int64_t column) {
+    return snprintf(name, NUMBERED_NAME, "x%lld", (long long)column + 1);
+}
+
+static extent measure(const margin_column *items, int64_t count) {
+    extent size = {.items = count};
+    char buffer[NUMBERED_NAME];
+    for (int64_t j = 0; j < count; j++) {
+        const margin_column *column = &items[j];
+        size.text += column->name ? (int64_t)strlen(column->name) + 1
+                                  : (int64_t)numbered_name(buffer, j) + 1;
+        size.pointers += column->category_count;
+        for (int64_t k = 0; k < column->category_count; k++)
+            size.text += (int64_t)strlen(column->categories[k]) + 1;
+    }
+    return size;
+}
+
+/* Copies `string` to *end and moves *end behind it. */
+static const char *place_text(char **end, const char *string) {
+    char *start = *end;
+    size_t bytes = strlen(string) + 1;
+    memcpy(start, string, bytes);
+    *end = start + bytes;
+    return start;
+}
+
+margin_status mg_columns_copy(mg_heap *heap, const margin_column *items, int64_t count,
+                              mg_columns *out, margin_error *error) {
+    extent size = measure(items, count);
+    int64_t bytes = size.items * (int64_t)sizeof(margin_column) +
+                    size.pointers * (int64_t)sizeof(char *) + size.text;
+    char *block = mg_new(heap, bytes, 1);
+    if (!block) return mg_no_memory(heap, bytes, 1, "the descriptions of the columns", error);
+
+    margin_column *copies = (margin_column *)(void *)block;
+    const char **pointers = (const char **)(void *)(copies + size.items);
+    char *text = (char *)(pointers + size.pointers);
+    char buffer[NUMBERED_NAME];
+    for (int64_t j = 0; j < count; j++) {
+        const margin_column *from = &items[j];
+        if (!from->name) numbered_name(buffer, j);
+        copies[j] = (margin_column){.name = place_text(&text, from->name ? from->name : buffer),
+                                    .kind = from->kind,
+                                    .categories = from->category_count ? pointers : NULL,
+                                    .category_count = from->category_count};
+        for (int64_t k = 0; k < from->category_count; k++)
+            *pointers++ = place_text(&text, from->categories[k]);
+    }
+    *out = (mg_columns){.heap = heap, .items = copies, .count = count};
+    return MARGIN_OK;
+}
+
+margin_status mg_columns_numbered(mg_heap *heap, int64_t count, mg_columns *out,
+                                  margin_error *error) {
+    int64_t bytes = count * (int64_t)sizeof(margin_column);
+    char buffer[NUMBERED_NAME];
+    for (int64_t j = 0; j < count; j++)
+        bytes += numbered_name(buffer, j) + 1;
+    char *block = mg_new(heap, bytes, 1);
+    if (!block) return mg_no_memory(heap, bytes, 1, "the names of the columns", error);
+
+    margin_column *items = (margin_column *)(void *)block;
+    char *text = (char *)(items + count);
+    for (int64_t j = 0; j < count; j++) {
+        numbered_name(buffer, j);
+        items[j] = (margin_column){.name = place_text(&text, buffer), .kind = MARGIN_NUMERIC};
+    }
+    *out = (mg_columns){.heap = heap, .items = items, .count = count};
+    return MARGIN_OK;
+}
+
+void mg_columns_free(mg_columns *columns) {
+    if (columns->items) mg_free(columns->heap, columns->items);
+    *columns = (mg_columns){0};
+}

@@ -1,0 +1,46 @@
+/* Texts to category codes, one after the other: a dictionary, or the categories that a model
+ * expects, behind one interface. Codes count in order of appearance until finishing sorts them. */
+#ifndef MG_ENCODER_H
+#define MG_ENCODER_H
+
+#include "data/table/dictionary.h"
+#include "data/table/names.h"
+
+typedef struct mg_encoder {
+    mg_heap *heap;
+    bool fixed;             /* the categories are a model's, and so are their codes */
+    int64_t listed;         /* not fixed: categories of a model that come first */
+    bool refuses;           /* the caller is to refuse what is unknown */
+    int64_t unknown;        /* texts so far that are not a model's */
+    mg_name_index expected; /* a model's */
+    mg_dictionary texts;    /* not fixed */
+    int64_t count;          /* finished: categories */
+    const char **names;     /* finished: in order, borrowed */
+    int32_t *ranks;         /* finished: rank of each code; NULL: the same */
+} mg_encoder;
+
+/* `expected` NULL or numeric: categories as they come. Its texts are borrowed. `unknown`: what
+ * becomes of others. */
+margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected, margin_unknown unknown,
+                              mg_encoder *encoder, margin_error *error);
+/* The code of a text, -1 if it is unknown and not to be kept. */
+margin_status mg_encoder_code(mg_encoder *encoder, const char *text, int64_t length, int64_t *code,
+                              margin_error *error);
+/* Whether a model's categories have the text. */
+bool mg_encoder_knows(const mg_encoder *encoder, const char *text, int64_t length);
+/* DATA: row `row` (from 0) of `file` has a category that is refused. */
+margin_status mg_encoder_refuse(const mg_encoder *encoder, const char *file, int64_t row,
+                                const char *what, const char *text, int64_t length,
+                                margin_error *error);
+/* Sorts: `names` and `ranks` are valid from here. LIMIT beyond 2^24 categories. */
+margin_status mg_encoder_finish(mg_encoder *encoder, margin_error *error);
+void mg_encoder_free(mg_encoder *encoder); /* all zero is fine */
+
+/* Replaces codes by ranks; NaN and negative ones stay. MARGIN_F64 or MARGIN_F32; `step` in
+ * elements. */
+void mg_encoder_rank(const mg_encoder *encoder, void *codes, margin_type type, int64_t count,
+                     int64_t step);
+/* The finished categories as a description; valid while the encoder is. */
+margin_column mg_encoder_column(const mg_encoder *encoder, const char *name);
+
+#endif

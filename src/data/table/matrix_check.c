@@ -1,0 +1,369 @@
+/* Checks of borrowed matrix views: form, index order, NaN and infinity. Each is one sweep; the
+ * place is looked for only after something was found. */
+#include "data/table/matrix.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define REAL          double
+#define BITS          uint64_t
+#define TOP_BIT       (UINT64_C(1) << 63)
+#define INFINITE_BITS (UINT64_C(0x7ff) << 52)
+#define NAME(x)       x##_f64
+#include "data/table/matrix_scan_tmpl.h"
+#undef REAL
+#undef BITS
+#undef TOP_BIT
+#undef INFINITE_BITS
+#undef NAME
+
+#define REAL          float
+#define BITS          uint32_t
+#define TOP_BIT       (UINT32_C(1) << 31)
+#define INFINITE_BITS (UINT32_C(0xff) << 23)
+#define NAME(x)       x##_f32
+#include "data/table/matrix_scan_tmpl.h"
+#undef REAL
+#undef BITS
+#undef TOP_BIT
+#undef INFINITE_BITS
+#undef NAME
+
+#define INDEX   int32_t
+#define NAME(x) x##_i32
+#include "data/table/matrix_index_tmpl.h"
+#undef INDEX
+#undef NAME
+
+#define INDEX   int64_t
+#define NAME(x) x##_i64
+#include "data/table/matrix_index_tmpl.h"
+#undef INDEX
+#undef NAME
+
+/* ---- Checks of a view ----------------------------------------------------------------------- */
+
+static bool misaligned(const void *pointer, margin_type type) {
+    return (uintptr_t)pointer % (uintptr_t)mg_type_size(type) != 0;
+}
+
+static margin_status check_dense(const margin_matrix *x, const char *name, margin_error *error) {
+    MG_REQUIRE(x->stride >= x->columns, error, MARGIN_ERROR_ARGUMENT,
+               "%s: stride %lld is less than its %lld columns", name, (long long)x->stride,
+               (long long)x->columns);
+    MG_REQUIRE(x->stride <= INT64_MAX / 8 / MG_MAX(x->rows, 1), error, MARGIN_ERROR_ARGUMENT,
+               "%s: %lld rows of stride %lld are more than memory can hold", name,
+               (long long)x->rows, (long long)x->stride);
+    MG_REQUIRE(x->values || x->rows == 0 || x->columns == 0, error, MARGIN_ERROR_ARGUMENT,
+               "%s: values is NULL for %lld x %lld numbers", name, (long long)x->rows,
+               (long long)x->columns);
+    return MARGIN_OK;
+}
+
+/* Work on all rows of a view at once: the first row that is wrong, kept as the least over blocks so
+ * that the answer does not depend on their order. */
+typedef struct row_scan {
+    const margin_matrix *x;
+    const int64_t *selection;
+    bool allow_nan;
+    _Atomic int64_t wrong; /* INT64_MAX: none yet */
+} row_scan;
+
+static void report_row(row_scan *scan, int64_t row) {
+    int64_t least = atomic_load_explicit(&scan->wrong, memory_order_relaxed);
+    while (row < least &&
+           !atomic_compare_exchange_weak_explicit(&scan->wrong, &least, row, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+    }
+}
+
+static margin_status scan_starts(const mg_block *block, void *argument) {
+    row_scan *scan = argument;
+    int64_t previous = mg_row_start(scan->x, block->first);
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        int64_t next = mg_row_start(scan->x, i + 1);
+        if (next < previous) {
+            report_row(scan, i);
+            break;
+        }
+        previous = next;
+    }
+    return MARGIN_OK;
+}
+
+static bool row_ascends(const margin_matrix *x, int64_t row) {
+    int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
+    if (x->index_type == MARGIN_I32)
+        return ascending_i32(x->column_indices, first, last, x->columns);
+    return ascending_i64(x->column_indices, first, last, x->columns);
+}
+
+static margin_status scan_indices(const mg_block *block, void *argument) {
+    row_scan *scan = argument;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        if (row_ascends(scan->x, i)) continue;
+        report_row(scan, i);
+        break;
+    }
+    return MARGIN_OK;
+}
+
+/* The sentence for the first entry of `row` that is out of order or range. */
+static margin_status fail_indices(const margin_matrix *x, int64_t row, const char *name,
+                                  margin_error *error) {
+    mg_place place = {0, 0, row + 1, -1};
+    int64_t previous = -1;
+    for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++) {
+        int64_t index = mg_column_index(x, k);
+        if (index < 0 || index >= x->columns)
+            return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, place,
+                              "%s: row %lld has column index %lld, outside its %lld columns", name,
+                              (long long)row + 1, (long long)index, (long long)x->columns);
+        if (index <= previous)
+            return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, place,
+                              "%s: row %lld has column index %lld after %lld; the indices of a row "
+                              "must ascend without duplicates",
+                              name, (long long)row + 1, (long long)index, (long long)previous);
+        previous = index;
+    }
+    return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, place, "%s: row %lld changed during the call",
+                      name, (long long)row + 1);
+}
+
+static margin_status check_csr_fields(const margin_matrix *x, const char *name,
+                                      margin_error *error) {
+    MG_REQUIRE(x->start_type == MARGIN_I32 || x->start_type == MARGIN_I64, error,
+               MARGIN_ERROR_ARGUMENT, "%s: start_type must be MARGIN_I32 or MARGIN_I64", name);
+    MG_REQUIRE(x->index_type == MARGIN_I32 || x->index_type == MARGIN_I64, error,
+               MARGIN_ERROR_ARGUMENT, "%s: index_type must be MARGIN_I32 or MARGIN_I64", name);
+    MG_REQUIRE(!misaligned(x->row_starts, x->start_type) &&
+                   !misaligned(x->column_indices, x->index_type),
+               error, MARGIN_ERROR_ARGUMENT,
+               "%s: row_starts and column_indices must be aligned to their type", name);
+    MG_REQUIRE(x->rows < INT64_MAX / 8, error, MARGIN_ERROR_ARGUMENT,
+               "%s: %lld rows are more than memory can hold", name, (long long)x->rows);
+    MG_REQUIRE(mg_row_start(x, 0) >= 0, error, MARGIN_ERROR_ARGUMENT,
+               "%s: row_starts begins with %lld", name, (long long)mg_row_start(x, 0));
+    return MARGIN_OK;
+}
+
+static margin_status fail_starts(const margin_matrix *x, int64_t row, const char *name,
+                                 margin_error *error) {
+    return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, (mg_place){0, 0, row + 1, -1},
+                      "%s: row_starts goes down from %lld to %lld after row %lld", name,
+                      (long long)mg_row_start(x, row), (long long)mg_row_start(x, row + 1),
+                      (long long)row + 1);
+}
+
+static margin_status check_stored(const margin_matrix *x, const char *name, margin_error *error) {
+    int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
+    MG_REQUIRE(stored == 0 || (x->values && x->column_indices), error, MARGIN_ERROR_ARGUMENT,
+               "%s: values or column_indices is NULL for %lld stored numbers", name,
+               (long long)stored);
+    return MARGIN_OK;
+}
+
+static margin_status check_csr(margin_context *context, const margin_matrix *x, const char *name,
+                               margin_error *error) {
+    /* All starts first: only then are the ranges safe to look into. */
+    row_scan scan = {.x = x, .wrong = INT64_MAX};
+    margin_status status = mg_sweep_each(context, x->rows, MG_BLOCK_ROWS, scan_starts, &scan);
+    if (status < 0) return mg_fail_cancelled(error);
+    int64_t wrong = atomic_load(&scan.wrong);
+    if (wrong < INT64_MAX) return fail_starts(x, wrong, name, error);
+    MG_TRY(check_stored(x, name, error));
+
+    status = mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), scan_indices, &scan);
+    if (status < 0) return mg_fail_cancelled(error);
+    wrong = atomic_load(&scan.wrong);
+    return wrong < INT64_MAX ? fail_indices(x, wrong, name, error) : MARGIN_OK;
+}
+
+static margin_status check_csr_here(const margin_matrix *x, const char *name, margin_error *error) {
+    for (int64_t i = 0; i < x->rows; i++)
+        if (mg_row_start(x, i + 1) < mg_row_start(x, i)) return fail_starts(x, i, name, error);
+    MG_TRY(check_stored(x, name, error));
+    for (int64_t i = 0; i < x->rows; i++)
+        if (!row_ascends(x, i)) return fail_indices(x, i, name, error);
+    return MARGIN_OK;
+}
+
+static margin_status check_form(const margin_matrix *x, const char *name, margin_error *error) {
+    MG_REQUIRE(x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", name);
+    MG_REQUIRE(x->rows >= 0 && x->columns >= 0, error, MARGIN_ERROR_ARGUMENT,
+               "%s: %lld rows x %lld columns is not a shape", name, (long long)x->rows,
+               (long long)x->columns);
+    MG_REQUIRE(x->value_type == MARGIN_F64 || x->value_type == MARGIN_F32, error,
+               MARGIN_ERROR_ARGUMENT, "%s: value_type must be MARGIN_F64 or MARGIN_F32", name);
+    MG_REQUIRE(!misaligned(x->values, x->value_type), error, MARGIN_ERROR_ARGUMENT,
+               "%s: values must be aligned to their type", name);
+    return mg_is_csr(x) ? check_csr_fields(x, name, error) : check_dense(x, name, error);
+}
+
+margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
+                              margin_error *error) {
+    MG_TRY(check_form(x, name, error));
+    return mg_is_csr(x) ? check_csr(context, x, name, error) : MARGIN_OK;
+}
+
+margin_status mg_matrix_check_here(const margin_matrix *x, const char *name, margin_error *error) {
+    MG_TRY(check_form(x, name, error));
+    return mg_is_csr(x) ? check_csr_here(x, name, error) : MARGIN_OK;
+}
+
+/* ---- Checks of a data set ------------------------------------------------------------------- */
+
+static margin_status check_vector(const margin_vector *v, int64_t rows, const char *name,
+                                  margin_error *error) {
+    if (!v->values) return MARGIN_OK;
+    MG_REQUIRE(v->type == MARGIN_F64 || v->type == MARGIN_F32 || v->type == MARGIN_I32 ||
+                   v->type == MARGIN_I64,
+               error, MARGIN_ERROR_ARGUMENT,
+               "%s: type must be MARGIN_F64, MARGIN_F32, MARGIN_I32 or MARGIN_I64", name);
+    MG_REQUIRE(!misaligned(v->values, v->type), error, MARGIN_ERROR_ARGUMENT,
+               "%s: values must be aligned to their type", name);
+    MG_REQUIRE(v->count == rows, error, MARGIN_ERROR_ARGUMENT,
+               "%s has %lld numbers and x has %lld rows", name, (long long)v->count,
+               (long long)rows);
+    return MARGIN_OK;
+}
+
+static margin_status check_description(const margin_column *column, const char *where,
+                                       const char *name, margin_error *error) {
+    if (column->kind == MARGIN_NUMERIC) return MARGIN_OK;
+    MG_REQUIRE(column->kind == MARGIN_CATEGORICAL, error, MARGIN_ERROR_ARGUMENT,
+               "%s %s is neither numeric nor categorical", where, name);
+    MG_REQUIRE(column->category_count >= 0 && (column->categories || column->category_count == 0),
+               error, MARGIN_ERROR_ARGUMENT, "%s %s has no list of categories", where, name);
+    for (int64_t k = 0; k < column->category_count; k++)
+        MG_REQUIRE(column->categories[k], error, MARGIN_ERROR_ARGUMENT,
+                   "%s %s: category %lld has no name", where, name, (long long)k);
+    return MARGIN_OK;
+}
+
+static margin_status check_selection(const margin_data *data, margin_error *error) {
+    if (!data->selection) return MARGIN_OK;
+    MG_REQUIRE(data->selected >= 0, error, MARGIN_ERROR_ARGUMENT, "selection: %lld rows",
+               (long long)data->selected);
+    for (int64_t i = 0; i < data->selected; i++)
+        MG_REQUIRE(data->selection[i] >= 0 && data->selection[i] < data->x.rows, error,
+                   MARGIN_ERROR_ARGUMENT,
+                   "selection[%lld] is row %lld (counted from 0), and x has %lld rows",
+                   (long long)i, (long long)data->selection[i], (long long)data->x.rows);
+    return MARGIN_OK;
+}
+
+margin_status mg_views_check(margin_context *context, const margin_data *data,
+                             margin_error *error) {
+    char buffer[32];
+    MG_TRY(mg_matrix_check(context, &data->x, "x", error));
+    MG_REQUIRE(data->targets == 0 || data->targets == 1, error, MARGIN_ERROR_ARGUMENT,
+               "the data has %lld targets, and this works with one: choose it",
+               (long long)data->targets);
+    MG_TRY(check_vector(&data->y, data->x.rows, "y", error));
+    MG_TRY(check_vector(&data->weights, data->x.rows, "weights", error));
+    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
+        MG_TRY(check_description(&data->columns[j], "column",
+                                 mg_column_name(data->columns, j, buffer), error));
+    if (data->target) {
+        const char *name = data->target->name ? data->target->name : "y";
+        MG_TRY(check_description(data->target, "target", name, error));
+    }
+    return check_selection(data, error);
+}
+
+margin_status mg_views_check_targets(margin_context *context, const margin_data *data,
+                                     margin_error *error) {
+    margin_data one = *data;
+    if (data->targets <= 1) return mg_views_check(context, data, error);
+    MG_REQUIRE(data->targets <= MG_MAX_TARGETS, error, MARGIN_ERROR_LIMIT,
+               "%lld targets are more than the limit of %d", (long long)data->targets,
+               (int)MG_MAX_TARGETS);
+    MG_REQUIRE(data->y.values && data->x.rows >= 0 && data->y.count % data->targets == 0 &&
+                   data->y.count / data->targets == data->x.rows,
+               error, MARGIN_ERROR_ARGUMENT,
+               "y has %lld numbers; %lld targets of %lld rows take rows x targets",
+               (long long)data->y.count, (long long)data->targets, (long long)data->x.rows);
+    one.y.count = data->x.rows;
+    one.targets = 1;
+    MG_TRY(mg_views_check(context, &one, error));
+    for (int64_t t = 1; data->target && t < data->targets; t++) {
+        const char *name = data->target[t].name ? data->target[t].name : "y";
+        MG_TRY(check_description(&data->target[t], "target", name, error));
+    }
+    return MARGIN_OK;
+}
+
+/* ---- NaN and infinity ----------------------------------------------------------------------- */
+
+/* values[first..last) of either type; `last` - `first` may be many rows. */
+static bool range_is_wrong(const row_scan *scan, int64_t first, int64_t last) {
+    if (first >= last) return false;
+    if (scan->x->value_type == MARGIN_F32) {
+        const float *values = (const float *)scan->x->values + first;
+        return scan->allow_nan ? has_infinite_f32(values, last - first)
+                               : has_nonfinite_f32(values, last - first);
+    }
+    const double *values = (const double *)scan->x->values + first;
+    return scan->allow_nan ? has_infinite_f64(values, last - first)
+                           : has_nonfinite_f64(values, last - first);
+}
+
+static bool rows_are_wrong(const row_scan *scan, int64_t row, int64_t count) {
+    const margin_matrix *x = scan->x;
+    if (mg_is_csr(x))
+        return range_is_wrong(scan, mg_row_start(x, row), mg_row_start(x, row + count));
+    if (x->stride == x->columns || count == 1)
+        return range_is_wrong(scan, row * x->stride, (row + count - 1) * x->stride + x->columns);
+    for (int64_t i = row; i < row + count; i++)
+        if (range_is_wrong(scan, i * x->stride, i * x->stride + x->columns)) return true;
+    return false;
+}
+
+static margin_status scan_values(const mg_block *block, void *argument) {
+    row_scan *scan = argument;
+    if (!scan->selection && !rows_are_wrong(scan, block->first, block->count)) return MARGIN_OK;
+    for (int64_t k = block->first; k < block->first + block->count; k++) {
+        int64_t row = scan->selection ? scan->selection[k] : k;
+        if (rows_are_wrong(scan, row, 1)) report_row(scan, row);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status fail_value(const margin_data *data, int64_t row, bool allow_nan,
+                                margin_error *error) {
+    const margin_matrix *x = &data->x;
+    bool sparse = mg_is_csr(x);
+    int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
+    int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
+    int64_t k = first;
+    while (k < last - 1 &&
+           !(allow_nan ? isinf(mg_stored_value(x, k)) : !isfinite(mg_stored_value(x, k))))
+        k++;
+    char buffer[32];
+    const char *name =
+        mg_column_name(data->columns, sparse ? mg_column_index(x, k) : k - first, buffer);
+    mg_place place = {0, 0, row + 1, -1};
+    if (isnan(mg_stored_value(x, k)))
+        return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+                          "row %lld has no value in column %s; fill gaps with 'impute | ...' or "
+                          "leave such rows out with --missing drop",
+                          (long long)row + 1, name);
+    return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+                      "row %lld has the value %s in column %s; infinite values cannot be used, "
+                      "correct them or leave the column out with --ignore",
+                      (long long)row + 1, mg_number(mg_stored_value(x, k)).text, name);
+}
+
+margin_status mg_matrix_check_finite(margin_context *context, const margin_data *data,
+                                     bool allow_nan, margin_error *error) {
+    row_scan scan = {&data->x, data->selection, allow_nan, INT64_MAX};
+    int64_t count = data->selection ? data->selected : data->x.rows;
+    if (count == 0 || data->x.columns == 0) return MARGIN_OK;
+    margin_status status =
+        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(&data->x)), scan_values, &scan);
+    if (status < 0) return mg_fail_cancelled(error);
+    int64_t wrong = atomic_load(&scan.wrong);
+    return wrong < INT64_MAX ? fail_value(data, wrong, allow_nan, error) : MARGIN_OK;
+}

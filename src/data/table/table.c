@@ -1,0 +1,49 @@
+/* The table as an object. What fills it are the readers (reader.c). */
+#include "data/table/table.h"
+
+#include <string.h>
+
+margin_status mg_table_new(mg_heap *heap, const char *name, margin_table **table,
+                           margin_error *error) {
+    margin_table *made = NULL;
+    MG_NEW(heap, made, 1, "a table", error);
+    *made = (margin_table){.heap = heap};
+    made->name = mg_copy_text(heap, name, (int64_t)strlen(name));
+    if (!made->name) {
+        mg_free(heap, made);
+        return mg_no_memory(heap, (int64_t)strlen(name) + 1, 1, "the name of a table", error);
+    }
+    made->details.name = made->name;
+    mg_heap_retain(heap);
+    *table = made;
+    return MARGIN_OK;
+}
+
+void margin_table_free(margin_table *table) {
+    if (!table) return;
+    mg_heap *heap = table->heap;
+    mg_matrix_buffer_free(&table->x);
+    mg_columns_free(&table->columns);
+    mg_columns_free(&table->target);
+    mg_free(heap, table->y);
+    mg_free(heap, table->weights);
+    mg_free(heap, table->name);
+    mg_free(heap, table);
+    mg_heap_release(heap);
+}
+
+margin_data margin_table_data(const margin_table *table) {
+    margin_data data = {.x = table->x.view, .columns = table->columns.items};
+    if (table->has_target) {
+        const int64_t targets = table->target.count;
+        data.y = margin_values_f64(table->y, targets * table->x.view.rows);
+        data.target = table->target.items;
+        data.targets = targets > 1 ? targets : 0;
+    }
+    if (table->weights) data.weights = margin_values_f64(table->weights, table->x.view.rows);
+    return data;
+}
+
+margin_table_details margin_table_info(const margin_table *table) {
+    return table->details;
+}

@@ -1,0 +1,80 @@
+/* Kernel functions of one pair: the specification of the blocked code in kernel_fill.c. */
+#include "kernel/gram/kernel.h"
+
+#include <math.h>
+
+/* a^n by squaring: exact while the powers are, and the same on every platform. */
+double mg_power(double a, int n) {
+    double result = 1.0;
+    for (; n > 0; n >>= 1, a *= a)
+        if (n & 1) result *= a;
+    return result;
+}
+
+double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z) {
+    switch (kernel->kind) {
+    case MG_KERNEL_LINEAR:
+        return dot;
+    case MG_KERNEL_POLY:
+        return mg_power(kernel->gamma * dot + kernel->coef0, kernel->degree);
+    case MG_KERNEL_RBF: {
+        double square = square_x + square_z - 2.0 * dot;
+        return exp(-kernel->gamma * (square > 0.0 ? square : 0.0));
+    }
+    case MG_KERNEL_EXP:
+        return exp(dot);
+    case MG_KERNEL_SIGMOID:
+        return tanh(kernel->gamma * dot + kernel->coef0);
+    case MG_KERNEL_LAPLACIAN:
+        break; /* needs the rows themselves */
+    }
+    return (double)NAN;
+}
+
+/* ---- One pair of rows, entry by entry -------------------------------------------------------- */
+
+/* Walks the stored entries of a row in ascending order of columns. */
+typedef struct row_walk {
+    const margin_matrix *x;
+    int64_t row, at, last;
+} row_walk;
+
+static row_walk walk_begin(const margin_matrix *x, int64_t row) {
+    row_walk walk = {x, row, 0, x->columns};
+    if (mg_is_csr(x)) {
+        walk.at = mg_row_start(x, row);
+        walk.last = mg_row_start(x, row + 1);
+    }
+    return walk;
+}
+
+static int64_t walk_column(const row_walk *walk) { /* columns: behind the last one */
+    if (walk->at >= walk->last) return walk->x->columns;
+    return mg_is_csr(walk->x) ? mg_column_index(walk->x, walk->at) : walk->at;
+}
+
+static double walk_value(const row_walk *walk) {
+    const margin_matrix *x = walk->x;
+    const int64_t k = mg_is_csr(x) ? walk->at : walk->row * x->stride + walk->at;
+    return mg_stored_value(x, k);
+}
+
+double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
+                      const margin_matrix *z, int64_t j) {
+    row_walk a = walk_begin(x, i), b = walk_begin(z, j);
+    double dot = 0.0, distance = 0.0, square_a = 0.0, square_b = 0.0;
+    for (;;) {
+        const int64_t column_a = walk_column(&a), column_b = walk_column(&b);
+        if (column_a == x->columns && column_b == x->columns) break;
+        const double value_a = column_a <= column_b ? walk_value(&a) : 0.0;
+        const double value_b = column_b <= column_a ? walk_value(&b) : 0.0;
+        dot += value_a * value_b;
+        square_a += value_a * value_a;
+        square_b += value_b * value_b;
+        distance += fabs(value_a - value_b);
+        a.at += column_a <= column_b;
+        b.at += column_b <= column_a;
+    }
+    if (kernel->kind == MG_KERNEL_LAPLACIAN) return exp(-kernel->gamma * distance);
+    return mg_kernel_from_dot(kernel, dot, square_a, square_b);
+}

@@ -1,0 +1,10 @@
+/* Kernel blocks with AVX2. */
+#include "math/vectors/vec_avx2.h"
+#include "math/vectors/vec_exp_tmpl.h"
+
+#define PANEL_ROWS          6 /* twelve sums of sixteen registers */
+#define PANEL_VECTORS       2
+#define SCALAR_FMA(a, b, c) __builtin_fma(a, b, c)
+#include "kernel/gram/kernel_ops_tmpl.h"
+
+const mg_kernel_ops mg_kernel_ops_avx2 = KERNEL_OPS_TABLE;

@@ -1,0 +1,10 @@
+/* Kernel blocks with AVX-512. */
+#include "math/vectors/vec_avx512.h"
+#include "math/vectors/vec_exp_tmpl.h"
+
+#define PANEL_ROWS          8 /* sixteen sums of thirty-two registers */
+#define PANEL_VECTORS       2
+#define SCALAR_FMA(a, b, c) __builtin_fma(a, b, c)
+#include "kernel/gram/kernel_ops_tmpl.h"
+
+const mg_kernel_ops mg_kernel_ops_avx512 = KERNEL_OPS_TABLE;

@@ -1,0 +1,212 @@
+/* The linear passes over a design: scores, gradients, products with a weighted Gram. */
+#include "linear/design/design.h"
+
+#include "linear/design/design_block.h"
+#include "linear/design/design_columns.h"
+#include "linear/kernels/design_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+/* Rows of a block of the passes that sum vectors of `columns` numbers: as many as a sweep takes,
+ * and more where the rows are so short against the sums that starting and merging those would be
+ * most of the work (wide sparse data); but then not fewer than some blocks in all. */
+static int64_t block_rows_for(const margin_matrix *x, int64_t samples) {
+    enum { LEAST_BLOCKS = 16 };
+    const int64_t row_bytes = MG_MAX(mg_row_bytes(x), 1);
+    const int64_t sum_bytes = x->columns * (int64_t)sizeof(double);
+    int64_t rows = mg_block_rows(row_bytes);
+    while (rows < 4 * sum_bytes / row_bytes && 2 * rows <= samples / LEAST_BLOCKS)
+        rows *= 2;
+    return rows;
+}
+
+/* Rows that fit into the first cache together with the sums. */
+static int64_t chunk_rows_for(const margin_matrix *x) {
+    const int64_t bytes = 24 * 1024, fitting = bytes / MG_MAX(mg_row_bytes(x), 1);
+    return MG_MAX(8, MG_MIN(fitting / 8 * 8, MG_CHUNK_ROWS));
+}
+
+/* Columns that are shifted are centred in X's units, where the difference is exact. */
+static margin_status make_centre(mg_design *d, margin_error *error) {
+    if (!d->rows || !d->shift) return MARGIN_OK;
+    MG_NEW(d->heap, d->centre, d->columns, "the weights of a linear model", error);
+    for (int64_t j = 0; j < d->columns; j++) {
+        const double scale = d->scale ? d->scale[j] : 1.0;
+        d->centre[j] = scale != 0 ? -d->shift[j] / scale : 0.0;
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_design_create(margin_context *context, const mg_problem *problem,
+                               mg_design *design, margin_error *error) {
+    mg_design made = {.context = context,
+                      .problem = problem,
+                      .isa = mg_isa_level(),
+                      .samples = problem->count,
+                      .columns = problem->x.columns,
+                      .scale = problem->scale,
+                      .shift = problem->shift,
+                      .heap = context->heap};
+    margin_status status;
+    made.ops = mg_row_ops_for(&problem->x, made.isa);
+    made.rows = mg_design_rows_for(&problem->x, made.isa);
+    made.block_rows = block_rows_for(&problem->x, problem->count);
+    made.chunk_rows = chunk_rows_for(&problem->x);
+    MG_GO_NEW(made.heap, made.work, made.columns, "the weights of a linear model", error);
+    MG_GO(mg_made_rows_new(&made, error));
+    MG_GO(make_centre(&made, error));
+    *design = made;
+    return MARGIN_OK;
+done:
+    mg_free(made.heap, made.made);
+    mg_free(made.heap, made.work);
+    return status;
+}
+
+void mg_design_free(mg_design *design) {
+    mg_design_columns_free(design);
+    mg_free(design->heap, design->centre);
+    mg_free(design->heap, design->work);
+    mg_free(design->heap, design->made);
+    memset(design, 0, sizeof *design);
+}
+
+double mg_design_row_length(const mg_design *d) {
+    const margin_matrix *x = &d->problem->x;
+    if (!mg_is_csr(x) || x->rows == 0) return (double)x->columns;
+    return (double)(mg_row_start(x, x->rows) - mg_row_start(x, 0)) / (double)x->rows;
+}
+
+double mg_design_to_rows(const mg_design *d, const double *w, double *v) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < d->columns; j++) {
+        if (d->shift) sum += d->shift[j] * w[j];
+        v[j] = d->scale ? d->scale[j] * w[j] : w[j];
+    }
+    return sum;
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+typedef struct score_walk {
+    mg_visit_list list;
+    mg_row_weights weights;
+    double *scores;
+} score_walk;
+
+static margin_status score_block(const mg_block *block, void *argument) {
+    const score_walk *walk = argument;
+    const int64_t chunk = walk->list.design->chunk_rows;
+    for (int64_t k = 0; k < block->count; k += chunk) {
+        const int64_t first = block->first + k, count = MG_MIN(block->count - k, chunk);
+        mg_design_chunk_scores(&walk->list, &walk->weights, first, count, walk->scores + first);
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_design_scores(mg_design *d, const double *w, double b, double *scores,
+                               margin_error *error) {
+    score_walk walk = {{d, NULL}, mg_design_row_weights(d, w, b), scores};
+    margin_status status = mg_sweep_each(d->context, d->samples, d->block_rows, score_block, &walk);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+/* ---- Sums over rows --------------------------------------------------------------------------
+ * The gradient of given slopes, or of slopes that are products of a vector with the rows. */
+
+typedef struct sum_walk {
+    mg_visit_list list;
+    mg_row_weights weights; /* w NULL: the slopes are r */
+    const double *r;        /* slopes, or weights of the products, by position; NULL: the samples'
+                               weights */
+    int64_t columns;
+} sum_walk;
+
+static void start_sums(void *state, void *argument) {
+    const sum_walk *walk = argument;
+    mg_pass_sums_clear(state, walk->columns);
+}
+
+static void merge_sums(void *into, const void *from, void *argument) {
+    (void)argument;
+    mg_pass_sums_merge(into, from);
+}
+
+static void chunk_slopes(const sum_walk *walk, int64_t first, int64_t count, double *slopes) {
+    const mg_problem *problem = walk->list.design->problem;
+    if (walk->weights.w) {
+        mg_design_chunk_scores(&walk->list, &walk->weights, first, count, slopes);
+    } else {
+        for (int64_t k = 0; k < count; k++)
+            slopes[k] = 1.0;
+    }
+    for (int64_t k = 0; k < count; k++)
+        slopes[k] *= walk->r ? walk->r[first + k]
+                             : mg_sample_weight(problem, mg_visit_sample(&walk->list, first + k));
+}
+
+static margin_status sum_block(void *state, const mg_block *block, void *argument) {
+    const sum_walk *walk = argument;
+    mg_pass_sums *sums = state;
+    const int64_t chunk = walk->list.design->chunk_rows;
+    double slopes[MG_CHUNK_ROWS];
+    for (int64_t at = 0; at < block->count; at += chunk) {
+        const int64_t first = block->first + at, count = MG_MIN(block->count - at, chunk);
+        chunk_slopes(walk, first, count, slopes);
+        for (int64_t k = 0; k < count; k++)
+            sums->total += slopes[k];
+        mg_design_chunk_gradient(&walk->list, first, count, slopes, sums->gradient);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status sum_rows(mg_design *d, const sum_walk *walk, int64_t count, double *gradient,
+                              double *total, margin_error *error) {
+    static const mg_accumulator steps = {.init = start_sums, .add = sum_block, .merge = merge_sums};
+    mg_accumulator accumulator = steps;
+    accumulator.state_size = mg_pass_sums_size(d->columns);
+    mg_pass_sums *sums = mg_new(d->heap, accumulator.state_size, 1);
+    if (!sums)
+        return mg_no_memory(d->heap, accumulator.state_size, 1, "the gradient of a linear model",
+                            error);
+    margin_status status =
+        mg_sweep(d->context, count, d->block_rows, &accumulator, (void *)walk, sums, error);
+    if (status >= 0) {
+        memcpy(gradient, sums->gradient, (size_t)d->columns * sizeof *gradient);
+        mg_design_from_rows(d, sums->total, gradient);
+        if (total) *total = sums->total;
+    }
+    mg_free(d->heap, sums);
+    return status;
+}
+
+static margin_status sum_columns(const mg_design *d, const double *r, double *gradient,
+                                 double *total, margin_error *error) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < d->samples; i++)
+        sum += r[i];
+    MG_TRY(mg_design_column_sums(d, r, gradient, error));
+    mg_design_from_rows(d, sum, gradient);
+    if (total) *total = sum;
+    return MARGIN_OK;
+}
+
+margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient, double *total,
+                                 margin_error *error) {
+    if (d->by_column && r) return sum_columns(d, r, gradient, total, error);
+    const sum_walk walk = {.list = {d, NULL}, .r = r, .columns = d->columns};
+    return sum_rows(d, &walk, d->samples, gradient, total, error);
+}
+
+margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t count,
+                                const double *weights, const double *v, double v0, double *out,
+                                double *total, margin_error *error) {
+    const sum_walk walk = {.list = {d, chosen},
+                           .weights = mg_design_row_weights(d, v, v0),
+                           .r = weights,
+                           .columns = d->columns};
+    return sum_rows(d, &walk, chosen ? count : d->samples, out, total, error);
+}

@@ -1,0 +1,127 @@
+/* The design matrix of a linear model: rows of a problem, an intercept, and affine columns that are
+ * never written down.
+ *
+ *   column j of the model's matrix A:   a_ij = scale_j x_ij + shift_j
+ *
+ * where scale and shift come from stages that the pipeline did not apply (mg_problem). Every solver
+ * reaches the data through these passes, each a sweep over fixed row blocks with f64 partial sums,
+ * dense or CSR, f32 or f64; so results do not depend on the number of threads, X is never copied,
+ * and centring or scaling costs no pass and keeps CSR sparse.
+ *
+ * Vectors over columns have `columns` numbers in A's units; vectors over samples have `samples`
+ * numbers. A design is for one call at a time. Every pass fails with CANCELLED or MEMORY only, and
+ * then leaves outputs undefined. */
+#ifndef MG_DESIGN_H
+#define MG_DESIGN_H
+
+#include "learn/learner.h"
+#include "linear/kernels/loss.h"
+
+typedef struct mg_design {
+    margin_context *context;
+    const mg_problem *problem;
+    const mg_row_ops *ops;
+    mg_isa isa;
+    int64_t samples, columns;
+    int64_t block_rows;          /* of every pass that sums over rows: a constant of the shape */
+    const double *scale, *shift; /* the problem's; NULL: 1 and 0 */
+    mg_heap *heap;
+    /* of the passes themselves: */
+    const struct mg_design_rows *rows; /* dense; NULL for sparse rows */
+    int64_t chunk_rows;                /* rows that are read twice while they are near */
+    double *centre;   /* dense with shift: a_ij = scale_j (x_ij - centre_j); NULL: not so */
+    double *work;     /* columns numbers: weights in X's units */
+    double row_limit; /* what mg_design_row_limit found; 0: not asked for yet */
+    struct mg_made_rows *made; /* rows made when they are read, per worker; NULL: none are */
+    struct mg_design_columns *by_column; /* sparse: a copy by columns (design_columns.h), or NULL */
+} mg_design;
+
+margin_status mg_design_create(margin_context *context, const mg_problem *problem,
+                               mg_design *design, margin_error *error);
+void mg_design_free(mg_design *design);
+/* Values of a row in the mean: what a pass costs. */
+double mg_design_row_length(const mg_design *d);
+
+/* scores[i] = a_i . w + b */
+margin_status mg_design_scores(mg_design *d, const double *w, double b, double *scores,
+                               margin_error *error);
+
+/* gradient_j = sum_i r_i a_ij, *total = sum_i r_i; total may be NULL. */
+margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient, double *total,
+                                 margin_error *error);
+
+/* One row, for methods that go sample by sample (with the weights in X's units, see
+ * mg_design_to_rows): the row number in problem->x for design->ops. */
+MG_INLINE int64_t mg_design_row(const mg_design *d, int64_t i) {
+    return mg_sample_row(d->problem, i);
+}
+/* v_j = scale_j w_j, and the returned sum_j shift_j w_j: a_i . w = x_i . v + that sum. v may be w.
+ */
+double mg_design_to_rows(const mg_design *d, const double *w, double *v);
+
+/* One pass for a loss at (w, b): scores, loss and gradient while a block of rows is in cache.
+ *   t_i = sign_i f_i (losses of a margin) or f_i - target_i */
+typedef struct mg_loss_point {
+    const double *known; /* samples: f_i, where the caller has them; NULL: found from w and b */
+    /* arrays that the caller wants filled; NULL: not wanted */
+    double *scores;     /* samples: f_i */
+    double *slopes;     /* samples: c_i loss'(t_i), times sign_i: the derivative in f_i */
+    double *curvatures; /* samples: c_i loss''(t_i) */
+    double *gradient;   /* columns: sum_i slopes_i a_i; not wanted: half a pass */
+    /* results */
+    double value;              /* sum c_i loss(t_i) */
+    double intercept_gradient; /* sum slopes_i */
+    int64_t errors;            /* losses of a margin: samples with z <= 0 (or NaN) */
+} mg_loss_point;
+/* c: samples numbers >= 0; NULL: the weights of the samples. */
+margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,
+                             const double *c, mg_loss_point *point, margin_error *error);
+
+/* The product with a weighted Gram in one pass (Hessian times vector):
+ *   (out, *total) = sum_k weights_k (a_i, 1) ((a_i, 1) . (v, v0)),  i = chosen[k]
+ * chosen NULL: samples 0..count-1 = all. total may be NULL. out may not be v. */
+margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t count,
+                                const double *weights, const double *v, double v0, double *out,
+                                double *total, margin_error *error);
+
+/* A weighted Gram: G = sum_k d_k e_k e_k' with e_k = (a_i1', ..., a_ip', extra_i, 1), i =
+ * chosen[k], a_ij' = (a_ij - centre_j) * factor_j. */
+typedef struct mg_gram_request {
+    const int64_t *chosen; /* samples, ascending or not; NULL: all */
+    int64_t count;         /* of chosen */
+    const double *weights; /* d_k >= 0 of chosen[k] (chosen NULL: of sample k); NULL: the weights of
+                              the samples */
+    const double *centre, *factor; /* columns numbers; NULL: 0 and 1 */
+    const int64_t *columns;        /* the columns that take part, ascending; NULL: all. The result
+                                      then has these only, in this order */
+    int64_t column_count;          /* of columns */
+    const double *extra;           /* samples numbers, such as the targets; NULL: no such column */
+    bool single; /* products in f32, for preconditioners; sums across row blocks in f64 all the same
+                  */
+} mg_gram_request;
+/* Rows and columns of the result: one for each column that takes part and one more, or two with
+ * `extra`; the last one belongs to the intercept (so the corner is the sum of d). */
+int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request);
+/* Fills size x size numbers, both triangles. Dense: packed tiles, count * size^2 multiply-adds;
+ * CSR: sparse outer products, and the affine part afterwards in size^2. Chosen columns cost a copy
+ * of their values and save their products. */
+margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, double *gram,
+                             margin_error *error);
+
+/* Weighted mean and standard deviation of each column of A, of all samples (`exact`, one pass) or
+ * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0. */
+margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
+                                margin_error *error);
+
+/* A bound, cheap for wide sparse rows, of sqrt(sum_j (mean_j^2 + deviation_j^2)) as inexact moments
+ * give them: the greatest |a_i| of their samples. INFINITY where rows are not stored as CSR, or are
+ * shifted. */
+double mg_design_row_limit(mg_design *d);
+
+/* Coordinates for solvers: columns e_j = (a_j - centre_j) factor_j of mean 0 and deviation about 1;
+ * without an intercept the centre is 0 and the root mean square 1. A constant column has factor 0.
+ */
+margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre, double *factor,
+                                    margin_error *error);
+
+#endif

@@ -1,0 +1,67 @@
+/* Rows of a design a block at a time: what the passes are made of, and what they agree on. */
+#ifndef MG_DESIGN_BLOCK_H
+#define MG_DESIGN_BLOCK_H
+
+#include "linear/design/design.h"
+
+enum { MG_CHUNK_ROWS = 64 }; /* most rows whose numbers lie on the stack: see chunk_rows */
+
+/* The samples a pass visits: positions 0..count-1 stand for chosen[k], or k. */
+typedef struct mg_visit_list {
+    const mg_design *design;
+    const int64_t *chosen;
+} mg_visit_list;
+
+MG_INLINE int64_t mg_visit_sample(const mg_visit_list *list, int64_t k) {
+    return list->chosen ? list->chosen[k] : k;
+}
+
+/* Weights as the row products take them. */
+typedef struct mg_row_weights {
+    const double *w; /* columns */
+    double b;
+} mg_row_weights;
+/* Uses design->work: valid until the next call. */
+mg_row_weights mg_design_row_weights(mg_design *d, const double *w, double b);
+
+/* Room for the rows of a chunk where a stage makes them (mg_problem.maker), one per worker: they
+ * are made once for the scores and the gradient of a chunk. */
+typedef struct mg_made_rows {
+    const int64_t *chosen; /* what is there: positions first..first + count - 1 of this list */
+    int64_t first, count;
+    void *rows;
+    double *scratch; /* a row */
+} mg_made_rows;
+margin_status mg_made_rows_new(mg_design *d, margin_error *error);
+
+/* Addresses of the dense rows of positions [first, first + count), count <= design->chunk_rows, or
+ * MG_CHUNK_ROWS where rows are not made. */
+void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count,
+                         const void *rows[MG_CHUNK_ROWS]);
+
+/* scores[k - first] for positions [first, first + count), count <= design->chunk_rows */
+void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
+                            int64_t count, double *scores);
+/* sum += r[k - first] x_k, or x_k - centre: see mg_design_from_rows */
+void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t count,
+                              const double *r, double *sum);
+/* Dense rows, in X's units: sum += weights[k - first] (x_k - centre), squares += that of the
+ * squares. */
+void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t count,
+                             const double *centre, const double *weights, double *sum,
+                             double *squares);
+/* The gradient in A's units from such a sum; total: the sum of r. */
+void mg_design_from_rows(const mg_design *d, double total, double *gradient);
+
+/* Sums of a pass: `columns` numbers of a gradient behind this head. */
+typedef struct mg_pass_sums {
+    double total, value;
+    int64_t errors;
+    int64_t columns; /* 0: no gradient */
+    _Alignas(64) double gradient[];
+} mg_pass_sums;
+int64_t mg_pass_sums_size(int64_t columns);
+void mg_pass_sums_clear(mg_pass_sums *sums, int64_t columns);
+void mg_pass_sums_merge(mg_pass_sums *into, const mg_pass_sums *from);
+
+#endif

@@ -1,0 +1,25 @@
+/* Coordinates in which every column has mean 0 and deviation 1, for solvers. */
+#include "linear/design/design.h"
+
+#include <math.h>
+
+margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre, double *factor,
+                                    margin_error *error) {
+    const bool sparse = mg_is_csr(&d->problem->x);
+    double *deviation = factor;
+    bool some_constant = false;
+    MG_TRY(mg_design_moments(d, sparse, centre, deviation, error));
+    for (int64_t j = 0; j < d->columns; j++)
+        some_constant |= deviation[j] == 0.0;
+    if (some_constant && !sparse) /* perhaps only among the rows that were looked at */
+        MG_TRY(mg_design_moments(d, true, centre, deviation, error));
+    for (int64_t j = 0; j < d->columns; j++) {
+        double spread = deviation[j];
+        if (!intercept) {
+            spread = hypot(spread, centre[j]);
+            centre[j] = 0.0;
+        }
+        factor[j] = spread > 0.0 && isfinite(1.0 / spread) ? 1.0 / spread : 0.0;
+    }
+    return MARGIN_OK;
+}

@@ -1,0 +1,72 @@
+/* Weighted Grams of a design: which way, and what both share. */
+#include "linear/design/design_gram.h"
+
+int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request) {
+    const int64_t columns = request->columns ? request->column_count : d->columns;
+    return columns + 1 + (request->extra != NULL);
+}
+
+/* e_j = (scale x + shift - centre) * factor, centred in x where that can be. */
+static void compose(mg_gram_job *job) {
+    const mg_design *d = job->design;
+    const mg_gram_request *request = job->request;
+    job->plain = !d->scale && !d->shift && !request->centre && !request->factor;
+    for (int64_t k = 0; k < job->columns; k++) {
+        const int64_t j = mg_gram_column(job, k);
+        const double scale = d->scale ? d->scale[j] : 1.0;
+        const double factor = request->factor ? request->factor[j] : 1.0;
+        const double back =
+            (request->centre ? request->centre[j] : 0.0) - (d->shift ? d->shift[j] : 0.0);
+        job->centre[k] = scale != 0 ? back / scale : 0.0;
+        job->scale[k] = scale * factor;
+        job->shift[k] = scale != 0 ? 0.0 : -back * factor;
+    }
+}
+
+static void find_places(mg_gram_job *job) {
+    for (int64_t j = 0; j < job->design->columns; j++)
+        job->place[j] = -1;
+    for (int64_t k = 0; k < job->columns; k++)
+        job->place[job->request->columns[k]] = (int32_t)k;
+}
+
+/* Rows that are more than a seventh full go through the tiles, which are so much faster for each
+ * product. */
+static bool is_sparse(const margin_matrix *x) {
+    if (!mg_is_csr(x)) return false;
+    const int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
+    return stored < x->rows * x->columns / 7;
+}
+
+static void mirror(int64_t size, double *gram) {
+    for (int64_t r = 0; r < size; r++)
+        for (int64_t s = 0; s < r; s++)
+            gram[s * size + r] = gram[r * size + s];
+}
+
+margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, double *gram,
+                             margin_error *error) {
+    mg_gram_job job = {.design = d,
+                       .request = request,
+                       .size = mg_design_gram_size(d, request),
+                       .count = request->chosen ? request->count : d->samples,
+                       .columns = request->columns ? request->column_count : d->columns,
+                       .error = error};
+    const bool sparse = is_sparse(&d->problem->x);
+    const char *purpose = "the scale of the columns";
+    margin_status status;
+    MG_GO_NEW(d->heap, job.centre, 3 * job.columns, purpose, error);
+    job.scale = job.centre + job.columns;
+    job.shift = job.scale + job.columns;
+    compose(&job);
+    if (sparse && request->columns) {
+        MG_GO_NEW(d->heap, job.place, d->columns, purpose, error);
+        find_places(&job);
+    }
+    MG_GO(sparse ? mg_gram_of_sparse(&job, gram) : mg_gram_by_tiles(&job, gram));
+    mirror(job.size, gram);
+done:
+    mg_free(d->heap, job.place);
+    mg_free(d->heap, job.centre);
+    return status;
+}

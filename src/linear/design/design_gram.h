@@ -1,0 +1,41 @@
+/* The two ways to a weighted Gram, seen only by design_gram.c. */
+#ifndef MG_DESIGN_GRAM_H
+#define MG_DESIGN_GRAM_H
+
+#include "linear/design/design.h"
+#include "math/products/symmetric_product.h"
+
+typedef struct mg_gram_job {
+    mg_design *design;
+    const mg_gram_request *request;
+    int64_t size, count;            /* of the result; of the samples visited */
+    int64_t columns;                /* that take part */
+    double *centre, *scale, *shift; /* e_j = (x_j - centre_j) * scale_j + shift_j; one block, one
+                                       for each column that takes part */
+    int32_t *place; /* columns of x: number in the result, or -1; NULL: all take part */
+    bool plain;     /* e_j = x_j */
+    /* of sparse rows, only the values that take part: see mg_gram_of_sparse. NULL: not so */
+    int64_t *kept_starts;  /* samples + 1 */
+    int32_t *kept_columns; /* of the result */
+    double *kept_values;
+    int64_t longest; /* stored values of a sparse row at most */
+    margin_error *error;
+} mg_gram_job;
+
+/* Column of x that is number k of the result. */
+MG_INLINE int64_t mg_gram_column(const mg_gram_job *job, int64_t k) {
+    return job->request->columns ? job->request->columns[k] : k;
+}
+MG_INLINE int64_t mg_gram_sample(const mg_gram_job *job, int64_t k) {
+    return job->request->chosen ? job->request->chosen[k] : k;
+}
+MG_INLINE double mg_gram_weight(const mg_gram_job *job, int64_t k) {
+    return job->request->weights ? job->request->weights[k]
+                                 : mg_sample_weight(job->design->problem, mg_gram_sample(job, k));
+}
+
+/* Both fill the lower triangle of gram (size x size). */
+margin_status mg_gram_by_tiles(mg_gram_job *job, double *gram);
+margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram);
+
+#endif

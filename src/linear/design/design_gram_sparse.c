@@ -1,0 +1,337 @@
+/* A weighted Gram by sparse outer products: sums over the stored values of x, and what centres,
+ * scales and shifts make of them afterwards. */
+#include "linear/design/design_columns.h"
+#include "linear/design/design_gram.h"
+#include "math/rows/sparse_row.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char purpose[] = "the products of the columns";
+
+/* ---- Few columns: a sweep, each block with a triangle of its own
+ * -------------------------------*/
+
+/* Numbers of a row, those of columns that do not take part included. */
+static int64_t row_room(const mg_gram_job *job) {
+    return job->longest + 2;
+}
+
+static int64_t longest_row(const mg_gram_job *job) {
+    const mg_problem *problem = job->design->problem;
+    int64_t longest = 0;
+    for (int64_t k = 0; k < job->count; k++) {
+        const int64_t row = mg_sample_row(problem, mg_gram_sample(job, k));
+        const int64_t length = mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row);
+        longest = MG_MAX(longest, length);
+    }
+    return longest;
+}
+
+static int64_t read_kept(const mg_gram_job *job, int64_t i, int64_t *column, double *value) {
+    const int64_t first = job->kept_starts[i], length = job->kept_starts[i + 1] - first;
+    for (int64_t k = 0; k < length; k++) {
+        column[k] = job->kept_columns[first + k];
+        value[k] = job->kept_values[first + k];
+    }
+    return length;
+}
+
+/* The values of sample i that take part and their columns in the result. Returns their number. */
+static int64_t read_stored(const mg_gram_job *job, int64_t i, int64_t *column, double *value) {
+    const mg_problem *problem = job->design->problem;
+    const int64_t length = mg_sparse_row(&problem->x, mg_sample_row(problem, i), column, value);
+    int64_t kept = 0;
+    if (!job->place) return length;
+    for (int64_t k = 0; k < length; k++) {
+        const int64_t place = job->place[column[k]];
+        column[kept] = place;
+        value[kept] = value[k];
+        kept += place >= 0;
+    }
+    return kept;
+}
+
+/* With the last columns, which each sample has. */
+static int64_t read_row(const mg_gram_job *job, int64_t i, int64_t *column, double *value) {
+    int64_t length =
+        job->kept_starts ? read_kept(job, i, column, value) : read_stored(job, i, column, value);
+    if (job->request->extra) {
+        column[length] = job->columns;
+        value[length++] = job->request->extra[i];
+    }
+    column[length] = job->size - 1;
+    value[length++] = 1.0;
+    return length;
+}
+
+/* A state: the lower triangle, then a row: its values, then their columns. */
+static int64_t state_numbers(const mg_gram_job *job) {
+    return job->size * job->size + 2 * row_room(job);
+}
+
+static void start(void *state, void *argument) {
+    const mg_gram_job *job = argument;
+    memset(state, 0, (size_t)(job->size * job->size) * sizeof(double));
+}
+
+static void merge(void *into, const void *from, void *argument) {
+    const mg_gram_job *job = argument;
+    double *a = into;
+    const double *b = from;
+    for (int64_t r = 0; r < job->size; r++)
+        for (int64_t s = 0; s <= r; s++)
+            a[r * job->size + s] += b[r * job->size + s];
+}
+
+static void add_row(const mg_gram_job *job, int64_t k, double *gram) {
+    const int64_t size = job->size, room = row_room(job);
+    const double weight = mg_gram_weight(job, k);
+    double *value = gram + size * size;
+    int64_t *column = (int64_t *)(value + room);
+    const int64_t length = read_row(job, mg_gram_sample(job, k), column, value);
+    for (int64_t r = 0; r < length; r++) {
+        const double v = weight * value[r];
+        double *g = gram + column[r] * size;
+        for (int64_t s = 0; s <= r; s++)
+            g[column[s]] += v * value[s];
+    }
+}
+
+static margin_status add_rows(void *state, const mg_block *block, void *argument) {
+    const mg_gram_job *job = argument;
+    for (int64_t k = block->first; k < block->first + block->count; k++)
+        if (mg_gram_weight(job, k) != 0.0) add_row(job, k, state);
+    return MARGIN_OK;
+}
+
+/* With e = s x + t: E_jk = s_j s_k G_jk + s_j t_k m_j + t_j s_k m_k + t_j t_k W, where m are the
+ * sums of the columns and W that of the weights. */
+static void transform(const mg_gram_job *job, double *gram) {
+    const int64_t size = job->size, p = job->columns;
+    const double *m = gram + (size - 1) * size, *s = job->scale;
+    double *t = job->shift;
+    const double total = m[size - 1];
+    for (int64_t j = 0; j < p; j++)
+        t[j] -= job->centre[j] * s[j];
+    for (int64_t j = 0; j < p; j++)
+        for (int64_t k = 0; k <= j; k++)
+            gram[j * size + k] = s[j] * s[k] * gram[j * size + k] + s[j] * t[k] * m[j] +
+                                 t[j] * s[k] * m[k] + t[j] * t[k] * total;
+    for (int64_t r = p; r < size; r++) { /* the sums themselves last */
+        const double sum = gram[(size - 1) * size + r];
+        for (int64_t j = 0; j < p; j++)
+            gram[r * size + j] = s[j] * gram[r * size + j] + t[j] * sum;
+    }
+}
+
+/* So many that a block has more products to add than a triangle has numbers, where that leaves
+ * blocks enough. */
+static int64_t block_rows(const mg_gram_job *job) {
+    enum { LEAST_BLOCKS = 16, LEAST_ROWS = 64 };
+    const margin_matrix *x = &job->design->problem->x;
+    const int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
+    const int64_t own = job->kept_starts ? job->kept_starts[job->count] / MG_MAX(job->count, 1)
+                                         : stored / MG_MAX(x->rows, 1);
+    const int64_t length = own + 2;
+    const int64_t enough = 4 * job->size * job->size / (length * length);
+    const int64_t most = MG_MAX(job->count / LEAST_BLOCKS, LEAST_ROWS);
+    return MG_MIN(MG_MAX(enough, MG_BLOCK_ROWS / 16), most);
+}
+
+static margin_status few_columns(mg_gram_job *job, double *gram) {
+    mg_design *d = job->design;
+    const int64_t numbers = state_numbers(job);
+    const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
+                                        .init = start,
+                                        .add = add_rows,
+                                        .merge = merge};
+    double *sums;
+    MG_NEW(d->heap, sums, numbers, purpose, job->error);
+    margin_status status =
+        mg_sweep(d->context, job->count, block_rows(job), &accumulator, job, sums, job->error);
+    if (status >= 0) memcpy(gram, sums, (size_t)(job->size * job->size) * sizeof *gram);
+    mg_free(d->heap, sums);
+    return status;
+}
+
+/* ---- Many columns ----------------------------------------------------------------------------
+ * A chunk of rows is copied into the widest types; then each task adds the products of all of them
+ * whose row of the triangle lies in its range. */
+
+enum {
+    FEW_COLUMNS = 384, /* as for tiles */
+    RANGES = 32,       /* of rows of the triangle, of about the same number of products */
+    CHUNK_VALUES = 1 << 20
+};
+
+typedef struct chunk_job {
+    const mg_gram_job *gram;
+    double *c;
+    int64_t first, rows; /* of the chunk */
+    int64_t *starts;     /* rows + 1: room for a row */
+    int64_t *ends;       /* rows: of what takes part */
+    int64_t *columns;
+    double *values, *weights;
+    int64_t bounds[RANGES + 1];
+} chunk_job;
+
+/* As many rows as there is room for, at least one. */
+static void begin_chunk(chunk_job *job) {
+    const mg_gram_job *gram = job->gram;
+    const mg_problem *problem = gram->design->problem;
+    const int64_t more = gram->size - gram->columns;
+    job->starts[0] = job->rows = 0;
+    while (job->first + job->rows < gram->count && job->rows < CHUNK_VALUES / 2 &&
+           job->starts[job->rows] < CHUNK_VALUES) {
+        const int64_t row = mg_sample_row(problem, mg_gram_sample(gram, job->first + job->rows));
+        const int64_t length = mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row);
+        job->starts[job->rows + 1] = job->starts[job->rows] + length + more;
+        job->rows++;
+    }
+}
+
+enum { COPY_ROWS = 256 };
+
+static margin_status copy_rows(void *argument, int64_t task, int worker) {
+    const chunk_job *job = argument;
+    const mg_gram_job *gram = job->gram;
+    const int64_t first = task * COPY_ROWS, last = MG_MIN(first + COPY_ROWS, job->rows);
+    (void)worker;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t i = mg_gram_sample(gram, job->first + k), at = job->starts[k];
+        job->ends[k] = at + read_row(gram, i, job->columns + at, job->values + at);
+        job->weights[k] = mg_gram_weight(gram, job->first + k);
+    }
+    return MARGIN_OK;
+}
+
+/* The first of columns[first..last) that is not below `bound`. */
+static int64_t lower_bound(const int64_t *columns, int64_t first, int64_t last, int64_t bound) {
+    while (first < last) {
+        const int64_t middle = first + (last - first) / 2;
+        if (columns[middle] < bound)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+static margin_status add_range(void *argument, int64_t task, int worker) {
+    const chunk_job *job = argument;
+    const int64_t range = RANGES - 1 - task; /* the longest first */
+    (void)worker;
+    for (int64_t k = 0; k < job->rows; k++) {
+        const int64_t begin = job->starts[k], end = job->ends[k];
+        if (job->weights[k] == 0.0) continue;
+        int64_t r = lower_bound(job->columns, begin, end, job->bounds[range]);
+        for (; r < end && job->columns[r] < job->bounds[range + 1]; r++) {
+            const double v = job->weights[k] * job->values[r];
+            double *g = job->c + job->columns[r] * job->gram->size;
+            for (int64_t s = begin; s <= r; s++)
+                g[job->columns[s]] += v * job->values[s];
+        }
+    }
+    return MARGIN_OK;
+}
+
+static margin_status walk_chunks(chunk_job *job) {
+    margin_context *context = job->gram->design->context;
+    for (job->first = 0; job->first < job->gram->count; job->first += job->rows) {
+        begin_chunk(job);
+        MG_TRY(mg_parallel(context, (job->rows + COPY_ROWS - 1) / COPY_ROWS, copy_rows, job));
+        MG_TRY(mg_parallel(context, RANGES, add_range, job));
+    }
+    return MARGIN_OK;
+}
+
+static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
+    mg_heap *heap = gram_job->design->heap;
+    const int64_t size = gram_job->size, most = CHUNK_VALUES + row_room(gram_job);
+    chunk_job job = {.gram = gram_job, .c = gram};
+    margin_status status;
+    for (int k = 0; k <= RANGES; k++)
+        job.bounds[k] = (int64_t)((double)size * sqrt((double)k / RANGES));
+    MG_GO_NEW(heap, job.starts, CHUNK_VALUES / 2 + 1, purpose, gram_job->error);
+    MG_GO_NEW(heap, job.ends, CHUNK_VALUES / 2, purpose, gram_job->error);
+    MG_GO_NEW(heap, job.columns, most, purpose, gram_job->error);
+    MG_GO_NEW(heap, job.values, most, purpose, gram_job->error);
+    MG_GO_NEW(heap, job.weights, CHUNK_VALUES / 2, purpose, gram_job->error);
+    memset(gram, 0, (size_t)(size * size) * sizeof *gram);
+    status = walk_chunks(&job);
+    if (status < 0) mg_fail_cancelled(gram_job->error);
+done:
+    mg_free(heap, job.starts);
+    mg_free(heap, job.ends);
+    mg_free(heap, job.columns);
+    mg_free(heap, job.values);
+    mg_free(heap, job.weights);
+    return status;
+}
+
+/* ---- Few of the columns ----------------------------------------------------------------------
+ * Where the design has a copy by columns, rows of those that take part are put together first, so
+ * that the others are not read. */
+
+static int64_t count_kept(mg_gram_job *job) {
+    const int64_t *starts = job->design->by_column->starts;
+    int64_t kept = 0;
+    for (int64_t k = 0; k < job->columns; k++)
+        kept += starts[mg_gram_column(job, k) + 1] - starts[mg_gram_column(job, k)];
+    return kept;
+}
+
+/* Numbers of values go to kept_starts[i + 2]; added up, these are where row i + 1 begins; and as
+ * its values come in, kept_starts[i + 1] moves to where it ends. */
+static void fill_kept(mg_gram_job *job) {
+    const mg_design_columns *x = job->design->by_column;
+    const int64_t samples = job->design->samples;
+    memset(job->kept_starts, 0, (size_t)(samples + 2) * sizeof *job->kept_starts);
+    for (int64_t k = 0; k < job->columns; k++) {
+        const int64_t j = mg_gram_column(job, k);
+        for (int64_t at = x->starts[j]; at < x->starts[j + 1]; at++)
+            job->kept_starts[x->samples[at] + 2]++;
+    }
+    for (int64_t i = 0; i < samples; i++)
+        job->kept_starts[i + 2] += job->kept_starts[i + 1];
+    for (int64_t k = 0; k < job->columns; k++) {
+        const int64_t j = mg_gram_column(job, k);
+        for (int64_t at = x->starts[j]; at < x->starts[j + 1]; at++) {
+            const int64_t place = job->kept_starts[x->samples[at] + 1]++;
+            job->kept_columns[place] = (int32_t)k;
+            job->kept_values[place] = x->values[at];
+        }
+    }
+}
+
+static void free_kept(mg_gram_job *job) {
+    mg_heap *heap = job->design->heap;
+    mg_free(heap, job->kept_starts);
+    mg_free(heap, job->kept_columns);
+    mg_free(heap, job->kept_values);
+}
+
+static margin_status keep_columns(mg_gram_job *job) {
+    mg_heap *heap = job->design->heap;
+    margin_status status = MARGIN_OK;
+    if (!job->design->by_column || !job->request->columns || job->request->chosen) return MARGIN_OK;
+    const int64_t kept = count_kept(job);
+    MG_GO_NEW(heap, job->kept_starts, job->design->samples + 2, purpose, job->error);
+    MG_GO_NEW(heap, job->kept_columns, kept, purpose, job->error);
+    MG_GO_NEW(heap, job->kept_values, kept, purpose, job->error);
+    fill_kept(job);
+done:
+    return status;
+}
+
+margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram) {
+    margin_status status;
+    MG_GO(keep_columns(job));
+    job->longest = longest_row(job);
+    status = job->size <= FEW_COLUMNS ? few_columns(job, gram) : many_columns(job, gram);
+    if (status >= 0 && !job->plain) transform(job, gram);
+done:
+    free_kept(job);
+    return status;
+}

@@ -1,0 +1,219 @@
+/* A weighted Gram by packed tiles.
+ *
+ * Few columns: a sweep over row blocks, each with a triangle of its own. Many columns: there would
+ * be too much to add up, so the threads share one triangle, panel by panel, and walk over the rows
+ * together; every number of it is then added to in the order of the rows. */
+#include "linear/design/design_gram.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    FEW_COLUMNS = 384, /* size of the result up to which a triangle fits into the second cache */
+    LEAST_BLOCKS = 64, /* where there are rows enough, so that all threads have some */
+    MOST_DEPTHS = 32,  /* block depths in a block */
+    WALK_DEPTHS = 4,   /* many columns: block depths packed at a time */
+    PACK_LINES = 16,   /* lines packed by a task */
+    TASK_PANELS = 2    /* panels of the result in a task */
+};
+
+typedef struct tile_job {
+    mg_gram_job *gram;
+    const mg_symmetric_ops *ops;
+    mg_affine affine;
+    int64_t stride; /* lines of a packed block */
+    int64_t packed; /* numbers of it, rounded up to whole cache lines */
+    /* many columns: */
+    double *c;
+    char *block;
+    double *rows; /* per worker: a dense row, for CSR */
+    int64_t first, lines;
+} tile_job;
+
+/* ---- Packing --------------------------------------------------------------------------------- */
+
+/* The values of the chosen columns; `whole`: those of all of them are in `row`. */
+static void gather(const mg_gram_job *job, bool whole, int64_t at, double *row) {
+    const margin_matrix *x = &job->design->problem->x;
+    const int64_t *columns = job->request->columns;
+    if (whole) { /* ascending, so that nothing is lost */
+        for (int64_t k = 0; k < job->columns; k++)
+            row[k] = row[columns[k]];
+    } else if (x->value_type == MARGIN_F32) {
+        const float *values = (const float *)x->values + at * x->stride;
+        for (int64_t k = 0; k < job->columns; k++)
+            row[k] = (double)values[columns[k]];
+    } else {
+        const double *values = (const double *)x->values + at * x->stride;
+        for (int64_t k = 0; k < job->columns; k++)
+            row[k] = values[columns[k]];
+    }
+}
+
+/* Line `line` of a packed block: sqrt(d_k) e_k. `row` has room for a dense row. */
+static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block, double *row) {
+    const mg_design *d = job->gram->design;
+    const mg_symmetric_ops *ops = job->ops;
+    const margin_matrix *x = &d->problem->x;
+    const int64_t i = mg_gram_sample(job->gram, k), at = mg_sample_row(d->problem, i);
+    const double root = sqrt(mg_gram_weight(job->gram, k));
+    const int64_t panels = mg_symmetric_panels(ops, job->gram->size), columns = job->gram->columns;
+    char *out = block + line * ops->width * ops->number_size;
+    /* the panel in which the row ends, if it ends with it */
+    if (panels > mg_symmetric_panels(ops, columns))
+        memset(out + (panels - 1) * job->stride * ops->width * ops->number_size, 0,
+               (size_t)(ops->width * ops->number_size));
+    const bool whole = mg_is_csr(x) || d->problem->maker;
+    if (whole || job->gram->request->columns) {
+        if (whole) mg_sample_values(d->problem, i, row);
+        if (job->gram->request->columns) gather(job->gram, whole, at, row);
+        ops->pack_f64(row, columns, &job->affine, root, job->stride, out);
+    } else if (x->value_type == MARGIN_F32) {
+        ops->pack_f32((const float *)x->values + at * x->stride, columns, &job->affine, root,
+                      job->stride, out);
+    } else {
+        ops->pack_f64((const double *)x->values + at * x->stride, columns, &job->affine, root,
+                      job->stride, out);
+    }
+    if (job->gram->request->extra)
+        mg_symmetric_set(ops, block, job->stride, line, columns,
+                         job->gram->request->extra[i] * root);
+    mg_symmetric_set(ops, block, job->stride, line, job->gram->size - 1, root);
+}
+
+/* ---- Few columns ----------------------------------------------------------------------------- */
+
+/* A state: the triangle, a packed block, a dense row. */
+static int64_t triangle_numbers(const tile_job *job) {
+    return (job->gram->size * job->gram->size + 7) / 8 * 8;
+}
+
+static int64_t state_bytes(const tile_job *job) {
+    return (triangle_numbers(job) + job->gram->design->columns) * (int64_t)sizeof(double) +
+           job->packed * job->ops->number_size;
+}
+
+static void start(void *state, void *argument) {
+    const tile_job *job = argument;
+    memset(state, 0, (size_t)triangle_numbers(job) * sizeof(double));
+}
+
+static void merge(void *into, const void *from, void *argument) {
+    const tile_job *job = argument;
+    const int64_t size = job->gram->size;
+    double *a = into;
+    const double *b = from;
+    for (int64_t r = 0; r < size; r++)
+        for (int64_t s = 0; s <= r; s++)
+            a[r * size + s] += b[r * size + s];
+}
+
+static margin_status add_rows(void *state, const mg_block *block, void *argument) {
+    const tile_job *job = argument;
+    const int64_t size = job->gram->size, last = block->first + block->count;
+    double *triangle = state;
+    char *packed = (char *)(triangle + triangle_numbers(job));
+    double *row = (double *)(packed + job->packed * job->ops->number_size);
+    for (int64_t first = block->first; first < last; first += job->stride) {
+        const int64_t lines = MG_MIN(job->stride, last - first);
+        for (int64_t k = 0; k < lines; k++)
+            pack_line(job, first + k, k, packed, row);
+        mg_symmetric_add(job->ops, packed, job->stride, lines, size, 0, INT64_MAX, 1.0, triangle,
+                         size);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status few_columns(tile_job *job, double *gram) {
+    mg_design *d = job->gram->design;
+    const int64_t depth = job->ops->depth;
+    job->stride = depth;
+    job->packed = (mg_symmetric_packed(job->ops, job->gram->size, depth) + 15) / 16 * 16;
+    const int64_t depths = MG_MIN(job->gram->count / (LEAST_BLOCKS * depth), MOST_DEPTHS);
+    const mg_accumulator accumulator = {
+        .state_size = state_bytes(job), .init = start, .add = add_rows, .merge = merge};
+    void *state = mg_new(d->heap, accumulator.state_size, 1);
+    if (!state)
+        return mg_no_memory(d->heap, accumulator.state_size, 1, "the products of the columns",
+                            job->gram->error);
+    margin_status status = mg_sweep(d->context, job->gram->count, MG_MAX(depths, 1) * depth,
+                                    &accumulator, job, state, job->gram->error);
+    if (status >= 0)
+        memcpy(gram, state, (size_t)(job->gram->size * job->gram->size) * sizeof *gram);
+    mg_free(d->heap, state);
+    return status;
+}
+
+/* ---- Many columns ---------------------------------------------------------------------------- */
+
+static char *block_at(const tile_job *job, int64_t depths) {
+    return job->block + depths * job->packed * job->ops->number_size;
+}
+
+static margin_status pack_lines(void *argument, int64_t task, int worker) {
+    const tile_job *job = argument;
+    const int64_t first = task * PACK_LINES, last = MG_MIN(first + PACK_LINES, job->lines);
+    for (int64_t k = first; k < last; k++)
+        pack_line(job, job->first + k, k % job->stride, block_at(job, k / job->stride),
+                  job->rows + worker * job->gram->design->columns);
+    return MARGIN_OK;
+}
+
+static int64_t task_count(const tile_job *job) {
+    return (mg_symmetric_panels(job->ops, job->gram->size) + TASK_PANELS - 1) / TASK_PANELS;
+}
+
+/* The longest rows of the triangle first. */
+static margin_status add_panels(void *argument, int64_t task, int worker) {
+    const tile_job *job = argument;
+    const int64_t first = (task_count(job) - 1 - task) * TASK_PANELS;
+    (void)worker;
+    for (int64_t at = 0; at < job->lines; at += job->stride) {
+        if (mg_cancelled(job->gram->design->context)) return MARGIN_ERROR_CANCELLED;
+        mg_symmetric_add(job->ops, block_at(job, at / job->stride), job->stride,
+                         MG_MIN(job->stride, job->lines - at), job->gram->size, first,
+                         first + TASK_PANELS, 1.0, job->c, job->gram->size);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status walk(tile_job *job) {
+    margin_context *context = job->gram->design->context;
+    const int64_t step = WALK_DEPTHS * job->stride;
+    for (job->first = 0; job->first < job->gram->count; job->first += step) {
+        job->lines = MG_MIN(step, job->gram->count - job->first);
+        MG_TRY(mg_parallel(context, (job->lines + PACK_LINES - 1) / PACK_LINES, pack_lines, job));
+        MG_TRY(mg_parallel(context, task_count(job), add_panels, job));
+    }
+    return MARGIN_OK;
+}
+
+static margin_status many_columns(tile_job *job, double *gram) {
+    mg_design *d = job->gram->design;
+    const int64_t size = job->gram->size, threads = mg_pool_threads(d->context->pool);
+    const char *purpose = "the products of the columns";
+    margin_status status;
+    job->c = gram;
+    job->stride = job->ops->depth;
+    job->packed = mg_symmetric_packed(job->ops, size, job->stride);
+    job->block = mg_new(d->heap, WALK_DEPTHS * job->packed, (size_t)job->ops->number_size);
+    if (!job->block)
+        return mg_no_memory(d->heap, WALK_DEPTHS * job->packed, (size_t)job->ops->number_size,
+                            purpose, job->gram->error);
+    MG_GO_NEW(d->heap, job->rows, threads * d->columns, purpose, job->gram->error);
+    memset(gram, 0, (size_t)(size * size) * sizeof *gram);
+    status = walk(job);
+    if (status < 0) mg_fail_cancelled(job->gram->error);
+done:
+    mg_free(d->heap, job->block);
+    mg_free(d->heap, job->rows);
+    return status;
+}
+
+margin_status mg_gram_by_tiles(mg_gram_job *gram_job, double *gram) {
+    tile_job job = {.gram = gram_job,
+                    .ops = mg_symmetric_ops_for(gram_job->design->isa, gram_job->request->single)};
+    if (!gram_job->plain)
+        job.affine = (mg_affine){gram_job->centre, gram_job->scale, gram_job->shift};
+    return gram_job->size <= FEW_COLUMNS ? few_columns(&job, gram) : many_columns(&job, gram);
+}

@@ -1,0 +1,204 @@
+/* Means and deviations of the columns of a design.
+ *
+ * Sums of (x - k) and (x - k)^2 with k the mean of an evenly spread sample, so that nothing cancels
+ * (Chan, Golub, LeVeque, "Algorithms for computing the sample variance", 1983). Sparse rows add
+ * their stored values and the weight of these; the zeros, whose weight is the rest, are added at
+ * the end. */
+#include "linear/design/design_block.h"
+#include "linear/design/design_columns.h"
+#include "linear/dual/dual_cd.h"
+#include "math/rows/sparse_row.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLE_ROWS = 4096 };
+
+typedef struct moment_walk {
+    mg_visit_list list;
+    const double *center; /* k; NULL: 0 */
+    bool sparse;
+} moment_walk;
+
+/* Arrays of `columns` numbers one behind the other: first, second, stored (the weight of the stored
+ * values), then room for a sparse row: its values, their columns. */
+typedef struct moment_sums {
+    double weight;
+    int64_t columns;
+    _Alignas(64) double numbers[];
+} moment_sums;
+
+static int64_t sums_size(int64_t columns) {
+    return (int64_t)sizeof(moment_sums) + 5 * columns * (int64_t)sizeof(double);
+}
+
+static void start_moments(void *state, void *argument) {
+    const moment_walk *walk = argument;
+    moment_sums *sums = state;
+    sums->weight = 0.0;
+    sums->columns = walk->list.design->columns;
+    memset(sums->numbers, 0, (size_t)(3 * sums->columns) * sizeof *sums->numbers);
+}
+
+static void merge_moments(void *into, const void *from, void *argument) {
+    const moment_walk *walk = argument;
+    moment_sums *a = into;
+    const moment_sums *b = from;
+    const int64_t count = (walk->sparse ? 3 : 2) * a->columns;
+    a->weight += b->weight;
+    for (int64_t j = 0; j < count; j++)
+        a->numbers[j] += b->numbers[j];
+}
+
+static void add_sparse_row(const moment_walk *walk, int64_t row, double weight, moment_sums *sums) {
+    const int64_t n = sums->columns;
+    double *first = sums->numbers, *second = first + n, *stored = second + n, *value = stored + n;
+    int64_t *column = (int64_t *)(value + n);
+    const int64_t length = mg_sparse_row(&walk->list.design->problem->x, row, column, value);
+    for (int64_t k = 0; k < length; k++) {
+        const int64_t j = column[k];
+        const double from_center = walk->center ? value[k] - walk->center[j] : value[k];
+        first[j] += weight * from_center;
+        second[j] += weight * from_center * from_center;
+        stored[j] += weight;
+    }
+}
+
+static void add_dense_rows(const moment_walk *walk, int64_t first, int64_t count,
+                           const double *weights, moment_sums *sums) {
+    mg_design_chunk_moments(&walk->list, first, count, walk->center, weights, sums->numbers,
+                            sums->numbers + sums->columns);
+}
+
+static margin_status add_moments(void *state, const mg_block *block, void *argument) {
+    const moment_walk *walk = argument;
+    const mg_problem *problem = walk->list.design->problem;
+    const int64_t chunk = walk->list.design->chunk_rows;
+    moment_sums *sums = state;
+    double weights[MG_CHUNK_ROWS];
+    for (int64_t at = 0; at < block->count; at += chunk) {
+        const int64_t first = block->first + at, count = MG_MIN(chunk, block->count - at);
+        for (int64_t k = 0; k < count; k++) {
+            const int64_t i = mg_visit_sample(&walk->list, first + k);
+            weights[k] = mg_sample_weight(problem, i);
+            sums->weight += weights[k];
+            if (walk->sparse) add_sparse_row(walk, mg_sample_row(problem, i), weights[k], sums);
+        }
+        if (!walk->sparse) add_dense_rows(walk, first, count, weights, sums);
+    }
+    return MARGIN_OK;
+}
+
+/* The zeros of sparse columns, and the sums become mean and variance of the columns of x. */
+static void finish_moments(const moment_walk *walk, moment_sums *sums) {
+    const int64_t n = sums->columns;
+    double *first = sums->numbers, *second = first + n, *stored = second + n;
+    for (int64_t j = 0; j < n; j++) {
+        const double k = walk->center ? walk->center[j] : 0.0;
+        if (walk->sparse) {
+            const double zeros = sums->weight - stored[j];
+            first[j] -= zeros * k;
+            second[j] += zeros * k * k;
+        }
+        const double mean = first[j] / sums->weight;
+        second[j] = fmax(second[j] / sums->weight - mean * mean, 0.0);
+        first[j] = k + mean;
+    }
+}
+
+static margin_status sum_moments(mg_design *d, moment_walk *walk, int64_t samples,
+                                 moment_sums *sums, margin_error *error) {
+    const mg_accumulator accumulator = {.state_size = sums_size(d->columns),
+                                        .init = start_moments,
+                                        .add = add_moments,
+                                        .merge = merge_moments};
+    MG_TRY(mg_sweep(d->context, samples, d->block_rows, &accumulator, walk, sums, error));
+    finish_moments(walk, sums);
+    return MARGIN_OK;
+}
+
+/* In A's units; a spread that rounding alone could make is none. */
+static void hand_over(const mg_design *d, const moment_sums *sums, double *mean,
+                      double *deviation) {
+    const double rounding = 1e-14;
+    for (int64_t j = 0; j < d->columns; j++) {
+        const double scale = d->scale ? d->scale[j] : 1.0, center = sums->numbers[j];
+        const double spread = sqrt(sums->numbers[d->columns + j]);
+        mean[j] = scale * center + (d->shift ? d->shift[j] : 0.0);
+        deviation[j] = spread > rounding * fabs(center) ? fabs(scale) * spread : 0.0;
+    }
+}
+
+/* Every stride-th sample. */
+static int64_t sample_stride(const mg_design *d) {
+    return MG_MAX(d->samples / SAMPLE_ROWS, 1);
+}
+
+static int64_t sample_count(const mg_design *d) {
+    const int64_t stride = sample_stride(d);
+    return MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
+}
+
+static margin_status choose_samples(const mg_design *d, int64_t **chosen, int64_t *count,
+                                    margin_error *error) {
+    const int64_t stride = sample_stride(d);
+    *count = sample_count(d);
+    MG_NEW(d->heap, *chosen, *count, "a sample of the rows", error);
+    for (int64_t k = 0; k < *count; k++)
+        (*chosen)[k] = k * stride;
+    return MARGIN_OK;
+}
+
+static margin_status moments_by_column(mg_design *d, moment_sums *sums, double *mean,
+                                       double *deviation, margin_error *error) {
+    sums->weight = 0.0;
+    for (int64_t i = 0; i < d->samples; i++)
+        sums->weight += mg_sample_weight(d->problem, i);
+    MG_TRY(mg_design_column_moments(d, sums->weight, sums->numbers, sums->numbers + d->columns,
+                                    error));
+    hand_over(d, sums, mean, deviation);
+    return MARGIN_OK;
+}
+
+margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
+                                margin_error *error) {
+    int64_t *chosen = NULL, count = 0;
+    moment_walk walk = {.list = {d, NULL}, .sparse = mg_is_csr(&d->problem->x)};
+    moment_sums *sums = mg_new(d->heap, sums_size(d->columns), 1);
+    margin_status status;
+    if (!sums)
+        return mg_no_memory(d->heap, sums_size(d->columns), 1, "means of the columns", error);
+    if (exact && d->by_column) {
+        status = moments_by_column(d, sums, mean, deviation, error);
+        goto done;
+    }
+    MG_GO(choose_samples(d, &chosen, &count, error));
+    walk.list.chosen = chosen;
+    MG_GO(sum_moments(d, &walk, count, sums, error));
+    memcpy(mean, sums->numbers, (size_t)d->columns * sizeof *mean);
+    walk.center = mean;
+    if (exact) walk.list.chosen = NULL;
+    MG_GO(sum_moments(d, &walk, exact ? d->samples : count, sums, error));
+    hand_over(d, sums, mean, deviation);
+done:
+    mg_free(d->heap, chosen);
+    mg_free(d->heap, sums);
+    return status;
+}
+
+double mg_design_row_limit(mg_design *d) {
+    const margin_matrix *x = &d->problem->x;
+    double square = 0.0, scale = 1.0;
+    if (!mg_is_csr(x) || d->shift) return (double)INFINITY;
+    if (d->row_limit > 0.0) return d->row_limit;
+    const mg_dual_rows *rows = mg_dual_rows_for(x);
+    for (int64_t k = 0; k < sample_count(d); k++) {
+        const int64_t row = mg_sample_row(d->problem, k * sample_stride(d));
+        square = fmax(square, rows->square(x, row, NULL));
+    }
+    for (int64_t j = 0; d->scale && j < d->columns; j++)
+        scale = fmax(scale, fabs(d->scale[j]));
+    d->row_limit = fmax(scale * sqrt(square), DBL_MIN);
+    return d->row_limit;
+}

@@ -1,0 +1,418 @@
+/* The hinge of Crammer and Singer ("On the algorithmic implementation of multiclass kernel-based
+ * vector machines", JMLR 2, 2001): the margin to every other class at once.
+ *
+ *   given    c_i, rho > 0; shares q_i in the simplex, at first e_y
+ *   W        = 1/rho sum_i c_i (e_y - q_i) a_i'
+ *   step     for a sample: g_k = 1[k != y] + f_k; its shares become the point of the simplex next
+ *            to q_i + g / A with A = c_i (|a_i|^2 / rho + tau), which is the best choice for this
+ *            sample (the sequential dual method of Keerthi, Sundararajan, Chang, Hsieh, Lin, KDD
+ *            2008)
+ *   gap      sum_i c_i (max_k g_ik - q_i . g_i)
+ *
+ * A free intercept wants S_k = sum_i c_i (1[y_i = k] - q_ik) = 0. It is had by the method of
+ * multipliers: f_k has the intercept b_k + tau S_k, and b_k becomes that after every walk over all
+ * samples. tau is a share of the mean of |a|^2 / rho: much larger ones make every step small. Rows
+ * are then taken from their mean, which changes nothing but the intercepts, and makes |a| smaller.
+ *
+ * Walks over all samples alternate with walks over those whose shares are not settled. One after
+ * the other, in an order drawn anew for each walk; so threads do not matter. */
+#include "linear/dual/crammer_singer.h"
+
+#include "base/random.h"
+#include "linear/hinge/classes_ssnal.h"
+#include "linear/kernels/classes_rows.h"
+#include "linear/proof/end_words.h"
+#include "math/rows/sparse_row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { INNER_WALKS = 8 };
+/* A walk over some samples has done enough if the gap is this share of that before. */
+static const double enough = 0.1;
+static const double tau_share = 0.3;
+/* Semismooth Newton takes over if the gap has not halved for so many walks, or after so many. */
+enum { SLOW_WALKS = 100, MOST_WALKS = 300 };
+/* Where that has no room, it is given up if the gap has not halved for so many walks, and products
+ * of values and classes.
+ */
+static const double idle_walks = 2000.0, idle_products = 1e8;
+
+static const char purpose[] = "the dual variables of the classes";
+
+typedef struct crammer_singer {
+    const mg_classes_job *job;
+    mg_classes_solution *solution;
+    mg_classes *o;
+    mg_arena arena;
+    const mg_vector_ops *vectors;
+    const mg_classes_rows *rows; /* dense */
+    int64_t classes, columns, samples, ld;
+    double rho, tau;
+    double *shares; /* samples x classes */
+    double *w;      /* rho W: dense classes x ld; sparse columns x classes, without the shifts */
+    double *b, *sums,
+        *shifted;         /* classes: multipliers, S, and sum_j shift_j of rho W's sparse part */
+    double *g, *next;     /* classes */
+    double *mean, *shift; /* columns: what is taken off every row, and added to what is stored */
+    double *values;       /* columns: a row */
+    int64_t *row_columns; /* sparse: columns */
+    double shift_square;
+    int64_t *order; /* samples; the first `active` ones are walked over */
+    int64_t active, walks;
+    double gap, loss; /* of a walk */
+    double best_seen; /* gap of a walk over all that halved the one before, and the walks by then */
+    int64_t best_walk;
+} crammer_singer;
+
+/* A sample as it is needed: its values and columns, |a|^2, and its product with the shifts. */
+typedef struct sample_row {
+    int64_t count;
+    double square, with_shift;
+} sample_row;
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static sample_row read_dense(crammer_singer *m, int64_t i) {
+    const mg_problem *p = m->o->design->problem;
+    mg_sample_values(p, i, m->values);
+    for (int64_t j = 0; j < m->columns; j++) {
+        if (p->scale) m->values[j] *= p->scale[j];
+        m->values[j] += m->shift[j];
+    }
+    return (sample_row){m->columns, m->vectors->square(m->values, m->columns), 0.0};
+}
+
+/* Values without their shifts. */
+static sample_row read_sparse(crammer_singer *m, int64_t i) {
+    const mg_problem *p = m->o->design->problem;
+    sample_row row = {.square = m->shift_square};
+    row.count = mg_sparse_row(&p->x, mg_sample_row(p, i), m->row_columns, m->values);
+    for (int64_t e = 0; e < row.count; e++) {
+        const int64_t j = m->row_columns[e];
+        if (p->scale) m->values[e] *= p->scale[j];
+        row.square += m->values[e] * m->values[e];
+        row.with_shift += m->values[e] * m->shift[j];
+    }
+    row.square += 2.0 * row.with_shift;
+    return row;
+}
+
+static sample_row read_row(crammer_singer *m, int64_t i) {
+    return m->rows ? read_dense(m, i) : read_sparse(m, i);
+}
+
+/* g = scores of the row that was read */
+static void find_scores(crammer_singer *m, const sample_row *row) {
+    double *g = m->g;
+    if (m->rows) {
+        const void *at = m->values;
+        m->rows->scores(&at, 1, m->columns, NULL, m->w, m->ld, m->classes, g);
+    } else {
+        for (int64_t k = 0; k < m->classes; k++)
+            g[k] = m->shifted[k] + m->sums[k] * (row->with_shift + m->shift_square);
+        for (int64_t e = 0; e < row->count; e++) {
+            const double *w = m->w + m->row_columns[e] * m->classes, value = m->values[e];
+            for (int64_t k = 0; k < m->classes; k++)
+                g[k] += value * w[k];
+        }
+    }
+    for (int64_t k = 0; k < m->classes; k++)
+        g[k] = g[k] / m->rho + m->b[k] + m->tau * m->sums[k];
+}
+
+/* The dual variable of the row that was read and class k grows by `change`. */
+static void add_row(crammer_singer *m, const sample_row *row, int64_t k, double change) {
+    m->sums[k] += change;
+    if (m->rows) {
+        m->vectors->add(m->w + k * m->ld, change, m->values, m->columns);
+        return;
+    }
+    m->shifted[k] += change * row->with_shift;
+    for (int64_t e = 0; e < row->count; e++)
+        m->w[m->row_columns[e] * m->classes + k] += change * m->values[e];
+}
+
+/* ---- One sample ------------------------------------------------------------------------------ */
+
+/* The point of the simplex next to x, in place: what exceeds a level, found by leaving out what is
+ * below the level of the rest (Michelot, J. Optim. Theory Appl. 50, 1986). */
+void mg_project_simplex(double *x, int64_t count) {
+    double level = -(double)INFINITY;
+    for (int64_t before = 0, above = count; above != before;) {
+        double sum = 0.0;
+        before = above;
+        above = 0;
+        for (int64_t k = 0; k < count; k++)
+            if (x[k] > level) {
+                sum += x[k];
+                above++;
+            }
+        const double next = (sum - 1.0) / (double)above;
+        if (above == 0 || !(next > level)) break; /* it only rises, but for rounding */
+        level = next;
+        above = 0;
+        for (int64_t k = 0; k < count; k++)
+            above += x[k] > level;
+    }
+    for (int64_t k = 0; k < count; k++)
+        x[k] = x[k] > level ? x[k] - level : 0.0;
+}
+
+static void move_shares(crammer_singer *m, int64_t i, const sample_row *row) {
+    const double c = m->o->c[i];
+    const double bound = fmax(c * (row->square / m->rho + m->tau), 1e-200);
+    double *q = m->shares + i * m->classes, greatest = -(double)INFINITY;
+    for (int64_t k = 0; k < m->classes; k++)
+        greatest = fmax(greatest, m->g[k]);
+    for (int64_t k = 0; k < m->classes; k++) /* moved all alike, which changes nothing */
+        m->next[k] = fmax(q[k] + (m->g[k] - greatest) / bound, -1e9);
+    mg_project_simplex(m->next, m->classes);
+    for (int64_t k = 0; k < m->classes; k++) {
+        const double change = q[k] - m->next[k];
+        q[k] = m->next[k];
+        if (change != 0.0) add_row(m, row, k, c * change);
+    }
+}
+
+/* Its part of the gap and of the loss; true if its shares are not where they should be, or may
+ * still be divided. */
+static bool visit(crammer_singer *m, int64_t i) {
+    const int32_t own = m->o->design->problem->code[i];
+    const double c = m->o->c[i], *q = m->shares + i * m->classes;
+    const sample_row row = read_row(m, i);
+    double greatest = -(double)INFINITY, mean = 0.0, least = (double)INFINITY;
+    find_scores(m, &row);
+    const double own_score = m->g[own];
+    int64_t held = 0;
+    for (int64_t k = 0; k < m->classes; k++) {
+        if (k != own) m->g[k] += 1.0;
+        greatest = fmax(greatest, m->g[k]);
+        mean += q[k] * m->g[k];
+        if (!(q[k] > 0.0)) continue;
+        least = fmin(least, m->g[k]);
+        held++;
+    }
+    m->gap += c * (greatest - mean);
+    m->loss += c * (greatest - own_score);
+    if (greatest > least) move_shares(m, i, &row);
+    return held > 1 || greatest > least;
+}
+
+/* ---- Walks ----------------------------------------------------------------------------------- */
+
+static margin_status walk(crammer_singer *m, bool all) {
+    int64_t kept = 0;
+    m->gap = m->loss = 0.0;
+    if (all) {
+        m->active = m->samples;
+        for (int64_t i = 0; i < m->samples; i++)
+            m->order[i] = i;
+    }
+    mg_random_shuffle(m->job->seed, MG_RANDOM_SHUFFLE, (uint64_t)(m->walks++ & 0xFFFFFF), m->order,
+                      m->active);
+    for (int64_t at = 0; at < m->active; at++) {
+        const int64_t i = m->order[at];
+        if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
+        if (visit(m, i)) m->order[kept++] = i;
+    }
+    m->active = kept;
+    m->solution->passes++;
+    return MARGIN_OK;
+}
+
+static void update_multipliers(crammer_singer *m) {
+    for (int64_t k = 0; k < m->classes && m->o->intercept; k++)
+        m->b[k] += m->tau * m->sums[k];
+}
+
+/* ---- Solution -------------------------------------------------------------------------------- */
+
+static void take_weights(const crammer_singer *m) {
+    double *w = m->solution->w;
+    for (int64_t k = 0; k < m->classes; k++) {
+        m->solution->b[k] = m->b[k];
+        for (int64_t j = 0; j < m->columns; j++) {
+            double own = m->rows ? m->w[k * m->ld + j] : m->w[j * m->classes + k];
+            if (!m->rows) own += m->shift[j] * m->sums[k];
+            w[k * m->columns + j] = own / m->rho;
+            m->solution->b[k] -= m->mean[j] * w[k * m->columns + j];
+        }
+    }
+    mg_classes_centre(m->o, w, m->solution->b);
+}
+
+static margin_status prove(crammer_singer *m) {
+    take_weights(m);
+    memcpy(m->solution->shares, m->shares, (size_t)(m->samples * m->classes) * sizeof *m->shares);
+    m->solution->passes += 2;
+    return mg_classes_certify(m->o, m->solution, m->job->error);
+}
+
+static margin_status end(crammer_singer *m, margin_status ended) {
+    mg_classes_solution *out = m->solution;
+    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(m->job->tolerance);
+    const size_t room = sizeof out->why;
+    out->status = out->gap <= m->job->tolerance ? MARGIN_OK : ended;
+    if (out->status == MARGIN_OK)
+        snprintf(out->why, room, "the gap is proven");
+    else if (!mg_explain_limit(ended, "walks", out->iterations, out->gap, out->why, room))
+        snprintf(
+            out->why, room,
+            "progress ends at a gap of %s after %lld walks, above tol=%s: ask for less, give C "
+            "a smaller value, or bring the columns to one scale (standardize | ...)",
+            gap.text, (long long)out->iterations, tolerance.text);
+    return out->status;
+}
+
+/* ---- The method ------------------------------------------------------------------------------ */
+
+/* P and the gap as a walk over all samples saw them, while they moved. */
+static double seen_gap(const crammer_singer *m) {
+    take_weights(m);
+    const double square = mg_classes_penalty(m->o, m->solution->w);
+    return m->gap / fmax(1.0, m->loss + square);
+}
+
+/* Too slow, and a method that factors has room; asked before is_stuck. */
+static bool is_for_newton(const crammer_singer *m, double seen) {
+    const bool halved = seen < 0.5 * m->best_seen, close = seen <= m->job->tolerance;
+    if (halved || close || !mg_classes_ssnal_can(m->o)) return false;
+    return m->walks > MOST_WALKS || m->walks - m->best_walk > SLOW_WALKS;
+}
+
+static bool is_stuck(crammer_singer *m, double seen) {
+    const double row = (double)m->classes * (mg_design_row_length(m->o->design) + 1.0);
+    const double most = fmax(idle_walks, idle_products / (row * (double)m->samples));
+    if (seen < 0.5 * m->best_seen) {
+        m->best_seen = seen;
+        m->best_walk = m->walks;
+    }
+    return (double)(m->walks - m->best_walk) > most;
+}
+
+static margin_status inner_walks(crammer_singer *m) {
+    const double target = enough * m->gap;
+    for (int k = 0; k < INNER_WALKS && m->active > 0; k++) {
+        MG_TRY(walk(m, false));
+        if (m->gap <= target) break;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status trace_walk(crammer_singer *m) {
+    mg_classes_point point = {0};
+    if (!m->job->trace) return MARGIN_OK;
+    take_weights(m);
+    MG_TRY(mg_classes_pass(m->o, m->solution->w, m->solution->b, false, &point, m->job->error));
+    mg_classes_trace(m->job, m->solution->iterations, m->solution->w, point.value, point.errors);
+    return MARGIN_OK;
+}
+
+static margin_status iterate(crammer_singer *m) {
+    enum { IDLE_PROOFS = 60 };
+    double strictness = 1.0, best = (double)INFINITY;
+    int idle = 0;
+    m->best_seen = (double)INFINITY;
+    MG_TRY(trace_walk(m));
+    for (;;) {
+        MG_TRY(walk(m, true));
+        update_multipliers(m);
+        m->solution->iterations++;
+        MG_TRY(trace_walk(m));
+        const double seen = seen_gap(m);
+        mg_progress(m->o->design->context, "training", (double)m->solution->iterations, 0.0, seen);
+        margin_status stop = mg_stop_check(&m->job->stop, m->solution->iterations);
+        if (stop < 0) return mg_fail_cancelled(m->job->error);
+        if (stop == MARGIN_OK && is_for_newton(m, seen))
+            return mg_classes_ssnal(m->job, m->solution);
+        if (stop == MARGIN_OK && is_stuck(m, seen)) stop = MARGIN_STOPPED_STALLED;
+        if (stop > 0 || seen <= strictness * m->job->tolerance) {
+            MG_TRY(prove(m));
+            const bool better = m->solution->gap < 0.9 * best;
+            if (better) best = m->solution->gap;
+            idle = better ? 0 : idle + 1;
+            if (m->solution->gap <= m->job->tolerance || stop > 0) return end(m, stop);
+            if (idle > IDLE_PROOFS && mg_classes_ssnal_can(m->o))
+                return mg_classes_ssnal(m->job, m->solution);
+            if (idle > IDLE_PROOFS) return end(m, MARGIN_STOPPED_STALLED);
+            strictness = fmax(0.7 * strictness, 0.02);
+        }
+        MG_TRY(inner_walks(m));
+    }
+}
+
+static margin_status find_shift(crammer_singer *m, double *deviation) {
+    const mg_design *d = m->o->design;
+    if (m->o->intercept)
+        MG_TRY(mg_design_moments(m->o->design, true, m->mean, deviation, m->job->error));
+    for (int64_t j = 0; j < m->columns; j++)
+        m->shift[j] = (d->problem->shift ? d->problem->shift[j] : 0.0) - m->mean[j];
+    m->shift_square = m->rows ? 0.0 : m->vectors->square(m->shift, m->columns);
+    return MARGIN_OK;
+}
+
+static margin_status find_tau(crammer_singer *m) {
+    double weighted = 0.0, total = 0.0;
+    if (!m->o->intercept) return MARGIN_OK;
+    for (int64_t i = 0; i < m->samples; i++) {
+        if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
+        const sample_row row = read_row(m, i);
+        weighted += m->o->c[i] * row.square;
+        total += m->o->c[i];
+    }
+    m->tau = tau_share * weighted / (total * m->rho);
+    if (!(m->tau > 0.0)) m->tau = 1.0 / m->rho;
+    return MARGIN_OK;
+}
+
+static margin_status begin(crammer_singer *m) {
+    const bool sparse = mg_is_csr(&m->o->design->problem->x);
+    const int64_t weights = m->classes * (sparse ? m->columns : m->ld);
+    const int64_t numbers = m->samples * m->classes + weights + 5 * m->classes + 3 * m->columns;
+    double *at = mg_arena_new(&m->arena, numbers, sizeof *at);
+    m->order = mg_arena_new(&m->arena, m->samples + m->columns, sizeof *m->order);
+    if (!at || !m->order)
+        return mg_no_memory(m->o->design->heap, numbers + m->samples + m->columns, sizeof *at,
+                            purpose, m->job->error);
+    memset(at, 0, (size_t)numbers * sizeof *at);
+    m->shares = at;
+    m->w = m->shares + m->samples * m->classes;
+    m->b = m->w + weights;
+    m->sums = m->b + m->classes;
+    m->shifted = m->sums + m->classes;
+    m->g = m->shifted + m->classes;
+    m->next = m->g + m->classes;
+    m->values = m->next + m->classes;
+    m->mean = m->values + m->columns;
+    m->shift = m->mean + m->columns;
+    m->row_columns = m->order + m->samples;
+    for (int64_t i = 0; i < m->samples; i++)
+        m->shares[i * m->classes + m->o->design->problem->code[i]] = 1.0;
+    MG_TRY(find_shift(m, m->values));
+    return find_tau(m);
+}
+
+margin_status mg_crammer_singer(const mg_classes_job *job, mg_classes_solution *solution) {
+    mg_classes *o = job->objective;
+    const mg_design *d = o->design;
+    /* rows are read into f64 */
+    const margin_matrix row = margin_dense_f64(NULL, 1, o->columns, o->columns);
+    crammer_singer m = {
+        .job = job,
+        .solution = solution,
+        .o = o,
+        .vectors = mg_vector_ops_for(d->isa),
+        .rows = mg_is_csr(&d->problem->x) ? NULL : mg_classes_rows_for(&row, d->isa, false),
+        .classes = o->classes,
+        .columns = o->columns,
+        .samples = o->samples,
+        .rho = o->penalty.rho};
+    m.ld = (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
+    mg_arena_init(&m.arena, d->heap);
+    margin_status status = begin(&m);
+    if (status >= 0) status = iterate(&m);
+    mg_arena_free(&m.arena);
+    return status;
+}

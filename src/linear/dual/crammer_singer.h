@@ -1,0 +1,15 @@
+/* The hinge of Crammer and Singer: support vectors of all classes at once. */
+#ifndef MG_CRAMMER_SINGER_H
+#define MG_CRAMMER_SINGER_H
+
+#include "linear/newton/classes_smooth.h"
+
+/* Minimises an objective with the hinge and rho > 0 until its gap is proven; solution->shares
+ * (samples x classes) must be there and is left with the feasible shares of the proof. One thread;
+ * classes x columns multiplications and additions a sample and walk. */
+/* x becomes the point of the simplex next to it. */
+void mg_project_simplex(double *x, int64_t count);
+
+margin_status mg_crammer_singer(const mg_classes_job *job, mg_classes_solution *solution);
+
+#endif

@@ -1,0 +1,136 @@
+/* What the files of dual coordinate descent share (solver_dual_cd.c derives the method).
+ *
+ * Rows are read as they lie in x, in its types; weights are kept in X's units, so that a scale of
+ * the columns costs one factor for each stored value and a shift nothing:
+ *
+ *   a_ij = scale_j x_ij + shift_j     weights_j = scale_j w_j     f_i = x_i . weights + b
+ *
+ * with b the intercept that goes with x alone (a free intercept takes the shift in). */
+#ifndef MG_DUAL_CD_H
+#define MG_DUAL_CD_H
+
+#include "linear/objective/solver.h"
+
+/* Inner loops over one row, for the types of x. */
+typedef struct mg_dual_rows {
+    /* weights_j += c factor_j x_ij */
+    void (*add_scaled)(const margin_matrix *x, int64_t row, double c, const double *factor,
+                       double *weights);
+    /* sum_j factor_j x_ij^2; factor NULL: 1 */
+    double (*square)(const margin_matrix *x, int64_t row, const double *factor);
+    /* Begins to fetch a row. */
+    void (*prefetch)(const margin_matrix *x, int64_t row);
+} mg_dual_rows;
+const mg_dual_rows *mg_dual_rows_for(const margin_matrix *x);
+
+/* Full epochs over which progress is measured. */
+enum { MG_DUAL_HISTORY = 8 };
+
+typedef struct mg_dual_progress {
+    double value, gap; /* P and gap, as the last full epoch saw them */
+    double strictness; /* share of the tolerance that this gap must reach before a proof */
+    double work;       /* visits of samples, in all of them */
+    double past[MG_DUAL_HISTORY]; /* gaps of the full epochs before, and the work by then */
+    double past_work[MG_DUAL_HISTORY];
+    double best, best_work; /* least gap that halved the one before, and the work by then */
+    int64_t full, shrunk;   /* full epochs; shrunk ones since the last of them */
+} mg_dual_progress;
+
+typedef struct mg_dual_cd mg_dual_cd;
+struct mg_dual_cd {
+    mg_linear_job *job;
+    mg_linear_solution *solution;
+    const mg_objective *objective;
+    mg_design *design;
+    const mg_dual_rows *rows;
+    mg_arena arena;
+    int64_t samples, columns;
+    double *weights; /* columns, X's units */
+    void (*fetch)(
+        mg_dual_cd *m); /* puts weights and alpha in place, where they are kept elsewhere */
+    const void *shared; /* of fetch */
+    double *factor;     /* columns: scale_j^2 / rho; NULL: all 1 / rho */
+    double b;           /* of x alone */
+    double spread;      /* tau: variance of the bias coordinate; 0 without intercept */
+    double sum;         /* S = sum alpha_i y_i */
+    double square;      /* rho |w|^2 */
+    double *alpha;      /* samples */
+    double *logit;      /* samples, logistic: log(alpha / (c - alpha)); NaN: not visited yet */
+    double *bend;       /* samples: second derivative of a step, without that of the loss */
+    int64_t *order;     /* samples; the first `active` are visited */
+    int64_t active;
+    double highest, lowest; /* derivatives of the last epoch: what lies beyond leaves */
+    double constant_value;  /* P with w = 0 and the best intercept */
+    int64_t proven;         /* epochs after which the solution was certified last */
+    /* of the last epoch, each sample where it was visited */
+    double loss;  /* sum c loss */
+    double slack; /* the gap, but for what making S = 0 will cost */
+    mg_dual_progress progress;
+};
+
+/* ---- Start and progress (solver_dual_cd.c) ----------------------------------------------------
+ */
+
+/* Everything but memory: w = 0, the best intercept for it, P there. */
+void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution);
+/* bend and spread, from the squares of the rows (factor is set); `bend` may be shared. CANCELLED,
+ * DATA. */
+margin_status mg_dual_cd_bends(mg_dual_cd *m);
+/* Notes an epoch; *reopen: those that left should be looked at again. */
+void mg_dual_cd_note(mg_dual_cd *m, int64_t visited, bool full, bool *reopen);
+/* After a full epoch: a proof if it may succeed, and whatever else ends the method. *done: the
+ * solution is complete, with its status. */
+margin_status mg_dual_cd_judge(mg_dual_cd *m, bool *done);
+/* Epochs until the end, from wherever m is: order and active are set. Returns the status of the
+ * solution. */
+margin_status mg_dual_cd_go_on(mg_dual_cd *m);
+/* A step of the trace, if there is one. */
+margin_status mg_dual_cd_trace(mg_dual_cd *m);
+
+/* ---- Epochs (dual_cd_epoch.c) -----------------------------------------------------------------
+ */
+
+/* A permutation of order[0, count) that depends on the seed and the number of the shuffle. */
+void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t count);
+
+/* One epoch over the active samples in their order. CANCELLED only. */
+margin_status mg_dual_cd_epoch(mg_dual_cd *m);
+
+/* ---- Solution (dual_cd_proof.c) ---------------------------------------------------------------
+ */
+
+/* Weights, intercept and dual variables as they are, in A's units, into the solution. */
+void mg_dual_cd_weights(mg_dual_cd *m);
+/* The same with the best intercept for those weights, and for the hinges the best length of them:
+ * one pass. */
+margin_status mg_dual_cd_write(mg_dual_cd *m);
+/* Writes and certifies: two or three passes. */
+margin_status mg_dual_cd_prove(mg_dual_cd *m);
+/* The last proof, if the method goes on no more: `ended` is OK, STOPPED_ITERATIONS, _TIME or
+ * _STALLED. Sets status and reason. */
+margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended);
+
+/* ---- Several at once (dual_cd_lanes.c) --------------------------------------------------------
+ */
+
+/* Up to so many problems that differ in their signs only go over the rows together: their weights
+ * lie side by side, so that a stored value reads one line of memory for all of them. */
+enum { MG_DUAL_LANES = 8 };
+
+typedef struct mg_dual_lane_rows {
+    /* out[l] = sum_j x_ij weights[j * 8 + l] */
+    void (*dot)(const margin_matrix *x, int64_t row, const double *weights, double *out);
+    /* weights[j * 8 + l] += c[l] factor_j x_ij; factor NULL: 1 */
+    void (*add)(const margin_matrix *x, int64_t row, const double *c, const double *factor,
+                double *weights);
+} mg_dual_lane_rows;
+/* By value type (f64, f32) and index type (i32, i64); the same bits for every instruction set. */
+extern const mg_dual_lane_rows mg_dual_lane_rows_ref[2][2];
+#if defined(__x86_64__)
+extern const mg_dual_lane_rows mg_dual_lane_rows_avx2[2][2], mg_dual_lane_rows_avx512[2][2];
+#endif
+
+margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
+                                     int64_t count);
+
+#endif

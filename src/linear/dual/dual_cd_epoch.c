@@ -1,0 +1,185 @@
+/* Coordinate steps of dual coordinate descent: the step of each loss, and an epoch of them.
+ *
+ * With q_i = |a_i|^2 / rho + tau and f_i at hand a step moves alpha_i to the best place for all
+ * others as they are; d = y_i f_i minus the slope of the loss's part is what it makes 0:
+ *
+ *   hinge           d = y f - 1                    alpha -= d / q                 in [0, c]
+ *   squared hinge   d = y f - 1 + alpha / 2c       alpha -= d / (q + 1/2c)        in [0, inf)
+ *   logistic        d = y f + s,                   alpha = c / (1 + e^-s), Newton's method in s
+ *
+ * A visit also adds the sample's part of the gap, loss + dual(u) + alpha y f, at no cost. */
+#include "base/random.h"
+#include "linear/dual/dual_cd.h"
+
+#include <math.h>
+
+enum { AHEAD = 3, POLL = 64 }; /* rows to fetch early; between looks for an interrupt */
+
+typedef struct epoch {
+    mg_dual_cd *m;
+    const margin_matrix *x;
+    const mg_row_ops *ops;
+    double highest, lowest; /* so far */
+    bool shrinks;
+} epoch;
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* Mixes the bits of a counter (Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", OOPSLA 2014). */
+static uint64_t mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t count) {
+    const uint64_t key = mg_random_u64(seed, MG_RANDOM_SHUFFLE, (uint64_t)number << 40);
+    for (int64_t k = count - 1; k > 0; k--) {
+        const uint64_t draw = mix(key + (uint64_t)k * 0x9e3779b97f4a7c15U) >> 32;
+        const int64_t other = (int64_t)((draw * (uint64_t)(k + 1)) >> 32);
+        const int64_t kept = order[k];
+        order[k] = order[other];
+        order[other] = kept;
+    }
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* z: y_i f_i before the step. */
+static void move(const epoch *e, int64_t i, int64_t row, double z, double change) {
+    mg_dual_cd *m = e->m;
+    const int8_t sign = e->m->design->problem->sign[i];
+    const double step = sign * change;
+    m->square += step * (2.0 * (sign * z - m->b) + step * (m->bend[i] - m->spread));
+    if (m->factor)
+        m->rows->add_scaled(e->x, row, step, m->factor, m->weights);
+    else
+        e->ops->add(e->x, row, step / m->objective->penalty.rho, m->weights);
+    m->sum += step;
+    m->b += m->spread * step;
+}
+
+/* Hinge and squared hinge; false: the sample leaves (Hsieh, Chang, Lin, Keerthi, Sundararajan, "A
+ * dual coordinate descent method for large-scale linear SVM", ICML 2008, section 3.2). */
+MG_INLINE bool step_hinge(epoch *e, bool squared, int64_t i, int64_t row, double z) {
+    mg_dual_cd *m = e->m;
+    const double c = m->objective->c[i], alpha = m->alpha[i], miss = 1.0 - z;
+    const double soft = squared ? 0.5 / c : 0.0, most = squared ? (double)INFINITY : c;
+    const double d = soft * alpha - miss;
+    double violation = d;
+    if (squared) {
+        const double over = fmax(miss, 0.0) - soft * alpha;
+        m->loss += miss > 0.0 ? c * miss * miss : 0.0;
+        m->slack += c * over * over + alpha * fmax(-miss, 0.0);
+    } else {
+        m->loss += c * fmax(miss, 0.0);
+        m->slack += miss > 0.0 ? (c - alpha) * miss : -alpha * miss;
+    }
+    if (alpha == 0.0) {
+        if (e->shrinks && d > m->highest) return false;
+        violation = fmin(d, 0.0);
+    } else if (alpha == most) {
+        if (e->shrinks && d < m->lowest) return false;
+        violation = fmax(d, 0.0);
+    }
+    e->highest = fmax(e->highest, violation);
+    e->lowest = fmin(e->lowest, violation);
+    if (fabs(violation) > 1e-15) {
+        const double moved = fmin(fmax(alpha - d / (m->bend[i] + soft), 0.0), most);
+        m->alpha[i] = moved;
+        if (moved != alpha) move(e, i, row, z, moved - alpha);
+    }
+    return true;
+}
+
+/* c / (1 + e^-s), and its derivative in s. */
+MG_INLINE double share(double c, double s, double *slope) {
+    const double small = exp(-fabs(s)), whole = c / (1.0 + small);
+    *slope = whole * small / (1.0 + small);
+    return s >= 0.0 ? whole : whole * small;
+}
+
+/* The root of d(s) = bend (c / (1 + e^-s) - alpha) + z + s, which rises. d and slope (of alpha in
+ * s) are given at s; *share: the alpha that belongs to the root. */
+static double find_logit(double c, double bend, double alpha, double z, double s, double d,
+                         double slope, double *found) {
+    enum { MOST = 40 };
+    double low = bend * (alpha - c) - z, high = bend * alpha - z;
+    const double enough = 1e-2 * fabs(d);
+    for (int k = 0; k < MOST && (k == 0 || fabs(d) > enough); k++) {
+        if (d > 0.0)
+            high = s;
+        else
+            low = s;
+        s -= d / (1.0 + bend * slope);
+        if (!(s >= low && s <= high)) s = 0.5 * (low + high);
+        *found = share(c, s, &slope);
+        d = bend * (*found - alpha) + z + s;
+    }
+    return s;
+}
+
+/* Yu, Huang, Lin, "Dual coordinate descent methods for logistic regression and maximum entropy
+ * models", Machine Learning 85, 2011, section 3; here in the logit, where neither end of the range
+ * loses digits. */
+static void step_logistic(epoch *e, int64_t i, int64_t row, double z) {
+    mg_dual_cd *m = e->m;
+    const double c = m->objective->c[i], alpha = m->alpha[i], bend = m->bend[i];
+    const bool first = isnan(m->logit[i]);
+    const double s = first ? -z : m->logit[i];
+    double slope = alpha * (c - alpha) / c, d = z + s;
+    m->loss += c * mg_log1pexp_minus(z);
+    if (first) { /* as if alpha were what the logit says */
+        d = bend * share(c, s, &slope);
+        m->slack += c;
+    } else {
+        m->slack += 0.5 * slope * d * d;
+    }
+    if (!first && fabs(d) < 1e-13) return;
+    m->logit[i] = find_logit(c, bend, alpha, z, s, d, slope, &m->alpha[i]);
+    move(e, i, row, z, m->alpha[i] - alpha);
+}
+
+/* ---- Epoch ----------------------------------------------------------------------------------- */
+
+/* `kind` is a constant where this is called. */
+MG_INLINE margin_status run(epoch *e, mg_loss_kind kind) {
+    mg_dual_cd *m = e->m;
+    const mg_problem *problem = m->design->problem;
+    for (int64_t k = 0; k < m->active; k++) {
+        if (k % POLL == 0 && mg_cancelled(m->job->context)) return MARGIN_ERROR_CANCELLED;
+        if (k + AHEAD < m->active)
+            m->rows->prefetch(e->x, mg_design_row(m->design, m->order[k + AHEAD]));
+        const int64_t i = m->order[k], row = mg_design_row(m->design, i);
+        const double z = problem->sign[i] * (e->ops->dot(e->x, row, m->weights) + m->b);
+        if (kind == MG_LOSS_LOGISTIC) {
+            step_logistic(e, i, row, z);
+        } else if (!step_hinge(e, kind == MG_LOSS_SQUARED_HINGE, i, row, z)) {
+            m->order[k--] = m->order[--m->active];
+            m->order[m->active] = i;
+        }
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_dual_cd_epoch(mg_dual_cd *m) {
+    epoch e = {.m = m,
+               .x = &m->design->problem->x,
+               .ops = m->design->ops,
+               .highest = -(double)INFINITY,
+               .lowest = (double)INFINITY,
+               .shrinks = true};
+    const mg_loss_kind kind = m->objective->loss->kind;
+    margin_status status;
+    m->loss = m->slack = 0.0;
+    if (kind == MG_LOSS_LOGISTIC)
+        status = run(&e, MG_LOSS_LOGISTIC);
+    else if (kind == MG_LOSS_HINGE)
+        status = run(&e, MG_LOSS_HINGE);
+    else
+        status = run(&e, MG_LOSS_SQUARED_HINGE);
+    m->highest = e.highest > 0.0 ? e.highest : (double)INFINITY;
+    m->lowest = e.lowest < 0.0 ? e.lowest : -(double)INFINITY;
+    return status;
+}

@@ -1,0 +1,410 @@
+/* Dual coordinate descent for several problems on the same rows, which differ in their signs only:
+ * the classes of one-versus-rest.
+ *
+ * Each problem is a lane. A row is read once and visited for all lanes: its products with eight
+ * weight vectors side by side, a step of each lane (dual_cd_epoch.c has the formulas), and its
+ * share of the eight vectors. Lanes know nothing of each other but the order of the rows: a lane
+ * whose proof is made takes no steps any more; where samples leave, those stay that some lane
+ * needs. */
+#include "linear/dual/dual_cd.h"
+#include "math/vectors/vector_math.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = MG_DUAL_LANES, AHEAD = 3, POLL = 64 };
+
+static const char purpose[] = "the state of dual coordinate descent";
+
+typedef struct lanes {
+    mg_dual_cd lane[LANES]; /* weights and alpha of all of them: scratch, see fetch */
+    int count;
+    const margin_matrix *x;
+    const mg_design *design;
+    const mg_dual_lane_rows *rows;
+    const double *c;
+    mg_arena arena;
+    mg_loss_kind kind;
+    bool first;         /* epoch */
+    uint8_t unfinished; /* lanes, a bit each */
+    double *weights;    /* columns x LANES */
+    double *alpha;      /* samples x LANES */
+    double *logit;      /* samples x LANES, logistic */
+    uint8_t *open;      /* samples: lanes that it has not left */
+    int64_t *order, active;
+    double highest[LANES], lowest[LANES]; /* of this epoch */
+} lanes;
+
+/* ---- Steps -----------------------------------------------------------------------------------
+ * z, alpha and change have a number for each lane. */
+
+static void add_losses(lanes *g, double c, const double *z) {
+    double small[LANES], value[LANES];
+    for (int l = 0; l < LANES; l++)
+        small[l] = -fabs(z[l]);
+    mg_vector_exp(g->design->isa, small, LANES, small);
+    mg_vector_log1p(g->design->isa, small, LANES, value);
+    for (int l = 0; l < g->count; l++)
+        g->lane[l].loss += c * (value[l] + fmax(-z[l], 0.0));
+}
+
+/* c / (1 + e^-s), and its derivative in s. */
+static void shares(const lanes *g, double c, const double *s, double *share, double *slope) {
+    double small[LANES];
+    for (int l = 0; l < LANES; l++)
+        small[l] = -fabs(s[l]);
+    mg_vector_exp(g->design->isa, small, LANES, small);
+    for (int l = 0; l < LANES; l++) {
+        const double whole = c / (1.0 + small[l]);
+        slope[l] = whole * small[l] / (1.0 + small[l]);
+        share[l] = s[l] >= 0.0 ? whole : whole * small[l];
+    }
+}
+
+/* One step of Newton's method or of halving for each lane that is not there; false: all are. */
+static bool refine(double bend, const double *slope, const double *d, const double *enough,
+                   double *low, double *high, double *s) {
+    bool some = false;
+    for (int l = 0; l < LANES; l++) {
+        const bool there = !(fabs(d[l]) > enough[l]);
+        double next = s[l] - d[l] / (1.0 + bend * slope[l]);
+        low[l] = d[l] > 0.0 ? low[l] : s[l];
+        high[l] = d[l] > 0.0 ? s[l] : high[l];
+        next = next >= low[l] && next <= high[l] ? next : 0.5 * (low[l] + high[l]);
+        s[l] = there ? s[l] : next;
+        some |= !there;
+    }
+    return some;
+}
+
+/* The new logits and alphas of a row. */
+static void find_logits(const lanes *g, double c, double bend, const double *z, double *s,
+                        double *d, double *slope, const double *enough, double *alpha) {
+    enum { MOST = 40 };
+    double low[LANES], high[LANES], before[LANES];
+    for (int l = 0; l < LANES; l++) {
+        before[l] = alpha[l];
+        low[l] = bend * (alpha[l] - c) - z[l];
+        high[l] = bend * alpha[l] - z[l];
+    }
+    for (int k = 0; k < MOST && refine(bend, slope, d, enough, low, high, s); k++) {
+        shares(g, c, s, alpha, slope);
+        for (int l = 0; l < LANES; l++)
+            d[l] = bend * (alpha[l] - before[l]) + z[l] + s[l];
+    }
+}
+
+static void step_logistic(lanes *g, int64_t i, const double *z, double *change) {
+    const double c = g->c[i], bend = g->lane[0].bend[i];
+    double *alpha = g->alpha + i * LANES, *s = g->logit + i * LANES;
+    double d[LANES], slope[LANES], enough[LANES], at[LANES], share[LANES];
+    add_losses(g, c, z);
+    if (g->first) {
+        for (int l = 0; l < LANES; l++)
+            s[l] = -z[l];
+        shares(g, c, s, share, slope);
+    }
+    for (int l = 0; l < LANES; l++) {
+        const bool on = g->unfinished >> l & 1;
+        slope[l] = g->first ? slope[l] : alpha[l] * (c - alpha[l]) / c;
+        d[l] = g->first ? bend * share[l] : z[l] + s[l];
+        enough[l] = on ? fmax(1e-2 * fabs(d[l]), 1e-13) : (double)INFINITY;
+        change[l] = alpha[l];
+        at[l] = g->first && on ? share[l] : alpha[l];
+    }
+    for (int l = 0; l < g->count; l++)
+        g->lane[l].slack += g->first ? c : 0.5 * slope[l] * d[l] * d[l];
+    find_logits(g, c, bend, z, s, d, slope, enough, alpha);
+    for (int l = 0; l < LANES; l++) {
+        if (g->first && alpha[l] == 0.0) alpha[l] = at[l];
+        change[l] = alpha[l] - change[l];
+    }
+}
+
+/* Hinge and squared hinge of one lane; 0 where the sample leaves it. */
+static double step_hinge(lanes *g, int l, bool squared, int64_t i, double z) {
+    mg_dual_cd *m = &g->lane[l];
+    double *at = g->alpha + i * LANES + l;
+    const double c = g->c[i], alpha = *at, miss = 1.0 - z;
+    const double soft = squared ? 0.5 / c : 0.0, most = squared ? (double)INFINITY : c;
+    const double d = soft * alpha - miss, over = fmax(miss, 0.0) - soft * alpha;
+    double violation = d;
+    m->loss += squared ? c * fmax(miss, 0.0) * fmax(miss, 0.0) : c * fmax(miss, 0.0);
+    if (squared)
+        m->slack += c * over * over + alpha * fmax(-miss, 0.0);
+    else
+        m->slack += miss > 0.0 ? (c - alpha) * miss : -alpha * miss;
+    if (alpha == 0.0) {
+        if (d > m->highest) g->open[i] &= (uint8_t) ~(1U << l);
+        violation = fmin(d, 0.0);
+    } else if (alpha == most) {
+        if (d < m->lowest) g->open[i] &= (uint8_t) ~(1U << l);
+        violation = fmax(d, 0.0);
+    }
+    g->highest[l] = fmax(g->highest[l], violation);
+    g->lowest[l] = fmin(g->lowest[l], violation);
+    if (!(fabs(violation) > 1e-15)) return 0.0;
+    *at = fmin(fmax(alpha - d / (m->bend[i] + soft), 0.0), most);
+    return *at - alpha;
+}
+
+/* Adds what the lanes changed at a row. */
+static void move(lanes *g, int64_t i, int64_t row, const double *z, double *change) {
+    const double rho = g->lane[0].objective->penalty.rho;
+    const bool scaled = g->lane[0].factor != NULL;
+    bool some = false;
+    for (int l = 0; l < g->count; l++) {
+        mg_dual_cd *m = &g->lane[l];
+        const int8_t sign = m->design->problem->sign[i];
+        const double step = sign * change[l];
+        some |= step != 0.0;
+        m->square += step * (2.0 * (sign * z[l] - m->b) + step * (m->bend[i] - m->spread));
+        m->sum += step;
+        m->b += m->spread * step;
+        change[l] = scaled ? step : step / rho;
+    }
+    for (int l = g->count; l < LANES; l++)
+        change[l] = 0.0;
+    if (some) g->rows->add(g->x, row, change, g->lane[0].factor, g->weights);
+}
+
+/* ---- Epoch ----------------------------------------------------------------------------------- */
+
+static void visit(lanes *g, int64_t i, int64_t row, uint8_t mask) {
+    double z[LANES], change[LANES] = {0};
+    g->rows->dot(g->x, row, g->weights, z);
+    for (int l = 0; l < g->count; l++)
+        z[l] = g->lane[l].design->problem->sign[i] * (z[l] + g->lane[l].b);
+    if (g->kind == MG_LOSS_LOGISTIC) {
+        step_logistic(g, i, z, change);
+    } else {
+        for (int l = 0; l < g->count; l++)
+            if (mask >> l & 1)
+                change[l] = step_hinge(g, l, g->kind == MG_LOSS_SQUARED_HINGE, i, z[l]);
+    }
+    move(g, i, row, z, change);
+}
+
+static margin_status run(lanes *g, int64_t *visits) {
+    const mg_dual_rows *rows = g->lane[0].rows;
+    memset(visits, 0, LANES * sizeof *visits);
+    for (int64_t k = 0; k < g->active;) {
+        if (k % POLL == 0 && mg_cancelled(g->design->context)) return MARGIN_ERROR_CANCELLED;
+        if (k + AHEAD < g->active)
+            rows->prefetch(g->x, mg_design_row(g->design, g->order[k + AHEAD]));
+        const int64_t i = g->order[k];
+        const uint8_t mask = g->open[i] & g->unfinished;
+        for (int l = 0; l < g->count; l++)
+            visits[l] += mask >> l & 1;
+        if (mask) visit(g, i, mg_design_row(g->design, i), mask);
+        if (g->open[i] & g->unfinished) {
+            k++;
+        } else {
+            g->order[k] = g->order[--g->active];
+            g->order[g->active] = i;
+        }
+    }
+    return MARGIN_OK;
+}
+
+static margin_status epoch(lanes *g, int64_t *visits) {
+    const mg_linear_job *job = g->lane[0].job;
+    int64_t number = 0;
+    for (int l = 0; l < g->count; l++) {
+        mg_dual_cd *m = &g->lane[l];
+        m->loss = m->slack = 0.0;
+        g->highest[l] = -(double)INFINITY;
+        g->lowest[l] = (double)INFINITY;
+        if (g->unfinished >> l & 1) number = m->solution->iterations;
+    }
+    mg_dual_cd_shuffle(job->seed, number, g->order, g->active);
+    if (run(g, visits) < 0) return mg_fail_cancelled(job->error);
+    for (int l = 0; l < g->count; l++) {
+        g->lane[l].highest = g->highest[l] > 0.0 ? g->highest[l] : (double)INFINITY;
+        g->lane[l].lowest = g->lowest[l] < 0.0 ? g->lowest[l] : -(double)INFINITY;
+    }
+    g->first = false;
+    return MARGIN_OK;
+}
+
+/* ---- Lanes ----------------------------------------------------------------------------------- */
+
+/* The weights and dual variables of a lane from where all are. */
+static void fetch(mg_dual_cd *m) {
+    const lanes *g = m->shared;
+    const int64_t l = m - g->lane;
+    for (int64_t j = 0; j < m->columns; j++)
+        m->weights[j] = g->weights[j * LANES + l];
+    for (int64_t i = 0; i < m->samples; i++)
+        m->alpha[i] = g->alpha[i * LANES + l];
+}
+
+static void open_all(lanes *g) {
+    memset(g->open, g->unfinished, (size_t)g->lane[0].samples);
+    g->active = g->lane[0].samples;
+}
+
+static margin_status new_vectors(lanes *g) {
+    mg_dual_cd *m = &g->lane[0];
+    const mg_design *d = m->design;
+    const bool logistic = g->kind == MG_LOSS_LOGISTIC, scaled = d->scale != NULL;
+    const int64_t numbers = (LANES + 1 + scaled) * m->columns + (2 + LANES) * m->samples +
+                            (logistic ? LANES * m->samples : 0);
+    double *at = mg_arena_new(&g->arena, numbers, sizeof *at);
+    g->order = mg_arena_new(&g->arena, m->samples, sizeof *g->order);
+    g->open = mg_arena_new(&g->arena, m->samples, sizeof *g->open);
+    if (!at || !g->order || !g->open)
+        return mg_no_memory(d->heap, numbers, sizeof *at, purpose, m->job->error);
+    memset(at, 0, (size_t)numbers * sizeof *at);
+    g->weights = at;
+    g->alpha = g->weights + LANES * m->columns;
+    m->weights = g->alpha + LANES * m->samples;
+    m->alpha = m->weights + m->columns;
+    m->bend = m->alpha + m->samples;
+    if (scaled) m->factor = m->bend + m->samples;
+    if (logistic) g->logit = at + numbers - LANES * m->samples;
+    return MARGIN_OK;
+}
+
+static const mg_dual_lane_rows *rows_for(const margin_matrix *x, mg_isa isa) {
+    const bool f32 = x->value_type == MARGIN_F32, i64 = x->index_type == MARGIN_I64;
+#if defined(__x86_64__)
+    if (isa == MG_ISA_AVX512) return &mg_dual_lane_rows_avx512[f32][i64];
+    if (isa == MG_ISA_AVX2) return &mg_dual_lane_rows_avx2[f32][i64];
+#else
+    (void)isa;
+#endif
+    return &mg_dual_lane_rows_ref[f32][i64];
+}
+
+static margin_status begin(lanes *g, mg_linear_job *jobs, mg_linear_solution *solutions,
+                           int count) {
+    const mg_objective *objective = jobs[0].objective;
+    mg_design *d = objective->design;
+    *g = (lanes){.count = count,
+                 .x = &d->problem->x,
+                 .design = d,
+                 .rows = rows_for(&d->problem->x, d->isa),
+                 .c = objective->c,
+                 .kind = objective->loss->kind,
+                 .first = true,
+                 .unfinished = (uint8_t)((1U << count) - 1U)};
+    mg_arena_init(&g->arena, d->heap);
+    for (int l = 0; l < count; l++)
+        mg_dual_cd_start(&g->lane[l], &jobs[l], &solutions[l]);
+    MG_TRY(new_vectors(g));
+    mg_dual_cd *one = &g->lane[0];
+    for (int64_t j = 0; one->factor && j < one->columns; j++)
+        one->factor[j] = d->scale[j] * d->scale[j] / objective->penalty.rho;
+    for (int64_t i = 0; i < one->samples; i++)
+        g->order[i] = i;
+    open_all(g);
+    MG_TRY(mg_dual_cd_bends(one));
+    for (int l = 0; l < count; l++) {
+        mg_dual_cd *m = &g->lane[l];
+        m->weights = one->weights;
+        m->alpha = one->alpha;
+        m->bend = one->bend;
+        m->factor = one->factor;
+        m->spread = one->spread;
+        m->progress.strictness = one->progress.strictness;
+        m->shared = g;
+        m->fetch = fetch;
+    }
+    return MARGIN_OK;
+}
+
+/* ---- The method ------------------------------------------------------------------------------ */
+
+static void finish_lane(lanes *g, int l) {
+    g->unfinished &= (uint8_t) ~(1U << l);
+}
+
+static margin_status end_all(lanes *g, margin_status stop) {
+    for (int l = 0; l < g->count; l++)
+        if (g->unfinished >> l & 1) {
+            MG_TRY(mg_dual_cd_end(&g->lane[l], stop));
+            finish_lane(g, l);
+        }
+    return MARGIN_OK;
+}
+
+/* Few samples that count are common to the lanes: a row read for all costs about what it costs for
+ * two. */
+static bool are_apart(const lanes *g, const int64_t *visits) {
+    int64_t alone = 0;
+    for (int l = 0; l < g->count; l++)
+        if (g->unfinished >> l & 1) alone += visits[l];
+    return g->kind != MG_LOSS_LOGISTIC && 5 * alone < 9 * g->active;
+}
+
+/* The lanes that are left, one after the other. */
+static margin_status go_on_apart(lanes *g) {
+    for (int l = 0; l < g->count; l++) {
+        mg_dual_cd *m = &g->lane[l];
+        if (!(g->unfinished >> l & 1)) continue;
+        fetch(m);
+        m->fetch = NULL;
+        m->order = g->order;
+        m->active = 0;
+        int64_t left = m->samples;
+        for (int64_t i = 0; i < m->samples; i++)
+            m->order[g->open[i] >> l & 1 ? m->active++ : --left] = i;
+        MG_TRY(mg_dual_cd_go_on(m));
+        finish_lane(g, l);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status one_epoch(lanes *g) {
+    int64_t visits[LANES];
+    bool reopen_all = false;
+    MG_TRY(epoch(g, visits));
+    for (int l = 0; l < g->count; l++) {
+        mg_dual_cd *m = &g->lane[l];
+        const bool full = visits[l] == m->samples;
+        bool reopen, done = false;
+        if (!(g->unfinished >> l & 1)) continue;
+        m->active = g->active;
+        mg_dual_cd_note(m, visits[l], full, &reopen);
+        MG_TRY(mg_dual_cd_trace(m));
+        if (full) MG_TRY(mg_dual_cd_judge(m, &done));
+        if (done)
+            finish_lane(g, l);
+        else
+            reopen_all |= reopen;
+    }
+    if (reopen_all || g->active == 0)
+        open_all(g);
+    else if (are_apart(g, visits))
+        return go_on_apart(g);
+    return MARGIN_OK;
+}
+
+static margin_status iterate(lanes *g, const mg_stop *stop) {
+    for (int l = 0; l < g->count; l++)
+        MG_TRY(mg_dual_cd_trace(&g->lane[l]));
+    for (int64_t epochs = 0; g->unfinished; epochs++) {
+        const margin_status ended = mg_stop_check(stop, epochs);
+        if (ended < 0) return mg_fail_cancelled(g->lane[0].job->error);
+        MG_TRY(ended > 0 ? end_all(g, ended) : one_epoch(g));
+    }
+    return MARGIN_OK;
+}
+
+static margin_status solve_group(mg_linear_job *jobs, mg_linear_solution *solutions, int count) {
+    lanes g;
+    margin_status status;
+    MG_GO(begin(&g, jobs, solutions, count));
+    status = iterate(&g, &jobs[0].stop);
+done:
+    mg_arena_free(&g.arena);
+    return status;
+}
+
+margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
+                                     int64_t count) {
+    for (int64_t first = 0; first < count; first += LANES)
+        MG_TRY(solve_group(jobs + first, solutions + first, (int)MG_MIN(count - first, LANES)));
+    return MARGIN_OK;
+}

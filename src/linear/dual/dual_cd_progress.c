@@ -1,0 +1,200 @@
+/* Where dual coordinate descent begins, how far it is, and when it ends. */
+#include "linear/dual/dual_cd.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_SHRUNK = 20 }; /* epochs over active samples before all are looked at again */
+/* Active samples have lost enough when their part of the gap is this share of the whole one. */
+static const double small_share = 0.1;
+/* Work is counted in visits of all samples. Another method takes over where so much is left, after
+ * so much was done; and it is given up if the gap has not halved for so long. */
+static const double much_left = 400.0, much_done = 50.0, least_idle = 2000.0;
+static const double idle_values = 1e9;  /* or while fewer stored values were read */
+static const double spread_share = 0.3; /* tau, in mean squares of a row */
+static const double rounding = 1e-13;
+static const double hope = 3.0, least_share = 1.0 / 16.0; /* of the gap in a proof that failed */
+#define MOST_START 30.0                                   /* log-odds */
+
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+/* Goes to w = 0 and the best intercept, and keeps P there. */
+static void start_constant(mg_dual_cd *m) {
+    const mg_objective *objective = m->objective;
+    double n[2] = {0.0, 0.0};
+    for (int64_t i = 0; i < m->samples; i++)
+        n[m->design->problem->sign[i] > 0] += objective->c[i];
+    if (objective->intercept) {
+        const double share = n[1] / (n[0] + n[1]), odds = share / (1.0 - share);
+        if (objective->loss->kind == MG_LOSS_HINGE)
+            m->b = share < 0.5 ? -1.0 : 1.0;
+        else if (objective->loss->kind == MG_LOSS_SQUARED_HINGE)
+            m->b = 2.0 * share - 1.0;
+        else
+            m->b = fmin(fmax(log(odds), -MOST_START), MOST_START);
+    }
+    m->constant_value = n[0] * objective->loss->value(-m->b) + n[1] * objective->loss->value(m->b);
+}
+
+void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution) {
+    mg_design *d = job->objective->design;
+    *m = (mg_dual_cd){.job = job,
+                      .solution = solution,
+                      .objective = job->objective,
+                      .design = d,
+                      .rows = mg_dual_rows_for(&d->problem->x),
+                      .samples = d->samples,
+                      .columns = d->columns,
+                      .active = d->samples,
+                      .highest = (double)INFINITY,
+                      .lowest = -(double)INFINITY,
+                      .progress = {.strictness = 2.0, .best = (double)INFINITY}};
+    mg_arena_init(&m->arena, d->heap);
+    start_constant(m);
+}
+
+static margin_status square_rows(const mg_block *block, void *argument) {
+    mg_dual_cd *m = argument;
+    const double rho = m->objective->penalty.rho;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const int64_t row = mg_design_row(m->design, i);
+        const double square = m->rows->square(&m->design->problem->x, row, m->factor);
+        m->bend[i] = m->factor ? square : square / rho;
+    }
+    return MARGIN_OK;
+}
+
+/* The squared hinge is proven by the gradient, 2 c (miss - alpha / 2c) of each sample, whose square
+ * is 2 c |a|^2 times the gap and more. */
+static void expect_proof(mg_dual_cd *m, double square, double c) {
+    if (m->objective->loss->kind != MG_LOSS_SQUARED_HINGE) return;
+    m->progress.strictness = fmin(fmax(hope / (1.0 + 2.0 * c * square), least_share), 2.0);
+}
+
+margin_status mg_dual_cd_bends(mg_dual_cd *m) {
+    const mg_design *d = m->design;
+    double total = 0.0, weight = 0.0;
+    if (mg_sweep_each(d->context, m->samples, d->block_rows, square_rows, m) < 0)
+        return mg_fail_cancelled(m->job->error);
+    for (int64_t i = 0; i < m->samples; i++) {
+        total += m->bend[i];
+        weight += m->objective->c[i];
+    }
+    MG_REQUIRE(isfinite(total), m->job->error, MARGIN_ERROR_DATA,
+               "the objective is beyond double precision; bring the columns to one scale first: "
+               "standardize | ...");
+    expect_proof(m, total / (double)m->samples, weight / (double)m->samples);
+    if (!m->objective->intercept) return MARGIN_OK;
+    m->spread = spread_share * total / (double)m->samples;
+    if (!(m->spread > 0.0)) m->spread = 1.0 / weight; /* nothing but the intercept */
+    for (int64_t i = 0; i < m->samples; i++)
+        m->bend[i] += m->spread;
+    return MARGIN_OK;
+}
+
+/* ---- Progress -------------------------------------------------------------------------------- */
+
+void mg_dual_cd_note(mg_dual_cd *m, int64_t visited, bool full, bool *reopen) {
+    mg_dual_progress *p = &m->progress;
+    p->work += (double)visited / (double)m->samples;
+    m->solution->iterations++;
+    m->solution->passes += 2;
+    *reopen = false;
+    if (!full) {
+        *reopen = ++p->shrunk >= MOST_SHRUNK || m->slack <= small_share * p->gap || m->active == 0;
+        return;
+    }
+    m->b += m->spread * m->sum;
+    p->value = m->loss + 0.5 * m->square;
+    p->gap = m->slack;
+    p->past[p->full % MG_DUAL_HISTORY] = p->gap;
+    p->past_work[p->full++ % MG_DUAL_HISTORY] = p->work;
+    p->shrunk = 0;
+    if (p->gap < 0.5 * p->best) {
+        p->best = p->gap;
+        p->best_work = p->work;
+    }
+    mg_progress(m->job->context, "training", (double)m->solution->iterations, 0.0,
+                p->gap / fmax(1.0, p->value));
+}
+
+margin_status mg_dual_cd_trace(mg_dual_cd *m) {
+    mg_loss_point point = {0};
+    if (!m->job->trace) return MARGIN_OK;
+    mg_dual_cd_weights(m);
+    MG_TRY(mg_objective_pass(m->objective, m->solution->w, m->solution->b, &point, m->job->error));
+    mg_linear_trace(m->job, m->solution->iterations, m->solution->w, m->solution->b, &point);
+    return MARGIN_OK;
+}
+
+/* ---- End ------------------------------------------------------------------------------------- */
+
+/* A small gap says little where the loss weighs next to nothing: it must be small beside what the
+ * columns gain over the best constant as well. */
+static bool is_enough(const mg_dual_cd *m, double gap, double value) {
+    const double tolerance = m->job->tolerance, gain = m->constant_value - value;
+    return gap <= tolerance * fmax(1.0, fabs(value)) &&
+           gap <= fmax(sqrt(tolerance) * gain, rounding * fabs(value));
+}
+
+/* Work that is left, if it goes on as in the last epochs; 0: cannot be told. INFINITY: it gets
+ * nowhere. */
+static double work_left(const mg_dual_cd *m) {
+    const mg_dual_progress *p = &m->progress;
+    if (p->full < MG_DUAL_HISTORY) return 0.0;
+    const int oldest = (int)(p->full % MG_DUAL_HISTORY);
+    const double fall = log(p->past[oldest] / p->gap);
+    const double wanted = log(p->gap / (m->job->tolerance * fmax(1.0, p->value)));
+    return fall > 0.0 ? wanted / fall * (p->work - p->past_work[oldest]) : (double)INFINITY;
+}
+
+/* A method that factors Hessians, which few columns allow. */
+static const mg_linear_solver *other_method(const mg_dual_cd *m) {
+    return m->objective->loss->curved ? &mg_solver_lbfgs : &mg_solver_ssnal;
+}
+
+/* Whether it should go on from here. */
+static bool is_for_others(const mg_dual_cd *m) {
+    enum { MOST_COLUMNS = 4096 };
+    return m->progress.work > much_done && work_left(m) > much_left && m->columns <= MOST_COLUMNS &&
+           other_method(m)->can(m->objective, (char[200]){0});
+}
+
+/* From here, or from the beginning if that was better. */
+static margin_status pass_on(mg_dual_cd *m) {
+    MG_TRY(mg_dual_cd_write(m));
+    if (!(m->progress.value < m->constant_value)) {
+        memset(m->solution->w, 0, (size_t)m->columns * sizeof *m->solution->w);
+        m->solution->b = 0.0;
+        if (m->solution->alpha)
+            memset(m->solution->alpha, 0, (size_t)m->samples * sizeof *m->solution->alpha);
+    }
+    return other_method(m)->solve(m->job, m->solution);
+}
+
+static double idle_work(const mg_dual_cd *m) {
+    const margin_matrix *x = &m->design->problem->x;
+    const double values = (double)mg_row_bytes(x) / (double)mg_type_size(x->value_type);
+    return fmax(least_idle, idle_values / (fmax(values, 1.0) * (double)m->samples));
+}
+
+margin_status mg_dual_cd_judge(mg_dual_cd *m, bool *done) {
+    const mg_linear_solution *out = m->solution;
+    mg_dual_progress *p = &m->progress;
+    *done = true;
+    if (is_enough(m, p->gap / p->strictness, p->value)) {
+        MG_TRY(mg_dual_cd_prove(m));
+        if (is_enough(m, out->primal - out->dual, out->primal)) return mg_dual_cd_end(m, MARGIN_OK);
+        const double share = p->gap / (out->primal - out->dual);
+        /* the gap may be a small share of what is proven; that wanders, so hope for better */
+        p->strictness *= fmin(0.5, fmax(hope * share / p->strictness, least_share));
+    }
+    if (is_for_others(m)) {
+        const margin_status status = pass_on(m);
+        if (status >= 0) m->solution->status = status;
+        return status;
+    }
+    if (p->work - p->best_work > idle_work(m)) return mg_dual_cd_end(m, MARGIN_STOPPED_STALLED);
+    *done = false;
+    return MARGIN_OK;
+}

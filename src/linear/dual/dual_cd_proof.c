@@ -1,0 +1,171 @@
+/* What dual coordinate descent hands over, and its proof.
+ *
+ * Between epochs w and b are those of dual variables that are not there yet. Two numbers can be set
+ * right at once from the scores s of the rows: P(t w, b) is convex in t and b. A free intercept is
+ * the best one then, and for the hinges, where C is so great that no row may lie inside of the
+ * margin, t moves them out. */
+#include "linear/dual/dual_cd.h"
+#include "linear/proof/end_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char purpose[] = "the scores of the rows";
+
+void mg_dual_cd_weights(mg_dual_cd *m) {
+    mg_linear_solution *out = m->solution;
+    const mg_design *d = m->design;
+    if (m->fetch) m->fetch(m);
+    out->b = m->b;
+    for (int64_t j = 0; j < m->columns; j++) {
+        const double scale = d->scale ? d->scale[j] : 1.0;
+        out->w[j] = scale != 0.0 ? m->weights[j] / scale : 0.0;
+        if (d->shift) out->b -= d->shift[j] * out->w[j];
+    }
+    if (out->alpha) memcpy(out->alpha, m->alpha, (size_t)m->samples * sizeof *out->alpha);
+}
+
+/* S = 0 by way of the samples between their bounds, which sit at the margin, where a change of
+ * alpha costs nothing at first order. What they cannot take is left to the certificate. */
+static void balance(const mg_dual_cd *m) {
+    const int8_t *sign = m->design->problem->sign;
+    const double *c = m->objective->c;
+    double *alpha = m->solution->alpha, sum = 0.0, room = 0.0;
+    for (int64_t i = 0; i < m->samples; i++) {
+        sum += sign[i] * alpha[i];
+        room += alpha[i] / c[i] * (c[i] - alpha[i]);
+    }
+    if (!(room > fabs(sum))) return;
+    for (int64_t i = 0; i < m->samples; i++)
+        alpha[i] -= sign[i] * (sum / room) * (alpha[i] / c[i] * (c[i] - alpha[i]));
+}
+
+/* ---- Two numbers -----------------------------------------------------------------------------
+ * P along t or along b, the scores being t s + b. */
+
+typedef struct line {
+    const mg_dual_cd *m;
+    const double *scores;
+    double square; /* rho |w|^2 */
+    double t, b;
+    double bend; /* second derivative where the first was asked for */
+} line;
+
+static double slope_at(line *l, bool along_t) {
+    enum { CHUNK = 256 };
+    const mg_dual_cd *m = l->m;
+    const int8_t *sign = m->design->problem->sign;
+    double z[CHUNK], slopes[CHUNK], curvatures[CHUNK];
+    double sum = along_t ? l->t * l->square : 0.0;
+    l->bend = along_t ? l->square : 0.0;
+    for (int64_t first = 0; first < m->samples; first += CHUNK) {
+        const int64_t count = MG_MIN(m->samples - first, CHUNK);
+        const double *s = l->scores + first;
+        for (int64_t k = 0; k < count; k++)
+            z[k] = sign[first + k] * (l->t * s[k] + l->b);
+        mg_loss_pass(m->objective->loss, m->design->isa, z, m->objective->c + first, count, slopes,
+                     curvatures);
+        for (int64_t k = 0; k < count; k++) {
+            const double by = along_t ? s[k] : 1.0;
+            sum += sign[first + k] * slopes[k] * by;
+            l->bend += curvatures[k] * by * by;
+        }
+    }
+    return sum;
+}
+
+/* Where the slope, which rises, changes its sign: Newton's method while it stays between what is
+ * known, else halves. */
+static void minimise(line *l, bool along_t) {
+    enum { MOST = 80, NEWTON = 30 };
+    const bool curved = l->m->objective->loss->curved;
+    double *x = along_t ? &l->t : &l->b, reach = 1e-4;
+    double low = -(double)INFINITY, high = (double)INFINITY;
+    for (int k = 0; k < MOST && high - low > 1e-15 * fabs(*x); k++) {
+        const double slope = slope_at(l, along_t);
+        if (slope == 0.0) return;
+        *(slope > 0.0 ? &high : &low) = *x;
+        double next = *x - slope / l->bend;
+        if (!(curved && k < NEWTON && next > low && next < high)) {
+            next = isinf(low) ? *x - reach : isinf(high) ? *x + reach : 0.5 * (low + high);
+            reach *= 4.0;
+        }
+        if (fabs(next - *x) <= 1e-15 * fabs(*x)) return;
+        *x = next;
+    }
+}
+
+/* *given: the scores of the rows, to be freed; NULL: they were not needed. */
+static margin_status write_scored(mg_dual_cd *m, double **given) {
+    mg_linear_solution *out = m->solution;
+    const bool hinge = m->objective->loss->kind != MG_LOSS_LOGISTIC;
+    mg_dual_cd_weights(m);
+    *given = NULL;
+    if (!m->objective->intercept && !hinge) return MARGIN_OK;
+    MG_NEW(m->design->heap, *given, m->samples, purpose, m->job->error);
+    double *scores = *given;
+    const margin_status status = mg_design_scores(m->design, out->w, 0.0, scores, m->job->error);
+    if (status >= 0) {
+        line l = {.m = m,
+                  .scores = scores,
+                  .square = 2.0 * mg_objective_penalty(m->objective, out->w),
+                  .t = 1.0,
+                  .b = out->b};
+        out->passes++;
+        if (m->objective->intercept) minimise(&l, false);
+        if (hinge) minimise(&l, true);
+        if (hinge && m->objective->intercept) minimise(&l, false);
+        for (int64_t j = 0; j < m->columns; j++)
+            out->w[j] *= l.t;
+        out->b = l.b;
+        for (int64_t i = 0; i < m->samples; i++)
+            scores[i] = l.t * scores[i] + l.b;
+    }
+    return status;
+}
+
+margin_status mg_dual_cd_write(mg_dual_cd *m) {
+    double *scores;
+    const margin_status status = write_scored(m, &scores);
+    mg_free(m->design->heap, scores);
+    return status;
+}
+
+/* ---- Proof ----------------------------------------------------------------------------------- */
+
+margin_status mg_dual_cd_prove(mg_dual_cd *m) {
+    double *scores = NULL;
+    margin_status status;
+    MG_GO(write_scored(m, &scores));
+    if (m->solution->alpha && m->objective->intercept) balance(m);
+    /* an intercept that cancels shifts must do so before the rows are added */
+    const double *known = m->design->shift ? NULL : scores;
+    MG_GO(mg_certify_scored(m->objective, m->solution, known, m->job->error));
+    m->solution->passes += known ? 1 : 2;
+    m->proven = m->solution->iterations;
+done:
+    mg_free(m->design->heap, scores);
+    return status;
+}
+
+static void explain(const mg_dual_cd *m, margin_status ended) {
+    mg_linear_solution *out = m->solution;
+    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(m->job->tolerance);
+    const size_t room = sizeof out->why;
+    if (ended == MARGIN_OK)
+        snprintf(out->why, room, "the gap is proven");
+    else if (!mg_explain_limit(ended, "epochs", out->iterations, out->gap, out->why, room))
+        snprintf(out->why, room,
+                 "progress ends at a gap of %s after %lld epochs, above tol=%s: ask for less, give "
+                 "C a smaller value, or bring the columns to one scale (standardize | ...)",
+                 gap.text, (long long)out->iterations, tolerance.text);
+}
+
+margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended) {
+    mg_linear_solution *out = m->solution;
+    if (m->proven != out->iterations) MG_TRY(mg_dual_cd_prove(m));
+    out->status = out->gap <= m->job->tolerance ? MARGIN_OK : ended;
+    explain(m, out->status);
+    return out->status;
+}

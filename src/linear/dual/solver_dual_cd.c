@@ -1,0 +1,133 @@
+/* Dual coordinate descent, for sparse rows with many columns (and for more columns than rows).
+ *
+ *   given    loss of a margin (hinge, squared hinge, logistic), |w|^2 with rho > 0
+ *   dual     max sum_i c_i dual(alpha_i / c_i) - |sum_i alpha_i y_i a_i|^2 / (2 rho)
+ *            with S = sum_i alpha_i y_i = 0 if the intercept is free
+ *   keep     w = sum_i alpha_i y_i a_i / rho
+ *   step     the best alpha_i for all others as they are: one row to read, one to add
+ *   epoch    a step for each sample that counts, in a new random order
+ *
+ * Steps: dual_cd_epoch.c. A step for one sample cannot keep S = 0. So the intercept is found by the
+ * proximal method of multipliers (Rockafellar, "Augmented Lagrangians and applications of the
+ * proximal point algorithm in convex programming", Math. Oper. Res. 1, 1976): with the multiplier
+ * b0 the term tau S^2 / 2 + b0 S is added to what is minimised, which is a bias coordinate of
+ * variance tau, b = b0 + tau S; after an epoch over all samples b0 = b. At the end S = 0 and
+ * nothing is paid for b. tau is 0.3 mean |a|^2 / rho: more makes steps small, less moves b slowly.
+ * It starts at the best intercept for w = 0, so that b has to move no further than the scores do.
+ *
+ * Samples at a bound of alpha that are surely right leave (shrinking) until those that stay have
+ * lost most of their part of the gap; then all are looked at again. Each visit adds up the gap, so
+ * that it is known for nothing; the proof is made once that is small enough. Where it goes too
+ * slowly and the columns are few a method that factors Hessians (lbfgs, ssnal) goes on from there.
+ */
+#include "linear/dual/dual_cd.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char purpose[] = "the state of dual coordinate descent";
+
+static bool can(const mg_objective *objective, char *why) {
+    enum { ROOM = 200 };
+    const mg_loss_kind kind = objective->loss->kind;
+    const char *reason = NULL;
+    if (kind != MG_LOSS_HINGE && kind != MG_LOSS_SQUARED_HINGE && kind != MG_LOSS_LOGISTIC)
+        snprintf(why, ROOM, "it has no steps for the %s loss", objective->loss->name);
+    else if (!(objective->penalty.rho > 0.0))
+        reason = "its dual needs the penalty |w|^2";
+    else if (objective->penalty.kappa > 0.0)
+        reason = "it has no steps for |w|_1";
+    else if (objective->design->made)
+        reason = "it reads rows again and again, and these are made afresh each time";
+    else if (objective->design->shift && !objective->intercept)
+        reason = "columns that are shifted need an intercept";
+    else
+        return true;
+    if (reason) snprintf(why, ROOM, "%s", reason);
+    return false;
+}
+
+/* Weights side by side take eight times the memory of one vector. */
+static bool can_together(const mg_objective *objective) {
+    enum { SHARE = 4 };
+    const mg_design *d = objective->design;
+    const int64_t limit = mg_heap_limit(d->heap);
+    const int64_t bytes = MG_DUAL_LANES * (d->columns + 3 * d->samples) * (int64_t)sizeof(double);
+    return mg_is_csr(&d->problem->x) && (limit == 0 || bytes <= limit / SHARE);
+}
+
+static margin_status new_vectors(mg_dual_cd *m) {
+    const bool logistic = m->objective->loss->kind == MG_LOSS_LOGISTIC, scaled = m->design->scale;
+    const int64_t numbers = (2 + logistic) * m->samples + (1 + scaled) * m->columns;
+    double *at = mg_arena_new(&m->arena, numbers, sizeof *at);
+    m->order = mg_arena_new(&m->arena, m->samples, sizeof *m->order);
+    if (!at || !m->order)
+        return mg_no_memory(m->design->heap, numbers, sizeof *at, purpose, m->job->error);
+    m->alpha = at;
+    m->bend = m->alpha + m->samples;
+    m->weights = m->bend + m->samples;
+    if (scaled) m->factor = m->weights + m->columns;
+    if (logistic) m->logit = at + numbers - m->samples;
+    return MARGIN_OK;
+}
+
+static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_dual_cd *m) {
+    const mg_design *d = job->objective->design;
+    mg_dual_cd_start(m, job, solution);
+    MG_TRY(new_vectors(m));
+    for (int64_t j = 0; j < m->columns; j++) {
+        m->weights[j] = 0.0;
+        if (m->factor) m->factor[j] = d->scale[j] * d->scale[j] / job->objective->penalty.rho;
+    }
+    for (int64_t i = 0; i < m->samples; i++) {
+        m->alpha[i] = 0.0;
+        m->order[i] = i;
+        if (m->logit) m->logit[i] = (double)NAN;
+    }
+    return mg_dual_cd_bends(m);
+}
+
+static margin_status one_epoch(mg_dual_cd *m, bool *full) {
+    const int64_t visited = m->active;
+    bool reopen;
+    *full = visited == m->samples;
+    mg_dual_cd_shuffle(m->job->seed, m->solution->iterations, m->order, m->active);
+    if (mg_dual_cd_epoch(m) < 0) return mg_fail_cancelled(m->job->error);
+    mg_dual_cd_note(m, visited, *full, &reopen);
+    if (reopen) m->active = m->samples;
+    return mg_dual_cd_trace(m);
+}
+
+margin_status mg_dual_cd_go_on(mg_dual_cd *m) {
+    for (bool done = false; !done;) {
+        const margin_status stop = mg_stop_check(&m->job->stop, m->solution->iterations);
+        bool full;
+        if (stop < 0) return mg_fail_cancelled(m->job->error);
+        if (stop > 0) return mg_dual_cd_end(m, stop);
+        MG_TRY(one_epoch(m, &full));
+        if (full) MG_TRY(mg_dual_cd_judge(m, &done));
+    }
+    return m->solution->status;
+}
+
+static margin_status solve(mg_linear_job *job, mg_linear_solution *solution) {
+    mg_dual_cd m;
+    margin_status status;
+    MG_GO(begin(job, solution, &m));
+    MG_GO(mg_dual_cd_trace(&m));
+    status = mg_dual_cd_go_on(&m);
+done:
+    mg_arena_free(&m.arena);
+    return status;
+}
+
+const mg_linear_solver mg_solver_dual_cd = {
+    .name = "dual_cd",
+    .summary = "dual coordinate descent with shrinking, a row at a time",
+    .step_name = "epochs",
+    .can = can,
+    .solve = solve,
+    .can_together = can_together,
+    .solve_together = mg_dual_cd_solve_lanes,
+};

@@ -1,0 +1,235 @@
+/* The moving point of the semismooth Newton solver: memory, start, steps. */
+#include "linear/hinge/ssnal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A step is taken if it leads down by this share of what the slope promises (Armijo), or, where the
+ * value no longer tells, by rounding at most and to a flatter place. */
+static const double armijo = 1e-4, rounding = 1e-13, flatter = 0.9;
+/* It is lengthened if the slope at its end is still this share of that at its start. */
+static const double still_steep = 0.5;
+/* The matrix is made from more rows if a step promises more than this share of what the one before
+ * promised. */
+static const double slow = 0.3;
+/* Columns up to which the Newton equations may be solved by a factor, and by what the rows in it
+ * grow. */
+enum { FACTOR_COLUMNS = 2048, MORE_ROWS = 4 };
+/* Steps that conjugate gradients are taken to need before they were tried. */
+enum { FIRST_PRODUCTS = 20 };
+static const double first_sharpness = 0.3;
+/* The greatest ratio to start with between what the rows and what the penalty do to a column, in
+ * the geometric mean of the columns. */
+static const double hold = 1e4;
+/* Of q in the coordinates, relative to the sum of the boxes, where there is no penalty. */
+static const double softness = 1e-11;
+/* Boxes are cut to this much more than the multipliers can be, if that is so much less. */
+static const double above_bound = 1.001, worth_cutting = 4.0;
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void *new_array(mg_ssnal *s, int64_t count, size_t size, bool *failed) {
+    void *array = mg_arena_new(&s->arena, count, size);
+    *failed |= !array;
+    return array;
+}
+
+static margin_status new_vectors(mg_ssnal *s) {
+    bool failed = false;
+    const int64_t columns = s->columns, size = s->size, samples = s->samples;
+    const bool factor = columns <= FACTOR_COLUMNS;
+    double **const of_columns[] = {&s->centre,     &s->factor,    &s->move,
+                                   &s->here.w,     &s->there.w,   &s->here.pull,
+                                   &s->there.pull, &s->stiffness, &s->anchor};
+    double **const of_size[] = {&s->direction, &s->diagonal, &s->here.gradient, &s->there.gradient};
+    double **const of_samples[] = {&s->here.scores, &s->there.scores, &s->active_weights,
+                                   &s->multipliers};
+    for (int k = 0; k < MG_LENGTH(of_columns); k++)
+        *of_columns[k] = new_array(s, columns, sizeof(double), &failed);
+    for (int k = 0; k < MG_LENGTH(of_size); k++)
+        *of_size[k] = new_array(s, size, sizeof(double), &failed);
+    for (int k = 0; k < MG_LENGTH(of_samples); k++)
+        *of_samples[k] = new_array(s, samples, sizeof(double), &failed);
+    s->active = new_array(s, samples, sizeof *s->active, &failed);
+    if (factor) s->matrix = new_array(s, size * size, sizeof(double), &failed);
+    s->work = new_array(s, 5 * size, sizeof(double), &failed);
+    if (!failed) return MARGIN_OK;
+    return mg_no_memory(s->design->heap, 5 * samples + 18 * size + (factor ? size * size : 0),
+                        sizeof(double), "the state of a solver", s->job->error);
+}
+
+/* ---- Modes ----------------------------------------------------------------------------------- */
+
+static double sum_of_boxes(const mg_ssnal *s) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < s->samples; i++)
+        sum += s->objective->c[i];
+    return sum;
+}
+
+/* The first sharpness: with w, b and the multipliers 0 all rows are active, so that the first step
+ * is a least squares fit; less where the boxes are so large that few rows would hold w from then
+ * on. */
+static double start_sharpness(const mg_ssnal *s) {
+    double boxes = 0.0, logs = 0.0, columns = 0.0;
+    for (int64_t i = 0; i < s->samples; i++)
+        boxes += s->c[i];
+    for (int64_t j = 0; j < s->columns; j++) {
+        if (!(s->factor[j] > 0.0)) continue;
+        logs -= log(s->factor[j] * s->factor[j] * s->stiffness[j]);
+        columns += 1.0;
+    }
+    return columns > 0.0 ? fmin(first_sharpness, hold / (boxes * exp(logs / columns)))
+                         : first_sharpness;
+}
+
+void mg_ssnal_soften(mg_ssnal *s) {
+    const double q = softness * sum_of_boxes(s);
+    s->mode = MG_SSNAL_FREE;
+    memcpy(s->anchor, s->here.w, (size_t)s->columns * sizeof *s->anchor);
+    for (int64_t j = 0; j < s->columns; j++)
+        s->stiffness[j] = s->factor[j] > 0.0 ? q / s->factor[j] / s->factor[j] : q;
+}
+
+margin_status mg_ssnal_harden(mg_ssnal *s, bool *hardened) {
+    const double scale = 1.0 / s->here.least;
+    const double rho = s->objective->penalty.rho > 0.0 ? s->objective->penalty.rho : 1.0;
+    const double norm = scale * sqrt(s->vectors->square(s->here.w, s->columns));
+    const double enough = above_bound * rho * norm * norm;
+    double least = (double)INFINITY; /* one box that binds is enough to make it another optimum */
+    for (int64_t i = 0; i < s->samples; i++)
+        least = fmin(least, s->c[i]);
+    *hardened = isfinite(enough) && enough > 0.0 &&
+                (s->mode == MG_SSNAL_FREE || worth_cutting * enough < least);
+    if (!*hardened) return MARGIN_OK;
+    if (!s->cut) s->cut = mg_arena_new(&s->arena, s->samples, sizeof *s->cut);
+    if (!s->cut)
+        return mg_no_memory(s->design->heap, s->samples, sizeof *s->cut, "the boxes of a solver",
+                            s->job->error);
+    for (int64_t i = 0; i < s->samples; i++)
+        s->cut[i] = s->mode == MG_SSNAL_FREE ? enough : fmin(s->c[i], enough);
+    s->c = s->cut;
+    s->mode = MG_SSNAL_HARD;
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->stiffness[j] = rho;
+        s->here.w[j] = s->anchor[j] = 0.0;
+    }
+    s->here.b = 0.0;
+    s->sharpness = start_sharpness(s);
+    memset(s->multipliers, 0, (size_t)s->samples * sizeof *s->multipliers);
+    return mg_ssnal_pass(s, &s->here, true);
+}
+
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+/* 0 where both classes are there, else the sign of all samples. */
+static int only_sign(const mg_ssnal *s) {
+    const int8_t *sign = s->design->problem->sign;
+    for (int64_t i = 1; i < s->samples; i++)
+        if (sign[i] != sign[0]) return 0;
+    return sign[0];
+}
+
+static margin_status go_to_start(mg_ssnal *s) {
+    const double rho = s->objective->penalty.rho;
+    memcpy(s->here.w, s->solution->w, (size_t)s->columns * sizeof *s->here.w);
+    s->here.b = s->solution->b;
+    if (s->objective->intercept && only_sign(s) != 0) s->here.b = only_sign(s);
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->stiffness[j] = rho;
+        s->anchor[j] = 0.0;
+    }
+    if (rho == 0.0) mg_ssnal_soften(s);
+    s->sharpness = start_sharpness(s);
+    memset(s->multipliers, 0, (size_t)s->samples * sizeof *s->multipliers);
+    MG_TRY(mg_ssnal_pass(s, &s->here, true));
+    MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
+               "the objective is beyond double precision; bring the columns to one scale first: "
+               "standardize | ...");
+    return MARGIN_OK;
+}
+
+margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_ssnal *s) {
+    mg_design *design = job->objective->design;
+    margin_status status;
+    *s = (mg_ssnal){.job = job,
+                    .solution = solution,
+                    .objective = job->objective,
+                    .design = design,
+                    .vectors = mg_vector_ops_for(design->isa),
+                    .columns = design->columns,
+                    .size = design->columns + 1,
+                    .samples = design->samples,
+                    .c = job->objective->c,
+                    .last_products = FIRST_PRODUCTS};
+    mg_arena_init(&s->arena, design->heap);
+    MG_GO(new_vectors(s));
+    MG_GO(
+        mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
+    MG_GO(go_to_start(s));
+    return MARGIN_OK;
+done:
+    mg_ssnal_free(s);
+    return status;
+}
+
+void mg_ssnal_free(mg_ssnal *s) {
+    mg_arena_free(&s->arena);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static void set_move(mg_ssnal *s) {
+    for (int64_t j = 0; j < s->columns; j++)
+        s->move[j] = s->factor[j] * s->direction[j];
+    s->move_b = s->direction[s->columns] - s->vectors->dot(s->centre, s->move, s->columns);
+    if (!s->objective->intercept) s->move_b = 0.0;
+    s->slope = s->vectors->dot(s->here.gradient, s->direction, s->size);
+    s->along = s->square = 0.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->along += s->stiffness[j] * (s->here.w[j] - s->anchor[j]) * s->move[j];
+        s->square += s->stiffness[j] * s->move[j] * s->move[j];
+    }
+}
+
+/* there = here + t direction */
+static margin_status try_step(mg_ssnal *s, double t) {
+    for (int64_t j = 0; j < s->columns; j++)
+        s->there.w[j] = s->here.w[j] + t * s->move[j];
+    s->there.b = s->here.b + t * s->move_b;
+    return mg_ssnal_pass(s, &s->there, true);
+}
+
+static double slope_there(const mg_ssnal *s) {
+    return s->vectors->dot(s->there.gradient, s->direction, s->size);
+}
+
+/* NaN does not lead down. */
+static bool leads_down(const mg_ssnal *s, double t) {
+    const double change = s->there.value - s->here.value;
+    if (change <= armijo * t * s->slope) return true;
+    return change <= rounding * fabs(s->here.value) &&
+           fabs(slope_there(s)) <= flatter * fabs(s->slope);
+}
+
+margin_status mg_ssnal_step(mg_ssnal *s, bool *moved) {
+    *moved = false;
+    set_move(s);
+    if (!(s->slope < 0.0)) return MARGIN_OK;
+    if (s->sampled && s->last_slope != 0.0 && s->slope < slow * s->last_slope)
+        s->most_rows *= MORE_ROWS;
+    s->last_slope = s->sampled ? s->slope : 0.0;
+    MG_TRY(try_step(s, 1.0));
+    if (!leads_down(s, 1.0) || slope_there(s) < still_steep * s->slope) {
+        double t;
+        MG_TRY(mg_ssnal_line(s, &t));
+        if (t != 1.0) MG_TRY(try_step(s, t));
+        if (!leads_down(s, t)) return MARGIN_OK;
+    }
+    const mg_ssnal_point here = s->here;
+    s->here = s->there;
+    s->there = here;
+    s->solution->iterations++;
+    *moved = true;
+    return MARGIN_OK;
+}

@@ -1,0 +1,188 @@
+/* The Newton equations of the inner problem, H d = -gradient with
+ *
+ *   H = s sum over active rows of c_i (e_i, 1)(e_i, 1)' + diag(q factor^2, 0)
+ *
+ * by a Cholesky factor of H, made from some of the active rows if they are many (evenly spread,
+ * with their weights raised to match; more of them where that is too few to get on), or by
+ * conjugate gradients, each of whose steps reads the active rows once, where there are so many
+ * columns that a factor costs many passes. */
+#include "linear/hinge/ssnal.h"
+#include "math/products/ridge_factor.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_INNER = 200, FIRST_ROWS = 2000, ROWS_PER_COLUMN = 40 };
+
+/* ---- Active rows ----------------------------------------------------------------------------- */
+
+static bool is_active(const mg_ssnal *s, int64_t i) {
+    const double y = s->design->problem->sign[i];
+    const double v = s->multipliers[i] + s->sharpness * (1.0 - y * s->here.scores[i]);
+    return v > 0.0 && v < 1.0;
+}
+
+/* About `most` of the active rows, every stride-th; returns their number. */
+static int64_t gather(mg_ssnal *s, int64_t most) {
+    const int64_t all = s->here.active;
+    const int64_t stride = all > most + most / 2 ? (all + most - 1) / most : 1;
+    int64_t count = 0, seen = 0;
+    s->sampled = stride > 1;
+    for (int64_t i = 0; i < s->samples; i++) {
+        if (!is_active(s, i) || seen++ % stride != 0) continue;
+        s->active[count] = i;
+        s->active_weights[count++] = s->sharpness * s->c[i] * (double)stride;
+    }
+    return count;
+}
+
+/* What is added to the intercept's curvature where that is `sum`: with few active rows, or none, it
+ * says too little, and steps beyond 1 are left to the search along the line. */
+static double added_curvature(const mg_ssnal *s, double sum) {
+    const double least = fabs(s->here.balance);
+    return fmax(least - sum, 0.0);
+}
+
+/* ---- By a factor ----------------------------------------------------------------------------- */
+
+static void complete(mg_ssnal *s) {
+    const int64_t n = s->size, last = n - 1;
+    double *a = s->matrix;
+    for (int64_t j = 0; j < last; j++) {
+        a[j * n + j] += s->stiffness[j] * s->factor[j] * s->factor[j];
+        if (!s->objective->intercept) a[last * n + j] = a[j * n + last] = 0.0;
+    }
+    a[last * n + last] += added_curvature(s, a[last * n + last]);
+    for (int64_t j = 0; j < n; j++)
+        s->diagonal[j] = a[j * n + j] > 0.0 ? a[j * n + j] : 1.0;
+}
+
+static margin_status solve_by_factor(mg_ssnal *s) {
+    const mg_gram_request request = {.chosen = s->active,
+                                     .count = gather(s, s->most_rows),
+                                     .weights = s->active_weights,
+                                     .centre = s->centre,
+                                     .factor = s->factor};
+    MG_TRY(mg_design_gram(s->design, &request, s->matrix, s->job->error));
+    complete(s);
+    MG_TRY(mg_ridge_factor(s->design->context, s->size, s->matrix, s->diagonal, mg_ridge_double,
+                           s->job->error));
+    for (int64_t j = 0; j < s->size; j++)
+        s->direction[j] = -s->here.gradient[j];
+    mg_cholesky_solve(s->design->isa, s->size, s->matrix, s->size, s->direction);
+    return MARGIN_OK;
+}
+
+/* ---- By conjugate gradients ------------------------------------------------------------------ */
+
+typedef struct conjugate {
+    mg_ssnal *s;
+    int64_t count;
+    double added; /* curvature of the intercept */
+    double *residual, *along, *image, *solved, *weights;
+} conjugate;
+
+static margin_status apply(conjugate *m) {
+    mg_ssnal *s = m->s;
+    double total, offset;
+    for (int64_t j = 0; j < s->columns; j++)
+        m->weights[j] = s->factor[j] * m->along[j];
+    offset = m->along[s->columns] - s->vectors->dot(s->centre, m->weights, s->columns);
+    if (!s->objective->intercept) offset = 0.0;
+    MG_TRY(mg_design_product(s->design, s->active, m->count, s->active_weights, m->weights, offset,
+                             m->image, &total, s->job->error));
+    for (int64_t j = 0; j < s->columns; j++)
+        m->image[j] =
+            s->factor[j] * (m->image[j] - s->centre[j] * total + s->stiffness[j] * m->weights[j]);
+    m->image[s->columns] = s->objective->intercept ? total : 0.0;
+    m->image[s->columns] += m->added * m->along[s->columns];
+    return MARGIN_OK;
+}
+
+static void set_diagonal(conjugate *m) {
+    mg_ssnal *s = m->s;
+    double sum = 0.0;
+    for (int64_t k = 0; k < m->count; k++)
+        sum += s->active_weights[k];
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->diagonal[j] = sum + s->stiffness[j] * s->factor[j] * s->factor[j];
+        if (!(s->diagonal[j] > 0.0)) s->diagonal[j] = 1.0;
+    }
+    m->added = added_curvature(s, sum);
+    s->diagonal[s->columns] = sum + m->added > 0.0 ? sum + m->added : 1.0;
+}
+
+static double precondition(conjugate *m) {
+    const mg_ssnal *s = m->s;
+    for (int64_t j = 0; j < s->size; j++)
+        m->solved[j] = m->residual[j] / s->diagonal[j];
+    return s->vectors->dot(m->residual, m->solved, s->size);
+}
+
+static margin_status solve_by_conjugate_gradients(mg_ssnal *s) {
+    const mg_vector_ops *v = s->vectors;
+    conjugate m = {.s = s, .count = gather(s, s->samples)};
+    m.residual = s->work;
+    m.along = m.residual + s->size;
+    m.image = m.along + s->size;
+    m.solved = m.image + s->size;
+    m.weights = m.solved + s->size;
+    set_diagonal(&m);
+    memset(s->direction, 0, (size_t)s->size * sizeof *s->direction);
+    for (int64_t j = 0; j < s->size; j++)
+        m.residual[j] = -s->here.gradient[j];
+    double rest = precondition(&m);
+    const double start = rest;
+    s->last_products = 0;
+    memcpy(m.along, m.solved, (size_t)s->size * sizeof *m.along);
+    for (int k = 0; k < MOST_INNER && rest > 0.0; k++) {
+        if (mg_stop_check(&s->job->stop, 0) != MARGIN_OK) break; /* the caller looks again */
+        MG_TRY(apply(&m));
+        s->last_products++;
+        const double bend = v->dot(m.along, m.image, s->size);
+        if (!(bend > 0.0)) break;
+        v->add(s->direction, rest / bend, m.along, s->size);
+        v->add(m.residual, -rest / bend, m.image, s->size);
+        const double before = rest;
+        rest = precondition(&m);
+        if (rest <= 1e-4 * start) break;
+        for (int64_t j = 0; j < s->size; j++)
+            m.along[j] = m.solved[j] + rest / before * m.along[j];
+    }
+    return MARGIN_OK;
+}
+
+/* ---- Which ----------------------------------------------------------------------------------- */
+
+/* Nanoseconds on one core, roughly. */
+typedef struct costs {
+    double product, visit; /* of a row: of its products with itself, and read by a pass */
+    double factor;         /* of the matrix, once it is made */
+} costs;
+
+static costs costs_of(const mg_ssnal *s) {
+    const double n = (double)s->size, length = mg_design_row_length(s->design) + 1.0;
+    const double each = mg_is_csr(&s->design->problem->x) ? 0.7 : 0.05;
+    return (costs){.product = length * length * each + 2.0 * length,
+                   .visit = 10.0 + 1.6 * length,
+                   .factor = n * n * (0.02 * n + 20.0)};
+}
+
+/* As many rows as are worth half a pass, or some for each column. */
+static int64_t first_rows(const mg_ssnal *s) {
+    const costs cost = costs_of(s);
+    const double rows = 0.5 * (double)s->samples * cost.visit / cost.product;
+    return MG_MAX((int64_t)rows, MG_MAX(FIRST_ROWS, ROWS_PER_COLUMN * s->size));
+}
+
+static bool factor_is_cheaper(const mg_ssnal *s) {
+    const costs cost = costs_of(s);
+    const double rows = (double)MG_MIN(s->here.active, s->most_rows);
+    const double pass = (double)s->here.active * cost.visit + 10.0 * (double)s->size;
+    return rows * cost.product + cost.factor <= (double)s->last_products * pass;
+}
+
+margin_status mg_ssnal_direction(mg_ssnal *s) {
+    if (s->most_rows == 0) s->most_rows = first_rows(s);
+    return s->matrix && factor_is_cheaper(s) ? solve_by_factor(s) : solve_by_conjugate_gradients(s);
+}

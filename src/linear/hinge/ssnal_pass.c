@@ -1,0 +1,168 @@
+/* The pass of the semismooth Newton solver: scores, values and gradient of its inner problem while
+ * a chunk of rows is in cache. */
+#include "linear/design/design_block.h"
+#include "linear/hinge/ssnal.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct pass_walk {
+    mg_visit_list list;
+    mg_row_weights weights;
+    const mg_ssnal *s;
+    double *scores;
+    bool fresh; /* scores are to be computed */
+} pass_walk;
+
+/* Sums of a pass, with `columns` numbers of the pull behind this head. */
+typedef struct pass_sums {
+    double value, loss, slackness, balance, total, least;
+    int64_t errors, active, columns;
+    _Alignas(64) double pull[];
+} pass_sums;
+
+static void start_sums(void *state, void *argument) {
+    const pass_walk *walk = argument;
+    pass_sums *sums = state;
+    memset(sums, 0, sizeof *sums);
+    sums->least = (double)INFINITY;
+    sums->columns = walk->list.design->columns;
+    memset(sums->pull, 0, (size_t)sums->columns * sizeof *sums->pull);
+}
+
+static void merge_sums(void *into, const void *from, void *argument) {
+    pass_sums *a = into;
+    const pass_sums *b = from;
+    (void)argument;
+    a->value += b->value;
+    a->loss += b->loss;
+    a->slackness += b->slackness;
+    a->balance += b->balance;
+    a->total += b->total;
+    a->least = fmin(a->least, b->least);
+    a->errors += b->errors;
+    a->active += b->active;
+    for (int64_t j = 0; j < a->columns; j++)
+        a->pull[j] += b->pull[j];
+}
+
+/* What the samples [first, first + count) add beside the pull; r: their alpha_i y_i. */
+static void add_samples(const pass_walk *walk, int64_t first, int64_t count, pass_sums *sums,
+                        double *r) {
+    const mg_ssnal *s = walk->s;
+    const int8_t *sign = s->design->problem->sign + first;
+    const double *c = s->c + first, *u = s->multipliers + first, *scores = walk->scores + first;
+    const double sharpness = s->sharpness;
+    double value = 0.0, loss = 0.0, slackness = 0.0, most = -(double)INFINITY;
+    int64_t errors = 0, active = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const double y = sign[k], short_of = 1.0 - y * scores[k];
+        const double v = u[k] + sharpness * short_of;
+        const double above = v > 0.0 ? v : 0.0, n = above < 1.0 ? above : 1.0;
+        const double hinge = short_of > 0.0 ? short_of : 0.0;
+        value += c[k] * (n * (v - 0.5 * n));
+        loss += c[k] * hinge;
+        slackness += c[k] * (short_of > 0.0 ? (1.0 - n) * short_of : -n * short_of);
+        most = short_of > most ? short_of : most;
+        errors += !(short_of < 1.0);
+        active += v > 0.0 && v < 1.0;
+        r[k] = c[k] * n * y;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        sums->balance += r[k];
+        sums->total += fabs(r[k]);
+    }
+    sums->value += value / sharpness;
+    sums->loss += loss;
+    sums->slackness += slackness;
+    sums->least = fmin(sums->least, 1.0 - most);
+    sums->errors += errors;
+    sums->active += active;
+}
+
+static margin_status add_block(void *state, const mg_block *block, void *argument) {
+    const pass_walk *walk = argument;
+    const int64_t chunk = walk->list.design->chunk_rows;
+    pass_sums *sums = state;
+    for (int64_t at = 0; at < block->count; at += chunk) {
+        const int64_t first = block->first + at, count = MG_MIN(block->count - at, chunk);
+        double r[MG_CHUNK_ROWS];
+        if (walk->fresh)
+            mg_design_chunk_scores(&walk->list, &walk->weights, first, count, walk->scores + first);
+        add_samples(walk, first, count, sums, r);
+        mg_design_chunk_gradient(&walk->list, first, count, r, sums->pull);
+    }
+    return MARGIN_OK;
+}
+
+/* What a column takes off the bound: certificate.c. total: of the dual variables. */
+static double residual_of(const mg_ssnal *s, int64_t j, double w, double gradient, double total) {
+    static const double rounding = 1e-12;
+    const double plain = 0.5 * gradient * gradient / s->stiffness[j];
+    const double rms = hypot(s->centre[j], 1.0 / s->factor[j]);
+    if (s->mode != MG_SSNAL_PENALISED || !(fabs(gradient) <= rounding * total * rms)) return plain;
+    return fmin(plain, fabs(gradient) * (2.0 * fabs(w) + 1.0 / rms));
+}
+
+/* What the columns add to F, its gradient and the gap. */
+static void add_columns(const mg_ssnal *s, double total, mg_ssnal_point *point) {
+    const bool is_free = s->mode == MG_SSNAL_FREE;
+    double bent = 0.0;
+    point->residual = point->infeasible = point->charge = point->penalty = 0.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double q = s->stiffness[j], away = point->w[j] - s->anchor[j];
+        const double pull = point->pull[j] - s->centre[j] * point->balance; /* as if balanced */
+        const double gradient = q * away - pull;
+        bent += q * away * away;
+        point->gradient[j] = s->factor[j] * gradient;
+        if (s->factor[j] > 0.0) point->residual += residual_of(s, j, point->w[j], gradient, total);
+        if (!is_free) continue;
+        point->infeasible = fmax(point->infeasible, fabs(pull) * s->factor[j]);
+        point->charge += fabs(pull * point->w[j]);
+    }
+    point->gradient[s->columns] = -point->balance;
+    point->value += 0.5 * bent;
+    if (!is_free) point->penalty = 0.5 * bent;
+    point->amiss = fabs(point->balance) *
+                   (1.0 + fabs(point->b + s->vectors->dot(s->centre, point->w, s->columns)));
+}
+
+static void complete(const mg_ssnal *s, const pass_sums *sums, mg_ssnal_point *point) {
+    memcpy(point->pull, sums->pull, (size_t)s->columns * sizeof *point->pull);
+    mg_design_from_rows(s->design, sums->balance, point->pull);
+    point->balance = s->objective->intercept ? sums->balance : 0.0;
+    point->value = sums->value;
+    point->loss = sums->loss;
+    point->slackness = sums->slackness;
+    point->least = sums->least;
+    point->errors = sums->errors;
+    point->active = sums->active;
+    add_columns(s, sums->total, point);
+}
+
+margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {
+    static const mg_accumulator steps = {.init = start_sums, .add = add_block, .merge = merge_sums};
+    mg_design *d = s->design;
+    mg_accumulator accumulator = steps;
+    pass_walk walk = {.list = {d, NULL}, .s = s, .scores = point->scores, .fresh = scores};
+    if (scores) walk.weights = mg_design_row_weights(d, point->w, point->b);
+    accumulator.state_size = (int64_t)sizeof(pass_sums) + s->columns * (int64_t)sizeof(double);
+    pass_sums *sums = mg_new(d->heap, accumulator.state_size, 1);
+    if (!sums)
+        return mg_no_memory(d->heap, accumulator.state_size, 1, "the gradient of a linear model",
+                            s->job->error);
+    const margin_status status =
+        mg_sweep(d->context, s->samples, d->block_rows, &accumulator, &walk, sums, s->job->error);
+    if (status >= 0) complete(s, sums, point);
+    s->solution->passes++;
+    mg_free(d->heap, sums);
+    return status;
+}
+
+void mg_ssnal_update(const mg_ssnal *s, double *out) {
+    const int8_t *sign = s->design->problem->sign;
+    for (int64_t i = 0; i < s->samples; i++) {
+        const double v = s->multipliers[i] + s->sharpness * (1.0 - sign[i] * s->here.scores[i]);
+        out[i] = v > 0.0 ? (v < 1.0 ? v : 1.0) : 0.0;
+    }
+}

@@ -1,0 +1,407 @@
+/* Objectives with |w|_1: Newton's method over a working set of columns.
+ *
+ * Rows are what the data are stored by, so a pass gives the derivatives of all columns at once and
+ * a single column would cost as much. Each step is therefore
+ *
+ *   1. a pass over the data: scores, P, and the slope in every w_j, which also tell how much is
+ *      proven (certificate.c);
+ *   2. the choice of a working set of columns (solver_working_set_choose.c);
+ *   3. the Gram of those columns, weighted with the curvatures of the loss: a second pass. For the
+ *      squared loss it stays as it is while the set does;
+ *   4. the lasso that this quadratic model is, solved in cache (quadratic.c), with the intercept
+ *      eliminated: unpenalised and free;
+ *   5. the step there; where it does not fit, as much of it as is best, found from the scores
+ * alone.
+ *
+ * So for the squared loss it is the method of working sets (Massias, Gramfort, Salmon, "Celer",
+ * ICML 2018) in Gram form, and for others proximal Newton (Yuan, Ho, Lin, "An improved GLMNET for
+ * L1-regularized logistic regression", JMLR 13, 2012) over working sets. Ours: the exact steps of
+ * the inner problem, so that closely related columns cost no more than others, and the memory
+ * bound: at most `most` columns take part at a time, and with more than that the sets are blocks,
+ * the most urgent columns first, in turns with steps of all weights
+ * (solver_working_set_support.c). */
+#include "linear/lasso/solver_working_set.h"
+
+#include "linear/design/design_columns.h"
+#include "linear/objective/line_look.h"
+#include "linear/proof/end_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    IDLE_STEPS = 8,    /* without progress: only rounding is left */
+    MOST_LOOKS = 60,   /* at points of a line */
+    FIRST_SPARSE = 128 /* columns of the first working set */
+};
+static const double armijo = 1e-4, rounding = 1e-12, rounding_of_sums = 1e-13;
+
+/* ---- What it can ----------------------------------------------------------------------------- */
+
+static bool can(const mg_objective *objective, char *why) {
+    enum { ROOM = 200 };
+    if (!objective->loss->curved)
+        snprintf(why, ROOM, "the %s loss has corners", objective->loss->name);
+    else if (!(objective->penalty.kappa > 0.0))
+        snprintf(why, ROOM, "there is no |w|_1 in the penalty");
+    else
+        return true;
+    return false;
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+/* The gap of the slopes as dual variables. Where the penalty has a ridge part it is what the
+ * penalty and its conjugate miss of v.w; else these variables times s = kappa / max |v_j|, which
+ * costs (1 - s) v.w and a part of the loss that is (1 - s)^2 for the squared one and about that for
+ * others. */
+static double gap_of(const mg_working *s, const mg_working_point *point, double *violation) {
+    const double rho = s->objective->penalty.rho, kappa = s->objective->penalty.kappa;
+    const double penalty = mg_objective_penalty(s->objective, point->w);
+    double most = 0.0, product = 0.0, short_of = 0.0, ridge = 0.0, worst = 0.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double v = -point->gradient[j], w = point->w[j];
+        if (w == 0.0 && fabs(v) <= kappa) continue; /* most columns: adds nothing */
+        const double over = fabs(v) - kappa, excess = over > 0.0 ? over : 0.0;
+        most = excess > most ? excess : most;
+        product += v * w;
+        short_of += kappa * fabs(w) + rho / 2.0 * w * w - v * w;
+        if (rho > 0.0) ridge += excess * excess / (2.0 * rho);
+        const double off = w == 0.0 ? excess : fabs(v - rho * w - copysign(kappa, w));
+        if (s->factor[j] > 0.0 && off > worst) worst = off;
+    }
+    *violation = worst / kappa;
+    const double cut = most / (kappa + most), loss = point->value - penalty;
+    double gap = short_of + cut * fabs(product) + cut * cut * fabs(loss);
+    if (rho > 0.0) gap = fmin(gap, short_of + ridge);
+    return fabs(gap) + fabs(point->excess) * (fabs(point->b) + 1.0);
+}
+
+static margin_status evaluate(mg_working *s, mg_working_point *point, double *curvatures) {
+    mg_loss_point pass = {
+        .scores = point->scores, .gradient = point->gradient, .curvatures = curvatures};
+    MG_TRY(mg_design_loss(s->design, s->objective->loss, point->w, point->b, s->objective->c, &pass,
+                          s->job->error));
+    s->solution->passes++;
+    point->value = pass.value + mg_objective_penalty(s->objective, point->w);
+    point->errors = pass.errors;
+    point->excess = s->objective->intercept ? pass.intercept_gradient : 0.0;
+    return MARGIN_OK;
+}
+
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+static margin_status find_coordinates(mg_working *s) {
+    mg_design *d = s->design;
+    bool exact = mg_is_csr(&d->problem->x);
+    MG_TRY(mg_design_moments(d, exact, s->centre, s->factor, s->job->error));
+    for (int64_t j = 0; j < s->columns && !exact; j++)
+        if (s->factor[j] == 0.0) { /* perhaps only among the rows that were looked at */
+            exact = true;
+            MG_TRY(mg_design_moments(d, true, s->centre, s->factor, s->job->error));
+        }
+    s->varying = 0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        double spread = s->factor[j];
+        if (!s->objective->intercept) {
+            spread = hypot(spread, s->centre[j]);
+            s->centre[j] = 0.0;
+        }
+        s->factor[j] = spread > 0.0 && isfinite(1.0 / spread) ? 1.0 / spread : 0.0;
+        s->varying += s->factor[j] > 0.0;
+    }
+    return MARGIN_OK;
+}
+
+/* Of dense columns so many that their products cost about as much as a pass; at most so many that
+ * there is room for their matrix, its factor and, where they are few, parts of the matrix. */
+static void set_sizes(mg_working *s) {
+    static const double products_of_a_pass = 80.0;
+    enum { MOST_BYTES = 512 << 20, LEAST = 64, FEW_COLUMNS = 512 };
+    const double bytes = (double)mg_context_room(s->job->context, MOST_BYTES);
+    s->most = (int64_t)sqrt(bytes / (2 * sizeof(double)));
+    if (s->most < FEW_COLUMNS) s->most = MG_MAX(s->most / 2, LEAST);
+    s->first = FIRST_SPARSE;
+    if (!mg_is_csr(&s->design->problem->x))
+        s->first = MG_MAX((int64_t)sqrt(products_of_a_pass * (double)s->columns), LEAST);
+    s->first = MG_MIN(s->first, s->most);
+}
+
+/* The least kappa with which w = 0 is best: the greatest slope there. */
+static void find_limit(mg_working *s) {
+    double limit = 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        if (s->factor[j] > 0.0) limit = fmax(limit, fabs(s->here.gradient[j]));
+    s->solution->l1_limit = limit;
+}
+
+static margin_status go_to_start(mg_working *s) {
+    const mg_linear_solution *given = s->solution;
+    bool somewhere = false;
+    for (int64_t j = 0; j < s->columns; j++)
+        somewhere |= given->w[j] != 0.0;
+    memset(s->here.w, 0, (size_t)s->columns * sizeof *s->here.w);
+    s->here.b = mg_objective_constant(s->objective, &s->constant_value);
+    MG_TRY(evaluate(s, &s->here, s->curvatures));
+    find_limit(s);
+    if (somewhere) {
+        for (int64_t j = 0; j < s->columns; j++)
+            s->here.w[j] = s->factor[j] > 0.0 ? given->w[j] : 0.0;
+        s->here.b = given->b;
+        MG_TRY(evaluate(s, &s->here, s->curvatures));
+    }
+    MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
+               "the objective is beyond double precision; bring the columns to one scale first: "
+               "standardize | ...");
+    s->here.gap = s->best_gap = gap_of(s, &s->here, &s->violation);
+    return MARGIN_OK;
+}
+
+static margin_status new_vectors(mg_working *s) {
+    double **const of_columns[] = {&s->centre,  &s->factor,        &s->score,         &s->here.w,
+                                   &s->there.w, &s->here.gradient, &s->there.gradient};
+    double **const of_samples[] = {&s->here.scores, &s->there.scores, &s->curvatures};
+    bool failed = false;
+    for (int k = 0; k < MG_LENGTH(of_columns); k++) {
+        *of_columns[k] = mg_arena_new(&s->arena, s->columns, sizeof(double));
+        failed |= !*of_columns[k];
+    }
+    for (int k = 0; k < MG_LENGTH(of_samples); k++) {
+        *of_samples[k] = mg_arena_new(&s->arena, s->samples, sizeof(double));
+        failed |= !*of_samples[k];
+    }
+    s->model.member = mg_arena_new(&s->arena, s->columns, sizeof *s->model.member);
+    failed |= !s->model.member;
+    if (s->columns >= MG_SCORE_KEYS / 4) {
+        s->counts = mg_arena_new(&s->arena, MG_SCORE_KEYS, sizeof *s->counts);
+        failed |= !s->counts;
+    }
+    if (s->stride > 1) {
+        s->rows = mg_arena_new(&s->arena, s->samples / s->stride, sizeof *s->rows);
+        s->row_curvatures = mg_arena_new(&s->arena, s->samples / s->stride, sizeof(double));
+        failed |= !s->rows || !s->row_curvatures;
+    }
+    if (!failed) return MARGIN_OK;
+    return mg_no_memory(s->design->heap, 8 * s->columns + 3 * s->samples, sizeof(double),
+                        "the state of a solver", s->job->error);
+}
+
+static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_working *s) {
+    mg_design *design = job->objective->design;
+    *s = (mg_working){.job = job,
+                      .solution = solution,
+                      .objective = job->objective,
+                      .design = design,
+                      .vectors = mg_vector_ops_for(design->isa),
+                      .columns = design->columns,
+                      .samples = design->samples,
+                      .stride = 1,
+                      .careful = job->objective->loss->kind == MG_LOSS_SQUARED,
+                      .strictness = 0.95};
+    if (job->objective->loss->kind != MG_LOSS_SQUARED && !mg_is_csr(&design->problem->x))
+        s->stride = MG_WORKING_STRIDE;
+    mg_arena_init(&s->arena, design->heap);
+    MG_TRY(new_vectors(s));
+    if (design->columns > MG_MANY_COLUMNS) MG_TRY(mg_design_store_columns(design, job->error));
+    MG_TRY(find_coordinates(s));
+    set_sizes(s);
+    MG_TRY(go_to_start(s));
+    mg_linear_trace(job, 0, s->here.w, s->here.b,
+                    &(mg_loss_point){.value = s->here.value, .errors = s->here.errors});
+    return MARGIN_OK;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static margin_status look(const mg_working *s, double t, mg_line_value *found) {
+    const mg_penalty *penalty = &s->objective->penalty;
+    MG_TRY(mg_line_look(s->objective, s->here.scores, s->there.scores, t, found, s->job->error));
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double change = s->there.w[j] - s->here.w[j], w = s->here.w[j] + t * change;
+        if (change == 0.0) continue;
+        found->slope +=
+            penalty->rho * w * change + (w != 0.0 ? copysign(penalty->kappa, w) : 0.0) * change;
+    }
+    return MARGIN_OK;
+}
+
+/* Where P is least between `here` and `there`, by halving: its slope rises. */
+static margin_status find_length(const mg_working *s, double *t) {
+    static const double near = 0.01;
+    double low = 0.0, high = 1.0;
+    mg_line_value at;
+    *t = 1.0;
+    for (int looks = 0; looks < MOST_LOOKS && high - low > 1e-12; looks++) {
+        *t = 0.5 * (low + high);
+        MG_TRY(look(s, *t, &at));
+        const bool rises = !(at.slope < 0.0);
+        if (isfinite(at.value) && fabs(at.slope) <= near * fabs(s->slope)) break;
+        *(rises ? &high : &low) = *t;
+    }
+    return MARGIN_OK;
+}
+
+static bool leads_down(const mg_working *s, double t) {
+    const double change = s->there.value - s->here.value;
+    return change <= armijo * t * s->slope || change <= rounding * fabs(s->here.value);
+}
+
+static margin_status go_part_of_the_way(mg_working *s) {
+    double t;
+    MG_TRY(find_length(s, &t));
+    mg_working_learn(s, t);
+    for (int64_t j = 0; j < s->columns; j++)
+        s->there.w[j] = s->here.w[j] + t * (s->there.w[j] - s->here.w[j]);
+    s->there.b = s->here.b + t * (s->there.b - s->here.b);
+    return MARGIN_OK;
+}
+
+/* A matrix that is making good progress serves once more: one pass then is a step. If one of some
+ * rows did not, near the optimum, the next has all. */
+static void judge_model(mg_working *s, double violation_before) {
+    static const double good_dense = 0.3, good_sparse = 0.15, near = 1.0;
+    const double good = mg_is_csr(&s->design->problem->x) ? good_sparse : good_dense;
+    const bool went_well = s->length == 1.0 && s->violation <= good * violation_before;
+    if (s->objective->loss->kind == MG_LOSS_SQUARED) return;
+    if (!went_well && !s->model.exact && s->model.fresh && s->violation < near) s->stride = 1;
+    s->model.current = went_well && !s->careful;
+    s->model.exact = false;
+    s->model.fresh = false;
+}
+
+static void take_step(mg_working *s) {
+    const mg_working_point here = s->here;
+    s->here = s->there;
+    s->there = here;
+    s->proven_here = false;
+    s->solution->iterations++;
+    const double before = s->violation;
+    s->here.gap = gap_of(s, &s->here, &s->violation);
+    judge_model(s, before);
+    const bool fell = s->there.value - s->here.value > rounding * fabs(s->here.value);
+    const bool tighter = s->here.gap < 0.9 * s->best_gap;
+    if (tighter) s->best_gap = s->here.gap;
+    s->idle_steps = fell || tighter ? 0 : s->idle_steps + 1;
+    mg_linear_trace(s->job, s->solution->iterations, s->here.w, s->here.b,
+                    &(mg_loss_point){.value = s->here.value, .errors = s->here.errors});
+}
+
+/* Where sets take turns, every other step is one of all columns with weights. */
+static margin_status aim(mg_working *s) {
+    bool same;
+    s->was_set = !(s->in_turns && s->was_set);
+    if (!s->was_set) return mg_working_solve_support(s);
+    mg_working_choose(s, &same);
+    if (!same || !s->model.current) MG_TRY(mg_working_build(s));
+    return mg_working_solve(s);
+}
+
+static margin_status step(mg_working *s, bool *moved) {
+    const bool squared = s->objective->loss->kind == MG_LOSS_SQUARED;
+    double *curvatures = squared ? NULL : s->curvatures;
+    *moved = false;
+    MG_TRY(aim(s));
+    if (!(s->slope < 0.0) && !s->was_set) MG_TRY(aim(s));
+    if (!(s->slope < 0.0)) return MARGIN_OK;
+    MG_TRY(evaluate(s, &s->there, curvatures));
+    if (leads_down(s, 1.0)) {
+        mg_working_learn(s, 1.0);
+    } else {
+        MG_TRY(go_part_of_the_way(s));
+        MG_TRY(evaluate(s, &s->there, curvatures));
+        if (!leads_down(s, 0.0)) return MARGIN_OK;
+    }
+    take_step(s);
+    *moved = true;
+    return MARGIN_OK;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static margin_status prove(mg_working *s) {
+    mg_linear_solution *out = s->solution;
+    if (s->proven_here) return MARGIN_OK;
+    memcpy(out->w, s->here.w, (size_t)s->columns * sizeof *out->w);
+    out->b = s->here.b;
+    MG_TRY(mg_certify(s->objective, out, s->job->error));
+    out->passes += 2;
+    s->proven_here = true;
+    return MARGIN_OK;
+}
+
+/* The gap that is asked for; where P is below 1, relative to it, so that the units of a target do
+ * not matter; and small beside what the columns gain over the best constant, as where the loss
+ * weighs next to nothing w = 0 has a tiny gap too. */
+static double wanted_gap(const mg_working *s) {
+    const double size = fabs(s->here.value), gain = s->constant_value - s->here.value;
+    const double tolerance = s->job->tolerance, enough = s->strictness * tolerance;
+    const double of_value = enough * fmin(fmax(1.0, size), fmax(size, 1e-3 * gain));
+    return fmin(of_value, fmax(sqrt(tolerance) * gain, rounding_of_sums * s->constant_value));
+}
+
+static margin_status check(mg_working *s, bool *done) {
+    *done = false;
+    mg_progress(s->job->context, "training", (double)s->solution->iterations, 0.0,
+                s->here.gap / fmax(1.0, fabs(s->here.value)));
+    if (!(s->here.gap <= wanted_gap(s))) return MARGIN_OK;
+    MG_TRY(prove(s));
+    *done = s->solution->gap <= s->job->tolerance;
+    if (!*done) s->strictness *= 0.1;
+    return MARGIN_OK;
+}
+
+static void explain(const mg_working *s, margin_status ended) {
+    mg_linear_solution *out = s->solution;
+    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(s->job->tolerance);
+    const size_t room = sizeof out->why;
+    if (out->gap <= s->job->tolerance)
+        snprintf(out->why, room, "the gap is proven");
+    else if (!mg_explain_limit(ended, "steps", out->iterations, out->gap, out->why, room))
+        snprintf(out->why, room,
+                 "rounding ends progress at a gap of %s, above tol=%s: ask for less, give a "
+                 "stronger penalty, or bring the columns to one scale (standardize | ...)",
+                 gap.text, tolerance.text);
+}
+
+static margin_status end(mg_working *s, margin_status ended) {
+    MG_TRY(prove(s));
+    s->solution->status = s->solution->gap <= s->job->tolerance ? MARGIN_OK : ended;
+    explain(s, ended);
+    return s->solution->status;
+}
+
+static margin_status iterate(mg_working *s) {
+    for (;;) {
+        bool done, moved = false;
+        MG_TRY(check(s, &done));
+        if (done) return end(s, MARGIN_OK);
+        const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
+        if (stop < 0) return mg_fail_cancelled(s->job->error);
+        if (stop > 0) return end(s, stop);
+        if (s->idle_steps < IDLE_STEPS) MG_TRY(step(s, &moved));
+        if (moved) continue;
+        if (s->careful) return end(s, MARGIN_STOPPED_STALLED);
+        s->careful = true; /* once more, with exact models only */
+        s->stride = 1;
+        s->idle_steps = 0;
+        s->model.current &= s->objective->loss->kind == MG_LOSS_SQUARED;
+    }
+}
+
+static margin_status solve(mg_linear_job *job, mg_linear_solution *solution) {
+    mg_working s;
+    margin_status status = begin(job, solution, &s);
+    if (status >= 0) status = iterate(&s);
+    mg_working_model_free(&s);
+    mg_arena_free(&s.arena);
+    return status;
+}
+
+const mg_linear_solver mg_solver_working_set = {
+    .name = "working_set",
+    .summary = "Newton steps over a working set of columns, for |w|_1",
+    .step_name = "working-set steps",
+    .can = can,
+    .solve = solve,
+};

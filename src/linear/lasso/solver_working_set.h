@@ -1,0 +1,84 @@
+/* The state of the working-set solver: see solver_working_set.c. */
+#ifndef MG_SOLVER_WORKING_SET_H
+#define MG_SOLVER_WORKING_SET_H
+
+#include "linear/objective/solver.h"
+
+#include "math/rows/row_ops.h"
+
+typedef struct mg_working_point {
+    double *w; /* columns, A's units */
+    double b;
+    double *scores;   /* samples */
+    double *gradient; /* columns: of the loss alone */
+    double excess;    /* its derivative in b; 0 without intercept */
+    double value;     /* P */
+    double gap;       /* what its slopes as dual variables prove, to first order in the excess */
+    int64_t errors;
+} mg_working_point;
+
+/* The quadratic model of P at `here` over some columns, in scaled coordinates: column k of it is
+ * (a_j - centre_j) factor_j with j = member[k], and the best change of the intercept is taken out
+ * of it. */
+typedef struct mg_working_model {
+    int64_t count, room; /* columns; for which there is memory */
+    int64_t *member;     /* ascending */
+    double *matrix;      /* (count + 1) x (count + 1); the last row as mg_design_gram leaves it */
+    double *u, *before, *r, *lambda; /* count */
+    bool current;                    /* the matrix is that of `here`, or near enough */
+    bool exact;                      /* it is that of `here`, all rows */
+    bool fresh;                      /* it is that of `here`, all rows or some */
+} mg_working_model;
+
+typedef struct mg_working {
+    mg_linear_job *job;
+    mg_linear_solution *solution;
+    const mg_objective *objective;
+    mg_design *design;
+    const mg_vector_ops *vectors;
+    mg_arena arena;
+    int64_t columns, samples, varying; /* varying: columns that are not constant */
+    double *centre, *factor;           /* columns; factor 0: a constant column, which stays out */
+    mg_working_point here, there;
+    double *curvatures; /* samples: c loss'' at `here` */
+    double *score;      /* columns: scratch of the choice */
+    int32_t *counts;    /* MG_SCORE_KEYS: of scores with the same first bits; NULL: few columns */
+    mg_working_model model;
+    int64_t most;          /* columns that the model may have */
+    int64_t first;         /* and that it has at least, where there are so many */
+    double constant_value; /* P with w = 0 and the best intercept */
+    double violation;      /* of the optimality conditions at `here`, as a share of kappa */
+    double slope;          /* of P along the last step */
+    double caution;        /* 0..1: share of the curvature's bound in the model */
+    double length;         /* of the last step, as a part of what the model asked for */
+    int64_t stride;        /* the matrix is made from every stride-th row where these are many */
+    int64_t *rows;         /* samples / stride of them, their curvatures; NULL: never */
+    double *row_curvatures;
+    double strictness;  /* share of the tolerance that the gap must reach before a proof */
+    double best_gap;    /* least so far */
+    int64_t idle_steps; /* since it, or the value, last fell by what counts */
+    bool proven_here;
+    bool careful;  /* models are exact */
+    bool in_turns; /* more columns have weights than the model has room for */
+    bool was_set;  /* the last step was that of a set */
+} mg_working;
+
+/* Rows left out between two that count for a first matrix; the first bits of a score. */
+enum { MG_WORKING_STRIDE = 8, MG_SCORE_KEY_BITS = 16, MG_SCORE_KEYS = 1 << MG_SCORE_KEY_BITS };
+
+/* solver_working_set_choose.c: which columns the model gets. *same: those that it has. */
+void mg_working_choose(mg_working *s, bool *same);
+
+/* solver_working_set_model.c: memory, the matrix and the step. */
+margin_status mg_working_build(mg_working *s);
+/* Learns from a step of length t, 0..1, how cautious the next model must be. */
+void mg_working_learn(mg_working *s, double t);
+/* there.w and there.b, the best point of the model, and s->slope. */
+margin_status mg_working_solve(mg_working *s);
+void mg_working_model_free(mg_working *s);
+
+/* solver_working_set_support.c: there.w, there.b and s->slope, a step for all columns that have a
+ * weight, with the signs that they have. */
+margin_status mg_working_solve_support(mg_working *s);
+
+#endif

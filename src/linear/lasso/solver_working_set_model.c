@@ -1,0 +1,198 @@
+/* The quadratic model of an objective over the working set, and the step to its best point. */
+#include "linear/lasso/quadratic.h"
+#include "linear/lasso/solver_working_set.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char purpose[] = "the products of the columns of a working set";
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static int64_t numbers_for(int64_t count) {
+    return (count + 1) * (count + 1) + 4 * count;
+}
+
+void mg_working_model_free(mg_working *s) {
+    mg_free(s->design->heap, s->model.matrix);
+    s->model.matrix = NULL;
+    s->model.room = 0;
+}
+
+static margin_status make_room(mg_working *s) {
+    mg_working_model *model = &s->model;
+    if (!model->matrix || model->count > model->room) {
+        const int64_t room = MG_MAX(model->count, MG_MIN(model->count + model->count / 4, s->most));
+        mg_working_model_free(s);
+        MG_NEW(s->design->heap, model->matrix, numbers_for(room), purpose, s->job->error);
+        model->room = room;
+    }
+    model->u = model->matrix + (model->room + 1) * (model->room + 1);
+    model->before = model->u + model->room;
+    model->r = model->before + model->room;
+    model->lambda = model->r + model->room;
+    return MARGIN_OK;
+}
+
+/* ---- Matrix ---------------------------------------------------------------------------------- */
+
+/* Sums of the columns, each times the curvatures, and of these: the row of the intercept. */
+static const double *sums_of(const mg_working_model *model) {
+    return model->matrix + model->count * (model->count + 1);
+}
+
+/* What the best change of the intercept leaves of the curvature of the others. */
+static void remove_intercept(mg_working *s) {
+    mg_working_model *model = &s->model;
+    const int64_t stride = model->count + 1;
+    const double *sums = sums_of(model), total = sums[model->count];
+    if (!s->objective->intercept || !(total > 0.0)) return;
+    for (int64_t k = 0; k < model->count; k++)
+        s->vectors->add(model->matrix + k * stride, -sums[k] / total, sums, model->count);
+}
+
+static void add_ridge(mg_working *s) {
+    mg_working_model *model = &s->model;
+    const double rho = s->objective->penalty.rho;
+    for (int64_t k = 0; k < model->count; k++) {
+        const double factor = s->factor[model->member[k]];
+        double *diagonal = model->matrix + k * (model->count + 2);
+        *diagonal = fmax(*diagonal, 0.0) + rho * factor * factor;
+    }
+}
+
+/* A parabola with this curvature, that touches the loss at t, is nowhere below it (logistic:
+ * Jaakkola and Jordan, "Bayesian parameter estimation via variational methods", 2000). */
+static double curvature_bound(const mg_loss *loss, double t) {
+    if (loss->kind != MG_LOSS_LOGISTIC) return loss->curvature_bound;
+    return fabs(t) < 1e-3 ? 0.25 : (mg_sigmoid(t) - 0.5) / t;
+}
+
+/* Rows far on one side have next to no curvature: the model then promises much for steps across to
+ * where they have some. After steps that had to be cut it leans towards the bound. */
+static void take_caution(mg_working *s) {
+    const mg_loss *loss = s->objective->loss;
+    const int8_t *sign = s->design->problem->sign;
+    if (s->caution == 0.0 || !loss->margin_based || isinf(loss->curvature_bound)) return;
+    for (int64_t i = 0; i < s->samples; i++) {
+        const double bound =
+            s->objective->c[i] * curvature_bound(loss, sign[i] * s->here.scores[i]);
+        s->curvatures[i] += s->caution * fmax(bound - s->curvatures[i], 0.0);
+    }
+}
+
+void mg_working_learn(mg_working *s, double t) {
+    static const double fits = 0.5, fails = 0.1, more = 0.3, less = 0.25, least = 0.01;
+    s->length = t;
+    if (t < fails)
+        s->caution = 1.0;
+    else if (t < fits)
+        s->caution = fmin(fmax(2.0 * s->caution, more), 1.0);
+    else
+        s->caution = s->caution > least ? less * s->caution : 0.0;
+}
+
+/* Every stride-th row in place of all of them, as long as these are many beside the columns. */
+static void leave_out_rows(mg_working *s, mg_gram_request *request) {
+    enum { ROWS_A_COLUMN = 64 };
+    const int64_t count = s->samples / s->stride;
+    if (s->stride == 1 || !s->rows || count < ROWS_A_COLUMN * s->model.count) {
+        s->model.exact = true;
+        return;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        s->rows[k] = k * s->stride;
+        s->row_curvatures[k] = (double)s->stride * s->curvatures[k * s->stride];
+    }
+    request->chosen = s->rows;
+    request->count = count;
+    request->weights = s->row_curvatures;
+    s->model.exact = false;
+}
+
+margin_status mg_working_build(mg_working *s) {
+    mg_working_model *model = &s->model;
+    mg_gram_request request = {.weights = s->curvatures,
+                               .centre = s->centre,
+                               .factor = s->factor,
+                               .columns = model->member,
+                               .column_count = model->count};
+    MG_TRY(make_room(s));
+    take_caution(s);
+    leave_out_rows(s, &request);
+    MG_TRY(mg_design_gram(s->design, &request, model->matrix, s->job->error));
+    s->solution->passes++;
+    remove_intercept(s);
+    add_ridge(s);
+    model->current = model->fresh = true;
+    return MARGIN_OK;
+}
+
+/* ---- Step ------------------------------------------------------------------------------------ */
+
+static void begin_step(mg_working *s) {
+    mg_working_model *model = &s->model;
+    const mg_penalty *penalty = &s->objective->penalty;
+    const double *sums = sums_of(model), total = sums[model->count];
+    const double share = s->objective->intercept && total > 0.0 ? s->here.excess / total : 0.0;
+    for (int64_t k = 0; k < model->count; k++) {
+        const int64_t j = model->member[k];
+        const double w = s->here.w[j], factor = s->factor[j];
+        const double slope = s->here.gradient[j] - s->centre[j] * s->here.excess;
+        model->u[k] = model->before[k] = w / factor;
+        model->r[k] = factor * (slope + penalty->rho * w) - sums[k] * share;
+        model->lambda[k] = factor * penalty->kappa;
+    }
+}
+
+/* Without the intercept's part: that is 0 to first order, as the change of the intercept is the
+ * best one. */
+static void end_step(mg_working *s) {
+    const mg_working_model *model = &s->model;
+    const mg_penalty *penalty = &s->objective->penalty;
+    const double *sums = sums_of(model), total = sums[model->count];
+    double shift = s->here.excess, slope = 0.0, offset = 0.0;
+    memcpy(s->there.w, s->here.w, (size_t)s->columns * sizeof *s->there.w);
+    for (int64_t k = 0; k < model->count; k++) {
+        const int64_t j = model->member[k];
+        const double change = model->u[k] - model->before[k];
+        if (change == 0.0) continue;
+        const double from = s->here.w[j], to = s->factor[j] * model->u[k];
+        s->there.w[j] = to;
+        shift += sums[k] * change;
+        offset += s->centre[j] * (to - from);
+        slope += (s->here.gradient[j] + penalty->rho * from) * (to - from) +
+                 penalty->kappa * (fabs(to) - fabs(from));
+    }
+    s->there.b = s->here.b;
+    if (s->objective->intercept) {
+        s->there.b -= offset + (total > 0.0 ? shift / total : 0.0);
+        slope += s->here.excess * (s->there.b - s->here.b);
+    }
+    s->slope = slope;
+}
+
+/* How exactly the model is to be solved: more so the better it describes the objective. */
+static double wanted_violation(const mg_working *s) {
+    const double finest = 0.01 * s->job->tolerance, violation = fmin(s->violation, 0.3);
+    if (s->objective->loss->kind == MG_LOSS_SQUARED) return finest;
+    return fmax(finest, fmin(0.1 * violation, violation * violation));
+}
+
+margin_status mg_working_solve(mg_working *s) {
+    mg_working_model *model = &s->model;
+    mg_quadratic quadratic = {.context = s->job->context,
+                              .isa = s->design->isa,
+                              .count = model->count,
+                              .stride = model->count + 1,
+                              .h = model->matrix,
+                              .lambda = model->lambda,
+                              .u = model->u,
+                              .r = model->r,
+                              .stop = &s->job->stop,
+                              .error = s->job->error};
+    begin_step(s);
+    MG_TRY(mg_quadratic_solve(&quadratic, wanted_violation(s)));
+    end_step(s);
+    return MARGIN_OK;
+}

@@ -1,0 +1,149 @@
+/* The learners lasso and elastic-net: least squares with |w|_1 in the penalty. Where there is none
+ * of that they are least squares and ridge, and solved as such. */
+#include "linear/learners/linear_learner.h"
+#include "linear/learners/linear_learners.h"
+#include "linear/objective/linear_options.h"
+#include "linear/squares/least_squares.h"
+
+#include <math.h>
+
+#define SOLVER                                                                                     \
+    {                                                                                              \
+        .name = "solver", .type = MARGIN_OPTION_CHOICE, .default_text = "auto",                    \
+        .choices = "auto|working_set" MG_SOLVERS_DESCENT,                                          \
+        .help = "how: coordinate descent on growing sets of columns" MG_SOLVERS_DESCENT_HELP       \
+    }
+
+#define NORM "((1-r) |w|^2 + r |w|_1)"
+
+static const margin_option lasso_options[] = {
+    /* clang-format off: one a line */
+    MG_OPTION_ALPHA_OF("1", "|w|_1"),
+    MG_OPTION_LAMBDA_OF("|w|_1"),
+    MG_OPTION_C_OF(NULL, "|w|_1/2"),
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    SOLVER,
+    MG_OPTIONS_DESCENT,
+    MG_OPTION_INTERCEPT,
+    /* clang-format on */
+};
+
+static const margin_option elastic_net_options[] = {
+    /* clang-format off: one a line */
+    MG_OPTION_ALPHA_OF("1", NORM),
+    MG_OPTION_LAMBDA_OF(NORM),
+    MG_OPTION_C_OF(NULL, NORM "/2"),
+    MG_OPTION_L1_RATIO("0.5"),
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    SOLVER,
+    MG_OPTIONS_DESCENT,
+    MG_OPTION_INTERCEPT,
+    /* clang-format on */
+};
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+/* ratio: l1_ratio; < 0: the option of that name. */
+static mg_linear_options options_of(const mg_fit *fit, const margin_option *table, int count,
+                                    double ratio) {
+    enum { ALPHA, LAMBDA, C }; /* in both tables */
+    mg_linear_options options = mg_linear_options_of(fit, table, count, "alpha", 1.0);
+    if (ratio >= 0.0)
+        options.penalty = mg_penalty_make(fit->options, C, ALPHA, LAMBDA, "alpha", 1.0, ratio,
+                                          mg_total_weight(fit->problem));
+    options.residual = true;
+    return options;
+}
+
+static margin_status fit_with(mg_fit *fit, const mg_linear_options *options) {
+    if (options->penalty.kappa > 0.0 || mg_is_descent(options->solver))
+        return mg_linear_fit_as(fit, options, MG_LOSS_SQUARED);
+    return mg_squares_fit(fit, &options->penalty, options->intercept, options->tolerance);
+}
+
+static margin_status verify_with(mg_fit *fit, const mg_linear_options *options,
+                                 const mg_hypothesis *hypothesis) {
+    if (options->penalty.kappa > 0.0)
+        return mg_linear_verify_as(fit, options, MG_LOSS_SQUARED, hypothesis);
+    return mg_squares_verify(fit, &options->penalty, options->intercept, options->tolerance,
+                             hypothesis);
+}
+
+/* ---- Lasso ----------------------------------------------------------------------------------- */
+
+static mg_linear_options lasso_of(const mg_fit *fit) {
+    return options_of(fit, lasso_options, MG_LENGTH(lasso_options), 1.0);
+}
+
+static margin_status lasso_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(lasso_options, MG_LENGTH(lasso_options), values, error);
+}
+
+static margin_status lasso_fit(mg_fit *fit) {
+    const mg_linear_options options = lasso_of(fit);
+    return fit_with(fit, &options);
+}
+
+static margin_status lasso_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const mg_linear_options options = lasso_of(fit);
+    return verify_with(fit, &options, hypothesis);
+}
+
+const mg_learner mg_learner_lasso = {
+    .info = {.name = "lasso",
+             .kind = MARGIN_LEARNER,
+             .summary = "Least squares with a penalty on the weights that makes most of them 0",
+             .formula = "minimise sum (w.x + b - y)^2 + alpha |w|_1",
+             .source = "Tibshirani 1996; Massias, Gramfort and Salmon 2018 (working sets)",
+             .page = "docs/lasso.md",
+             .abilities =
+                 MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
+             .options = lasso_options,
+             .option_count = MG_LENGTH(lasso_options)},
+    .takes_affine = true,
+    .takes_made_rows = true,
+    .check = lasso_check,
+    .fit = lasso_fit,
+    .verify = lasso_verify,
+};
+
+/* ---- Elastic net ----------------------------------------------------------------------------- */
+
+static mg_linear_options elastic_net_of(const mg_fit *fit) {
+    return options_of(fit, elastic_net_options, MG_LENGTH(elastic_net_options), -1.0);
+}
+
+static margin_status elastic_net_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(elastic_net_options, MG_LENGTH(elastic_net_options), values,
+                                   error);
+}
+
+static margin_status elastic_net_fit(mg_fit *fit) {
+    const mg_linear_options options = elastic_net_of(fit);
+    return fit_with(fit, &options);
+}
+
+static margin_status elastic_net_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const mg_linear_options options = elastic_net_of(fit);
+    return verify_with(fit, &options, hypothesis);
+}
+
+const mg_learner mg_learner_elastic_net = {
+    .info = {.name = "elastic-net",
+             .kind = MARGIN_LEARNER,
+             .summary = "Least squares with the penalties of ridge and lasso in one",
+             .formula = "minimise sum (w.x + b - y)^2 + alpha " NORM,
+             .source = "Zou and Hastie 2005; Massias, Gramfort and Salmon 2018 (working sets)",
+             .page = "docs/elastic-net.md",
+             .abilities =
+                 MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
+             .options = elastic_net_options,
+             .option_count = MG_LENGTH(elastic_net_options)},
+    .takes_affine = true,
+    .takes_made_rows = true,
+    .check = elastic_net_check,
+    .fit = elastic_net_fit,
+    .verify = elastic_net_verify,
+};

@@ -1,0 +1,479 @@
+/* From options to a certified linear model. */
+#include "linear/learners/linear_learner.h"
+
+#include "linear/design/linear_inside.h"
+#include "linear/design/merged_rows.h"
+#include "linear/objective/linear_options.h"
+#include "linear/proof/hard_margin.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct linear_run {
+    mg_fit *fit;
+    mg_linear_options options;
+    mg_merged_rows merged; /* of the design, if there is such a thing */
+    mg_design design;
+    mg_objective objective;
+    const mg_linear_solver *solver;
+    char why[200]; /* it was chosen; empty: it was asked for */
+    mg_linear_solution solution;
+} linear_run;
+
+/* ---- Solver ---------------------------------------------------------------------------------- */
+
+static margin_status choose_solver(linear_run *run) {
+    const char *name = run->options.solver;
+    margin_error *error = run->fit->error;
+    char why[200] = "";
+    if (!name || strcmp(name, "auto") == 0) {
+        run->solver = mg_linear_choose(&run->objective, run->why);
+        MG_REQUIRE(run->solver, error, MARGIN_ERROR_SPEC, "no solver minimises this: %s", run->why);
+        return MARGIN_OK;
+    }
+    run->solver = mg_linear_solver_named(name);
+    MG_REQUIRE(run->solver, error, MARGIN_ERROR_INTERNAL, "there is no solver %s", name);
+    MG_REQUIRE(run->solver->can(&run->objective, why), error, MARGIN_ERROR_SPEC,
+               "solver=%s cannot minimise this: %s; leave it to solver=auto", name, why);
+    return MARGIN_OK;
+}
+
+static mg_linear_job job_of(linear_run *run) {
+    mg_fit *fit = run->fit;
+    const mg_linear_options *o = &run->options;
+    const bool is_unpenalised =
+        run->objective.penalty.rho == 0.0 && run->objective.penalty.kappa == 0.0;
+    return (mg_linear_job){.context = fit->context,
+                           .objective = &run->objective,
+                           .tolerance = o->tolerance,
+                           .stop = mg_stop_make(fit->context, o->max_iterations),
+                           .trace = fit->trace,
+                           .seed = fit->seed,
+                           .descent = o->descent,
+                           .residual = o->residual && is_unpenalised,
+                           .by_distance = o->residual && !is_unpenalised &&
+                                          !(run->objective.penalty.kappa > 0.0),
+                           .error = fit->error};
+}
+
+/* Whether the solver may be given other coordinates: the trace is of the user's. */
+static bool may_turn(const linear_run *run) {
+    const mg_penalty *penalty = &run->objective.penalty;
+    return run->why[0] && run->solver != &mg_solver_dual_cd && !run->fit->trace &&
+           (penalty->rho > 0.0 || penalty->kappa > 0.0);
+}
+
+/* In the coordinates of `inside`; *done false: the gap is better looked for in the user's. */
+static margin_status solve_inside(linear_run *run, const mg_inside *inside, bool *done) {
+    mg_linear_solution *out = &run->solution;
+    mg_linear_solution found = *out;
+    mg_linear_job job = job_of(run);
+    mg_heap *heap = run->design.heap;
+    mg_objective objective = {0};
+    mg_design design = {0};
+    margin_status status;
+    found.w = NULL;
+    MG_GO(mg_design_create(run->fit->context, &inside->problem, &design, job.error));
+    MG_GO(mg_objective_create(&design, run->objective.loss, &run->options.penalty,
+                              run->objective.intercept, NULL, &objective, job.error));
+    job.objective = &objective;
+    MG_GO_NEW(heap, found.w, design.columns, "the weights", job.error);
+    memset(found.w, 0, (size_t)design.columns * sizeof *found.w);
+    if (inside->basis && run->solver == &mg_solver_lbfgs) {
+        run->solver = &mg_solver_newton; /* a factor costs next to nothing */
+        snprintf(run->why, sizeof run->why, "rows are few and the %s loss is smooth",
+                 objective.loss->name);
+    }
+    MG_GO(run->solver->solve(&job, &found));
+    mg_inside_weights(inside, found.w, out->w, &found.b);
+    double *w = found.w;
+    found.w = out->w;
+    *out = found;
+    found.w = w;
+    if (inside->basis) out->l1_limit = (double)NAN;
+    out->status = status;
+    MG_GO(mg_certify(&run->objective, out, job.error));
+    *done = out->gap <= job.tolerance || out->status != MARGIN_OK || out->alpha;
+    if (out->status == MARGIN_OK && out->gap > job.tolerance) {
+        out->status = MARGIN_STOPPED_STALLED;
+        mg_inside_explain(out->gap, job.tolerance, sizeof out->why, out->why);
+    }
+    status = out->status;
+done:
+    mg_free(heap, found.w);
+    mg_objective_free(&objective);
+    if (design.heap) mg_design_free(&design);
+    return status;
+}
+
+/* Whether Newton's method with all rows in its matrix has not been tried, and may be. */
+static bool may_fall_back(const linear_run *run) {
+    enum { MOST_COLUMNS = 1000 };
+    return run->why[0] && run->solver == &mg_solver_lbfgs && run->objective.penalty.rho > 0.0 &&
+           run->design.columns <= MOST_COLUMNS;
+}
+
+/* To a solution of before, which was better. */
+static margin_status go_back(linear_run *run, const mg_linear_solution *before) {
+    mg_linear_solution *out = &run->solution;
+    double *w = out->w;
+    const int64_t iterations = out->iterations, passes = out->passes;
+    memcpy(w, before->w, (size_t)run->design.columns * sizeof *w);
+    *out = *before;
+    out->w = w;
+    out->iterations = iterations;
+    out->passes = passes;
+    return out->status;
+}
+
+/* From the beginning; the better one of both solutions is kept. */
+static margin_status solve_exactly(linear_run *run) {
+    mg_linear_solution before = run->solution, *out = &run->solution;
+    const size_t bytes = (size_t)run->design.columns * sizeof *out->w;
+    mg_linear_job job = job_of(run);
+    margin_status status;
+    MG_NEW(run->design.heap, before.w, run->design.columns, "the weights", job.error);
+    memcpy(before.w, out->w, bytes);
+    memset(out->w, 0, bytes);
+    out->b = 0.0;
+    MG_GO(mg_solver_newton.solve(&job, out));
+    out->status = status;
+    if (out->gap < before.gap) {
+        run->solver = &mg_solver_newton;
+        snprintf(run->why, sizeof run->why, "lbfgs stalled");
+    } else {
+        status = go_back(run, &before);
+    }
+done:
+    mg_free(run->design.heap, before.w);
+    return status;
+}
+
+static margin_status solve_as_it_is(linear_run *run) {
+    mg_linear_job job = job_of(run);
+    const margin_status status = run->solver->solve(&job, &run->solution);
+    if (status >= 0) run->solution.status = status;
+    if (status != MARGIN_STOPPED_STALLED || !may_fall_back(run)) return status;
+    return solve_exactly(run);
+}
+
+/* After a solution inside that could not be proven outside: the better one is kept. */
+static margin_status solve_outside(linear_run *run) {
+    mg_linear_solution before = run->solution;
+    const size_t bytes = (size_t)run->design.columns * sizeof *before.w;
+    MG_NEW(run->design.heap, before.w, run->design.columns, "the weights", run->fit->error);
+    memcpy(before.w, run->solution.w, bytes);
+    memset(run->solution.w, 0, bytes);
+    run->solution.b = 0.0;
+    margin_status status = solve_as_it_is(run);
+    if (status >= 0 && !(run->solution.gap < before.gap)) status = go_back(run, &before);
+    mg_free(run->design.heap, before.w);
+    return status;
+}
+
+static margin_status solve(linear_run *run) {
+    const mg_penalty *penalty = &run->objective.penalty;
+    mg_inside inside;
+    bool helps = false, done = false;
+    if (may_turn(run))
+        MG_TRY(mg_inside_make(&run->design, run->objective.intercept,
+                              penalty->rho > 0.0 && penalty->kappa == 0.0, &inside, &helps,
+                              run->fit->error));
+    if (!helps) return solve_as_it_is(run);
+    const margin_status status = solve_inside(run, &inside, &done);
+    mg_inside_free(&inside);
+    return status < 0 || done ? status : solve_outside(run);
+}
+
+void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
+                     const mg_loss_point *point) {
+    const bool is_class = job->objective->loss->margin_based;
+    if (!job->trace) return;
+    const margin_trace_step record = {.subproblem = job->trace->subproblem,
+                                      .step = step,
+                                      .row = -1,
+                                      .errors = is_class ? point->errors : -1,
+                                      .loss = point->value,
+                                      .intercept = b,
+                                      .weights = w,
+                                      .weight_count = job->objective->design->columns};
+    job->trace->step(&record, job->trace->user);
+}
+
+/* The least kappa for which w = 0, where the solver has not come across it: a pass. */
+static margin_status find_limit(linear_run *run) {
+    mg_linear_solution *solution = &run->solution;
+    mg_design *d = &run->design;
+    double *memory, value;
+    if (!(run->objective.penalty.kappa > 0.0) || !run->objective.loss->smooth ||
+        !isnan(solution->l1_limit))
+        return MARGIN_OK;
+    MG_NEW(d->heap, memory, 2 * d->columns, "the limit of the penalty", run->fit->error);
+    mg_loss_point point = {.gradient = memory};
+    memset(memory, 0, (size_t)(2 * d->columns) * sizeof *memory);
+    const double b = mg_objective_constant(&run->objective, &value);
+    const margin_status status = mg_design_loss(d, run->objective.loss, memory + d->columns, b,
+                                                run->objective.c, &point, run->fit->error);
+    solution->l1_limit = 0.0;
+    for (int64_t j = 0; j < d->columns && status >= 0; j++)
+        solution->l1_limit = fmax(solution->l1_limit, fabs(point.gradient[j]));
+    mg_free(d->heap, memory);
+    return status;
+}
+
+/* ---- Report ---------------------------------------------------------------------------------- */
+
+static void fill_report(linear_run *run) {
+    const mg_linear_solution *solution = &run->solution;
+    const mg_penalty *penalty = &run->objective.penalty;
+    margin_report *report = &run->fit->report;
+    report->status = solution->status;
+    report->objective = solution->primal;
+    report->gap = solution->gap;
+    report->tolerance = run->options.tolerance;
+    report->iterations = solution->iterations;
+    snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
+             run->solver->step_name ? run->solver->step_name : "steps");
+    mg_linear_describe(penalty, run->objective.loss->formula, report);
+    if (run->options.penalised) {
+        mg_report_set(report, "C", penalty->C);
+        mg_report_set(report, "alpha", penalty->alpha);
+        mg_report_set(report, "lambda", penalty->lambda);
+    }
+    mg_linear_describe_sparsity(&run->objective, solution->w, solution->l1_limit, report);
+    if (run->why[0])
+        mg_report_reason(report, "%s (solver %s, as %s)", solution->why, run->solver->name,
+                         run->why);
+    else
+        mg_report_reason(report, "%s (solver %s)", solution->why, run->solver->name);
+}
+
+/* ---- Hypothesis ------------------------------------------------------------------------------ */
+
+/* The samples with a dual variable above 0: they carry the proof. */
+static margin_status add_dual(const linear_run *run, mg_hypothesis *h) {
+    const mg_problem *p = run->fit->problem;
+    const double *alpha = run->solution.alpha;
+    mg_heap *heap = run->fit->context->heap;
+    int64_t count = 0, at = 0, *rows = NULL;
+    double *numbers = NULL;
+    margin_status status;
+    for (int64_t i = 0; i < p->count; i++)
+        count += alpha[i] > 0.0;
+    mg_report_set(&run->fit->report, "support_vectors", (double)count);
+    MG_GO_NEW(heap, rows, count, "the support vectors", run->fit->error);
+    MG_GO_NEW(heap, numbers, 2 * count, "the support vectors", run->fit->error);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (!(alpha[i] > 0.0)) continue;
+        rows[at] = mg_sample_original(p, i);
+        numbers[at] = alpha[i];
+        numbers[count + at++] = p->sign[i];
+    }
+    status =
+        mg_hypothesis_set_dual(h, count, rows, numbers, numbers + count, numbers, run->fit->error);
+done:
+    mg_free(heap, rows);
+    mg_free(heap, numbers);
+    return status;
+}
+
+/* The squared hinge's dual variables, which are 0 for the rows outside of the margin. */
+static margin_status find_alpha(linear_run *run) {
+    mg_loss_point point = {0};
+    MG_NEW(run->design.heap, run->solution.alpha, run->design.samples, "the dual variables",
+           run->fit->error);
+    point.slopes = run->solution.alpha;
+    MG_TRY(mg_objective_pass(&run->objective, run->solution.w, run->solution.b, &point,
+                             run->fit->error));
+    for (int64_t i = 0; i < run->design.samples; i++)
+        run->solution.alpha[i] = fabs(run->solution.alpha[i]);
+    return MARGIN_OK;
+}
+
+/* Of a merged sample each gets the share that its weight has. */
+static margin_status spread_alpha(linear_run *run) {
+    const mg_problem *p = run->fit->problem;
+    mg_heap *heap = run->design.heap;
+    const double factor = run->objective.penalty.factor;
+    double *alpha;
+    if (!run->merged.heap) return MARGIN_OK;
+    MG_NEW(heap, alpha, p->count, "the dual variables", run->fit->error);
+    for (int64_t i = 0; i < p->count; i++) {
+        const int32_t k = run->merged.group[i];
+        alpha[i] = run->solution.alpha[k] / run->objective.c[k] * (factor * mg_sample_weight(p, i));
+    }
+    mg_free(heap, run->solution.alpha);
+    run->solution.alpha = alpha;
+    return MARGIN_OK;
+}
+
+static margin_status make_hypothesis(linear_run *run) {
+    mg_fit *fit = run->fit;
+    mg_hypothesis *h = NULL;
+    for (int64_t j = 0; j < run->design.columns; j++)
+        run->solution.w[j] += 0.0; /* -0 prints as 0 */
+    if (!run->solution.alpha && run->objective.loss->kind == MG_LOSS_SQUARED_HINGE)
+        MG_TRY(find_alpha(run));
+    if (run->solution.alpha) MG_TRY(spread_alpha(run));
+    MG_TRY(mg_linear_make(fit->context->heap, run->solution.w, run->design.columns,
+                          run->solution.b + 0.0, &h, fit->error));
+    const margin_status status = run->solution.alpha ? add_dual(run, h) : MARGIN_OK;
+    if (status < 0)
+        mg_hypothesis_free(h);
+    else
+        fit->hypothesis = h;
+    return status;
+}
+
+/* ---- Fit ------------------------------------------------------------------------------------- */
+
+static margin_status set_start(linear_run *run) {
+    const mg_descent_options *descent = &run->options.descent;
+    const int64_t columns = run->design.columns;
+    mg_heap *heap = run->design.heap;
+    margin_error *error = run->fit->error;
+    MG_REQUIRE(run->options.start_count == 0 || run->options.start_count == columns, error,
+               MARGIN_ERROR_SPEC,
+               "start_weights has %lld numbers; the learner sees %lld column%s, so %lld are needed",
+               (long long)run->options.start_count, (long long)columns, columns == 1 ? "" : "s",
+               (long long)columns);
+    MG_NEW(heap, run->solution.w, columns, "the weights", error);
+    for (int64_t j = 0; j < columns; j++)
+        run->solution.w[j] = descent->start_weights ? descent->start_weights[j] : 0.0;
+    run->solution.b = run->objective.intercept ? descent->start_intercept : 0.0;
+    if (run->objective.loss->smooth) return MARGIN_OK;
+    MG_NEW(heap, run->solution.alpha, run->design.samples, "the dual variables", error);
+    memset(run->solution.alpha, 0, (size_t)run->design.samples * sizeof(double));
+    return MARGIN_OK;
+}
+
+/* Equal rows become one where nobody can tell: the textbook solvers and traces go by the rows. */
+static margin_status merge_rows(linear_run *run) {
+    const mg_fit *fit = run->fit;
+    if (fit->trace || mg_is_descent(run->options.solver)) return MARGIN_OK;
+    return mg_merge_rows(fit->context, fit->problem, &run->merged, fit->error);
+}
+
+/* `alone`: no other problem shares the rows. */
+static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
+    mg_fit *fit = run->fit;
+    const mg_linear_options *o = &run->options;
+    if (alone) MG_TRY(merge_rows(run));
+    const mg_problem *problem = run->merged.heap ? &run->merged.problem : fit->problem;
+    MG_TRY(mg_design_create(fit->context, problem, &run->design, fit->error));
+    MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
+                               &run->objective, fit->error));
+    run->solution.l1_limit = (double)NAN;
+    run->solution.tolerance = o->tolerance;
+    MG_TRY(set_start(run));
+    return choose_solver(run);
+}
+
+static margin_status end_run(linear_run *run) {
+    MG_TRY(find_limit(run));
+    fill_report(run);
+    MG_TRY(mg_describe_strip(&run->objective, &run->solution, &run->fit->report, run->fit->error));
+    MG_TRY(make_hypothesis(run));
+    return run->solution.status;
+}
+
+static void free_run(linear_run *run) {
+    mg_heap *heap = run->fit->context->heap;
+    mg_free(heap, run->solution.w);
+    mg_free(heap, run->solution.alpha);
+    mg_objective_free(&run->objective);
+    if (run->design.heap) mg_design_free(&run->design);
+    mg_merged_rows_free(&run->merged);
+}
+
+static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
+    margin_status status;
+    MG_GO(begin_run(run, loss, true));
+    MG_GO(solve(run));
+    status = end_run(run);
+done:
+    free_run(run);
+    return status;
+}
+
+margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
+                            mg_loss_kind loss, const char *default_spelling, double default_value) {
+    const mg_linear_options options =
+        mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    return mg_linear_fit_as(fit, &options, loss);
+}
+
+margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss) {
+    linear_run run = {.fit = fit, .options = *options};
+    return fit_with(&run, loss);
+}
+
+margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int option_count,
+                                    const char *default_spelling, double default_value) {
+    mg_linear_options options =
+        mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
+    options.residual = true;
+    return mg_linear_fit_as(fit, &options, MG_LOSS_SQUARED);
+}
+
+/* ---- Several at once ------------------------------------------------------------------------- */
+
+/* All of them, by a solver that can. */
+static margin_status solve_together(linear_run *runs, int64_t count) {
+    enum { MOST = MG_MOST_TOGETHER };
+    mg_linear_job jobs[MOST];
+    mg_linear_solution solutions[MOST];
+    for (int64_t k = 0; k < count; k++) {
+        jobs[k] = job_of(&runs[k]);
+        solutions[k] = runs[k].solution;
+    }
+    const margin_status status = runs[0].solver->solve_together(jobs, solutions, count);
+    for (int64_t k = 0; k < count; k++)
+        runs[k].solution = solutions[k];
+    return status;
+}
+
+static bool are_for_one_solver(const linear_run *runs, int64_t count) {
+    const mg_linear_solver *solver = runs[0].solver;
+    for (int64_t k = 1; k < count; k++)
+        if (runs[k].solver != solver) return false;
+    return count > 1 && solver->can_together && solver->can_together(&runs[0].objective);
+}
+
+margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_option *table,
+                                     int option_count, mg_loss_kind loss,
+                                     const char *default_spelling, double default_value) {
+    linear_run runs[MG_MOST_TOGETHER] = {0};
+    margin_status status = MARGIN_OK;
+    for (int64_t k = 0; k < count; k++) {
+        runs[k].fit = &fits[k];
+        runs[k].options =
+            mg_linear_options_of(&fits[k], table, option_count, default_spelling, default_value);
+        MG_GO(begin_run(&runs[k], loss, false));
+    }
+    const bool together = are_for_one_solver(runs, count);
+    if (together) MG_GO(solve_together(runs, count));
+    for (int64_t k = 0; k < count; k++) {
+        if (!together) MG_GO(solve(&runs[k]));
+        MG_GO(end_run(&runs[k]));
+    }
+done:
+    for (int64_t k = 0; k < count; k++)
+        if (runs[k].fit) free_run(&runs[k]);
+    for (int64_t k = 0; status < 0 && k < count; k++) {
+        mg_hypothesis_free(fits[k].hypothesis);
+        fits[k].hypothesis = NULL;
+    }
+    return status;
+}
+
+bool mg_linear_fits_together(const mg_problem *whole, const mg_option_value *options,
+                             const margin_option *table, int option_count) {
+    const char *solver = "auto";
+    for (int k = 0; k < option_count; k++)
+        if (strcmp(table[k].name, "solver") == 0 && options[k].text) solver = options[k].text;
+    if (!mg_is_csr(&whole->x)) return false;
+    if (strcmp(solver, "auto") == 0) return whole->x.columns > MG_MANY_COLUMNS;
+    return strcmp(solver, mg_solver_dual_cd.name) == 0;
+}

@@ -1,0 +1,267 @@
+/* Weights are frequencies: a row of weight k is k rows. So the sum of the weights is the number of
+ * observations. */
+#include "linear/learners/linear_infer.h"
+
+#include "linear/learners/column_variances.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct infer_run {
+    mg_fit *fit;
+    const mg_problem *problem;
+    const double *w;
+    double b;
+    bool intercept;
+    mg_inference *out;
+    mg_column_variances v;
+    double *scores, *h, *r, *step; /* samples each; columns */
+} infer_run;
+
+static margin_status take_memory(infer_run *run) {
+    const int64_t samples = run->problem->count, columns = run->problem->x.columns;
+    mg_arena *arena = &run->out->arena;
+    run->scores = mg_arena_new(arena, 3 * samples, sizeof(double));
+    run->step = mg_arena_new(arena, columns, sizeof(double));
+    if (!run->scores || !run->step)
+        return mg_no_memory(run->fit->context->heap, 3 * samples + columns, sizeof(double),
+                            "the scores of the rows", run->fit->error);
+    run->h = run->scores + samples;
+    run->r = run->h + samples;
+    return MARGIN_OK;
+}
+
+static margin_status find_scores(const infer_run *run, const double *w, double b, double *scores) {
+    mg_design design = {0};
+    margin_error *error = run->fit->error;
+    MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
+    const margin_status status = mg_design_scores(&design, w, b, scores, error);
+    mg_design_free(&design);
+    return status;
+}
+
+static margin_status refuse_penalty(const mg_penalty *penalty, const char *instead,
+                                    margin_error *error) {
+    MG_REQUIRE(penalty->rho == 0.0 && penalty->kappa == 0.0, error, MARGIN_ERROR_DATA,
+               "the model was trained with a penalty (alpha %s), which pulls its weights towards 0 "
+               "by an amount that standard errors do not tell; for statistics train %s",
+               mg_number(penalty->alpha).text, instead);
+    return MARGIN_OK;
+}
+
+/* As many coefficients as rows: nothing would be left over to judge them by. Before anything of the
+ * size columns^2 is made. */
+static margin_status check_rows(const infer_run *run, double weight, int64_t coefficients) {
+    MG_REQUIRE(weight > (double)coefficients, run->fit->error, MARGIN_ERROR_DATA,
+               "%s rows cannot tell how certain %lld coefficients are: there must be more rows",
+               mg_number(weight).text, (long long)coefficients);
+    return MARGIN_OK;
+}
+
+/* How far the weights are from the optimum, in standard errors. `noise`: standard deviation. */
+static margin_status measure_distance(infer_run *run, double noise) {
+    const double rounding = 1e-6, far = 0.1;
+    mg_inference *out = run->out;
+    const mg_squares *s = &run->v.s;
+    double intercept_step = 0.0, size = 0.0;
+    MG_TRY(mg_column_variances_step(&run->v, run->r, run->step, &intercept_step));
+    for (int64_t j = 0; j < out->columns; j++)
+        size = fmax(size, fabs(run->w[j]) * s->norm[j]);
+    out->distance = 0.0;
+    for (int64_t j = 0; j < out->columns; j++) {
+        if (isnan(out->variance[j])) continue;
+        const double error = fmax(noise * sqrt(out->variance[j]), rounding * size / s->norm[j]);
+        if (run->step[j] != 0.0) out->distance = fmax(out->distance, fabs(run->step[j]) / error);
+    }
+    if (out->intercept && !isnan(out->variance[out->columns]) && intercept_step != 0.0) {
+        const double error =
+            fmax(noise * sqrt(out->variance[out->columns]), rounding * fabs(run->b));
+        out->distance = fmax(out->distance, fabs(intercept_step) / error);
+    }
+    MG_REQUIRE(out->distance <= far, run->fit->error, MARGIN_ERROR_DATA,
+               "the weights are %s standard errors from the best ones for this data: it is not the "
+               "data that the model was trained on, or training stopped early",
+               mg_number(out->distance).text);
+    return MARGIN_OK;
+}
+
+static infer_run run_of(mg_fit *fit, bool intercept, const mg_hypothesis *hypothesis,
+                        mg_inference *out) {
+    return (infer_run){.fit = fit,
+                       .problem = fit->problem,
+                       .w = hypothesis->view.linear.weights,
+                       .b = hypothesis->view.linear.intercept[0],
+                       .intercept = intercept,
+                       .out = out};
+}
+
+/* ---- Least squares --------------------------------------------------------------------------- */
+
+/* Sums in extended precision: they are what is left of large numbers. */
+static void sum_squares(infer_run *run) {
+    const mg_problem *p = run->problem;
+    long double mean = 0.0L, residual = 0.0L, explained = 0.0L, total = 0.0L, weight = 0.0L;
+    const double first = p->target[0];
+    for (int64_t i = 0; i < p->count; i++) {
+        const long double h = (long double)mg_sample_weight(p, i);
+        mean += h * ((long double)p->target[i] - (long double)first);
+        weight += h;
+    }
+    mean = run->intercept ? (long double)first + mean / weight : 0.0L;
+    for (int64_t i = 0; i < p->count; i++) {
+        const long double h = (long double)mg_sample_weight(p, i);
+        const long double y = (long double)p->target[i], f = (long double)run->scores[i];
+        run->r[i] = (double)(h * (y - f));
+        residual += h * (y - f) * (y - f);
+        explained += h * (f - mean) * (f - mean);
+        total += h * (y - mean) * (y - mean);
+    }
+    run->out->residual = (double)residual;
+    run->out->explained = (double)explained;
+    run->out->total = (double)total;
+}
+
+static margin_status infer_squares(infer_run *run) {
+    mg_inference *out = run->out;
+    out->weight = mg_total_weight(run->problem);
+    MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
+    MG_TRY(take_memory(run));
+    MG_TRY(find_scores(run, run->w, run->b, run->scores));
+    MG_TRY(mg_column_variances_make(run->fit, run->problem->weight, run->intercept, &run->v, out));
+    const int64_t coefficients = out->rank + run->intercept;
+    MG_TRY(check_rows(run, out->weight, coefficients));
+    sum_squares(run);
+    return measure_distance(run, sqrt(out->residual / (out->weight - (double)coefficients)));
+}
+
+margin_status mg_squares_infer(mg_fit *fit, const mg_penalty *penalty, bool intercept,
+                               const mg_hypothesis *hypothesis, mg_inference *out) {
+    infer_run run = run_of(fit, intercept, hypothesis, out);
+    MG_TRY(refuse_penalty(penalty, "least-squares", fit->error));
+    const margin_status status = infer_squares(&run);
+    mg_column_variances_end(&run.v);
+    return status;
+}
+
+/* ---- Maximum likelihood ---------------------------------------------------------------------- */
+
+/* r_i and h_i: gradient and curvature of the log-likelihood in the score of sample i. */
+static void sum_likelihood(infer_run *run) {
+    const mg_problem *p = run->problem;
+    long double sum = 0.0L, positive = 0.0L, weight = 0.0L;
+    for (int64_t i = 0; i < p->count; i++) {
+        const double h = mg_sample_weight(p, i), z = run->scores[i] * (double)p->sign[i];
+        const double wrong = mg_sigmoid(-z);
+        run->r[i] = h * wrong * (double)p->sign[i];
+        run->h[i] = h * wrong * mg_sigmoid(z);
+        sum -= (long double)h * (long double)mg_log1pexp_minus(z);
+        weight += (long double)h;
+        if (p->sign[i] > 0) positive += (long double)h;
+    }
+    const long double share = positive / weight;
+    run->out->weight = (double)weight;
+    run->out->log_likelihood = (double)sum;
+    run->out->null_log_likelihood =
+        run->intercept ? (double)(positive * logl(share) + (weight - positive) * log1pl(-share))
+                       : (double)(weight * logl(0.5L));
+}
+
+/* A hyperplane with every row on its right side is proof enough. */
+static margin_status check_separation(const infer_run *run) {
+    const mg_problem *p = run->problem;
+    double most = 0.0, least = (double)INFINITY;
+    for (int64_t i = 0; i < p->count; i++) {
+        most = fmax(most, run->h[i]);
+        least = fmin(least, run->scores[i] * (double)p->sign[i]);
+    }
+    MG_REQUIRE(most > 1e-8 && !(least > 0.0), run->fit->error, MARGIN_ERROR_DATA,
+               "a hyperplane separates the classes, so the likelihood has no maximum: the larger "
+               "the weights the better, and standard errors mean nothing; train with a penalty");
+    return MARGIN_OK;
+}
+
+/* Where a hyperplane touches rows of both classes and has all others on their side, the likelihood
+ * grows for ever too: in Newton's direction some margins grow and none falls. At a maximum none
+ * would change; so a few steps are taken until one or the other is plain. */
+typedef struct outlook {
+    double *change; /* of the scores, samples */
+    double least, most;
+} outlook;
+
+static margin_status look_ahead(infer_run *run, mg_column_variances *v, outlook *o) {
+    const mg_problem *p = run->problem;
+    double b = 0.0;
+    MG_TRY(mg_column_variances_step(v, run->r, run->step, &b));
+    MG_TRY(find_scores(run, run->step, b, o->change));
+    o->least = (double)INFINITY;
+    o->most = -(double)INFINITY;
+    for (int64_t i = 0; i < p->count; i++) {
+        o->least = fmin(o->least, o->change[i] * (double)p->sign[i]);
+        o->most = fmax(o->most, o->change[i] * (double)p->sign[i]);
+    }
+    return MARGIN_OK;
+}
+
+/* Takes the step and looks again from there. */
+static margin_status step_ahead(infer_run *run, outlook *o) {
+    mg_inference scratch = {0};
+    mg_column_variances v = {0};
+    mg_arena_init(&scratch.arena, run->fit->context->heap);
+    for (int64_t i = 0; i < run->problem->count; i++)
+        run->scores[i] += o->change[i];
+    sum_likelihood(run);
+    margin_status status = mg_column_variances_make(run->fit, run->h, run->intercept, &v, &scratch);
+    if (status >= 0) status = look_ahead(run, &v, o);
+    mg_column_variances_end(&v);
+    mg_arena_free(&scratch.arena);
+    return status;
+}
+
+static bool grows(const outlook *o) {
+    return o->least > -1e-4 * o->most;
+}
+
+static margin_status check_recession(infer_run *run) {
+    enum { MOST_STEPS = 5 };
+    const double still = 0.05, wild = 5.0; /* changes of log-odds */
+    const int64_t samples = run->problem->count;
+    double *memory = mg_arena_new(&run->out->arena, 2 * samples, sizeof *memory);
+    if (!memory)
+        return mg_no_memory(run->fit->context->heap, 2 * samples, sizeof *memory,
+                            "the scores of the rows", run->fit->error);
+    outlook o = {.change = memory};
+    MG_TRY(look_ahead(run, &run->v, &o));
+    if (o.most < still) return MARGIN_OK;
+    memcpy(memory + samples, run->scores, (size_t)samples * sizeof *memory);
+    for (int step = 1; step < MOST_STEPS && !grows(&o) && o.most >= still && o.most < wild; step++)
+        MG_TRY(step_ahead(run, &o));
+    MG_REQUIRE(o.most < still || !grows(&o), run->fit->error, MARGIN_ERROR_DATA,
+               "a hyperplane separates the classes but for rows on it (they touch, and do not "
+               "overlap), so the likelihood has no maximum: in one direction of the weights it "
+               "grows for ever, and standard errors mean nothing; train with a penalty");
+    memcpy(run->scores, memory + samples, (size_t)samples * sizeof *memory);
+    sum_likelihood(run);
+    return MARGIN_OK;
+}
+
+static margin_status infer_logistic(infer_run *run) {
+    mg_inference *out = run->out;
+    MG_TRY(take_memory(run));
+    MG_TRY(find_scores(run, run->w, run->b, run->scores));
+    sum_likelihood(run);
+    MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
+    MG_TRY(check_separation(run));
+    MG_TRY(mg_column_variances_make(run->fit, run->h, run->intercept, &run->v, out));
+    MG_TRY(check_recession(run));
+    MG_TRY(check_rows(run, out->weight, out->rank + run->intercept));
+    return measure_distance(run, 1.0);
+}
+
+margin_status mg_logistic_infer(mg_fit *fit, const mg_penalty *penalty, bool intercept,
+                                const mg_hypothesis *hypothesis, mg_inference *out) {
+    infer_run run = run_of(fit, intercept, hypothesis, out);
+    MG_TRY(refuse_penalty(penalty, "logistic(C=inf)", fit->error));
+    const margin_status status = infer_logistic(&run);
+    mg_column_variances_end(&run.v);
+    return status;
+}

@@ -1,0 +1,150 @@
+/* What all linear learners share: options of the penalty and the optimiser, the way from a mg_fit
+ * to a hypothesis and a report, and the recomputed proof. A learner is its option table, its loss
+ * and one call. */
+#ifndef MG_LINEAR_LEARNER_H
+#define MG_LINEAR_LEARNER_H
+
+#include "linear/objective/solver.h"
+
+/* Fits one score function with `loss`; fills fit->hypothesis and fit->report. Options are found by
+ * name in `table` (C, alpha, lambda, l1_ratio, tol, max_iter, solver, intercept, class_weight,
+ * rate, schedule, batch, start_weights, start_intercept), so a learner's table holds those it
+ * offers. default_spelling and default_value: the penalty where none is given ("C", 1). */
+margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
+                            mg_loss_kind loss, const char *default_spelling, double default_value);
+
+/* The same for the squared loss. Without a penalty the gap is the residual of the normal equations,
+ * as mg_squares_verify has it; for the textbook solvers only. */
+margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int option_count,
+                                    const char *default_spelling, double default_value);
+
+/* Refuses options of the textbook solvers (MG_OPTIONS_DESCENT) beside another solver. For a
+ * learner's `check`. */
+margin_status mg_linear_check_descent(const margin_option *table, int option_count,
+                                      const mg_option_value *options, margin_error *error);
+
+/* The same for up to MG_MOST_TOGETHER problems that differ in their signs only, together where the
+ * solver can; see fit_together of mg_learner. */
+margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_option *table,
+                                     int option_count, mg_loss_kind loss,
+                                     const char *default_spelling, double default_value);
+
+/* Whether the rows will be visited one at a time, so that reading them once for several problems
+ * pays. */
+bool mg_linear_fits_together(const mg_problem *whole, const mg_option_value *options,
+                             const margin_option *table, int option_count);
+
+/* Recomputes objective and gap from the data and the hypothesis with plain loops. */
+margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int option_count,
+                               mg_loss_kind loss, const char *default_spelling,
+                               double default_value, const mg_hypothesis *hypothesis);
+
+/* The same for options that are already plain numbers. */
+struct mg_linear_options;
+margin_status mg_linear_fit_as(mg_fit *fit, const struct mg_linear_options *options,
+                               mg_loss_kind loss);
+margin_status mg_linear_verify_as(mg_fit *fit, const struct mg_linear_options *options,
+                                  mg_loss_kind loss, const mg_hypothesis *hypothesis);
+
+/* Entries for option tables, so that a word means the same everywhere. */
+#define MG_OPTION_C_OF(default_value, half_norm)                                                   \
+    {                                                                                              \
+        .name = "C", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1,                        \
+        .high = (double)INFINITY, .default_text = (default_value), .group = "penalty",             \
+        .help = "weight of the summed loss against " half_norm "; inf: no penalty"                 \
+    }
+#define MG_OPTION_ALPHA_OF(default_value, norm)                                                    \
+    {                                                                                              \
+        .name = "alpha", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,         \
+        .high_open = 1, .default_text = (default_value), .group = "penalty",                       \
+        .help = "penalty: summed loss + alpha " norm                                               \
+    }
+#define MG_OPTION_LAMBDA_OF(norm)                                                                  \
+    {                                                                                              \
+        .name = "lambda", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,        \
+        .high_open = 1, .default_text = NULL, .group = "penalty",                                  \
+        .help = "penalty: mean loss + lambda " norm                                                \
+    }
+#define MG_OPTION_C(default_value)     MG_OPTION_C_OF(default_value, "|w|^2/2")
+#define MG_OPTION_ALPHA(default_value) MG_OPTION_ALPHA_OF(default_value, "|w|^2")
+#define MG_OPTION_LAMBDA               MG_OPTION_LAMBDA_OF("|w|^2")
+#define MG_OPTION_L1_RATIO(default_value)                                                          \
+    {                                                                                              \
+        .name = "l1_ratio", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = 1,                     \
+        .default_text = (default_value),                                                           \
+        .help = "r of the penalty (1-r) |w|^2 + r |w|_1 in place of |w|^2: 0 ridge, 1 lasso"       \
+    }
+#define MG_OPTION_TOL(default_value)                                                               \
+    {                                                                                              \
+        .name = "tol", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1, .high = 1,           \
+        .high_open = 1, .default_text = (default_value), .help = "relative duality gap to reach"   \
+    }
+#define MG_OPTION_MAX_ITER                                                                         \
+    {                                                                                              \
+        .name = "max_iter", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                  \
+        .help = "limit on steps (default: none)"                                                   \
+    }
+#define MG_OPTION_MULTICLASS                                                                       \
+    {                                                                                              \
+        .name = "multiclass", .type = MARGIN_OPTION_CHOICE, .default_text = "ovr",                 \
+        .choices = "ovr|ovo",                                                                      \
+        .help = "more than two classes: one against the rest, or one against one"                  \
+    }
+#define MG_OPTION_INTERCEPT                                                                        \
+    {                                                                                              \
+        .name = "intercept", .type = MARGIN_OPTION_SWITCH, .default_text = "yes",                  \
+        .help = "fit an intercept, which is never penalised"                                       \
+    }
+#define MG_OPTION_CLASS_WEIGHT                                                                     \
+    {                                                                                              \
+        .name = "class_weight", .type = MARGIN_OPTION_TEXT, .default_text = "none",                \
+        .help = "none, balanced (rows / (classes x rows of the class)), or 'name:weight,...'"      \
+    }
+
+/* The textbook solvers (descent.h): their words of the option `solver`, and what they take. */
+#define MG_SOLVERS_DESCENT "|gd|sgd|minibatch"
+#define MG_SOLVERS_DESCENT_HELP                                                                    \
+    "; or the textbook's gradient descent: over all rows, row by row, or in batches"
+#define MG_OPTIONS_DESCENT_STEPS                                                                   \
+    {.name = "rate",                                                                               \
+     .type = MARGIN_OPTION_NUMBER,                                                                 \
+     .low = 0,                                                                                     \
+     .low_open = 1,                                                                                \
+     .high = (double)INFINITY,                                                                     \
+     .high_open = 1,                                                                               \
+     .help = "solver=gd, sgd, minibatch: step along the gradient of mean loss + lambda |w|^2 "     \
+             "(default: 1 / its largest curvature)"},                                              \
+        {.name = "schedule",                                                                       \
+         .type = MARGIN_OPTION_CHOICE,                                                             \
+         .default_text = "auto",                                                                   \
+         .choices = "auto|constant|inverse|sqrt",                                                  \
+         .help = "solver=gd, sgd, minibatch: rate, rate/(1 + decay t) or rate/sqrt(1 + decay t) "  \
+                 "in step t; auto: constant where no step can lead up"},                           \
+        {.name = "decay",                                                                          \
+         .type = MARGIN_OPTION_NUMBER,                                                             \
+         .low = 0,                                                                                 \
+         .high = (double)INFINITY,                                                                 \
+         .high_open = 1,                                                                           \
+         .help = "of the schedule (default: for inverse rate x 2 lambda, else 1)"},                \
+    {                                                                                              \
+        .name = "batch", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                     \
+        .default_text = "32", .help = "rows of a step of solver=minibatch"                         \
+    }
+
+#define MG_OPTIONS_DESCENT                                                                         \
+    MG_OPTIONS_DESCENT_STEPS,                                                                      \
+        {.name = "start_weights",                                                                  \
+         .type = MARGIN_OPTION_NUMBERS,                                                            \
+         .low = -(double)INFINITY,                                                                 \
+         .high = (double)INFINITY,                                                                 \
+         .low_open = 1,                                                                            \
+         .high_open = 1,                                                                           \
+         .help = "solver=gd, sgd, minibatch: weights to start from, one per column as the "        \
+                 "learner sees them (default zeros)"},                                             \
+    {                                                                                              \
+        .name = "start_intercept", .type = MARGIN_OPTION_NUMBER, .low = -(double)INFINITY,         \
+        .high = (double)INFINITY, .low_open = 1, .high_open = 1, .default_text = "0",              \
+        .help = "solver=gd, sgd, minibatch: intercept to start from"                               \
+    }
+
+#endif

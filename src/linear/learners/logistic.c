@@ -1,0 +1,84 @@
+/* Logistic regression. */
+#include "linear/learners/linear_infer.h"
+#include "linear/learners/linear_learner.h"
+#include "linear/learners/linear_learners.h"
+#include "linear/learners/odds.h"
+#include "linear/objective/linear_options.h"
+
+#include <math.h>
+
+static const margin_option options[] = {
+    MG_OPTION_C("1"),
+    MG_OPTION_ALPHA(NULL),
+    MG_OPTION_LAMBDA,
+    MG_OPTION_L1_RATIO("0"),
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    {.name = "solver",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|dual_cd|lbfgs|newton|working_set" MG_SOLVERS_DESCENT,
+     .help =
+         "how: chosen from the data and the penalty, dual coordinate descent, quasi-Newton, "
+         "Newton, Newton over a working set of columns (for l1_ratio > 0)" MG_SOLVERS_DESCENT_HELP},
+    MG_OPTIONS_DESCENT,
+    MG_OPTION_INTERCEPT,
+    MG_OPTION_CLASS_WEIGHT,
+    MG_OPTION_MULTICLASS,
+};
+
+static margin_status logistic_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
+}
+
+static margin_status logistic_fit(mg_fit *fit) {
+    return mg_linear_fit(fit, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0);
+}
+
+static margin_status logistic_fit_together(mg_fit *fits, int64_t count) {
+    return mg_linear_fit_together(fits, count, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C",
+                                  1.0);
+}
+
+static bool logistic_fits_together(const mg_problem *whole, const mg_option_value *values) {
+    return mg_linear_fits_together(whole, values, options, MG_LENGTH(options));
+}
+
+static margin_status logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    return mg_linear_verify(fit, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0,
+                            hypothesis);
+}
+
+static margin_status logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
+                                    mg_inference *inference) {
+    const mg_linear_options o = mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
+    return mg_logistic_infer(fit, &o.penalty, o.intercept, hypothesis, inference);
+}
+
+static void logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
+                                   double *out) {
+    mg_odds_probabilities(1.0, scores, functions, classes, out);
+}
+
+const mg_learner mg_learner_logistic = {
+    .info = {.name = "logistic",
+             .kind = MARGIN_LEARNER,
+             .summary = "Logistic regression: a linear function that is the log-odds of a class",
+             .formula = "C sum log(1+exp(-y f)) + |w|^2/2,  f = w.x + b,  P(y=1) = 1/(1+exp(-f))",
+             .source = "Cox 1958; Liu and Nocedal 1989 (L-BFGS); Byrd, Chin, Neveitt and Nocedal "
+                       "2011 (sampled Hessians)",
+             .page = "docs/logistic.md",
+             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
+                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
+             .options = options,
+             .option_count = MG_LENGTH(options)},
+    .takes_affine = true,
+    .takes_made_rows = true,
+    .check = logistic_check,
+    .fit = logistic_fit,
+    .fit_together = logistic_fit_together,
+    .fits_together = logistic_fits_together,
+    .verify = logistic_verify,
+    .infer = logistic_infer,
+    .probabilities = logistic_probabilities,
+};

@@ -1,0 +1,79 @@
+/* Softmax regression: logistic regression with a function for each class. */
+#include "linear/learners/classes_fit.h"
+#include "linear/learners/linear_learner.h"
+#include "linear/learners/linear_learners.h"
+
+#include <math.h>
+
+static const margin_option options[] = {
+    MG_OPTION_C("1"),
+    MG_OPTION_ALPHA(NULL),
+    MG_OPTION_LAMBDA,
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    {.name = "solver",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|lbfgs" MG_SOLVERS_DESCENT,
+     .help = "how: auto is lbfgs, quasi-Newton" MG_SOLVERS_DESCENT_HELP},
+    MG_OPTIONS_DESCENT_STEPS,
+    {.name = "start_weights",
+     .type = MARGIN_OPTION_NUMBERS,
+     .low = -(double)INFINITY,
+     .high = (double)INFINITY,
+     .low_open = 1,
+     .high_open = 1,
+     .help = "solver=gd, sgd, minibatch: where to start, for each class a weight per column as the "
+             "learner sees them, and then, if wanted, an intercept for each class (default zeros)"},
+    MG_OPTION_INTERCEPT,
+    MG_OPTION_CLASS_WEIGHT,
+};
+
+static margin_status softmax_check(const mg_option_value *values, margin_error *error) {
+    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
+}
+
+static margin_status softmax_fit(mg_fit *fit) {
+    return mg_classes_fit(fit, options, MG_LENGTH(options), MG_CLASSES_SOFTMAX, "C", 1.0);
+}
+
+static margin_status softmax_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    return mg_classes_verify(fit, options, MG_LENGTH(options), MG_CLASSES_SOFTMAX, "C", 1.0,
+                             hypothesis);
+}
+
+/* exp f_k / sum exp f, by way of the greatest score; NaN gives NaN. */
+static void softmax_probabilities(const double *scores, int64_t functions, int64_t classes,
+                                  double *out) {
+    double greatest = -(double)INFINITY, sum = 0.0;
+    (void)functions;
+    for (int64_t k = 0; k < classes; k++)
+        if (!(scores[k] <= greatest)) greatest = scores[k];
+    for (int64_t k = 0; k < classes; k++) {
+        out[k] = exp(scores[k] - greatest);
+        sum += out[k];
+    }
+    for (int64_t k = 0; k < classes; k++)
+        out[k] /= sum;
+}
+
+const mg_learner mg_learner_softmax = {
+    .info = {.name = "softmax",
+             .kind = MARGIN_LEARNER,
+             .summary = "Softmax regression: a linear function for each class, all trained "
+                        "together, whose exponentials are in proportion to its probability",
+             .formula = "C sum (log sum_k exp(f_k) - f_y) + |w|^2/2,  f_k = w_k.x + b_k,  "
+                        "P(y=k) = exp(f_k) / sum_l exp(f_l)",
+             .source = "Theil 1969; Liu and Nocedal 1989 (L-BFGS); Boehning 1992 (bounds)",
+             .page = "docs/softmax.md",
+             .abilities = MARGIN_CAN_MULTICLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
+                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
+             .options = options,
+             .option_count = MG_LENGTH(options)},
+    .takes_affine = true,
+    .takes_made_rows = true,
+    .check = softmax_check,
+    .fit = softmax_fit,
+    .verify = softmax_verify,
+    .probabilities = softmax_probabilities,
+};

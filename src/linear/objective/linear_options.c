@@ -1,0 +1,145 @@
+/* The options that linear learners share. */
+#include "linear/objective/linear_options.h"
+
+#include "linear/learners/linear_learner.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Values by name -------------------------------------------------------------------------- */
+
+typedef struct option_list {
+    const mg_option_value *values;
+    const margin_option *table;
+    int count;
+} option_list;
+
+/* -1: not offered */
+static int index_of(const option_list *list, const char *name) {
+    for (int k = 0; k < list->count; k++)
+        if (strcmp(list->table[k].name, name) == 0) return k;
+    return -1;
+}
+
+/* NULL: not offered, or neither given nor of a default. */
+static const mg_option_value *value_of(const option_list *list, const char *name) {
+    const int k = index_of(list, name);
+    return k >= 0 && mg_option_has_value(&list->values[k]) ? &list->values[k] : NULL;
+}
+
+static double number_of(const option_list *list, const char *name, double fallback) {
+    const mg_option_value *value = value_of(list, name);
+    return value && !isnan(value->number) ? value->number : fallback;
+}
+
+static int64_t integer_of(const option_list *list, const char *name, int64_t fallback) {
+    const mg_option_value *value = value_of(list, name);
+    return value ? value->integer : fallback;
+}
+
+static mg_descent_options descent_of(const option_list *list) {
+    mg_descent_options descent = {.rate = number_of(list, "rate", (double)NAN),
+                                  .schedule = (int)integer_of(list, "schedule", 0),
+                                  .decay = number_of(list, "decay", (double)NAN),
+                                  .batch = integer_of(list, "batch", 1),
+                                  .start_intercept = number_of(list, "start_intercept", 0.0)};
+    const mg_option_value *start = value_of(list, "start_weights");
+    if (start && start->count > 0) descent.start_weights = start->numbers;
+    return descent;
+}
+
+mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *table,
+                                       int option_count, const char *default_spelling,
+                                       double default_value) {
+    const option_list list = {fit->options, table, option_count};
+    const mg_option_value *solver = value_of(&list, "solver");
+    const mg_option_value *start = value_of(&list, "start_weights");
+    const double l1_ratio = number_of(&list, "l1_ratio", 0.0);
+    return (mg_linear_options){
+        .penalty = mg_penalty_make(fit->options, index_of(&list, "C"), index_of(&list, "alpha"),
+                                   index_of(&list, "lambda"), default_spelling, default_value,
+                                   l1_ratio, mg_total_weight(fit->problem)),
+        .intercept = integer_of(&list, "intercept", 1) != 0,
+        .tolerance = number_of(&list, "tol", 1e-6),
+        .max_iterations = integer_of(&list, "max_iter", -1),
+        .solver = solver ? solver->text : NULL,
+        .descent = descent_of(&list),
+        .start_count = start ? start->count : 0,
+        .penalised = index_of(&list, "alpha") >= 0};
+}
+
+/* ---- Rules ----------------------------------------------------------------------------------- */
+
+bool mg_is_descent(const char *solver) {
+    return solver && (strcmp(solver, "gd") == 0 || strcmp(solver, "sgd") == 0 ||
+                      strcmp(solver, "minibatch") == 0);
+}
+
+margin_status mg_linear_check_descent(const margin_option *table, int option_count,
+                                      const mg_option_value *options, margin_error *error) {
+    static const char *const names[] = {"rate",  "schedule",      "decay",
+                                        "batch", "start_weights", "start_intercept"};
+    const option_list list = {options, table, option_count};
+    const mg_option_value *solver = value_of(&list, "solver");
+    const char *word = solver ? solver->text : NULL;
+    for (int k = 0; k < MG_LENGTH(names); k++) {
+        const int index = index_of(&list, names[k]);
+        if (index < 0 || !options[index].given) continue;
+        if (strcmp(names[k], "batch") == 0)
+            MG_REQUIRE(word && strcmp(word, "minibatch") == 0, error, MARGIN_ERROR_SPEC,
+                       "batch belongs to solver=minibatch; leave it out or choose that solver");
+        MG_REQUIRE(mg_is_descent(word), error, MARGIN_ERROR_SPEC,
+                   "%s belongs to solver=gd, sgd or minibatch; leave it out or choose one of those",
+                   names[k]);
+    }
+    const mg_option_value *schedule = value_of(&list, "schedule"),
+                          *decay = value_of(&list, "decay");
+    MG_REQUIRE(!decay || !decay->given || !schedule || schedule->integer != 1, error,
+               MARGIN_ERROR_SPEC,
+               "schedule=constant has no decay; leave it out, or take inverse or sqrt");
+    return MARGIN_OK;
+}
+
+/* ---- Formula --------------------------------------------------------------------------------- */
+
+/* N(w) / 2 and N(w), see objective.h */
+static const char *half_norm_of(const mg_penalty *penalty) {
+    if (penalty->l1_ratio == 0.0) return "|w|^2/2";
+    return penalty->l1_ratio == 1.0 ? "|w|_1/2" : "((1-r) |w|^2 + r |w|_1)/2";
+}
+
+/* With its factor, alpha or lambda. */
+static const char *norm_of(const mg_penalty *penalty) {
+    const bool alpha = strcmp(penalty->spelling, "alpha") == 0;
+    if (penalty->l1_ratio == 0.0) return alpha ? "alpha |w|^2" : "lambda |w|^2";
+    if (penalty->l1_ratio == 1.0) return alpha ? "alpha |w|_1" : "lambda |w|_1";
+    return alpha ? "alpha ((1-r) |w|^2 + r |w|_1)" : "lambda ((1-r) |w|^2 + r |w|_1)";
+}
+
+void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_report *report) {
+    char text[sizeof report->formula];
+    if (penalty->rho == 0.0 && penalty->kappa == 0.0)
+        snprintf(text, sizeof text, "%s %s",
+                 strcmp(penalty->spelling, "lambda") == 0 ? "mean" : "sum", loss);
+    else if (strcmp(penalty->spelling, "C") == 0)
+        snprintf(text, sizeof text, "C sum %s + %s", loss, half_norm_of(penalty));
+    else if (strcmp(penalty->spelling, "alpha") == 0)
+        snprintf(text, sizeof text, "sum %s + %s", loss, norm_of(penalty));
+    else
+        snprintf(text, sizeof text, "mean %s + %s", loss, norm_of(penalty));
+    mg_report_formula(report, text);
+}
+
+void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,
+                                 margin_report *report) {
+    const mg_penalty *penalty = &objective->penalty;
+    int64_t nonzero = 0;
+    if (!(penalty->kappa > 0.0)) return;
+    for (int64_t j = 0; j < objective->design->columns; j++)
+        nonzero += w[j] != 0.0;
+    mg_report_set(report, "nonzero", (double)nonzero);
+    mg_report_set(report, "l1_ratio", penalty->l1_ratio);
+    if (!isnan(kappa_max))
+        mg_report_set(report, "lambda_max", kappa_max / penalty->kappa * penalty->lambda);
+}

@@ -1,0 +1,36 @@
+/* The options that linear learners share, as plain numbers, and the formula they make. */
+#ifndef MG_LINEAR_OPTIONS_H
+#define MG_LINEAR_OPTIONS_H
+
+#include "linear/objective/solver.h"
+
+struct mg_linear_options {
+    mg_penalty penalty;
+    bool intercept;
+    double tolerance;
+    int64_t max_iterations; /* < 0: none */
+    const char *solver;     /* NULL: auto */
+    mg_descent_options descent;
+    int64_t start_count; /* of descent.start_weights */
+    bool penalised;      /* the learner has a penalty */
+    bool residual;       /* see mg_linear_job; where there is no penalty */
+};
+typedef struct mg_linear_options mg_linear_options;
+
+/* Values of fit->options found by their names in the learner's table; see mg_linear_fit. */
+mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *table,
+                                       int option_count, const char *default_spelling,
+                                       double default_value);
+
+/* One of the textbook solvers (descent.h). */
+bool mg_is_descent(const char *solver);
+
+/* The formula of the report: what P is, in the spelling of the penalty, with this text for the loss
+ * of a sample. */
+void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_report *report);
+/* With |w|_1 in the penalty, the items nonzero (weights that are not 0) and lambda_max (the least
+ * lambda with which all are 0); kappa_max: the least such kappa, NaN: not known. */
+void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,
+                                 margin_report *report);
+
+#endif

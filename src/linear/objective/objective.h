@@ -1,0 +1,92 @@
+/* One objective for every linear model:
+ *
+ *   P(w, b) = sum_i c_i loss(t_i) + rho/2 |w|^2 + kappa |w|_1        b free (or absent: 0)
+ *
+ * The penalty has three spellings, of which one is given (N(w) = (1-r) |w|^2 + r |w|_1 with
+ * r = l1_ratio, so N is |w|^2 where there is no r):
+ *
+ *   C        C sum loss + N(w)/2        factor C     rho = 1 - r              kappa = r/2
+ *   alpha    sum loss + alpha N(w)      factor 1     rho = 2 alpha (1 - r)    kappa = alpha r
+ *   lambda   mean loss + lambda N(w)    factor 1/m   rho = 2 lambda (1 - r)   kappa = lambda r
+ *
+ * sums and the mean are weighted, m is the sum of the weights of the samples, and c_i = factor x
+ * sample weight x class weight. They convert by lambda = alpha/m = 1/(2 C m). C = inf is no
+ * penalty: factor 1, rho = kappa = 0. The report's objective is P, in the spelling the formula
+ * shows. */
+#ifndef MG_OBJECTIVE_H
+#define MG_OBJECTIVE_H
+
+#include "linear/design/design.h"
+
+typedef struct mg_penalty {
+    double C, alpha, lambda; /* the same penalty in the three spellings (INFINITY, 0, 0: none) */
+    double l1_ratio;         /* 0: ridge, 1: lasso */
+    double factor;           /* of the summed loss in P */
+    double rho, kappa;
+    const char *spelling; /* the one that was given: "C", "alpha", "lambda" */
+} mg_penalty;
+
+/* From the options C, alpha, lambda (indices into `options`, -1: not offered; the learner's check
+ * has seen that at most one is given) and the learner's default. */
+mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alpha_index,
+                           int lambda_index, const char *default_spelling, double default_value,
+                           double l1_ratio, double total_weight);
+
+typedef struct mg_objective {
+    mg_design *design; /* borrowed */
+    const mg_loss *loss;
+    mg_penalty penalty;
+    bool intercept;
+    double *c;           /* samples numbers, owned; factor included */
+    double total_weight; /* sum of sample weights: the m of the conversions */
+} mg_objective;
+
+/* class_weight: of sign -1 and of sign +1, > 0; NULL: 1 (for a regression it must be). */
+margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const mg_penalty *penalty,
+                                  bool intercept, const double class_weight[2],
+                                  mg_objective *objective, margin_error *error);
+void mg_objective_free(mg_objective *objective);
+/* The m above. */
+double mg_total_weight(const mg_problem *problem);
+
+/* The best intercept for w = 0 (0 without intercept), and P there. */
+double mg_objective_constant(const mg_objective *objective, double *value);
+
+/* rho/2 |w|^2 + kappa |w|_1 */
+double mg_objective_penalty(const mg_objective *objective, const double *w);
+
+/* mg_design_loss with the penalty added: point->value = P(w, b), point->gradient (if wanted) that
+ * of its smooth part, rho w included and kappa |w|_1 not; intercept_gradient is 0 without
+ * intercept.
+ */
+margin_status mg_objective_pass(const mg_objective *objective, const double *w, double b,
+                                mg_loss_point *point, margin_error *error);
+
+/* A solution and how good it provably is. */
+typedef struct mg_linear_solution {
+    double *w; /* columns numbers, A's units; owned by the caller */
+    double b;  /* 0 without intercept */
+    /* samples numbers, owned by the caller, or NULL: the dual variables alpha_i = c_i u_i that the
+     * solver has. Needed where slopes say too little (hinge, perceptron): there the multipliers of
+     * samples on the kink, or with no penalty of all, cannot be seen in the scores. */
+    double *alpha;
+    double primal, dual, gap; /* gap = (primal - dual) / max(1, |primal|), dual from a feasible
+                                 point; -inf and inf if no feasible point is at hand */
+    double tolerance;         /* of the gap: what is within it needs no closer look */
+    int64_t iterations, passes;
+    double l1_limit; /* kappa > 0: the least kappa for which w = 0, NaN: not found */
+    margin_status status;
+    char why[400];
+} mg_linear_solution;
+
+/* The certificate (certificate.c derives it): scores afresh, P, and the dual objective at a
+ * feasible point made from solution->alpha if that is given, else from the slopes; if alpha is
+ * given it is replaced by the feasible point. Sets primal, dual and gap; w and b stay as they are.
+ * Two passes; with no penalty (rho = kappa = 0) also a Gram and its factor for curved losses. */
+margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
+                         margin_error *error);
+/* The same where the scores f_i of the solution are known; NULL: they are not. */
+margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
+                                const double *scores, margin_error *error);
+
+#endif

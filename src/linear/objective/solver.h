@@ -1,0 +1,71 @@
+/* An optimiser for the linear objective, and the job it is given. One file per optimiser; which one
+ * `solver=auto` takes is decided in one place (linear_choose.c) from the loss, the penalty and the
+ * shape of the data, never by the clock, and said in the report. */
+#ifndef MG_LINEAR_SOLVER_H
+#define MG_LINEAR_SOLVER_H
+
+#include "linear/objective/objective.h"
+
+/* What the textbook optimisers (gd, sgd, minibatch) take beside the objective. */
+typedef struct mg_descent_options {
+    double rate;   /* of the mean loss with its penalty, see descent.h; NAN: from the curvature */
+    int schedule;  /* MG_SCHEDULE_AUTO, ... of descent.h */
+    double decay;  /* NAN: from the penalty */
+    int64_t batch; /* rows of a minibatch */
+    const double *start_weights;
+    double start_intercept;
+} mg_descent_options;
+
+typedef struct mg_linear_job {
+    margin_context *context;
+    mg_objective *objective;
+    double tolerance; /* of the relative gap */
+    mg_stop stop;
+    const mg_trace *trace; /* NULL: none */
+    uint64_t seed;
+    mg_descent_options descent;
+    /* Least squares without a penalty: the gap is the residual of the normal equations, as
+     * mg_squares_verify computes it. Only the textbook solvers know that. */
+    bool residual;
+    /* A ridge: the gap may be the distance to the optimum, as mg_squares_verify computes it. */
+    bool by_distance;
+    margin_error *error;
+} mg_linear_job;
+
+typedef struct mg_linear_solver {
+    const char *name; /* value of the option `solver` */
+    const char *summary;
+    const char *step_name; /* what it counts: "Newton steps"; at most 23 bytes */
+    /* Whether it can handle this objective at all; if not, `why` (200 bytes) says so in a clause.
+     */
+    bool (*can)(const mg_objective *objective, char *why);
+    /* Improves solution->w and ->b (given: a start) until the certificate reaches the tolerance,
+     * `stop` says so, or rounding ends progress; leaves a certified primal, dual and gap in
+     * `solution`. Never a bare "did not converge": solution->why names what limits and what helps.
+     */
+    margin_status (*solve)(mg_linear_job *job, mg_linear_solution *solution);
+    /* Several problems in one go that differ in their signs only: the same rows, c, penalty and
+     * options; each solution as if it had been solved alone. NULL: one after the other. The first
+     * of them says whether it can. */
+    bool (*can_together)(const mg_objective *objective);
+    margin_status (*solve_together)(mg_linear_job *jobs, mg_linear_solution *solutions,
+                                    int64_t count);
+} mg_linear_solver;
+
+extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
+    mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set;
+
+/* For the trace, if there is one: the state after step number `step` (0: the start), whose value
+ * and errors are in `point`. */
+void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
+                     const mg_loss_point *point);
+
+/* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
+enum { MG_MANY_COLUMNS = 2000 };
+
+/* The solver for solver=auto, and why. NULL: none can, `why` says what is in the way. */
+const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]);
+/* NULL: there is none of that name. */
+const mg_linear_solver *mg_linear_solver_named(const char *name);
+
+#endif

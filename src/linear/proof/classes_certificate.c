@@ -1,0 +1,287 @@
+/* How good a model of several classes provably is: a lower bound of its objective, by duality.
+ *
+ * For every q in the simplex loss(f, y) >= (q - e_y) . f + dual(q) (classes.h). With v_k =
+ * sum_i c_i (q_ik - 1[y_i = k]) a_i and s_k the same sum without a_i it follows that
+ *
+ *   P(W, b) >= sum_i c_i dual(q_i) + sum_k (w_k . v_k + b_k s_k) + rho/2 |W|^2
+ *
+ * where s must be 0 if b is free. The least value over W is D = sum_i c_i dual(q_i) -
+ * |v|^2 / (2 rho).
+ *
+ * s = 0: the shares of classes that have too much (sum_i c_i q_ik above the sum of c of the class)
+ * are scaled down to what they should have; what a sample loses thereby goes to the classes that
+ * have too little, in proportion to what they lack. Rows keep the sum 1, nothing becomes negative,
+ * and every class gets exactly what it lacked. Samples with q = e_y stay as they are where the
+ * others have enough to give: they are no support vectors and are not to become any. With q the
+ * probabilities the gap is then |grad_W P|^2 / (2 rho) up to s . b and what is of second order in
+ * s. */
+#include "linear/proof/classes_certificate.h"
+#include "linear/proof/certificate.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const char purpose[] = "a proof of the optimum";
+/* As in certificate.c. */
+static const double rounding = 1e-12;
+
+/* ---- Walks over the shares ------------------------------------------------------------------- */
+
+/* What a walk adds up: `classes` numbers, and as many again. */
+typedef void (*of_sample)(mg_classes_proof *proof, int64_t i, double *q, double *sums);
+
+typedef struct share_walk {
+    mg_classes_proof *proof;
+    of_sample visit;
+} share_walk;
+
+static int64_t sum_count(const mg_classes_proof *proof) {
+    return 2 * proof->o->classes;
+}
+
+static void start_sums(void *state, void *argument) {
+    const share_walk *walk = argument;
+    memset(state, 0, (size_t)sum_count(walk->proof) * sizeof(double));
+}
+
+static void merge_sums(void *into, const void *from, void *argument) {
+    const share_walk *walk = argument;
+    for (int64_t k = 0; k < sum_count(walk->proof); k++)
+        ((double *)into)[k] += ((const double *)from)[k];
+}
+
+static margin_status add_block(void *state, const mg_block *block, void *argument) {
+    const share_walk *walk = argument;
+    for (int64_t i = block->first; i < block->first + block->count; i++)
+        walk->visit(walk->proof, i, walk->proof->shares + i * walk->proof->o->classes, state);
+    return MARGIN_OK;
+}
+
+/* sums: 2 classes numbers */
+static margin_status walk_shares(mg_classes_proof *proof, of_sample visit, double *sums) {
+    const mg_accumulator accumulator = {.state_size = sum_count(proof) * (int64_t)sizeof(double),
+                                        .init = start_sums,
+                                        .add = add_block,
+                                        .merge = merge_sums};
+    share_walk walk = {proof, visit};
+    return mg_sweep(proof->o->design->context, proof->o->samples, 1024, &accumulator, &walk, sums,
+                    proof->error);
+}
+
+/* ---- Feasible shares ------------------------------------------------------------------------- */
+
+/* Sums: what each class has, in all samples and in those that are divided among classes. */
+static void settle_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
+    const int64_t classes = proof->o->classes;
+    const int32_t own = proof->o->design->problem->code[i];
+    double sum = 0.0;
+    for (int64_t k = 0; k < classes; k++) {
+        if (!(q[k] > 0.0)) q[k] = 0.0;
+        sum += q[k];
+    }
+    if (!(sum > 0.0 && isfinite(sum))) {
+        memset(q, 0, (size_t)classes * sizeof *q);
+        q[own] = sum = 1.0;
+    }
+    const bool divided = q[own] / sum < 1.0;
+    for (int64_t k = 0; k < classes; k++) {
+        q[k] /= sum;
+        sums[k] += proof->o->c[i] * q[k];
+        if (divided) sums[classes + k] += proof->o->c[i] * q[k];
+    }
+}
+
+static void move_shares(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
+    double taken = 0.0;
+    (void)sums;
+    if (proof->spare_settled && q[proof->o->design->problem->code[i]] >= 1.0) return;
+    for (int64_t k = 0; k < proof->o->classes; k++) {
+        const double rest = q[k] * proof->factor[k];
+        taken += q[k] - rest;
+        q[k] = rest;
+    }
+    for (int64_t k = 0; k < proof->o->classes; k++)
+        q[k] += taken * proof->need[k];
+}
+
+/* Makes s = 0; `has`: the sums of settle_sample. */
+static margin_status balance(mg_classes_proof *proof, double *has) {
+    const mg_classes *o = proof->o;
+    const double *divided = has + o->classes;
+    double lacking = 0.0;
+    proof->spare_settled = true;
+    for (int64_t k = 0; k < o->classes; k++) {
+        lacking += fmax(o->totals[k] - has[k], 0.0);
+        proof->spare_settled &= divided[k] >= has[k] - o->totals[k];
+    }
+    if (!(lacking > 0.0)) return MARGIN_OK;
+    for (int64_t k = 0; k < o->classes; k++) {
+        const double excess = fmax(has[k] - o->totals[k], 0.0);
+        const double from = proof->spare_settled ? divided[k] : has[k];
+        proof->factor[k] = excess > 0.0 ? fmax(1.0 - excess / from, 0.0) : 1.0;
+        proof->need[k] = fmax(o->totals[k] - has[k], 0.0) / lacking;
+    }
+    return walk_shares(proof, move_shares, has);
+}
+
+margin_status mg_classes_settle(mg_classes_proof *proof) {
+    const mg_classes *o = proof->o;
+    double *has;
+    MG_NEW(o->design->heap, has, sum_count(proof), purpose, proof->error);
+    margin_status status = walk_shares(proof, settle_sample, has);
+    if (status >= 0 && o->intercept) status = balance(proof, has);
+    mg_free(o->design->heap, has);
+    return status;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static void dual_of_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
+    const mg_classes *o = proof->o;
+    const int32_t own = o->design->problem->code[i];
+    double value = 0.0;
+    for (int64_t k = 0; k < o->classes; k++) {
+        if (o->loss == MG_CLASSES_HINGE)
+            value += k == own ? 0.0 : q[k];
+        else if (q[k] > 0.0)
+            value -= q[k] * log(q[k]);
+    }
+    sums[o->classes] += o->c[i] * value;
+}
+
+margin_status mg_classes_sums(mg_classes_proof *proof) {
+    return mg_classes_gradient(proof->o, proof->shares, proof->v, proof->s, proof->error);
+}
+
+margin_status mg_classes_dual(mg_classes_proof *proof, double *dual) {
+    const mg_classes *o = proof->o;
+    const double rho = o->penalty.rho;
+    double *sums, taken = 0.0;
+    MG_NEW(o->design->heap, sums, sum_count(proof), purpose, proof->error);
+    const margin_status status = walk_shares(proof, dual_of_sample, sums);
+    for (int64_t j = 0; j < o->classes * o->columns && rho > 0.0; j++) {
+        const double v = fabs(proof->v[j]), box = proof->box ? proof->box[j] : (double)INFINITY;
+        taken += v <= rho * box ? v * v / (2.0 * rho) : box * (v - rho / 2.0 * box);
+    }
+    *dual = sums[o->classes] - taken;
+    if (isnan(*dual)) *dual = -(double)INFINITY;
+    mg_free(o->design->heap, sums);
+    return status;
+}
+
+static void add_absolute(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
+    const int32_t own = proof->o->design->problem->code[i];
+    for (int64_t k = 0; k < proof->o->classes; k++) {
+        const double part = k == own ? 0.0 : proof->o->c[i] * q[k];
+        sums[k] += part;
+        sums[own] += part;
+    }
+}
+
+/* A bound of its own where boxes help: *dual becomes that, if better. */
+static margin_status bound_in_boxes(mg_classes_proof *proof, double primal, double *dual) {
+    const mg_classes *o = proof->o;
+    const int64_t n = o->columns;
+    mg_heap *heap = o->design->heap;
+    double *box, *mean, *rms, *sums, boxed;
+    margin_status status;
+    const double enough = proof->solution->tolerance * fmax(1.0, fabs(primal));
+    if (primal - *dual <= enough) return MARGIN_OK;
+    MG_NEW(heap, box, o->classes * n + 2 * n + sum_count(proof), purpose, proof->error);
+    mean = box + o->classes * n;
+    rms = mean + n;
+    sums = rms + n;
+    MG_GO(mg_design_moments(o->design, false, mean, rms, proof->error));
+    MG_GO(walk_shares(proof, add_absolute, sums));
+    for (int64_t k = 0; k < o->classes; k++)
+        for (int64_t j = 0; j < n; j++) {
+            const double w = proof->solution->w[k * n + j], size = hypot(mean[j], rms[j]);
+            const double off = fabs(proof->v[k * n + j] + o->penalty.rho * w);
+            const bool is_rounding = off <= rounding * sums[k] * size;
+            box[k * n + j] = is_rounding ? 2.0 * fabs(w) + 1.0 / size : (double)INFINITY;
+        }
+    proof->box = box;
+    MG_GO(mg_classes_dual(proof, &boxed));
+    *dual = fmax(*dual, boxed);
+done:
+    proof->box = NULL;
+    mg_free(heap, box);
+    return status;
+}
+
+static margin_status bound(mg_classes_proof *proof, double primal, double *dual) {
+    MG_TRY(mg_classes_settle(proof));
+    MG_TRY(mg_classes_sums(proof));
+    if (proof->o->penalty.rho > 0.0)
+        MG_TRY(mg_classes_dual(proof, dual));
+    else
+        MG_TRY(mg_classes_bound_free(proof, dual));
+    if (proof->o->penalty.rho > 0.0) MG_TRY(bound_in_boxes(proof, primal, dual));
+    if (!(*dual >= 0.0)) *dual = 0.0; /* q = e_y */
+    return MARGIN_OK;
+}
+
+/* ---- Rounding -------------------------------------------------------------------------------- */
+
+/* Sums: by class, c |q - e_y|. */
+static void weigh_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
+    const mg_classes *o = proof->o;
+    const int32_t own = o->design->problem->code[i];
+    for (int64_t k = 0; k < o->classes; k++)
+        sums[k] += o->c[i] * (k == own ? fabs(1.0 - q[k]) : q[k]);
+}
+
+/* What rounding may hide in P - D, as in certificate.c. */
+static margin_status rounding_of(mg_classes_proof *proof, double *hidden) {
+    static const double units = 4.0 * DBL_EPSILON;
+    const mg_classes *o = proof->o;
+    mg_design *d = o->design;
+    const mg_classes_solution *solution = proof->solution;
+    double *size, *sums;
+    margin_status status;
+    MG_NEW(d->heap, size, 2 * o->columns + sum_count(proof), purpose, proof->error);
+    sums = size + 2 * o->columns;
+    MG_GO(mg_design_moments(d, false, size, size + o->columns, proof->error));
+    MG_GO(walk_shares(proof, weigh_sample, sums));
+    for (int64_t j = 0; j < o->columns; j++) {
+        size[j] = hypot(size[j], size[o->columns + j]);
+        if (d->shift) size[j] += 2.0 * fabs(d->shift[j]);
+    }
+    *hidden = 0.0;
+    for (int64_t k = 0; k < o->classes; k++) {
+        double terms = fabs(solution->b[k]);
+        for (int64_t j = 0; j < o->columns; j++)
+            terms += fabs(solution->w[k * o->columns + j]) * size[j];
+        *hidden += units * terms * sums[k];
+    }
+done:
+    mg_free(d->heap, size);
+    return status;
+}
+
+margin_status mg_classes_certify(mg_classes *o, mg_classes_solution *solution,
+                                 margin_error *error) {
+    mg_heap *heap = o->design->heap;
+    const int64_t own = solution->shares ? 0 : o->samples * o->classes;
+    double *memory = NULL, dual = 0.0, hidden = 0.0;
+    mg_classes_proof proof = {.o = o, .solution = solution, .error = error};
+    mg_classes_point point = {0};
+    margin_status status;
+    MG_GO_NEW(heap, memory, own + o->classes * (o->columns + 3), purpose, error);
+    proof.shares = own ? memory : solution->shares;
+    proof.v = memory + own;
+    proof.s = proof.v + o->classes * o->columns;
+    proof.factor = proof.s + o->classes;
+    proof.need = proof.factor + o->classes;
+    if (own) point.shares = proof.shares;
+    MG_GO(mg_classes_pass(o, solution->w, solution->b, false, &point, error));
+    MG_GO(bound(&proof, point.value, &dual));
+    solution->primal = point.value;
+    solution->dual = dual;
+    MG_GO(rounding_of(&proof, &hidden));
+    solution->gap = mg_proof_gap(point.value, dual, hidden);
+done:
+    mg_free(heap, memory);
+    return status;
+}

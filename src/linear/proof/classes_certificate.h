@@ -1,0 +1,70 @@
+/* The parts of a certificate for several classes: see classes_certificate.c. */
+#ifndef MG_CLASSES_CERTIFICATE_H
+#define MG_CLASSES_CERTIFICATE_H
+
+#include "linear/objective/classes.h"
+
+typedef struct mg_classes_proof {
+    mg_classes *o;
+    const mg_classes_solution *solution;
+    double *shares;     /* samples x classes: q */
+    double *v, *s;      /* classes x columns, classes: sum_i c_i (q_i - e_y) (a_i, 1) */
+    double *factor;     /* classes: of shares whose column is too large; 1 */
+    double *need;       /* classes: part of what is taken off that goes to this class; 0 */
+    double *box;        /* classes x columns: of w where v is what it should be but for rounding,
+                           else INFINITY (certificate.c); NULL: all are */
+    bool spare_settled; /* samples with q = e_y are left alone */
+    margin_error *error;
+} mg_classes_proof;
+
+/* Makes the shares of each sample feasible: no NaN, none below 0, of sum 1. */
+margin_status mg_classes_settle(mg_classes_proof *proof);
+/* sum c dual(q) - |v|^2 / (2 rho), the latter only with a penalty */
+margin_status mg_classes_dual(mg_classes_proof *proof, double *dual);
+/* Makes v and s from the shares. */
+margin_status mg_classes_sums(mg_classes_proof *proof);
+/* The bound without a penalty (classes_free.c): makes v and s vanish. -inf if that did not succeed.
+ */
+margin_status mg_classes_bound_free(mg_classes_proof *proof, double *dual);
+
+/* Newton's matrix without a penalty, for the classes 0..classes-2 (the last one is what the others
+ * leave): size (classes - 1)(columns + 1), blocks of a class one behind the other, in coordinates
+ * (a_ij - mean_j) / deviation_j. */
+typedef struct mg_classes_newton {
+    mg_heap *heap;
+    int64_t size;
+    double *matrix; /* size x size: its factor */
+    double *mean, *factor, *scale;
+} mg_classes_newton;
+/* Most numbers for which it is made. */
+enum { MG_CLASSES_NEWTON_SIZE = 3000 };
+bool mg_classes_newton_can(const mg_classes *o);
+/* What the matrix is made of: sum_i c_i (diag q_i - q_i q_i') x (a_i, 1)(a_i, 1)' + rho. */
+typedef struct mg_classes_curvature {
+    const double *shares; /* samples x classes: q */
+    const double *c;      /* samples; those that are 0 cost nothing */
+    double rho;
+    const double *least; /* classes: the curvature that an intercept has at least; NULL: 0 */
+} mg_classes_curvature;
+margin_status mg_classes_newton_make(mg_classes *o, const mg_classes_curvature *curvature,
+                                     mg_classes_newton *n, margin_error *error);
+void mg_classes_newton_free(mg_classes_newton *n);
+/* From sums (v, s) to weights w and intercepts b (classes - 1 of them; the last class has 0) with
+ * H (w, b) = (v, s). */
+void mg_classes_newton_solve(const mg_classes *o, const mg_classes_newton *n, const double *v,
+                             const double *s, double *w, double *b);
+
+/* Minus Newton's direction at (at_w, at_b), and the least and the greatest change of a margin (own
+ * score less another) along it. w: room for classes (columns + 1) numbers, of which the first
+ * classes x columns are the weights; b: classes. */
+margin_status mg_classes_look_ahead(mg_classes *o, const double *at_w, const double *at_b,
+                                    double *w, double *b, double *least, double *most,
+                                    margin_error *error);
+/* Below it nothing moves any more: an optimum. */
+#define MG_CLASSES_STILL 0.05
+/* Some margins grow and none falls, however far one goes. */
+MG_INLINE bool mg_classes_falls(double least, double most) {
+    return most >= MG_CLASSES_STILL && least > -1e-4 * most;
+}
+
+#endif

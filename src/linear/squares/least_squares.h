@@ -1,0 +1,139 @@
+/* Least squares and ridge, solved directly.
+ *
+ *   minimise  sum_i c_i (a_i.w + b - y_i)^2 + alpha |w|^2         b free (or absent: 0)
+ *
+ * with c_i the weight of sample i divided by the mean weight. Everything is computed with centred
+ * columns and a centred target (that is what a free intercept amounts to), and every solution is
+ * corrected against residuals that come from the data, not from products of columns.
+ *
+ *   normal   Cholesky of A'A + alpha I; eigenvectors where that is not reliable
+ *   qr       orthogonal factors of blocks of rows, then singular values: the accuracy of the data
+ *   rows     Cholesky of A A' + alpha I: more columns than rows
+ *
+ * Without a penalty and with dependent columns the answer is the one of least |w|, in the units in
+ * which the learner sees the columns. */
+#ifndef MG_LEAST_SQUARES_H
+#define MG_LEAST_SQUARES_H
+
+#include "linear/objective/objective.h"
+
+/* What a pass over the data found at (w, b). */
+typedef struct mg_squares_point {
+    double value;     /* sum c r^2, r = y - f */
+    double excess;    /* sum c r; 0 without intercept */
+    double objective; /* P in the spelling of the penalty */
+    double gap;       /* mg_squares_gap */
+} mg_squares_point;
+
+typedef struct mg_squares mg_squares;
+
+/* An approximate solution of (A'CA + alpha I) step = gradient with centred A. */
+typedef margin_status (*mg_squares_correct)(mg_squares *s, void *argument, double *step);
+
+struct mg_squares {
+    mg_fit *fit;
+    margin_context *context;
+    margin_error *error;
+    const mg_problem *problem;
+    mg_arena arena; /* everything below that is a pointer */
+    mg_design design;
+    mg_stop stop;
+    mg_penalty penalty;
+    double alpha; /* of the problem above */
+    double tolerance;
+    bool intercept;
+    int64_t samples, columns;
+    double *c;     /* samples */
+    double unit;   /* weight of a sample / c */
+    double total;  /* sum c */
+    double centre; /* weighted mean of the target; 0 without intercept */
+    double spread; /* mg_squares_spread */
+    double *mean;  /* columns: weighted means of A; 0 without intercept */
+    double *norm;  /* columns: sqrt(sum c (a - mean)^2); 0: a constant, which gets weight 0 */
+    double *w, b;
+    double *gradient; /* columns: sum c r (a - mean) - alpha w, of the last pass */
+    double *step;     /* columns */
+    double *slopes;   /* samples: -2 c r of the last pass; NULL: not wanted */
+    mg_squares_point now;
+    int64_t refinements;
+    double condition;       /* of the scaled matrix, estimated */
+    int64_t rank;           /* -1: full */
+    char method[64];        /* for the report */
+    char columns_text[200]; /* the dependent columns, by name */
+    bool out_of_time;
+    double *kept; /* columns: a copy of the weights */
+    double *dual; /* samples: coefficients of the rows where those are solved for; NULL */
+    /* The factor that solved this target and solves others; NULL: none. */
+    mg_squares_correct correct;
+    void *factor;
+    bool may_doubt; /* what it does not solve to the tolerance is left to QR */
+};
+
+/* least_squares_pass.c */
+margin_status mg_squares_begin(mg_squares *s);
+void mg_squares_end(mg_squares *s);
+/* Exact means and norms of the columns, one pass. */
+margin_status mg_squares_moments(mg_squares *s);
+/* DATA if squares of a column overflow, or nearly. */
+margin_status mg_squares_check_norms(mg_squares *s);
+/* The start: w = 0, b = centre. */
+void mg_squares_start(mg_squares *s);
+/* w += step, and b with it */
+void mg_squares_move(mg_squares *s, const double *step);
+/* Corrects w and b against the data until that changes nothing. Leaves `now` and `refinements`. */
+margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument);
+/* Solves for another target, that of `fit`, with the factor that is there. */
+margin_status mg_squares_again(mg_squares *s, mg_fit *fit);
+/* What residuals are compared with: sqrt(sum c (y - centre)^2), of a constant target sqrt(sum c
+ * y^2), so that what rounding leaves of an exact answer is small. 0: all targets are 0, and the
+ * residual itself is what there is. */
+double mg_squares_spread(const double *y, const double *c, int64_t count, double centre);
+/* Memory of the fit, or the failure. */
+margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose);
+/* Whether the proof of a ridge may use the exact distance to the optimum, p^3 and n p^2 steps. */
+bool mg_squares_exact(int64_t samples, int64_t columns);
+
+/* least_squares_factor.c: a factor of the equilibrated A'CA + alpha I over the columns that vary.
+ */
+typedef struct mg_squares_factor {
+    int64_t count;      /* columns that are not constant */
+    int64_t *column;    /* their numbers */
+    double *scale;      /* w_j = scale_j v_j: |column| about 1 in v's units */
+    double *matrix;     /* count x count: the Cholesky factor, or eigenvectors by rows */
+    double *values;     /* NULL: Cholesky; else eigenvalues, descending */
+    int64_t rank;       /* of the eigenvectors, the first `rank` are used */
+    double *null, *tau; /* Householder form of the directions that A does not see, w's units */
+    int64_t *order;     /* of its rows */
+    double *work;       /* 2 count */
+} mg_squares_factor;
+/* Lists the columns with norm > 0, and takes memory for scale, matrix, values and work. */
+margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f);
+/* After matrix, values and rank are there: prepares the projection on the least |w|, names the
+ * dependent columns. Only for alpha = 0. */
+margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f);
+margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *step);
+/* Takes out of a step what A does not see. */
+margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, double *step);
+/* How long a combination of columns of norm 1 may be and still be nothing but rounding. */
+double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
+
+/* The three ways. *doubtful: the columns depend on each other so closely that their products
+ * cannot tell (the solution is then not made), or the result is not good enough. */
+margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful);
+margin_status mg_squares_qr(mg_squares *s);
+/* After moments and factor_new: the upper triangle R, count x count by rows, with R'R = A'CA for
+ * the centred columns divided by their norms; penalty and target play no part. */
+margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r);
+margin_status mg_squares_rows(mg_squares *s);
+
+margin_status mg_squares_verify(mg_fit *fit, const mg_penalty *penalty, bool intercept,
+                                double tolerance, const mg_hypothesis *hypothesis);
+
+/* A whole fit, the method chosen from the data: what the learners below do, for those that are the
+ * same with some options. The penalty has no kappa. */
+margin_status mg_squares_fit(mg_fit *fit, const mg_penalty *penalty, bool intercept,
+                             double tolerance);
+
+extern const mg_learner mg_learner_least_squares, mg_learner_ridge;
+
+#endif

@@ -1,0 +1,163 @@
+/* Least squares: solving with a factor of the normal equations, and the solution of least norm
+ * where columns depend on each other. */
+#include "linear/squares/least_squares.h"
+
+#include "base/sort.h"
+#include "math/products/cholesky.h"
+#include "math/products/lapack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f) {
+    const int64_t n = s->columns;
+    memset(f, 0, sizeof *f);
+    f->column = mg_arena_new(&s->arena, n, sizeof *f->column);
+    if (!f->column)
+        return mg_no_memory(s->context->heap, n, sizeof *f->column, "a list of columns", s->error);
+    for (int64_t j = 0; j < n; j++)
+        if (s->norm[j] > 0.0) f->column[f->count++] = j;
+    f->rank = f->count;
+    MG_TRY(mg_squares_new(s, 4 * f->count, &f->scale, "the scale of the columns"));
+    f->work = f->scale + f->count;
+    return mg_squares_new(s, f->count * f->count, &f->matrix, "the normal equations");
+}
+
+/* ---- Solving --------------------------------------------------------------------------------- */
+
+/* x = V diag(1/values) V'x over the vectors that are used */
+static void solve_spectral(const mg_squares *s, const mg_squares_factor *f, double *x) {
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    double *sum = f->work + f->count;
+    memset(sum, 0, (size_t)f->count * sizeof *sum);
+    for (int64_t l = 0; l < f->rank; l++) {
+        const double *vector = f->matrix + l * f->count;
+        ops->add(sum, ops->dot(vector, x, f->count) / f->values[l], vector, f->count);
+    }
+    memcpy(x, sum, (size_t)f->count * sizeof *x);
+}
+
+margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *step) {
+    const mg_squares_factor *f = factor;
+    double *x = f->work;
+    for (int64_t k = 0; k < f->count; k++)
+        x[k] = f->scale[k] * s->gradient[f->column[k]];
+    if (f->values)
+        solve_spectral(s, f, x);
+    else
+        mg_cholesky_solve(s->design.isa, f->count, f->matrix, f->count, x);
+    memset(step, 0, (size_t)s->columns * sizeof *step);
+    for (int64_t k = 0; k < f->count; k++)
+        step[f->column[k]] = f->scale[k] * x[k];
+    return mg_squares_project(s, f, step);
+}
+
+/* ---- Directions that A does not see ---------------------------------------------------------- */
+
+/* What f32 has rounded off the columns of length 1: half a unit of every stored number, twice as
+ * much for good measure. Rounding has no direction of its own, so the norm is that of a matrix of
+ * such numbers with random signs, not what they could do if all of them worked together. */
+static double narrow_blur(const mg_squares *s, const mg_squares_factor *f) {
+    const double *shift = s->problem->shift;
+    double most = 0.0;
+    if (s->problem->x.value_type != MARGIN_F32) return 0.0;
+    for (int64_t k = 0; k < f->count; k++) {
+        const int64_t j = f->column[k];
+        const double stored = (s->mean[j] - (shift ? shift[j] : 0.0)) / s->norm[j];
+        most = fmax(most, 1.0 + s->total * stored * stored);
+    }
+    return 2.0 * 0x1p-24 * sqrt(most) * (1.0 + sqrt((double)f->count / (double)s->problem->count));
+}
+
+double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
+    const double *shift = s->problem->shift;
+    double most = 0.0;
+    for (int64_t k = 0; k < f->count; k++) {
+        const int64_t j = f->column[k];
+        const double stored = s->mean[j] - (shift ? shift[j] : 0.0);
+        most = fmax(most, fmax(fabs(s->mean[j]), fabs(stored)) / s->norm[j]);
+    }
+    return 8.0 * 0x1p-53 * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most) +
+           narrow_blur(s, f);
+}
+
+static bool longer_first(int64_t a, int64_t b, const void *scale) {
+    return ((const double *)scale)[a] > ((const double *)scale)[b];
+}
+
+/* diag(scale) times the vectors that are not used, longest rows first and then with pivots: so each
+ * row is as accurate as its own length allows (Cox and Higham, "Stability of Householder QR
+ * factorization for weighted least squares problems", 1998). */
+static margin_status factor_null(mg_squares *s, mg_squares_factor *f) {
+    const int64_t m = f->count, k = m - f->rank;
+    int64_t *sorted = mg_arena_new(&s->arena, 2 * m, sizeof *sorted);
+    int *pivots = mg_arena_new(&s->arena, k, sizeof *pivots);
+    if (!sorted || !pivots)
+        return mg_no_memory(s->context->heap, 3 * m, sizeof *sorted, "a list of columns", s->error);
+    f->order = sorted;
+    for (int64_t r = 0; r < m; r++)
+        sorted[r] = r;
+    mg_sort(sorted, m, sorted + m, longer_first, f->scale);
+    memset(pivots, 0, (size_t)k * sizeof *pivots);
+    MG_TRY(mg_squares_new(s, m * k, &f->null, "the dependent columns"));
+    MG_TRY(mg_squares_new(s, k, &f->tau, "the dependent columns"));
+    for (int64_t l = 0; l < k; l++)
+        for (int64_t r = 0; r < m; r++)
+            f->null[l * m + r] = f->scale[sorted[r]] / f->scale[sorted[0]] *
+                                 f->matrix[(f->rank + l) * m + sorted[r]];
+    return mg_lapack_dgeqp3(s->context->heap, m, k, f->null, m, pivots, f->tau, s->error);
+}
+
+margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, double *step) {
+    const int64_t m = f->count, k = m - f->rank;
+    mg_heap *heap = s->context->heap;
+    double *x = f->work;
+    if (!f->null) return MARGIN_OK;
+    for (int64_t r = 0; r < m; r++)
+        x[r] = step[f->column[f->order[r]]];
+    MG_TRY(mg_lapack_dormqr(heap, 'L', 'T', m, 1, k, f->null, m, f->tau, x, m, s->error));
+    memset(x, 0, (size_t)k * sizeof *x);
+    MG_TRY(mg_lapack_dormqr(heap, 'L', 'N', m, 1, k, f->null, m, f->tau, x, m, s->error));
+    for (int64_t r = 0; r < m; r++)
+        step[f->column[f->order[r]]] = x[r];
+    return MARGIN_OK;
+}
+
+/* Whether column k takes part in a dependence. */
+static bool takes_part(const mg_squares_factor *f, int64_t k) {
+    double square = 0.0;
+    for (int64_t l = f->rank; l < f->count; l++)
+        square += f->matrix[l * f->count + k] * f->matrix[l * f->count + k];
+    return square > 1e-10;
+}
+
+/* "x1, x2, x7 and 3 more" */
+static void name_columns(mg_squares *s, const mg_squares_factor *f) {
+    enum { MOST_NAMES = 6 };
+    char *text = s->columns_text, buffer[32];
+    const size_t room = sizeof s->columns_text - 40;
+    size_t length = 0;
+    int64_t named = 0, more = 0;
+    for (int64_t k = 0; k < f->count; k++) {
+        if (!takes_part(f, k)) continue;
+        const char *name = mg_column_name(s->problem->columns, f->column[k], buffer);
+        if (more > 0 || named >= MOST_NAMES || length + strlen(name) + 3 > room) {
+            more++;
+            continue;
+        }
+        length +=
+            (size_t)snprintf(text + length, room - length, "%s%s", named > 0 ? ", " : "", name);
+        named++;
+    }
+    if (more > 0)
+        snprintf(text + length, sizeof s->columns_text - length, "%s%lld%s",
+                 named > 0 ? " and " : "", (long long)more, named > 0 ? " more" : " columns");
+}
+
+margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f) {
+    if (f->rank == f->count) return MARGIN_OK;
+    name_columns(s, f);
+    s->rank = f->rank;
+    return factor_null(s, f);
+}

@@ -1,0 +1,229 @@
+/* Least squares by the normal equations.
+ *
+ * One pass makes the weighted products of the columns [A y 1], shifted by the means and divided by
+ * the deviations of a sample of rows so that little cancels; the shift left over is corrected
+ * exactly through the column of ones. Cholesky after scaling to a diagonal of ones, and refinement
+ * with residuals from the data ("corrected seminormal equations", Björck, "Numerical methods for
+ * least squares problems", 1996, section 6.6.5). Where the condition is too large for Cholesky the
+ * eigenvectors decide what the columns span; a look at the data itself tells directions that are
+ * truly empty from those that products of rounded numbers cannot see (they are left to QR). */
+#include "linear/squares/least_squares.h"
+
+#include "math/products/cholesky.h"
+#include "math/products/lapack.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Products -------------------------------------------------------------------------------- */
+
+typedef struct products {
+    double *gram; /* size x size, of columns (a - start) * factor, y' = (y - centre) / spread, 1 */
+    int64_t size;
+    double *start, *factor; /* columns */
+    double *target;         /* samples: y' */
+} products;
+
+static void choose_factors(const mg_squares *s, products *p) {
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double length = s->intercept ? p->factor[j] : hypot(p->start[j], p->factor[j]);
+        if (!s->intercept) p->start[j] = 0.0;
+        const double other = fabs(p->start[j]);
+        p->factor[j] = fmin(1.0 / (length > 0.0 ? length : other > 0.0 ? other : 1.0), DBL_MAX);
+    }
+}
+
+/* The mean of what was shifted by a sample's mean. */
+static void take_means_off(const mg_squares *s, const products *p) {
+    const int64_t size = p->size;
+    const double *sums = p->gram + (size - 1) * size;
+    if (!s->intercept) return;
+    for (int64_t j = 0; j < size - 1; j++)
+        for (int64_t k = 0; k < size - 1; k++)
+            p->gram[j * size + k] -= sums[j] * sums[k] / s->total;
+}
+
+/* A spread that rounding alone could make is none. */
+static void set_columns(mg_squares *s, const products *p) {
+    const double rounding = 1e-14, *sums = p->gram + (p->size - 1) * p->size;
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double square = p->gram[j * p->size + j];
+        const double length = square > 0.0 ? sqrt(square) / p->factor[j] : square - square;
+        const double left = s->intercept ? sums[j] / s->total / p->factor[j] : 0.0;
+        s->mean[j] = p->start[j] + left;
+        const double least = rounding * sqrt(s->total) * fabs(s->mean[j]);
+        s->norm[j] = length > least || isnan(length) ? length : 0.0;
+    }
+}
+
+static margin_status make_products(mg_squares *s, products *p) {
+    MG_TRY(mg_squares_new(s, 2 * s->columns, &p->start, "the scale of the columns"));
+    p->factor = p->start + s->columns;
+    MG_TRY(mg_squares_new(s, s->samples, &p->target, "the centred target"));
+    MG_TRY(mg_design_moments(&s->design, false, p->start, p->factor, s->error));
+    memcpy(s->mean, p->start, (size_t)s->columns * sizeof *s->mean);
+    memcpy(s->norm, p->factor, (size_t)s->columns * sizeof *s->norm);
+    MG_TRY(mg_squares_check_norms(s));
+    choose_factors(s, p);
+    for (int64_t i = 0; i < s->samples; i++)
+        p->target[i] = s->spread > 0.0 ? (s->problem->target[i] - s->centre) / s->spread : 0.0;
+    const mg_gram_request request = {
+        .weights = s->c, .centre = p->start, .factor = p->factor, .extra = p->target};
+    p->size = mg_design_gram_size(&s->design, &request);
+    MG_TRY(mg_squares_new(s, p->size * p->size, &p->gram, "the products of the columns"));
+    MG_TRY(mg_design_gram(&s->design, &request, p->gram, s->error));
+    take_means_off(s, p);
+    set_columns(s, p);
+    return mg_squares_check_norms(s);
+}
+
+/* ---- Equations ------------------------------------------------------------------------------- */
+
+/* A'CA + alpha I with a diagonal of ones, both triangles, into f->matrix; returns its 1-norm. */
+static double equilibrate(const mg_squares *s, const products *p, mg_squares_factor *f) {
+    const double most = 1e280; /* a penalty that leaves nothing of a column */
+    double norm = 0.0;
+    for (int64_t k = 0; k < f->count; k++) {
+        const int64_t j = f->column[k];
+        const double factor = p->factor[j], square = p->gram[j * p->size + j];
+        const double penalty = s->alpha * factor * factor;
+        const bool alone = s->alpha > 0.0 && !(penalty < most);
+        f->work[k] = alone ? 1.0 / sqrt(s->alpha) / factor : 1.0 / sqrt(square + penalty);
+        f->scale[k] = alone ? 1.0 / sqrt(s->alpha) : factor * f->work[k];
+    }
+    for (int64_t k = 0; k < f->count; k++) {
+        double *row = f->matrix + k * f->count, sum = 0.0;
+        const double *gram = p->gram + f->column[k] * p->size;
+        for (int64_t l = 0; l < f->count; l++) {
+            row[l] = l == k ? 1.0 : gram[f->column[l]] * f->work[k] * f->work[l];
+            sum += fabs(row[l]);
+        }
+        norm = fmax(norm, sum);
+    }
+    return norm;
+}
+
+/* sum c (a - mean) (y - centre), the gradient at the start */
+static void start_gradient(mg_squares *s, const products *p) {
+    for (int64_t j = 0; j < s->columns; j++)
+        s->gradient[j] =
+            s->norm[j] > 0.0 ? p->gram[j * p->size + s->columns] * s->spread / p->factor[j] : 0.0;
+}
+
+/* *done: the factor is reliable. */
+static margin_status try_cholesky(mg_squares *s, mg_squares_factor *f, double norm, bool *done) {
+    const double least = 10.0 * (double)MG_MAX(f->count, 1) * 0x1p-53;
+    int64_t failed = 0;
+    MG_TRY(mg_cholesky_factor(s->context, f->count, f->matrix, f->count, &failed, s->error));
+    *done = false;
+    if (failed) return MARGIN_OK;
+    const double reciprocal =
+        mg_cholesky_condition(s->design.isa, f->count, f->matrix, f->count, norm, f->work);
+    s->condition = 1.0 / sqrt(reciprocal);
+    *done = reciprocal > least;
+    snprintf(s->method, sizeof s->method, "Cholesky factor of the normal equations");
+    return MARGIN_OK;
+}
+
+/* Eigenvectors by rows, the largest eigenvalue first. */
+static margin_status eigenvectors(mg_squares *s, mg_squares_factor *f) {
+    const int64_t n = f->count;
+    double *ascending = NULL;
+    int64_t info = 0;
+    MG_TRY(mg_squares_new(s, n, &f->values, "the eigenvalues"));
+    MG_TRY(mg_squares_new(s, n * n, &ascending, "the eigenvectors"));
+    memcpy(ascending, f->matrix, (size_t)(n * n) * sizeof *ascending);
+    MG_TRY(mg_lapack_dsyevd(s->context->heap, 'V', 'U', n, ascending, n, f->work, &info, s->error));
+    MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
+               "the eigenvectors of the normal equations did not converge; use solver=qr");
+    for (int64_t l = 0; l < n; l++) {
+        f->values[l] = f->work[n - 1 - l];
+        memcpy(f->matrix + l * n, ascending + (n - 1 - l) * n, (size_t)n * sizeof *ascending);
+    }
+    const double least = 8.0 * (double)n * 0x1p-53 * f->values[0];
+    for (f->rank = 0; f->rank < n && f->values[f->rank] > least; f->rank++)
+        ;
+    s->condition = f->rank > 0 ? sqrt(f->values[0] / f->values[f->rank - 1]) : 1.0;
+    snprintf(s->method, sizeof s->method, "eigenvectors of the normal equations");
+    return MARGIN_OK;
+}
+
+/* Length of A times a combination of the unused eigenvectors, with all signs + or alternating: they
+ * are orthogonal, so none can hide another. */
+static margin_status measure_unused(mg_squares *s, const mg_squares_factor *f, bool alternate,
+                                    double *scores, double *length) {
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    double *x = f->work, b = 0.0, square = 0.0;
+    memset(x, 0, (size_t)f->count * sizeof *x);
+    for (int64_t l = f->rank; l < f->count; l++)
+        ops->add(x, alternate && (l & 1) ? -1.0 : 1.0, f->matrix + l * f->count, f->count);
+    memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
+    for (int64_t k = 0; k < f->count; k++) {
+        const int64_t j = f->column[k];
+        s->step[j] = f->scale[k] * x[k];
+        b -= s->mean[j] * s->step[j];
+    }
+    MG_TRY(mg_design_scores(&s->design, s->step, b, scores, s->error));
+    for (int64_t i = 0; i < s->samples; i++)
+        square += s->c[i] * scores[i] * scores[i];
+    *length = sqrt(square);
+    return MARGIN_OK;
+}
+
+/* *empty: the data has nothing in the directions of the unused eigenvectors. `scores`: samples. */
+static margin_status look_at_unused(mg_squares *s, const mg_squares_factor *f, double *scores,
+                                    bool *empty) {
+    const double most = mg_squares_blur(s, f) * sqrt((double)(f->count - f->rank));
+    double plain = 0.0, alternating = 0.0;
+    MG_TRY(measure_unused(s, f, false, scores, &plain));
+    MG_TRY(measure_unused(s, f, true, scores, &alternating));
+    *empty = fmax(plain, alternating) <= most;
+    return MARGIN_OK;
+}
+
+static margin_status spectral(mg_squares *s, const products *p, mg_squares_factor *f, bool only,
+                              bool *doubtful) {
+    bool empty = true;
+    equilibrate(s, p, f);
+    MG_TRY(eigenvectors(s, f));
+    if (!only && f->rank < f->count) MG_TRY(look_at_unused(s, f, p->target, &empty));
+    *doubtful = !empty;
+    if (!empty || s->alpha > 0.0) return MARGIN_OK;
+    return mg_squares_factor_null(s, f);
+}
+
+/* f32 may have rounded off what tells the columns apart; QR sees whether it has. `near`: as the
+ * condition is an estimate. */
+static bool is_blurred(const mg_squares *s, const mg_squares_factor *f) {
+    const double near = 0.25;
+    return s->problem->x.value_type == MARGIN_F32 && s->alpha == 0.0 && f->count > 1 &&
+           s->condition * mg_squares_blur(s, f) > near;
+}
+
+margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
+    products p = {0};
+    mg_squares_factor *f = mg_arena_new(&s->arena, 1, sizeof *f);
+    bool reliable = false;
+    *doubtful = false;
+    if (!f) return mg_no_memory(s->context->heap, 1, sizeof *f, "the normal equations", s->error);
+    MG_TRY(make_products(s, &p));
+    MG_TRY(mg_squares_factor_new(s, f));
+    MG_TRY(try_cholesky(s, f, equilibrate(s, &p, f), &reliable));
+    if (!reliable)
+        MG_TRY(spectral(s, &p, f, only, doubtful));
+    else if (!only)
+        *doubtful = is_blurred(s, f);
+    if (*doubtful) return MARGIN_OK;
+    start_gradient(s, &p);
+    mg_squares_start(s);
+    MG_TRY(mg_squares_factor_correct(s, f, s->step));
+    mg_squares_move(s, s->step);
+    MG_TRY(mg_squares_refine(s, mg_squares_factor_correct, f));
+    *doubtful = !only && s->now.gap > s->tolerance;
+    s->correct = mg_squares_factor_correct;
+    s->factor = f;
+    s->may_doubt = !only;
+    return MARGIN_OK;
+}

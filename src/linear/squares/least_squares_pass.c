@@ -1,0 +1,256 @@
+/* Least squares: weights, target and columns of the problem; passes over the data, how good a
+ * solution is, and its refinement. */
+#include "linear/squares/least_squares.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Setting up ------------------------------------------------------------------------------ */
+
+margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose) {
+    *numbers = mg_arena_new(&s->arena, count, sizeof **numbers);
+    if (!*numbers)
+        return mg_no_memory(s->context->heap, count, sizeof **numbers, purpose, s->error);
+    return MARGIN_OK;
+}
+
+/* c_i = weight_i / mean weight: neither huge nor tiny weights leave the range of numbers. */
+static void set_weights(mg_squares *s) {
+    double most = 0.0, sum = 0.0;
+    for (int64_t i = 0; i < s->samples; i++)
+        most = fmax(most, mg_sample_weight(s->problem, i));
+    for (int64_t i = 0; i < s->samples; i++)
+        sum += mg_sample_weight(s->problem, i) / most;
+    s->unit = most * (sum / (double)s->samples);
+    s->total = 0.0;
+    for (int64_t i = 0; i < s->samples; i++) {
+        s->c[i] = mg_sample_weight(s->problem, i) / s->unit;
+        s->total += s->c[i];
+    }
+}
+
+static double norm_from(const double *y, const double *c, int64_t count, double centre) {
+    double most = 0.0, square = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(y[i] - centre));
+    if (!(most > 0.0) || isinf(most)) return most;
+    for (int64_t i = 0; i < count; i++)
+        square += c[i] * ((y[i] - centre) / most) * ((y[i] - centre) / most);
+    return isfinite(square) && isfinite(most * most) ? most * sqrt(square) : (double)INFINITY;
+}
+
+double mg_squares_spread(const double *y, const double *c, int64_t count, double centre) {
+    const double spread = norm_from(y, c, count, centre);
+    return spread > 0.0 ? spread : norm_from(y, c, count, 0.0);
+}
+
+/* From the first target, so that a constant target has exactly that mean. */
+static margin_status set_target(mg_squares *s) {
+    const double *y = s->problem->target, first = y[0];
+    double sum = 0.0;
+    for (int64_t i = 0; i < s->samples; i++)
+        sum += s->c[i] * (y[i] - first);
+    s->centre = s->intercept ? first + sum / s->total : 0.0;
+    s->spread = mg_squares_spread(y, s->c, s->samples, s->centre);
+    MG_REQUIRE(isfinite(s->spread), s->error, MARGIN_ERROR_DATA,
+               "the squares of the target overflow: divide it by a power of ten");
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_begin(mg_squares *s) {
+    double *columns = NULL;
+    const int64_t n = s->columns;
+    MG_TRY(mg_design_create(s->context, s->problem, &s->design, s->error));
+    MG_TRY(mg_squares_new(s, s->samples, &s->c, "the weights of the samples"));
+    MG_TRY(mg_squares_new(s, 5 * n, &columns, "the columns of least squares"));
+    s->mean = columns;
+    s->norm = columns + n;
+    s->w = columns + 2 * n;
+    s->gradient = columns + 3 * n;
+    s->step = columns + 4 * n;
+    memset(columns, 0, (size_t)(5 * n) * sizeof *columns);
+    set_weights(s);
+    s->alpha = s->penalty.alpha / s->unit;
+    s->rank = -1;
+    return set_target(s);
+}
+
+void mg_squares_end(mg_squares *s) {
+    if (s->design.heap) mg_design_free(&s->design);
+    mg_arena_free(&s->arena);
+}
+
+margin_status mg_squares_check_norms(mg_squares *s) {
+    const double most = 1e150;
+    char buffer[32];
+    for (int64_t j = 0; j < s->columns; j++)
+        MG_REQUIRE(s->norm[j] < most && fabs(s->mean[j]) < most, s->error, MARGIN_ERROR_DATA,
+                   "the squares of column %s overflow: divide it by a power of ten",
+                   mg_column_name(s->problem->columns, j, buffer));
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_moments(mg_squares *s) {
+    MG_TRY(mg_design_moments(&s->design, true, s->mean, s->norm, s->error));
+    MG_TRY(mg_squares_check_norms(s));
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double deviation = s->intercept ? s->norm[j] : hypot(s->mean[j], s->norm[j]);
+        if (!s->intercept) s->mean[j] = 0.0;
+        s->norm[j] = sqrt(s->total) * deviation;
+    }
+    return mg_squares_check_norms(s);
+}
+
+/* ---- How good a solution is ------------------------------------------------------------------ */
+
+/* max_j |a_j'Cr| / (|a_j| |y|) with centred columns and target; with an intercept the column of
+ * ones is one of them. */
+static double normal_residual(const mg_squares *s) {
+    double most = fabs(s->now.excess) / sqrt(s->total);
+    for (int64_t j = 0; j < s->columns; j++)
+        if (s->norm[j] > 0.0) most = fmax(most, fabs(s->gradient[j]) / s->norm[j]);
+    if (!(most > 0.0)) return 0.0;
+    return s->spread > 0.0 ? most / s->spread : most / sqrt(s->now.value);
+}
+
+/* With u = 2 c (r - mean r) as dual point (Fenchel, see certificate.c) the duality gap is what the
+ * intercept costs plus |grad P|^2 / (2 rho). */
+static double duality_gap(const mg_squares *s) {
+    const double factor = s->penalty.factor * s->unit;
+    double square = 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        square += s->gradient[j] * s->gradient[j];
+    return factor * (s->now.excess * s->now.excess / s->total) +
+           2.0 * factor * factor * square / s->penalty.rho;
+}
+
+static void judge(mg_squares *s) {
+    double square = 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        square += s->w[j] * s->w[j];
+    s->now.objective = s->penalty.factor * s->unit * s->now.value;
+    if (s->penalty.rho > 0.0) s->now.objective += s->penalty.rho / 2.0 * square;
+    s->now.gap =
+        s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective) : normal_residual(s);
+    if (isnan(s->now.gap)) s->now.gap = (double)INFINITY;
+}
+
+bool mg_squares_exact(int64_t samples, int64_t columns) {
+    const double work = (double)samples * (double)columns * (double)columns;
+    return columns <= 1000 && work <= 1e10;
+}
+
+/* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
+ * rounding along long columns for a distance. `step` is H^-1 g. */
+static void judge_exactly(mg_squares *s, const double *step) {
+    if (s->penalty.rho == 0.0 || s->now.gap <= s->tolerance ||
+        !mg_squares_exact(s->samples, s->columns))
+        return;
+    double distance = s->now.excess * s->now.excess / s->total;
+    for (int64_t j = 0; j < s->columns; j++)
+        distance += s->gradient[j] * step[j];
+    const double gap = s->penalty.factor * s->unit * fabs(distance) / fmax(1.0, s->now.objective);
+    if (gap < s->now.gap) s->now.gap = gap;
+}
+
+static margin_status pass(mg_squares *s) {
+    mg_loss_point point = {.gradient = s->gradient, .slopes = s->slopes};
+    MG_TRY(mg_design_loss(&s->design, mg_loss_get(MG_LOSS_SQUARED), s->w, s->b, s->c, &point,
+                          s->error));
+    s->now.value = point.value;
+    s->now.excess = s->intercept ? -point.intercept_gradient / 2.0 : 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        s->gradient[j] = s->norm[j] > 0.0 ? -s->gradient[j] / 2.0 - s->mean[j] * s->now.excess -
+                                                s->alpha * s->w[j]
+                                          : 0.0;
+    judge(s);
+    return MARGIN_OK;
+}
+
+/* ---- Refinement ------------------------------------------------------------------------------ */
+
+void mg_squares_start(mg_squares *s) {
+    memset(s->w, 0, (size_t)s->columns * sizeof *s->w);
+    if (s->dual) memset(s->dual, 0, (size_t)s->samples * sizeof *s->dual);
+    s->b = s->centre;
+    s->now.excess = 0.0;
+}
+
+void mg_squares_move(mg_squares *s, const double *step) {
+    double shift = s->now.excess / s->total;
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->w[j] += step[j];
+        shift -= s->mean[j] * step[j];
+    }
+    if (s->intercept) s->b += shift;
+}
+
+/* max |step_j| |a_j| / max |w_j| |a_j| */
+static double relative_size(const mg_squares *s, const double *step) {
+    double size = 0.0, whole = 0.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        size = fmax(size, fabs(step[j]) * s->norm[j]);
+        whole = fmax(whole, fabs(s->w[j]) * s->norm[j]);
+    }
+    return size > 0.0 ? size / fmax(whole, size) : 0.0;
+}
+
+typedef struct kept_solution {
+    double *w, b;
+    mg_squares_point point;
+} kept_solution;
+
+static void keep(const mg_squares *s, kept_solution *kept) {
+    memcpy(kept->w, s->w, (size_t)s->columns * sizeof *s->w);
+    kept->b = s->b;
+    kept->point = s->now;
+}
+
+static void go_back(mg_squares *s, const kept_solution *kept) {
+    memcpy(s->w, kept->w, (size_t)s->columns * sizeof *s->w);
+    s->b = kept->b;
+    s->now = kept->point;
+}
+
+margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument) {
+    enum { MOST = 10 };
+    const double enough = 1e-12; /* corrections below this are rounding */
+    double last = 2.0;
+    if (!s->kept) MG_TRY(mg_squares_new(s, s->columns, &s->kept, "a copy of the weights"));
+    kept_solution kept = {.w = s->kept};
+    for (s->refinements = 0;; s->refinements++) {
+        MG_TRY(pass(s));
+        MG_TRY(correct(s, argument, s->step));
+        judge_exactly(s, s->step);
+        const double size = relative_size(s, s->step);
+        if (!(size < last) && s->refinements == 0) { /* not a number: the constant is left */
+            mg_squares_start(s);
+            return pass(s);
+        }
+        if (!(size < last)) { /* no better for the last correction: it was rounding */
+            go_back(s, &kept);
+            s->refinements--;
+            return MARGIN_OK;
+        }
+        if (size <= enough || s->refinements == MOST) return MARGIN_OK;
+        const margin_status ended = mg_stop_check(&s->stop, s->refinements);
+        if (ended < 0) return mg_fail_cancelled(s->error);
+        s->out_of_time = ended > 0;
+        if (ended > 0) return MARGIN_OK;
+        keep(s, &kept);
+        mg_squares_move(s, s->step);
+        last = size / 2.0;
+    }
+}
+
+margin_status mg_squares_again(mg_squares *s, mg_fit *fit) {
+    s->fit = fit;
+    s->problem = s->design.problem = fit->problem;
+    s->out_of_time = false;
+    MG_TRY(set_target(s));
+    mg_squares_start(s);
+    MG_TRY(pass(s));
+    MG_TRY(s->correct(s, s->factor, s->step));
+    mg_squares_move(s, s->step);
+    return mg_squares_refine(s, s->correct, s->factor);
+}

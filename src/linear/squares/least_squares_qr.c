@@ -1,0 +1,227 @@
+/* Least squares by orthogonal transformations.
+ *
+ * Blocks of rows of [1 A y], centred and scaled, are folded one after the other into a triangle by
+ * Householder reflections, and triangles are folded into each other (Demmel, Grigori, Hoemmen,
+ * Langou, "Communication-optimal parallel and sequential QR", SIAM J. Sci. Comput. 34, 2012). The
+ * singular values of the triangle tell what the columns span to the accuracy of the data itself:
+ * no product of two columns is ever rounded. Twice the work of the normal equations and not in
+ * tiles, so this is for columns that depend on each other closely. */
+#include "linear/squares/least_squares.h"
+
+#include "math/products/lapack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* An upper triangle by rows, and below it a block of rows by columns. */
+typedef struct triangle {
+    int64_t size, room; /* columns; rows of a block */
+    double *r;          /* size x size */
+    double *block;      /* size columns of `room` numbers */
+} triangle;
+
+/* Folds `rows` rows of the block into the triangle. */
+static void fold(const mg_vector_ops *ops, const triangle *t, int64_t rows) {
+    for (int64_t k = 0; k < t->size; k++) {
+        double *x = t->block + k * t->room, *row = t->r + k * t->size;
+        const double square = ops->square(x, rows), corner = row[k];
+        if (!(square > 0.0)) continue;
+        const double length = sqrt(corner * corner + square);
+        const double beta = corner > 0.0 ? -length : length, pivot = corner - beta;
+        const double tau = -pivot / beta;
+        row[k] = beta;
+        for (int64_t j = k + 1; j < t->size; j++) {
+            double *other = t->block + j * t->room;
+            const double sum = tau * (row[j] + ops->dot(x, other, rows) / pivot);
+            row[j] -= sum;
+            ops->add(other, -sum / pivot, x, rows);
+        }
+    }
+}
+
+/* ---- The sweep ------------------------------------------------------------------------------- */
+
+typedef struct qr_walk {
+    const mg_squares *s;
+    const mg_squares_factor *f;
+    const mg_vector_ops *ops;
+    int64_t first, size, room; /* first: the number of columns before those of A */
+} qr_walk;
+
+/* A state: the triangle, the block, a row. */
+static triangle triangle_of(const qr_walk *walk, void *state) {
+    double *numbers = state;
+    return (triangle){walk->size, walk->room, numbers, numbers + walk->size * walk->size};
+}
+
+static void start_triangle(void *state, void *argument) {
+    const qr_walk *walk = argument;
+    memset(state, 0, (size_t)(walk->size * walk->size) * sizeof(double));
+}
+
+/* Sample i as row `at` of the block; `x` is scratch. */
+static void fill_row(const qr_walk *walk, const triangle *t, int64_t i, int64_t at, double *x) {
+    const mg_squares *s = walk->s;
+    const mg_problem *problem = s->problem;
+    const double root = sqrt(s->c[i]);
+    double *to = t->block + at;
+    mg_sample_values(problem, i, x);
+    if (walk->first) to[0] = root;
+    for (int64_t k = 0; k < walk->f->count; k++) {
+        const int64_t j = walk->f->column[k];
+        const double shift = (problem->shift ? problem->shift[j] : 0.0) - s->mean[j];
+        const double value = (problem->scale ? problem->scale[j] : 1.0) * x[j] + shift;
+        to[(walk->first + k) * t->room] = root * (value / s->norm[j]);
+    }
+    to[(walk->size - 1) * t->room] =
+        s->spread > 0.0 ? root * ((problem->target[i] - s->centre) / s->spread) : 0.0;
+}
+
+static margin_status fold_rows(void *state, const mg_block *block, void *argument) {
+    const qr_walk *walk = argument;
+    const triangle t = triangle_of(walk, state);
+    double *x = t.block + t.size * t.room;
+    for (int64_t k = 0; k < block->count; k += t.room) {
+        const int64_t count = MG_MIN(block->count - k, t.room);
+        if (mg_cancelled(walk->s->context)) return MARGIN_ERROR_CANCELLED;
+        for (int64_t at = 0; at < count; at++)
+            fill_row(walk, &t, block->first + k + at, at, x);
+        fold(walk->ops, &t, count);
+    }
+    return MARGIN_OK;
+}
+
+static void fold_triangles(void *into, const void *from, void *argument) {
+    const qr_walk *walk = argument;
+    const triangle t = triangle_of(walk, into);
+    const double *other = from;
+    for (int64_t k = 0; k < t.size; k++)
+        for (int64_t j = 0; j < t.size; j++)
+            t.block[j * t.room + k] = other[k * t.size + j];
+    fold(walk->ops, &t, t.size);
+}
+
+/* ---- The triangle ---------------------------------------------------------------------------- */
+
+/* Without the column of ones: columns of A and the target. The penalty is one more block of rows.
+ */
+static margin_status take_triangle(mg_squares *s, const qr_walk *walk, const double *whole,
+                                   triangle *t) {
+    const int64_t n = walk->f->count, size = n + 1;
+    const double most = 1e140;
+    *t = (triangle){.size = size, .room = size};
+    MG_TRY(mg_squares_new(s, size * size, &t->r, "the triangle of the columns"));
+    MG_TRY(mg_squares_new(s, size * size, &t->block, "the triangle of the columns"));
+    for (int64_t k = 0; k < size; k++)
+        memcpy(t->r + k * size, whole + (walk->first + k) * walk->size + walk->first,
+               (size_t)size * sizeof(double));
+    if (s->alpha == 0.0) return MARGIN_OK;
+    memset(t->block, 0, (size_t)(size * size) * sizeof(double));
+    for (int64_t k = 0; k < n; k++)
+        t->block[k * size + k] = fmin(sqrt(s->alpha) / s->norm[walk->f->column[k]], most);
+    fold(walk->ops, t, n);
+    return MARGIN_OK;
+}
+
+/* R in Fortran's order with columns of length 1; f->scale. */
+static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_factor *f, double *r) {
+    for (int64_t k = 0; k < f->count; k++) {
+        double square = 0.0;
+        for (int64_t l = 0; l <= k; l++)
+            square += t->r[l * t->size + k] * t->r[l * t->size + k];
+        const double length = square > 0.0 ? sqrt(square) : 1.0;
+        f->scale[k] = 1.0 / (length * s->norm[f->column[k]]);
+        for (int64_t l = 0; l < f->count; l++)
+            r[k * f->count + l] = l <= k ? t->r[l * t->size + k] / length : 0.0;
+    }
+}
+
+/* Singular values into f->values (squared), right vectors into f->matrix, and the start: step = V
+ * diag(1/values) U'y. */
+static margin_status decompose(mg_squares *s, const triangle *t, mg_squares_factor *f) {
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    const int64_t n = f->count;
+    double *r = NULL, *u, *vt, *x = f->work + n, *y = f->work + 2 * n;
+    int64_t info = 0;
+    MG_TRY(mg_squares_new(s, n, &f->values, "the singular values"));
+    MG_TRY(mg_squares_new(s, 3 * n * n, &r, "the singular vectors"));
+    u = r + n * n;
+    vt = u + n * n;
+    copy_triangle(s, t, f, r);
+    MG_TRY(mg_lapack_dgesdd(s->context->heap, 'S', n, n, r, n, f->values, u, n, vt, n, &info,
+                            s->error));
+    MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
+               "the singular values of the columns did not converge; use solver=normal");
+    const double least = mg_squares_blur(s, f) * f->values[0];
+    for (f->rank = 0; f->rank < n && f->values[f->rank] > least; f->rank++)
+        ;
+    s->condition = f->rank > 0 ? f->values[0] / f->values[f->rank - 1] : 1.0;
+    memset(x, 0, (size_t)n * sizeof *x);
+    for (int64_t k = 0; k < n; k++)
+        y[k] = t->r[k * t->size + n] * s->spread;
+    for (int64_t l = 0; l < n; l++) {
+        double *vector = f->matrix + l * n;
+        for (int64_t k = 0; k < n; k++)
+            vector[k] = vt[k * n + l];
+        if (l < f->rank) ops->add(x, ops->dot(u + l * n, y, n) / f->values[l], vector, n);
+        f->values[l] *= f->values[l];
+    }
+    for (int64_t k = 0; k < n; k++)
+        s->step[f->column[k]] = f->scale[k] * x[k];
+    return MARGIN_OK;
+}
+
+static margin_status solve(mg_squares *s, const qr_walk *walk, const double *whole,
+                           mg_squares_factor *f) {
+    triangle t;
+    memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
+    MG_TRY(take_triangle(s, walk, whole, &t));
+    if (f->count > 0) MG_TRY(decompose(s, &t, f));
+    if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
+    MG_TRY(mg_squares_project(s, f, s->step));
+    mg_squares_start(s);
+    mg_squares_move(s, s->step);
+    return mg_squares_refine(s, mg_squares_factor_correct, f);
+}
+
+/* The sweep; *whole: walk->size x walk->size numbers and scratch. */
+static margin_status make_triangle(mg_squares *s, const mg_squares_factor *f, qr_walk *walk,
+                                   double **whole) {
+    enum { LEAST_ROOM = 256 };
+    *walk = (qr_walk){
+        .s = s, .f = f, .ops = mg_vector_ops_for(s->design.isa), .first = s->intercept ? 1 : 0};
+    walk->size = walk->first + f->count + 1;
+    walk->room = MG_MAX(LEAST_ROOM, walk->size);
+    const int64_t numbers = walk->size * (walk->size + walk->room) + s->columns;
+    const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof(double),
+                                        .init = start_triangle,
+                                        .add = fold_rows,
+                                        .merge = fold_triangles};
+    MG_TRY(mg_squares_new(s, numbers, whole, "the triangle of the columns"));
+    return mg_sweep(s->context, s->samples, 4 * walk->room, &accumulator, walk, *whole, s->error);
+}
+
+margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r) {
+    qr_walk walk;
+    double *whole = NULL;
+    MG_TRY(make_triangle(s, f, &walk, &whole));
+    for (int64_t k = 0; k < f->count; k++)
+        memcpy(r + k * f->count, whole + (walk.first + k) * walk.size + walk.first,
+               (size_t)f->count * sizeof *r);
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_qr(mg_squares *s) {
+    mg_squares_factor f;
+    qr_walk walk;
+    double *whole = NULL;
+    MG_TRY(mg_squares_moments(s));
+    MG_TRY(mg_squares_factor_new(s, &f));
+    snprintf(s->method, sizeof s->method, "QR and singular values");
+    s->columns_text[0] = 0;
+    s->rank = -1;
+    s->correct = NULL; /* the triangle holds one target */
+    MG_TRY(make_triangle(s, &f, &walk, &whole));
+    return solve(s, &walk, whole, &f);
+}

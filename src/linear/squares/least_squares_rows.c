@@ -1,0 +1,249 @@
+/* Least squares with more columns than rows: w = A'u with centred rows, and
+ *
+ *   (A A' + alpha I) u = y - centre
+ *
+ * over the samples, so the matrix is as small as the data allows and w has the least norm by
+ * itself. Rows are scaled by the roots of their weights. Centred rows add up to 0: along the vector
+ * of ones the matrix is empty, and gets its mean diagonal there, which changes no solution. */
+#include "linear/squares/least_squares.h"
+
+#include "kernel/gram/kernel.h"
+#include "math/products/cholesky.h"
+#include "math/products/lapack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct row_system {
+    mg_matrix_buffer rows; /* scaled; dense rows are centred */
+    double *matrix;        /* samples x samples: Cholesky factor, or eigenvectors by rows */
+    double *values;        /* NULL: Cholesky */
+    int64_t rank;
+    double *u;     /* samples */
+    double *shift; /* columns: what sparse rows lack: row i has shift * root_i more */
+    double *root;  /* samples: sqrt(c) */
+    double *work;  /* 2 samples */
+} row_system;
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static double scale_of(const mg_problem *problem, int64_t j) {
+    return problem->scale ? problem->scale[j] : 1.0;
+}
+
+static void find_shift(const mg_squares *s, row_system *system) {
+    const mg_problem *problem = s->problem;
+    for (int64_t j = 0; j < s->columns; j++)
+        system->shift[j] = (problem->shift ? problem->shift[j] : 0.0) - s->mean[j];
+}
+
+static margin_status copy_dense(mg_squares *s, row_system *system) {
+    const mg_problem *problem = s->problem;
+    MG_TRY(mg_matrix_new_dense(s->context->heap, s->samples, s->columns, MARGIN_F64,
+                               "a centred copy of the rows", &system->rows, s->error));
+    double *to = (double *)system->rows.view.values;
+    for (int64_t i = 0; i < s->samples; i++, to += system->rows.view.stride) {
+        if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
+        mg_sample_values(problem, i, to);
+        for (int64_t j = 0; j < s->columns; j++)
+            to[j] = s->norm[j] > 0.0
+                        ? system->root[i] * (scale_of(problem, j) * to[j] + system->shift[j])
+                        : 0.0;
+    }
+    memset(system->shift, 0, (size_t)s->columns * sizeof *system->shift);
+    return MARGIN_OK;
+}
+
+static double stored_value(const margin_matrix *x, int64_t k) {
+    if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];
+    return ((const double *)x->values)[k];
+}
+
+static margin_status copy_sparse(mg_squares *s, row_system *system) {
+    const mg_problem *problem = s->problem;
+    const margin_matrix *x = &problem->x;
+    int64_t stored = 0;
+    for (int64_t i = 0; i < s->samples; i++) {
+        const int64_t row = mg_sample_row(problem, i);
+        stored += mg_row_start(x, row + 1) - mg_row_start(x, row);
+    }
+    MG_TRY(mg_matrix_new_csr(s->context->heap, s->samples, s->columns, stored, MARGIN_F64,
+                             "a scaled copy of the rows", &system->rows, s->error));
+    int64_t *starts = (int64_t *)system->rows.view.row_starts, at = 0;
+    int32_t *columns = (int32_t *)system->rows.view.column_indices;
+    double *values = (double *)system->rows.view.values;
+    for (int64_t i = 0; i < s->samples; i++) {
+        const int64_t row = mg_sample_row(problem, i), end = mg_row_start(x, row + 1);
+        if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
+        starts[i] = at;
+        for (int64_t k = mg_row_start(x, row); k < end; k++, at++) {
+            const int64_t j = mg_column_index(x, k);
+            columns[at] = (int32_t)j;
+            values[at] = s->norm[j] > 0.0
+                             ? system->root[i] * scale_of(problem, j) * stored_value(x, k)
+                             : 0.0;
+        }
+    }
+    starts[s->samples] = at;
+    for (int64_t j = 0; j < s->columns; j++)
+        if (!(s->norm[j] > 0.0)) system->shift[j] = 0.0;
+    return MARGIN_OK;
+}
+
+/* ---- The matrix ------------------------------------------------------------------------------ */
+
+/* (z_i + root_i q).(z_k + root_k q) from the products z_i.z_k */
+static void add_shift(const mg_squares *s, const row_system *system) {
+    const int64_t n = s->samples;
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    const mg_row_ops *row_ops = mg_row_ops_for(&system->rows.view, s->design.isa);
+    const double square = ops->square(system->shift, s->columns);
+    double *product = system->work;
+    for (int64_t i = 0; i < n; i++)
+        product[i] = row_ops->dot(&system->rows.view, i, system->shift);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < n; k++)
+            system->matrix[i * n + k] += product[i] * system->root[k] +
+                                         product[k] * system->root[i] +
+                                         square * system->root[i] * system->root[k];
+}
+
+static margin_status make_matrix(mg_squares *s, row_system *system) {
+    const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
+    const mg_kernel_block block = {.x = &system->rows.view,
+                                   .z = &system->rows.view,
+                                   .x_count = s->samples,
+                                   .z_count = s->samples};
+    MG_TRY(mg_kernel_fill(s->context, &linear, &block, system->matrix, s->samples, s->error));
+    if (mg_is_csr(&system->rows.view)) add_shift(s, system);
+    for (int64_t i = 0; i < s->samples; i++)
+        system->matrix[i * (s->samples + 1)] += s->alpha;
+    return MARGIN_OK;
+}
+
+/* Cholesky with the direction of the ones filled. *done: the factor is reliable. */
+static margin_status try_cholesky(mg_squares *s, row_system *system, bool *done) {
+    const int64_t n = s->samples;
+    double trace = 0.0, norm = 0.0, *a = system->matrix;
+    int64_t failed = 0;
+    for (int64_t i = 0; i < n; i++)
+        trace += a[i * n + i];
+    const double filled = s->intercept && trace > 0.0 ? trace / (double)n / s->total : 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int64_t k = 0; k < n; k++) {
+            a[i * n + k] += filled * system->root[i] * system->root[k];
+            sum += fabs(a[i * n + k]);
+        }
+        norm = fmax(norm, sum);
+    }
+    *done = false;
+    MG_TRY(mg_cholesky_factor(s->context, n, a, n, &failed, s->error));
+    if (failed) return MARGIN_OK;
+    const double reciprocal = mg_cholesky_condition(s->design.isa, n, a, n, norm, system->work);
+    s->condition = 1.0 / sqrt(reciprocal);
+    *done = reciprocal > 10.0 * (double)n * 0x1p-53;
+    system->rank = s->intercept ? n - 1 : n;
+    return MARGIN_OK;
+}
+
+static margin_status eigenvectors(mg_squares *s, row_system *system) {
+    const int64_t n = s->samples;
+    int64_t info = 0;
+    MG_TRY(mg_squares_new(s, n, &system->values, "the eigenvalues"));
+    MG_TRY(mg_lapack_dsyevd(s->context->heap, 'V', 'U', n, system->matrix, n, system->values, &info,
+                            s->error));
+    MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
+               "the eigenvectors of the products of the rows did not converge; use solver=qr");
+    const double most = system->values[n - 1], least = 8.0 * (double)n * 0x1p-53 * most;
+    system->rank = 0;
+    for (int64_t l = 0; l < n; l++)
+        system->rank += system->values[l] > least;
+    s->condition = system->rank > 0 ? sqrt(most / system->values[n - system->rank]) : 1.0;
+    return MARGIN_OK;
+}
+
+/* ---- Solving --------------------------------------------------------------------------------- */
+
+static void solve_spectral(const mg_squares *s, const row_system *system, double *x) {
+    const int64_t n = s->samples;
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    double *sum = system->work + n;
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int64_t l = n - system->rank; l < n; l++) {
+        const double *vector = system->matrix + l * n;
+        ops->add(sum, ops->dot(vector, x, n) / system->values[l], vector, n);
+    }
+    memcpy(x, sum, (size_t)n * sizeof *x);
+}
+
+/* Corrects u by the residual of the system over the samples; step = A'(change of u). */
+static margin_status correct(mg_squares *s, void *argument, double *step) {
+    row_system *system = argument;
+    const int64_t n = s->samples;
+    double *x = system->work, total = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        const double r = -s->slopes[i] / (2.0 * s->c[i]) - s->now.excess / s->total;
+        x[i] = system->root[i] * r - s->alpha * system->u[i];
+    }
+    if (system->values)
+        solve_spectral(s, system, x);
+    else
+        mg_cholesky_solve(s->design.isa, n, system->matrix, n, x);
+    for (int64_t i = 0; i < n; i++) {
+        system->u[i] += x[i];
+        x[i] *= system->root[i];
+    }
+    MG_TRY(mg_design_gradient(&s->design, x, step, &total, s->error));
+    for (int64_t j = 0; j < s->columns; j++)
+        step[j] = s->norm[j] > 0.0 ? step[j] - s->mean[j] * total : 0.0;
+    return MARGIN_OK;
+}
+
+static margin_status take_memory(mg_squares *s, row_system *system) {
+    const int64_t n = s->samples;
+    MG_TRY(mg_squares_new(s, n * n, &system->matrix, "the products of the rows"));
+    MG_TRY(mg_squares_new(s, 5 * n, &system->u, "the coefficients of the rows"));
+    system->root = system->u + n;
+    system->work = system->u + 2 * n;
+    s->slopes = system->u + 4 * n;
+    MG_TRY(mg_squares_new(s, s->columns, &system->shift, "the means of the columns"));
+    s->dual = system->u;
+    for (int64_t i = 0; i < n; i++)
+        system->root[i] = sqrt(s->c[i]);
+    return MARGIN_OK;
+}
+
+static margin_status solve(mg_squares *s, row_system *system) {
+    bool reliable = false;
+    MG_TRY(mg_squares_moments(s));
+    MG_TRY(take_memory(s, system));
+    find_shift(s, system);
+    MG_TRY(mg_is_csr(&s->problem->x) ? copy_sparse(s, system) : copy_dense(s, system));
+    MG_TRY(make_matrix(s, system));
+    MG_TRY(try_cholesky(s, system, &reliable));
+    if (!reliable) {
+        MG_TRY(make_matrix(s, system));
+        MG_TRY(eigenvectors(s, system));
+    }
+    mg_matrix_buffer_free(&system->rows);
+    snprintf(s->method, sizeof s->method, "%s of the products of rows",
+             reliable ? "Cholesky factor" : "eigenvectors");
+    if (s->alpha == 0.0) s->rank = system->rank;
+    mg_squares_start(s);
+    return mg_squares_refine(s, correct, system);
+}
+
+margin_status mg_squares_rows(mg_squares *s) {
+    row_system *system = mg_arena_new(&s->arena, 1, sizeof *system);
+    if (!system)
+        return mg_no_memory(s->context->heap, 1, sizeof *system, "the products of the rows",
+                            s->error);
+    memset(system, 0, sizeof *system);
+    const margin_status status = solve(s, system);
+    mg_matrix_buffer_free(&system->rows);
+    s->correct = correct;
+    s->factor = system;
+    return status;
+}

@@ -1,0 +1,357 @@
+/* Ridge under many penalties:
+ *
+ *   A'CA = V diag(l) V'          one product of the columns, one set of eigenvectors
+ *   w(alpha) = V diag(1/(l + alpha)) V'A'C(y - mean)
+ *   h_i(alpha) = c_i (1/m + sum_k z_ik^2 / (l_k + alpha)),  z_i = V'a_i      the leverage
+ *   e_i = (y_i - f(x_i)) / (1 - h_i)      the error at row i of the fit without it
+ *
+ * with centred columns (Golub and Van Loan, "Matrix Computations", section 6.1.4; Allen, "The
+ * relationship between variable selection and data augmentation", Technometrics 16, 1974). One
+ * sweep makes z_i a block of rows at a time and from it, for all penalties, residuals, errors and
+ * gradients; solutions whose gradient is not small enough are corrected by it and the sweep made
+ * again. */
+#include "linear/squares/ridge_path.h"
+
+#include "math/products/lapack.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 4096, MOST_SWEEPS = 4, CHUNK = 64, BLOCK = 512 };
+
+static const char purpose[] = "the path of penalties";
+
+/* What the sweep adds up for one penalty; the gradient in eigenvectors' coordinates follows. */
+typedef struct path_sums {
+    double value;  /* sum c r^2 */
+    double excess; /* sum c r */
+    double errors; /* sum c e^2 */
+    double trace;  /* sum h */
+} path_sums;
+
+typedef struct path_run {
+    mg_squares s;
+    mg_path *path;
+    const mg_penalty *penalties;
+    int64_t count;    /* penalties */
+    double *vectors;  /* columns x columns: eigenvectors by rows */
+    double *values;   /* columns: eigenvalues, ascending */
+    double *start;    /* columns: V'A'C(y - mean) */
+    double *offset;   /* columns: of a row before it is centred */
+    double *alpha;    /* count: in the problem's own weights */
+    double *solution; /* count x columns, in eigenvectors' coordinates */
+    double *level;    /* count: intercept over centred columns */
+    double *inverse;  /* count x columns: 1/(l + alpha), 0 where that is rounding */
+    double *zero;     /* max(columns, count) */
+    double *state;    /* sums and gradients */
+    const mg_row_ops *ops;
+} path_run;
+
+static path_sums *sums_of(double *state, int64_t count, int64_t k) {
+    (void)count;
+    return (path_sums *)(void *)state + k;
+}
+
+static double *gradient_of(const path_run *run, double *state, int64_t k) {
+    return state + run->count * 4 + k * run->s.columns;
+}
+
+/* ---- Eigenvectors ---------------------------------------------------------------------------- */
+
+static margin_status make_products(path_run *run, double *gram) {
+    mg_squares *s = &run->s;
+    const int64_t n = s->columns, size = n + 2;
+    double *target = NULL;
+    MG_TRY(mg_squares_new(s, s->samples, &target, purpose));
+    for (int64_t i = 0; i < s->samples; i++)
+        target[i] = s->problem->target[i] - s->centre;
+    const mg_gram_request request = {.weights = s->c, .centre = s->mean, .extra = target};
+    MG_TRY(mg_design_gram(&s->design, &request, gram, s->error));
+    const double *sums = gram + (size - 1) * size;
+    for (int64_t j = 0; s->intercept && j < n + 1; j++)
+        for (int64_t k = 0; k < n + 1; k++)
+            gram[j * size + k] -= sums[j] * sums[k] / s->total;
+    for (int64_t j = 0; j < n; j++) { /* a spread that is rounding is none */
+        const bool constant = !(s->norm[j] > 0.0);
+        for (int64_t k = 0; k < n; k++)
+            run->vectors[j * n + k] = constant || !(s->norm[k] > 0.0) ? 0.0 : gram[j * size + k];
+        s->gradient[j] = constant ? 0.0 : gram[j * size + n];
+    }
+    return MARGIN_OK;
+}
+
+static margin_status decompose(path_run *run) {
+    mg_squares *s = &run->s;
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    const int64_t n = s->columns;
+    double *gram = NULL;
+    int64_t info = 0;
+    MG_TRY(mg_squares_new(s, (n + 2) * (n + 2), &gram, purpose));
+    MG_TRY(make_products(run, gram));
+    MG_TRY(mg_lapack_dsyevd(s->context->heap, 'V', 'U', n, run->vectors, n, run->values, &info,
+                            s->error));
+    MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
+               "the eigenvectors of the columns did not converge; fit the penalties one by one");
+    for (int64_t l = 0; l < n; l++) {
+        run->values[l] = fmax(run->values[l], 0.0);
+        run->start[l] = ops->dot(run->vectors + l * n, s->gradient, n);
+    }
+    return MARGIN_OK;
+}
+
+static void set_inverses(path_run *run) {
+    const int64_t n = run->s.columns;
+    const double least = 8.0 * (double)n * 0x1p-53 * run->values[n - 1];
+    for (int64_t k = 0; k < run->count; k++)
+        for (int64_t l = 0; l < n; l++) {
+            const double value = run->values[l] + run->alpha[k];
+            const bool empty = run->alpha[k] == 0.0 && run->values[l] <= least;
+            run->inverse[k * n + l] = value > 0.0 && !empty ? 1.0 / value : 0.0;
+        }
+}
+
+/* ---- The sweep ------------------------------------------------------------------------------- */
+
+static int64_t state_numbers(const path_run *run) {
+    return run->count * (4 + run->s.columns);
+}
+
+static void start_sums(void *state, void *argument) {
+    const path_run *run = argument;
+    memset(state, 0, (size_t)state_numbers(run) * sizeof(double));
+}
+
+static void merge_sums(void *into, const void *from, void *argument) {
+    const path_run *run = argument;
+    double *a = into;
+    const double *b = from;
+    for (int64_t k = 0; k < state_numbers(run); k++)
+        a[k] += b[k];
+}
+
+/* Rows of a chunk as the model's centred columns. */
+static void centre_row(const path_run *run, int64_t i, double *row) {
+    const mg_squares *s = &run->s;
+    const double *scale = s->problem->scale;
+    mg_sample_values(s->problem, i, row);
+    for (int64_t j = 0; j < s->columns; j++)
+        row[j] = s->norm[j] > 0.0 ? (scale ? scale[j] : 1.0) * row[j] + run->offset[j] : 0.0;
+}
+
+typedef struct path_chunk {
+    double *rows, *z, *squares; /* CHUNK x columns */
+    double *f, *h;              /* CHUNK x count */
+} path_chunk;
+
+static void add_sample(const path_run *run, int64_t i, const double *z, const double *f,
+                       const double *h, double *state) {
+    const mg_squares *s = &run->s;
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    const double c = s->c[i], base = s->intercept ? 1.0 / s->total : 0.0;
+    for (int64_t k = 0; k < run->count; k++) {
+        path_sums *sums = sums_of(state, run->count, k);
+        const double r = s->problem->target[i] - run->level[k] - f[k];
+        const double leverage = c * (base + h[k]), left = 1.0 - leverage;
+        const double error = left > 1e-10 ? r / left : (double)INFINITY;
+        sums->value += c * r * r;
+        sums->excess += c * r;
+        sums->errors += c * error * error;
+        sums->trace += leverage;
+        ops->add(gradient_of(run, state, k), c * r, z, s->columns);
+    }
+}
+
+static void add_chunk(const path_run *run, int64_t first, int64_t count, const path_chunk *chunk,
+                      double *state) {
+    const int64_t n = run->s.columns, penalties = run->count;
+    const margin_matrix rows = margin_dense_f64(chunk->rows, count, n, n);
+    const margin_matrix z = margin_dense_f64(chunk->z, count, n, n);
+    const margin_matrix squares = margin_dense_f64(chunk->squares, count, n, n);
+    for (int64_t i = 0; i < count; i++)
+        centre_row(run, first + i, chunk->rows + i * n);
+    run->ops->scores(&rows, 0, count, run->vectors, run->zero, n, chunk->z);
+    for (int64_t i = 0; i < count * n; i++)
+        chunk->squares[i] = chunk->z[i] * chunk->z[i];
+    run->ops->scores(&z, 0, count, run->solution, run->zero, penalties, chunk->f);
+    run->ops->scores(&squares, 0, count, run->inverse, run->zero, penalties, chunk->h);
+    for (int64_t i = 0; i < count; i++)
+        add_sample(run, first + i, chunk->z + i * n, chunk->f + i * penalties,
+                   chunk->h + i * penalties, state);
+}
+
+static margin_status add_block(void *state, const mg_block *block, void *argument) {
+    const path_run *run = argument;
+    const int64_t n = run->s.columns, last = block->first + block->count;
+    double *room = (double *)state + state_numbers(run);
+    const path_chunk chunk = {.rows = room,
+                              .z = room + CHUNK * n,
+                              .squares = room + 2 * CHUNK * n,
+                              .f = room + 3 * CHUNK * n,
+                              .h = room + 3 * CHUNK * n + CHUNK * run->count};
+    for (int64_t first = block->first; first < last; first += CHUNK) {
+        if (mg_cancelled(run->s.context)) return MARGIN_ERROR_CANCELLED;
+        add_chunk(run, first, MG_MIN(CHUNK, last - first), &chunk, state);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status sweep(path_run *run) {
+    const int64_t room = CHUNK * (3 * run->s.columns + 2 * run->count);
+    const mg_accumulator accumulator = {.state_size =
+                                            (state_numbers(run) + room) * (int64_t)sizeof(double),
+                                        .init = start_sums,
+                                        .add = add_block,
+                                        .merge = merge_sums};
+    return mg_sweep(run->s.context, run->s.samples, BLOCK, &accumulator, run, run->state,
+                    run->s.error);
+}
+
+/* ---- Solutions ------------------------------------------------------------------------------- */
+
+/* Takes the gradient of the penalty off, and says how far the solution is from the optimum; the
+ * formulas are those of least_squares_pass.c. */
+static double judge(const path_run *run, int64_t k) {
+    const mg_squares *s = &run->s;
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    const mg_penalty *penalty = &run->penalties[k];
+    const path_sums *sums = sums_of(run->state, run->count, k);
+    const double factor = penalty->factor * s->unit, *w = run->solution + k * s->columns;
+    const double excess = s->intercept ? sums->excess : 0.0;
+    double *gradient = gradient_of(run, run->state, k);
+    ops->add(gradient, -run->alpha[k], w, s->columns);
+    const double objective = factor * sums->value + penalty->rho / 2.0 * ops->square(w, s->columns);
+    run->path->points[k].objective = objective;
+    if (penalty->rho > 0.0) {
+        const double square = ops->square(gradient, s->columns);
+        return (factor * excess * excess / s->total +
+                2.0 * factor * factor * square / penalty->rho) /
+               fmax(1.0, objective);
+    }
+    double most = fabs(excess) / sqrt(s->total);
+    memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
+    for (int64_t l = 0; l < s->columns; l++)
+        ops->add(s->step, gradient[l], run->vectors + l * s->columns, s->columns);
+    for (int64_t j = 0; j < s->columns; j++)
+        if (s->norm[j] > 0.0) most = fmax(most, fabs(s->step[j]) / s->norm[j]);
+    return most > 0.0 ? most / s->spread : 0.0;
+}
+
+static void correct(path_run *run, int64_t k) {
+    const mg_squares *s = &run->s;
+    const double *gradient = gradient_of(run, run->state, k);
+    for (int64_t l = 0; l < s->columns; l++)
+        run->solution[k * s->columns + l] += run->inverse[k * s->columns + l] * gradient[l];
+    if (s->intercept) run->level[k] += sums_of(run->state, run->count, k)->excess / s->total;
+}
+
+static margin_status solve(path_run *run) {
+    const double enough = 1e-10;
+    const int64_t n = run->s.columns;
+    double last = (double)INFINITY;
+    for (int64_t k = 0; k < run->count; k++)
+        for (int64_t l = 0; l < n; l++)
+            run->solution[k * n + l] = run->inverse[k * n + l] * run->start[l];
+    for (int64_t k = 0; k < run->count; k++)
+        run->level[k] = run->s.centre;
+    for (int sweeps = 1;; sweeps++) {
+        double worst = 0.0;
+        MG_TRY(sweep(run));
+        for (int64_t k = 0; k < run->count; k++) {
+            run->path->points[k].gap = judge(run, k);
+            worst = fmax(worst, run->path->points[k].gap);
+        }
+        if (worst <= enough || !(worst < last / 2.0) || sweeps == MOST_SWEEPS) return MARGIN_OK;
+        last = worst;
+        for (int64_t k = 0; k < run->count; k++)
+            correct(run, k);
+    }
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+static void describe(path_run *run, int64_t k) {
+    mg_squares *s = &run->s;
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    const mg_penalty *penalty = &run->penalties[k];
+    const path_sums *sums = sums_of(run->state, run->count, k);
+    margin_path_point *point = &run->path->points[k];
+    double *w = (double *)point->weights, b = run->level[k];
+    const double weight = s->total * s->unit, mean = sums->value / s->total;
+    point->C = penalty->C;
+    point->alpha = penalty->alpha;
+    point->lambda = penalty->lambda;
+    point->freedom = sums->trace;
+    point->train_rmse = sqrt(mean);
+    point->leave_one_out_rmse = sqrt(sums->errors / s->total);
+    point->gcv_rmse =
+        sums->trace < weight ? sqrt(mean) / (1.0 - sums->trace / weight) : (double)INFINITY;
+    memset(w, 0, (size_t)s->columns * sizeof *w);
+    for (int64_t l = 0; l < s->columns; l++)
+        ops->add(w, run->solution[k * s->columns + l], run->vectors + l * s->columns, s->columns);
+    for (int64_t j = 0; j < s->columns; j++) {
+        if (!(s->norm[j] > 0.0)) w[j] = 0.0;
+        b -= s->mean[j] * w[j];
+    }
+    point->intercept = b + mg_design_to_rows(&s->design, w, w) + 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        w[j] += 0.0; /* -0 prints as 0 */
+}
+
+static margin_status take_memory(path_run *run) {
+    mg_squares *s = &run->s;
+    const int64_t n = s->columns, count = run->count;
+    MG_TRY(mg_squares_new(s, n * n, &run->vectors, purpose));
+    MG_TRY(mg_squares_new(s, 3 * n, &run->values, purpose));
+    run->start = run->values + n;
+    run->offset = run->start + n;
+    MG_TRY(mg_squares_new(s, 2 * count, &run->alpha, purpose));
+    run->level = run->alpha + count;
+    MG_TRY(mg_squares_new(s, 2 * count * n, &run->solution, purpose));
+    run->inverse = run->solution + count * n;
+    MG_TRY(mg_squares_new(s, MG_MAX(n, count), &run->zero, purpose));
+    memset(run->zero, 0, (size_t)MG_MAX(n, count) * sizeof *run->zero);
+    return mg_squares_new(s, state_numbers(run) + CHUNK * (3 * n + 2 * count), &run->state,
+                          purpose);
+}
+
+static margin_status run_path(path_run *run) {
+    mg_squares *s = &run->s;
+    MG_REQUIRE(s->columns <= MOST_COLUMNS, s->error, MARGIN_ERROR_LIMIT,
+               "%lld columns are too many for a path, which works by the eigenvectors of at most "
+               "%d; fit the penalties one by one",
+               (long long)s->columns, (int)MOST_COLUMNS);
+    MG_TRY(mg_squares_begin(s));
+    MG_TRY(mg_squares_moments(s));
+    MG_TRY(take_memory(run));
+    const margin_matrix shape = margin_dense_f64(run->zero, 1, s->columns, s->columns);
+    run->ops = mg_row_ops_for(&shape, s->design.isa);
+    for (int64_t j = 0; j < s->columns; j++)
+        run->offset[j] = (s->problem->shift ? s->problem->shift[j] : 0.0) - s->mean[j];
+    for (int64_t k = 0; k < run->count; k++)
+        run->alpha[k] = run->penalties[k].alpha / s->unit;
+    MG_TRY(decompose(run));
+    set_inverses(run);
+    MG_TRY(solve(run));
+    for (int64_t k = 0; k < run->count; k++)
+        describe(run, k);
+    return MARGIN_OK;
+}
+
+margin_status mg_ridge_path(mg_fit *fit, const mg_penalty *penalties, bool intercept,
+                            mg_path *path) {
+    path_run run = {.s = {.fit = fit,
+                          .context = fit->context,
+                          .error = fit->error,
+                          .problem = fit->problem,
+                          .stop = mg_stop_make(fit->context, -1),
+                          .intercept = intercept,
+                          .samples = fit->problem->count,
+                          .columns = fit->problem->x.columns},
+                    .path = path,
+                    .penalties = penalties,
+                    .count = path->count};
+    mg_arena_init(&run.s.arena, fit->context->heap);
+    const margin_status status = run_path(&run);
+    mg_squares_end(&run.s);
+    return status;
+}

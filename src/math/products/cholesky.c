@@ -1,0 +1,182 @@
+/* Cholesky factors.
+ *
+ * Right-looking, in blocks of columns: factor the diagonal block; solve for the rows below it,
+ * packed as lines of panels, so that a panel is a few rows side by side; subtract their symmetric
+ * product from what is left. The panels of the solve are those that the product reads. */
+#include "math/products/cholesky.h"
+
+#include "base/pool.h"
+#include "math/products/symmetric_product.h"
+#include "math/rows/row_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    BLOCK = 64,     /* columns */
+    SMALL = 192,    /* orders up to which one thread does it all */
+    TASK_PANELS = 2 /* panels of rows in a task of the product */
+};
+
+typedef struct factor_job {
+    const mg_symmetric_ops *ops;
+    double *a; /* the part that is left, from its first diagonal element */
+    int64_t lda;
+    int64_t block;  /* columns of the block */
+    int64_t below;  /* rows below it */
+    double *packed; /* below rows as elements of `block` lines */
+} factor_job;
+
+/* The diagonal block, row by row. Returns 0, or the order of the minor that is not positive. */
+static int64_t factor_block(const mg_vector_ops *ops, int64_t n, double *a, int64_t lda) {
+    for (int64_t i = 0; i < n; i++) {
+        double *row = a + i * lda;
+        for (int64_t j = 0; j < i; j++)
+            row[j] = (row[j] - ops->dot(row, a + j * lda, j)) / a[j * lda + j];
+        const double pivot = row[i] - ops->square(row, i);
+        if (!(pivot > 0.0 && isfinite(pivot))) return i + 1;
+        row[i] = sqrt(pivot);
+    }
+    return 0;
+}
+
+/* Rows of one panel below the block: X = A L^-T, that is L^-1 times the lines. */
+static margin_status solve_panel(void *argument, int64_t panel, int worker) {
+    const factor_job *job = argument;
+    const int64_t width = job->ops->width, first = panel * width;
+    const int64_t rows = MG_MIN(width, job->below - first);
+    double *lines = job->packed + panel * BLOCK * width;
+    double *source = job->a + (job->block + first) * job->lda;
+    (void)worker;
+    for (int64_t k = 0; k < job->block; k++)
+        for (int64_t r = 0; r < width; r++)
+            lines[k * width + r] = r < rows ? source[r * job->lda + k] : 0.0;
+    job->ops->solve(job->block, job->a, job->lda, lines);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t k = 0; k < job->block; k++)
+            source[r * job->lda + k] = lines[k * width + r];
+    return MARGIN_OK;
+}
+
+static int64_t product_tasks(const factor_job *job) {
+    return (mg_symmetric_panels(job->ops, job->below) + TASK_PANELS - 1) / TASK_PANELS;
+}
+
+/* The longest rows first. */
+static margin_status subtract_panels(void *argument, int64_t task, int worker) {
+    const factor_job *job = argument;
+    const int64_t first = (product_tasks(job) - 1 - task) * TASK_PANELS;
+    double *rest = job->a + job->block * (job->lda + 1);
+    (void)worker;
+    mg_symmetric_add(job->ops, job->packed, BLOCK, job->block, job->below, first,
+                     first + TASK_PANELS, -1.0, rest, job->lda);
+    return MARGIN_OK;
+}
+
+static margin_status run(margin_context *context, bool alone, int64_t tasks, mg_task task,
+                         factor_job *job) {
+    if (!alone) return mg_parallel(context, tasks, task, job);
+    for (int64_t k = 0; k < tasks; k++)
+        MG_TRY(task(job, k, 0));
+    return MARGIN_OK;
+}
+
+static margin_status factor_blocks(margin_context *context, factor_job *job, int64_t n,
+                                   int64_t *failed) {
+    const mg_vector_ops *vector = mg_vector_ops_for(mg_isa_level());
+    const bool alone = n <= SMALL;
+    double *a = job->a;
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        job->a = a + first * (job->lda + 1);
+        job->block = MG_MIN(BLOCK, n - first);
+        job->below = n - first - job->block;
+        const int64_t minor = factor_block(vector, job->block, job->a, job->lda);
+        if (minor > 0) {
+            *failed = first + minor;
+            return MARGIN_OK;
+        }
+        if (mg_cancelled(context)) return MARGIN_ERROR_CANCELLED;
+        MG_TRY(run(context, alone, mg_symmetric_panels(job->ops, job->below), solve_panel, job));
+        MG_TRY(run(context, alone, product_tasks(job), subtract_panels, job));
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_cholesky_factor(margin_context *context, int64_t n, double *a, int64_t lda,
+                                 int64_t *failed, margin_error *error) {
+    factor_job job = {.ops = mg_symmetric_ops_for(mg_isa_level(), false), .a = a, .lda = lda};
+    *failed = 0;
+    if (n > BLOCK)
+        MG_NEW(context->heap, job.packed, mg_symmetric_packed(job.ops, n - BLOCK, BLOCK),
+               "a triangular factor", error);
+    margin_status status = factor_blocks(context, &job, n, failed);
+    mg_free(context->heap, job.packed);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+void mg_cholesky_solve_lower(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x) {
+    const mg_vector_ops *ops = mg_vector_ops_for(isa);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (x[i] - ops->dot(l + i * ld, x, i)) / l[i * ld + i];
+}
+
+void mg_cholesky_solve_upper(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x) {
+    const mg_vector_ops *ops = mg_vector_ops_for(isa);
+    for (int64_t i = n - 1; i >= 0; i--) {
+        x[i] /= l[i * ld + i];
+        ops->add(x, -x[i], l + i * ld, i);
+    }
+}
+
+void mg_cholesky_solve(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x) {
+    mg_cholesky_solve_lower(isa, n, l, ld, x);
+    mg_cholesky_solve_upper(isa, n, l, ld, x);
+}
+
+/* ---- Condition ------------------------------------------------------------------------------- */
+
+static double sum_absolute(const double *x, int64_t n) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        sum += fabs(x[i]);
+    return sum;
+}
+
+/* Higham's estimate of |A^-1|_1: a maximisation of |A^-1 x|_1 over the corners of the unit ball
+ * that goes from corner to corner, and a vector of alternating signs against unlucky matrices. */
+static double inverse_norm(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x,
+                           double *sign) {
+    enum { STEPS = 5 };
+    double best = 0.0;
+    int64_t corner = -1;
+    for (int64_t i = 0; i < n; i++)
+        x[i] = 1.0 / (double)n;
+    for (int step = 0; step < STEPS; step++) {
+        mg_cholesky_solve(isa, n, l, ld, x);
+        const double norm = sum_absolute(x, n);
+        if (step > 0 && norm <= best) break;
+        best = norm;
+        for (int64_t i = 0; i < n; i++)
+            sign[i] = x[i] >= 0 ? 1.0 : -1.0;
+        mg_cholesky_solve(isa, n, l, ld, sign);
+        int64_t next = 0;
+        for (int64_t i = 1; i < n; i++)
+            if (fabs(sign[i]) > fabs(sign[next])) next = i;
+        if (next == corner) break;
+        corner = next;
+        memset(x, 0, (size_t)n * sizeof *x);
+        x[corner] = 1.0;
+    }
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (i & 1 ? -1.0 : 1.0) * (1.0 + (n > 1 ? (double)i / (double)(n - 1) : 0.0));
+    mg_cholesky_solve(isa, n, l, ld, x);
+    return fmax(best, 2.0 * sum_absolute(x, n) / (3.0 * (double)n));
+}
+
+double mg_cholesky_condition(mg_isa isa, int64_t n, const double *l, int64_t ld, double norm,
+                             double *work) {
+    if (n == 0) return 1.0;
+    const double inverse = inverse_norm(isa, n, l, ld, work, work + n);
+    const double product = norm * inverse;
+    return product > 0.0 && isfinite(product) ? 1.0 / product : 0.0;
+}

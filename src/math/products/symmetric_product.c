@@ -1,0 +1,82 @@
+/* Symmetric products: the walk over tiles. */
+#include "math/products/symmetric_product.h"
+
+#include <string.h>
+
+enum {
+    MOST_ROWS = 8,
+    MOST_WIDTH = 48, /* of a tile */
+    GROUP = 8
+}; /* panels that stay in the second cache */
+
+const mg_symmetric_ops *mg_symmetric_ops_for(mg_isa isa, bool single) {
+#if defined(__x86_64__)
+    if (isa == MG_ISA_AVX512) return &mg_symmetric_ops_avx512[single];
+    if (isa == MG_ISA_AVX2) return &mg_symmetric_ops_avx2[single];
+#else
+    (void)isa;
+#endif
+    return &mg_symmetric_ops_ref[single];
+}
+
+void mg_symmetric_set(const mg_symmetric_ops *ops, void *packed, int64_t stride, int64_t line,
+                      int64_t j, double value) {
+    const int64_t at = (j / ops->width * stride + line) * ops->width + j % ops->width;
+    if (ops->number_size == sizeof(float))
+        ((float *)packed)[at] = (float)value;
+    else
+        ((double *)packed)[at] = value;
+}
+
+typedef struct product {
+    const mg_symmetric_ops *ops;
+    const char *packed;
+    int64_t stride, lines, size;
+    double sign;
+    double *c;
+    int64_t ldc;
+} product;
+
+static const char *panel_at(const product *p, int64_t panel) {
+    return p->packed + panel * p->stride * p->ops->width * p->ops->number_size;
+}
+
+/* A tile that crosses the diagonal or the last row, by way of a buffer: columns 0..i of panel
+ * `right` only. */
+static void add_part(const product *p, const char *left, int64_t row, int64_t right) {
+    double part[MOST_ROWS * MOST_WIDTH];
+    const int64_t column = right * p->ops->width;
+    const int64_t last = MG_MIN(row + p->ops->rows, p->size);
+    const int64_t wanted = MG_MIN(last - column, p->ops->width);
+    const int vectors = (int)((wanted + p->ops->lanes - 1) / p->ops->lanes);
+    memset(part, 0, sizeof part);
+    p->ops->tile(p->lines, left, panel_at(p, right), vectors, p->sign, part, p->ops->width);
+    for (int64_t i = row; i < last; i++)
+        for (int64_t j = column; j < MG_MIN(i + 1, column + wanted); j++)
+            p->c[i * p->ldc + j] += part[(i - row) * p->ops->width + j - column];
+}
+
+/* Rows of panel `left` times panel `right`, not behind it. */
+static void add_panel(const product *p, int64_t left, int64_t right) {
+    const mg_symmetric_ops *ops = p->ops;
+    const int64_t first = left * ops->width, last = MG_MIN(first + ops->width, p->size);
+    for (int64_t row = first; row < last; row += ops->rows) {
+        const char *a = panel_at(p, left) + (row - first) * ops->number_size;
+        if (left == right || row + ops->rows > p->size)
+            add_part(p, a, row, right);
+        else
+            ops->tile(p->lines, a, panel_at(p, right), ops->width / ops->lanes, p->sign,
+                      p->c + row * p->ldc + right * ops->width, p->ldc);
+    }
+}
+
+void mg_symmetric_add(const mg_symmetric_ops *ops, const void *packed, int64_t stride,
+                      int64_t lines, int64_t size, int64_t first_panel, int64_t last_panel,
+                      double sign, double *c, int64_t ldc) {
+    const product p = {ops, packed, stride, lines, size, sign, c, ldc};
+    const int64_t panels = MG_MIN(last_panel, mg_symmetric_panels(ops, size));
+    for (int64_t group = 0; group < panels; group += GROUP)
+        for (int64_t left = MG_MAX(first_panel, group); left < panels; left++)
+            for (int64_t right = group; right < MG_MIN(group + GROUP, left + 1); right++)
+                add_panel(&p, left, right);
+}

@@ -1,0 +1,68 @@
+/* Products of matrix rows with dense f64 vectors: the inner loops of every linear method.
+ *
+ * One table of functions per (layout, value type, index type, instruction set). Weights, sums and
+ * results are f64 whatever the values are (f32 is widened on load, which costs nothing at memory
+ * speed). The summation order within a row is fixed per instruction set and does not depend on
+ * which function computes it: dot, scores and blocked forms give the same bits for the same row.
+ * src/math/ref holds the plain C specification, always built; an ISA file replaces some entries and
+ * a missing one falls back. Rows are trusted (mg_matrix_check has run). */
+#ifndef MG_ROW_OPS_H
+#define MG_ROW_OPS_H
+
+#include "base/cpu.h"
+#include "data/table/matrix.h"
+
+/* Samples in the order in which they are visited: position i is row rows[i] of x (NULL: row i) with
+ * the class sign[i] = +1 or -1. */
+typedef struct mg_row_scan {
+    const margin_matrix *x;
+    const int64_t *rows;
+    const int8_t *sign;
+} mg_row_scan;
+
+typedef struct mg_row_ops {
+    /* sum_j x[row, j] * w[j] */
+    double (*dot)(const margin_matrix *x, int64_t row, const double *w);
+    /* w += c * x[row]; product and sum are rounded one after the other, so every instruction set
+     * gives the same bits */
+    void (*add)(const margin_matrix *x, int64_t row, double c, double *w);
+    /* squared norm of a row */
+    double (*square)(const margin_matrix *x, int64_t row);
+    /* out[i * functions + f] = w[f] . x[first + i] + b[f], w is functions x columns; the hot path
+     * of prediction */
+    void (*scores)(const margin_matrix *x, int64_t first, int64_t count, const double *w,
+                   const double *b, int64_t functions, double *out);
+    /* The first position in [first, last) whose sample is misclassified, that is not
+     * sign * (x[row] . w + b) > 0, or `last` if there is none; the hot path of the perceptron.
+     * Where rows are given, the rows ahead are fetched early. */
+    int64_t (*next_error)(const mg_row_scan *scan, int64_t first, int64_t last, const double *w,
+                          double b);
+    /* The plain perceptron over positions [first, last): at each misclassified sample w += rate *
+     * sign * x[row], b += rate * sign; the same bits as next_error and add in turn. Returns the
+     * number of corrections. The weights stay in registers, so rows may have at most walk_columns
+     * columns; NULL where there is no such form. */
+    int64_t (*walk)(const mg_row_scan *scan, int64_t first, int64_t last, double rate, double *w,
+                    double *b);
+    int64_t walk_columns;
+    /* Sparse rows by number, with the bits of dot and add one after the other; rows ahead are
+     * fetched early. NULL for dense rows. dots: out[k] = x[rows[k]] . w + b. adds: w += c[k] *
+     * x[rows[k]], rows of c[k] = 0 left out. */
+    void (*dots)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *w,
+                 double b, double *out);
+    void (*adds)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *c,
+                 double *w);
+    const char *name; /* "dense f64 avx2" */
+} mg_row_ops;
+
+/* The table for a view. Never NULL. */
+const mg_row_ops *mg_row_ops_for(const margin_matrix *x, mg_isa isa);
+
+/* Dense f64 vectors of any length (used by solvers). */
+typedef struct mg_vector_ops {
+    double (*dot)(const double *a, const double *b, int64_t n);
+    void (*add)(double *y, double c, const double *x, int64_t n); /* y += c x */
+    double (*square)(const double *a, int64_t n);
+} mg_vector_ops;
+const mg_vector_ops *mg_vector_ops_for(mg_isa isa);
+
+#endif

@@ -1,0 +1,46 @@
+/* Row products in plain C: the specification, and the code for sparse rows everywhere. */
+#include "math/rows/row_ops_tables.h"
+
+/* Rows to fetch early: measured best on text and one-hot data, and for a list with gaps. */
+enum { MG_CSR_AHEAD = 2, MG_CSR_LIST_AHEAD = 8 };
+
+MG_INLINE int64_t mg_csr_start(const margin_matrix *x, int64_t row) {
+    if (x->start_type == MARGIN_I64) return ((const int64_t *)x->row_starts)[row];
+    return ((const int32_t *)x->row_starts)[row];
+}
+
+#define ROWS_DENSE "math/rows/row_ops_dense_ref_tmpl.h"
+#define ROWS_CSR   "math/rows/row_ops_csr_ref_tmpl.h"
+#include "math/rows/row_layouts_tmpl.h"
+
+#define TABLE(suffix, dots, adds, text)                                                            \
+    {                                                                                              \
+        dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix, NULL,   \
+            0, dots, adds, text                                                                    \
+    }
+#define DENSE_TABLE(suffix, text)  TABLE(suffix, NULL, NULL, text)
+#define SPARSE_TABLE(suffix, text) TABLE(suffix, dots_##suffix, adds_##suffix, text)
+
+const mg_row_ops mg_row_ops_ref[MG_ROW_LAYOUTS] = {
+    [MG_ROWS_DENSE_F64] = DENSE_TABLE(dense_f64, "dense f64 ref"),
+    [MG_ROWS_DENSE_F32] = DENSE_TABLE(dense_f32, "dense f32 ref"),
+    [MG_ROWS_CSR_F64_I32] = SPARSE_TABLE(csr_f64_i32, "csr f64 i32 ref"),
+    [MG_ROWS_CSR_F64_I64] = SPARSE_TABLE(csr_f64_i64, "csr f64 i64 ref"),
+    [MG_ROWS_CSR_F32_I32] = SPARSE_TABLE(csr_f32_i32, "csr f32 i32 ref"),
+    [MG_ROWS_CSR_F32_I64] = SPARSE_TABLE(csr_f32_i64, "csr f32 i64 ref"),
+};
+
+static double vector_dot(const double *a, const double *b, int64_t n) {
+    return product_dense_f64(a, b, n);
+}
+
+static void vector_add(double *y, double c, const double *x, int64_t n) {
+    for (int64_t j = 0; j < n; j++)
+        y[j] += c * x[j];
+}
+
+static double vector_square(const double *a, int64_t n) {
+    return product_dense_f64(a, a, n);
+}
+
+const mg_vector_ops mg_vector_ops_ref = {vector_dot, vector_add, vector_square};

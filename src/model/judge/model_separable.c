@@ -1,0 +1,146 @@
+/* margin_separable: the separation solver on a data set with labels. */
+#include "model/problem/samples.h"
+#include "perceptron/separation.h"
+
+#include <string.h>
+
+/* What margin_separation points into. */
+typedef struct {
+    mg_separation solved;
+    mg_heap *heap;
+    int64_t *rows; /* positive rows, then negative rows */
+    double *weights;
+} separation_owner;
+
+/* The two-class problem of a data set; `signs` and `samples` are to be freed by the caller. */
+static margin_status make_problem(margin_context *context, const margin_data *data,
+                                  mg_samples *samples, int8_t **signs, mg_problem *problem,
+                                  margin_error *error) {
+    margin_model *classes = NULL;
+    int32_t *codes = NULL;
+    margin_status status;
+    MG_GO(mg_model_new(context->heap, &classes, error));
+    MG_GO(mg_target_learn(context, data, samples, classes, error));
+    if (classes->classes != 2) {
+        status = mg_fail(error, MARGIN_ERROR_DATA,
+                         "the target has %lld classes; separability is a question about two: leave "
+                         "rows out, or ask about one class against the rest",
+                         (long long)classes->classes);
+        goto done;
+    }
+    MG_GO_NEW(context->heap, codes, samples->count, "the labels", error);
+    MG_GO_NEW(context->heap, *signs, samples->count, "the labels", error);
+    MG_GO(mg_target_codes(context, data, samples, classes, codes, error));
+    for (int64_t i = 0; i < samples->count; i++)
+        (*signs)[i] = codes[i] ? 1 : -1;
+    *problem = (mg_problem){.kind = MG_TWO_CLASS,
+                            .x = data->x,
+                            .columns = data->columns,
+                            .index = samples->rows,
+                            .count = samples->count,
+                            .classes = 2,
+                            .sign = *signs};
+    status = MARGIN_OK;
+done:
+    mg_free(context->heap, codes);
+    margin_model_free(classes);
+    return status;
+}
+
+/* Splits the convex weights by class and turns samples into rows of the data. */
+static margin_status fill_weights(separation_owner *owner, const mg_samples *samples,
+                                  const int8_t *signs, margin_separation *result,
+                                  margin_error *error) {
+    const mg_separation *s = &owner->solved;
+    MG_NEW(owner->heap, owner->rows, s->count, "the proof", error);
+    MG_NEW(owner->heap, owner->weights, s->count, "the proof", error);
+    int64_t at = 0;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        for (int64_t k = 0; k < s->count; k++) {
+            if (signs[s->samples[k]] != sign) continue;
+            owner->rows[at] = mg_samples_row(samples, s->samples[k]);
+            owner->weights[at++] = s->coefficients[k];
+        }
+        if (sign > 0) result->positive_count = at;
+    }
+    result->negative_count = at - result->positive_count;
+    result->positive_rows = owner->rows;
+    result->positive_weights = owner->weights;
+    result->negative_rows = owner->rows + result->positive_count;
+    result->negative_weights = owner->weights + result->positive_count;
+    return MARGIN_OK;
+}
+
+static void free_owner(separation_owner *owner) {
+    mg_heap *heap = owner->heap;
+    mg_separation_free(&owner->solved);
+    mg_free(heap, owner->rows);
+    mg_free(heap, owner->weights);
+    mg_free(heap, owner);
+    mg_heap_release(heap);
+}
+
+static margin_status new_owner(mg_heap *heap, separation_owner **owner, margin_error *error) {
+    separation_owner *made;
+    MG_NEW(heap, made, 1, "the answer", error);
+    memset(made, 0, sizeof *made);
+    made->heap = mg_heap_retain(heap);
+    *owner = made;
+    return MARGIN_OK;
+}
+
+static margin_status check_columns(const margin_data *data, margin_error *error) {
+    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
+        MG_REQUIRE(data->columns[j].kind == MARGIN_NUMERIC, error, MARGIN_ERROR_DATA,
+                   "column %s holds categories; separability is a question about numbers: leave it "
+                   "out",
+                   data->columns[j].name);
+    return MARGIN_OK;
+}
+
+margin_status margin_separable(margin_context *context, const margin_data *data,
+                               margin_separation *result, margin_error *error) {
+    MG_REQUIRE(context && data && result, error, MARGIN_ERROR_ARGUMENT,
+               "margin_separable: context, data and result must not be NULL");
+    double start = mg_clock();
+    mg_samples samples = {0};
+    int8_t *signs = NULL;
+    separation_owner *owner = NULL;
+    mg_problem problem;
+    margin_separation answer = {.rows = 0};
+    margin_context call;
+    margin_status status, decided;
+    mg_context_call(context, &call); /* its searches share one time limit */
+    MG_GO(mg_data_check(context, data, error));
+    MG_GO(check_columns(data, error));
+    MG_GO(mg_matrix_check_finite(context, data, false, error));
+    MG_GO(mg_samples_make(context->heap, data, &samples, error));
+    MG_GO(make_problem(context, data, &samples, &signs, &problem, error));
+    MG_GO(new_owner(context->heap, &owner, error));
+    MG_GO(decided = mg_separate(&call, &problem, MG_SEPARATE_WIDEST, &owner->solved, error));
+    MG_GO(fill_weights(owner, &samples, signs, &answer, error));
+    answer.separable = owner->solved.verdict == MG_SEPARABLE;
+    answer.rows = samples.count;
+    answer.columns = data->x.columns;
+    answer.margin = owner->solved.margin;
+    answer.intercept = owner->solved.intercept;
+    answer.margin_gap = owner->solved.margin_gap;
+    answer.weights = owner->solved.weights;
+    answer.residual = owner->solved.residual;
+    answer.iterations = owner->solved.iterations;
+    answer.seconds = mg_clock() - start;
+    answer.inner = owner;
+    *result = answer;
+    status = decided;
+done:
+    if (status < 0 && owner) free_owner(owner);
+    mg_samples_free(&samples);
+    mg_free(context->heap, signs);
+    return status;
+}
+
+void margin_separation_free(margin_separation *result) {
+    if (!result || !result->inner) return;
+    free_owner(result->inner);
+    memset(result, 0, sizeof *result);
+}

@@ -1,0 +1,301 @@
+/* The model as an object: life, the checks that tie its parts together, what it tells. */
+#include "model/object/model.h"
+#include "data/source/source.h"
+
+#include "bayes/naive_bayes.h"
+#include "cluster/learner/kmeans_learner.h"
+
+#include <math.h>
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+margin_status mg_model_new(mg_heap *heap, margin_model **model, margin_error *error) {
+    margin_model *made = mg_new_zero(heap, 1, sizeof *made);
+    if (!made) return mg_no_memory(heap, 1, sizeof *made, "the model", error);
+    made->heap = mg_heap_retain(heap);
+    mg_report_init(&made->report);
+    *model = made;
+    return MARGIN_OK;
+}
+
+margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool numeric,
+                                   margin_error *error) {
+    const char *purpose = "the names of the classes";
+    model->class_names = mg_new_zero(model->heap, classes, sizeof *model->class_names);
+    if (!model->class_names)
+        return mg_no_memory(model->heap, classes, sizeof *model->class_names, purpose, error);
+    model->classes = classes;
+    if (numeric) MG_NEW(model->heap, model->class_values, classes, purpose, error);
+    for (int64_t c = 0; numeric && c < classes; c++)
+        model->class_values[c] = (double)NAN;
+    return MARGIN_OK;
+}
+
+margin_status mg_model_set_stages(margin_model *model, int count, margin_error *error) {
+    model->stages = mg_new_zero(model->heap, count, sizeof *model->stages);
+    if (!model->stages)
+        return mg_no_memory(model->heap, count, sizeof *model->stages, "the stages", error);
+    model->stage_count = model->active = count;
+    return MARGIN_OK;
+}
+
+void margin_model_free(margin_model *model) {
+    if (!model) return;
+    mg_heap *heap = model->heap;
+    mg_hypothesis_free(model->hypothesis);
+    for (int s = 0; s < model->stage_count; s++)
+        mg_fitted_stage_clear(&model->stages[s]);
+    mg_free(heap, model->stages);
+    mg_columns_free(&model->target);
+    mg_columns_free(&model->inputs);
+    mg_free(heap, model->class_values);
+    for (int64_t c = 0; model->class_names && c < model->classes; c++)
+        mg_free(heap, model->class_names[c]);
+    mg_free(heap, model->class_names);
+    mg_free(heap, model->spec);
+    if (model->mapped) mg_source_close(model->mapped);
+    mg_free(heap, model->mapped);
+    mg_free(heap, model);
+    mg_heap_release(heap);
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static margin_status check_stages(const margin_model *model, margin_error *error) {
+    int64_t columns = model->inputs.count, width = columns;
+    MG_REQUIRE(columns > 0, error, MARGIN_ERROR_MODEL, "the model has no input columns");
+    MG_REQUIRE(model->active >= 0 && model->active <= model->stage_count, error, MARGIN_ERROR_MODEL,
+               "the model applies %d of its %d stages", model->active, model->stage_count);
+    for (int s = 0; s < model->stage_count; s++) {
+        const mg_fitted_stage *stage = &model->stages[s];
+        bool fits = stage->columns_in == columns && stage->columns_out > 0 &&
+                    (stage->columns.count == 0 || stage->columns.count == stage->columns_out) &&
+                    (stage->columns.count > 0 || stage->columns_out == columns) &&
+                    (s < model->active || (stage->stage->affine && stage->columns_out == columns));
+        MG_REQUIRE(fits, error, MARGIN_ERROR_MODEL,
+                   "stage %d of the model (%s) does not fit the %lld columns it gets", s + 1,
+                   stage->stage->info.name, (long long)columns);
+        columns = stage->columns_out;
+        if (s < model->active) width = columns;
+    }
+    const mg_hypothesis *h = model->hypothesis;
+    MG_REQUIRE(h && h->columns == width, error, MARGIN_ERROR_MODEL,
+               "the model scores rows of %lld columns and its stages make %lld",
+               h ? (long long)h->columns : 0LL, (long long)width);
+    MG_REQUIRE(model->active == model->stage_count || h->kind == &mg_hypothesis_linear, error,
+               MARGIN_ERROR_MODEL, "the model has stages folded into what is not linear");
+    return MARGIN_OK;
+}
+
+static bool decision_fits(const margin_model *model) {
+    int64_t functions = model->hypothesis->functions, classes = model->classes;
+    switch (model->decision) {
+    case MG_DECIDE_SIGN:
+        return model->task == MARGIN_CLASSIFY && functions == 1 && classes == 2;
+    case MG_DECIDE_ARGMAX:
+        return functions == classes &&
+               (model->task == MARGIN_CLUSTER || (model->task == MARGIN_CLASSIFY && classes >= 2));
+    case MG_DECIDE_VOTES:
+        return model->task == MARGIN_CLASSIFY && classes >= 2 && classes < INT32_MAX &&
+               functions == classes * (classes - 1) / 2;
+    case MG_DECIDE_VALUE:
+        return model->task == MARGIN_REGRESS && functions == model->target.count && classes == 0;
+    }
+    return false;
+}
+
+static margin_status check_classes(const margin_model *model, margin_error *error) {
+    bool named = model->task != MARGIN_CLASSIFY || model->class_names;
+    for (int64_t c = 0; named && model->task == MARGIN_CLASSIFY && c < model->classes; c++)
+        named = model->class_names[c] != NULL;
+    MG_REQUIRE(named, error, MARGIN_ERROR_MODEL, "a class of the model has no name");
+    const double *values = model->class_values;
+    bool ascending = !values || model->classes == 0 || isfinite(values[0]);
+    for (int64_t c = 1; values && c < model->classes; c++)
+        ascending = ascending && isfinite(values[c]) && values[c - 1] < values[c];
+    MG_REQUIRE(ascending, error, MARGIN_ERROR_MODEL,
+               "the numeric labels of the model do not ascend");
+    const int64_t targets = model->target.count, least = model->task == MARGIN_CLUSTER ? 0 : 1;
+    MG_REQUIRE(targets == least || (targets > 1 && model->task == MARGIN_REGRESS), error,
+               MARGIN_ERROR_MODEL, "the model describes %lld target columns",
+               (long long)model->target.count);
+    return MARGIN_OK;
+}
+
+margin_status mg_model_finish(margin_model *model, margin_error *error) {
+    MG_REQUIRE(model->spec && model->learner, error, MARGIN_ERROR_MODEL,
+               "the model does not say what it was trained as");
+    MG_TRY(check_stages(model, error));
+    MG_REQUIRE(decision_fits(model), error, MARGIN_ERROR_MODEL,
+               "%lld score functions do not fit %lld classes and the way the model decides",
+               (long long)model->hypothesis->functions, (long long)model->classes);
+    return check_classes(model, error);
+}
+
+const mg_columns *mg_model_feature_columns(const margin_model *model) {
+    for (int s = model->active - 1; s >= 0; s--)
+        if (model->stages[s].columns.count > 0) return &model->stages[s].columns;
+    return &model->inputs;
+}
+
+int64_t mg_model_row_width(const margin_model *model) {
+    int64_t width = model->inputs.count;
+    for (int s = 0; s < model->active; s++)
+        width = MG_MAX(width, model->stages[s].columns_out);
+    return width;
+}
+
+/* ---- What a model knows ---------------------------------------------------------------------- */
+
+const char *margin_model_spec(const margin_model *model) {
+    return model->spec;
+}
+
+const margin_report *margin_model_report(const margin_model *model) {
+    return &model->report;
+}
+
+margin_task margin_model_task(const margin_model *model) {
+    return model->task;
+}
+
+int64_t margin_model_class_count(const margin_model *model) {
+    return model->classes;
+}
+
+const char *margin_model_class_name(const margin_model *model, int64_t index) {
+    if (!model->class_names || index < 0 || index >= model->classes) return NULL;
+    return model->class_names[index];
+}
+
+const margin_column *margin_model_columns(const margin_model *model, int64_t *count) {
+    if (count) *count = model->inputs.count;
+    return model->inputs.items;
+}
+
+const margin_column *margin_model_target(const margin_model *model) {
+    return model->target.count > 0 ? model->target.items : NULL;
+}
+
+int64_t margin_model_target_count(const margin_model *model) {
+    return model->target.count;
+}
+
+int64_t margin_model_score_count(const margin_model *model) {
+    return model->hypothesis->functions;
+}
+
+int margin_model_has_probabilities(const margin_model *model) {
+    return model->learner->probabilities != NULL && model->task == MARGIN_CLASSIFY &&
+           model->decision != MG_DECIDE_VOTES;
+}
+
+void margin_model_score_classes(const margin_model *model, int64_t score, int64_t *first,
+                                int64_t *second) {
+    int64_t a = -1, b = -1;
+    if (score >= 0 && score < model->hypothesis->functions) {
+        switch (model->decision) {
+        case MG_DECIDE_SIGN:
+            a = 1;
+            b = 0;
+            break;
+        case MG_DECIDE_ARGMAX:
+            a = score;
+            break;
+        case MG_DECIDE_VOTES:
+            mg_pair_of(model->classes, score, &a, &b);
+            break;
+        case MG_DECIDE_VALUE:
+            break;
+        }
+    }
+    if (first) *first = a;
+    if (second) *second = b;
+}
+
+void mg_pair_of(int64_t classes, int64_t pair, int64_t *first, int64_t *second) {
+    int64_t i = 0, partners = classes - 1;
+    while (pair >= partners) {
+        pair -= partners--;
+        i++;
+    }
+    *first = i;
+    *second = i + 1 + pair;
+}
+
+const double *margin_model_weights(const margin_model *model, int64_t score) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (h->kind != &mg_hypothesis_linear || score < 0 || score >= h->functions) return NULL;
+    return h->view.linear.weights + score * h->columns;
+}
+
+double margin_model_intercept(const margin_model *model, int64_t score) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (score < 0 || score >= h->functions) return (double)NAN;
+    if (h->kind == &mg_hypothesis_linear) return h->view.linear.intercept[score];
+    if (h->kind == &mg_hypothesis_expansion) return h->view.expansion.intercept[score];
+    return (double)NAN;
+}
+
+const margin_column *margin_model_features(const margin_model *model, int64_t *count) {
+    const mg_columns *columns = mg_model_feature_columns(model);
+    if (count) *count = columns->count;
+    return columns->items;
+}
+
+int64_t margin_model_dual(const margin_model *model, int64_t score, const int64_t **rows,
+                          const double **coefficients, const double **signs,
+                          const double **updates) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (!h->dual_starts || score < 0 || score >= h->functions) return 0;
+    int64_t first = h->dual_starts[score];
+    if (rows) *rows = h->dual_rows + first;
+    if (coefficients) *coefficients = h->dual_coefficients + first;
+    if (signs) *signs = h->dual_signs + first;
+    if (updates) *updates = h->dual_updates + first;
+    return h->dual_starts[score + 1] - first;
+}
+
+int64_t margin_model_telling(const margin_model *model, int64_t class_index, int64_t capacity,
+                             margin_telling *list) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (h->kind != &mg_hypothesis_bayes || class_index < 0 || class_index >= model->classes ||
+        capacity < 1)
+        return 0;
+    return mg_bayes_telling(h, class_index, capacity, list);
+}
+
+double margin_model_prior(const margin_model *model, int64_t class_index, double *weight) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (h->kind != &mg_hypothesis_bayes || class_index < 0 || class_index >= model->classes)
+        return (double)NAN;
+    return mg_bayes_prior(h, class_index, weight);
+}
+
+int margin_model_likelihood(const margin_model *model, int64_t class_index, int64_t column,
+                            margin_likelihood *likelihood, int64_t capacity,
+                            double *probabilities) {
+    const mg_hypothesis *h = model->hypothesis;
+    if (h->kind != &mg_hypothesis_bayes || class_index < 0 || class_index >= model->classes ||
+        column < 0 || column >= h->columns)
+        return 0;
+    mg_bayes_likelihood(h, class_index, column, likelihood, capacity, probabilities);
+    return 1;
+}
+
+/* The centres of a model, NULL if it has none or none of that number. */
+static const mg_centres *centres_of(const margin_model *model, int64_t cluster) {
+    const mg_hypothesis *h = model->hypothesis;
+    const bool there = h->kind == &mg_hypothesis_centres && cluster >= 0 && cluster < h->functions;
+    return there ? mg_centres_of(h) : NULL;
+}
+
+const double *margin_model_centre(const margin_model *model, int64_t cluster) {
+    const mg_centres *centres = centres_of(model, cluster);
+    return centres ? centres->centres + cluster * model->hypothesis->columns : NULL;
+}
+
+double margin_model_cluster_size(const margin_model *model, int64_t cluster) {
+    const mg_centres *centres = centres_of(model, cluster);
+    return centres ? centres->sizes[cluster] : (double)NAN;
+}

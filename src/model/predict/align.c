@@ -1,0 +1,279 @@
+/* Columns and category codes of any data set in the order of a model: by name. */
+#include "model/predict/align.h"
+#include "base/sweep.h"
+#include "data/table/names.h"
+#include "model/predict/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NOWHERE = -1, SHOWN = 60 };
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+static bool same_names(const margin_model *model, const margin_data *data) {
+    if (data->x.columns != model->inputs.count) return false;
+    for (int64_t j = 0; j < data->x.columns; j++)
+        if (strcmp(model->inputs.items[j].name, data->columns[j].name) != 0) return false;
+    return true;
+}
+
+/* from[k]: place of the model's column k in the data. *found: how many there are. */
+static margin_status find_columns(const margin_model *model, const mg_name_index *names,
+                                  int64_t *from, int64_t *found, margin_error *error) {
+    *found = 0;
+    for (int64_t k = 0; k < model->inputs.count; k++) {
+        const char *name = model->inputs.items[k].name;
+        bool several = false;
+        from[k] = mg_name_find(names, name, (int64_t)strlen(name), &several);
+        MG_REQUIRE(!several, error, MARGIN_ERROR_DATA,
+                   "several columns of the data are called '%.*s', and their order is not the "
+                   "model's: give each a name of its own",
+                   SHOWN, name);
+        *found += from[k] != NOWHERE;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status fail_missing(const margin_model *model, const int64_t *from, int64_t found,
+                                  margin_error *error) {
+    int64_t first = 0;
+    while (from[first] != NOWHERE)
+        first++;
+    return mg_fail(error, MARGIN_ERROR_DATA,
+                   "the data lacks %lld of the %lld columns that the model was trained on, such as "
+                   "'%.*s'",
+                   (long long)(model->inputs.count - found), (long long)model->inputs.count, SHOWN,
+                   model->inputs.items[first].name);
+}
+
+/* Places by name; *by_name: false if the model's names mean nothing to the data. */
+static margin_status place_columns(const margin_model *model, const margin_data *data,
+                                   mg_heap *heap, int64_t *from, bool *by_name,
+                                   margin_error *error) {
+    const char **names = NULL;
+    mg_name_index index = {0};
+    int64_t found = 0;
+    margin_status status;
+    MG_GO_NEW(heap, names, data->x.columns, "the names of the columns", error);
+    for (int64_t j = 0; j < data->x.columns; j++)
+        names[j] = data->columns[j].name;
+    MG_GO(mg_name_index_make(heap, names, data->x.columns, &index, error));
+    MG_GO(find_columns(model, &index, from, &found, error));
+    *by_name = found > 0;
+    if (found > 0 && found < model->inputs.count) status = fail_missing(model, from, found, error);
+done:
+    mg_name_index_free(&index);
+    mg_free(heap, (void *)names);
+    return status;
+}
+
+/* ---- Rewriting ------------------------------------------------------------------------------- */
+
+typedef struct rewriting {
+    const margin_matrix *in;
+    const int64_t *from;
+    const mg_recoding *recoding;
+    margin_matrix out; /* its values are written */
+} rewriting;
+
+static margin_status move_block(const mg_block *block, void *argument) {
+    const rewriting *r = argument;
+    const int64_t columns = r->out.columns;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const int64_t in = i * r->in->stride, out = i * r->out.stride;
+        for (int64_t j = 0; r->in->value_type == MARGIN_F64 && j < columns; j++)
+            ((double *)r->out.values)[out + j] =
+                ((const double *)r->in->values)[in + (r->from ? r->from[j] : j)];
+        for (int64_t j = 0; r->in->value_type == MARGIN_F32 && j < columns; j++)
+            ((float *)r->out.values)[out + j] =
+                ((const float *)r->in->values)[in + (r->from ? r->from[j] : j)];
+    }
+    return MARGIN_OK;
+}
+
+/* A dense copy with the columns from[0..columns) (NULL: all in order). */
+static margin_status move_columns(margin_context *context, mg_aligned *aligned, int64_t columns,
+                                  const int64_t *from, margin_error *error) {
+    const margin_matrix x = aligned->data.x;
+    MG_TRY(mg_matrix_new_dense(context->heap, x.rows, columns, x.value_type,
+                               "the data in the columns of the model", &aligned->buffer, error));
+    rewriting r = {.in = &x, .from = from, .out = aligned->buffer.view};
+    if (mg_sweep_each(context, x.rows, mg_block_rows(mg_row_bytes(&x)), move_block, &r) < 0)
+        return mg_fail_cancelled(error);
+    aligned->data.x = aligned->buffer.view;
+    return MARGIN_OK;
+}
+
+static double new_code(const mg_recoding *r, int64_t j, double value) {
+    if (isnan(value)) return value;
+    const bool code = value >= 0 && value < (double)r->counts[j] && value == floor(value);
+    const int32_t mapped = code ? r->maps[j][(int64_t)value] : NOWHERE;
+    return mapped == NOWHERE ? r->others[j] : (double)mapped;
+}
+
+static margin_status recode_block(const mg_block *block, void *argument) {
+    const rewriting *r = argument;
+    for (int64_t j = 0; j < r->out.columns; j++) {
+        if (!r->recoding->maps[j]) continue;
+        for (int64_t i = block->first; i < block->first + block->count; i++) {
+            const int64_t at = i * r->out.stride + j;
+            const double code = new_code(r->recoding, j, mg_stored_value(&r->out, at));
+            if (r->out.value_type == MARGIN_F64)
+                ((double *)r->out.values)[at] = code;
+            else
+                ((float *)r->out.values)[at] = (float)code;
+        }
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_align_recode(margin_context *context, mg_aligned *aligned,
+                              const mg_recoding *recoding, margin_error *error) {
+    const margin_matrix *x = &aligned->data.x;
+    MG_REQUIRE(!mg_is_csr(x), error, MARGIN_ERROR_ARGUMENT,
+               "sparse data must have the categories of the model, in its order");
+    if (x->values != aligned->buffer.view.values || x->rows == 0)
+        MG_TRY(move_columns(context, aligned, x->columns, NULL, error));
+    rewriting r = {.recoding = recoding, .out = *x};
+    if (mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), recode_block, &r) < 0)
+        return mg_fail_cancelled(error);
+    return MARGIN_OK;
+}
+
+/* ---- Categories ------------------------------------------------------------------------------ */
+
+static margin_status check_kinds(const margin_model *model, const margin_column *columns,
+                                 margin_error *error) {
+    for (int64_t j = 0; columns && j < model->inputs.count; j++) {
+        const bool wants = model->inputs.items[j].kind == MARGIN_CATEGORICAL;
+        const bool has = columns[j].kind == MARGIN_CATEGORICAL;
+        MG_REQUIRE(wants == has, error, MARGIN_ERROR_DATA,
+                   "column %s holds %s and the model was trained on %s: read it as %s",
+                   model->inputs.items[j].name, has ? "categories" : "numbers",
+                   wants ? "categories" : "numbers",
+                   wants ? "categories (--categorical, margin_read_options.categorical)"
+                         : "numbers");
+    }
+    return MARGIN_OK;
+}
+
+/* *map: the model's code of each of the data's; NULL if every category has its own. */
+static margin_status map_codes(mg_heap *heap, const margin_column *model, const margin_column *data,
+                               int32_t **map, margin_error *error) {
+    const int64_t both = MG_MIN(model->category_count, data->category_count);
+    int64_t same = 0;
+    while (same < both && strcmp(model->categories[same], data->categories[same]) == 0)
+        same++;
+    *map = NULL;
+    if (same == model->category_count || same == data->category_count) return MARGIN_OK;
+    mg_name_index index;
+    MG_TRY(mg_name_index_make(heap, model->categories, model->category_count, &index, error));
+    *map = mg_new(heap, data->category_count, sizeof **map);
+    for (int64_t k = 0; *map && k < data->category_count; k++) {
+        bool several;
+        const char *name = data->categories[k];
+        const int64_t code = mg_name_find(&index, name, (int64_t)strlen(name), &several);
+        (*map)[k] = (int32_t)(code == NOWHERE ? model->category_count : code);
+    }
+    mg_name_index_free(&index);
+    return *map ? MARGIN_OK
+                : mg_no_memory(heap, data->category_count, sizeof **map,
+                               "the categories of a column", error);
+}
+
+static margin_status align_codes(margin_context *context, const margin_model *model,
+                                 mg_aligned *aligned, margin_error *error) {
+    const margin_column *columns = aligned->data.columns, *items = model->inputs.items;
+    const int64_t n = model->inputs.count;
+    mg_heap *heap = context->heap;
+    int64_t *counts = NULL;
+    double *others = NULL;
+    bool any = false;
+    margin_status status = MARGIN_OK;
+    int32_t **maps = mg_new_zero(heap, n, sizeof *maps);
+    if (!maps) return mg_no_memory(heap, n, sizeof *maps, "the categories", error);
+    for (int64_t j = 0; j < n; j++) {
+        if (items[j].kind != MARGIN_CATEGORICAL) continue;
+        MG_GO(map_codes(heap, &items[j], &columns[j], &maps[j], error));
+        any = any || maps[j];
+    }
+    if (!any) goto done;
+    MG_GO_NEW(heap, counts, n, "the categories", error);
+    MG_GO_NEW(heap, others, n, "the categories", error);
+    for (int64_t j = 0; j < n; j++) {
+        counts[j] = columns[j].category_count;
+        others[j] = (double)items[j].category_count;
+    }
+    const mg_recoding recoding = {(const int32_t *const *)maps, counts, others};
+    status = mg_align_recode(context, aligned, &recoding, error);
+done:
+    for (int64_t j = 0; j < n; j++)
+        mg_free(heap, maps[j]);
+    mg_free(heap, (void *)maps);
+    mg_free(heap, counts);
+    mg_free(heap, others);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static margin_status reorder(margin_context *context, const margin_model *model,
+                             const int64_t *from, mg_aligned *aligned, margin_error *error) {
+    const margin_column *columns = aligned->data.columns;
+    const int64_t n = model->inputs.count;
+    MG_REQUIRE(!mg_is_csr(&aligned->data.x), error, MARGIN_ERROR_ARGUMENT,
+               "sparse data must have the model's columns in its order, from '%.*s' to '%.*s'",
+               SHOWN, model->inputs.items[0].name, SHOWN, model->inputs.items[n - 1].name);
+    MG_NEW(context->heap, aligned->columns, n, "the columns of a model", error);
+    for (int64_t j = 0; j < n; j++)
+        aligned->columns[j] = columns[from[j]];
+    aligned->data.columns = aligned->columns;
+    return move_columns(context, aligned, n, from, error);
+}
+
+margin_status mg_align_columns(margin_context *context, const margin_model *model,
+                               const margin_data *data, mg_aligned *aligned, margin_error *error) {
+    mg_aligned made = {.heap = context->heap, .data = *data};
+    bool by_name = false;
+    int64_t *from = NULL;
+    margin_status status = MARGIN_OK;
+    if (data->columns && !same_names(model, data)) {
+        MG_GO_NEW(context->heap, from, model->inputs.count, "the columns of a model", error);
+        MG_GO(place_columns(model, data, context->heap, from, &by_name, error));
+    }
+    if (by_name)
+        MG_GO(reorder(context, model, from, &made, error));
+    else
+        MG_GO(mg_columns_check(model, &data->x, error));
+    MG_GO(check_kinds(model, made.data.columns, error));
+    *aligned = made;
+    made = (mg_aligned){0};
+done:
+    mg_free(context->heap, from);
+    mg_aligned_free(&made);
+    return status;
+}
+
+margin_status mg_align(margin_context *context, const margin_model *model, const margin_data *data,
+                       mg_aligned *aligned, margin_error *error) {
+    mg_aligned made;
+    MG_TRY(mg_align_columns(context, model, data, &made, error));
+    const margin_status status =
+        made.data.columns ? align_codes(context, model, &made, error) : MARGIN_OK;
+    if (status < 0) {
+        mg_aligned_free(&made);
+        return status;
+    }
+    made.data.columns = model->inputs.items;
+    *aligned = made;
+    return MARGIN_OK;
+}
+
+void mg_aligned_free(mg_aligned *aligned) {
+    if (!aligned->heap) return;
+    mg_matrix_buffer_free(&aligned->buffer);
+    mg_free(aligned->heap, aligned->columns);
+    *aligned = (mg_aligned){0};
+}

@@ -1,0 +1,55 @@
+/* How scores become a class. */
+#include "model/predict/predict.h"
+
+#include <math.h>
+
+static int64_t greatest(const double *scores, int64_t classes) {
+    int64_t best = 0;
+    double most = scores[0];
+    bool gap = isnan(most);
+    for (int64_t c = 1; c < classes; c++) { /* without branches: which wins is hard to foresee */
+        const bool more = scores[c] > most;
+        gap |= isnan(scores[c]);
+        best = more ? c : best;
+        most = more ? scores[c] : most;
+    }
+    return gap ? -1 : best;
+}
+
+/* work: a vote and a sum of scores per class. */
+static int64_t elected(const double *scores, int64_t classes, double *work) {
+    double *votes = work, *sums = work + classes;
+    for (int64_t c = 0; c < classes; c++)
+        votes[c] = sums[c] = 0;
+    for (int64_t i = 0; i < classes; i++) {
+        for (int64_t j = i + 1; j < classes; j++) {
+            double score = *scores++;
+            if (isnan(score)) return -1;
+            votes[score >= 0 ? i : j] += 1;
+            sums[i] += score;
+            sums[j] -= score;
+        }
+    }
+    int64_t best = 0;
+    for (int64_t c = 1; c < classes; c++)
+        if (votes[c] > votes[best] || (votes[c] == votes[best] && sums[c] > sums[best])) best = c;
+    return best;
+}
+
+int64_t mg_decide_room(const margin_model *model) {
+    return model->decision == MG_DECIDE_VOTES ? 2 * model->classes : 0;
+}
+
+int64_t mg_decide(const margin_model *model, const double *scores, double *work) {
+    switch (model->decision) {
+    case MG_DECIDE_SIGN:
+        return isnan(scores[0]) ? -1 : scores[0] >= 0;
+    case MG_DECIDE_ARGMAX:
+        return greatest(scores, model->classes);
+    case MG_DECIDE_VOTES:
+        return elected(scores, model->classes, work);
+    case MG_DECIDE_VALUE:
+        break;
+    }
+    return -1;
+}

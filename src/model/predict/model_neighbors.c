@@ -1,0 +1,372 @@
+/* Indexes of neighbours: making, asking. */
+#include "model/predict/model_neighbors.h"
+#include "base/caller_options.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static margin_status check_points(margin_context *context, const margin_matrix *x,
+                                  margin_error *error) {
+    const margin_data data = {.x = *x};
+    MG_TRY(mg_matrix_check(context, x, "x", error));
+    MG_REQUIRE(!mg_is_csr(x), error, MARGIN_ERROR_ARGUMENT,
+               "the rows of an index must be dense, and x is sparse (CSR); write the zeros out");
+    MG_REQUIRE(x->rows > 0 && x->columns > 0, error, MARGIN_ERROR_ARGUMENT,
+               "an index needs rows and columns; x is %lld x %lld", (long long)x->rows,
+               (long long)x->columns);
+    return mg_matrix_check_finite(context, &data, false, error);
+}
+
+static margin_status read_options(const margin_neighbors_options *given,
+                                  margin_neighbors_options *options, margin_error *error) {
+    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_neighbors_options, k),
+                           "margin_neighbors_options", options, sizeof *options, error));
+    if (options->p == 0) options->p = 2;
+    if (options->k == 0) options->k = 5;
+    MG_REQUIRE(options->p >= 1, error, MARGIN_ERROR_ARGUMENT,
+               "p is %s; a Minkowski distance needs p of at least 1, or infinity",
+               mg_number(options->p).text);
+    MG_REQUIRE(options->k >= 1, error, MARGIN_ERROR_ARGUMENT, "k is %lld; it must be at least 1",
+               (long long)options->k);
+    MG_REQUIRE(options->method >= MARGIN_NEIGHBORS_AUTO &&
+                   options->method <= MARGIN_NEIGHBORS_BRUTE,
+               error, MARGIN_ERROR_ARGUMENT, "%d is no method of finding neighbours",
+               (int)options->method);
+    return MARGIN_OK;
+}
+
+/* The parts of a model that an index does not need, so that it can be saved as one. */
+static margin_status fill_model(const margin_neighbors_options *options, bool tree,
+                                margin_model *model, margin_error *error) {
+    margin_column target = {.name = "y"};
+    mg_text spec;
+    margin_column *columns = NULL;
+    margin_status status;
+    const int64_t count = model->hypothesis->columns;
+    char(*names)[32] = NULL;
+    mg_text_init(&spec, model->heap);
+    mg_text_puts(&spec, "knn(k=1, p=");
+    mg_text_number(&spec, options->p);
+    mg_text_puts(&spec, tree ? ", method=tree, task=regress)" : ", method=brute, task=regress)");
+    if (spec.failed) {
+        status = mg_no_memory(model->heap, 64, 1, "the index", error);
+        goto done;
+    }
+    model->spec = spec.data;
+    spec.data = NULL;
+    model->learner = mg_learner_find("knn");
+    model->task = MARGIN_REGRESS;
+    model->decision = MG_DECIDE_VALUE;
+    model->report.task = MARGIN_REGRESS;
+    model->report.rows = mg_neighbors_view(model->hypothesis)->rows;
+    model->report.columns = count;
+    MG_GO_NEW(model->heap, columns, count, "the columns of the index", error);
+    MG_GO_NEW(model->heap, names, count, "the columns of the index", error);
+    for (int64_t j = 0; j < count; j++)
+        columns[j] = (margin_column){.name = mg_column_name(NULL, j, names[j])};
+    MG_GO(mg_columns_copy(model->heap, columns, count, &model->inputs, error));
+    MG_GO(mg_columns_copy(model->heap, &target, 1, &model->target, error));
+    status = mg_model_finish(model, error);
+done:
+    mg_free(model->heap, names);
+    mg_free(model->heap, columns);
+    mg_text_free(&spec);
+    return status;
+}
+
+margin_status margin_neighbors_build(margin_context *context, const margin_matrix *x,
+                                     const margin_neighbors_options *options,
+                                     margin_neighbors **index, margin_error *error) {
+    margin_neighbors_options chosen;
+    margin_neighbors *made = NULL;
+    mg_neighbors_choice choice;
+    margin_status status;
+    MG_REQUIRE(context && x && index, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               !context ? "context"
+               : !x     ? "matrix"
+                        : "place for the index");
+    MG_TRY(read_options(options, &chosen, error));
+    MG_TRY(check_points(context, x, error));
+    made = mg_new_zero(context->heap, 1, sizeof *made);
+    if (!made) return mg_no_memory(context->heap, 1, sizeof *made, "the index", error);
+    MG_GO(mg_model_new(context->heap, &made->model, error));
+    const mg_neighbors_plan plan = {.x = x,
+                                    .rows = x->rows,
+                                    .p = chosen.p,
+                                    .k = MG_MIN(chosen.k, x->rows),
+                                    .method = (mg_neighbors_method)chosen.method};
+    MG_GO(mg_neighbors_make(context, &plan, &made->model->hypothesis, &choice, error));
+    made->view = mg_neighbors_view(made->model->hypothesis);
+    mg_neighbors_explain(&choice, made->view, made->reason, sizeof made->reason);
+    MG_GO(fill_model(&chosen, choice.tree, made->model, error));
+    *index = made;
+    return MARGIN_OK;
+done:
+    if (made->model)
+        margin_neighbors_free(made);
+    else
+        mg_free(context->heap, made);
+    return status;
+}
+
+void margin_neighbors_free(margin_neighbors *index) {
+    if (!index) return;
+    margin_model *model = index->model;
+    mg_free(model->heap, index);
+    margin_model_free(model);
+}
+
+void margin_neighbors_describe(const margin_neighbors *index, margin_neighbors_info *info) {
+    *info = (margin_neighbors_info){.rows = index->view->rows,
+                                    .columns = index->view->columns,
+                                    .p = index->view->metric.p,
+                                    .method = index->view->tree ? MARGIN_NEIGHBORS_TREE
+                                                                : MARGIN_NEIGHBORS_BRUTE,
+                                    .reason = index->reason};
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+static margin_status check_query(const margin_neighbors *index, const double *q, int64_t number,
+                                 margin_error *error) {
+    for (int64_t j = 0; j < index->view->columns; j++)
+        if (!(fabs(q[j]) <= MG_NEIGHBORS_LARGEST))
+            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, number + 1, -1},
+                              "query %lld has the value %s in column %lld; distances need numbers "
+                              "of size at most 1e300",
+                              (long long)number + 1, mg_number(q[j]).text, (long long)j + 1);
+    return MARGIN_OK;
+}
+
+/* Queries as dense f64. */
+typedef struct query_rows {
+    const margin_neighbors *index;
+    const margin_matrix *x;
+    double *made; /* NULL: x is that already */
+    const double *values;
+    int64_t stride;
+    _Atomic int64_t bad; /* the first one that is no point; INT64_MAX: none */
+} query_rows;
+
+static margin_status read_block(const mg_block *block, void *argument) {
+    query_rows *r = argument;
+    const int64_t columns = r->index->view->columns;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        if (r->made) mg_row_expand(r->x, i, r->made + i * columns);
+        if (mg_neighbors_usable(r->values + i * r->stride, columns)) continue;
+        int64_t before = r->bad;
+        while (i < before && !atomic_compare_exchange_weak(&r->bad, &before, i)) {
+        }
+        return MARGIN_OK;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status read_queries(margin_context *context, const margin_neighbors *index,
+                                  const margin_matrix *x, query_rows *r, margin_error *error) {
+    MG_REQUIRE(context && index && x, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               !context ? "context"
+               : !index ? "index"
+                        : "matrix of queries");
+    MG_TRY(mg_matrix_check(context, x, "queries", error));
+    MG_REQUIRE(x->columns == index->view->columns, error, MARGIN_ERROR_ARGUMENT,
+               "the queries have %lld columns and the index %lld", (long long)x->columns,
+               (long long)index->view->columns);
+    *r = (query_rows){.index = index, .x = x, .values = x->values, .stride = x->stride};
+    atomic_init(&r->bad, INT64_MAX);
+    if (mg_is_csr(x) || x->value_type != MARGIN_F64) {
+        MG_REQUIRE(x->rows <= INT64_MAX / 8 / x->columns, error, MARGIN_ERROR_LIMIT,
+                   "%lld x %lld queries do not fit into memory as dense numbers",
+                   (long long)x->rows, (long long)x->columns);
+        MG_NEW(context->heap, r->made, x->rows * x->columns, "the queries as dense numbers", error);
+        r->values = r->made;
+        r->stride = x->columns;
+    }
+    margin_status status =
+        mg_sweep_each(context, x->rows, mg_block_rows(x->columns * 8), read_block, r);
+    if (status < 0)
+        status = mg_fail_cancelled(error);
+    else if (r->bad != INT64_MAX)
+        status = check_query(index, r->values + r->bad * r->stride, r->bad, error);
+    if (status < 0) {
+        mg_free(context->heap, r->made);
+        r->made = NULL;
+    }
+    return status;
+}
+
+static margin_status check_k(const margin_neighbors *index, int64_t k, margin_error *error) {
+    MG_REQUIRE(
+        k >= 1 && k <= index->view->rows, error, MARGIN_ERROR_ARGUMENT,
+        "%lld neighbours were asked for; give a number from 1 to %lld, the rows of the index",
+        (long long)k, (long long)index->view->rows);
+    return MARGIN_OK;
+}
+
+typedef struct outputs {
+    int64_t *rows;
+    double *distances;
+} outputs;
+
+static void take_nearest(void *argument, int64_t query, const double *q, mg_neighbor *list,
+                         int64_t count, int64_t room) {
+    const outputs *o = argument;
+    (void)q;
+    for (int64_t n = 0; n < count; n++) {
+        if (o->rows) o->rows[query * room + n] = list[n].row;
+        if (o->distances) o->distances[query * room + n] = list[n].distance;
+    }
+}
+
+margin_status margin_neighbors_nearest(margin_context *context, const margin_neighbors *index,
+                                       const margin_matrix *queries, int64_t k, int64_t *rows,
+                                       double *distances, margin_error *error) {
+    query_rows r;
+    outputs o = {rows, distances};
+    MG_TRY(read_queries(context, index, queries, &r, error));
+    margin_status status = check_k(index, k, error);
+    const mg_neighbors_batch batch = {
+        .index = index->view,
+        .queries = r.values,
+        .count = queries->rows,
+        .stride = r.stride,
+        .k = k,
+        .radius = (double)INFINITY,
+        .take = take_nearest,
+        .argument = &o,
+        .written = {rows ? (const void *)rows : distances, rows ? distances : NULL},
+        .written_bytes = status >= 0 ? k * 8 : 0};
+    if (status >= 0) status = mg_neighbors_run(context, &batch, error);
+    mg_free(context->heap, r.made);
+    return status;
+}
+
+margin_status margin_neighbors_one(const margin_neighbors *index, const double *query, int64_t k,
+                                   int64_t *rows, double *distances, margin_error *error) {
+    mg_neighbor list[MG_NEIGHBORS_LIST];
+    MG_REQUIRE(index && query, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               index ? "query" : "index");
+    MG_TRY(check_k(index, k, error));
+    MG_TRY(check_query(index, query, 0, error));
+    mg_search search = mg_search_nearest(query, 0, list);
+    for (int64_t done = 0; done < k; done += search.count) { /* a list at a time */
+        search.k = MG_MIN(k - done, MG_NEIGHBORS_LIST);
+        mg_neighbors_find(index->view, &search);
+        for (int64_t n = 0; n < search.count; n++) {
+            if (rows) rows[done + n] = list[n].row;
+            if (distances) distances[done + n] = list[n].distance;
+        }
+        search.after = list[search.count - 1];
+    }
+    return MARGIN_OK;
+}
+
+/* ---- Within a radius ------------------------------------------------------------------------- */
+
+typedef struct lists_owner {
+    mg_heap *heap;
+    int64_t *starts, *rows;
+    double *distances;
+    mg_neighbor *lists;
+} lists_owner;
+
+static void free_lists(lists_owner *owner) {
+    mg_heap *heap = owner->heap;
+    mg_free(heap, owner->lists);
+    mg_free(heap, owner->distances);
+    mg_free(heap, owner->rows);
+    mg_free(heap, owner->starts);
+    mg_free(heap, owner);
+    mg_heap_release(heap);
+}
+
+typedef struct within {
+    margin_context *context;
+    const query_rows *r;
+    lists_owner *owner;
+    double radius;
+    bool count_only;
+} within;
+
+enum { WITHIN_BLOCK = 64 };
+
+static margin_status within_block(const mg_block *block, void *argument) {
+    const within *w = argument;
+    lists_owner *owner = w->owner;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        if (mg_cancelled(w->context)) return MARGIN_ERROR_CANCELLED;
+        mg_neighbor *list = w->count_only ? NULL : owner->lists + owner->starts[i];
+        mg_search search = mg_search_nearest(w->r->values + i * w->r->stride, 0, list);
+        search.radius = w->radius;
+        mg_neighbors_find(w->r->index->view, &search);
+        if (w->count_only) {
+            owner->starts[i + 1] = search.count;
+            continue;
+        }
+        mg_neighbors_sort(list, search.count);
+        for (int64_t n = 0; n < search.count; n++) {
+            owner->rows[owner->starts[i] + n] = list[n].row;
+            owner->distances[owner->starts[i] + n] = list[n].distance;
+        }
+    }
+    return MARGIN_OK;
+}
+
+static margin_status fill_lists(margin_context *context, const query_rows *r, double radius,
+                                lists_owner *owner, margin_error *error) {
+    const int64_t queries = r->x->rows;
+    within w = {context, r, owner, radius, true};
+    MG_NEW(owner->heap, owner->starts, queries + 1, "lists of neighbours", error);
+    owner->starts[0] = 0;
+    if (mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w) < 0)
+        return mg_fail_cancelled(error);
+    for (int64_t i = 0; i < queries; i++)
+        owner->starts[i + 1] += owner->starts[i];
+    const int64_t total = owner->starts[queries];
+    MG_NEW(owner->heap, owner->rows, total, "lists of neighbours", error);
+    MG_NEW(owner->heap, owner->distances, total, "lists of neighbours", error);
+    MG_NEW(owner->heap, owner->lists, total, "lists of neighbours", error);
+    w.count_only = false;
+    if (mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w) < 0)
+        return mg_fail_cancelled(error);
+    mg_free(owner->heap, owner->lists);
+    owner->lists = NULL;
+    return MARGIN_OK;
+}
+
+margin_status margin_neighbors_within(margin_context *context, const margin_neighbors *index,
+                                      const margin_matrix *queries, double radius,
+                                      margin_neighbors_lists *lists, margin_error *error) {
+    query_rows r;
+    MG_REQUIRE(lists, error, MARGIN_ERROR_ARGUMENT, "the place for the lists is NULL");
+    MG_REQUIRE(radius >= 0, error, MARGIN_ERROR_ARGUMENT, "the radius is %s; it must be 0 or more",
+               mg_number(radius).text);
+    MG_TRY(read_queries(context, index, queries, &r, error));
+    lists_owner *owner = mg_new_zero(context->heap, 1, sizeof *owner);
+    margin_status status = MARGIN_OK;
+    if (!owner) {
+        status = mg_no_memory(context->heap, 1, sizeof *owner, "lists of neighbours", error);
+    } else {
+        owner->heap = mg_heap_retain(context->heap);
+        status = fill_lists(context, &r, radius, owner, error);
+    }
+    mg_free(context->heap, r.made);
+    if (status < 0) {
+        if (owner) free_lists(owner);
+        return status;
+    }
+    *lists = (margin_neighbors_lists){.queries = queries->rows,
+                                      .starts = owner->starts,
+                                      .rows = owner->rows,
+                                      .distances = owner->distances,
+                                      .inner = owner};
+    return MARGIN_OK;
+}
+
+void margin_neighbors_lists_free(margin_neighbors_lists *lists) {
+    if (!lists || !lists->inner) return;
+    free_lists(lists->inner);
+    *lists = (margin_neighbors_lists){0};
+}

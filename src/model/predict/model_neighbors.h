@@ -1,0 +1,15 @@
+/* An index of neighbours is a model whose hypothesis has no targets. */
+#ifndef MG_MODEL_NEIGHBORS_H
+#define MG_MODEL_NEIGHBORS_H
+
+#include "margin/neighbors.h"
+#include "model/object/model.h"
+#include "neighbors/neighbors.h"
+
+struct margin_neighbors {
+    margin_model *model;
+    const mg_neighbors *view;
+    char reason[300];
+};
+
+#endif

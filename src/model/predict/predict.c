@@ -1,0 +1,393 @@
+/* Prediction: rows through the active stages, scores of the hypothesis, answers.
+ *
+ * Nothing is allocated. Rows go in batches whose size is what the scratch has room for; a row's
+ * answer does not depend on its batch. Scratch is a buffer on the stack (a small one where that
+ * suffices, so that one row costs little), or given by the caller where a row is too wide for it.
+ */
+#include "model/predict/predict.h"
+
+/* Numbers of the two stack buffers, and the most rows of a batch. */
+enum { SMALL_ROOM = 512, STACK_ROOM = 8192, BATCH = 256 };
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+typedef struct query {
+    const margin_model *model;
+    const margin_matrix *x;
+    const int64_t *rows; /* NULL: in order */
+    margin_output what;
+    void *out;
+    const margin_context *context; /* NULL: not to be interrupted */
+} query;
+
+/* Scratch in numbers: `fixed` once (rows on their way through the stages, votes), then for each row
+ * of a batch its features and, unless they are the answer, its scores. */
+typedef struct layout {
+    int64_t way, votes, features, scores;
+} layout;
+
+static bool scores_are_answer(margin_output what) {
+    return what == MARGIN_OUTPUT_SCORES || what == MARGIN_OUTPUT_VALUES;
+}
+
+static layout layout_of(const margin_model *model, margin_output what) {
+    layout need = {0};
+    if (model->active > 0) need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
+    if (model->active > 0 || model->hypothesis->kind->dense)
+        need.features = model->hypothesis->columns;
+    if (what == MARGIN_OUTPUT_LABELS) need.votes = mg_decide_room(model);
+    if (!scores_are_answer(what)) need.scores = model->hypothesis->functions;
+    return need;
+}
+
+/* Numbers of scratch that a batch of one row takes. */
+static int64_t least_room(const layout *need) {
+    return need->way + need->votes + need->features + need->scores;
+}
+
+/* Does the hypothesis take the rows of x as they are? */
+static bool takes_rows(const margin_model *model, const margin_matrix *x) {
+    if (model->active > 0) return false;
+    return !model->hypothesis->kind->dense || (!mg_is_csr(x) && x->value_type == MARGIN_F64);
+}
+
+/* One row through the active stages; `way` holds two rows (one, if there is one stage). */
+static void stage_row(const margin_model *model, const margin_matrix *x, int64_t row, double *way,
+                      double *features) {
+    int64_t width = mg_model_row_width(model);
+    double *in = model->active > 0 ? way : features;
+    mg_row_expand(x, row, in);
+    for (int s = 0; s < model->active; s++) {
+        const mg_fitted_stage *stage = &model->stages[s];
+        double *out = s == model->active - 1 ? features : way + (in == way ? width : 0);
+        stage->stage->apply_row(stage, in, out);
+        in = out;
+    }
+}
+
+/* Scores of `count` rows that follow each other in x, through the stages. */
+static void score_rows(const query *q, int64_t row, int64_t count, const layout *need,
+                       double *scratch, double *scores) {
+    const margin_model *model = q->model;
+    const mg_hypothesis *h = model->hypothesis;
+    if (takes_rows(model, q->x)) {
+        h->kind->scores(h, q->x, row, count, scores);
+        return;
+    }
+    double *features = scratch + need->way + need->votes;
+    for (int64_t i = 0; i < count; i++)
+        stage_row(model, q->x, row + i, scratch, features + i * need->features);
+    margin_matrix staged = margin_dense_f64(features, count, need->features, need->features);
+    h->kind->scores(h, &staged, 0, count, scores);
+}
+
+/* Answers `at`.. of the query from the scores of `count` rows. */
+static void answer_rows(const query *q, int64_t at, int64_t count, const double *scores,
+                        double *votes) {
+    const margin_model *model = q->model;
+    int64_t functions = model->hypothesis->functions;
+    if (q->what == MARGIN_OUTPUT_LABELS) {
+        int64_t *labels = (int64_t *)q->out + at;
+        for (int64_t i = 0; i < count; i++)
+            labels[i] = mg_decide(model, scores + i * functions, votes);
+    } else if (q->what == MARGIN_OUTPUT_PROBABILITIES) {
+        double *out = (double *)q->out + at * model->classes;
+        for (int64_t i = 0; i < count; i++)
+            model->learner->probabilities(scores + i * functions, functions, model->classes,
+                                          out + i * model->classes);
+    }
+}
+
+/* Length of the run of rows that follow each other in x, from the `at`-th of the query. */
+static int64_t run_length(const query *q, int64_t at, int64_t most) {
+    int64_t length = 1;
+    if (!q->rows) return most;
+    while (length < most && q->rows[at + length] == q->rows[at] + length)
+        length++;
+    return length;
+}
+
+/* Answers [first, first + count) with `room` numbers of scratch, at least least_room. A batch may
+ * take long (kernels, thousands of classes), so each looks whether it is still wanted. */
+static margin_status answer_range(const query *q, int64_t first, int64_t count, double *scratch,
+                                  int64_t room) {
+    layout need = layout_of(q->model, q->what);
+    int64_t per_row = need.features + need.scores;
+    int64_t batch = per_row > 0 ? (room - need.way - need.votes) / per_row : BATCH;
+    batch = MG_MIN(batch, BATCH);
+    for (int64_t at = first, length; at < first + count; at += length) {
+        if (q->context && mg_cancelled(q->context)) return MARGIN_ERROR_CANCELLED;
+        length = run_length(q, at, MG_MIN(batch, first + count - at));
+        double *scores = scores_are_answer(q->what)
+                             ? (double *)q->out + at * q->model->hypothesis->functions
+                             : scratch + need.way + need.votes + batch * need.features;
+        score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores);
+        answer_rows(q, at, length, scores, scratch + need.way);
+    }
+    return MARGIN_OK;
+}
+
+static __attribute__((noinline)) margin_status answer_small(const query *q, int64_t first,
+                                                            int64_t count) {
+    double scratch[SMALL_ROOM];
+    return answer_range(q, first, count, scratch, SMALL_ROOM);
+}
+
+static __attribute__((noinline)) margin_status answer_on_stack(const query *q, int64_t first,
+                                                               int64_t count) {
+    double scratch[STACK_ROOM];
+    return answer_range(q, first, count, scratch, STACK_ROOM);
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+margin_status mg_output_check(const margin_model *model, margin_output what, margin_error *error) {
+    switch (what) {
+    case MARGIN_OUTPUT_LABELS:
+        MG_REQUIRE(model->task != MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
+                   "this model predicts a value, not a class; use margin_predict_values");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_VALUES:
+        MG_REQUIRE(model->task == MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
+                   "this model predicts classes, not a value; use margin_predict");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_SCORES:
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_PROBABILITIES:
+        MG_REQUIRE(margin_model_has_probabilities(model), error, MARGIN_ERROR_ARGUMENT,
+                   "a %s model%s has no probabilities; ask for scores", model->learner->info.name,
+                   model->decision == MG_DECIDE_VOTES ? " of pairs of classes" : "");
+        return MARGIN_OK;
+    }
+    return mg_fail(error, MARGIN_ERROR_ARGUMENT, "%d is not a kind of output", (int)what);
+}
+
+margin_status mg_columns_check(const margin_model *model, const margin_matrix *x,
+                               margin_error *error) {
+    MG_REQUIRE(x->columns == model->inputs.count, error, MARGIN_ERROR_ARGUMENT,
+               "the data has %lld columns and the model was trained on %lld; give the same columns "
+               "in the same order",
+               (long long)x->columns, (long long)model->inputs.count);
+    return MARGIN_OK;
+}
+
+int64_t mg_output_width(const margin_model *model, margin_output what) {
+    if (scores_are_answer(what)) return model->hypothesis->functions;
+    return what == MARGIN_OUTPUT_PROBABILITIES ? model->classes : 1;
+}
+
+static margin_status check_query(const margin_model *model, const margin_matrix *x,
+                                 margin_output what, const void *out, margin_error *error) {
+    MG_REQUIRE(model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", model ? "x" : "the model");
+    MG_TRY(mg_output_check(model, what, error));
+    MG_TRY(mg_columns_check(model, x, error));
+    MG_REQUIRE(out || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
+               "there is nowhere to write the answers to: the output is NULL");
+    return MARGIN_OK;
+}
+
+/* ---- Features --------------------------------------------------------------------------------
+ */
+
+margin_status mg_model_features(margin_context *context, const margin_model *model,
+                                const margin_matrix *x, const int64_t *rows, int64_t count,
+                                double *features, margin_error *error) {
+    enum { LOOK = 64 };
+    double *way;
+    margin_status status = MARGIN_OK;
+    MG_NEW(context->heap, way, 2 * mg_model_row_width(model), "a row on its way", error);
+    for (int64_t i = 0; status >= 0 && i < count; i++) {
+        if (i % LOOK == 0 && mg_cancelled(context)) status = mg_fail_cancelled(error);
+        stage_row(model, x, rows ? rows[i] : i, way, features + i * model->hypothesis->columns);
+    }
+    mg_free(context->heap, way);
+    return status;
+}
+
+margin_status margin_model_transform(margin_context *context, const margin_model *model,
+                                     const margin_matrix *x, double *features,
+                                     margin_error *error) {
+    MG_REQUIRE(context && model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL",
+               !context ? "the context"
+               : !model ? "the model"
+                        : "x");
+    MG_TRY(mg_columns_check(model, x, error));
+    MG_REQUIRE(features || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
+               "there is nowhere to write the features to: the output is NULL");
+    MG_TRY(mg_matrix_check_here(x, "x", error));
+    return mg_model_features(context, model, x, NULL, x->rows, features, error);
+}
+
+/* ---- On the calling thread ------------------------------------------------------------------- */
+
+int64_t margin_model_scratch_size(const margin_model *model) {
+    int64_t most = 0;
+    for (int what = MARGIN_OUTPUT_LABELS; what <= MARGIN_OUTPUT_PROBABILITIES; what++) {
+        layout need = layout_of(model, (margin_output)what);
+        most = MG_MAX(most, least_room(&need));
+    }
+    return most > STACK_ROOM ? most * (int64_t)sizeof(double) : 0;
+}
+
+margin_status margin_predict_scratch(const margin_model *model, const margin_matrix *x,
+                                     margin_output what, void *out, void *scratch,
+                                     margin_error *error) {
+    MG_TRY(check_query(model, x, what, out, error));
+    MG_TRY(mg_matrix_check_here(x, "x", error));
+    query q = {model, x, NULL, what, out, NULL};
+    layout need = layout_of(model, what);
+    int64_t least = least_room(&need);
+    /* the small buffer holds some rows even then; a large batch pays for itself */
+    if (least <= SMALL_ROOM / 16 || (x->rows == 1 && least <= SMALL_ROOM))
+        return answer_small(&q, 0, x->rows);
+    if (least <= STACK_ROOM) return answer_on_stack(&q, 0, x->rows);
+    MG_REQUIRE(scratch, error, MARGIN_ERROR_ARGUMENT,
+               "a row of this model takes %lld bytes on its way to the answer, too many for "
+               "the stack; use margin_predict_parallel, or margin_predict_scratch with "
+               "margin_model_scratch_size bytes",
+               (long long)least * 8);
+    return answer_range(&q, 0, x->rows, scratch, least);
+}
+
+margin_status margin_predict(const margin_model *model, const margin_matrix *x, int64_t *labels,
+                             margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_LABELS, labels, NULL, error);
+}
+
+margin_status margin_predict_values(const margin_model *model, const margin_matrix *x,
+                                    double *values, margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_VALUES, values, NULL, error);
+}
+
+margin_status margin_scores(const margin_model *model, const margin_matrix *x, double *scores,
+                            margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_SCORES, scores, NULL, error);
+}
+
+margin_status margin_probabilities(const margin_model *model, const margin_matrix *x,
+                                   double *probabilities, margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_PROBABILITIES, probabilities, NULL,
+                                  error);
+}
+
+/* ---- On all threads -------------------------------------------------------------------------- */
+
+typedef struct parallel_query {
+    query q;
+    double *scratch; /* `room` numbers per worker; NULL: the stack suffices */
+    int64_t room;
+} parallel_query;
+
+static margin_status visit_block(const mg_block *block, void *argument) {
+    const parallel_query *p = argument;
+    if (!p->scratch) return answer_on_stack(&p->q, block->first, block->count);
+    return answer_range(&p->q, block->first, block->count, p->scratch + block->worker * p->room,
+                        p->room);
+}
+
+/* ---- In batches, for hypotheses that answer many rows faster than each by itself --------------
+ */
+
+typedef struct batch_query {
+    query q;
+    int64_t first; /* answers of this batch begin here */
+    double *features, *scores, *way;
+    int64_t way_room; /* of each worker */
+} batch_query;
+
+static margin_status stage_block(const mg_block *block, void *argument) {
+    const batch_query *b = argument;
+    const int64_t columns = b->q.model->hypothesis->columns;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const int64_t at = b->first + i;
+        stage_row(b->q.model, b->q.x, b->q.rows ? b->q.rows[at] : at,
+                  b->way + block->worker * b->way_room, b->features + i * columns);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status answer_block(const mg_block *block, void *argument) {
+    const batch_query *b = argument;
+    const int64_t functions = b->q.model->hypothesis->functions;
+    answer_rows(&b->q, b->first + block->first, block->count, b->scores + block->first * functions,
+                b->way + block->worker * b->way_room);
+    return MARGIN_OK;
+}
+
+/* Rows of a batch so that their features and scores take some tens of megabytes. */
+static int64_t batch_rows(const margin_model *model, int64_t count) {
+    enum { LEAST = 4096, NUMBERS = 1 << 23 };
+    const int64_t width = model->hypothesis->columns + model->hypothesis->functions;
+    return MG_MIN(count, MG_MAX(LEAST, NUMBERS / width));
+}
+
+static margin_status answer_batch(margin_context *context, batch_query *b, int64_t count,
+                                  margin_error *error) {
+    const margin_model *model = b->q.model;
+    const mg_hypothesis *h = model->hypothesis;
+    const int64_t columns = h->columns;
+    margin_matrix x = margin_dense_f64(b->features, count, columns, columns);
+    double *scores = b->scores ? b->scores : (double *)b->q.out + b->first * h->functions;
+    if (b->features) {
+        if (mg_sweep_each(context, count, mg_block_rows(columns * 8), stage_block, b) < 0)
+            return mg_fail_cancelled(error);
+    } else {
+        x = *b->q.x;
+        x.values = (const double *)x.values + b->first * x.stride;
+        x.rows = count;
+    }
+    MG_TRY(h->kind->scores_batch(context, h, &x, scores, error));
+    if (!b->scores) return MARGIN_OK;
+    return mg_sweep_each(context, count, MG_BLOCK_ROWS, answer_block, b) < 0
+               ? mg_fail_cancelled(error)
+               : MARGIN_OK;
+}
+
+static margin_status predict_batches(margin_context *context, const query *q, int64_t count,
+                                     margin_error *error) {
+    const layout need = layout_of(q->model, q->what);
+    const mg_hypothesis *h = q->model->hypothesis;
+    const int64_t rows = batch_rows(q->model, count), workers = mg_pool_threads(context->pool);
+    batch_query b = {.q = *q, .way_room = MG_MAX(need.way, need.votes)};
+    margin_status status = MARGIN_OK;
+    MG_GO_NEW(context->heap, b.way, workers * b.way_room, "scratch for predictions", error);
+    if (q->rows || !takes_rows(q->model, q->x))
+        MG_GO_NEW(context->heap, b.features, rows * h->columns, "rows to predict", error);
+    if (!scores_are_answer(q->what))
+        MG_GO_NEW(context->heap, b.scores, rows * h->functions, "scores", error);
+    for (; b.first < count; b.first += rows)
+        MG_GO(answer_batch(context, &b, MG_MIN(rows, count - b.first), error));
+done:
+    mg_free(context->heap, b.scores);
+    mg_free(context->heap, b.features);
+    mg_free(context->heap, b.way);
+    return status;
+}
+
+/* ---- All rows -------------------------------------------------------------------------------- */
+
+margin_status mg_predict_rows(margin_context *context, const margin_model *model,
+                              const margin_matrix *x, const int64_t *rows, int64_t count,
+                              margin_output what, void *out, margin_error *error) {
+    parallel_query p = {.q = {model, x, rows, what, out, context}};
+    if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
+    layout need = layout_of(model, what);
+    int64_t least = least_room(&need), workers = mg_pool_threads(context->pool);
+    if (least > STACK_ROOM) {
+        p.room = least;
+        MG_NEW(context->heap, p.scratch, workers * least, "scratch for predictions", error);
+    }
+    margin_status status =
+        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p);
+    mg_free(context->heap, p.scratch);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+margin_status margin_predict_parallel(margin_context *context, const margin_model *model,
+                                      const margin_matrix *x, margin_output what, void *out,
+                                      margin_error *error) {
+    MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT, "the context is NULL");
+    MG_TRY(check_query(model, x, what, out, error));
+    MG_TRY(mg_matrix_check(context, x, "x", error));
+    return mg_predict_rows(context, model, x, NULL, x->rows, what, out, error);
+}

@@ -1,0 +1,32 @@
+/* From rows to answers, inside the library. */
+#ifndef MG_PREDICT_H
+#define MG_PREDICT_H
+
+#include "model/object/model.h"
+
+/* Class of a row from its scores, -1 if one of them is NaN. `work`: mg_decide_room(model) numbers.
+ */
+int64_t mg_decide(const margin_model *model, const double *scores, double *work);
+int64_t mg_decide_room(const margin_model *model);
+
+/* How many numbers one row of an answer takes. */
+int64_t mg_output_width(const margin_model *model, margin_output what);
+
+/* Answers for the rows rows[0..count) of x (NULL: all), on the context's threads. x has passed
+ * mg_matrix_check. `out` may be partly written after CANCELLED. */
+margin_status mg_predict_rows(margin_context *context, const margin_model *model,
+                              const margin_matrix *x, const int64_t *rows, int64_t count,
+                              margin_output what, void *out, margin_error *error);
+
+/* What the hypothesis sees of rows[0..count) of x (NULL: in order): count x its columns. x has
+ * passed mg_matrix_check. */
+margin_status mg_model_features(margin_context *context, const margin_model *model,
+                                const margin_matrix *x, const int64_t *rows, int64_t count,
+                                double *features, margin_error *error);
+
+/* ARGUMENT if the model has no such answer, or x has other columns than the model's. */
+margin_status mg_output_check(const margin_model *model, margin_output what, margin_error *error);
+margin_status mg_columns_check(const margin_model *model, const margin_matrix *x,
+                               margin_error *error);
+
+#endif

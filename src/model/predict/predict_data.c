@@ -1,0 +1,43 @@
+/* Prediction for data sets that say what their columns are, and what a model does with categories
+ * that it does not know. */
+#include "model/predict/align.h"
+#include "model/predict/predict.h"
+#include "model/problem/samples.h"
+
+margin_status margin_predict_data(margin_context *context, const margin_model *model,
+                                  const margin_data *data, margin_output what, void *out,
+                                  margin_error *error) {
+    mg_aligned aligned = {0};
+    margin_status status;
+    MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
+    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_output_check(model, what, error));
+    const int64_t count = data->selection ? data->selected : data->x.rows;
+    MG_REQUIRE(out || count == 0, error, MARGIN_ERROR_ARGUMENT,
+               "there is nowhere to write the answers to: the output is NULL");
+    MG_TRY(mg_align(context, model, data, &aligned, error));
+    status =
+        mg_predict_rows(context, model, &aligned.data.x, data->selection, count, what, out, error);
+    mg_aligned_free(&aligned);
+    return status;
+}
+
+static bool has_categories(const mg_columns *columns) {
+    for (int64_t j = 0; j < columns->count; j++)
+        if (columns->items[j].kind == MARGIN_CATEGORICAL) return true;
+    return false;
+}
+
+margin_unknown margin_model_unknown(const margin_model *model) {
+    for (int s = 0; s < model->stage_count; s++) {
+        const mg_fitted_stage *fitted = &model->stages[s];
+        if (fitted->stage->refuses_unknown && fitted->stage->refuses_unknown(fitted))
+            return MARGIN_UNKNOWN_ERROR;
+    }
+    /* what the learner sees of them: categories that a stage encoded are the stage's business */
+    const bool sees =
+        has_categories(mg_model_feature_columns(model)) || !has_categories(&model->inputs);
+    const bool refuses = sees && model->learner->refuses_unknown &&
+                         model->learner->refuses_unknown(model->hypothesis);
+    return refuses ? MARGIN_UNKNOWN_ERROR : MARGIN_UNKNOWN_KEEP;
+}

@@ -1,0 +1,83 @@
+/* From a problem with many classes to problems a learner solves, and back.
+ *
+ * Two classes: one problem, positive for class 1. One-versus-rest: problem c, positive for class c.
+ * Several targets: problem t, of target t. One-versus-one: a problem per pair (i, j), positive for
+ * i; only rows of the two classes, through an index: x is never copied. Argmax, regression,
+ * clustering: one problem as it is. */
+#ifndef MG_MULTICLASS_H
+#define MG_MULTICLASS_H
+
+#include "model/problem/pipeline.h"
+
+/* The most sub-problems of one fit. */
+enum { MG_MAX_SUBPROBLEMS = 100000 };
+
+typedef enum mg_reduction {
+    MG_REDUCE_NONE, /* the whole problem: argmax, regression, clustering */
+    MG_REDUCE_TWO,
+    MG_REDUCE_REST,
+    MG_REDUCE_PAIRS,
+    MG_REDUCE_TARGETS
+} mg_reduction;
+
+/* The whole problem and how it is cut. */
+typedef struct mg_split {
+    mg_heap *heap;
+    mg_reduction reduction;
+    mg_problem whole; /* kind and sign are not used for TWO, REST and PAIRS */
+    int64_t parts;
+    int32_t *codes;        /* owned: whole.code */
+    double *values;        /* owned: whole.target, one target after the other */
+    double *weights;       /* owned: whole.weight where classes have weights of their own */
+    int64_t *class_starts; /* PAIRS: samples of class c are [class_starts[c], class_starts[c+1]) */
+    int64_t *class_samples;
+} mg_split;
+
+/* How the model's learner is to be used with these options and classes: sets *reduction and the
+ * model's decision. SPEC if the learner cannot. */
+margin_status mg_reduction_choose(const mg_spec_component *learner, margin_model *model,
+                                  mg_reduction *reduction, margin_error *error);
+
+/* Reads the targets and prepares the split of the staged samples. The split points into `staged`
+ * and `samples`. */
+margin_status mg_split_make(margin_context *context, mg_reduction reduction,
+                            const margin_data *data, const mg_samples *samples,
+                            const mg_staged *staged, const margin_model *model, mg_split *split,
+                            margin_error *error);
+/* Weights of classes, where the learner has the option class_weight (none, balanced, or
+ * "name:weight,..."): they multiply the weights of the samples. SPEC if there is no such class. */
+margin_status mg_split_weigh(const mg_spec_component *learner, const margin_model *model,
+                             mg_split *split, margin_error *error);
+void mg_split_free(mg_split *split);
+
+/* What one part needs beside the whole: its problem and the arrays that it owns. */
+typedef struct mg_part {
+    mg_heap *heap;
+    mg_problem problem;
+    int8_t *sign;
+    int64_t *index, *original;
+    double *weight;
+} mg_part;
+margin_status mg_part_make(const mg_split *split, int64_t number, mg_part *part,
+                           margin_error *error);
+void mg_part_free(mg_part *part);
+
+/* "setosa against the rest", "setosa against virginica", cut where it is too long. */
+enum { MG_PART_LABEL = 200 };
+void mg_part_label(const mg_split *split, const margin_model *model, int64_t number,
+                   char label[MG_PART_LABEL]);
+
+/* Trains every part, side by side, each on one thread (a single part: on all threads; with a trace:
+ * one after the other), and joins hypotheses and reports in the order of the parts. */
+margin_status mg_split_train(margin_context *context, const mg_split *split,
+                             const mg_spec_component *learner, const margin_model *model,
+                             const mg_trace *trace, mg_hypothesis **hypothesis,
+                             margin_report *report, margin_error *error);
+
+/* Lets the learner verify every part of a finished model, joined in the same way. parts: what was
+ * found of each, or NULL. */
+margin_status mg_split_verify(margin_context *context, const mg_split *split,
+                              const mg_spec_component *learner, const margin_model *model,
+                              margin_report *report, margin_report *parts, margin_error *error);
+
+#endif

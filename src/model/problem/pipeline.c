@@ -1,0 +1,431 @@
+/* Stages over a whole data set.
+ *
+ * The samples' rows are gathered first if they are not all rows: a row that takes no part must not
+ * be able to fail a stage. Each intermediate matrix is freed as soon as the next one is there. */
+#include "model/problem/pipeline.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+/* True if no column of categories can reach a learner that has no use for it. */
+static bool takes_categories(const margin_spec *spec) {
+    return (mg_spec_learner(spec)->info->abilities & MARGIN_CAN_CATEGORIES) != 0;
+}
+
+static bool takes_missing(const mg_learner *learner) {
+    return (learner->info.abilities & MARGIN_CAN_MISSING) != 0;
+}
+
+static bool encodes_categories(const margin_spec *spec) {
+    for (int s = 0; s < spec->component_count - 1; s++)
+        if (strcmp(spec->components[s].info->name, "onehot") == 0) return true;
+    return takes_categories(spec);
+}
+
+static margin_status refuse_categories(const margin_column *columns, int64_t count,
+                                       const char *spec, margin_error *error) {
+    for (int64_t j = 0; columns && j < count; j++)
+        MG_REQUIRE(columns[j].kind != MARGIN_CATEGORICAL, error, MARGIN_ERROR_DATA,
+                   "column %s holds categories, which have no numbers to compute with; encode "
+                   "them: onehot | %s",
+                   columns[j].name, spec);
+    return MARGIN_OK;
+}
+
+/* The first column of a row of x that is not finite (allow_nan: infinite); -1: none. */
+static int64_t first_not_finite(const margin_matrix *x, int64_t row, bool allow_nan) {
+    bool sparse = mg_is_csr(x);
+    int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
+    int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
+    for (int64_t k = first; k < last; k++) {
+        double value = mg_stored_value(x, k);
+        if (allow_nan ? isinf(value) : !isfinite(value))
+            return sparse ? mg_column_index(x, k) : k - first;
+    }
+    return -1;
+}
+
+/* What the stages made must be finite before `what` sees it. The row is named as the user counts
+ * it. */
+static margin_status check_made(margin_context *context, const mg_staged *staged,
+                                const mg_samples *samples, bool allow_nan, const char *what,
+                                margin_error *error) {
+    margin_error found = {0};
+    margin_data data = {.x = staged->x, .columns = staged->columns};
+    char buffer[32];
+    margin_status status = mg_matrix_check_finite(context, &data, allow_nan, &found);
+    if (status == MARGIN_ERROR_DATA) {
+        int64_t row = mg_samples_row(samples, found.row - 1);
+        int64_t column = first_not_finite(&staged->x, found.row - 1, allow_nan);
+        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+                          "row %lld has a missing or infinite value in column %s when %s gets it; "
+                          "fill gaps with 'impute | ...'",
+                          (long long)row + 1,
+                          mg_column_name(staged->columns, MG_MAX(column, 0), buffer), what);
+    }
+    if (status < 0 && error) *error = found;
+    return status;
+}
+
+/* The same for rows that are only made when they are read. */
+typedef struct made_check {
+    const mg_staged *staged;
+    double *rows; /* per worker */
+} made_check;
+
+static margin_status check_made_block(const mg_block *block, void *argument) {
+    const made_check *check = argument;
+    const mg_staged *staged = check->staged;
+    double *row = check->rows + staged->x.columns * block->worker;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        double sum = 0.0;
+        mg_row_make(&staged->maker, staged->index ? staged->index[i] : i, row);
+        for (int64_t j = 0; j < staged->x.columns; j++)
+            sum += row[j] * 0.0;
+        if (!(sum == 0.0)) return MARGIN_ERROR_DATA;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status name_made_row(const mg_staged *staged, const mg_samples *samples, double *row,
+                                   margin_error *error) {
+    int64_t column = 0, i = 0;
+    char buffer[32];
+    for (; i < samples->count; i++) {
+        mg_row_make(&staged->maker, staged->index ? staged->index[i] : i, row);
+        for (column = 0; column < staged->x.columns && isfinite(row[column]);)
+            column++;
+        if (column < staged->x.columns) break;
+    }
+    const int64_t number = mg_samples_row(samples, i) + 1;
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, number, -1},
+                      "row %lld: column %s, made by %s, is not finite: scale the columns before "
+                      "(standardize | %s)",
+                      (long long)number, mg_column_name(staged->columns, column, buffer),
+                      staged->maker.stage->stage->info.name, staged->maker.stage->stage->info.name);
+}
+
+static margin_status check_rows_made(margin_context *context, const mg_staged *staged,
+                                     const mg_samples *samples, margin_error *error) {
+    made_check check = {.staged = staged};
+    MG_NEW(context->heap, check.rows, mg_pool_threads(context->pool) * staged->x.columns,
+           "rows that are made", error);
+    margin_status status = mg_sweep_each(
+        context, samples->count, mg_block_rows(mg_row_bytes(&staged->x)), check_made_block, &check);
+    if (status == MARGIN_ERROR_DATA)
+        status = name_made_row(staged, samples, check.rows, error);
+    else if (status < 0)
+        status = mg_fail_cancelled(error);
+    mg_free(context->heap, check.rows);
+    return status;
+}
+
+/* ---- Running the stages ---------------------------------------------------------------------- */
+
+void mg_staged_free(mg_staged *staged) {
+    mg_matrix_buffer_free(&staged->buffer);
+    mg_free(staged->heap, staged->scale);
+    memset(staged, 0, sizeof *staged);
+}
+
+static void take_buffer(mg_staged *staged, const mg_matrix_buffer *buffer) {
+    mg_matrix_buffer_free(&staged->buffer);
+    staged->buffer = *buffer;
+    staged->x = buffer->view;
+    staged->made = true;
+}
+
+static void start(const margin_data *data, const mg_samples *samples, const margin_model *model,
+                  mg_staged *staged) {
+    memset(staged, 0, sizeof *staged);
+    staged->x = data->x;
+    staged->index = samples->rows;
+    staged->columns = model->inputs.items;
+    staged->heap = samples->heap;
+    staged->target.divisor = 1;
+}
+
+/* Leaves the rows that take no part behind. */
+static margin_status gather(const mg_samples *samples, mg_staged *staged, margin_error *error) {
+    if (!staged->index) return MARGIN_OK;
+    mg_matrix_buffer gathered = {0};
+    MG_TRY(mg_matrix_gather(samples->heap, &staged->x, samples->rows, samples->count,
+                            "the selected rows", &gathered, error));
+    take_buffer(staged, &gathered);
+    staged->index = NULL;
+    return MARGIN_OK;
+}
+
+static margin_status apply_stage(margin_context *context, const mg_fitted_stage *fitted,
+                                 mg_staged *staged, margin_error *error) {
+    mg_matrix_buffer made = {0};
+    MG_TRY(mg_stage_apply(context, fitted, &staged->x, &made, error));
+    take_buffer(staged, &made);
+    if (fitted->columns.count > 0) staged->columns = fitted->columns.items;
+    return MARGIN_OK;
+}
+
+/* What a stage may learn from. The first one sees the caller's data, so that it names rows as the
+ * caller counts them; later ones the staged rows, with `targets` of the samples. */
+static margin_data stage_data(const margin_data *data, const mg_samples *samples,
+                              const mg_staged *staged, const double *targets) {
+    margin_data seen = {.x = staged->x, .columns = staged->columns, .target = data->target};
+    if (staged->made) {
+        if (samples->weights) seen.weights = margin_values_f64(samples->weights, samples->count);
+        if (targets) seen.y = margin_values_f64(targets, samples->count);
+        return seen;
+    }
+    seen.y = data->y;
+    if (samples->weights) seen.weights = data->weights;
+    seen.selection = samples->rows;
+    seen.selected = samples->count;
+    return seen;
+}
+
+static margin_status copy_targets(const margin_data *data, const mg_samples *samples,
+                                  double **targets, margin_error *error) {
+    if (!data->y.values) return MARGIN_OK;
+    MG_NEW(samples->heap, *targets, samples->count, "the targets", error);
+    for (int64_t i = 0; i < samples->count; i++)
+        (*targets)[i] = mg_vector_f64(&data->y, mg_samples_row(samples, i));
+    return MARGIN_OK;
+}
+
+static margin_status fit_stage(margin_context *context, const mg_spec_component *component,
+                               const margin_data *data, const mg_row_maker *maker,
+                               mg_fitted_stage *fitted, margin_error *error) {
+    MG_TRY(mg_fitted_stage_init(fitted, context->heap, component->stage, component->options,
+                                data->x.columns, error));
+    fitted->maker = maker;
+    const margin_status status =
+        component->stage->fit(context, data, fitted->options, fitted, error);
+    fitted->maker = NULL;
+    MG_TRY(status);
+    return component->stage->attach ? component->stage->attach(fitted, error) : MARGIN_OK;
+}
+
+static margin_status describe_inputs(const margin_data *data, margin_model *model,
+                                     margin_error *error) {
+    return data->columns
+               ? mg_columns_copy(model->heap, data->columns, data->x.columns, &model->inputs, error)
+               : mg_columns_numbered(model->heap, data->x.columns, &model->inputs, error);
+}
+
+static margin_status check_rows(margin_context *context, const margin_data *data,
+                                const mg_samples *samples, bool allow_nan, margin_error *error) {
+    margin_data chosen = *data;
+    chosen.selection = samples->rows;
+    chosen.selected = samples->count;
+    return mg_matrix_check_finite(context, &chosen, allow_nan, error);
+}
+
+/* ---- Stages left to the learner ----------------------------------------------------------------
+ * Stages [first, count) just before a learner that takes them so: one whose rows need not be
+ * stored, and affine ones behind it. */
+
+/* Stage k of a model, or of a spec that is to become one. */
+static const mg_stage *stage_at(const margin_model *model, const margin_spec *spec, int k) {
+    return spec ? spec->components[k].stage : model->stages[k].stage;
+}
+
+static int first_left(const margin_model *model, const margin_spec *spec) {
+    const mg_learner *learner = spec ? mg_spec_learner(spec)->learner : model->learner;
+    int first = spec ? spec->component_count - 1 : model->stage_count;
+    bool made = learner->takes_made_rows;
+    while (learner->takes_affine && first > 0 && stage_at(model, spec, first - 1)->affine) {
+        first--;
+        made = made && stage_at(model, spec, first)->fits_made_rows;
+    }
+    made = made && first > 0 && stage_at(model, spec, first - 1)->kept_bytes > 0;
+    return first - made;
+}
+
+/* scale and shift of all of them: s (scale x + shift) + t. */
+static margin_status leave_affine(const margin_model *model, int first, mg_staged *staged,
+                                  margin_error *error) {
+    const int64_t n = staged->x.columns;
+    double *next;
+    if (first == model->stage_count) return MARGIN_OK;
+    MG_NEW(staged->heap, staged->scale, 4 * n, "the scale of the columns", error);
+    staged->shift = staged->scale + n;
+    next = staged->shift + n;
+    for (int64_t j = 0; j < n; j++) {
+        staged->scale[j] = 1;
+        staged->shift[j] = 0;
+    }
+    for (int s = first; s < model->stage_count; s++) {
+        model->stages[s].stage->affine(&model->stages[s], next, next + n);
+        for (int64_t j = 0; j < n; j++) {
+            staged->scale[j] *= next[j];
+            staged->shift[j] = next[j] * staged->shift[j] + next[n + j];
+        }
+    }
+    return MARGIN_OK;
+}
+
+/* What a fitted stage makes: rows that are made when they are read if they would be large. */
+static margin_status leave_made(margin_context *context, const mg_fitted_stage *fitted,
+                                const mg_samples *samples, mg_staged *staged, margin_error *error) {
+    const double bytes = (double)samples->count * (double)fitted->columns_out *
+                         (double)mg_type_size(staged->x.value_type);
+    if (mg_is_csr(&staged->x) || staged->x.columns > MG_MADE_FROM ||
+        bytes <= (double)fitted->stage->kept_bytes) {
+        MG_TRY(gather(samples, staged, error));
+        return apply_stage(context, fitted, staged, error);
+    }
+    staged->maker = (mg_row_maker){.stage = fitted, .source = staged->x};
+    staged->x = mg_row_maker_shape(&staged->maker);
+    if (fitted->columns.count > 0) staged->columns = fitted->columns.items;
+    return check_rows_made(context, staged, samples, error);
+}
+
+static margin_status leave_stages(margin_context *context, const margin_model *model, int first,
+                                  const mg_samples *samples, mg_staged *staged,
+                                  margin_error *error) {
+    const mg_fitted_stage *fitted = &model->stages[first];
+    if (fitted->stage->kept_bytes > 0) {
+        MG_TRY(leave_made(context, fitted, samples, staged, error));
+        first++;
+    }
+    return leave_affine(model, first, staged, error);
+}
+
+/* The last check before the learner. `missing`: no stage has refused or filled gaps. */
+static margin_status check_last(margin_context *context, const margin_data *data,
+                                const mg_samples *samples, const mg_staged *staged, bool missing,
+                                const mg_learner *learner, margin_error *error) {
+    const bool allow_nan = takes_missing(learner);
+    if (staged->maker.stage) return MARGIN_OK; /* checked when it was set */
+    if (staged->made)
+        return check_made(context, staged, samples, allow_nan, learner->info.name, error);
+    return missing && !allow_nan ? check_rows(context, data, samples, false, error) : MARGIN_OK;
+}
+
+/* ---- The whole line -------------------------------------------------------------------------- */
+
+/* Fits the stages [first, last); each is applied before the next one is fitted, the last one only
+ * if `apply_last`. `missing`: see check_last. */
+static margin_status fit_stages(margin_context *context, const margin_spec *spec, int first,
+                                int last, bool apply_last, const margin_data *data,
+                                const mg_samples *samples, const double *targets, bool *missing,
+                                margin_model *model, mg_staged *staged, margin_error *error) {
+    for (int s = first; s < last; s++) {
+        const mg_spec_component *component = &spec->components[s];
+        if (s > 0 && *missing && !component->stage->takes_missing) {
+            MG_TRY(check_made(context, staged, samples, false, component->info->name, error));
+            *missing = false;
+        }
+        margin_data seen = stage_data(data, samples, staged, targets);
+        MG_TRY(fit_stage(context, component, &seen, NULL, &model->stages[s], error));
+        if (s + 1 == last && !apply_last) break;
+        MG_TRY(gather(samples, staged, error));
+        MG_TRY(apply_stage(context, &model->stages[s], staged, error));
+    }
+    return MARGIN_OK;
+}
+
+/* Fits the affine stages from `first` on to rows that are made when they are read. */
+static margin_status fit_to_made(margin_context *context, const margin_spec *spec, int first,
+                                 const margin_data *data, const mg_samples *samples,
+                                 const double *targets, margin_model *model, mg_staged *staged,
+                                 margin_error *error) {
+    mg_row_maker maker = staged->maker;
+    const margin_data seen = stage_data(data, samples, staged, targets);
+    maker.after = &model->stages[first];
+    for (int s = first; s < spec->component_count - 1; s++, maker.after_count++)
+        MG_TRY(fit_stage(context, &spec->components[s], &seen, &maker, &model->stages[s], error));
+    return MARGIN_OK;
+}
+
+/* Fits the stages that are left to the learner; what an affine one makes is seen by the next one
+ * only. */
+static margin_status fit_left(margin_context *context, const margin_spec *spec, int first,
+                              const margin_data *data, const mg_samples *samples,
+                              const double *targets, bool *missing, margin_model *model,
+                              mg_staged *staged, margin_error *error) {
+    const int stages = spec->component_count - 1;
+    if (first < stages && spec->components[first].stage->kept_bytes > 0) {
+        MG_TRY(fit_stages(context, spec, first, first + 1, false, data, samples, targets, missing,
+                          model, staged, error));
+        MG_TRY(leave_made(context, &model->stages[first], samples, staged, error));
+        first++;
+    }
+    if (staged->maker.stage)
+        MG_TRY(fit_to_made(context, spec, first, data, samples, targets, model, staged, error));
+    if (first < stages && !staged->maker.stage) {
+        mg_staged seen = *staged;
+        seen.buffer = (mg_matrix_buffer){0};
+        margin_status status = fit_stages(context, spec, first, stages, false, data, samples,
+                                          targets, missing, model, &seen, error);
+        mg_staged_free(&seen);
+        MG_TRY(status);
+    }
+    return leave_affine(model, first, staged, error);
+}
+
+margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, const mg_samples *samples,
+                              margin_model *model, mg_staged *staged, margin_error *error) {
+    int stages = spec->component_count - 1, left = first_left(NULL, spec);
+    const mg_learner *learner = mg_spec_learner(spec)->learner;
+    bool missing = stages > 0 ? spec->components[0].stage->takes_missing : takes_missing(learner);
+    double *targets = NULL;
+    margin_status status;
+    MG_REQUIRE(data->x.columns > 0, error, MARGIN_ERROR_DATA, "the data has no feature columns");
+    if (!encodes_categories(spec))
+        MG_TRY(refuse_categories(data->columns, data->x.columns, spec->text, error));
+    if (stages > 0 || !learner->finds_infinite)
+        MG_TRY(check_rows(context, data, samples, missing, error));
+
+    MG_TRY(describe_inputs(data, model, error));
+    MG_TRY(mg_model_set_stages(model, stages, error));
+    start(data, samples, model, staged);
+    if (stages > 1) MG_GO(copy_targets(data, samples, &targets, error));
+    MG_GO(fit_stages(context, spec, 0, left, true, data, samples, targets, &missing, model, staged,
+                     error));
+    MG_GO(fit_left(context, spec, left, data, samples, targets, &missing, model, staged, error));
+    MG_GO(check_last(context, data, samples, staged, missing, learner, error));
+    MG_GO(mg_model_target_scale(model, &staged->target, error));
+    if (!takes_categories(spec))
+        status = refuse_categories(staged->columns, staged->x.columns, spec->text, error);
+done:
+    mg_free(samples->heap, targets);
+    if (status < 0) mg_staged_free(staged);
+    return status;
+}
+
+margin_status mg_pipeline_apply(margin_context *context, const margin_model *model,
+                                const margin_data *data, const mg_samples *samples,
+                                mg_staged *staged, margin_error *error) {
+    bool missing = model->stage_count > 0 ? model->stages[0].stage->takes_missing
+                                          : takes_missing(model->learner);
+    int left = first_left(model, NULL);
+    margin_status status = MARGIN_OK;
+    MG_TRY(check_rows(context, data, samples, missing, error));
+    start(data, samples, model, staged);
+    for (int s = 0; s < left; s++) {
+        MG_GO(gather(samples, staged, error));
+        MG_GO(apply_stage(context, &model->stages[s], staged, error));
+    }
+    if (left < model->stage_count)
+        MG_GO(leave_stages(context, model, left, samples, staged, error));
+    MG_GO(mg_model_target_scale(model, &staged->target, error));
+    status = check_last(context, data, samples, staged, missing, model->learner, error);
+done:
+    if (status < 0) mg_staged_free(staged);
+    return status;
+}
+
+margin_status mg_staged_densify(margin_context *context, mg_staged *staged, const char *learner,
+                                margin_error *error) {
+    mg_matrix_buffer made = {0};
+    if (!mg_is_csr(&staged->x)) return MARGIN_OK;
+    mg_log(context, MARGIN_LOG_NOTE, "%s works on dense data: %lld x %lld numbers are filled in",
+           learner, (long long)staged->x.rows, (long long)staged->x.columns);
+    MG_TRY(
+        mg_stage_rows(context, NULL, &staged->x, "a dense copy of the sparse data", &made, error));
+    take_buffer(staged, &made);
+    return MARGIN_OK;
+}

@@ -1,0 +1,67 @@
+/* Stages over a whole data set, and back into the weights of a linear model. */
+#ifndef MG_PIPELINE_H
+#define MG_PIPELINE_H
+
+#include "model/problem/samples.h"
+#include "model/spec/spec.h"
+
+/* The target of a regression as the learner sees it: (y - offset) / divisor. */
+typedef struct mg_target_scale {
+    double offset, divisor;
+} mg_target_scale;
+/* From the fitted stages; 0 and 1 if none scales it. SPEC if several do, or if there is no number
+ * to be scaled. */
+margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
+                                    margin_error *error);
+/* Whether the hypothesis is in other units than those in which it was trained. */
+bool mg_model_is_folded(const margin_model *model);
+
+/* The samples' rows as a learner sees them. Sample i is row index[i] of x (NULL: row i). */
+typedef struct mg_staged {
+    mg_matrix_buffer buffer; /* what a stage made; empty: x is the caller's matrix */
+    margin_matrix x;
+    const margin_column *columns; /* of x, in the model */
+    const int64_t *index;
+    bool made; /* x holds the samples' rows as a stage made them, not the caller's */
+    /* Affine stages that were left to the learner: column j means scale[j] x_ij + shift[j]. NULL:
+     * none. Owned, in one block. */
+    double *scale, *shift;
+    mg_target_scale target; /* what stages did to the target */
+    /* A stage that was left to the learner, which makes rows when it needs them: x is only their
+     * shape. stage NULL: none. */
+    mg_row_maker maker;
+    mg_heap *heap;
+} mg_staged;
+
+/* Fits the stages of `spec` one after the other on the samples, each on what the one before made
+ * of them, and keeps them in the model (all of them active), with the model's input columns. Only
+ * the samples' rows are transformed. If the learner takes affine stages, those just before it are
+ * fitted and not applied, but handed on as one scale and shift; if it takes made rows, so is a
+ * stage just before it or before those with a limit on what is kept, beyond that limit. DATA: NaN
+ * or infinity, categories that no stage encodes. */
+margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, const mg_samples *samples,
+                              margin_model *model, mg_staged *staged, margin_error *error);
+
+/* The same with the model's own stages, the folded ones too: what its learner once saw. */
+margin_status mg_pipeline_apply(margin_context *context, const margin_model *model,
+                                const margin_data *data, const mg_samples *samples,
+                                mg_staged *staged, margin_error *error);
+
+/* Makes x dense if it is sparse, for learners that need that. */
+margin_status mg_staged_densify(margin_context *context, mg_staged *staged, const char *learner,
+                                margin_error *error);
+void mg_staged_free(mg_staged *staged);
+
+/* Puts the hypothesis back into the units of the target (linear ones and expansions; SPEC for
+ * others), and folds the affine stages at the tail into a linear hypothesis (fold.c): w_j becomes
+ * w_j scale_j, b becomes b + sum w_j shift_j. A constant column, which has scale 0, gets the weight
+ * 0. */
+margin_status mg_model_fold(margin_model *model, margin_error *error);
+
+/* The hypothesis as it was before folding, one function of it or (-1) all: for recomputing a proof
+ * in the units it was made in. */
+margin_status mg_model_unfold(mg_heap *heap, const margin_model *model, int64_t function,
+                              mg_hypothesis **h, margin_error *error);
+
+#endif

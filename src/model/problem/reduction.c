@@ -1,0 +1,230 @@
+/* Cutting a problem with many classes into parts. */
+#include "model/problem/multiclass.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Which way ------------------------------------------------------------------------------- */
+
+static const char *multiclass_word(const mg_spec_component *learner) {
+    const mg_option_value *value = mg_spec_option(learner, "multiclass");
+    return value && value->text ? value->text : NULL;
+}
+
+static void decide(margin_model *model, mg_reduction *reduction, mg_reduction chosen,
+                   mg_decision decision) {
+    *reduction = chosen;
+    model->decision = decision;
+}
+
+margin_status mg_reduction_choose(const mg_spec_component *learner, margin_model *model,
+                                  mg_reduction *reduction, margin_error *error) {
+    const margin_component *info = &learner->learner->info;
+    const char *word = multiclass_word(learner);
+    bool native = (info->abilities & MARGIN_CAN_MULTICLASS) != 0;
+    if (model->task == MARGIN_REGRESS) {
+        decide(model, reduction, model->target.count > 1 ? MG_REDUCE_TARGETS : MG_REDUCE_NONE,
+               MG_DECIDE_VALUE);
+    } else if (model->task == MARGIN_CLUSTER) {
+        decide(model, reduction, MG_REDUCE_NONE, MG_DECIDE_ARGMAX);
+    } else if (word && strcmp(word, "argmax") == 0) {
+        MG_REQUIRE(info->abilities & MARGIN_CAN_ARGMAX, error, MARGIN_ERROR_SPEC,
+                   "%s cannot train all classes together (multiclass=argmax); take ovr or ovo",
+                   info->name);
+        decide(model, reduction, MG_REDUCE_NONE, MG_DECIDE_ARGMAX);
+    } else if (native && !word) {
+        decide(model, reduction, MG_REDUCE_NONE, MG_DECIDE_ARGMAX);
+    } else if (model->classes == 2) {
+        decide(model, reduction, MG_REDUCE_TWO, MG_DECIDE_SIGN);
+    } else if (word && strcmp(word, "ovo") == 0) {
+        decide(model, reduction, MG_REDUCE_PAIRS, MG_DECIDE_VOTES);
+    } else {
+        decide(model, reduction, MG_REDUCE_REST, MG_DECIDE_ARGMAX);
+    }
+    return MARGIN_OK;
+}
+
+static int64_t part_count(mg_reduction reduction, const margin_model *model) {
+    const int64_t classes = model->classes;
+    if (reduction == MG_REDUCE_TARGETS) return model->target.count;
+    if (reduction == MG_REDUCE_REST) return classes;
+    return reduction == MG_REDUCE_PAIRS ? classes * (classes - 1) / 2 : 1;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+void mg_split_free(mg_split *split) {
+    if (!split->heap) return;
+    mg_free(split->heap, split->class_samples);
+    mg_free(split->heap, split->class_starts);
+    mg_free(split->heap, split->weights);
+    mg_free(split->heap, split->values);
+    mg_free(split->heap, split->codes);
+    memset(split, 0, sizeof *split);
+}
+
+/* Samples by class, ascending within each. */
+static margin_status sort_by_class(mg_split *split, margin_error *error) {
+    int64_t classes = split->whole.classes, count = split->whole.count;
+    const char *purpose = "the rows of each class";
+    MG_NEW(split->heap, split->class_starts, classes + 2, purpose, error);
+    MG_NEW(split->heap, split->class_samples, count, purpose, error);
+    int64_t *ends = split->class_starts + 1;
+    memset(split->class_starts, 0, (size_t)(classes + 2) * sizeof *ends);
+    for (int64_t i = 0; i < count; i++)
+        ends[split->codes[i] + 1]++;
+    for (int64_t c = 0; c < classes; c++)
+        ends[c + 1] += ends[c];
+    for (int64_t i = 0; i < count; i++)
+        split->class_samples[ends[split->codes[i]]++] = i;
+    return MARGIN_OK;
+}
+
+static margin_status read_targets(margin_context *context, const margin_data *data,
+                                  const mg_samples *samples, const mg_target_scale *scale,
+                                  const margin_model *model, mg_split *split, margin_error *error) {
+    if (model->task == MARGIN_CLASSIFY) {
+        MG_NEW(split->heap, split->codes, samples->count, "the classes of the rows", error);
+        split->whole.code = split->codes;
+        return mg_target_codes(context, data, samples, model, split->codes, error);
+    }
+    if (model->task != MARGIN_REGRESS) return MARGIN_OK;
+    const int64_t numbers = mg_data_targets(data) * samples->count;
+    MG_NEW(split->heap, split->values, numbers, "the targets", error);
+    split->whole.target = split->values;
+    MG_TRY(mg_target_values(context, data, samples, split->values, error));
+    for (int64_t i = 0; i < numbers; i++)
+        split->values[i] = (split->values[i] - scale->offset) / scale->divisor;
+    return MARGIN_OK;
+}
+
+static mg_problem_kind whole_kind(margin_task task) {
+    if (task == MARGIN_CLASSIFY) return MG_ARGMAX;
+    return task == MARGIN_REGRESS ? MG_REGRESSION : MG_CLUSTERING;
+}
+
+margin_status mg_split_make(margin_context *context, mg_reduction reduction,
+                            const margin_data *data, const mg_samples *samples,
+                            const mg_staged *staged, const margin_model *model, mg_split *split,
+                            margin_error *error) {
+    mg_split made = {.heap = samples->heap, .reduction = reduction};
+    margin_status status;
+    made.parts = part_count(reduction, model);
+    MG_REQUIRE(made.parts <= MG_MAX_SUBPROBLEMS, error, MARGIN_ERROR_LIMIT,
+               "%lld classes make %lld pairs, more than the limit of %lld; take multiclass=ovr",
+               (long long)model->classes, (long long)made.parts, (long long)MG_MAX_SUBPROBLEMS);
+    made.whole = (mg_problem){.kind = whole_kind(model->task),
+                              .x = staged->x,
+                              .columns = staged->columns,
+                              .index = staged->index,
+                              .count = samples->count,
+                              .classes = (int)model->classes,
+                              .weight = samples->weights,
+                              .original = samples->rows,
+                              .scale = staged->scale,
+                              .shift = staged->shift,
+                              .maker = staged->maker.stage ? &staged->maker : NULL};
+    MG_GO(read_targets(context, data, samples, &staged->target, model, &made, error));
+    if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));
+    *split = made;
+    return MARGIN_OK;
+done:
+    mg_split_free(&made);
+    return status;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+void mg_part_free(mg_part *part) {
+    if (!part->heap) return;
+    mg_free(part->heap, part->weight);
+    mg_free(part->heap, part->original);
+    mg_free(part->heap, part->index);
+    mg_free(part->heap, part->sign);
+    memset(part, 0, sizeof *part);
+}
+
+/* All samples, those of one class positive. */
+static margin_status make_rest(const mg_split *split, int64_t positive, mg_part *part,
+                               margin_error *error) {
+    MG_NEW(part->heap, part->sign, split->whole.count, "the signs of the rows", error);
+    for (int64_t i = 0; i < split->whole.count; i++)
+        part->sign[i] = split->codes[i] == positive ? 1 : -1;
+    part->problem.sign = part->sign;
+    return MARGIN_OK;
+}
+
+/* Sample k of a pair's part is sample i of the whole. */
+static void set_pair_sample(const mg_split *split, mg_part *part, int64_t k, int64_t i,
+                            bool positive) {
+    const mg_problem *whole = &split->whole;
+    part->sign[k] = positive ? 1 : -1;
+    part->index[k] = mg_sample_row(whole, i);
+    if (part->original) part->original[k] = mg_sample_original(whole, i);
+    if (part->weight) part->weight[k] = whole->weight[i];
+}
+
+/* The samples of two classes, in the order of the whole. */
+static margin_status make_pair(const mg_split *split, int64_t number, mg_part *part,
+                               margin_error *error) {
+    const mg_problem *whole = &split->whole;
+    const char *purpose = "the rows of a pair of classes";
+    int64_t first, second;
+    mg_pair_of(whole->classes, number, &first, &second);
+    const int64_t *a = split->class_samples + split->class_starts[first];
+    const int64_t *b = split->class_samples + split->class_starts[second];
+    const int64_t *a_end = split->class_samples + split->class_starts[first + 1];
+    const int64_t *b_end = split->class_samples + split->class_starts[second + 1];
+    int64_t count = (a_end - a) + (b_end - b);
+    bool renumbered = whole->original && whole->original != whole->index;
+
+    MG_NEW(part->heap, part->sign, count, purpose, error);
+    MG_NEW(part->heap, part->index, count, purpose, error);
+    if (renumbered) MG_NEW(part->heap, part->original, count, purpose, error);
+    if (whole->weight) MG_NEW(part->heap, part->weight, count, purpose, error);
+    for (int64_t k = 0; k < count; k++) {
+        bool positive = b == b_end || (a < a_end && *a < *b);
+        set_pair_sample(split, part, k, positive ? *a++ : *b++, positive);
+    }
+    part->problem.count = count;
+    part->problem.sign = part->sign;
+    part->problem.index = part->index;
+    part->problem.original = renumbered ? part->original : part->index;
+    part->problem.weight = part->weight;
+    return MARGIN_OK;
+}
+
+margin_status mg_part_make(const mg_split *split, int64_t number, mg_part *part,
+                           margin_error *error) {
+    mg_part made = {.heap = split->heap, .problem = split->whole};
+    margin_status status = MARGIN_OK;
+    if (split->reduction == MG_REDUCE_TARGETS) {
+        made.problem.target += number * made.problem.count;
+    } else if (split->reduction != MG_REDUCE_NONE) {
+        made.problem.kind = MG_TWO_CLASS;
+        made.problem.classes = 2;
+        made.problem.code = NULL;
+    }
+    if (split->reduction == MG_REDUCE_TWO) status = make_rest(split, 1, &made, error);
+    if (split->reduction == MG_REDUCE_REST) status = make_rest(split, number, &made, error);
+    if (split->reduction == MG_REDUCE_PAIRS) status = make_pair(split, number, &made, error);
+    if (status < 0)
+        mg_part_free(&made);
+    else
+        *part = made;
+    return status;
+}
+
+void mg_part_label(const mg_split *split, const margin_model *model, int64_t number,
+                   char label[MG_PART_LABEL]) {
+    int64_t first = number, second = number;
+    label[0] = 0;
+    if (split->reduction == MG_REDUCE_REST)
+        snprintf(label, MG_PART_LABEL, "%.80s against the rest", model->class_names[first]);
+    if (split->reduction == MG_REDUCE_TARGETS)
+        snprintf(label, MG_PART_LABEL, "target %.80s", model->target.items[number].name);
+    if (split->reduction != MG_REDUCE_PAIRS) return;
+    mg_pair_of(model->classes, number, &first, &second);
+    snprintf(label, MG_PART_LABEL, "%.80s against %.80s", model->class_names[first],
+             model->class_names[second]);
+}

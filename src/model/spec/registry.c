@@ -1,0 +1,89 @@
+/* The catalogue: every stage and learner, one line each. */
+#include "bayes/naive_bayes.h"
+#include "cluster/learner/kmeans_learner.h"
+#include "features/stages.h"
+#include "linear/learners/linear_learners.h"
+#include "linear/squares/least_squares.h"
+#include "neighbors/knn.h"
+#include "perceptron/perceptron.h"
+
+#include <string.h>
+
+/* Each list by name, one a line. */
+/* clang-format off */
+static const mg_stage *const stages[] = {
+    &mg_stage_impute,
+    &mg_stage_minmax,
+    &mg_stage_normalize,
+    &mg_stage_onehot,
+    &mg_stage_poly,
+    &mg_stage_rbf,
+    &mg_stage_standardize,
+};
+static const mg_learner *const learners[] = {
+    &mg_learner_elastic_net,
+    &mg_learner_exponential,
+    &mg_learner_kmeans,
+    &mg_learner_knn,
+    &mg_learner_lasso,
+    &mg_learner_least_squares,
+    &mg_learner_logistic,
+    &mg_learner_naive_bayes,
+    &mg_learner_perceptron,
+    &mg_learner_ridge,
+    &mg_learner_softmax,
+    &mg_learner_svm,
+};
+static const mg_hypothesis_kind *const kinds[] = {
+    &mg_hypothesis_bayes,
+    &mg_hypothesis_centres,
+    &mg_hypothesis_expansion,
+    &mg_hypothesis_linear,
+    &mg_hypothesis_neighbors,
+};
+/* clang-format on */
+
+int margin_component_count(void) {
+    return MG_LENGTH(stages) + MG_LENGTH(learners);
+}
+
+const margin_component *margin_component_at(int index) {
+    const mg_stage *stage = mg_stage_at(index);
+    const mg_learner *learner = mg_learner_at(index);
+    return stage ? &stage->info : learner ? &learner->info : NULL;
+}
+
+const margin_component *margin_component_find(const char *name) {
+    for (int index = 0; name && index < margin_component_count(); index++) {
+        const margin_component *component = margin_component_at(index);
+        if (strcmp(component->name, name) == 0) return component;
+    }
+    return NULL;
+}
+
+const mg_stage *mg_stage_at(int index) {
+    return index >= 0 && index < MG_LENGTH(stages) ? stages[index] : NULL;
+}
+
+const mg_learner *mg_learner_at(int index) {
+    const int place = index - MG_LENGTH(stages);
+    return index >= 0 && place >= 0 && place < MG_LENGTH(learners) ? learners[place] : NULL;
+}
+
+const mg_stage *mg_stage_find(const char *name) {
+    for (int k = 0; k < MG_LENGTH(stages); k++)
+        if (strcmp(stages[k]->info.name, name) == 0) return stages[k];
+    return NULL;
+}
+
+const mg_learner *mg_learner_find(const char *name) {
+    for (int k = 0; k < MG_LENGTH(learners); k++)
+        if (strcmp(learners[k]->info.name, name) == 0) return learners[k];
+    return NULL;
+}
+
+const mg_hypothesis_kind *mg_hypothesis_kind_find(const char *name) {
+    for (int k = 0; k < MG_LENGTH(kinds); k++)
+        if (strcmp(kinds[k]->name, name) == 0) return kinds[k];
+    return NULL;
+}

@@ -1,0 +1,369 @@
+/* Bytes to model. The file may be hostile: the header is checked by store_header.c, every part is
+ * checked here or by the `attach` of its kind before anything uses it, and mg_model_finish checks
+ * that the parts fit together. */
+#include "base/context.h"
+#include "data/source/source.h"
+#include "model/spec/spec_parser.h"
+#include "model/store/store.h"
+#include "neighbors/index.h"
+
+#include <string.h>
+
+/* Keeps sums and products with small numbers in range; no data is as wide. */
+#define MOST_COLUMNS (INT64_C(1) << 48)
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+/* Copies tensor t into fresh memory of the model. */
+static void copy_tensor(const mg_store_reader *r, const mg_stored_tensor *t, void *to) {
+    const int64_t length = t->last - t->first;
+    if (length == 0) return;
+    if (MG_STORE_SWAPS)
+        mg_store_swap(to, r->data + t->first, length, mg_type_size(t->type));
+    else
+        memcpy(to, r->data + t->first, (size_t)length);
+}
+
+/* Makes room in a stage or a hypothesis. */
+typedef void *(*tensor_maker)(void *owner, const char *name, margin_type type, int64_t rows,
+                              int64_t columns);
+
+static void *make_in_stage(void *owner, const char *name, margin_type type, int64_t rows,
+                           int64_t columns) {
+    return mg_stage_tensor(owner, name, type, rows, columns);
+}
+
+static void *make_in_hypothesis(void *owner, const char *name, margin_type type, int64_t rows,
+                                int64_t columns) {
+    return mg_hypothesis_tensor(owner, name, type, rows, columns);
+}
+
+/* Leaves a large tensor of the hypothesis where it is, if the bytes stay and are as numbers are. */
+static bool borrow_tensor(const mg_store_reader *r, const mg_stored_tensor *t, const char *name,
+                          tensor_maker make, void *owner) {
+    enum { LARGE = 4096 };
+    const unsigned char *bytes = r->data + t->first;
+    return r->keeps && !MG_STORE_SWAPS && make == make_in_hypothesis &&
+           t->last - t->first >= LARGE &&
+           (uintptr_t)bytes % (uintptr_t)mg_type_size(t->type) == 0 &&
+           mg_hypothesis_borrow(owner, name, t->type, t->shape[0],
+                                t->dimensions == 2 ? t->shape[1] : 0, bytes);
+}
+
+/* Hands all tensors called `prefix`name to their owner. */
+static margin_status take_tensors(mg_store_reader *r, const char *prefix, tensor_maker make,
+                                  void *owner) {
+    const size_t length = strlen(prefix);
+    int count = 0;
+    for (int64_t k = 0; k < r->tensor_count; k++) {
+        mg_stored_tensor *t = &r->tensors[k];
+        if (strncmp(t->name, prefix, length) != 0) continue;
+        if (strlen(t->name + length) >= sizeof((mg_tensor *)0)->name || ++count > MG_MAX_TENSORS)
+            return mg_fail_stored(r, "its part %s has more, or longer named, tensors than a model",
+                                  prefix);
+        t->taken = true;
+        if (borrow_tensor(r, t, t->name + length, make, owner)) continue;
+        void *to = make(owner, t->name + length, t->type, t->shape[0],
+                        t->dimensions == 2 ? t->shape[1] : 0);
+        if (!to)
+            return mg_no_memory(r->heap, t->last - t->first, 1, "a tensor of the model", r->error);
+        copy_tensor(r, t, to);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status check_all_taken(const mg_store_reader *r) {
+    for (int64_t k = 0; k < r->tensor_count; k++)
+        if (!r->tensors[k].taken)
+            return mg_fail_stored(r, "no part of the model has a tensor %s", r->tensors[k].name);
+    return MARGIN_OK;
+}
+
+/* ---- Spec and stages ------------------------------------------------------------------------- */
+
+/* Runs the parser; what it says is about the file. */
+static margin_status parse_spec(const mg_store_reader *r, const char *text, margin_spec **spec) {
+    margin_error found = {.text = ""};
+    const margin_status status = mg_spec_parse(r->heap, text, spec, &found);
+    if (status == MARGIN_ERROR_SPEC)
+        return mg_fail_stored(r, "its spec is not valid: %s", found.text);
+    if (status < 0 && r->error) *r->error = found;
+    return status;
+}
+
+static margin_status read_spec(const mg_store_reader *r, margin_model *model, margin_spec **spec) {
+    const char *text = mg_store_metadata(r, "spec");
+    if (!text) return mg_fail_stored(r, "it does not say what the model was trained as");
+    MG_TRY(parse_spec(r, text, spec));
+    if (margin_spec_variants(*spec) != 1 || strcmp(margin_spec_text(*spec), text) != 0)
+        return mg_fail_stored(r, "its spec is not in canonical form");
+    model->learner = mg_spec_learner(*spec)->learner;
+    model->spec = mg_copy_text(r->heap, text, (int64_t)strlen(text));
+    if (!model->spec)
+        return mg_no_memory(r->heap, (int64_t)strlen(text) + 1, 1, "the spec of a model", r->error);
+    return MARGIN_OK;
+}
+
+/* A stage by itself: "minmax(low=0, high=1)" with a learner behind it is a spec. */
+static margin_status parse_stage(const mg_store_reader *r, const json_t *entry,
+                                 const mg_stage *expected, const char *learner,
+                                 margin_spec **spec) {
+    const char *stage;
+    MG_TRY(mg_json_text(r, entry, "spec", &stage));
+    mg_text text;
+    mg_text_init(&text, r->heap);
+    mg_text_puts(&text, stage);
+    mg_text_puts(&text, " | ");
+    mg_text_puts(&text, learner);
+    margin_status status =
+        text.failed ? mg_no_memory(r->heap, text.length + 1, 1, "the spec of a stage", r->error)
+                    : parse_spec(r, text.data, spec);
+    mg_text_free(&text);
+    if (status >= 0 && ((*spec)->component_count != 2 || (*spec)->variants != 1 ||
+                        (*spec)->components[0].stage != expected))
+        return mg_fail_stored(r, "its stage %s is not the one of its spec",
+                              mg_excerpt(stage, (int64_t)strlen(stage)).text);
+    return status;
+}
+
+static margin_status read_stage(mg_store_reader *r, const json_t *entry,
+                                const mg_spec_component *component, const char *learner,
+                                const char *prefix, mg_fitted_stage *fitted) {
+    margin_spec *spec = NULL;
+    int64_t columns_in;
+    margin_status status;
+    MG_GO(parse_stage(r, entry, component->stage, learner, &spec));
+    MG_GO(mg_json_integer(r, entry, "columns_in", 1, MOST_COLUMNS, &columns_in));
+    MG_GO(mg_fitted_stage_init(fitted, r->heap, component->stage, spec->components[0].options,
+                               columns_in, r->error));
+    MG_GO(mg_json_integer(r, entry, "columns_out", 1, MOST_COLUMNS, &fitted->columns_out));
+    if (json_object_get(entry, "columns"))
+        MG_GO(mg_store_read_columns(r, entry, "columns", &fitted->columns));
+    MG_GO(take_tensors(r, prefix, make_in_stage, fitted));
+    MG_GO(component->stage->attach ? component->stage->attach(fitted, r->error) : MARGIN_OK);
+done:
+    margin_spec_free(spec);
+    return status;
+}
+
+static margin_status read_stages(mg_store_reader *r, const margin_spec *spec, margin_model *model) {
+    const json_t *list;
+    const int count = spec->component_count - 1;
+    const char *learner = mg_spec_learner(spec)->info->name;
+    int64_t active;
+    MG_TRY(mg_json_array(r, r->details, "stages", &list));
+    if (json_array_size(list) != (size_t)count)
+        return mg_fail_stored(r, "it has %lld stages and its spec %d",
+                              (long long)json_array_size(list), count);
+    MG_TRY(mg_json_integer(r, r->details, "active", 0, count, &active));
+    MG_TRY(mg_model_set_stages(model, count, r->error));
+    model->active = (int)active;
+    for (int s = 0; s < count; s++) {
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "stage.%d.", s);
+        MG_TRY(read_stage(r, json_array_get(list, (size_t)s), &spec->components[s], learner, prefix,
+                          &model->stages[s]));
+    }
+    return MARGIN_OK;
+}
+
+/* ---- Classes --------------------------------------------------------------------------------- */
+
+static margin_status read_class_names(const mg_store_reader *r, const json_t *list, bool numeric,
+                                      margin_model *model) {
+    const int64_t count = (int64_t)json_array_size(list);
+    MG_TRY(mg_model_set_classes(model, count, numeric, r->error));
+    for (int64_t c = 0; c < count; c++) {
+        const char *name = json_string_value(json_array_get(list, (size_t)c));
+        if (!name) return mg_fail_stored(r, "class %lld has no name", (long long)c + 1);
+        model->class_names[c] = mg_copy_text(r->heap, name, (int64_t)strlen(name));
+        if (!model->class_names[c])
+            return mg_no_memory(r->heap, (int64_t)strlen(name) + 1, 1, "the names of the classes",
+                                r->error);
+    }
+    return MARGIN_OK;
+}
+
+static mg_stored_tensor *find_tensor(const mg_store_reader *r, const char *name) {
+    for (int64_t k = 0; k < r->tensor_count; k++)
+        if (strcmp(r->tensors[k].name, name) == 0) return &r->tensors[k];
+    return NULL;
+}
+
+static margin_status read_classes(mg_store_reader *r, margin_model *model) {
+    const json_t *names = json_object_get(r->details, "classes");
+    mg_stored_tensor *values = find_tensor(r, "class_values");
+    if (!json_is_array(names)) {
+        MG_TRY(mg_json_integer(r, r->details, "classes", 0, INT32_MAX, &model->classes));
+        return MARGIN_OK;
+    }
+    MG_TRY(read_class_names(r, names, values != NULL, model));
+    if (!values) return MARGIN_OK;
+    if (values->type != MARGIN_F64 || values->dimensions != 1 || values->shape[0] != model->classes)
+        return mg_fail_stored(r, "its class values do not fit its classes");
+    copy_tensor(r, values, model->class_values);
+    values->taken = true;
+    return MARGIN_OK;
+}
+
+/* ---- The model ------------------------------------------------------------------------------- */
+
+static margin_status read_hypothesis(mg_store_reader *r, margin_model *model) {
+    const json_t *entry;
+    const char *name;
+    int64_t columns, functions;
+    MG_TRY(mg_json_object(r, r->details, "hypothesis", &entry));
+    MG_TRY(mg_json_text(r, entry, "kind", &name));
+    const mg_hypothesis_kind *kind = mg_hypothesis_kind_find(name);
+    if (!kind)
+        return mg_fail_stored(r, "this version knows no model of the kind %s",
+                              mg_excerpt(name, (int64_t)strlen(name)).text);
+    MG_TRY(mg_json_integer(r, entry, "columns", 1, MOST_COLUMNS, &columns));
+    MG_TRY(mg_json_integer(r, entry, "functions", 1, INT32_MAX, &functions));
+    MG_TRY(mg_hypothesis_new(r->heap, kind, columns, functions, &model->hypothesis, r->error));
+    MG_TRY(take_tensors(r, "hypothesis.", make_in_hypothesis, model->hypothesis));
+    return mg_hypothesis_attach(model->hypothesis, r->error);
+}
+
+static margin_status read_kind(const mg_store_reader *r, margin_model *model) {
+    int task, decision;
+    MG_TRY(mg_json_word(r, r->details, "task", mg_store_tasks, MG_LENGTH(mg_store_tasks), &task));
+    MG_TRY(mg_json_word(r, r->details, "decision", mg_store_decisions,
+                        MG_LENGTH(mg_store_decisions), &decision));
+    model->task = model->report.task = (margin_task)(task + 1);
+    model->decision = (mg_decision)(decision + 1);
+    return MARGIN_OK;
+}
+
+static margin_status read_parts(mg_store_reader *r, const margin_spec *spec, margin_model *model) {
+    MG_TRY(read_kind(r, model));
+    MG_TRY(read_classes(r, model));
+    MG_TRY(mg_store_read_columns(r, r->details, "target", &model->target));
+    MG_TRY(mg_store_read_columns(r, r->details, "inputs", &model->inputs));
+    MG_TRY(read_stages(r, spec, model));
+    MG_TRY(read_hypothesis(r, model));
+    MG_TRY(mg_store_read_report(r, r->details, &model->report));
+    MG_TRY(check_all_taken(r));
+    return mg_model_finish(model, r->error);
+}
+
+/* Errors of parts that know nothing of files get the file's name before them. */
+static margin_status name_file(const mg_store_reader *r, margin_status status) {
+    static const char said[] = " is not a usable model file: ";
+    const size_t length = strlen(r->name);
+    if (status != MARGIN_ERROR_MODEL || !r->error) return status;
+    const bool named = strncmp(r->error->text, r->name, length) == 0 &&
+                       strncmp(r->error->text + length, said, strlen(said)) == 0;
+    return named ? status : mg_fail_stored(r, "%s", r->error->text);
+}
+
+static margin_status decode(mg_heap *heap, const char *name, const void *bytes, int64_t length,
+                            bool keeps, margin_model **model, margin_error *error) {
+    mg_store_reader r = {.heap = heap,
+                         .name = name,
+                         .bytes = bytes,
+                         .length = length,
+                         .keeps = keeps,
+                         .error = error};
+    margin_model *made = NULL;
+    margin_spec *spec = NULL;
+    margin_status status;
+    MG_GO(mg_store_read_header(&r));
+    MG_GO(mg_model_new(heap, &made, error));
+    MG_GO(read_spec(&r, made, &spec));
+    MG_GO(read_parts(&r, spec, made));
+    *model = made;
+    made = NULL;
+done:
+    margin_spec_free(spec);
+    margin_model_free(made);
+    mg_store_reader_free(&r);
+    return status < 0 ? name_file(&r, status) : MARGIN_OK;
+}
+
+/* A bare index is stored as a model, but has nothing to answer with. */
+static margin_status hand_out(margin_model *made, const char *name, margin_model **model,
+                              margin_error *error) {
+    const mg_hypothesis *h = made->hypothesis;
+    if (h->kind == &mg_hypothesis_neighbors && !mg_tensor_find(h, "class") &&
+        !mg_tensor_find(h, "value")) {
+        margin_model_free(made);
+        return mg_fail(error, MARGIN_ERROR_MODEL,
+                       "%s holds an index of neighbours without targets and is no model that "
+                       "predicts; margin_neighbors_load reads it, and a fit of knn has targets",
+                       name);
+    }
+    *model = made;
+    return MARGIN_OK;
+}
+
+margin_status margin_model_decode(margin_context *context, const void *bytes, int64_t length,
+                                  margin_model **model, margin_error *error) {
+    MG_REQUIRE(context && model && (bytes || length == 0) && length >= 0, error,
+               MARGIN_ERROR_ARGUMENT,
+               "margin_model_decode needs a context, bytes, their number and a place for the "
+               "model");
+    margin_model *made = NULL;
+    MG_TRY(decode(context->heap, "the model", bytes, length, false, &made, error));
+    return hand_out(made, "the model", model, error);
+}
+
+margin_status mg_store_load(margin_context *context, const char *path, margin_model **model,
+                            margin_error *error) {
+    mg_source source;
+    margin_model *made = NULL;
+    MG_TRY(mg_source_open(context, path, &source, error));
+    margin_status status =
+        decode(context->heap, source.name, source.text, source.length, false, &made, error);
+    if (status >= 0) status = mg_source_unchanged(&source, error);
+    mg_source_close(&source);
+    if (status < 0) {
+        margin_model_free(made);
+        return status;
+    }
+    *model = made;
+    return MARGIN_OK;
+}
+
+margin_status mg_store_map(margin_context *context, const char *path, margin_model **model,
+                           margin_error *error) {
+    mg_source *source = NULL;
+    margin_model *made = NULL;
+    MG_NEW(context->heap, source, 1, "reading a model", error);
+    margin_status status = mg_source_open(context, path, source, error);
+    if (status < 0) {
+        mg_free(context->heap, source);
+        return status;
+    }
+    status = decode(context->heap, source->name, source->text, source->length, true, &made, error);
+    if (status >= 0) status = mg_source_unchanged(source, error);
+    if (made) {
+        made->mapped = source;
+    } else {
+        mg_source_close(source);
+        mg_free(context->heap, source);
+    }
+    if (status < 0)
+        margin_model_free(made);
+    else
+        *model = made;
+    return status < 0 ? status : MARGIN_OK;
+}
+
+margin_status margin_model_load(margin_context *context, const char *path, margin_model **model,
+                                margin_error *error) {
+    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
+               "margin_model_load needs a context, a path and a place for the model");
+    margin_model *made = NULL;
+    MG_TRY(mg_store_load(context, path, &made, error));
+    return hand_out(made, path, model, error);
+}
+
+margin_status margin_model_map(margin_context *context, const char *path, margin_model **model,
+                               margin_error *error) {
+    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
+               "margin_model_map needs a context, a path and a place for the model");
+    margin_model *made = NULL;
+    MG_TRY(mg_store_map(context, path, &made, error));
+    return hand_out(made, path, model, error);
+}

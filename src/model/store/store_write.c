@@ -1,0 +1,331 @@
+/* Model to bytes. The header is made as text; then the same pieces are sent to the checksum, and to
+ * the file or to memory. */
+#include "base/crc64.h"
+#include "data/source/file_output.h"
+#include "model/store/store.h"
+
+#include <string.h>
+
+/* One tensor on its way into the file. */
+typedef struct piece {
+    char name[64];
+    const mg_tensor *tensor;
+    int64_t bytes;
+} piece;
+
+typedef struct store_writer {
+    const margin_model *model;
+    mg_tensor class_values; /* as a tensor, if there are any */
+    piece *pieces;
+    int64_t piece_count;
+    mg_text head; /* length of the header, header, padding */
+    int64_t length;
+    margin_error *error;
+} store_writer;
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+static void add_piece(store_writer *w, const mg_tensor *tensor, const char *prefix) {
+    piece *p = &w->pieces[w->piece_count++];
+    const int64_t width = tensor->dimensions == 2 ? tensor->shape[1] : 1;
+    snprintf(p->name, sizeof p->name, "%s%s", prefix, tensor->name);
+    p->tensor = tensor;
+    p->bytes = tensor->shape[0] * width * mg_type_size(tensor->type);
+}
+
+static void add_pieces_of_size(store_writer *w, int64_t size) {
+    const margin_model *model = w->model;
+    char prefix[32];
+    if (model->class_values && size == 8) add_piece(w, &w->class_values, "");
+    for (int s = 0; s < model->stage_count; s++) {
+        snprintf(prefix, sizeof prefix, "stage.%d.", s);
+        for (int k = 0; k < model->stages[s].tensor_count; k++)
+            if (mg_type_size(model->stages[s].tensors[k].type) == size)
+                add_piece(w, &model->stages[s].tensors[k], prefix);
+    }
+    for (int k = 0; k < model->hypothesis->tensor_count; k++)
+        if (mg_type_size(model->hypothesis->tensors[k].type) == size)
+            add_piece(w, &model->hypothesis->tensors[k], "hypothesis.");
+}
+
+/* All tensors, those of 8-byte numbers first: so each is aligned, without gaps. */
+static margin_status collect_pieces(store_writer *w) {
+    const margin_model *model = w->model;
+    int64_t count = 1 + model->hypothesis->tensor_count;
+    for (int s = 0; s < model->stage_count; s++)
+        count += model->stages[s].tensor_count;
+    MG_NEW(model->heap, w->pieces, count, "writing a model", w->error);
+    w->class_values = (mg_tensor){.name = "class_values",
+                                  .type = MARGIN_F64,
+                                  .dimensions = 1,
+                                  .shape = {model->classes, 0},
+                                  .data = model->class_values};
+    add_pieces_of_size(w, 8);
+    add_pieces_of_size(w, 4);
+    add_pieces_of_size(w, 1);
+    return MARGIN_OK;
+}
+
+/* ---- Header ---------------------------------------------------------------------------------- */
+
+static const char *type_name(margin_type type) {
+    switch (type) {
+    case MARGIN_F64:
+        return "F64";
+    case MARGIN_F32:
+        return "F32";
+    case MARGIN_I32:
+        return "I32";
+    case MARGIN_I64:
+        return "I64";
+    case MARGIN_U8:
+        return "U8";
+    }
+    return "";
+}
+
+/* The stage as a spec with every option that has a value, so that a later change of defaults does
+ * not change what an old file means. */
+static void write_stage_spec(mg_text *out, mg_heap *heap, const mg_fitted_stage *stage) {
+    const margin_component *info = &stage->stage->info;
+    const char *before = "(";
+    mg_text text;
+    mg_text_init(&text, heap);
+    mg_text_puts(&text, info->name);
+    for (int k = 0; k < info->option_count; k++) {
+        if (!mg_option_has_value(&stage->options[k])) continue;
+        mg_text_puts(&text, before);
+        mg_text_puts(&text, info->options[k].name);
+        mg_text_puts(&text, "=");
+        mg_option_print(&info->options[k], &stage->options[k], &text);
+        before = ", ";
+    }
+    if (*before == ',') mg_text_puts(&text, ")");
+    if (text.failed)
+        out->failed = true;
+    else
+        mg_store_write_text(out, "spec", text.data);
+    mg_text_free(&text);
+}
+
+static void write_stages(mg_text *out, const margin_model *model) {
+    mg_store_write_raw(out, "stages", "[");
+    for (int s = 0; s < model->stage_count; s++) {
+        const mg_fitted_stage *stage = &model->stages[s];
+        mg_text_puts(out, s ? ",{" : "{");
+        write_stage_spec(out, model->heap, stage);
+        mg_store_write_integer(out, "columns_in", stage->columns_in);
+        mg_store_write_integer(out, "columns_out", stage->columns_out);
+        if (stage->columns.count)
+            mg_store_write_columns(out, "columns", stage->columns.items, stage->columns.count);
+        mg_text_puts(out, "}");
+    }
+    mg_text_puts(out, "]");
+}
+
+static void write_classes(mg_text *out, const margin_model *model) {
+    if (!model->class_names) {
+        mg_store_write_integer(out, "classes", model->classes);
+        return;
+    }
+    mg_store_write_raw(out, "classes", "[");
+    for (int64_t c = 0; c < model->classes; c++) {
+        if (c) mg_text_puts(out, ",");
+        mg_text_json_string(out, model->class_names[c], (int64_t)strlen(model->class_names[c]));
+    }
+    mg_text_puts(out, "]");
+}
+
+static void write_details(mg_text *out, const margin_model *model) {
+    const mg_hypothesis *h = model->hypothesis;
+    mg_text_puts(out, "{");
+    mg_store_write_text(out, "task", mg_store_tasks[model->task - 1]);
+    mg_store_write_text(out, "decision", mg_store_decisions[model->decision - 1]);
+    write_classes(out, model);
+    mg_store_write_columns(out, "target", model->target.items, model->target.count);
+    mg_store_write_columns(out, "inputs", model->inputs.items, model->inputs.count);
+    write_stages(out, model);
+    mg_store_write_integer(out, "active", model->active);
+    mg_store_write_raw(out, "hypothesis", "{");
+    mg_store_write_text(out, "kind", h->kind->name);
+    mg_store_write_integer(out, "columns", h->columns);
+    mg_store_write_integer(out, "functions", h->functions);
+    mg_text_puts(out, "}");
+    mg_store_write_report(out, &model->report);
+    mg_text_puts(out, "}");
+}
+
+static void write_metadata(mg_text *out, const margin_model *model) {
+    mg_text details;
+    mg_text_init(&details, model->heap);
+    write_details(&details, model);
+    mg_text_puts(out, MG_STORE_PREFIX "0000000000000000\"");
+    mg_store_write_text(out, "format", "margin");
+    mg_text_format(out, ",\"format_version\":\"%d\"", MG_STORE_VERSION);
+    mg_store_write_text(out, "margin_version", margin_version());
+    mg_store_write_text(out, "spec", model->spec);
+    if (details.failed)
+        out->failed = true;
+    else
+        mg_store_write_text(out, "model", details.data);
+    mg_text_puts(out, "}");
+    mg_text_free(&details);
+}
+
+static void write_table(store_writer *w, mg_text *out) {
+    int64_t end = 0;
+    for (int64_t k = 0; k < w->piece_count; k++) {
+        const piece *p = &w->pieces[k];
+        mg_store_write_raw(out, p->name, "{");
+        mg_store_write_text(out, "dtype", type_name(p->tensor->type));
+        mg_store_write_raw(out, "shape", "[");
+        mg_text_integer(out, p->tensor->shape[0]);
+        if (p->tensor->dimensions == 2) mg_text_puts(out, ",");
+        if (p->tensor->dimensions == 2) mg_text_integer(out, p->tensor->shape[1]);
+        mg_text_puts(out, "]");
+        mg_store_write_raw(out, "data_offsets", "[");
+        mg_text_integer(out, end);
+        mg_text_puts(out, ",");
+        mg_text_integer(out, end += p->bytes);
+        mg_text_puts(out, "]}");
+    }
+    w->length = end;
+}
+
+/* The header with its length before it and spaces behind it. */
+static margin_status make_head(store_writer *w) {
+    mg_text *out = &w->head;
+    mg_text_add(out, "\0\0\0\0\0\0\0\0", 8);
+    write_metadata(out, w->model);
+    write_table(w, out);
+    mg_text_puts(out, "}");
+    while (!out->failed && out->length % MG_STORE_ALIGNMENT)
+        mg_text_puts(out, " ");
+    if (out->failed)
+        return mg_no_memory(w->model->heap, out->length + 1, 1, "writing a model", w->error);
+    const int64_t header = out->length - 8;
+    MG_REQUIRE(header <= MG_STORE_HEADER, w->error, MARGIN_ERROR_LIMIT,
+               "the names and descriptions of this model take %s, more than the %s of the file "
+               "format",
+               mg_bytes((uint64_t)header).text, mg_bytes((uint64_t)MG_STORE_HEADER).text);
+    for (int k = 0; k < 8; k++)
+        out->data[k] = (char)(header >> (8 * k) & 255);
+    w->length += out->length;
+    return MARGIN_OK;
+}
+
+/* ---- Sending --------------------------------------------------------------------------------- */
+
+typedef margin_status (*sink)(void *to, const void *bytes, int64_t length, margin_error *error);
+
+static margin_status send_swapped(const piece *p, sink send, void *to, margin_error *error) {
+    unsigned char part[4096];
+    const int64_t size = mg_type_size(p->tensor->type);
+    for (int64_t at = 0; at < p->bytes;) {
+        const int64_t length = MG_MIN((int64_t)sizeof part, p->bytes - at);
+        mg_store_swap(part, (const unsigned char *)p->tensor->data + at, length, size);
+        MG_TRY(send(to, part, length, error));
+        at += length;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status send_all(const store_writer *w, sink send, void *to) {
+    MG_TRY(send(to, w->head.data, w->head.length, w->error));
+    for (int64_t k = 0; k < w->piece_count; k++) {
+        const piece *p = &w->pieces[k];
+        if (p->bytes == 0) continue;
+        MG_TRY(MG_STORE_SWAPS ? send_swapped(p, send, to, w->error)
+                              : send(to, p->tensor->data, p->bytes, w->error));
+    }
+    return MARGIN_OK;
+}
+
+static margin_status to_checksum(void *to, const void *bytes, int64_t length, margin_error *error) {
+    (void)error;
+    mg_crc64_add(to, bytes, length);
+    return MARGIN_OK;
+}
+
+static margin_status to_file(void *to, const void *bytes, int64_t length, margin_error *error) {
+    return mg_output_write(to, bytes, length, error);
+}
+
+static margin_status to_memory(void *to, const void *bytes, int64_t length, margin_error *error) {
+    unsigned char **at = to;
+    (void)error;
+    memcpy(*at, bytes, (size_t)length);
+    *at += length;
+    return MARGIN_OK;
+}
+
+/* The zeros in the place of the checksum are what it is computed over. */
+static margin_status seal(store_writer *w) {
+    mg_crc64 crc;
+    mg_crc64_begin(&crc);
+    MG_TRY(send_all(w, to_checksum, &crc));
+    const uint64_t value = mg_crc64_value(&crc);
+    char *const digits = w->head.data + 8 + strlen(MG_STORE_PREFIX);
+    for (int k = 0; k < MG_STORE_DIGITS; k++)
+        digits[k] = "0123456789abcdef"[value >> (60 - 4 * k) & 15];
+    return MARGIN_OK;
+}
+
+static margin_status writer_init(store_writer *w, const margin_model *model, margin_error *error) {
+    *w = (store_writer){.model = model, .error = error};
+    mg_text_init(&w->head, model->heap);
+    MG_TRY(collect_pieces(w));
+    MG_TRY(make_head(w));
+    return seal(w);
+}
+
+static void writer_free(store_writer *w) {
+    mg_free(w->model->heap, w->pieces);
+    mg_text_free(&w->head);
+}
+
+/* ---- Public ---------------------------------------------------------------------------------- */
+
+margin_status margin_model_save(const margin_model *model, const char *path, margin_error *error) {
+    MG_REQUIRE(model && path, error, MARGIN_ERROR_ARGUMENT, "margin_model_save: %s is NULL",
+               model ? "path" : "model");
+    store_writer w;
+    mg_output *output = NULL;
+    margin_status status;
+    MG_GO(writer_init(&w, model, error));
+    MG_GO(mg_output_open(model->heap, path, &output, error));
+    MG_GO(send_all(&w, to_file, output));
+    status = mg_output_commit(output, error);
+    output = NULL;
+done:
+    mg_output_abandon(output);
+    writer_free(&w);
+    return status;
+}
+
+margin_status margin_model_encode(const margin_model *model, void **bytes, int64_t *length,
+                                  margin_error *error) {
+    MG_REQUIRE(model && bytes && length, error, MARGIN_ERROR_ARGUMENT,
+               "margin_model_encode: %s is NULL",
+               !model  ? "model"
+               : bytes ? "length"
+                       : "bytes");
+    store_writer w;
+    margin_status status;
+    unsigned char *made = NULL, *at;
+    MG_GO(writer_init(&w, model, error));
+    MG_GO_NEW(model->heap, made, w.length, "the bytes of a model", error);
+    at = made;
+    MG_GO(send_all(&w, to_memory, &at));
+    *bytes = made;
+    *length = w.length;
+    made = NULL;
+done:
+    mg_free(model->heap, made);
+    writer_free(&w);
+    return status;
+}
+
+void margin_bytes_free(const margin_model *model, void *bytes) {
+    if (model) mg_free(model->heap, bytes);
+}

@@ -1,0 +1,217 @@
+/* margin_path: a set of penalties over one pipeline and one problem. */
+#include "learn/path.h"
+
+#include "model/problem/multiclass.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the caller's result points to. */
+typedef struct path_store {
+    mg_heap *heap;
+    mg_arena arena;
+} path_store;
+
+void margin_path_free(margin_path_result *result) {
+    if (!result || !result->inner) return;
+    path_store *store = result->inner;
+    mg_heap *heap = store->heap;
+    mg_arena_free(&store->arena);
+    mg_free(heap, store);
+    mg_heap_release(heap);
+    memset(result, 0, sizeof *result);
+}
+
+static margin_status new_store(mg_heap *heap, path_store **store, margin_error *error) {
+    path_store *made = mg_new_zero(heap, 1, sizeof *made);
+    if (!made) return mg_no_memory(heap, 1, sizeof *made, "the path", error);
+    made->heap = mg_heap_retain(heap);
+    mg_arena_init(&made->arena, heap);
+    *store = made;
+    return MARGIN_OK;
+}
+
+/* ---- The penalties --------------------------------------------------------------------------- */
+
+enum { MOST_POINTS = 10000 };
+
+static margin_status check_spec(const margin_spec *spec, margin_error *error) {
+    const mg_spec_component *learner = mg_spec_learner(spec);
+    MG_REQUIRE(learner->learner->path, error, MARGIN_ERROR_SPEC,
+               "%s has no path of penalties; ridge has", learner->info->name);
+    for (int k = 0; k < spec->set_count; k++) {
+        const mg_spec_set *set = &spec->sets[k];
+        const margin_option *option = &spec->components[set->component].info->options[set->option];
+        const bool penalty = set->component == spec->component_count - 1 && option->group &&
+                             strcmp(option->group, "penalty") == 0;
+        MG_REQUIRE(penalty, error, MARGIN_ERROR_SPEC,
+                   "a path runs over the penalty of %s alone; choose one value of %s",
+                   learner->info->name, option->name);
+    }
+    MG_REQUIRE(spec->variants <= MOST_POINTS, error, MARGIN_ERROR_LIMIT,
+               "%lld penalties are more than the limit of %d", (long long)spec->variants,
+               (int)MOST_POINTS);
+    return MARGIN_OK;
+}
+
+typedef struct variant_list {
+    mg_heap *heap;
+    int64_t count;
+    margin_spec **specs;
+    const mg_option_value **options; /* of the learner */
+} variant_list;
+
+static void free_variants(variant_list *list) {
+    for (int64_t k = 0; list->specs && k < list->count; k++)
+        margin_spec_free(list->specs[k]);
+    mg_free(list->heap, list->specs);
+    mg_free(list->heap, list->options);
+}
+
+static margin_status make_variants(const margin_spec *spec, variant_list *list,
+                                   margin_error *error) {
+    const int64_t count = spec->variants;
+    list->specs = mg_new_zero(list->heap, count, sizeof *list->specs);
+    if (!list->specs)
+        return mg_no_memory(list->heap, count, sizeof *list->specs, "the penalties", error);
+    list->count = count;
+    MG_NEW(list->heap, list->options, count, "the penalties", error);
+    for (int64_t k = 0; k < count; k++) {
+        MG_TRY(mg_spec_variant(spec, k, &list->specs[k], error));
+        list->options[k] = mg_spec_learner(list->specs[k])->options;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status make_points(const variant_list *list, int64_t features, path_store *store,
+                                 margin_path_point **points, margin_error *error) {
+    mg_arena *arena = &store->arena;
+    margin_path_point *made = mg_arena_new(arena, list->count, sizeof *made);
+    double *weights = NULL;
+    if (features <= INT64_MAX / 16 / list->count)
+        weights = mg_arena_new(arena, list->count * features, sizeof *weights);
+    if (!made || !weights)
+        return mg_no_memory(store->heap, features, (size_t)list->count * sizeof *weights,
+                            "the weights of the path", error);
+    for (int64_t k = 0; k < list->count; k++) {
+        const char *text = list->specs[k]->text;
+        const size_t length = strlen(text) + 1;
+        char *copy = mg_arena_new(arena, (int64_t)length, 1);
+        if (!copy) return mg_no_memory(store->heap, (int64_t)length, 1, "the specs", error);
+        made[k] = (margin_path_point){.spec = memcpy(copy, text, length),
+                                      .weights = weights + k * features};
+    }
+    *points = made;
+    return MARGIN_OK;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static margin_status solve(margin_context *context, const variant_list *list,
+                           const margin_data *data, const mg_samples *samples,
+                           const mg_staged *staged, const margin_model *model,
+                           margin_path_point *points, margin_error *error) {
+    mg_split split = {0};
+    mg_part part = {0};
+    mg_path path = {.count = list->count, .options = list->options, .points = points};
+    margin_status status;
+    MG_GO(mg_split_make(context, MG_REDUCE_NONE, data, samples, staged, model, &split, error));
+    MG_GO(mg_part_make(&split, 0, &part, error));
+    mg_fit fit = {.context = context,
+                  .problem = &part.problem,
+                  .options = list->options[0],
+                  .seed = context->options.seed,
+                  .error = error};
+    mg_report_init(&fit.report);
+    status = model->learner->path(&fit, &path);
+done:
+    mg_part_free(&part);
+    mg_split_free(&split);
+    return status;
+}
+
+/* Back into the units of the target, where a stage scaled it; objectives and gaps stay those of the
+ * scaled one, as in a fit. */
+static void unscale_target(const mg_target_scale *scale, int64_t features,
+                           margin_path_point *point) {
+    double *weights = (double *)point->weights;
+    if (scale->offset == 0 && scale->divisor == 1) return;
+    for (int64_t j = 0; j < features; j++)
+        weights[j] *= scale->divisor;
+    point->intercept = scale->divisor * point->intercept + scale->offset;
+    point->train_rmse *= scale->divisor;
+    point->leave_one_out_rmse *= scale->divisor;
+    point->gcv_rmse *= scale->divisor;
+}
+
+static int64_t find_best(const margin_path_point *points, int64_t count) {
+    int64_t best = 0;
+    for (int64_t k = 1; k < count; k++)
+        if (points[k].leave_one_out_rmse < points[best].leave_one_out_rmse) best = k;
+    return best;
+}
+
+/* Everything of a fit up to the learner, once. */
+static margin_status run(margin_context *context, const variant_list *list, const margin_data *data,
+                         path_store *store, margin_path_result *result, margin_error *error) {
+    const margin_spec *spec = list->specs[0];
+    const mg_spec_component *learner = mg_spec_learner(spec);
+    margin_path_point *points = NULL;
+    margin_model *model = NULL;
+    mg_samples samples = {0};
+    mg_staged staged = {0};
+    margin_status status;
+    MG_GO(mg_model_new(context->heap, &model, error));
+    model->learner = learner->learner;
+    model->task = MARGIN_REGRESS;
+    MG_GO(mg_samples_make(context->heap, data, &samples, error));
+    MG_GO(mg_target_describe(data, model, error));
+    MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
+    MG_GO(make_points(list, staged.x.columns, store, &points, error));
+    MG_GO(solve(context, list, data, &samples, &staged, model, points, error));
+    for (int64_t k = 0; k < list->count; k++)
+        unscale_target(&staged.target, staged.x.columns, &points[k]);
+    result->rows = samples.count;
+    result->features = staged.x.columns;
+    result->count = list->count;
+    result->points = points;
+    result->best = find_best(points, list->count);
+    result->inner = store;
+done:
+    mg_staged_free(&staged);
+    mg_samples_free(&samples);
+    margin_model_free(model);
+    return status;
+}
+
+margin_status margin_path(margin_context *context, const margin_spec *spec, const margin_data *data,
+                          margin_path_result *result, margin_error *error) {
+    const double started = mg_clock();
+    margin_path_result made = {0};
+    path_store *store = NULL;
+    margin_context call;
+    margin_status status;
+    MG_REQUIRE(context && spec && result, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               !context ? "context"
+               : !spec  ? "spec"
+                        : "place for the path");
+    MG_REQUIRE(!data || data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
+               "a path judges penalties by one target, and the data has %lld: run it for each, as "
+               "each may want a penalty of its own",
+               (long long)data->targets);
+    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(check_spec(spec, error));
+    mg_context_call(context, &call);
+    variant_list list = {.heap = context->heap};
+    MG_GO(make_variants(spec, &list, error));
+    MG_GO(new_store(context->heap, &store, error));
+    MG_GO(run(&call, &list, data, store, &made, error));
+    made.seconds = mg_clock() - started;
+    made.threads = mg_pool_threads(context->pool);
+    *result = made;
+    store = NULL;
+done:
+    if (store) margin_path_free(&(margin_path_result){.inner = store});
+    free_variants(&list);
+    return status;
+}

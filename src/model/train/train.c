@@ -1,0 +1,301 @@
+/* Training and verifying the parts of a split, and joining what comes out. */
+#include "model/problem/multiclass.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One slot per part; tasks write to their own only. There may be many: an error, which is large,
+ * gets memory when it happens. */
+typedef struct part_result {
+    mg_hypothesis *hypothesis;
+    margin_report report;
+    margin_error *error; /* of a failed part; NULL: there was no memory for it */
+    margin_status status;
+} part_result;
+
+typedef struct part_run {
+    margin_context *context; /* of the call */
+    const mg_split *split;
+    const mg_learner *learner;
+    mg_option_value *options; /* owned; decided for the whole problem */
+    const margin_model *model;
+    const mg_trace *trace;
+    bool verify;
+    double deadline;
+    int64_t group; /* parts that are trained together: each group is a task */
+    int sharers;   /* groups at the same time */
+    part_result *results;
+    _Atomic int64_t done;
+} part_run;
+
+/* ---- One part -------------------------------------------------------------------------------- */
+
+/* In the units of the learner. Functions that were trained together are one part. */
+static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
+    const margin_model *model = run->model;
+    mg_hypothesis *h = NULL;
+    bool whole = run->split->reduction == MG_REDUCE_NONE;
+    if (whole && !mg_model_is_folded(model)) return run->learner->verify(fit, model->hypothesis);
+    MG_TRY(mg_model_unfold(fit->context->heap, model, whole ? -1 : number, &h, fit->error));
+    margin_status status = run->learner->verify(fit, h);
+    mg_hypothesis_free(h);
+    return status;
+}
+
+static margin_status solve_part(part_run *run, margin_context *context, int64_t number,
+                                margin_error *error) {
+    part_result *result = &run->results[number];
+    mg_trace trace = run->trace ? *run->trace : (mg_trace){0};
+    mg_part part = {0};
+    trace.subproblem = number;
+    MG_TRY(mg_part_make(run->split, number, &part, error));
+    mg_fit fit = {.context = context,
+                  .problem = &part.problem,
+                  .options = run->options,
+                  .trace = run->trace ? &trace : NULL,
+                  .seed = context->options.seed,
+                  .error = error};
+    mg_report_init(&fit.report);
+    margin_status status = run->verify ? verify_part(run, number, &fit) : run->learner->fit(&fit);
+    result->hypothesis = fit.hypothesis;
+    result->report = fit.report;
+    mg_part_free(&part);
+    return status;
+}
+
+static margin_status run_part(part_run *run, margin_context *context, int64_t number) {
+    part_result *result = &run->results[number];
+    margin_error error = {0};
+    result->status = solve_part(run, context, number, &error);
+    if (result->status >= 0) return result->status;
+    result->error = mg_new(run->split->heap, 1, sizeof error);
+    if (result->error) *result->error = error;
+    return result->status;
+}
+
+/* ---- Several parts together ------------------------------------------------------------------ */
+
+typedef struct part_group {
+    mg_part *parts;
+    mg_trace *traces;
+    mg_fit *fits;
+} part_group;
+
+static bool group_new(mg_heap *heap, int64_t count, part_group *group) {
+    group->parts = mg_new_zero(heap, count, sizeof *group->parts);
+    group->traces = mg_new_zero(heap, count, sizeof *group->traces);
+    group->fits = mg_new_zero(heap, count, sizeof *group->fits);
+    return group->parts && group->traces && group->fits;
+}
+
+static void group_free(mg_heap *heap, int64_t count, part_group *group) {
+    for (int64_t k = 0; group->parts && k < count; k++)
+        mg_part_free(&group->parts[k]);
+    mg_free(heap, group->fits);
+    mg_free(heap, group->traces);
+    mg_free(heap, group->parts);
+}
+
+static margin_status solve_group(part_run *run, part_group *group, margin_context *context,
+                                 int64_t first, int64_t count, margin_error *error) {
+    for (int64_t k = 0; k < count; k++) {
+        MG_TRY(mg_part_make(run->split, first + k, &group->parts[k], error));
+        if (run->trace) group->traces[k] = *run->trace;
+        group->traces[k].subproblem = first + k;
+        group->fits[k] = (mg_fit){.context = context,
+                                  .problem = &group->parts[k].problem,
+                                  .options = run->options,
+                                  .trace = run->trace ? &group->traces[k] : NULL,
+                                  .seed = context->options.seed,
+                                  .error = error};
+        mg_report_init(&group->fits[k].report);
+    }
+    MG_TRY(run->learner->fit_together(group->fits, count));
+    for (int64_t k = 0; k < count; k++) {
+        run->results[first + k].hypothesis = group->fits[k].hypothesis;
+        run->results[first + k].report = group->fits[k].report;
+    }
+    return MARGIN_OK;
+}
+
+/* A failure is that of the first part. */
+static margin_status run_group(part_run *run, margin_context *context, int64_t number) {
+    const int64_t first = number * run->group;
+    const int64_t count = MG_MIN(run->group, run->split->parts - first);
+    part_result *result = &run->results[first];
+    margin_error error = {0};
+    if (count == 1) return run_part(run, context, first);
+    part_group group = {0};
+    if (group_new(run->split->heap, count, &group))
+        result->status = solve_group(run, &group, context, first, count, &error);
+    else
+        result->status = mg_no_memory(run->split->heap, count, sizeof *group.fits,
+                                      "the problems of several classes or targets", &error);
+    group_free(run->split->heap, count, &group);
+    if (result->status >= 0) return MARGIN_OK;
+    result->error = mg_new(run->split->heap, 1, sizeof error);
+    if (result->error) *result->error = error;
+    return result->status;
+}
+
+static int64_t group_count(const part_run *run) {
+    return (run->split->parts + run->group - 1) / run->group;
+}
+
+/* As a task: without the callbacks, which belong to the calling thread, and inline inside. */
+static margin_status part_task(void *argument, int64_t number, int worker) {
+    part_run *run = argument;
+    margin_context context;
+    mg_context_part(run->context, run->deadline, &context);
+    context.sharers *= run->sharers;
+    margin_status status = run_group(run, &context, number);
+    int64_t done = ++run->done;
+    if (worker == 0) /* the calling thread */
+        mg_progress(run->context, "training", (double)done, (double)group_count(run), (double)NAN);
+    return status;
+}
+
+static margin_status run_in_order(part_run *run) {
+    for (int64_t number = 0; number < group_count(run); number++) {
+        margin_status status = run_group(run, run->context, number);
+        if (status < 0) return status;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status run_parts(part_run *run, margin_error *error) {
+    bool in_order = group_count(run) == 1 || run->trace;
+    margin_status status =
+        in_order ? run_in_order(run) : mg_parallel(run->context, group_count(run), part_task, run);
+    if (status >= 0) return MARGIN_OK;
+    if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
+    for (int64_t number = 0; number < run->split->parts; number++) {
+        const part_result *result = &run->results[number];
+        if (result->status >= 0) continue;
+        if (!result->error) break;
+        if (error) *error = *result->error;
+        return result->status;
+    }
+    return mg_fail(error, status, "the training ended early: %s", margin_status_text(status));
+}
+
+/* ---- All parts ------------------------------------------------------------------------------- */
+
+/* Targets share their columns, and what there is to say of those. */
+static void join_reasons(const part_run *run, margin_report *report) {
+    const char *first = run->results[0].report.reason;
+    bool same = true;
+    for (int64_t number = 1; number < run->split->parts; number++)
+        same = same && strcmp(run->results[number].report.reason, first) == 0;
+    if (same && first[0])
+        mg_report_reason(report, "all %lld targets: %s", (long long)run->split->parts, first);
+    else
+        mg_report_reason(report, "all %lld targets are solved", (long long)run->split->parts);
+}
+
+static void join_reports(const part_run *run, margin_report *report) {
+    int64_t stopped = 0, parts = run->split->parts;
+    char label[MG_PART_LABEL];
+    *report = run->results[0].report;
+    if (parts == 1) return;
+    for (int64_t number = 0; number < parts; number++) {
+        const margin_report *part = &run->results[number].report;
+        mg_part_label(run->split, run->model, number, label);
+        stopped += part->status > 0;
+        if (number > 0)
+            mg_report_join(report, part, label);
+        else if (part->status > 0)
+            mg_report_reason(report, "%s: %s", label, part->reason);
+    }
+    if (stopped == 0 && run->split->reduction == MG_REDUCE_TARGETS)
+        join_reasons(run, report);
+    else if (stopped == 0)
+        mg_report_reason(report, "all %lld sub-problems converged", (long long)parts);
+    else if (stopped > 1) {
+        char reason[sizeof report->reason];
+        memcpy(reason, report->reason, sizeof reason);
+        mg_report_reason(report, "%lld of %lld sub-problems stopped early; %s", (long long)stopped,
+                         (long long)parts, reason);
+    }
+}
+
+static margin_status join_hypotheses(part_run *run, mg_hypothesis **hypothesis,
+                                     margin_error *error) {
+    int64_t parts = run->split->parts;
+    mg_heap *heap = run->split->heap;
+    mg_hypothesis **list = NULL;
+    if (parts == 1) {
+        *hypothesis = run->results[0].hypothesis;
+        run->results[0].hypothesis = NULL;
+        return mg_hypothesis_attach(*hypothesis, error);
+    }
+    const mg_hypothesis_kind *kind = run->results[0].hypothesis->kind;
+    MG_REQUIRE(kind->combine, error, MARGIN_ERROR_INTERNAL,
+               "%s models of several classes cannot be joined; please report it", kind->name);
+    MG_NEW(heap, list, parts, "the models of the classes", error);
+    for (int64_t number = 0; number < parts; number++)
+        list[number] = run->results[number].hypothesis;
+    margin_status status = kind->combine(heap, list, parts, hypothesis, error);
+    mg_free(heap, list);
+    return status;
+}
+
+static void free_results(part_run *run) {
+    for (int64_t number = 0; run->results && number < run->split->parts; number++) {
+        mg_hypothesis_free(run->results[number].hypothesis);
+        mg_free(run->split->heap, run->results[number].error);
+    }
+    mg_free(run->split->heap, run->results);
+    mg_free(run->split->heap, run->options);
+}
+
+static margin_status start_run(part_run *run, const mg_spec_component *learner,
+                               margin_error *error) {
+    run->learner = learner->learner;
+    run->deadline = mg_deadline(run->context);
+    MG_TRY(mg_options_copy(run->split->heap, learner->options, learner->info->option_count,
+                           &run->options, error));
+    if (run->learner->prepare)
+        MG_TRY(run->learner->prepare(run->context, &run->split->whole, run->options, error));
+    run->group = 1;
+    const bool targets = run->split->reduction == MG_REDUCE_TARGETS;
+    if ((run->split->reduction == MG_REDUCE_REST || targets) && !run->verify &&
+        run->learner->fit_together && run->learner->fits_together(&run->split->whole, run->options))
+        run->group = targets ? run->split->parts : MG_MOST_TOGETHER;
+    run->sharers = (int)MG_MIN(group_count(run), (int64_t)mg_pool_threads(run->context->pool));
+    run->results = mg_new_zero(run->split->heap, run->split->parts, sizeof *run->results);
+    if (!run->results)
+        return mg_no_memory(run->split->heap, run->split->parts, sizeof *run->results,
+                            "the reports of the sub-problems", error);
+    return MARGIN_OK;
+}
+
+margin_status mg_split_train(margin_context *context, const mg_split *split,
+                             const mg_spec_component *learner, const margin_model *model,
+                             const mg_trace *trace, mg_hypothesis **hypothesis,
+                             margin_report *report, margin_error *error) {
+    part_run run = {.context = context, .split = split, .model = model, .trace = trace};
+    margin_status status;
+    MG_GO(start_run(&run, learner, error));
+    MG_GO(run_parts(&run, error));
+    join_reports(&run, report);
+    status = join_hypotheses(&run, hypothesis, error);
+done:
+    free_results(&run);
+    return status;
+}
+
+margin_status mg_split_verify(margin_context *context, const mg_split *split,
+                              const mg_spec_component *learner, const margin_model *model,
+                              margin_report *report, margin_report *parts, margin_error *error) {
+    part_run run = {.context = context, .split = split, .model = model, .verify = true};
+    margin_status status;
+    MG_GO(start_run(&run, learner, error));
+    MG_GO(run_parts(&run, error));
+    join_reports(&run, report);
+    for (int64_t number = 0; parts && number < split->parts; number++)
+        parts[number] = run.results[number].report;
+done:
+    free_results(&run);
+    return status;
+}

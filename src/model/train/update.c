@@ -1,0 +1,351 @@
+/* margin_update: more rows for a model that can take them.
+ *
+ * The new model is a copy of the old one, through its own file format. Classes and categories that
+ * are new join its lists, and the learner is told where the old ones went. */
+#include "data/table/names.h"
+#include "model/predict/align.h"
+#include "model/predict/predict.h"
+#include "model/problem/multiclass.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct update {
+    margin_context *context;
+    const margin_model *old;
+    margin_model *made;
+    margin_data data;    /* the caller's, in columns and codes of the new model */
+    mg_aligned aligned;  /* owns what was rewritten of it */
+    int32_t *class_of;   /* old class to new */
+    int32_t **code_of;   /* column, old code to new; NULL: unchanged */
+    int32_t **from_data; /* column, the data's code to new, -1: unknown; NULL: unchanged */
+    margin_error *error;
+} update;
+
+/* ---- Lists that are joined ------------------------------------------------------------------- */
+
+static bool ascends(const char *const *names, int64_t count) {
+    for (int64_t k = 1; k < count; k++)
+        if (strcmp(names[k - 1], names[k]) >= 0) return false;
+    return true;
+}
+
+/* An ascending list stays one: the union is what sorting all names gives. Else the new names come
+ * behind the old ones. `out` has room for both lists. */
+static margin_status unite(const update *u, const margin_column *a, const margin_column *b,
+                           const char **out, int64_t *count) {
+    const bool sorted = ascends(a->categories, a->category_count);
+    mg_name_index known = {0}, added = {0};
+    int64_t at = 0, i = 0;
+    margin_status status;
+    MG_GO(mg_name_index_make(u->context->heap, a->categories, a->category_count, &known, u->error));
+    MG_GO(mg_name_index_make(u->context->heap, b->categories, b->category_count, &added, u->error));
+    for (int64_t k = 0; k < added.count; k++) {
+        const char *name = added.sorted[k].name;
+        bool several;
+        if (mg_name_find(&known, name, (int64_t)strlen(name), &several) >= 0) continue;
+        while (i < a->category_count && (!sorted || strcmp(a->categories[i], name) < 0))
+            out[at++] = a->categories[i++];
+        out[at++] = name;
+    }
+    while (i < a->category_count)
+        out[at++] = a->categories[i++];
+    *count = at;
+done:
+    mg_name_index_free(&known);
+    mg_name_index_free(&added);
+    return status;
+}
+
+/* Place in `all` of each category, -1: none; NULL in *map if all stay where they are. */
+static margin_status map_names(const update *u, const margin_column *column,
+                               const margin_column *all, int32_t **map) {
+    const int64_t count = column->category_count;
+    mg_name_index index = {0};
+    int64_t same = 0;
+    margin_status status = MARGIN_OK;
+    while (same < count && same < all->category_count &&
+           strcmp(column->categories[same], all->categories[same]) == 0)
+        same++;
+    if (same == count) return MARGIN_OK;
+    MG_GO(mg_name_index_make(u->context->heap, all->categories, all->category_count, &index,
+                             u->error));
+    MG_GO_NEW(u->context->heap, *map, count, "the categories of a column", u->error);
+    for (int64_t k = 0; k < count; k++) {
+        const char *name = column->categories[k];
+        bool several;
+        (*map)[k] = (int32_t)mg_name_find(&index, name, (int64_t)strlen(name), &several);
+    }
+done:
+    mg_name_index_free(&index);
+    return status;
+}
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+/* Category lists of the new model, and where codes go. Stages know only the old lists. */
+static margin_status join_columns(update *u) {
+    const mg_columns *old = &u->old->inputs;
+    mg_heap *heap = u->context->heap;
+    margin_column *items = NULL;
+    const char **names = NULL;
+    mg_columns joined = {0};
+    int64_t room = 0, used = 0;
+    margin_status status;
+    if (!u->data.columns) return MARGIN_OK;
+    for (int64_t j = 0; j < old->count; j++)
+        room += old->items[j].category_count + u->data.columns[j].category_count;
+    u->code_of = mg_new_zero(heap, 2 * old->count, sizeof *u->code_of);
+    if (!u->code_of)
+        return mg_no_memory(heap, 2 * old->count, sizeof *u->code_of, "the categories", u->error);
+    u->from_data = u->code_of + old->count;
+    MG_GO_NEW(heap, items, old->count, "the columns of a model", u->error);
+    MG_GO_NEW(heap, names, room, "the categories of the columns", u->error);
+    for (int64_t j = 0; j < old->count; j++) {
+        const margin_column *a = &old->items[j], *b = &u->data.columns[j];
+        items[j] = *a;
+        if (a->kind != MARGIN_CATEGORICAL) continue;
+        if (u->old->stage_count == 0) {
+            items[j].categories = names + used;
+            MG_GO(unite(u, a, b, names + used, &items[j].category_count));
+            used += items[j].category_count;
+            MG_GO(map_names(u, a, &items[j], &u->code_of[j]));
+        }
+        MG_GO(map_names(u, b, &items[j], &u->from_data[j]));
+    }
+    MG_GO(mg_columns_copy(heap, items, old->count, &joined, u->error));
+    mg_columns_free(&u->made->inputs);
+    u->made->inputs = joined;
+done:
+    mg_free(heap, (void *)names);
+    mg_free(heap, items);
+    return status;
+}
+
+/* A category that stages do not know is theirs to treat, and a missing value if it would reach the
+ * learner. */
+static double code_of_others(const update *u, int64_t j) {
+    const mg_columns *seen = mg_model_feature_columns(u->old);
+    for (int64_t k = 0; k < seen->count; k++)
+        if (seen->items[k].kind == MARGIN_CATEGORICAL) return (double)NAN;
+    return (double)u->old->inputs.items[j].category_count;
+}
+
+/* The data with the codes of the new model. */
+static margin_status recode(update *u) {
+    const int64_t n = u->old->inputs.count;
+    mg_heap *heap = u->context->heap;
+    int64_t *counts = NULL;
+    double *others = NULL;
+    bool needed = false;
+    margin_status status;
+    for (int64_t j = 0; u->from_data && j < n; j++)
+        needed = needed || u->from_data[j];
+    if (!needed) return MARGIN_OK;
+    MG_GO_NEW(heap, counts, n, "the categories", u->error);
+    MG_GO_NEW(heap, others, n, "the categories", u->error);
+    for (int64_t j = 0; j < n; j++) {
+        counts[j] = u->data.columns[j].category_count;
+        others[j] = code_of_others(u, j);
+    }
+    const mg_recoding recoding = {(const int32_t *const *)u->from_data, counts, others};
+    MG_GO(mg_align_recode(u->context, &u->aligned, &recoding, u->error));
+    u->data.x = u->aligned.data.x;
+done:
+    mg_free(heap, counts);
+    mg_free(heap, others);
+    return status;
+}
+
+/* ---- Classes --------------------------------------------------------------------------------- */
+
+static void free_classes(margin_model *model) {
+    for (int64_t c = 0; model->class_names && c < model->classes; c++)
+        mg_free(model->heap, model->class_names[c]);
+    mg_free(model->heap, model->class_names);
+    mg_free(model->heap, model->class_values);
+    model->class_names = NULL;
+    model->class_values = NULL;
+    model->classes = 0;
+}
+
+/* -1: a is the earlier class; 0: they are the same. */
+static int compare_classes(const margin_model *a, int64_t i, const margin_model *b, int64_t j) {
+    if (i >= a->classes) return 1;
+    if (j >= b->classes) return -1;
+    if (!a->class_values) return strcmp(a->class_names[i], b->class_names[j]);
+    return (a->class_values[i] > b->class_values[j]) - (a->class_values[i] < b->class_values[j]);
+}
+
+/* Classes of the model and of `found`, ascending. */
+static margin_status unite_classes(update *u, const margin_model *found) {
+    const margin_model *old = u->old;
+    margin_model *made = u->made;
+    int64_t total = 0;
+    for (int64_t i = 0, j = 0; i < old->classes || j < found->classes; total++) {
+        const int order = compare_classes(old, i, found, j);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    MG_REQUIRE(total <= MG_MAX_CLASSES, u->error, MARGIN_ERROR_DATA,
+               "with this data there are %lld classes, more than the limit of %d", (long long)total,
+               (int)MG_MAX_CLASSES);
+    free_classes(made);
+    MG_TRY(mg_model_set_classes(made, total, old->class_values != NULL, u->error));
+    for (int64_t i = 0, j = 0, c = 0; c < total; c++) {
+        const int order = compare_classes(old, i, found, j);
+        const margin_model *from = order <= 0 ? old : found;
+        const int64_t at = order <= 0 ? i : j;
+        const int64_t length = (int64_t)strlen(from->class_names[at]);
+        made->class_names[c] = mg_copy_text(made->heap, from->class_names[at], length);
+        if (!made->class_names[c])
+            return mg_no_memory(made->heap, length + 1, 1, "the names of the classes", u->error);
+        if (made->class_values) made->class_values[c] = from->class_values[at];
+        if (order <= 0) u->class_of[i] = (int32_t)c;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return MARGIN_OK;
+}
+
+/* The categories of the target: a reader is told by them what to look for. */
+static margin_status join_target(update *u) {
+    const margin_column *a = u->old->target.items, *b = u->data.target;
+    const char **names;
+    mg_columns joined = {0};
+    margin_status status;
+    if (a->kind != MARGIN_CATEGORICAL || !b || b->kind != MARGIN_CATEGORICAL) return MARGIN_OK;
+    MG_NEW(u->context->heap, names, a->category_count + b->category_count, "the classes", u->error);
+    margin_column column = *a;
+    column.categories = names;
+    MG_GO(unite(u, a, b, names, &column.category_count));
+    MG_GO(mg_columns_copy(u->made->heap, &column, 1, &joined, u->error));
+    mg_columns_free(&u->made->target);
+    u->made->target = joined;
+done:
+    mg_free(u->context->heap, (void *)names);
+    return status;
+}
+
+static margin_status join_classes(update *u, const mg_samples *samples) {
+    margin_model *found = NULL;
+    margin_status status;
+    MG_NEW(u->context->heap, u->class_of, u->old->classes, "the classes", u->error);
+    for (int64_t k = 0; k < u->old->classes; k++)
+        u->class_of[k] = (int32_t)k;
+    MG_TRY(mg_model_new(u->context->heap, &found, u->error));
+    MG_GO(mg_target_classes(u->context, &u->data, samples, found, u->error));
+    /* numbers for names, or names for numbers: they must be classes that are known */
+    if ((found->class_values != NULL) == (u->old->class_values != NULL))
+        MG_GO(unite_classes(u, found));
+done:
+    margin_model_free(found);
+    return status;
+}
+
+/* ---- The update ------------------------------------------------------------------------------ */
+
+static margin_status copy_model(update *u) {
+    void *bytes = NULL;
+    int64_t length = 0;
+    MG_TRY(margin_model_encode(u->old, &bytes, &length, u->error));
+    const margin_status status = margin_model_decode(u->context, bytes, length, &u->made, u->error);
+    margin_bytes_free(u->old, bytes);
+    return status;
+}
+
+/* The report of all rows; what only a look at them could tell is not known. */
+static void describe(update *u, const mg_fit *fit, int64_t rows) {
+    const margin_report *old = &u->old->report;
+    margin_report *report = &u->made->report;
+    *report = fit->report;
+    report->task = old->task;
+    report->rows = old->rows + rows;
+    report->columns = old->columns;
+    report->classes = u->made->classes;
+    report->threads = 0;
+    report->seconds = 0;
+    const double missing = margin_report_item_value(old, "missing_values");
+    if (!isnan(missing))
+        mg_report_set(report, "missing_values",
+                      missing + margin_report_item_value(report, "missing_values"));
+}
+
+static margin_status learn(update *u, const margin_spec *spec, const mg_samples *samples) {
+    mg_staged staged = {0};
+    mg_split split = {0};
+    margin_status status;
+    const mg_update_map map = {u->class_of, (const int32_t *const *)u->code_of};
+    MG_GO(mg_pipeline_apply(u->context, u->made, &u->data, samples, &staged, u->error));
+    MG_GO(mg_split_make(u->context, MG_REDUCE_NONE, &u->data, samples, &staged, u->made, &split,
+                        u->error));
+    mg_fit fit = {.context = u->context,
+                  .problem = &split.whole,
+                  .options = mg_spec_learner(spec)->options,
+                  .seed = u->context->options.seed,
+                  .error = u->error};
+    mg_report_init(&fit.report);
+    MG_GO(u->old->learner->update(&fit, u->old->hypothesis, &map));
+    mg_hypothesis_free(u->made->hypothesis);
+    u->made->hypothesis = fit.hypothesis;
+    describe(u, &fit, samples->count);
+    MG_GO(mg_model_finish(u->made, u->error));
+done:
+    mg_split_free(&split);
+    mg_staged_free(&staged);
+    return status;
+}
+
+static void free_update(update *u) {
+    mg_heap *heap = u->context->heap;
+    for (int64_t j = 0; u->code_of && j < 2 * u->old->inputs.count; j++)
+        mg_free(heap, u->code_of[j]);
+    mg_free(heap, (void *)u->code_of);
+    mg_free(heap, u->class_of);
+    mg_aligned_free(&u->aligned);
+    margin_model_free(u->made);
+}
+
+margin_status margin_update(margin_context *context, const margin_model *model,
+                            const margin_data *data, margin_model **updated, margin_report *report,
+                            margin_error *error) {
+    const double started = mg_clock();
+    margin_context call;
+    margin_spec *spec = NULL;
+    mg_samples samples = {0};
+    margin_status status;
+    MG_REQUIRE(context && model && data && updated, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               !context ? "context"
+               : !model ? "model"
+               : !data  ? "data set"
+                        : "place for the model");
+    MG_REQUIRE(model->learner->update, error, MARGIN_ERROR_ARGUMENT,
+               "%s cannot take more rows later; train it on all of them",
+               model->learner->info.name);
+    MG_TRY(mg_data_check(context, data, error));
+    mg_context_call(context, &call);
+    update u = {.context = &call, .old = model, .error = error};
+    MG_TRY(mg_align_columns(&call, model, data, &u.aligned, error));
+    u.data = u.aligned.data;
+    MG_GO(margin_spec_parse(context, model->spec, &spec, error));
+    MG_GO(mg_samples_make(context->heap, data, &samples, error));
+    MG_GO(copy_model(&u));
+    MG_GO(join_columns(&u));
+    MG_GO(recode(&u));
+    MG_GO(join_classes(&u, &samples));
+    MG_GO(join_target(&u));
+    MG_GO(learn(&u, spec, &samples));
+    if (report) {
+        *report = u.made->report;
+        report->threads = mg_pool_threads(context->pool);
+        report->seconds = mg_clock() - started;
+    }
+    *updated = u.made;
+    u.made = NULL;
+    status = MARGIN_OK;
+done:
+    free_update(&u);
+    mg_samples_free(&samples);
+    margin_spec_free(spec);
+    return status;
+}
