@@ -6,8 +6,9 @@ enum { FOUR = 4 };
 
 #define REAL    double
 #define NAME(x) x##_f64
-#include "math/products/symmetric_tile_tmpl.h"
 #include "math/vectors/four_numbers_ref_tmpl.h"
+
+#include "math/products/symmetric_tile_tmpl.h"
 
 #include "math/products/symmetric_solve_tmpl.h"
 #undef REAL
@@ -15,8 +16,9 @@ enum { FOUR = 4 };
 
 #define REAL    float
 #define NAME(x) x##_f32
-#include "math/products/symmetric_tile_tmpl.h"
 #include "math/vectors/four_numbers_ref_tmpl.h"
+
+#include "math/products/symmetric_tile_tmpl.h"
 
 const mg_symmetric_ops mg_symmetric_ops_ref[2] = {
     {WIDTH_f64, TILE_ROWS, FOUR, 128, sizeof(double), pack_f64_f64, pack_f32_f64, tile_f64,
