@@ -7,8 +7,18 @@ enum { WALK_VECTORS = 14 };                 /* beside sums, factor and a value *
 #define WALK_CASES                                                                                 \
     WALK_CASE(1)                                                                                   \
     WALK_CASE(2)                                                                                   \
-    WALK_CASE(3) WALK_CASE(4) WALK_CASE(5) WALK_CASE(6) WALK_CASE(7) WALK_CASE(8) WALK_CASE(9)     \
-        WALK_CASE(10) WALK_CASE(11) WALK_CASE(12) WALK_CASE(13) WALK_CASE(14)
+    WALK_CASE(3)                                                                                   \
+    WALK_CASE(4)                                                                                   \
+    WALK_CASE(5)                                                                                   \
+    WALK_CASE(6)                                                                                   \
+    WALK_CASE(7)                                                                                   \
+    WALK_CASE(8)                                                                                   \
+    WALK_CASE(9)                                                                                   \
+    WALK_CASE(10)                                                                                  \
+    WALK_CASE(11)                                                                                  \
+    WALK_CASE(12)                                                                                  \
+    WALK_CASE(13)                                                                                  \
+    WALK_CASE(14)
 #define ISA_TEXT "avx512"
 #include "math/rows/row_ops_simd_tables_tmpl.h"
 
