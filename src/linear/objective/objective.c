@@ -154,3 +154,25 @@ margin_status mg_objective_pass(const mg_objective *objective, const double *w, 
     if (!objective->intercept) point->intercept_gradient = 0.0;
     return MARGIN_OK;
 }
+
+/* ---- Least squares --------------------------------------------------------------------------- */
+
+static double norm_from(const double *y, const double *c, int64_t count, double centre) {
+    double most = 0.0, square = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(y[i] - centre));
+    if (!(most > 0.0) || isinf(most)) return most;
+    for (int64_t i = 0; i < count; i++)
+        square += c[i] * ((y[i] - centre) / most) * ((y[i] - centre) / most);
+    return isfinite(square) && isfinite(most * most) ? most * sqrt(square) : (double)INFINITY;
+}
+
+double mg_squares_spread(const double *y, const double *c, int64_t count, double centre) {
+    const double spread = norm_from(y, c, count, centre);
+    return spread > 0.0 ? spread : norm_from(y, c, count, 0.0);
+}
+
+bool mg_squares_exact(int64_t samples, int64_t columns) {
+    const double work = (double)samples * (double)columns * (double)columns;
+    return columns <= 1000 && work <= 1e10;
+}

@@ -89,4 +89,11 @@ margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solu
 margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
                                 const double *scores, margin_error *error);
 
+/* What the residuals of least squares are compared with: sqrt(sum c (y - centre)^2), of a constant
+ * target sqrt(sum c y^2), so that what rounding leaves of an exact answer is small. 0: all targets
+ * are 0, and the residual itself is what there is. */
+double mg_squares_spread(const double *y, const double *c, int64_t count, double centre);
+/* Whether the proof of a ridge may use the exact distance to the optimum, p^3 and n p^2 steps. */
+bool mg_squares_exact(int64_t samples, int64_t columns);
+
 #endif

@@ -84,15 +84,8 @@ void mg_squares_move(mg_squares *s, const double *step);
 margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument);
 /* Solves for another target, that of `fit`, with the factor that is there. */
 margin_status mg_squares_again(mg_squares *s, mg_fit *fit);
-/* What residuals are compared with: sqrt(sum c (y - centre)^2), of a constant target sqrt(sum c
- * y^2), so that what rounding leaves of an exact answer is small. 0: all targets are 0, and the
- * residual itself is what there is. */
-double mg_squares_spread(const double *y, const double *c, int64_t count, double centre);
 /* Memory of the fit, or the failure. */
 margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose);
-/* Whether the proof of a ridge may use the exact distance to the optimum, p^3 and n p^2 steps. */
-bool mg_squares_exact(int64_t samples, int64_t columns);
-
 /* least_squares_factor.c: a factor of the equilibrated A'CA + alpha I over the columns that vary.
  */
 typedef struct mg_squares_factor {

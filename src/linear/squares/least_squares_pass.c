@@ -29,21 +29,6 @@ static void set_weights(mg_squares *s) {
     }
 }
 
-static double norm_from(const double *y, const double *c, int64_t count, double centre) {
-    double most = 0.0, square = 0.0;
-    for (int64_t i = 0; i < count; i++)
-        most = fmax(most, fabs(y[i] - centre));
-    if (!(most > 0.0) || isinf(most)) return most;
-    for (int64_t i = 0; i < count; i++)
-        square += c[i] * ((y[i] - centre) / most) * ((y[i] - centre) / most);
-    return isfinite(square) && isfinite(most * most) ? most * sqrt(square) : (double)INFINITY;
-}
-
-double mg_squares_spread(const double *y, const double *c, int64_t count, double centre) {
-    const double spread = norm_from(y, c, count, centre);
-    return spread > 0.0 ? spread : norm_from(y, c, count, 0.0);
-}
-
 /* From the first target, so that a constant target has exactly that mean. */
 static margin_status set_target(mg_squares *s) {
     const double *y = s->problem->target, first = y[0];
@@ -133,11 +118,6 @@ static void judge(mg_squares *s) {
     s->now.gap =
         s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective) : normal_residual(s);
     if (isnan(s->now.gap)) s->now.gap = (double)INFINITY;
-}
-
-bool mg_squares_exact(int64_t samples, int64_t columns) {
-    const double work = (double)samples * (double)columns * (double)columns;
-    return columns <= 1000 && work <= 1e10;
 }
 
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes

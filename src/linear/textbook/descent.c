@@ -2,7 +2,6 @@
 #include "linear/textbook/descent.h"
 
 #include "base/random.h"
-#include "linear/squares/least_squares.h"
 
 #include <math.h>
 #include <string.h>

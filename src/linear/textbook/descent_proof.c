@@ -1,6 +1,5 @@
 /* When the textbook solvers are done, and what they say. */
 #include "linear/proof/end_words.h"
-#include "linear/squares/least_squares.h"
 #include "linear/textbook/descent.h"
 #include "math/products/cholesky.h"
 
