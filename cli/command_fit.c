@@ -13,7 +13,6 @@
 typedef struct {
     cli_text text;
     int64_t weight_count; /* -1: the header is not written yet */
-    bool several;         /* sub-problems: one more column, counted from 1 */
     bool started;         /* the last line is the start of a run */
     size_t before_start;
 } trace_writer;
@@ -23,7 +22,7 @@ static void trace_header(trace_writer *writer, const margin_trace_step *step) {
     text_puts(&writer->text, "step,row,errors,b");
     for (int64_t j = 0; j < writer->weight_count; j++)
         text_printf(&writer->text, ",w%lld", (long long)j + 1);
-    text_puts(&writer->text, writer->several ? ",loss,subproblem\n" : ",loss\n");
+    text_puts(&writer->text, step->subproblems > 1 ? ",loss,subproblem\n" : ",loss\n");
 }
 
 /* The start is kept where steps are over all rows, to begin the curve of the loss; where rows are
@@ -51,7 +50,7 @@ static void trace_step(const margin_trace_step *step, void *user) {
     for (int64_t j = 0; j < writer->weight_count; j++)
         trace_number(text, step->weights ? step->weights[j] : (double)NAN);
     trace_number(text, step->loss);
-    if (writer->several) text_printf(text, ",%lld", (long long)step->subproblem + 1);
+    if (step->subproblems > 1) text_printf(text, ",%lld", (long long)step->subproblem + 1);
     text_add(text, "\n", 1);
 }
 
@@ -191,21 +190,11 @@ static void print_report(cli_text *text, const margin_report *report, const marg
     }
 }
 
-/* The last component of a canonical spec. */
-static void learner_name(const char *spec, char name[64]) {
-    const char *learner = strrchr(spec, '|');
-    learner = learner ? learner + 1 + strspn(learner + 1, " ") : spec;
-    snprintf(name, 64, "%.*s", (int)strcspn(learner, "( "), learner);
-}
-
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
                         const margin_model *model, const margin_metrics *training) {
-    const char *spec = margin_model_spec(model);
-    char name[64];
-    learner_name(spec, name);
     json_open(text, NULL, '{');
-    json_string(text, "learner", name);
-    json_string(text, "spec", spec);
+    json_string(text, "learner", margin_model_learner(model)->name);
+    json_string(text, "spec", margin_model_spec(model));
     json_string(text, "task", task_name(report->task));
     json_integer(text, "rows", report->rows);
     json_integer(text, "columns", report->columns);
@@ -267,44 +256,13 @@ static int save_and_report(cli_session *session, const margin_report *report,
     return code ? code : cli_exit_code(report->status);
 }
 
-/* More than two different labels among the rows that take part: there may be sub-problems. */
-static bool has_three_classes(const margin_data *data) {
-    const double *labels = data->y.values;
-    double seen[2] = {0, 0};
-    int count = 0;
-    for (int64_t i = 0; labels && i < data->x.rows; i++) {
-        double label = labels[i];
-        bool known = (count > 0 && label == seen[0]) || (count > 1 && label == seen[1]);
-        if (known || isnan(label) || !takes_part(data, i)) continue;
-        if (count == 2) return true;
-        seen[count++] = label;
-    }
-    return false;
-}
-
-static bool has_ability(const margin_spec *spec, unsigned ability) {
-    char name[64];
-    learner_name(margin_spec_text(spec), name);
-    const margin_component *component = margin_component_find(name);
-    return component && (component->abilities & ability);
-}
-
-/* A learner of two classes has a sub-problem for each class or pair, others for each target. */
-static bool has_subproblems(const margin_spec *spec, const margin_data *data) {
-    return data->targets > 1 ||
-           (has_ability(spec, MARGIN_CAN_TWO_CLASS) && has_three_classes(data));
-}
-
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
     margin_model *model = NULL;
     margin_report report;
     margin_data data = margin_table_data(table);
     trace_writer trace = {.weight_count = -1};
     margin_fit_options options = {.size = sizeof options, .user = &trace};
-    if (session->arguments->trace) {
-        options.trace = trace_step;
-        trace.several = has_subproblems(spec, &data);
-    }
+    if (session->arguments->trace) options.trace = trace_step;
     margin_status status =
         margin_fit_with(session->context, spec, &data, &options, &model, &report, &session->error);
     int code = status < 0 ? cli_failed(session, status)
@@ -316,7 +274,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
 
 /* Clusters are found without a target: the last column is then one like the others. */
 static bool needs_target(const margin_spec *spec) {
-    return !has_ability(spec, MARGIN_CAN_CLUSTER);
+    return !(margin_spec_learner(spec)->abilities & MARGIN_CAN_CLUSTER);
 }
 
 int run_fit(const cli_arguments *arguments) {

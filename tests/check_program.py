@@ -145,12 +145,15 @@ def traces(d):
     trace = d / 'steps.csv'
     table = d / 'numbers.csv'
     table.write_text('a,b,y\n1,2,0\n3,4,1\n2,1,2\n4,5,1\n9,1,2\n8,3,0\n')
+    (d / 'bar.csv').write_text('a,y\n1,a|b\n2,c\n3,a|b\n4,c\n')
     run('fit', 'perceptron(passes=3)', table, '--trace', trace)
     lines = [line.split(',') for line in trace.read_text().split()]
     expect(lines[0][-1] == 'subproblem' and {line[-1] for line in lines[1:]} == {'1', '2', '3'},
            f'three classes called by numbers have three sub-problems: {lines[0]}')
     run('fit', 'perceptron', examples / 'points.csv', '--trace', trace)
     expect('subproblem' not in trace.read_text(), 'two classes have none')
+    r = answer('fit', 'logistic(class_weight="a|b:2")', d / 'bar.csv')
+    expect(r.get('learner') == 'logistic', f'a bar within an option is no stage: {r.get("learner")}')
     for learner in ('ridge(solver=gd, max_iter=3)', 'softmax(solver=gd, max_iter=3)'):
         run('fit', learner, table, '--trace', trace)
         expect('loss' in trace.read_text() and 'subproblem' not in trace.read_text(), f'{learner} is one problem')

@@ -70,6 +70,7 @@ static void test_values(void **state) {
     const mg_spec_component *learner = mg_spec_learner(spec);
     assert_ptr_equal(learner->learner, mg_learner_find("perceptron"));
     assert_null(learner->stage);
+    assert_ptr_equal(margin_spec_learner(spec), learner->info);
 
     const mg_option_value *with = mg_spec_option(&spec->components[0], "with");
     assert_true(with->given);

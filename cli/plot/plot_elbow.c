@@ -171,20 +171,9 @@ static int elbow_of_table(cli_session *session, picture_kind kind, const margin_
     return code;
 }
 
-/* The learner of a canonical text: the word behind the last bar. */
-static const margin_component *learner_of(const char *spec) {
-    const char *bar = strrchr(spec, '|'), *word = bar ? bar + 1 : spec;
-    char name[64] = "";
-    word += strspn(word, " ");
-    const size_t length = strcspn(word, " (");
-    if (length < sizeof name) memcpy(name, word, length);
-    return margin_component_find(name);
-}
-
 static int check_spec(const margin_spec *set) {
-    const margin_component *learner = learner_of(margin_spec_text(set));
     const int64_t variants = margin_spec_variants(set);
-    if (!learner || !(learner->abilities & MARGIN_CAN_CLUSTER))
+    if (!(margin_spec_learner(set)->abilities & MARGIN_CAN_CLUSTER))
         return cli_usage_error(cli_find_command("plot"),
                                "an elbow is drawn for kmeans, as in 'kmeans(k={1..10})'");
     if (variants < 2)

@@ -67,12 +67,12 @@ MARGIN_API double margin_report_item_value(const margin_report *report, const ch
 
 /* One step of a learner that can trace. */
 typedef struct margin_trace_step {
-    int64_t subproblem; /* 0-based */
-    int64_t step;       /* from 0: the start */
-    int64_t row;        /* the sample picked, 0-based; -1: none (start, or the end of a pass) */
-    int64_t errors;     /* misclassified after the step; -1: nothing is classified */
-    double loss;        /* objective after the step; NaN if it is not computed */
-    double intercept;   /* NaN if there are several functions */
+    int64_t subproblem, subproblems; /* 0-based, and how many there are */
+    int64_t step;                    /* from 0: the start */
+    int64_t row;      /* the sample picked, 0-based; -1: none (start, or the end of a pass) */
+    int64_t errors;   /* misclassified after the step; -1: nothing is classified */
+    double loss;      /* objective after the step; NaN if it is not computed */
+    double intercept; /* NaN if there are several functions */
     /* weight_count numbers in the learner's own units, or NULL. One function: a weight per column.
      * Several (a learner that tells all classes apart at once): those of each function in turn,
      * then their intercepts. */
@@ -191,6 +191,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_scratch(const margin_mode
 /* ---- What a model knows ---------------------------------------------------------------------- */
 
 MARGIN_API const char *margin_model_spec(const margin_model *model); /* canonical text */
+MARGIN_API const margin_component *margin_model_learner(const margin_model *model);
 /* The report of the fit, with seconds and threads 0: they are not part of the model. */
 MARGIN_API const margin_report *margin_model_report(const margin_model *model);
 MARGIN_API margin_task margin_model_task(const margin_model *model);

@@ -108,6 +108,9 @@ MARGIN_API const margin_component *margin_component_at(int index); /* NULL out o
 MARGIN_API const margin_component *
 margin_component_find(const char *name); /* NULL if there is none */
 
+/* The learner of a spec, its last component. */
+MARGIN_API const margin_component *margin_spec_learner(const margin_spec *spec);
+
 #ifdef __cplusplus
 }
 #endif

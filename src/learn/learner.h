@@ -69,7 +69,7 @@ void mg_sample_values(const mg_problem *p, int64_t i, double *out);
 typedef struct mg_trace {
     void (*step)(const margin_trace_step *step, void *user);
     void *user;
-    int64_t subproblem;
+    int64_t subproblem, subproblems;
 } mg_trace;
 
 typedef struct mg_fit {

@@ -34,6 +34,7 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
     const bool several = run->functions > 1;
     const margin_trace_step step = {
         .subproblem = trace->subproblem,
+        .subproblems = trace->subproblems,
         .step = run->mistakes,
         .row = sample < 0 ? -1 : mg_sample_original(run->problem, sample),
         .errors = judged.errors,

@@ -178,6 +178,7 @@ static void trace(const mg_squares *s) {
     const mg_trace *to = s->fit->trace;
     if (!to) return;
     const margin_trace_step record = {.subproblem = to->subproblem,
+                                      .subproblems = to->subproblems,
                                       .step = 1,
                                       .row = -1,
                                       .errors = -1,

@@ -191,6 +191,7 @@ void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, do
     const bool is_class = job->objective->loss->margin_based;
     if (!job->trace) return;
     const margin_trace_step record = {.subproblem = job->trace->subproblem,
+                                      .subproblems = job->trace->subproblems,
                                       .step = step,
                                       .row = -1,
                                       .errors = is_class ? point->errors : -1,

@@ -83,6 +83,7 @@ void mg_classes_trace(const mg_classes_job *job, int64_t step, const double *w, 
                       int64_t errors) {
     if (!job->trace) return;
     const margin_trace_step record = {.subproblem = job->trace->subproblem,
+                                      .subproblems = job->trace->subproblems,
                                       .step = step,
                                       .row = -1,
                                       .errors = errors,

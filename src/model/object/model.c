@@ -151,6 +151,10 @@ const char *margin_model_spec(const margin_model *model) {
     return model->spec;
 }
 
+const margin_component *margin_model_learner(const margin_model *model) {
+    return &model->learner->info;
+}
+
 const margin_report *margin_model_report(const margin_model *model) {
     return &model->report;
 }

@@ -67,6 +67,10 @@ int64_t margin_spec_variants(const margin_spec *spec) {
     return spec ? spec->variants : 0;
 }
 
+const margin_component *margin_spec_learner(const margin_spec *spec) {
+    return mg_spec_learner(spec)->info;
+}
+
 const mg_spec_component *mg_spec_learner(const margin_spec *spec) {
     return &spec->components[spec->component_count - 1];
 }

@@ -184,7 +184,7 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
                            &chosen, sizeof chosen, error));
     MG_TRY(check_call(context, spec, data, model, error));
-    if (chosen.trace) trace = (mg_trace){chosen.trace, chosen.user, 0};
+    if (chosen.trace) trace = (mg_trace){.step = chosen.trace, .user = chosen.user};
     mg_context_call(context, &call);
 
     MG_GO(mg_model_new(context->heap, &made, error));

@@ -48,6 +48,7 @@ static margin_status solve_part(part_run *run, margin_context *context, int64_t 
     mg_trace trace = run->trace ? *run->trace : (mg_trace){0};
     mg_part part = {0};
     trace.subproblem = number;
+    trace.subproblems = run->split->parts;
     MG_TRY(mg_part_make(run->split, number, &part, error));
     mg_fit fit = {.context = context,
                   .problem = &part.problem,
@@ -102,6 +103,7 @@ static margin_status solve_group(part_run *run, part_group *group, margin_contex
         MG_TRY(mg_part_make(run->split, first + k, &group->parts[k], error));
         if (run->trace) group->traces[k] = *run->trace;
         group->traces[k].subproblem = first + k;
+        group->traces[k].subproblems = run->split->parts;
         group->fits[k] = (mg_fit){.context = context,
                                   .problem = &group->parts[k].problem,
                                   .options = run->options,
