@@ -1,12 +1,15 @@
 #!/bin/bash
-# check_symbols.sh STATIC SHARED: what the library's object files may refer to.
+# check_symbols.sh PRIVATE STATIC SHARED: what the library's object files may refer to (PRIVATE is the
+# archive of them), and what the two libraries that are installed show.
 #  - nothing that prints, ends the process, depends on the locale or keeps hidden state
 #  - memory only through base/memory.c
 #  - no writable global data, in our files or in the LAPACK routines that are linked in
-#  - the shared library exports margin_* and nothing else, and needs no BLAS at run time
+#  - the static and the shared library show margin_* and nothing else
+#  - the shared library needs no BLAS at run time
 set -u
-static=$1
-shared=$2
+private=$1
+static=$2
+shared=$3
 here=$(dirname "$0")
 bad=0
 complain() {
@@ -15,7 +18,7 @@ complain() {
 }
 
 undefined() { # "object symbol" of each undefined symbol, fortified names reduced to the plain ones
-    nm -A --undefined-only "$static" 2>/dev/null |
+    nm -A --undefined-only "$private" 2>/dev/null |
         sed -nE 's/^[^:]*:([^:]+):.* U ([^@ ]+).*/\1 \2/p' | sed -E 's/ __([a-z_]+)_chk$/ \1/' |
         grep -v '^lapack\.o '
 }
@@ -37,7 +40,7 @@ found=$(undefined | grep -E ' (malloc|calloc|realloc|reallocarray|free|aligned_a
 $found"
 
 # const tables of pointers live in .data.rel.ro, which is read-only once loaded
-found=$(objdump -t "$static" | awk '
+found=$(objdump -t "$private" | awk '
     /file format/ { object = $1; sub(/:$/, "", object) }
     / (\.data|\.bss|\.tdata|\.tbss|\.ldata|\.lbss|\*COM\*)/ {
         # address, flags (7 characters, blanks among them), section, size, name
@@ -50,6 +53,12 @@ allowed=$(grep -vE '^(#|$)' "$here/writable_data.txt")
 found=$(printf '%s\n' "$found" | grep . | { [ -n "$allowed" ] && grep -vxF "$allowed" || cat; })
 [ -z "$found" ] || complain "writable global data (documented exceptions: tests/writable_data.txt):
 $found"
+
+found=$(nm --extern-only --defined-only "$static" | awk 'NF == 3 { print $3 }' | grep -v '^margin_')
+[ -z "$found" ] || complain "the static library shows:
+$found"
+nm --extern-only --defined-only "$static" | grep -q ' T margin_version' ||
+    complain "margin_version is not in the static library"
 
 found=$(nm -D --defined-only "$shared" | awk '{ print $NF }' | sed 's/@.*//' | grep -v '^margin_')
 [ -z "$found" ] || complain "the shared library exports:
