@@ -157,7 +157,7 @@ static void cancel_at_step(const margin_trace_step *step, void *user) {
 void linear_assert_cancels(const mg_problem *problem, mg_loss_kind loss, const char *options,
                            int64_t step) {
     cancelling c = {support_context(NULL, 2), step};
-    const mg_trace trace = {cancel_at_step, &c, 0};
+    const mg_trace trace = {.step = cancel_at_step, .user = &c};
     const linear_fitted f = linear_fit_with(c.context, problem, loss, options, &trace);
     assert_int_equal(f.status, MARGIN_ERROR_CANCELLED);
     assert_contains(f.error.text, "cancelled");

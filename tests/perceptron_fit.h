@@ -68,7 +68,7 @@ static margin_status fit_with(margin_context *context, const mg_problem *problem
                               margin_report *report, margin_error *error) {
     mg_option_value values[32];
     mg_arena arena;
-    const mg_trace trace = {record_step, steps, 0};
+    const mg_trace trace = {.step = record_step, .user = steps};
     mg_arena_init(&arena, context->heap);
     margin_status status = read_options(&arena, text, values, error);
     if (status == MARGIN_OK) status = mg_learner_perceptron.check(values, error);

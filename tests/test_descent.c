@@ -33,7 +33,7 @@ static void keep_step(const margin_trace_step *step, void *user) {
 static linear_fitted fit_traced(const mg_problem *problem, mg_loss_kind loss, const char *options,
                                 steps *s) {
     margin_context *context = support_context(NULL, 2);
-    const mg_trace trace = {keep_step, s, 0};
+    const mg_trace trace = {.step = keep_step, .user = s};
     memset(s, 0, sizeof *s);
     linear_fitted f = linear_fit_with(context, problem, loss, options, &trace);
     if (f.status < 0) fail_msg("%s: %s", options, f.error.text);
@@ -558,7 +558,7 @@ static void test_cancel(void **state) {
     for (int k = 0; k < 3; k++) {
         char options[60];
         margin_context *context = support_context(NULL, 2);
-        const mg_trace trace = {cancel_step, context, 0};
+        const mg_trace trace = {.step = cancel_step, .user = context};
         snprintf(options, sizeof options, "solver=%s, tol=1e-12", solvers[k]);
         linear_fitted f = linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC, options, &trace);
         assert_int_equal(f.status, MARGIN_ERROR_CANCELLED);

@@ -496,7 +496,7 @@ static void test_cancel(void **state) {
     for (int l = 0; l < MG_LENGTH(losses); l++) {
         linear_case *c = thin_case(100, 6, 1, 25);
         margin_context *context = support_context(NULL, 2);
-        const mg_trace trace = {cancel_at, context, 0};
+        const mg_trace trace = {.step = cancel_at, .user = context};
         linear_fitted f =
             linear_fit_with(context, &c->problem, losses[l], "solver=dual_cd, tol=1e-12", &trace);
         assert_int_equal(f.status, MARGIN_ERROR_CANCELLED);
@@ -525,7 +525,7 @@ static void test_trace(void **state) {
         linear_case *c = thin_case(100, 6, 1, 26);
         margin_context *context = support_context(NULL, 1);
         watched w = {0, 0};
-        const mg_trace trace = {watch, &w, 0};
+        const mg_trace trace = {.step = watch, .user = &w};
         linear_fitted f =
             linear_fit_with(context, &c->problem, losses[l], "solver=dual_cd, tol=1e-10", &trace);
         assert_int_equal(f.status, MARGIN_OK);

@@ -261,7 +261,7 @@ static void test_cancel(void **state) {
         many_classes *m = make_classes(90);
         linear_fitted fits[MG_MOST_TOGETHER];
         margin_context *context = support_context(NULL, 1);
-        const mg_trace trace = {cancel_at, context, 0};
+        const mg_trace trace = {.step = cancel_at, .user = context};
         linear_fit_together(context, m->problems, 8, losses[l], "solver=dual_cd, tol=1e-12", &trace,
                             fits);
         for (int k = 0; k < 8; k++)

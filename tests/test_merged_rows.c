@@ -333,7 +333,7 @@ static void test_trace(void **state) {
     repeated *r = repeated_make(SAMPLES, DISTINCT, MARGIN_F64, MARGIN_I32, false);
     margin_context *context = support_context(NULL, 2);
     int64_t counted = -1, wrong = 0;
-    const mg_trace trace = {count_errors, &counted, 0};
+    const mg_trace trace = {.step = count_errors, .user = &counted};
     linear_fitted f = linear_fit_with(context, &r->problem, MG_LOSS_LOGISTIC, "tol=1e-10", &trace);
     for (int64_t i = 0; i < SAMPLES; i++) {
         double score = intercept_of(&f);

@@ -637,7 +637,7 @@ static void test_trace(void **state) {
     margin_context *context = support_context(NULL, 2);
     for (int s = 0; s < MG_LENGTH(solvers); s++) {
         steps_seen seen = {0};
-        const mg_trace trace = {see_step, &seen, 0};
+        const mg_trace trace = {.step = see_step, .user = &seen};
         char options[100];
         snprintf(options, sizeof options, "solver=%s", solvers[s]);
         linear_fitted f = linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC, options, &trace);

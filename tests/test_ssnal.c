@@ -738,7 +738,7 @@ static void count_steps(const margin_trace_step *step, void *user) {
 
 static void test_trace(void **state) {
     int64_t seen = 0;
-    const mg_trace trace = {count_steps, &seen, 0};
+    const mg_trace trace = {.step = count_steps, .user = &seen};
     (void)state;
     linear_case *c = linear_case_make(200, 4, 0.5, 1, 75);
     margin_context *context = support_context(NULL, 2);

@@ -642,7 +642,7 @@ static void test_trace(void **state) {
     margin_context *context = support_context(NULL, 2);
     for (int l = 0; l < MG_LENGTH(losses); l++) {
         steps_seen seen = {0};
-        const mg_trace trace = {see_step, &seen, 0};
+        const mg_trace trace = {.step = see_step, .user = &seen};
         linear_fitted f =
             linear_fit_with(context, &c->problem, losses[l], "l1_ratio=1, C=100", &trace);
         assert_int_equal(f.status, MARGIN_OK);
