@@ -177,8 +177,9 @@ static void check_pass(objective_case *o, uint64_t seed) {
     const int64_t p = o->design.columns;
     double *w = some_numbers(p, &seed), gradient[64];
     const double b = o->objective.intercept ? 0.3 : 0;
-    mg_loss_point point = {.gradient = gradient};
-    OK(mg_objective_pass(&o->objective, w, b, &point, &error));
+    double excess;
+    mg_loss_point point = {.gradient = gradient, .intercept_gradient = &excess};
+    OK(mg_objective_pass(&o->objective, w, &b, &point, &error));
     assert_close(point.value, plain_primal(o, w, b), 1e-13);
     assert_close(mg_objective_penalty(&o->objective, w), plain_penalty(o, w), 1e-13);
     const double rho = o->objective.penalty.rho;
@@ -194,7 +195,7 @@ static void check_pass(objective_case *o, uint64_t seed) {
         }
         assert_close(gradient[j], expected, 1e-12);
     }
-    assert_close(point.intercept_gradient, o->objective.intercept ? total : 0, 1e-12);
+    assert_close(excess, o->objective.intercept ? total : 0, 1e-12);
     free(w);
 }
 
@@ -234,7 +235,7 @@ static void check_feasible(const objective_case *o, const mg_linear_solution *so
 }
 
 static void check_gap(const objective_case *o, const mg_linear_solution *solution) {
-    const double primal = plain_primal(o, solution->w, solution->b);
+    const double primal = plain_primal(o, solution->w, *solution->b);
     assert_close(solution->primal, primal, 1e-12);
     assert_close(solution->gap, (primal - solution->dual) / fmax(1, fabs(primal)), 1e-12);
     assert_true(solution->dual >= 0);
@@ -246,13 +247,14 @@ static void check_weak_duality(objective_case *o, uint64_t seed) {
     const int64_t p = o->design.columns, n = o->design.samples;
     for (int k = 0; k < 8; k++) {
         double *w = some_numbers(p, &seed), *alpha = some_numbers(n, &seed);
-        mg_linear_solution solution = {.w = w, .alpha = k % 2 ? alpha : NULL};
+        double b = 0;
+        mg_linear_solution solution = {.w = w, .b = &b, .alpha = k % 2 ? alpha : NULL};
         for (int64_t j = 0; j < p; j++)
             w[j] *= k < 2 ? 0 : pow(4, k - 4);
         if (k == 7)
             for (int64_t i = 0; i < n; i++)
                 alpha[i] = i % 5 == 0 ? 1e30 : i % 5 == 1 ? (double)NAN : 10 * alpha[i];
-        solution.b = o->objective.intercept ? support_uniform(&seed) : 0;
+        b = o->objective.intercept ? support_uniform(&seed) : 0;
         OK(mg_certify(&o->objective, &solution, &error));
         check_gap(o, &solution);
         if (solution.alpha && k < 7) check_feasible(o, &solution);
@@ -261,8 +263,8 @@ static void check_weak_duality(objective_case *o, uint64_t seed) {
             const double reach = pow(2, other % 8 - 4);
             for (int64_t j = 0; j < p; j++)
                 z[j] *= reach;
-            const double b = o->objective.intercept ? reach * support_normal(&seed) : 0;
-            const double primal = plain_primal(o, z, b);
+            const double at = o->objective.intercept ? reach * support_normal(&seed) : 0;
+            const double primal = plain_primal(o, z, at);
             if (!(solution.dual <= primal + 1e-9 * fmax(1, primal)))
                 fail_msg("bound %.17g above %.17g", solution.dual, primal);
             free(z);
@@ -378,7 +380,7 @@ static void check_optimum(mg_loss_kind loss, const penalty_kind *kind, int with,
                margin && with == 1, seed);
     search s = {.o = &o, .dimensions = o.objective.intercept ? 3 : 2};
     const double least = least_along(&s, 0);
-    mg_linear_solution solution = {.w = s.at, .b = s.at[2]};
+    mg_linear_solution solution = {.w = s.at, .b = s.at + 2};
     if (loss == MG_LOSS_HINGE) {
         maximise_dual(&o, alpha);
         solution.alpha = alpha;
@@ -415,8 +417,8 @@ static margin_status certify_all(margin_context *context, void *user, margin_err
     const mg_penalty penalty = mg_penalty_make(NULL, -1, -1, -1, "C", inf, 0, 1);
     mg_design design = {0};
     mg_objective objective = {0};
-    double w[3] = {0.1, 0.2, -0.3};
-    mg_linear_solution solution = {.w = w};
+    double w[4] = {0.1, 0.2, -0.3, 0};
+    mg_linear_solution solution = {.w = w, .b = w + 3};
     margin_status status;
     MG_GO(mg_design_create(context, &c->problem, &design, failure));
     MG_GO(mg_objective_create(&design, mg_loss_get(MG_LOSS_LOGISTIC), &penalty, true, NULL,

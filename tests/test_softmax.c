@@ -6,7 +6,7 @@
 
 #include "linear/kernels/classes_rows.h"
 #include "linear/learners/linear_learners.h"
-#include "linear/objective/classes.h"
+#include "linear/objective/coupled.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "model_cases.h"
 
 #include "base/random.h"
-#include "linear/objective/classes.h"
+#include "linear/objective/coupled.h"
 
 #include <math.h>
 #include <stdio.h>

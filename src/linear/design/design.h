@@ -60,18 +60,25 @@ MG_INLINE int64_t mg_design_row(const mg_design *d, int64_t i) {
 double mg_design_to_rows(const mg_design *d, const double *w, double *v);
 
 /* One pass for a loss at (w, b): scores, loss and gradient while a block of rows is in cache.
- *   t_i = sign_i f_i (losses of a margin) or f_i - target_i */
+ *   t_i = sign_i f_i (losses of a margin) or f_i - target_i
+ * For K functions that a loss couples see objective.h: what belongs to samples is then samples x K,
+ * and gradients K x columns. */
 typedef struct mg_loss_point {
-    const double *known; /* samples: f_i, where the caller has them; NULL: found from w and b */
+    const double *known; /* one function, samples: f_i, where the caller has them; NULL: found from
+                            w and b */
     /* arrays that the caller wants filled; NULL: not wanted */
     double *scores;     /* samples: f_i */
-    double *slopes;     /* samples: c_i loss'(t_i), times sign_i: the derivative in f_i */
-    double *curvatures; /* samples: c_i loss''(t_i) */
+    double *slopes;     /* one function: c_i loss'(t_i), times sign_i: the derivative in f_i */
+    double *curvatures; /* one function: c_i loss''(t_i) */
+    double *shares;     /* several functions: the probabilities */
     double *gradient;   /* columns: sum_i slopes_i a_i; not wanted: half a pass */
+    double *intercept_gradient; /* sum slopes_i; several functions: wanted with the gradient */
+    bool single; /* several functions: f32 products over f32 rows, with sums across a few rows and
+                    everything else in f64; for steps, not for proofs */
     /* results */
-    double value;              /* sum c_i loss(t_i) */
-    double intercept_gradient; /* sum slopes_i */
-    int64_t errors;            /* losses of a margin: samples with z <= 0 (or NaN) */
+    double value;   /* sum c_i loss(t_i) */
+    int64_t errors; /* classes: samples with z <= 0 (or NaN), or whose own score is not above all
+                       others */
 } mg_loss_point;
 /* c: samples numbers >= 0; NULL: the weights of the samples. */
 margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,

@@ -3,8 +3,7 @@
 #define MG_DESIGN_BLOCK_H
 
 #include "linear/design/design.h"
-
-enum { MG_CHUNK_ROWS = 64 }; /* most rows whose numbers lie on the stack: see chunk_rows */
+#include "linear/kernels/design_rows.h"
 
 /* The samples a pass visits: positions 0..count-1 stand for chosen[k], or k. */
 typedef struct mg_visit_list {

@@ -97,7 +97,7 @@ static margin_status pass_by_rows(mg_design *d, const mg_loss *loss, const doubl
         mg_sweep(d->context, d->samples, d->block_rows, &accumulator, (void *)&walk, sums, error);
     if (status >= 0) {
         point->value = sums->value;
-        point->intercept_gradient = sums->total;
+        if (point->intercept_gradient) *point->intercept_gradient = sums->total;
         point->errors = sums->errors;
         if (point->gradient) {
             memcpy(point->gradient, sums->gradient, (size_t)d->columns * sizeof *point->gradient);
@@ -112,18 +112,19 @@ static margin_status pass_by_rows(mg_design *d, const mg_loss *loss, const doubl
 static margin_status pass_by_columns(mg_design *d, const mg_loss *loss, const double *w, double b,
                                      const double *c, mg_loss_point *point, margin_error *error) {
     mg_loss_point rows = *point;
-    double *slopes = NULL;
+    double *slopes = NULL, total;
     margin_status status;
     rows.gradient = NULL;
+    rows.intercept_gradient = &total;
     if (!rows.slopes) {
         MG_NEW(d->heap, slopes, d->samples, "the slopes of the losses", error);
         rows.slopes = slopes;
     }
     MG_GO(pass_by_rows(d, loss, w, b, c, &rows, error));
     MG_GO(mg_design_column_sums(d, rows.slopes, point->gradient, error));
-    mg_design_from_rows(d, rows.intercept_gradient, point->gradient);
+    mg_design_from_rows(d, total, point->gradient);
     point->value = rows.value;
-    point->intercept_gradient = rows.intercept_gradient;
+    if (point->intercept_gradient) *point->intercept_gradient = total;
     point->errors = rows.errors;
 done:
     mg_free(d->heap, slopes);

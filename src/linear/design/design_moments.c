@@ -6,7 +6,7 @@
  * the end. */
 #include "linear/design/design_block.h"
 #include "linear/design/design_columns.h"
-#include "linear/dual/dual_cd.h"
+#include "linear/kernels/dual_rows.h"
 #include "math/rows/sparse_row.h"
 
 #include <float.h>

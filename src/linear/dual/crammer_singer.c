@@ -42,9 +42,9 @@ static const double idle_walks = 2000.0, idle_products = 1e8;
 static const char purpose[] = "the dual variables of the classes";
 
 typedef struct crammer_singer {
-    const mg_classes_job *job;
-    mg_classes_solution *solution;
-    mg_classes *o;
+    const mg_linear_job *job;
+    mg_linear_solution *solution;
+    const mg_objective *o;
     mg_arena arena;
     const mg_vector_ops *vectors;
     const mg_classes_rows *rows; /* dense */
@@ -240,18 +240,18 @@ static void take_weights(const crammer_singer *m) {
             m->solution->b[k] -= m->mean[j] * w[k * m->columns + j];
         }
     }
-    mg_classes_centre(m->o, w, m->solution->b);
+    mg_objective_centre(m->o, w, m->solution->b);
 }
 
 static margin_status prove(crammer_singer *m) {
     take_weights(m);
     memcpy(m->solution->shares, m->shares, (size_t)(m->samples * m->classes) * sizeof *m->shares);
     m->solution->passes += 2;
-    return mg_classes_certify(m->o, m->solution, m->job->error);
+    return mg_certify(m->o, m->solution, m->job->error);
 }
 
 static margin_status end(crammer_singer *m, margin_status ended) {
-    mg_classes_solution *out = m->solution;
+    mg_linear_solution *out = m->solution;
     const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(m->job->tolerance);
     const size_t room = sizeof out->why;
     out->status = out->gap <= m->job->tolerance ? MARGIN_OK : ended;
@@ -271,7 +271,7 @@ static margin_status end(crammer_singer *m, margin_status ended) {
 /* P and the gap as a walk over all samples saw them, while they moved. */
 static double seen_gap(const crammer_singer *m) {
     take_weights(m);
-    const double square = mg_classes_penalty(m->o, m->solution->w);
+    const double square = mg_objective_penalty(m->o, m->solution->w);
     return m->gap / fmax(1.0, m->loss + square);
 }
 
@@ -302,11 +302,12 @@ static margin_status inner_walks(crammer_singer *m) {
 }
 
 static margin_status trace_walk(crammer_singer *m) {
-    mg_classes_point point = {0};
+    mg_loss_point point = {0};
     if (!m->job->trace) return MARGIN_OK;
     take_weights(m);
-    MG_TRY(mg_classes_pass(m->o, m->solution->w, m->solution->b, false, &point, m->job->error));
-    mg_classes_trace(m->job, m->solution->iterations, m->solution->w, point.value, point.errors);
+    MG_TRY(mg_objective_pass(m->o, m->solution->w, m->solution->b, &point, m->job->error));
+    mg_linear_trace(m->job, m->solution->iterations, m->solution->w, m->solution->b, point.value,
+                    point.errors);
     return MARGIN_OK;
 }
 
@@ -394,8 +395,8 @@ static margin_status begin(crammer_singer *m) {
     return find_tau(m);
 }
 
-margin_status mg_crammer_singer(const mg_classes_job *job, mg_classes_solution *solution) {
-    mg_classes *o = job->objective;
+margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *solution) {
+    const mg_objective *o = job->objective;
     const mg_design *d = o->design;
     /* rows are read into f64 */
     const margin_matrix row = margin_dense_f64(NULL, 1, o->columns, o->columns);
@@ -405,7 +406,7 @@ margin_status mg_crammer_singer(const mg_classes_job *job, mg_classes_solution *
         .o = o,
         .vectors = mg_vector_ops_for(d->isa),
         .rows = mg_is_csr(&d->problem->x) ? NULL : mg_classes_rows_for(&row, d->isa, false),
-        .classes = o->classes,
+        .classes = o->functions,
         .columns = o->columns,
         .samples = o->samples,
         .rho = o->penalty.rho};

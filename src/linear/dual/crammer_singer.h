@@ -10,6 +10,6 @@
 /* x becomes the point of the simplex next to it. */
 void mg_project_simplex(double *x, int64_t count);
 
-margin_status mg_crammer_singer(const mg_classes_job *job, mg_classes_solution *solution);
+margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *solution);
 
 #endif

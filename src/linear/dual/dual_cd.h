@@ -9,19 +9,8 @@
 #ifndef MG_DUAL_CD_H
 #define MG_DUAL_CD_H
 
+#include "linear/kernels/dual_rows.h"
 #include "linear/objective/solver.h"
-
-/* Inner loops over one row, for the types of x. */
-typedef struct mg_dual_rows {
-    /* weights_j += c factor_j x_ij */
-    void (*add_scaled)(const margin_matrix *x, int64_t row, double c, const double *factor,
-                       double *weights);
-    /* sum_j factor_j x_ij^2; factor NULL: 1 */
-    double (*square)(const margin_matrix *x, int64_t row, const double *factor);
-    /* Begins to fetch a row. */
-    void (*prefetch)(const margin_matrix *x, int64_t row);
-} mg_dual_rows;
-const mg_dual_rows *mg_dual_rows_for(const margin_matrix *x);
 
 /* Full epochs over which progress is measured. */
 enum { MG_DUAL_HISTORY = 8 };
@@ -112,23 +101,6 @@ margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended);
 
 /* ---- Several at once (dual_cd_lanes.c) --------------------------------------------------------
  */
-
-/* Up to so many problems that differ in their signs only go over the rows together: their weights
- * lie side by side, so that a stored value reads one line of memory for all of them. */
-enum { MG_DUAL_LANES = 8 };
-
-typedef struct mg_dual_lane_rows {
-    /* out[l] = sum_j x_ij weights[j * 8 + l] */
-    void (*dot)(const margin_matrix *x, int64_t row, const double *weights, double *out);
-    /* weights[j * 8 + l] += c[l] factor_j x_ij; factor NULL: 1 */
-    void (*add)(const margin_matrix *x, int64_t row, const double *c, const double *factor,
-                double *weights);
-} mg_dual_lane_rows;
-/* By value type (f64, f32) and index type (i32, i64); the same bits for every instruction set. */
-extern const mg_dual_lane_rows mg_dual_lane_rows_ref[2][2];
-#if defined(__x86_64__)
-extern const mg_dual_lane_rows mg_dual_lane_rows_avx2[2][2], mg_dual_lane_rows_avx512[2][2];
-#endif
 
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count);

@@ -123,7 +123,8 @@ margin_status mg_dual_cd_trace(mg_dual_cd *m) {
     if (!m->job->trace) return MARGIN_OK;
     mg_dual_cd_weights(m);
     MG_TRY(mg_objective_pass(m->objective, m->solution->w, m->solution->b, &point, m->job->error));
-    mg_linear_trace(m->job, m->solution->iterations, m->solution->w, m->solution->b, &point);
+    mg_linear_trace(m->job, m->solution->iterations, m->solution->w, m->solution->b, point.value,
+                    point.errors);
     return MARGIN_OK;
 }
 
@@ -165,7 +166,7 @@ static margin_status pass_on(mg_dual_cd *m) {
     MG_TRY(mg_dual_cd_write(m));
     if (!(m->progress.value < m->constant_value)) {
         memset(m->solution->w, 0, (size_t)m->columns * sizeof *m->solution->w);
-        m->solution->b = 0.0;
+        *m->solution->b = 0.0;
         if (m->solution->alpha)
             memset(m->solution->alpha, 0, (size_t)m->samples * sizeof *m->solution->alpha);
     }

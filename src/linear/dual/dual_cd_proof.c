@@ -17,11 +17,11 @@ void mg_dual_cd_weights(mg_dual_cd *m) {
     mg_linear_solution *out = m->solution;
     const mg_design *d = m->design;
     if (m->fetch) m->fetch(m);
-    out->b = m->b;
+    *out->b = m->b;
     for (int64_t j = 0; j < m->columns; j++) {
         const double scale = d->scale ? d->scale[j] : 1.0;
         out->w[j] = scale != 0.0 ? m->weights[j] / scale : 0.0;
-        if (d->shift) out->b -= d->shift[j] * out->w[j];
+        if (d->shift) *out->b -= d->shift[j] * out->w[j];
     }
     if (out->alpha) memcpy(out->alpha, m->alpha, (size_t)m->samples * sizeof *out->alpha);
 }
@@ -111,14 +111,14 @@ static margin_status write_scored(mg_dual_cd *m, double **given) {
                   .scores = scores,
                   .square = 2.0 * mg_objective_penalty(m->objective, out->w),
                   .t = 1.0,
-                  .b = out->b};
+                  .b = *out->b};
         out->passes++;
         if (m->objective->intercept) minimise(&l, false);
         if (hinge) minimise(&l, true);
         if (hinge && m->objective->intercept) minimise(&l, false);
         for (int64_t j = 0; j < m->columns; j++)
             out->w[j] *= l.t;
-        out->b = l.b;
+        *out->b = l.b;
         for (int64_t i = 0; i < m->samples; i++)
             scores[i] = l.t * scores[i] + l.b;
     }

@@ -43,9 +43,9 @@ typedef struct place {
 } place;
 
 typedef struct newton {
-    const mg_classes_job *job;
-    mg_classes_solution *solution;
-    mg_classes *o;
+    const mg_linear_job *job;
+    mg_linear_solution *solution;
+    const mg_objective *o;
     mg_arena arena;
     int64_t classes, columns, samples;
     double rho, sharpness;
@@ -61,9 +61,9 @@ typedef struct newton {
     int64_t idle;
 } newton;
 
-bool mg_classes_ssnal_can(const mg_classes *o) {
+bool mg_classes_ssnal_can(const mg_objective *o) {
     return mg_classes_newton_can(o) && o->penalty.rho > 0.0 &&
-           o->samples <= MOST_SHARES / o->classes;
+           o->samples <= MOST_SHARES / o->functions;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -131,13 +131,14 @@ static double remain_of(const newton *m, const place *at) {
 
 static margin_status evaluate(newton *m, place *at) {
     const int64_t count = m->classes * m->columns;
-    const double penalty = mg_classes_penalty(m->o, at->w);
-    MG_TRY(mg_classes_scores(m->o, at->w, at->b, at->scores, m->job->error));
+    const double penalty = mg_objective_penalty(m->o, at->w);
+    MG_TRY(mg_objective_scores(m->o, at->w, at->b, at->scores, m->job->error));
     at->value = at->loss = at->slackness = 0.0;
     at->active = 0;
     for (int64_t i = 0; i < m->samples; i++)
         add_sample(m, i, at, m->least);
-    MG_TRY(mg_classes_gradient(m->o, at->shares, at->gradient, at->sums, m->job->error));
+    MG_TRY(mg_objective_residuals(m->o, at->shares, m->equal, m->job->error));
+    MG_TRY(mg_objective_gradient(m->o, m->equal, at->gradient, at->sums, m->job->error));
     for (int64_t j = 0; j < count; j++)
         at->gradient[j] += m->rho * at->w[j];
     for (int64_t k = 0; k < m->classes && !m->o->intercept; k++)
@@ -175,7 +176,7 @@ static margin_status find_direction(newton *m) {
     mg_classes_newton_solve(m->o, &matrix, m->raw, m->raw + count, m->move, intercepts);
     mg_classes_newton_free(&matrix);
     memcpy(m->move + count, intercepts, (size_t)m->classes * sizeof *intercepts);
-    mg_classes_centre(m->o, m->move, m->move + count);
+    mg_objective_centre(m->o, m->move, m->move + count);
     m->slope = m->along = m->square = 0.0;
     for (int64_t j = 0; j < count + m->classes; j++)
         m->slope -= m->raw[j] * m->move[j];
@@ -264,8 +265,8 @@ static margin_status trace(const newton *m) {
             wrong |= k != own && !(f[own] > f[k]);
         errors += wrong;
     }
-    mg_classes_trace(m->job, m->solution->iterations, m->here.w,
-                     m->here.loss + mg_classes_penalty(m->o, m->here.w), errors);
+    mg_linear_trace(m->job, m->solution->iterations, m->here.w, m->here.b,
+                    m->here.loss + mg_objective_penalty(m->o, m->here.w), errors);
     return MARGIN_OK;
 }
 
@@ -273,8 +274,8 @@ static margin_status step(newton *m, bool *moved) {
     *moved = false;
     MG_TRY(find_direction(m));
     if (!(m->slope < 0.0)) return MARGIN_OK;
-    MG_TRY(mg_classes_scores(m->o, m->move, m->move + m->classes * m->columns, m->push,
-                             m->job->error));
+    MG_TRY(mg_objective_scores(m->o, m->move, m->move + m->classes * m->columns, m->push,
+                               m->job->error));
     m->solution->passes++;
     MG_TRY(try_step(m, 1.0));
     if (!leads_down(m, 1.0) || slope_there(m) < still_steep * m->slope) {
@@ -297,22 +298,22 @@ static double expected_gap(const newton *m) {
 }
 
 static double goal_of(const newton *m) {
-    return m->job->tolerance * fmax(1.0, m->here.loss + mg_classes_penalty(m->o, m->here.w));
+    return m->job->tolerance * fmax(1.0, m->here.loss + mg_objective_penalty(m->o, m->here.w));
 }
 
 /* The solution becomes that of `here`. */
 static void keep(newton *m) {
-    mg_classes_solution *out = m->solution;
+    mg_linear_solution *out = m->solution;
     memcpy(out->w, m->here.w, (size_t)(m->classes * m->columns) * sizeof *out->w);
     memcpy(out->b, m->here.b, (size_t)m->classes * sizeof *out->b);
     memcpy(out->shares, m->here.shares, (size_t)(m->samples * m->classes) * sizeof *out->shares);
-    mg_classes_centre(m->o, out->w, out->b);
+    mg_objective_centre(m->o, out->w, out->b);
     m->best = expected_gap(m);
 }
 
 static margin_status prove(newton *m) {
     m->solution->passes += 2;
-    return mg_classes_certify(m->o, m->solution, m->job->error);
+    return mg_certify(m->o, m->solution, m->job->error);
 }
 
 static margin_status check(newton *m, bool *done) {
@@ -357,7 +358,7 @@ static margin_status next_round(newton *m) {
 }
 
 static margin_status end(newton *m, int64_t before, margin_status ended) {
-    mg_classes_solution *out = m->solution;
+    mg_linear_solution *out = m->solution;
     const mg_number_text tolerance = mg_number(m->job->tolerance);
     const long long walks = (long long)before, steps = (long long)(out->iterations - before);
     const size_t room = sizeof out->why;
@@ -444,12 +445,12 @@ static margin_status iterate(newton *m) {
     }
 }
 
-margin_status mg_classes_ssnal(const mg_classes_job *job, mg_classes_solution *solution) {
-    mg_classes *o = job->objective;
+margin_status mg_classes_ssnal(const mg_linear_job *job, mg_linear_solution *solution) {
+    const mg_objective *o = job->objective;
     newton m = {.job = job,
                 .solution = solution,
                 .o = o,
-                .classes = o->classes,
+                .classes = o->functions,
                 .columns = o->columns,
                 .samples = o->samples,
                 .rho = o->penalty.rho,

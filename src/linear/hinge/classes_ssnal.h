@@ -5,9 +5,9 @@
 #include "linear/newton/classes_smooth.h"
 
 /* Whether its matrix and shares have room. */
-bool mg_classes_ssnal_can(const mg_classes *o);
+bool mg_classes_ssnal_can(const mg_objective *o);
 /* Minimises from W = 0 on; solution->shares are given and filled. Certified, with status and why;
  * solution->iterations grows by its steps. CANCELLED, MEMORY, DATA. */
-margin_status mg_classes_ssnal(const mg_classes_job *job, mg_classes_solution *solution);
+margin_status mg_classes_ssnal(const mg_linear_job *job, mg_linear_solution *solution);
 
 #endif

@@ -119,7 +119,7 @@ static void keep(ssnal *m) {
     const double scale = scale_of(s);
     for (int64_t j = 0; j < s->columns; j++)
         out->w[j] = scale * s->here.w[j];
-    out->b = scale * s->here.b;
+    *out->b = scale * s->here.b;
     mg_ssnal_update(s, out->alpha);
     for (int64_t i = 0; i < s->samples; i++)
         out->alpha[i] *= s->c[i];
@@ -169,9 +169,8 @@ static bool inner_is_done(const ssnal *m) {
 }
 
 static void trace(const mg_ssnal *s) {
-    mg_linear_trace(
-        s->job, s->solution->iterations, s->here.w, s->here.b,
-        &(mg_loss_point){.value = s->here.loss + s->here.penalty, .errors = s->here.errors});
+    mg_linear_trace(s->job, s->solution->iterations, s->here.w, &s->here.b,
+                    s->here.loss + s->here.penalty, s->here.errors);
 }
 
 /* Newton steps on F. *stop: the method is to end, with that status. *restarted: F is another one

@@ -133,7 +133,7 @@ static int only_sign(const mg_ssnal *s) {
 static margin_status go_to_start(mg_ssnal *s) {
     const double rho = s->objective->penalty.rho;
     memcpy(s->here.w, s->solution->w, (size_t)s->columns * sizeof *s->here.w);
-    s->here.b = s->solution->b;
+    s->here.b = *s->solution->b;
     if (s->objective->intercept && only_sign(s) != 0) s->here.b = only_sign(s);
     for (int64_t j = 0; j < s->columns; j++) {
         s->stiffness[j] = rho;

@@ -8,6 +8,9 @@
 #include "base/cpu.h"
 #include "data/table/matrix.h"
 
+/* Most rows whose numbers lie on the stack: see chunk_rows of a design. */
+enum { MG_CHUNK_ROWS = 64 };
+
 typedef struct mg_design_rows {
     /* scores[k] = b + sum_j (x_kj - centre_j) w_j */
     void (*scores)(const void *const *rows, int64_t count, int64_t columns, const double *centre,

@@ -1,5 +1,4 @@
 /* Dense rows of a design in plain C. */
-#include "linear/design/design_block.h"
 #include "linear/kernels/design_rows.h"
 #include "math/vectors/vec_ref.h"
 

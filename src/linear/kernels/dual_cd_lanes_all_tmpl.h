@@ -1,6 +1,6 @@
 /* The four kinds of sparse rows: included by an instruction-set file after its vector type, with
  * TABLE (the name of its table) defined. */
-#include "linear/dual/dual_cd.h"
+#include "linear/kernels/dual_rows.h"
 
 enum { SUMS = 4, PARTS = MG_DUAL_LANES / LANES };
 

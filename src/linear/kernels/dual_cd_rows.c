@@ -1,5 +1,5 @@
 /* Rows one at a time, for dual coordinate descent. */
-#include "linear/dual/dual_cd.h"
+#include "linear/kernels/dual_rows.h"
 
 enum { FETCHED_BYTES = 128 }; /* of the beginning of a row: the processor follows by itself */
 

@@ -181,6 +181,20 @@ static const mg_loss losses[] = {
                             .curvature_bound = INF,
                             .dual = perceptron_dual,
                             .dual_high = 1},
+    /* diag(p) - pp' is at most 1/2: Boehning, "Multinomial logistic regression algorithm", Ann.
+     * Inst. Statist. Math. 44, 1992 */
+    [MG_LOSS_SOFTMAX] = {.kind = MG_LOSS_SOFTMAX,
+                         .name = "softmax",
+                         .formula = "(log sum_k exp(f_k) - f_y)",
+                         .coupled = true,
+                         .smooth = true,
+                         .curved = true,
+                         .curvature_bound = 0.5},
+    [MG_LOSS_CRAMMER_SINGER] = {.kind = MG_LOSS_CRAMMER_SINGER,
+                                .name = "Crammer-Singer hinge",
+                                .formula = "max_k(1[k!=y] + f_k - f_y)",
+                                .coupled = true,
+                                .curvature_bound = INF},
 };
 
 const mg_loss *mg_loss_get(mg_loss_kind kind) {

@@ -10,7 +10,9 @@
  *   logistic        log(1 + e^-z)
  *   exponential     e^-z
  *   perceptron      max(-z, 0)
- */
+ *
+ * The loss of a sample may also couple the scores of several functions, one for each class
+ * (objective.h): of such a loss only the words are here. */
 #ifndef MG_LOSS_H
 #define MG_LOSS_H
 
@@ -25,13 +27,16 @@ typedef enum mg_loss_kind {
     MG_LOSS_SQUARED_HINGE,
     MG_LOSS_LOGISTIC,
     MG_LOSS_EXPONENTIAL,
-    MG_LOSS_PERCEPTRON
+    MG_LOSS_PERCEPTRON,
+    MG_LOSS_SOFTMAX,
+    MG_LOSS_CRAMMER_SINGER
 } mg_loss_kind;
 
 typedef struct mg_loss {
     mg_loss_kind kind;
     const char *name;    /* "logistic" */
     const char *formula; /* "log(1+exp(-y f))" */
+    bool coupled;        /* of several functions: value and what follows it are not there */
     bool margin_based;   /* of z = y f; else of f - y */
     bool smooth;         /* has a derivative everywhere */
     bool curved;         /* has a second derivative that Newton's method can use */

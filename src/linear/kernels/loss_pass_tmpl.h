@@ -61,6 +61,9 @@ MG_INLINE loss_terms terms_of(mg_loss_kind kind, vec t) {
         return (loss_terms){vec_max(zero, vec_negate(t)),
                             vec_if_negative(signed_zero_gone, vec_set(-1.0), zero), zero};
     }
+    case MG_LOSS_SOFTMAX: /* coupled: no functions of one number */
+    case MG_LOSS_CRAMMER_SINGER:
+        break;
     }
     return (loss_terms){zero, zero, zero};
 }
@@ -121,6 +124,9 @@ double PASS(mg_loss_kind kind, const double *t, const double *c, int64_t count, 
         return pass_array(MG_LOSS_EXPONENTIAL, t, c, count, slopes, curvatures);
     case MG_LOSS_PERCEPTRON:
         return pass_array(MG_LOSS_PERCEPTRON, t, c, count, slopes, curvatures);
+    case MG_LOSS_SOFTMAX:
+    case MG_LOSS_CRAMMER_SINGER:
+        break;
     }
     return 0.0;
 }

@@ -79,14 +79,17 @@ static double gap_of(const mg_working *s, const mg_working_point *point, double 
 }
 
 static margin_status evaluate(mg_working *s, mg_working_point *point, double *curvatures) {
-    mg_loss_point pass = {
-        .scores = point->scores, .gradient = point->gradient, .curvatures = curvatures};
+    double sum;
+    mg_loss_point pass = {.scores = point->scores,
+                          .gradient = point->gradient,
+                          .intercept_gradient = &sum,
+                          .curvatures = curvatures};
     MG_TRY(mg_design_loss(s->design, s->objective->loss, point->w, point->b, s->objective->c, &pass,
                           s->job->error));
     s->solution->passes++;
     point->value = pass.value + mg_objective_penalty(s->objective, point->w);
     point->errors = pass.errors;
-    point->excess = s->objective->intercept ? pass.intercept_gradient : 0.0;
+    point->excess = s->objective->intercept ? sum : 0.0;
     return MARGIN_OK;
 }
 
@@ -142,13 +145,13 @@ static margin_status go_to_start(mg_working *s) {
     for (int64_t j = 0; j < s->columns; j++)
         somewhere |= given->w[j] != 0.0;
     memset(s->here.w, 0, (size_t)s->columns * sizeof *s->here.w);
-    s->here.b = mg_objective_constant(s->objective, &s->constant_value);
+    s->constant_value = mg_objective_constant(s->objective, &s->here.b);
     MG_TRY(evaluate(s, &s->here, s->curvatures));
     find_limit(s);
     if (somewhere) {
         for (int64_t j = 0; j < s->columns; j++)
             s->here.w[j] = s->factor[j] > 0.0 ? given->w[j] : 0.0;
-        s->here.b = given->b;
+        s->here.b = *given->b;
         MG_TRY(evaluate(s, &s->here, s->curvatures));
     }
     MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
@@ -207,8 +210,7 @@ static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_
     MG_TRY(find_coordinates(s));
     set_sizes(s);
     MG_TRY(go_to_start(s));
-    mg_linear_trace(job, 0, s->here.w, s->here.b,
-                    &(mg_loss_point){.value = s->here.value, .errors = s->here.errors});
+    mg_linear_trace(job, 0, s->here.w, &s->here.b, s->here.value, s->here.errors);
     return MARGIN_OK;
 }
 
@@ -283,8 +285,8 @@ static void take_step(mg_working *s) {
     const bool tighter = s->here.gap < 0.9 * s->best_gap;
     if (tighter) s->best_gap = s->here.gap;
     s->idle_steps = fell || tighter ? 0 : s->idle_steps + 1;
-    mg_linear_trace(s->job, s->solution->iterations, s->here.w, s->here.b,
-                    &(mg_loss_point){.value = s->here.value, .errors = s->here.errors});
+    mg_linear_trace(s->job, s->solution->iterations, s->here.w, &s->here.b, s->here.value,
+                    s->here.errors);
 }
 
 /* Where sets take turns, every other step is one of all columns with weights. */
@@ -323,7 +325,7 @@ static margin_status prove(mg_working *s) {
     mg_linear_solution *out = s->solution;
     if (s->proven_here) return MARGIN_OK;
     memcpy(out->w, s->here.w, (size_t)s->columns * sizeof *out->w);
-    out->b = s->here.b;
+    *out->b = s->here.b;
     MG_TRY(mg_certify(s->objective, out, s->job->error));
     out->passes += 2;
     s->proven_here = true;

@@ -16,14 +16,14 @@ typedef struct classes_run {
     mg_fit *fit;
     mg_linear_options options;
     mg_design design;
-    mg_classes objective;
-    mg_classes_solution solution;
+    mg_objective objective;
+    mg_linear_solution solution;
 } classes_run;
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-static void fill_report(classes_run *run, const char *loss, const char *solver, const char *steps) {
-    const mg_classes_solution *solution = &run->solution;
+static void fill_report(classes_run *run, const char *solver, const char *steps) {
+    const mg_linear_solution *solution = &run->solution;
     const mg_penalty *penalty = &run->objective.penalty;
     margin_report *report = &run->fit->report;
     report->status = solution->status;
@@ -32,7 +32,7 @@ static void fill_report(classes_run *run, const char *loss, const char *solver, 
     report->tolerance = run->options.tolerance;
     report->iterations = solution->iterations;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s", steps);
-    mg_linear_describe(penalty, loss, report);
+    mg_linear_describe(penalty, run->objective.loss->formula, report);
     mg_report_set(report, "C", penalty->C);
     mg_report_set(report, "alpha", penalty->alpha);
     mg_report_set(report, "lambda", penalty->lambda);
@@ -49,15 +49,15 @@ typedef struct dual_part {
 
 /* Of class k the dual variables c (1[y = k] - q_k), in the order of the samples. */
 static void collect_dual(const classes_run *run, int64_t k, dual_part *part) {
-    const mg_classes *o = &run->objective;
+    const mg_objective *o = &run->objective;
     const mg_problem *p = run->fit->problem;
     part->count = 0;
     for (int64_t i = 0; i < o->samples; i++) {
-        const double *q = run->solution.shares + i * o->classes;
+        const double *q = run->solution.shares + i * o->functions;
         double alpha = -q[k];
         if (k == p->code[i]) { /* 1 - q_k, exactly where it is small */
             alpha = 0.0;
-            for (int64_t l = 0; l < o->classes; l++)
+            for (int64_t l = 0; l < o->functions; l++)
                 alpha += l == k ? 0.0 : q[l];
         }
         if (alpha == 0.0) continue;
@@ -69,7 +69,7 @@ static void collect_dual(const classes_run *run, int64_t k, dual_part *part) {
 
 static margin_status make_function(classes_run *run, int64_t k, dual_part *part,
                                    mg_hypothesis **h) {
-    const mg_classes *o = &run->objective;
+    const mg_objective *o = &run->objective;
     mg_fit *fit = run->fit;
     MG_TRY(mg_linear_make(fit->context->heap, run->solution.w + k * o->columns, o->columns,
                           run->solution.b[k] + 0.0, h, fit->error));
@@ -81,22 +81,22 @@ static margin_status make_function(classes_run *run, int64_t k, dual_part *part,
 
 /* Samples whose own share is below 1. */
 static void count_support(classes_run *run) {
-    const mg_classes *o = &run->objective;
+    const mg_objective *o = &run->objective;
     int64_t count = 0;
     for (int64_t i = 0; i < o->samples; i++)
-        count += run->solution.shares[i * o->classes + run->fit->problem->code[i]] < 1.0;
+        count += run->solution.shares[i * o->functions + run->fit->problem->code[i]] < 1.0;
     mg_report_set(&run->fit->report, "support_vectors", (double)count);
 }
 
 static margin_status make_hypothesis(classes_run *run) {
-    const mg_classes *o = &run->objective;
+    const mg_objective *o = &run->objective;
     mg_heap *heap = run->fit->context->heap;
     margin_error *error = run->fit->error;
-    mg_hypothesis **parts = mg_new_zero(heap, o->classes, sizeof *parts);
+    mg_hypothesis **parts = mg_new_zero(heap, o->functions, sizeof *parts);
     dual_part dual = {0};
     margin_status status;
-    if (!parts) return mg_no_memory(heap, o->classes, sizeof *parts, "the functions", error);
-    for (int64_t j = 0; j < o->classes * o->columns; j++)
+    if (!parts) return mg_no_memory(heap, o->functions, sizeof *parts, "the functions", error);
+    for (int64_t j = 0; j < o->functions * o->columns; j++)
         run->solution.w[j] += 0.0; /* -0 prints as 0 */
     if (run->solution.shares) {
         count_support(run);
@@ -104,11 +104,11 @@ static margin_status make_hypothesis(classes_run *run) {
         MG_GO_NEW(heap, dual.coefficients, 2 * o->samples, "the support vectors", error);
         dual.signs = dual.coefficients + o->samples;
     }
-    for (int64_t k = 0; k < o->classes; k++)
+    for (int64_t k = 0; k < o->functions; k++)
         MG_GO(make_function(run, k, &dual, &parts[k]));
-    status = mg_hypothesis_linear.combine(heap, parts, o->classes, &run->fit->hypothesis, error);
+    status = mg_hypothesis_linear.combine(heap, parts, o->functions, &run->fit->hypothesis, error);
 done:
-    for (int64_t k = 0; k < o->classes; k++)
+    for (int64_t k = 0; k < o->functions; k++)
         mg_hypothesis_free(parts[k]);
     mg_free(heap, dual.coefficients);
     mg_free(heap, dual.rows);
@@ -119,30 +119,32 @@ done:
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
 static margin_status take_solution(classes_run *run) {
-    const mg_classes *o = &run->objective;
-    MG_NEW(run->design.heap, run->solution.w, o->classes * (o->columns + 1), "the weights",
+    const mg_objective *o = &run->objective;
+    MG_NEW(run->design.heap, run->solution.w, o->functions * (o->columns + 1), "the weights",
            run->fit->error);
-    run->solution.b = run->solution.w + o->classes * o->columns;
-    memset(run->solution.w, 0, (size_t)(o->classes * (o->columns + 1)) * sizeof(double));
-    if (o->loss == MG_CLASSES_HINGE)
-        MG_NEW(run->design.heap, run->solution.shares, o->samples * o->classes,
+    run->solution.b = run->solution.w + o->functions * o->columns;
+    memset(run->solution.w, 0, (size_t)(o->functions * (o->columns + 1)) * sizeof(double));
+    if (o->loss->kind == MG_LOSS_CRAMMER_SINGER)
+        MG_NEW(run->design.heap, run->solution.shares, o->samples * o->functions,
                "the dual variables of the classes", run->fit->error);
     return MARGIN_OK;
 }
 
-static mg_classes_job job_of(classes_run *run, mg_classes *objective) {
+static mg_linear_job job_of(classes_run *run, const mg_objective *objective) {
     mg_fit *fit = run->fit;
-    return (mg_classes_job){.objective = objective,
-                            .tolerance = run->options.tolerance,
-                            .stop = mg_stop_make(fit->context, run->options.max_iterations),
-                            .trace = fit->trace,
-                            .seed = fit->seed,
-                            .error = fit->error};
+    return (mg_linear_job){.context = fit->context,
+                           .objective = objective,
+                           .tolerance = run->options.tolerance,
+                           .stop = mg_stop_make(fit->context, run->options.max_iterations),
+                           .trace = fit->trace,
+                           .seed = fit->seed,
+                           .error = fit->error};
 }
 
-static margin_status minimise(const mg_classes_job *job, mg_classes_solution *solution) {
-    mg_classes_job own = *job;
-    if (job->objective->loss == MG_CLASSES_HINGE) return mg_crammer_singer(&own, solution);
+static margin_status minimise(const mg_linear_job *job, mg_linear_solution *solution) {
+    mg_linear_job own = *job;
+    if (job->objective->loss->kind == MG_LOSS_CRAMMER_SINGER)
+        return mg_crammer_singer(&own, solution);
     return mg_classes_minimise(&own, solution);
 }
 
@@ -150,39 +152,39 @@ static margin_status minimise(const mg_classes_job *job, mg_classes_solution *so
  * slightly longer W has none. */
 static margin_status certify(classes_run *run, double tolerance) {
     static const double longer = 1.0 + 1e-12;
-    mg_classes *o = &run->objective;
-    mg_classes_solution *out = &run->solution;
+    const mg_objective *o = &run->objective;
+    mg_linear_solution *out = &run->solution;
     margin_error *error = run->fit->error;
-    MG_TRY(mg_classes_certify(o, out, error));
+    MG_TRY(mg_certify(o, out, error));
     const double gap = out->gap;
-    if (o->loss != MG_CLASSES_HINGE || gap <= tolerance) return MARGIN_OK;
-    for (int64_t j = 0; j < o->classes * (o->columns + 1); j++)
+    if (o->loss->kind != MG_LOSS_CRAMMER_SINGER || gap <= tolerance) return MARGIN_OK;
+    for (int64_t j = 0; j < o->functions * (o->columns + 1); j++)
         out->w[j] *= longer;
-    MG_TRY(mg_classes_certify(o, out, error));
+    MG_TRY(mg_certify(o, out, error));
     if (out->gap <= gap) return MARGIN_OK;
-    for (int64_t j = 0; j < o->classes * (o->columns + 1); j++)
+    for (int64_t j = 0; j < o->functions * (o->columns + 1); j++)
         out->w[j] /= longer;
-    return mg_classes_certify(o, out, error);
+    return mg_certify(o, out, error);
 }
 
 /* In the coordinates of `inside`; *done false: the gap is better looked for in the user's. */
 static margin_status solve_inside(classes_run *run, const mg_inside *inside, bool *done) {
-    const mg_classes *o = &run->objective;
-    mg_classes_solution *out = &run->solution, found = *out;
+    const mg_objective *o = &run->objective;
+    mg_linear_solution *out = &run->solution, found = *out;
     mg_heap *heap = run->design.heap;
-    mg_classes objective = {0};
+    mg_objective objective = {0};
     mg_design design = {0};
-    const mg_classes_job job = job_of(run, &objective);
+    const mg_linear_job job = job_of(run, &objective);
     margin_status status;
     found.w = NULL;
     MG_GO(mg_design_create(run->fit->context, &inside->problem, &design, job.error));
-    MG_GO(mg_classes_create(&design, o->loss, &run->options.penalty, o->intercept, &objective,
-                            job.error));
-    MG_GO_NEW(heap, found.w, o->classes * (design.columns + 1), "the weights", job.error);
-    memset(found.w, 0, (size_t)(o->classes * (design.columns + 1)) * sizeof *found.w);
-    found.b = found.w + o->classes * design.columns;
+    MG_GO(mg_objective_create(&design, o->loss, &run->options.penalty, o->intercept, NULL,
+                              &objective, job.error));
+    MG_GO_NEW(heap, found.w, o->functions * (design.columns + 1), "the weights", job.error);
+    memset(found.w, 0, (size_t)(o->functions * (design.columns + 1)) * sizeof *found.w);
+    found.b = found.w + o->functions * design.columns;
     MG_GO(minimise(&job, &found));
-    for (int64_t k = 0; k < o->classes; k++) {
+    for (int64_t k = 0; k < o->functions; k++) {
         out->b[k] = found.b[k];
         mg_inside_weights(inside, found.w + k * design.columns, out->w + k * o->columns,
                           &out->b[k]);
@@ -200,7 +202,7 @@ static margin_status solve_inside(classes_run *run, const mg_inside *inside, boo
     status = out->status;
 done:
     mg_free(heap, found.w);
-    mg_classes_free(&objective);
+    mg_objective_free(&objective);
     if (design.heap) mg_design_free(&design);
     return status;
 }
@@ -217,19 +219,20 @@ static margin_status solve_turned(classes_run *run, bool *done) {
     mg_inside_free(&inside);
     if (status >= 0 && !*done)
         memset(run->solution.w, 0,
-               (size_t)(run->objective.classes * (run->design.columns + 1)) * sizeof(double));
+               (size_t)(run->objective.functions * (run->design.columns + 1)) * sizeof(double));
     return status;
 }
 
 static margin_status solve(classes_run *run) {
     const mg_linear_options *o = &run->options;
-    mg_classes_job job = job_of(run, &run->objective);
-    const bool descends = run->objective.loss != MG_CLASSES_HINGE && mg_is_descent(o->solver);
+    mg_linear_job job = job_of(run, &run->objective);
+    const bool descends =
+        run->objective.loss->kind != MG_LOSS_CRAMMER_SINGER && mg_is_descent(o->solver);
     margin_status status = MARGIN_OK;
     bool done = false;
     if (!descends) status = solve_turned(run, &done);
     if (status < 0 || done) return status;
-    if (run->objective.loss == MG_CLASSES_HINGE)
+    if (run->objective.loss->kind == MG_LOSS_CRAMMER_SINGER)
         status = mg_crammer_singer(&job, &run->solution);
     else if (mg_is_descent(o->solver))
         status = mg_classes_descend(&job, &o->descent, o->start_count, o->solver, &run->solution);
@@ -239,35 +242,34 @@ static margin_status solve(classes_run *run) {
     return status;
 }
 
-static margin_status fit_run(classes_run *run, mg_classes_loss loss) {
+static margin_status fit_run(classes_run *run, mg_loss_kind loss) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = &run->options;
     MG_TRY(mg_design_create(fit->context, fit->problem, &run->design, fit->error));
-    MG_TRY(mg_classes_create(&run->design, loss, &o->penalty, o->intercept, &run->objective,
-                             fit->error));
+    MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
+                               &run->objective, fit->error));
     run->solution.tolerance = o->tolerance;
     MG_TRY(take_solution(run));
     MG_TRY(solve(run));
-    if (loss == MG_CLASSES_HINGE)
-        fill_report(run, "max_k(1[k!=y] + f_k - f_y)", "dual_cd", "walks");
+    if (loss == MG_LOSS_CRAMMER_SINGER)
+        fill_report(run, "dual_cd", "walks");
     else if (mg_is_descent(o->solver))
-        fill_report(run, "(log sum_k exp(f_k) - f_y)", o->solver,
-                    strcmp(o->solver, "gd") == 0 ? "steps" : "passes");
+        fill_report(run, o->solver, strcmp(o->solver, "gd") == 0 ? "steps" : "passes");
     else
-        fill_report(run, "(log sum_k exp(f_k) - f_y)", "lbfgs", "L-BFGS steps");
+        fill_report(run, "lbfgs", "L-BFGS steps");
     MG_TRY(make_hypothesis(run));
     return run->solution.status;
 }
 
 margin_status mg_classes_fit(mg_fit *fit, const margin_option *table, int option_count,
-                             mg_classes_loss loss, const char *default_spelling,
+                             mg_loss_kind loss, const char *default_spelling,
                              double default_value) {
     classes_run run = {.fit = fit};
     run.options = mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
     const margin_status status = fit_run(&run, loss);
     mg_free(fit->context->heap, run.solution.shares);
     mg_free(fit->context->heap, run.solution.w);
-    mg_classes_free(&run.objective);
+    mg_objective_free(&run.objective);
     mg_design_free(&run.design);
     return status;
 }

@@ -42,8 +42,7 @@ static margin_status choose_solver(linear_run *run) {
 static mg_linear_job job_of(linear_run *run) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = &run->options;
-    const bool is_unpenalised =
-        run->objective.penalty.rho == 0.0 && run->objective.penalty.kappa == 0.0;
+    const bool is_unpenalised = mg_is_unpenalised(&run->objective);
     return (mg_linear_job){.context = fit->context,
                            .objective = &run->objective,
                            .tolerance = o->tolerance,
@@ -78,17 +77,20 @@ static margin_status solve_inside(linear_run *run, const mg_inside *inside, bool
     MG_GO(mg_objective_create(&design, run->objective.loss, &run->options.penalty,
                               run->objective.intercept, NULL, &objective, job.error));
     job.objective = &objective;
-    MG_GO_NEW(heap, found.w, design.columns, "the weights", job.error);
-    memset(found.w, 0, (size_t)design.columns * sizeof *found.w);
+    MG_GO_NEW(heap, found.w, design.columns + 1, "the weights", job.error);
+    memset(found.w, 0, (size_t)(design.columns + 1) * sizeof *found.w);
+    found.b = found.w + design.columns;
     if (inside->basis && run->solver == &mg_solver_lbfgs) {
         run->solver = &mg_solver_newton; /* a factor costs next to nothing */
         snprintf(run->why, sizeof run->why, "rows are few and the %s loss is smooth",
                  objective.loss->name);
     }
     MG_GO(run->solver->solve(&job, &found));
-    mg_inside_weights(inside, found.w, out->w, &found.b);
     double *w = found.w;
+    *out->b = *found.b;
+    mg_inside_weights(inside, found.w, out->w, out->b);
     found.w = out->w;
+    found.b = out->b;
     *out = found;
     found.w = w;
     if (inside->basis) out->l1_limit = (double)NAN;
@@ -119,9 +121,10 @@ static margin_status go_back(linear_run *run, const mg_linear_solution *before) 
     mg_linear_solution *out = &run->solution;
     double *w = out->w;
     const int64_t iterations = out->iterations, passes = out->passes;
-    memcpy(w, before->w, (size_t)run->design.columns * sizeof *w);
+    memcpy(w, before->w, (size_t)(run->design.columns + 1) * sizeof *w);
     *out = *before;
     out->w = w;
+    out->b = w + run->design.columns;
     out->iterations = iterations;
     out->passes = passes;
     return out->status;
@@ -130,13 +133,12 @@ static margin_status go_back(linear_run *run, const mg_linear_solution *before) 
 /* From the beginning; the better one of both solutions is kept. */
 static margin_status solve_exactly(linear_run *run) {
     mg_linear_solution before = run->solution, *out = &run->solution;
-    const size_t bytes = (size_t)run->design.columns * sizeof *out->w;
+    const size_t bytes = (size_t)(run->design.columns + 1) * sizeof *out->w;
     mg_linear_job job = job_of(run);
     margin_status status;
-    MG_NEW(run->design.heap, before.w, run->design.columns, "the weights", job.error);
+    MG_NEW(run->design.heap, before.w, run->design.columns + 1, "the weights", job.error);
     memcpy(before.w, out->w, bytes);
     memset(out->w, 0, bytes);
-    out->b = 0.0;
     MG_GO(mg_solver_newton.solve(&job, out));
     out->status = status;
     if (out->gap < before.gap) {
@@ -161,11 +163,10 @@ static margin_status solve_as_it_is(linear_run *run) {
 /* After a solution inside that could not be proven outside: the better one is kept. */
 static margin_status solve_outside(linear_run *run) {
     mg_linear_solution before = run->solution;
-    const size_t bytes = (size_t)run->design.columns * sizeof *before.w;
-    MG_NEW(run->design.heap, before.w, run->design.columns, "the weights", run->fit->error);
+    const size_t bytes = (size_t)(run->design.columns + 1) * sizeof *before.w;
+    MG_NEW(run->design.heap, before.w, run->design.columns + 1, "the weights", run->fit->error);
     memcpy(before.w, run->solution.w, bytes);
     memset(run->solution.w, 0, bytes);
-    run->solution.b = 0.0;
     margin_status status = solve_as_it_is(run);
     if (status >= 0 && !(run->solution.gap < before.gap)) status = go_back(run, &before);
     mg_free(run->design.heap, before.w);
@@ -186,34 +187,18 @@ static margin_status solve(linear_run *run) {
     return status < 0 || done ? status : solve_outside(run);
 }
 
-void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
-                     const mg_loss_point *point) {
-    const bool is_class = job->objective->loss->margin_based;
-    if (!job->trace) return;
-    const margin_trace_step record = {.subproblem = job->trace->subproblem,
-                                      .subproblems = job->trace->subproblems,
-                                      .step = step,
-                                      .row = -1,
-                                      .errors = is_class ? point->errors : -1,
-                                      .loss = point->value,
-                                      .intercept = b,
-                                      .weights = w,
-                                      .weight_count = job->objective->design->columns};
-    job->trace->step(&record, job->trace->user);
-}
-
 /* The least kappa for which w = 0, where the solver has not come across it: a pass. */
 static margin_status find_limit(linear_run *run) {
     mg_linear_solution *solution = &run->solution;
     mg_design *d = &run->design;
-    double *memory, value;
+    double *memory, b;
     if (!(run->objective.penalty.kappa > 0.0) || !run->objective.loss->smooth ||
         !isnan(solution->l1_limit))
         return MARGIN_OK;
     MG_NEW(d->heap, memory, 2 * d->columns, "the limit of the penalty", run->fit->error);
     mg_loss_point point = {.gradient = memory};
     memset(memory, 0, (size_t)(2 * d->columns) * sizeof *memory);
-    const double b = mg_objective_constant(&run->objective, &value);
+    mg_objective_constant(&run->objective, &b);
     const margin_status status = mg_design_loss(d, run->objective.loss, memory + d->columns, b,
                                                 run->objective.c, &point, run->fit->error);
     solution->l1_limit = 0.0;
@@ -318,7 +303,7 @@ static margin_status make_hypothesis(linear_run *run) {
         MG_TRY(find_alpha(run));
     if (run->solution.alpha) MG_TRY(spread_alpha(run));
     MG_TRY(mg_linear_make(fit->context->heap, run->solution.w, run->design.columns,
-                          run->solution.b + 0.0, &h, fit->error));
+                          *run->solution.b + 0.0, &h, fit->error));
     const margin_status status = run->solution.alpha ? add_dual(run, h) : MARGIN_OK;
     if (status < 0)
         mg_hypothesis_free(h);
@@ -339,10 +324,11 @@ static margin_status set_start(linear_run *run) {
                "start_weights has %lld numbers; the learner sees %lld column%s, so %lld are needed",
                (long long)run->options.start_count, (long long)columns, columns == 1 ? "" : "s",
                (long long)columns);
-    MG_NEW(heap, run->solution.w, columns, "the weights", error);
+    MG_NEW(heap, run->solution.w, columns + 1, "the weights", error);
+    run->solution.b = run->solution.w + columns;
     for (int64_t j = 0; j < columns; j++)
         run->solution.w[j] = descent->start_weights ? descent->start_weights[j] : 0.0;
-    run->solution.b = run->objective.intercept ? descent->start_intercept : 0.0;
+    *run->solution.b = run->objective.intercept ? descent->start_intercept : 0.0;
     if (run->objective.loss->smooth) return MARGIN_OK;
     MG_NEW(heap, run->solution.alpha, run->design.samples, "the dual variables", error);
     memset(run->solution.alpha, 0, (size_t)run->design.samples * sizeof(double));

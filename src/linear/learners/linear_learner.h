@@ -4,7 +4,7 @@
 #ifndef MG_LINEAR_LEARNER_H
 #define MG_LINEAR_LEARNER_H
 
-#include "linear/objective/solver.h"
+#include "linear/objective/linear_options.h"
 
 /* Fits one score function with `loss`; fills fit->hypothesis and fit->report. Options are found by
  * name in `table` (C, alpha, lambda, l1_ratio, tol, max_iter, solver, intercept, class_weight,
@@ -17,11 +17,6 @@ margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_
  * as mg_squares_verify has it; for the textbook solvers only. */
 margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int option_count,
                                     const char *default_spelling, double default_value);
-
-/* Refuses options of the textbook solvers (MG_OPTIONS_DESCENT) beside another solver. For a
- * learner's `check`. */
-margin_status mg_linear_check_descent(const margin_option *table, int option_count,
-                                      const mg_option_value *options, margin_error *error);
 
 /* The same for up to MG_MOST_TOGETHER problems that differ in their signs only, together where the
  * solver can; see fit_together of mg_learner. */
@@ -40,11 +35,9 @@ margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int opti
                                double default_value, const mg_hypothesis *hypothesis);
 
 /* The same for options that are already plain numbers. */
-struct mg_linear_options;
-margin_status mg_linear_fit_as(mg_fit *fit, const struct mg_linear_options *options,
-                               mg_loss_kind loss);
-margin_status mg_linear_verify_as(mg_fit *fit, const struct mg_linear_options *options,
-                                  mg_loss_kind loss, const mg_hypothesis *hypothesis);
+margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss);
+margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
+                                  const mg_hypothesis *hypothesis);
 
 /* Entries for option tables, so that a word means the same everywhere. */
 #define MG_OPTION_C_OF(default_value, half_norm)                                                   \

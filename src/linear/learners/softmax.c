@@ -34,11 +34,11 @@ static margin_status softmax_check(const mg_option_value *values, margin_error *
 }
 
 static margin_status softmax_fit(mg_fit *fit) {
-    return mg_classes_fit(fit, options, MG_LENGTH(options), MG_CLASSES_SOFTMAX, "C", 1.0);
+    return mg_classes_fit(fit, options, MG_LENGTH(options), MG_LOSS_SOFTMAX, "C", 1.0);
 }
 
 static margin_status softmax_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    return mg_classes_verify(fit, options, MG_LENGTH(options), MG_CLASSES_SOFTMAX, "C", 1.0,
+    return mg_classes_verify(fit, options, MG_LENGTH(options), MG_LOSS_SOFTMAX, "C", 1.0,
                              hypothesis);
 }
 

@@ -84,7 +84,7 @@ static margin_status svm_check(const mg_option_value *values, margin_error *erro
 
 static margin_status svm_fit(mg_fit *fit) {
     if (fit->problem->kind == MG_ARGMAX)
-        return mg_classes_fit(fit, options, MG_LENGTH(options), MG_CLASSES_HINGE, "C", 1.0);
+        return mg_classes_fit(fit, options, MG_LENGTH(options), MG_LOSS_CRAMMER_SINGER, "C", 1.0);
     return mg_linear_fit(fit, options, MG_LENGTH(options), loss_of(fit), "C", 1.0);
 }
 
@@ -99,7 +99,7 @@ static bool svm_fits_together(const mg_problem *whole, const mg_option_value *va
 
 static margin_status svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     if (fit->problem->kind == MG_ARGMAX)
-        return mg_classes_verify(fit, options, MG_LENGTH(options), MG_CLASSES_HINGE, "C", 1.0,
+        return mg_classes_verify(fit, options, MG_LENGTH(options), MG_LOSS_CRAMMER_SINGER, "C", 1.0,
                                  hypothesis);
     return mg_linear_verify(fit, options, MG_LENGTH(options), loss_of(fit), "C", 1.0, hypothesis);
 }

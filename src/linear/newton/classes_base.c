@@ -61,7 +61,7 @@ static bool can_hold(const mg_classes_state *s, int64_t factors) {
 /* ---- Making ---------------------------------------------------------------------------------- */
 
 static void set_diagonal(mg_classes_state *s) {
-    const mg_classes *o = s->o;
+    const mg_objective *o = s->o;
     double total = 0.0;
     for (int64_t k = 0; k < s->classes; k++)
         total += o->totals[k];
@@ -79,7 +79,7 @@ static void set_diagonal(mg_classes_state *s) {
 /* Factor number `at` of the Gram of the rows with these curvatures, and the penalty. */
 static margin_status make_factor(mg_classes_state *s, int64_t at, const double *curvatures,
                                  int64_t rows) {
-    mg_classes *o = s->o;
+    const mg_objective *o = s->o;
     margin_error *error = s->job->error;
     const int64_t n = s->block, last = n - 1;
     double *a = s->matrices + at * n * n, *diagonal = s->diagonals + at * n;
@@ -130,7 +130,7 @@ static void settle(mg_classes_state *s, mg_classes_base base) {
 /* With W = 0 every sample has the shares of the classes, so that the H_k differ by a factor, but
  * for the penalty. */
 static margin_status make_shared(mg_classes_state *s) {
-    const mg_classes *o = s->o;
+    const mg_objective *o = s->o;
     double total = 0.0, mean = 0.0, *curvatures;
     for (int64_t k = 0; k < s->classes; k++)
         total += o->totals[k];
@@ -152,22 +152,22 @@ static margin_status make_shared(mg_classes_state *s) {
 }
 
 static margin_status find_shares(mg_classes_state *s) {
-    mg_classes *o = s->o;
+    const mg_objective *o = s->o;
     if (!s->shares) {
         s->shares = mg_arena_new(&s->arena, o->samples * s->classes, sizeof *s->shares);
         if (!s->shares)
             return mg_no_memory(o->design->heap, o->samples * s->classes, sizeof *s->shares,
                                 "the probabilities of the samples", s->job->error);
     }
-    mg_classes_point point = {.shares = s->shares};
+    mg_loss_point point = {.shares = s->shares, .single = s->single};
     s->solution->passes++;
-    return mg_classes_pass(o, s->here.w, s->here.b, s->single, &point, s->job->error);
+    return mg_objective_pass(o, s->here.w, s->here.b, &point, s->job->error);
 }
 
 static margin_status make_blocks(mg_classes_state *s) {
     /* of its greatest value: a row that is sure of itself now may not be so later */
     static const double floor_share = 1e-7;
-    const mg_classes *o = s->o;
+    const mg_objective *o = s->o;
     double *curvatures;
     margin_status status = MARGIN_OK;
     if (s->base != MG_BASE_BLOCKS) MG_TRY(take_matrices(s, s->classes));

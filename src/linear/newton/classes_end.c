@@ -13,19 +13,15 @@ enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
 #define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
 static const double rounding = 1e-13;
 
-static bool is_unpenalised(const mg_classes_state *s) {
-    return s->o->penalty.rho == 0.0;
-}
-
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
 static margin_status prove(mg_classes_state *s) {
-    mg_classes_solution *out = s->solution;
+    mg_linear_solution *out = s->solution;
     if (s->proven_here) return MARGIN_OK;
     memcpy(out->w, s->here.w, (size_t)(s->classes * s->columns) * sizeof *out->w);
     memcpy(out->b, s->here.b, (size_t)s->classes * sizeof *out->b);
-    mg_classes_centre(s->o, out->w, out->b);
-    MG_TRY(mg_classes_certify(s->o, out, s->job->error));
+    mg_objective_centre(s->o, out->w, out->b);
+    MG_TRY(mg_certify(s->o, out, s->job->error));
     out->passes += 2;
     s->proven_here = true;
     return MARGIN_OK;
@@ -33,7 +29,7 @@ static margin_status prove(mg_classes_state *s) {
 
 static double expected_gap(const mg_classes_state *s) {
     if (s->separated) return s->here.value;
-    if (!is_unpenalised(s)) return s->here.slack;
+    if (!mg_is_unpenalised(s->o)) return s->here.slack;
     return s->solution->iterations > 0 ? s->there.value - s->here.value : (double)INFINITY;
 }
 
@@ -46,7 +42,7 @@ static bool is_promising(const mg_classes_state *s) {
 
 margin_status mg_classes_check(mg_classes_state *s, bool *done) {
     *done = false;
-    s->separated = is_unpenalised(s) && s->here.errors == 0;
+    s->separated = mg_is_unpenalised(s->o) && s->here.errors == 0;
     mg_progress(s->o->design->context, "training", (double)s->solution->iterations, 0.0,
                 expected_gap(s) / fmax(1.0, fabs(s->here.value)));
     if (!is_promising(s)) return MARGIN_OK;
@@ -62,7 +58,7 @@ bool mg_classes_is_idle(const mg_classes_state *s) {
 
 /* ---- Directions without end ------------------------------------------------------------------ */
 
-margin_status mg_classes_look_ahead(mg_classes *o, const double *at_w, const double *at_b,
+margin_status mg_classes_look_ahead(const mg_objective *o, const double *at_w, const double *at_b,
                                     double *w, double *b, double *least, double *most,
                                     margin_error *error) {
     mg_heap *heap = o->design->heap;
@@ -72,18 +68,18 @@ margin_status mg_classes_look_ahead(mg_classes *o, const double *at_w, const dou
     margin_status status;
     *least = (double)INFINITY;
     *most = -(double)INFINITY;
-    MG_GO_NEW(heap, shares, o->samples * o->classes, "Newton's direction", error);
-    MG_GO_NEW(heap, v, o->classes * (o->columns + 1), "Newton's direction", error);
-    double *sums = v + o->classes * o->columns;
-    mg_classes_point point = {.gradient = v, .intercept_gradient = sums, .shares = shares};
-    MG_GO(mg_classes_pass(o, at_w, at_b, false, &point, error));
+    MG_GO_NEW(heap, shares, o->samples * o->functions, "Newton's direction", error);
+    MG_GO_NEW(heap, v, o->functions * (o->columns + 1), "Newton's direction", error);
+    double *sums = v + o->functions * o->columns;
+    mg_loss_point point = {.gradient = v, .intercept_gradient = sums, .shares = shares};
+    MG_GO(mg_objective_pass(o, at_w, at_b, &point, error));
     const mg_classes_curvature curvature = {.shares = shares, .c = o->c, .rho = o->penalty.rho};
     MG_GO(mg_classes_newton_make(o, &curvature, &newton, error));
     mg_classes_newton_solve(o, &newton, v, sums, w, b);
-    MG_GO(mg_classes_scores(o, w, b, shares, error));
+    MG_GO(mg_objective_scores(o, w, b, shares, error));
     for (int64_t i = 0; i < o->samples; i++)
-        for (int64_t k = 0; k < o->classes; k++) {
-            const double *u = shares + i * o->classes;
+        for (int64_t k = 0; k < o->functions; k++) {
+            const double *u = shares + i * o->functions;
             if (k == code[i] || !(o->totals[k] > 0.0)) continue;
             *least = fmin(*least, u[k] - u[code[i]]);
             *most = fmax(*most, u[k] - u[code[i]]);
@@ -96,14 +92,15 @@ done:
 }
 
 margin_status mg_classes_newton_step(mg_classes_state *s, double *least, double *most) {
-    const mg_classes *o = s->o;
+    const mg_objective *o = s->o;
     double *w;
     margin_status status;
-    MG_NEW(o->design->heap, w, o->classes * (o->columns + 2), "Newton's direction", s->job->error);
-    double *b = w + o->classes * (o->columns + 1);
+    MG_NEW(o->design->heap, w, o->functions * (o->columns + 2), "Newton's direction",
+           s->job->error);
+    double *b = w + o->functions * (o->columns + 1);
     MG_GO(mg_classes_look_ahead(s->o, s->here.w, s->here.b, w, b, least, most, s->job->error));
-    mg_classes_centre(o, w, b);
-    for (int64_t k = 0; k < o->classes; k++) { /* the step, in the coordinates of a direction */
+    mg_objective_centre(o, w, b);
+    for (int64_t k = 0; k < o->functions; k++) { /* the step, in the coordinates of a direction */
         double *d = s->direction + k * s->block;
         d[o->columns] = -b[k];
         for (int64_t j = 0; j < o->columns; j++) {
@@ -123,7 +120,7 @@ static margin_status recedes(mg_classes_state *s, bool *yes) {
     enum { MOST_STEPS = 5 };
     double least, most;
     bool moved = true;
-    if (s->separated || !is_unpenalised(s) || !mg_classes_newton_can(s->o)) return MARGIN_OK;
+    if (s->separated || !mg_is_unpenalised(s->o) || !mg_classes_newton_can(s->o)) return MARGIN_OK;
     s->single = false;
     for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
         MG_TRY(mg_classes_newton_step(s, &least, &most));
@@ -137,19 +134,20 @@ static margin_status recedes(mg_classes_state *s, bool *yes) {
 /* ---- End ------------------------------------------------------------------------------------- */
 
 static void explain(mg_classes_state *s, margin_status ended, bool recession) {
-    mg_classes_solution *out = s->solution;
+    mg_linear_solution *out = s->solution;
     const mg_smooth_words words = {.ended = ended,
                                    .separated = s->separated,
                                    .recession = recession,
                                    .gap = out->gap,
                                    .tolerance = s->job->tolerance,
                                    .steps = out->iterations,
-                                   .limited = is_unpenalised(s) && !mg_classes_newton_can(s->o)};
+                                   .limited =
+                                       mg_is_unpenalised(s->o) && !mg_classes_newton_can(s->o)};
     mg_smooth_explain(&words, out->why, sizeof out->why);
 }
 
 margin_status mg_classes_end(mg_classes_state *s, margin_status ended) {
-    mg_classes_solution *out = s->solution;
+    mg_linear_solution *out = s->solution;
     bool recession = false;
     if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED) MG_TRY(recedes(s, &recession));
     MG_TRY(prove(s));

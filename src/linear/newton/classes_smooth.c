@@ -41,8 +41,8 @@ static double slack_of(const mg_classes_state *s, const mg_classes_place *place)
 
 static margin_status evaluate(mg_classes_state *s, mg_classes_place *place) {
     double *last = s->move_b; /* free by now */
-    mg_classes_point point = {.gradient = s->raw, .intercept_gradient = last};
-    MG_TRY(mg_classes_pass(s->o, place->w, place->b, s->single, &point, s->job->error));
+    mg_loss_point point = {.gradient = s->raw, .intercept_gradient = last, .single = s->single};
+    MG_TRY(mg_objective_pass(s->o, place->w, place->b, &point, s->job->error));
     s->solution->passes++;
     place->value = point.value;
     place->errors = point.errors;
@@ -79,22 +79,6 @@ static margin_status try_step(mg_classes_state *s, double t) {
     return evaluate(s, &s->there);
 }
 
-void mg_classes_trace(const mg_classes_job *job, int64_t step, const double *w, double value,
-                      int64_t errors) {
-    if (!job->trace) return;
-    const margin_trace_step record = {.subproblem = job->trace->subproblem,
-                                      .subproblems = job->trace->subproblems,
-                                      .step = step,
-                                      .row = -1,
-                                      .errors = errors,
-                                      .loss = value,
-                                      .intercept = (double)NAN,
-                                      .weights = w,
-                                      .weight_count =
-                                          job->objective->classes * (job->objective->columns + 1)};
-    job->trace->step(&record, job->trace->user);
-}
-
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static bool leads_down(const mg_classes_state *s, double slope_there) {
@@ -123,7 +107,8 @@ static void take_step(mg_classes_state *s) {
     if (tighter) s->best_slack = s->here.slack;
     if (promising) s->best_promise = -s->slope;
     s->idle_steps = fell || tighter || promising ? 0 : s->idle_steps + 1;
-    mg_classes_trace(s->job, s->solution->iterations, s->here.w, s->here.value, s->here.errors);
+    mg_linear_trace(s->job, s->solution->iterations, s->here.w, s->here.b, s->here.value,
+                    s->here.errors);
 }
 
 margin_status mg_classes_step(mg_classes_state *s, bool *moved) {
@@ -176,31 +161,15 @@ static margin_status keep_pair(mg_classes_state *s) {
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-/* The best intercepts for W = 0: the logarithms of the classes' shares; P there. Classes without
- * samples, which the problem may name, are put out of the way. */
 static margin_status go_to_start(mg_classes_state *s) {
-    static const double away = -1000.0;
-    const mg_classes *o = s->o;
-    double total = 0.0, sum = 0.0;
-    int64_t present = 0;
     memset(s->here.w, 0, (size_t)(s->classes * s->columns) * sizeof *s->here.w);
-    for (int64_t k = 0; k < s->classes; k++)
-        total += o->totals[k];
-    for (int64_t k = 0; k < s->classes; k++) {
-        const double share = o->totals[k] / total;
-        s->here.b[k] = o->intercept && share > 0.0 ? log(share) : 0.0;
-        sum += s->here.b[k];
-        present += share > 0.0;
-    }
-    for (int64_t k = 0; k < s->classes && o->intercept; k++)
-        s->here.b[k] = o->totals[k] > 0.0 ? s->here.b[k] - sum / (double)present : away;
+    s->constant_value = mg_objective_constant(s->o, s->here.b);
     MG_TRY(evaluate(s, &s->here));
     MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
                "the objective is beyond double precision; bring the columns to one scale first: "
                "standardize | ...");
-    s->constant_value = s->here.value;
     s->best_slack = s->here.slack;
-    mg_classes_trace(s->job, 0, s->here.w, s->here.value, s->here.errors);
+    mg_linear_trace(s->job, 0, s->here.w, s->here.b, s->here.value, s->here.errors);
     return MARGIN_OK;
 }
 
@@ -234,17 +203,16 @@ static margin_status take_memory(mg_classes_state *s) {
     return MARGIN_OK;
 }
 
-static margin_status begin(mg_classes_job *job, mg_classes_solution *solution,
-                           mg_classes_state *s) {
-    mg_classes *o = job->objective;
+static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_classes_state *s) {
+    const mg_objective *o = job->objective;
     const margin_matrix *x = &o->design->problem->x;
     *s = (mg_classes_state){.job = job,
                             .solution = solution,
                             .o = o,
-                            .classes = o->classes,
+                            .classes = o->functions,
                             .columns = o->columns,
                             .block = o->columns + 1,
-                            .size = o->classes * (o->columns + 1),
+                            .size = o->functions * (o->columns + 1),
                             .single = !mg_is_csr(x) && x->value_type == MARGIN_F32,
                             .strictness = 0.95,
                             .scale = 1.0,
@@ -318,7 +286,7 @@ static margin_status iterate(mg_classes_state *s) {
     }
 }
 
-margin_status mg_classes_minimise(mg_classes_job *job, mg_classes_solution *solution) {
+margin_status mg_classes_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     mg_classes_state s;
     margin_status status = begin(job, solution, &s);
     if (status >= 0) status = iterate(&s);

@@ -6,20 +6,7 @@
 #define MG_CLASSES_SMOOTH_H
 
 #include "linear/newton/lbfgs_pairs.h"
-#include "linear/objective/classes.h"
-
-typedef struct mg_classes_job {
-    mg_classes *objective;
-    double tolerance;
-    mg_stop stop;
-    const mg_trace *trace; /* NULL: none */
-    uint64_t seed;
-    margin_error *error;
-} mg_classes_job;
-
-/* For the trace, if there is one; b lies right behind w. */
-void mg_classes_trace(const mg_classes_job *job, int64_t step, const double *w, double value,
-                      int64_t errors);
+#include "linear/objective/solver.h"
 
 typedef struct mg_classes_place {
     double *w, *b;    /* classes x columns, classes right behind; A's units */
@@ -37,9 +24,9 @@ typedef enum mg_classes_base {
 } mg_classes_base;
 
 typedef struct mg_classes_state {
-    mg_classes_job *job;
-    mg_classes_solution *solution;
-    mg_classes *o;
+    mg_linear_job *job;
+    mg_linear_solution *solution;
+    const mg_objective *o;
     mg_arena arena;
     int64_t classes, columns, block, size;
     double *centre, *factor; /* columns */
@@ -68,7 +55,7 @@ typedef struct mg_classes_state {
 } mg_classes_state;
 
 /* Decreases P from solution->w and ->b = anything (it starts from W = 0) until it is proven. */
-margin_status mg_classes_minimise(mg_classes_job *job, mg_classes_solution *solution);
+margin_status mg_classes_minimise(mg_linear_job *job, mg_linear_solution *solution);
 
 /* classes_base.c: H0 at the start, a better one where that pays, its solution. */
 margin_status mg_classes_base_start(mg_classes_state *s);

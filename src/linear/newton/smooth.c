@@ -28,12 +28,13 @@ bool mg_smooth_can(const mg_objective *objective, char *why) {
 
 static margin_status evaluate(mg_smooth *s, mg_smooth_point *point) {
     const double rho = s->objective->penalty.rho;
-    mg_loss_point pass = {.scores = point->scores, .gradient = point->gradient};
-    MG_TRY(mg_objective_pass(s->objective, point->w, point->b, &pass, s->job->error));
+    double last;
+    mg_loss_point pass = {
+        .scores = point->scores, .gradient = point->gradient, .intercept_gradient = &last};
+    MG_TRY(mg_objective_pass(s->objective, point->w, &point->b, &pass, s->job->error));
     s->solution->passes++;
     point->value = pass.value;
     point->errors = pass.errors;
-    const double last = pass.intercept_gradient;
     const double square = s->vectors->square(point->gradient, s->columns);
     point->slack = rho > 0.0 ? square / (2.0 * rho) + fabs(last * point->b) : (double)INFINITY;
     for (int64_t j = 0; j < s->columns; j++)
@@ -61,12 +62,13 @@ static margin_status try_step(mg_smooth *s, double t) {
 
 static margin_status go_to_start(mg_smooth *s) {
     const mg_linear_solution *given = s->solution;
-    bool somewhere = given->b != 0.0;
+    bool somewhere = *given->b != 0.0;
     for (int64_t j = 0; j < s->columns; j++)
         somewhere |= given->w[j] != 0.0;
-    const double constant = mg_objective_constant(s->objective, &s->constant_value);
+    double constant;
+    s->constant_value = mg_objective_constant(s->objective, &constant);
     memcpy(s->here.w, given->w, (size_t)s->columns * sizeof *given->w);
-    s->here.b = somewhere ? given->b : constant;
+    s->here.b = somewhere ? *given->b : constant;
     MG_TRY(evaluate(s, &s->here));
     MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
                "the objective is beyond double precision; bring the columns to one scale first: "
@@ -114,8 +116,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
     MG_GO(
         mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
     MG_GO(go_to_start(s));
-    mg_linear_trace(job, 0, s->here.w, s->here.b,
-                    &(mg_loss_point){.value = s->here.value, .errors = s->here.errors});
+    mg_linear_trace(job, 0, s->here.w, &s->here.b, s->here.value, s->here.errors);
     return MARGIN_OK;
 done:
     mg_smooth_free(s);
@@ -164,8 +165,8 @@ static void take_step(mg_smooth *s) {
     const bool tighter = s->here.slack < 0.5 * s->best_slack;
     if (tighter) s->best_slack = s->here.slack;
     s->idle_steps = fell || tighter ? 0 : s->idle_steps + 1;
-    mg_linear_trace(s->job, s->solution->iterations, s->here.w, s->here.b,
-                    &(mg_loss_point){.value = s->here.value, .errors = s->here.errors});
+    mg_linear_trace(s->job, s->solution->iterations, s->here.w, &s->here.b, s->here.value,
+                    s->here.errors);
 }
 
 margin_status mg_smooth_step(mg_smooth *s, bool *moved) {

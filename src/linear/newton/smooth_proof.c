@@ -12,14 +12,11 @@ enum { IDLE_STEPS = 12 };
 #define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
 static const double rounding = 1e-13;
 
-static bool is_unpenalised(const mg_smooth *s) {
-    return s->objective->penalty.rho == 0.0 && s->objective->penalty.kappa == 0.0;
-}
-
 /* Losses that fall for ever: without a penalty they have no least value where classes separate. */
 static bool falls_for_ever(const mg_smooth *s) {
     const mg_loss_kind kind = s->objective->loss->kind;
-    return is_unpenalised(s) && (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL);
+    return mg_is_unpenalised(s->objective) &&
+           (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL);
 }
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
@@ -28,7 +25,7 @@ static margin_status prove(mg_smooth *s) {
     mg_linear_solution *out = s->solution;
     if (s->proven_here) return MARGIN_OK;
     memcpy(out->w, s->here.w, (size_t)s->columns * sizeof *out->w);
-    out->b = s->here.b;
+    *out->b = s->here.b;
     MG_TRY(mg_certify(s->objective, out, s->job->error));
     out->passes += 2;
     s->proven_here = true;
@@ -38,7 +35,7 @@ static margin_status prove(mg_smooth *s) {
 /* What the proof would find, as far as can be told for nothing. */
 static double expected_gap(const mg_smooth *s) {
     if (s->separated) return s->here.value;
-    if (!is_unpenalised(s)) return s->here.slack;
+    if (!mg_is_unpenalised(s->objective)) return s->here.slack;
     return s->solution->iterations > 0 ? s->there.value - s->here.value : (double)INFINITY;
 }
 

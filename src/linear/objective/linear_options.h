@@ -22,6 +22,11 @@ mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *t
                                        int option_count, const char *default_spelling,
                                        double default_value);
 
+/* Refuses options of the textbook solvers (MG_OPTIONS_DESCENT) beside another solver. For a
+ * learner's `check`. */
+margin_status mg_linear_check_descent(const margin_option *table, int option_count,
+                                      const mg_option_value *options, margin_error *error);
+
 /* One of the textbook solvers (descent.h). */
 bool mg_is_descent(const char *solver);
 

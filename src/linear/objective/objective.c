@@ -1,5 +1,5 @@
 /* The objective of a linear model: penalty, sample weights, value and gradient. */
-#include "linear/objective/objective.h"
+#include "linear/objective/coupled.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,27 +59,49 @@ double mg_total_weight(const mg_problem *problem) {
 
 /* ---- Objective ------------------------------------------------------------------------------- */
 
+static void weigh_samples(mg_objective *made, const double class_weight[2]) {
+    const mg_problem *problem = made->design->problem;
+    for (int64_t k = 0; made->totals && k < made->functions; k++)
+        made->totals[k] = 0.0;
+    for (int64_t i = 0; i < made->samples; i++) {
+        made->c[i] = made->penalty.factor * mg_sample_weight(problem, i);
+        if (class_weight) made->c[i] *= class_weight[problem->sign[i] > 0];
+        if (made->totals) made->totals[problem->code[i]] += made->c[i];
+    }
+}
+
 margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const mg_penalty *penalty,
                                   bool intercept, const double class_weight[2],
                                   mg_objective *objective, margin_error *error) {
-    const mg_problem *problem = design->problem;
-    double *c;
-    MG_NEW(design->heap, c, design->samples, "the weights of the samples", error);
-    for (int64_t i = 0; i < design->samples; i++) {
-        c[i] = penalty->factor * mg_sample_weight(problem, i);
-        if (class_weight) c[i] *= class_weight[problem->sign[i] > 0];
+    mg_objective made = {.design = design,
+                         .loss = loss,
+                         .penalty = *penalty,
+                         .intercept = intercept,
+                         .functions = loss->coupled ? design->problem->classes : 1,
+                         .columns = design->columns,
+                         .samples = design->samples,
+                         .total_weight = mg_total_weight(design->problem)};
+    margin_status status;
+    MG_GO_NEW(design->heap, made.c, design->samples, "the weights of the samples", error);
+    if (loss->coupled) {
+        MG_GO_NEW(design->heap, made.totals, made.functions, "the weights of the classes", error);
+        MG_GO(mg_coupled_create(&made, &made.coupled, error));
     }
-    *objective = (mg_objective){.design = design,
-                                .loss = loss,
-                                .penalty = *penalty,
-                                .intercept = intercept,
-                                .c = c,
-                                .total_weight = mg_total_weight(problem)};
+    weigh_samples(&made, class_weight);
+    *objective = made;
     return MARGIN_OK;
+done:
+    mg_objective_free(&made);
+    return status;
 }
 
 void mg_objective_free(mg_objective *objective) {
-    if (objective->design) mg_free(objective->design->heap, objective->c);
+    if (objective->design) {
+        mg_heap *heap = objective->design->heap;
+        mg_coupled_free(heap, objective->coupled);
+        mg_free(heap, objective->totals);
+        mg_free(heap, objective->c);
+    }
     memset(objective, 0, sizeof *objective);
 }
 
@@ -113,46 +135,107 @@ static double balance(const mg_loss *loss, double negative, double positive) {
     return 0.5 * (low + high);
 }
 
-double mg_objective_constant(const mg_objective *objective, double *value) {
+static double constant_of_one(const mg_objective *objective, double *b) {
     const mg_loss *loss = objective->loss;
     const mg_design *d = objective->design;
-    double totals[2], b = 0.0;
+    double totals[2], value = 0.0;
     total_weights(objective, totals);
+    *b = 0.0;
     if (loss->margin_based) {
-        if (objective->intercept) b = balance(loss, totals[0], totals[1]);
-        *value = totals[0] * loss->value(-b) + totals[1] * loss->value(b);
-        return b;
+        if (objective->intercept) *b = balance(loss, totals[0], totals[1]);
+        return totals[0] * loss->value(-*b) + totals[1] * loss->value(*b);
     }
-    if (objective->intercept) b = totals[1] / totals[0];
-    *value = 0.0;
+    if (objective->intercept) *b = totals[1] / totals[0];
     for (int64_t i = 0; i < d->samples; i++)
-        *value += objective->c[i] * loss->value(b - d->problem->target[i]);
-    return b;
-}
-
-double mg_objective_penalty(const mg_objective *objective, const double *w) {
-    const mg_penalty *penalty = &objective->penalty;
-    double square = 0.0, absolute = 0.0;
-    for (int64_t j = 0; j < objective->design->columns; j++) {
-        square += w[j] * w[j];
-        absolute += fabs(w[j]);
-    }
-    double value = 0.0; /* a factor of 0 stays 0 where w has overflowed the square */
-    if (penalty->rho > 0) value += penalty->rho / 2 * square;
-    if (penalty->kappa > 0) value += penalty->kappa * absolute;
+        value += objective->c[i] * loss->value(*b - d->problem->target[i]);
     return value;
 }
 
-margin_status mg_objective_pass(const mg_objective *objective, const double *w, double b,
+/* Of the softmax: the logarithms of the classes' shares, with the mean 0. */
+static double constant_of_several(const mg_objective *o, double *b) {
+    static const double away = -1000.0;
+    double total = 0.0, sum = 0.0, value = 0.0;
+    int64_t present = 0;
+    for (int64_t k = 0; k < o->functions; k++)
+        total += o->totals[k];
+    for (int64_t k = 0; k < o->functions; k++) {
+        const double share = o->totals[k] / total;
+        b[k] = o->intercept && share > 0.0 ? log(share) : 0.0;
+        value -= o->totals[k] * b[k];
+        sum += b[k];
+        present += share > 0.0;
+    }
+    if (!o->intercept) return total * log((double)o->functions);
+    for (int64_t k = 0; k < o->functions; k++)
+        b[k] = o->totals[k] > 0.0 ? b[k] - sum / (double)present : away;
+    return value;
+}
+
+double mg_objective_constant(const mg_objective *objective, double *b) {
+    return objective->coupled ? constant_of_several(objective, b) : constant_of_one(objective, b);
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+double mg_objective_penalty(const mg_objective *objective, const double *w) {
+    const mg_penalty *penalty = &objective->penalty;
+    const mg_vector_ops *vectors = mg_vector_ops_for(objective->design->isa);
+    const int64_t count = objective->functions * objective->columns;
+    double square = 0.0, absolute = 0.0; /* 0 where a factor is, whatever has overflowed */
+    for (int64_t k = 0; penalty->rho > 0 && k < objective->functions; k++)
+        square += vectors->square(w + k * objective->columns, objective->columns);
+    for (int64_t j = 0; penalty->kappa > 0 && j < count; j++)
+        absolute += fabs(w[j]);
+    return penalty->rho / 2 * square + penalty->kappa * absolute;
+}
+
+void mg_objective_centre(const mg_objective *o, double *w, double *b) {
+    double across = 0.0;
+    int64_t present = 0;
+    if (!o->coupled) return;
+    for (int64_t j = 0; j < o->columns; j++) {
+        double sum = 0.0;
+        for (int64_t k = 0; k < o->functions; k++)
+            sum += w[k * o->columns + j];
+        for (int64_t k = 0; k < o->functions; k++)
+            w[k * o->columns + j] -= sum / (double)o->functions;
+    }
+    for (int64_t k = 0; k < o->functions; k++) {
+        if (!(o->totals[k] > 0.0)) continue;
+        across += b[k];
+        present++;
+    }
+    for (int64_t k = 0; k < o->functions && o->intercept; k++)
+        b[k] -= across / (double)present;
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
+
+margin_status mg_objective_pass(const mg_objective *o, const double *w, const double *b,
                                 mg_loss_point *point, margin_error *error) {
-    const double rho = objective->penalty.rho;
-    MG_TRY(mg_design_loss(objective->design, objective->loss, w, b, objective->c, point, error));
-    point->value += mg_objective_penalty(objective, w);
-    if (point->gradient)
-        for (int64_t j = 0; j < objective->design->columns; j++)
-            point->gradient[j] += rho * w[j];
-    if (!objective->intercept) point->intercept_gradient = 0.0;
+    const double rho = o->penalty.rho;
+    if (o->coupled)
+        MG_TRY(mg_coupled_pass(o, w, b, point, error));
+    else
+        MG_TRY(mg_design_loss(o->design, o->loss, w, *b, o->c, point, error));
+    point->value += mg_objective_penalty(o, w);
+    for (int64_t j = 0; point->gradient && j < o->functions * o->columns; j++)
+        point->gradient[j] += rho * w[j];
+    for (int64_t k = 0; point->intercept_gradient && !o->intercept && k < o->functions; k++)
+        point->intercept_gradient[k] = 0.0;
     return MARGIN_OK;
+}
+
+margin_status mg_objective_scores(const mg_objective *o, const double *w, const double *b,
+                                  double *scores, margin_error *error) {
+    return o->coupled ? mg_coupled_scores(o, w, b, scores, error)
+                      : mg_design_scores(o->design, w, *b, scores, error);
+}
+
+margin_status mg_objective_gradient(const mg_objective *o, const double *residuals,
+                                    double *gradient, double *sums, margin_error *error) {
+    return o->coupled ? mg_coupled_gradient(o, residuals, gradient, sums, error)
+                      : mg_design_gradient(o->design, residuals, gradient, sums, error);
 }
 
 /* ---- Least squares --------------------------------------------------------------------------- */

@@ -1,6 +1,17 @@
-/* One objective for every linear model:
+/* One objective for every linear model, of one score function or of K functions f_k(a) = w_k . a +
+ * b_k that are trained together:
  *
- *   P(w, b) = sum_i c_i loss(t_i) + rho/2 |w|^2 + kappa |w|_1        b free (or absent: 0)
+ *   P(w, b) = sum_i c_i loss_i + rho/2 |w|^2 + kappa |w|_1        b free (or absent: 0)
+ *
+ * One function: loss_i = loss(t_i), see loss.h. K functions, one for each class, the greatest of
+ * which wins, coupled by the loss:
+ *
+ *   softmax          log sum_k exp f_k - f_y
+ *   Crammer-Singer   max_k (1[k != y] + f_k) - f_y
+ *
+ * Both are the greatest value of (q - e_y) . f + dual(q) over the simplex of shares q: dual(q) =
+ * -sum q log q for the softmax, where the best shares are the probabilities, and 1 - q_y for the
+ * hinge of Crammer and Singer.
  *
  * The penalty has three spellings, of which one is given (N(w) = (1-r) |w|^2 + r |w|_1 with
  * r = l1_ratio, so N is |w|^2 where there is no r):
@@ -12,7 +23,10 @@
  * sums and the mean are weighted, m is the sum of the weights of the samples, and c_i = factor x
  * sample weight x class weight. They convert by lambda = alpha/m = 1/(2 C m). C = inf is no
  * penalty: factor 1, rho = kappa = 0. The report's objective is P, in the spelling the formula
- * shows. */
+ * shows.
+ *
+ * w is functions x columns in A's units (design.h), b has `functions` numbers, and what belongs to
+ * samples is samples x functions. Passes fail with CANCELLED or MEMORY only. */
 #ifndef MG_OBJECTIVE_H
 #define MG_OBJECTIVE_H
 
@@ -37,11 +51,15 @@ typedef struct mg_objective {
     const mg_loss *loss;
     mg_penalty penalty;
     bool intercept;
-    double *c;           /* samples numbers, owned; factor included */
-    double total_weight; /* sum of sample weights: the m of the conversions */
+    int64_t functions, columns, samples;
+    double *c;                  /* samples numbers, owned; factor included */
+    double *totals;             /* functions > 1, owned: sums of c over the samples of a class */
+    double total_weight;        /* sum of sample weights: the m of the conversions */
+    struct mg_coupled *coupled; /* functions > 1: what its passes need (coupled.h) */
 } mg_objective;
 
-/* class_weight: of sign -1 and of sign +1, > 0; NULL: 1 (for a regression it must be). */
+/* class_weight: of sign -1 and of sign +1, > 0; NULL: 1 (for a regression, and several functions,
+ * it must be). As many functions as the loss couples: 1, or the classes of the problem. */
 margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const mg_penalty *penalty,
                                   bool intercept, const double class_weight[2],
                                   mg_objective *objective, margin_error *error);
@@ -49,27 +67,47 @@ void mg_objective_free(mg_objective *objective);
 /* The m above. */
 double mg_total_weight(const mg_problem *problem);
 
-/* The best intercept for w = 0 (0 without intercept), and P there. */
-double mg_objective_constant(const mg_objective *objective, double *value);
+/* The best intercepts for w = 0 (0 without intercept), and P there; of the softmax or one function.
+ * A class without samples, which a problem may name, is put out of the way. */
+double mg_objective_constant(const mg_objective *objective, double *b);
 
 /* rho/2 |w|^2 + kappa |w|_1 */
 double mg_objective_penalty(const mg_objective *objective, const double *w);
+MG_INLINE bool mg_is_unpenalised(const mg_objective *objective) {
+    return objective->penalty.rho == 0.0 && objective->penalty.kappa == 0.0;
+}
 
-/* mg_design_loss with the penalty added: point->value = P(w, b), point->gradient (if wanted) that
- * of its smooth part, rho w included and kappa |w|_1 not; intercept_gradient is 0 without
- * intercept.
- */
-margin_status mg_objective_pass(const mg_objective *objective, const double *w, double b,
+/* One pass: point->value = P(w, b), point->gradient (if wanted) that of its smooth part, rho w
+ * included and kappa |w|_1 not; intercept_gradient is 0 without intercept. The hinge of Crammer and
+ * Singer has no gradient and no shares. */
+margin_status mg_objective_pass(const mg_objective *objective, const double *w, const double *b,
                                 mg_loss_point *point, margin_error *error);
+
+/* scores: samples x functions, in f64 */
+margin_status mg_objective_scores(const mg_objective *objective, const double *w, const double *b,
+                                  double *scores, margin_error *error);
+
+/* gradient = sum_i residuals_i a_i' (functions x columns), and the sums of the residuals. */
+margin_status mg_objective_gradient(const mg_objective *objective, const double *residuals,
+                                    double *gradient, double *sums, margin_error *error);
+/* Several functions: c_i (shares_i - e_y). */
+margin_status mg_objective_residuals(const mg_objective *objective, const double *shares,
+                                     double *residuals, margin_error *error);
+
+/* Several functions: takes their mean off weights and intercepts. The loss does not change, the
+ * penalty becomes less. */
+void mg_objective_centre(const mg_objective *objective, double *w, double *b);
 
 /* A solution and how good it provably is. */
 typedef struct mg_linear_solution {
-    double *w; /* columns numbers, A's units; owned by the caller */
-    double b;  /* 0 without intercept */
-    /* samples numbers, owned by the caller, or NULL: the dual variables alpha_i = c_i u_i that the
-     * solver has. Needed where slopes say too little (hinge, perceptron): there the multipliers of
-     * samples on the kink, or with no penalty of all, cannot be seen in the scores. */
-    double *alpha;
+    double *w, *b; /* owned by the caller, b right behind w; b is 0 without intercept */
+    /* Dual variables, owned by the caller, or NULL: those of the scores. Needed where slopes say
+     * too little (hinges): there the multipliers of samples on the kink, or with no penalty of all,
+     * cannot be seen in the scores. */
+    union {
+        double *alpha;  /* one function, samples: alpha_i = c_i u_i */
+        double *shares; /* several, samples x functions: q */
+    };
     double primal, dual, gap; /* gap = (primal - dual) / max(1, |primal|), dual from a feasible
                                  point; -inf and inf if no feasible point is at hand */
     double tolerance;         /* of the gap: what is within it needs no closer look */
@@ -79,13 +117,14 @@ typedef struct mg_linear_solution {
     char why[400];
 } mg_linear_solution;
 
-/* The certificate (certificate.c derives it): scores afresh, P, and the dual objective at a
- * feasible point made from solution->alpha if that is given, else from the slopes; if alpha is
- * given it is replaced by the feasible point. Sets primal, dual and gap; w and b stay as they are.
- * Two passes; with no penalty (rho = kappa = 0) also a Gram and its factor for curved losses. */
+/* The certificate (certificate.c, classes_certificate.c derive it): scores afresh, P, and the dual
+ * objective at a feasible point made from the solution's dual variables if they are given, else
+ * from the slopes or shares of the scores; given ones are replaced by the feasible point. Sets
+ * primal, dual and gap; w and b stay as they are. Two passes; with no penalty (rho = kappa = 0)
+ * also a Gram and its factor for curved losses. */
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
                          margin_error *error);
-/* The same where the scores f_i of the solution are known; NULL: they are not. */
+/* The same where the scores f_i of the solution are known; NULL: they are not. One function. */
 margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
                                 const double *scores, margin_error *error);
 

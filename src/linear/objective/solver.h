@@ -18,7 +18,7 @@ typedef struct mg_descent_options {
 
 typedef struct mg_linear_job {
     margin_context *context;
-    mg_objective *objective;
+    const mg_objective *objective;
     double tolerance; /* of the relative gap */
     mg_stop stop;
     const mg_trace *trace; /* NULL: none */
@@ -55,10 +55,10 @@ typedef struct mg_linear_solver {
 extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
     mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set;
 
-/* For the trace, if there is one: the state after step number `step` (0: the start), whose value
- * and errors are in `point`. */
-void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, double b,
-                     const mg_loss_point *point);
+/* For the trace, if there is one: the state after step number `step` (0: the start). Several
+ * functions: b lies right behind w. */
+void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, const double *b,
+                     double value, int64_t errors);
 
 /* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
 enum { MG_MANY_COLUMNS = 2000 };

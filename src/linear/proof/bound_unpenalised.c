@@ -54,7 +54,7 @@ static margin_status measure(free_bound *f) {
 static double slack(const free_bound *f) {
     const mg_proof *proof = f->proof;
     const mg_linear_solution *solution = proof->solution;
-    double sum = proof->objective->intercept ? fabs(proof->s) * (2 * fabs(solution->b) + 1) : 0;
+    double sum = proof->objective->intercept ? fabs(proof->s) * (2 * fabs(*solution->b) + 1) : 0;
     for (int64_t j = 0; j < f->size - 1; j++)
         if (proof->v[j] != 0) sum += fabs(proof->v[j]) * (2 * fabs(solution->w[j]) + 1 / f->rms[j]);
     return sum;
@@ -101,7 +101,7 @@ static margin_status project(free_bound *f) {
     double before = (double)INFINITY;
     int64_t failed = 0;
     MG_TRY(mg_design_loss(proof->design, proof->objective->loss, proof->solution->w,
-                          proof->solution->b, proof->objective->c, &point, proof->error));
+                          *proof->solution->b, proof->objective->c, &point, proof->error));
     MG_TRY(factor_matrix(f, &failed));
     if (failed > 0) return MARGIN_OK;
     for (int round = 0; round < MOST_ROUNDS && f->left > rounding; round++) {

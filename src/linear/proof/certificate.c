@@ -31,6 +31,7 @@
  * and gradients of sum_i |alpha_i| |a_ij|. What their rounding may hide, or nearly so, is added to
  * the gap where it is above 1e-12: where columns are far from 0 beside their deviation, mostly. */
 #include "linear/proof/certificate.h"
+#include "linear/proof/classes_certificate.h"
 
 #include <float.h>
 #include <math.h>
@@ -312,7 +313,7 @@ static margin_status score_terms(const mg_proof *proof, double *terms) {
     double *mean;
     MG_NEW(d->heap, mean, 2 * d->columns, purpose, proof->error);
     const margin_status status = mg_design_moments(d, false, mean, mean + d->columns, proof->error);
-    *terms = fabs(solution->b);
+    *terms = fabs(*solution->b);
     for (int64_t j = 0; j < d->columns && status >= 0; j++) {
         double size = hypot(mean[j], mean[d->columns + j]);
         if (d->shift) size += 2 * fabs(d->shift[j]);
@@ -328,7 +329,7 @@ static double score_terms_limit(const mg_proof *proof) {
     double square = 0;
     for (int64_t j = 0; j < proof->design->columns && isfinite(limit); j++)
         square += proof->solution->w[j] * proof->solution->w[j];
-    return fabs(proof->solution->b) + sqrt(square) * limit;
+    return fabs(*proof->solution->b) + sqrt(square) * limit;
 }
 
 /* What rounding may hide in P - D. */
@@ -355,7 +356,8 @@ double mg_proof_gap(double primal, double dual, double hidden) {
 
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
                          margin_error *error) {
-    return mg_certify_scored(objective, solution, NULL, error);
+    return objective->coupled ? mg_certify_classes(objective, solution, error)
+                              : mg_certify_scored(objective, solution, NULL, error);
 }
 
 margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,

@@ -1,6 +1,6 @@
 /* How good a model of several classes provably is: a lower bound of its objective, by duality.
  *
- * For every q in the simplex loss(f, y) >= (q - e_y) . f + dual(q) (classes.h). With v_k =
+ * For every q in the simplex loss(f, y) >= (q - e_y) . f + dual(q) (objective.h). With v_k =
  * sum_i c_i (q_ik - 1[y_i = k]) a_i and s_k the same sum without a_i it follows that
  *
  *   P(W, b) >= sum_i c_i dual(q_i) + sum_k (w_k . v_k + b_k s_k) + rho/2 |W|^2
@@ -37,7 +37,7 @@ typedef struct share_walk {
 } share_walk;
 
 static int64_t sum_count(const mg_classes_proof *proof) {
-    return 2 * proof->o->classes;
+    return 2 * proof->o->functions;
 }
 
 static void start_sums(void *state, void *argument) {
@@ -54,7 +54,7 @@ static void merge_sums(void *into, const void *from, void *argument) {
 static margin_status add_block(void *state, const mg_block *block, void *argument) {
     const share_walk *walk = argument;
     for (int64_t i = block->first; i < block->first + block->count; i++)
-        walk->visit(walk->proof, i, walk->proof->shares + i * walk->proof->o->classes, state);
+        walk->visit(walk->proof, i, walk->proof->shares + i * walk->proof->o->functions, state);
     return MARGIN_OK;
 }
 
@@ -73,7 +73,7 @@ static margin_status walk_shares(mg_classes_proof *proof, of_sample visit, doubl
 
 /* Sums: what each class has, in all samples and in those that are divided among classes. */
 static void settle_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
-    const int64_t classes = proof->o->classes;
+    const int64_t classes = proof->o->functions;
     const int32_t own = proof->o->design->problem->code[i];
     double sum = 0.0;
     for (int64_t k = 0; k < classes; k++) {
@@ -96,27 +96,27 @@ static void move_shares(mg_classes_proof *proof, int64_t i, double *q, double *s
     double taken = 0.0;
     (void)sums;
     if (proof->spare_settled && q[proof->o->design->problem->code[i]] >= 1.0) return;
-    for (int64_t k = 0; k < proof->o->classes; k++) {
+    for (int64_t k = 0; k < proof->o->functions; k++) {
         const double rest = q[k] * proof->factor[k];
         taken += q[k] - rest;
         q[k] = rest;
     }
-    for (int64_t k = 0; k < proof->o->classes; k++)
+    for (int64_t k = 0; k < proof->o->functions; k++)
         q[k] += taken * proof->need[k];
 }
 
 /* Makes s = 0; `has`: the sums of settle_sample. */
 static margin_status balance(mg_classes_proof *proof, double *has) {
-    const mg_classes *o = proof->o;
-    const double *divided = has + o->classes;
+    const mg_objective *o = proof->o;
+    const double *divided = has + o->functions;
     double lacking = 0.0;
     proof->spare_settled = true;
-    for (int64_t k = 0; k < o->classes; k++) {
+    for (int64_t k = 0; k < o->functions; k++) {
         lacking += fmax(o->totals[k] - has[k], 0.0);
         proof->spare_settled &= divided[k] >= has[k] - o->totals[k];
     }
     if (!(lacking > 0.0)) return MARGIN_OK;
-    for (int64_t k = 0; k < o->classes; k++) {
+    for (int64_t k = 0; k < o->functions; k++) {
         const double excess = fmax(has[k] - o->totals[k], 0.0);
         const double from = proof->spare_settled ? divided[k] : has[k];
         proof->factor[k] = excess > 0.0 ? fmax(1.0 - excess / from, 0.0) : 1.0;
@@ -126,7 +126,7 @@ static margin_status balance(mg_classes_proof *proof, double *has) {
 }
 
 margin_status mg_classes_settle(mg_classes_proof *proof) {
-    const mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     double *has;
     MG_NEW(o->design->heap, has, sum_count(proof), purpose, proof->error);
     margin_status status = walk_shares(proof, settle_sample, has);
@@ -138,33 +138,34 @@ margin_status mg_classes_settle(mg_classes_proof *proof) {
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 static void dual_of_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
-    const mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     const int32_t own = o->design->problem->code[i];
     double value = 0.0;
-    for (int64_t k = 0; k < o->classes; k++) {
-        if (o->loss == MG_CLASSES_HINGE)
+    for (int64_t k = 0; k < o->functions; k++) {
+        if (o->loss->kind == MG_LOSS_CRAMMER_SINGER)
             value += k == own ? 0.0 : q[k];
         else if (q[k] > 0.0)
             value -= q[k] * log(q[k]);
     }
-    sums[o->classes] += o->c[i] * value;
+    sums[o->functions] += o->c[i] * value;
 }
 
 margin_status mg_classes_sums(mg_classes_proof *proof) {
-    return mg_classes_gradient(proof->o, proof->shares, proof->v, proof->s, proof->error);
+    MG_TRY(mg_objective_residuals(proof->o, proof->shares, proof->residuals, proof->error));
+    return mg_objective_gradient(proof->o, proof->residuals, proof->v, proof->s, proof->error);
 }
 
 margin_status mg_classes_dual(mg_classes_proof *proof, double *dual) {
-    const mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     const double rho = o->penalty.rho;
     double *sums, taken = 0.0;
     MG_NEW(o->design->heap, sums, sum_count(proof), purpose, proof->error);
     const margin_status status = walk_shares(proof, dual_of_sample, sums);
-    for (int64_t j = 0; j < o->classes * o->columns && rho > 0.0; j++) {
+    for (int64_t j = 0; j < o->functions * o->columns && rho > 0.0; j++) {
         const double v = fabs(proof->v[j]), box = proof->box ? proof->box[j] : (double)INFINITY;
         taken += v <= rho * box ? v * v / (2.0 * rho) : box * (v - rho / 2.0 * box);
     }
-    *dual = sums[o->classes] - taken;
+    *dual = sums[o->functions] - taken;
     if (isnan(*dual)) *dual = -(double)INFINITY;
     mg_free(o->design->heap, sums);
     return status;
@@ -172,7 +173,7 @@ margin_status mg_classes_dual(mg_classes_proof *proof, double *dual) {
 
 static void add_absolute(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
     const int32_t own = proof->o->design->problem->code[i];
-    for (int64_t k = 0; k < proof->o->classes; k++) {
+    for (int64_t k = 0; k < proof->o->functions; k++) {
         const double part = k == own ? 0.0 : proof->o->c[i] * q[k];
         sums[k] += part;
         sums[own] += part;
@@ -181,20 +182,20 @@ static void add_absolute(mg_classes_proof *proof, int64_t i, double *q, double *
 
 /* A bound of its own where boxes help: *dual becomes that, if better. */
 static margin_status bound_in_boxes(mg_classes_proof *proof, double primal, double *dual) {
-    const mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     const int64_t n = o->columns;
     mg_heap *heap = o->design->heap;
     double *box, *mean, *rms, *sums, boxed;
     margin_status status;
     const double enough = proof->solution->tolerance * fmax(1.0, fabs(primal));
     if (primal - *dual <= enough) return MARGIN_OK;
-    MG_NEW(heap, box, o->classes * n + 2 * n + sum_count(proof), purpose, proof->error);
-    mean = box + o->classes * n;
+    MG_NEW(heap, box, o->functions * n + 2 * n + sum_count(proof), purpose, proof->error);
+    mean = box + o->functions * n;
     rms = mean + n;
     sums = rms + n;
     MG_GO(mg_design_moments(o->design, false, mean, rms, proof->error));
     MG_GO(walk_shares(proof, add_absolute, sums));
-    for (int64_t k = 0; k < o->classes; k++)
+    for (int64_t k = 0; k < o->functions; k++)
         for (int64_t j = 0; j < n; j++) {
             const double w = proof->solution->w[k * n + j], size = hypot(mean[j], rms[j]);
             const double off = fabs(proof->v[k * n + j] + o->penalty.rho * w);
@@ -226,18 +227,18 @@ static margin_status bound(mg_classes_proof *proof, double primal, double *dual)
 
 /* Sums: by class, c |q - e_y|. */
 static void weigh_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
-    const mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     const int32_t own = o->design->problem->code[i];
-    for (int64_t k = 0; k < o->classes; k++)
+    for (int64_t k = 0; k < o->functions; k++)
         sums[k] += o->c[i] * (k == own ? fabs(1.0 - q[k]) : q[k]);
 }
 
 /* What rounding may hide in P - D, as in certificate.c. */
 static margin_status rounding_of(mg_classes_proof *proof, double *hidden) {
     static const double units = 4.0 * DBL_EPSILON;
-    const mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     mg_design *d = o->design;
-    const mg_classes_solution *solution = proof->solution;
+    const mg_linear_solution *solution = proof->solution;
     double *size, *sums;
     margin_status status;
     MG_NEW(d->heap, size, 2 * o->columns + sum_count(proof), purpose, proof->error);
@@ -249,7 +250,7 @@ static margin_status rounding_of(mg_classes_proof *proof, double *hidden) {
         if (d->shift) size[j] += 2.0 * fabs(d->shift[j]);
     }
     *hidden = 0.0;
-    for (int64_t k = 0; k < o->classes; k++) {
+    for (int64_t k = 0; k < o->functions; k++) {
         double terms = fabs(solution->b[k]);
         for (int64_t j = 0; j < o->columns; j++)
             terms += fabs(solution->w[k * o->columns + j]) * size[j];
@@ -260,22 +261,23 @@ done:
     return status;
 }
 
-margin_status mg_classes_certify(mg_classes *o, mg_classes_solution *solution,
+margin_status mg_certify_classes(const mg_objective *o, mg_linear_solution *solution,
                                  margin_error *error) {
     mg_heap *heap = o->design->heap;
-    const int64_t own = solution->shares ? 0 : o->samples * o->classes;
+    const int64_t numbers = o->samples * o->functions, own = solution->shares ? 0 : numbers;
     double *memory = NULL, dual = 0.0, hidden = 0.0;
     mg_classes_proof proof = {.o = o, .solution = solution, .error = error};
-    mg_classes_point point = {0};
+    mg_loss_point point = {0};
     margin_status status;
-    MG_GO_NEW(heap, memory, own + o->classes * (o->columns + 3), purpose, error);
+    MG_GO_NEW(heap, memory, own + numbers + o->functions * (o->columns + 3), purpose, error);
     proof.shares = own ? memory : solution->shares;
-    proof.v = memory + own;
-    proof.s = proof.v + o->classes * o->columns;
-    proof.factor = proof.s + o->classes;
-    proof.need = proof.factor + o->classes;
+    proof.residuals = memory + own;
+    proof.v = proof.residuals + numbers;
+    proof.s = proof.v + o->functions * o->columns;
+    proof.factor = proof.s + o->functions;
+    proof.need = proof.factor + o->functions;
     if (own) point.shares = proof.shares;
-    MG_GO(mg_classes_pass(o, solution->w, solution->b, false, &point, error));
+    MG_GO(mg_objective_pass(o, solution->w, solution->b, &point, error));
     MG_GO(bound(&proof, point.value, &dual));
     solution->primal = point.value;
     solution->dual = dual;

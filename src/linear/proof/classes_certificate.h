@@ -2,12 +2,13 @@
 #ifndef MG_CLASSES_CERTIFICATE_H
 #define MG_CLASSES_CERTIFICATE_H
 
-#include "linear/objective/classes.h"
+#include "linear/objective/objective.h"
 
 typedef struct mg_classes_proof {
-    mg_classes *o;
-    const mg_classes_solution *solution;
+    const mg_objective *o;
+    const mg_linear_solution *solution;
     double *shares;     /* samples x classes: q */
+    double *residuals;  /* samples x classes: c (q - e_y) */
     double *v, *s;      /* classes x columns, classes: sum_i c_i (q_i - e_y) (a_i, 1) */
     double *factor;     /* classes: of shares whose column is too large; 1 */
     double *need;       /* classes: part of what is taken off that goes to this class; 0 */
@@ -16,6 +17,10 @@ typedef struct mg_classes_proof {
     bool spare_settled; /* samples with q = e_y are left alone */
     margin_error *error;
 } mg_classes_proof;
+
+/* mg_certify of several functions. */
+margin_status mg_certify_classes(const mg_objective *o, mg_linear_solution *solution,
+                                 margin_error *error);
 
 /* Makes the shares of each sample feasible: no NaN, none below 0, of sum 1. */
 margin_status mg_classes_settle(mg_classes_proof *proof);
@@ -38,7 +43,7 @@ typedef struct mg_classes_newton {
 } mg_classes_newton;
 /* Most numbers for which it is made. */
 enum { MG_CLASSES_NEWTON_SIZE = 3000 };
-bool mg_classes_newton_can(const mg_classes *o);
+bool mg_classes_newton_can(const mg_objective *o);
 /* What the matrix is made of: sum_i c_i (diag q_i - q_i q_i') x (a_i, 1)(a_i, 1)' + rho. */
 typedef struct mg_classes_curvature {
     const double *shares; /* samples x classes: q */
@@ -46,18 +51,18 @@ typedef struct mg_classes_curvature {
     double rho;
     const double *least; /* classes: the curvature that an intercept has at least; NULL: 0 */
 } mg_classes_curvature;
-margin_status mg_classes_newton_make(mg_classes *o, const mg_classes_curvature *curvature,
+margin_status mg_classes_newton_make(const mg_objective *o, const mg_classes_curvature *curvature,
                                      mg_classes_newton *n, margin_error *error);
 void mg_classes_newton_free(mg_classes_newton *n);
 /* From sums (v, s) to weights w and intercepts b (classes - 1 of them; the last class has 0) with
  * H (w, b) = (v, s). */
-void mg_classes_newton_solve(const mg_classes *o, const mg_classes_newton *n, const double *v,
+void mg_classes_newton_solve(const mg_objective *o, const mg_classes_newton *n, const double *v,
                              const double *s, double *w, double *b);
 
 /* Minus Newton's direction at (at_w, at_b), and the least and the greatest change of a margin (own
  * score less another) along it. w: room for classes (columns + 1) numbers, of which the first
  * classes x columns are the weights; b: classes. */
-margin_status mg_classes_look_ahead(mg_classes *o, const double *at_w, const double *at_b,
+margin_status mg_classes_look_ahead(const mg_objective *o, const double *at_w, const double *at_b,
                                     double *w, double *b, double *least, double *most,
                                     margin_error *error);
 /* Below it nothing moves any more: an optimum. */

@@ -22,8 +22,8 @@ static const char purpose[] = "a proof of the optimum";
 
 /* ---- Newton's matrix ------------------------------------------------------------------------- */
 
-bool mg_classes_newton_can(const mg_classes *o) {
-    return (o->classes - 1) * (o->columns + 1) <= MG_CLASSES_NEWTON_SIZE;
+bool mg_classes_newton_can(const mg_objective *o) {
+    return (o->functions - 1) * (o->columns + 1) <= MG_CLASSES_NEWTON_SIZE;
 }
 
 void mg_classes_newton_free(mg_classes_newton *n) {
@@ -34,10 +34,10 @@ void mg_classes_newton_free(mg_classes_newton *n) {
 
 /* Of a change that all classes share the loss knows nothing, so that it is what the penalty wants:
  * rho (1[k = l] - 1/K). */
-static void add_penalty(const mg_classes *o, const mg_classes_curvature *curvature, int64_t k,
+static void add_penalty(const mg_objective *o, const mg_classes_curvature *curvature, int64_t k,
                         int64_t l, mg_classes_newton *n) {
     const int64_t size = o->columns + 1;
-    const double share = (k == l ? 1.0 : 0.0) - 1.0 / (double)o->classes;
+    const double share = (k == l ? 1.0 : 0.0) - 1.0 / (double)o->functions;
     for (int64_t j = 0; j < o->columns && curvature->rho > 0.0; j++) {
         const double added = curvature->rho * n->factor[j] * n->factor[j] * share;
         n->matrix[(k * size + j) * n->size + l * size + j] += added;
@@ -48,16 +48,16 @@ static void add_penalty(const mg_classes *o, const mg_classes_curvature *curvatu
 }
 
 /* Of the classes k and l: the Gram with weights c q_k (1 - q_k), or minus that with c q_k q_l. */
-static margin_status add_block(mg_classes *o, const mg_classes_curvature *curvature, int64_t k,
-                               int64_t l, double *weights, int64_t *chosen, double *gram,
+static margin_status add_block(const mg_objective *o, const mg_classes_curvature *curvature,
+                               int64_t k, int64_t l, double *weights, int64_t *chosen, double *gram,
                                mg_classes_newton *n, margin_error *error) {
     const int64_t size = o->columns + 1;
     mg_gram_request request = {.weights = weights, .centre = n->mean, .factor = n->factor};
     for (int64_t i = 0; i < o->samples; i++) {
-        const double *q = curvature->shares + i * o->classes;
+        const double *q = curvature->shares + i * o->functions;
         double others = 0.0;
         if (k == l)
-            for (int64_t m = 0; m < o->classes; m++)
+            for (int64_t m = 0; m < o->functions; m++)
                 others += m == k ? 0.0 : q[m];
         const double weight = curvature->c[i] * q[k] * (k == l ? others : q[l]);
         if (weight == 0.0) continue;
@@ -78,7 +78,8 @@ static margin_status add_block(mg_classes *o, const mg_classes_curvature *curvat
 }
 
 /* To a diagonal of 1, and factored. */
-static margin_status factor_matrix(mg_classes *o, mg_classes_newton *n, margin_error *error) {
+static margin_status factor_matrix(const mg_objective *o, mg_classes_newton *n,
+                                   margin_error *error) {
     double *diagonal;
     for (int64_t r = 0; r < n->size; r++) {
         const double own = n->matrix[r * n->size + r];
@@ -96,11 +97,11 @@ static margin_status factor_matrix(mg_classes *o, mg_classes_newton *n, margin_e
     return status;
 }
 
-margin_status mg_classes_newton_make(mg_classes *o, const mg_classes_curvature *curvature,
+margin_status mg_classes_newton_make(const mg_objective *o, const mg_classes_curvature *curvature,
                                      mg_classes_newton *n, margin_error *error) {
     mg_heap *heap = o->design->heap;
     const int64_t size = o->columns + 1;
-    mg_classes_newton made = {.heap = heap, .size = (o->classes - 1) * size};
+    mg_classes_newton made = {.heap = heap, .size = (o->functions - 1) * size};
     double *weights = NULL, *gram = NULL;
     int64_t *chosen = NULL;
     margin_status status;
@@ -112,7 +113,7 @@ margin_status mg_classes_newton_make(mg_classes *o, const mg_classes_curvature *
     MG_GO_NEW(heap, chosen, o->samples, purpose, error);
     MG_GO_NEW(heap, gram, size * size, purpose, error);
     MG_GO(mg_design_coordinates(o->design, o->intercept, made.mean, made.factor, error));
-    for (int64_t k = 0; k < o->classes - 1; k++)
+    for (int64_t k = 0; k < o->functions - 1; k++)
         for (int64_t l = 0; l <= k; l++)
             MG_GO(add_block(o, curvature, k, l, weights, chosen, gram, &made, error));
     MG_GO(factor_matrix(o, &made, error));
@@ -126,12 +127,12 @@ done:
     return status;
 }
 
-void mg_classes_newton_solve(const mg_classes *o, const mg_classes_newton *n, const double *v,
+void mg_classes_newton_solve(const mg_objective *o, const mg_classes_newton *n, const double *v,
                              const double *s, double *w, double *b) {
     const int64_t p = o->columns, size = p + 1;
     double *x =
         w; /* coordinates (w_k, b_k) of a class one behind the other; taken apart in place */
-    for (int64_t k = 0; k < o->classes - 1; k++) {
+    for (int64_t k = 0; k < o->functions - 1; k++) {
         for (int64_t j = 0; j < p; j++)
             x[k * size + j] = n->factor[j] * (v[k * p + j] - n->mean[j] * s[k]);
         x[k * size + p] = o->intercept ? s[k] : 0.0;
@@ -141,7 +142,7 @@ void mg_classes_newton_solve(const mg_classes *o, const mg_classes_newton *n, co
     mg_cholesky_solve(o->design->isa, n->size, n->matrix, n->size, x);
     for (int64_t r = 0; r < n->size; r++)
         x[r] *= n->scale[r];
-    for (int64_t k = 0; k < o->classes - 1; k++) {
+    for (int64_t k = 0; k < o->functions - 1; k++) {
         double *own = w + k * p, intercept = x[k * size + p];
         for (int64_t j = 0; j < p; j++) {
             own[j] = n->factor[j] * x[k * size + j];
@@ -149,8 +150,8 @@ void mg_classes_newton_solve(const mg_classes *o, const mg_classes_newton *n, co
         }
         b[k] = o->intercept ? intercept : 0.0;
     }
-    memset(w + (o->classes - 1) * p, 0, (size_t)p * sizeof *w);
-    b[o->classes - 1] = 0.0;
+    memset(w + (o->functions - 1) * p, 0, (size_t)p * sizeof *w);
+    b[o->functions - 1] = 0.0;
 }
 
 /* ---- Bound ----------------------------------------------------------------------------------- */
@@ -165,15 +166,15 @@ typedef struct free_bound {
 /* v and s against the sums of the absolute values of their terms. */
 static double measure(const free_bound *f) {
     const mg_classes_proof *proof = f->proof;
-    const mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     double absolute = 0.0, most = 0.0;
     for (int64_t i = 0; i < o->samples; i++) {
-        const double *q = proof->shares + i * o->classes;
+        const double *q = proof->shares + i * o->functions;
         const int32_t own = o->design->problem->code[i];
-        for (int64_t k = 0; k < o->classes; k++)
+        for (int64_t k = 0; k < o->functions; k++)
             absolute += k == own ? 0.0 : o->c[i] * q[k];
     }
-    for (int64_t k = 0; k < o->classes; k++) {
+    for (int64_t k = 0; k < o->functions; k++) {
         if (o->intercept) most = fmax(most, fabs(proof->s[k]));
         for (int64_t j = 0; j < o->columns; j++) {
             const double v = proof->v[k * o->columns + j];
@@ -185,10 +186,10 @@ static double measure(const free_bound *f) {
 
 static double slack(const free_bound *f) {
     const mg_classes_proof *proof = f->proof;
-    const mg_classes *o = proof->o;
-    const mg_classes_solution *at = proof->solution;
+    const mg_objective *o = proof->o;
+    const mg_linear_solution *at = proof->solution;
     double sum = 0.0;
-    for (int64_t k = 0; k < o->classes; k++) {
+    for (int64_t k = 0; k < o->functions; k++) {
         if (o->intercept) sum += fabs(proof->s[k]) * (2.0 * fabs(at->b[k]) + 1.0);
         for (int64_t j = 0; j < o->columns; j++) {
             const double v = proof->v[k * o->columns + j];
@@ -201,19 +202,19 @@ static double slack(const free_bound *f) {
 
 static margin_status correct(free_bound *f) {
     mg_classes_proof *proof = f->proof;
-    mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     mg_classes_newton newton;
     const mg_classes_curvature curvature = {.shares = proof->shares, .c = o->c};
     MG_TRY(mg_classes_newton_make(o, &curvature, &newton, proof->error));
     mg_classes_newton_solve(o, &newton, proof->v, proof->s, f->w, f->b);
     mg_classes_newton_free(&newton);
-    MG_TRY(mg_classes_scores(o, f->w, f->b, f->scores, proof->error));
+    MG_TRY(mg_objective_scores(o, f->w, f->b, f->scores, proof->error));
     for (int64_t i = 0; i < o->samples; i++) {
-        double *q = proof->shares + i * o->classes, mean = 0.0;
-        const double *u = f->scores + i * o->classes;
-        for (int64_t k = 0; k < o->classes; k++)
+        double *q = proof->shares + i * o->functions, mean = 0.0;
+        const double *u = f->scores + i * o->functions;
+        for (int64_t k = 0; k < o->functions; k++)
             mean += q[k] * u[k];
-        for (int64_t k = 0; k < o->classes; k++)
+        for (int64_t k = 0; k < o->functions; k++)
             q[k] *= 1.0 - (u[k] - mean);
     }
     MG_TRY(mg_classes_settle(proof));
@@ -237,17 +238,17 @@ static margin_status correct_all(free_bound *f, double *dual) {
 }
 
 margin_status mg_classes_bound_free(mg_classes_proof *proof, double *dual) {
-    mg_classes *o = proof->o;
+    const mg_objective *o = proof->o;
     mg_heap *heap = o->design->heap;
     free_bound f = {.proof = proof};
     margin_status status;
     *dual = -(double)INFINITY;
-    if (o->loss != MG_CLASSES_SOFTMAX) return MARGIN_OK;
+    if (o->loss->kind != MG_LOSS_SOFTMAX) return MARGIN_OK;
     MG_GO_NEW(heap, f.mean, 2 * o->columns, purpose, proof->error);
     f.rms = f.mean + o->columns;
-    MG_GO_NEW(heap, f.w, o->classes * (o->columns + 2), purpose, proof->error);
-    f.b = f.w + o->classes * (o->columns + 1);
-    MG_GO_NEW(heap, f.scores, o->samples * o->classes, purpose, proof->error);
+    MG_GO_NEW(heap, f.w, o->functions * (o->columns + 2), purpose, proof->error);
+    f.b = f.w + o->functions * (o->columns + 1);
+    MG_GO_NEW(heap, f.scores, o->samples * o->functions, purpose, proof->error);
     MG_GO(mg_design_moments(o->design, true, f.mean, f.rms, proof->error));
     for (int64_t j = 0; j < o->columns; j++) {
         f.rms[j] = hypot(f.rms[j], f.mean[j]);

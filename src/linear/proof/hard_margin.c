@@ -46,7 +46,7 @@ margin_status mg_describe_strip(const mg_objective *objective, const mg_linear_s
     if (!mg_has_strip(objective) || !solution->alpha) return MARGIN_OK;
     MG_NEW(d->heap, r, d->samples + d->columns, "the width of the margin", error);
     v = r + d->samples;
-    MG_GO(mg_design_scores(d, solution->w, solution->b, r, error));
+    MG_GO(mg_design_scores(d, solution->w, *solution->b, r, error));
     const double least = least_margin(r, d->problem->sign, d->samples);
     const double norm = sqrt(vectors->square(solution->w, d->columns));
     if (least > 0 && norm > 0) {

@@ -134,11 +134,13 @@ static void judge_exactly(mg_squares *s, const double *step) {
 }
 
 static margin_status pass(mg_squares *s) {
-    mg_loss_point point = {.gradient = s->gradient, .slopes = s->slopes};
+    double sum;
+    mg_loss_point point = {
+        .gradient = s->gradient, .intercept_gradient = &sum, .slopes = s->slopes};
     MG_TRY(mg_design_loss(&s->design, mg_loss_get(MG_LOSS_SQUARED), s->w, s->b, s->c, &point,
                           s->error));
     s->now.value = point.value;
-    s->now.excess = s->intercept ? -point.intercept_gradient / 2.0 : 0.0;
+    s->now.excess = s->intercept ? -sum / 2.0 : 0.0;
     for (int64_t j = 0; j < s->columns; j++)
         s->gradient[j] = s->norm[j] > 0.0 ? -s->gradient[j] / 2.0 - s->mean[j] * s->now.excess -
                                                 s->alpha * s->w[j]

@@ -10,10 +10,6 @@ enum { FIRST_CHECK = 8, GROWTH = 4, NUMBERS_PER_PASS = 8 };
 #define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
 static const double rounding = 1e-13;
 
-static bool is_unpenalised(const mg_classes_descent *d) {
-    return d->o->penalty.rho == 0.0;
-}
-
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
 static margin_status take_memory(mg_classes_descent *d) {
@@ -31,17 +27,7 @@ static margin_status take_memory(mg_classes_descent *d) {
     return MARGIN_OK;
 }
 
-/* P with W = 0 and the best intercepts, the logarithms of the classes' shares. */
-static double value_of_constants(const mg_classes_descent *d) {
-    double value = 0.0;
-    if (!d->o->intercept) return d->mass * log((double)d->classes);
-    for (int64_t k = 0; k < d->classes; k++)
-        if (d->o->totals[k] > 0.0) value -= d->o->totals[k] * log(d->o->totals[k] / d->mass);
-    return value;
-}
-
 static margin_status set_start(mg_classes_descent *d, int64_t count) {
-    static const double away = -1000.0; /* as in classes_smooth.c: classes without samples */
     const int64_t weights = d->classes * d->columns, all = weights + d->classes;
     MG_REQUIRE(
         count == 0 || count == weights || (count == all && d->o->intercept), d->job->error,
@@ -50,15 +36,18 @@ static margin_status set_start(mg_classes_descent *d, int64_t count) {
         "weights, class by class%s",
         (long long)count, (long long)d->classes, (long long)d->columns, (long long)weights,
         d->o->intercept ? ", and then, if wanted, an intercept for each class" : "");
-    if (count > 0) memcpy(d->w, d->options->start_weights, (size_t)count * sizeof *d->w);
-    for (int64_t k = 0; k < d->classes && d->o->intercept; k++)
-        if (!(d->o->totals[k] > 0.0)) d->b[k] = away;
+    d->constant_value = mg_objective_constant(d->o, d->b);
+    for (int64_t k = 0; k < d->classes; k++)
+        if (d->o->totals[k] > 0.0) d->b[k] = 0.0; /* the others stay out of the way */
+    const double *start = d->options->start_weights;
+    for (int64_t j = 0; j < count; j++)
+        if (j < weights || d->o->totals[j - weights] > 0.0) d->w[j] = start[j];
     return MARGIN_OK;
 }
 
 margin_status mg_classes_descent_evaluate(mg_classes_descent *d) {
-    mg_classes_point point = {.gradient = d->gradient, .intercept_gradient = d->gradient_b};
-    MG_TRY(mg_classes_pass(d->o, d->w, d->b, false, &point, d->job->error));
+    mg_loss_point point = {.gradient = d->gradient, .intercept_gradient = d->gradient_b};
+    MG_TRY(mg_objective_pass(d->o, d->w, d->b, &point, d->job->error));
     d->solution->passes++;
     d->value = point.value;
     d->errors = point.errors;
@@ -69,7 +58,7 @@ margin_status mg_classes_descent_evaluate(mg_classes_descent *d) {
 static void note(mg_classes_descent *d) {
     static const double little = 1e-12, far = 1e4;
     const bool first = d->units == 0;
-    mg_classes_trace(d->job, d->units, d->w, d->value, d->errors);
+    mg_linear_trace(d->job, d->units, d->w, d->b, d->value, d->errors);
     d->diverged = !first && !(d->value <= far * fmax(d->start_value, d->constant_value));
     d->idle = first || d->value < d->best_value - little * fabs(d->best_value) ? 0 : d->idle + 1;
     if (!first && !(d->value < d->best_value)) return;
@@ -83,7 +72,6 @@ static margin_status begin(mg_classes_descent *d, int64_t start_count) {
     for (int64_t k = 0; k < d->classes; k++)
         d->mass += d->o->totals[k];
     d->mu = d->o->penalty.rho / d->mass;
-    d->constant_value = value_of_constants(d);
     MG_TRY(take_memory(d));
     MG_TRY(set_start(d, start_count));
     MG_TRY(mg_classes_descent_evaluate(d));
@@ -101,7 +89,7 @@ static margin_status find_curvature(mg_classes_descent *d, int64_t limit) {
     const mg_curvature q = {.design = d->o->design,
                             .c = d->o->c,
                             .intercept = d->o->intercept,
-                            .share = MG_SOFTMAX_BEND / d->mass,
+                            .share = d->o->loss->curvature_bound / d->mass,
                             .mu = d->mu,
                             .limit = limit};
     return mg_curvature_find(&q, &d->curvature, &d->solution->passes, d->job->error);
@@ -126,11 +114,11 @@ margin_status mg_classes_descent_rate(mg_classes_descent *d) {
 
 /* Of the best point. */
 static margin_status prove(mg_classes_descent *d) {
-    mg_classes_solution *out = d->solution;
+    mg_linear_solution *out = d->solution;
     if (d->proven) return MARGIN_OK;
     memcpy(out->w, d->best, (size_t)(d->classes * (d->columns + 1)) * sizeof *out->w);
-    mg_classes_centre(d->o, out->w, out->b);
-    MG_TRY(mg_classes_certify(d->o, out, d->job->error));
+    mg_objective_centre(d->o, out->w, out->b);
+    MG_TRY(mg_certify(d->o, out, d->job->error));
     out->passes += 2;
     d->proven = true;
     return MARGIN_OK;
@@ -141,7 +129,7 @@ static margin_status prove(mg_classes_descent *d) {
 static double expected_gap(const mg_classes_descent *d) {
     double square = 0.0, across = 0.0;
     const double scale = fmax(1.0, fabs(d->value));
-    if (is_unpenalised(d)) return d->errors == 0 ? d->value / scale : (double)NAN;
+    if (mg_is_unpenalised(d->o)) return d->errors == 0 ? d->value / scale : (double)NAN;
     for (int64_t j = 0; j < d->columns; j++) {
         double sum = 0.0, squares = 0.0;
         for (int64_t k = 0; k < d->classes; k++) {
@@ -198,14 +186,15 @@ static margin_status stop(const mg_classes_descent *d) {
 static margin_status recedes(mg_classes_descent *d, bool *yes, bool *separable) {
     enum { MOST_NEWTON = 12 };
     static const double far = 4.0; /* of a margin in one step */
-    mg_classes *o = d->o;
-    const int64_t weights = o->classes * o->columns;
+    const mg_objective *o = d->o;
+    const int64_t weights = o->functions * o->columns;
     double *at, least, most = (double)INFINITY;
     margin_status status;
-    if (!is_unpenalised(d) || !mg_classes_newton_can(o)) return MARGIN_OK;
-    MG_NEW(o->design->heap, at, 2 * weights + 3 * o->classes, "Newton's direction", d->job->error);
-    double *b = at + weights, *w = b + o->classes, *step = w + weights + o->classes;
-    memcpy(at, d->best, (size_t)(weights + o->classes) * sizeof *at);
+    if (!mg_is_unpenalised(d->o) || !mg_classes_newton_can(o)) return MARGIN_OK;
+    MG_NEW(o->design->heap, at, 2 * weights + 3 * o->functions, "Newton's direction",
+           d->job->error);
+    double *b = at + weights, *w = b + o->functions, *step = w + weights + o->functions;
+    memcpy(at, d->best, (size_t)(weights + o->functions) * sizeof *at);
     for (int k = 0; k < MOST_NEWTON && most >= MG_CLASSES_STILL && !*yes; k++) {
         MG_GO(mg_classes_look_ahead(o, at, b, w, step, &least, &most, d->job->error));
         *yes = mg_classes_falls(least, most);
@@ -213,7 +202,7 @@ static margin_status recedes(mg_classes_descent *d, bool *yes, bool *separable) 
         const double share = fmin(1.0, far / fmax(most, -least));
         for (int64_t j = 0; j < weights; j++)
             at[j] -= share * w[j];
-        for (int64_t c = 0; c < o->classes; c++)
+        for (int64_t c = 0; c < o->functions; c++)
             b[c] -= share * step[c];
     }
     status = MARGIN_OK;
@@ -224,8 +213,8 @@ done:
 
 static margin_status end(mg_classes_descent *d, margin_status ended) {
     enum { PASSES = 200 };
-    mg_classes_solution *out = d->solution;
-    const bool separated = is_unpenalised(d) && d->best_errors == 0;
+    mg_linear_solution *out = d->solution;
+    const bool separated = mg_is_unpenalised(d->o) && d->best_errors == 0;
     bool recession = false, separable = false;
     MG_TRY(prove(d));
     out->iterations = d->units;
@@ -280,10 +269,10 @@ static margin_status iterate(mg_classes_descent *d, mg_classes_stroll *m) {
     }
 }
 
-margin_status mg_classes_descend(mg_classes_job *job, const mg_descent_options *options,
+margin_status mg_classes_descend(mg_linear_job *job, const mg_descent_options *options,
                                  int64_t start_count, const char *solver,
-                                 mg_classes_solution *solution) {
-    mg_classes *o = job->objective;
+                                 mg_linear_solution *solution) {
+    const mg_objective *o = job->objective;
     const bool whole = strcmp(solver, "gd") == 0, single = strcmp(solver, "sgd") == 0;
     const bool is_default = job->stop.max_iterations < 0;
     const int64_t limit = whole ? MOST_STEPS : MOST_PASSES;
@@ -292,7 +281,7 @@ margin_status mg_classes_descend(mg_classes_job *job, const mg_descent_options *
                             .solution = solution,
                             .o = o,
                             .vectors = mg_vector_ops_for(o->design->isa),
-                            .classes = o->classes,
+                            .classes = o->functions,
                             .columns = o->columns,
                             .samples = o->samples,
                             .limit = is_default ? limit : job->stop.max_iterations,

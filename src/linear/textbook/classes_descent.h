@@ -1,7 +1,5 @@
 /* gd, sgd and minibatch for the softmax objective: as descent.h for one function, with the same
- * rates, schedules and words. The curvature of the loss of a row in its scores, diag(p) - pp', is
- * at most 1/2 (Boehning, "Multinomial logistic regression algorithm", Ann. Inst. Statist. Math. 44,
- * 1992), so 1/2 stands for it in rates. */
+ * rates, schedules and words. */
 #ifndef MG_CLASSES_DESCENT_H
 #define MG_CLASSES_DESCENT_H
 
@@ -10,13 +8,11 @@
 #include "linear/proof/classes_certificate.h"
 #include "linear/textbook/descent.h"
 
-#define MG_SOFTMAX_BEND 0.5
-
 typedef struct mg_classes_descent {
-    mg_classes_job *job;
+    mg_linear_job *job;
     const mg_descent_options *options;
-    mg_classes_solution *solution;
-    mg_classes *o;
+    mg_linear_solution *solution;
+    const mg_objective *o;
     const mg_vector_ops *vectors;
     mg_arena arena;
     int64_t classes, columns, samples;
@@ -41,9 +37,9 @@ typedef struct mg_classes_descent {
 
 /* solver: "gd", "sgd" or "minibatch". start_weights of the options, NULL or `start_count` numbers:
  * classes x columns, or those and an intercept for each class; SPEC if it is another number. */
-margin_status mg_classes_descend(mg_classes_job *job, const mg_descent_options *options,
+margin_status mg_classes_descend(mg_linear_job *job, const mg_descent_options *options,
                                  int64_t start_count, const char *solver,
-                                 mg_classes_solution *solution);
+                                 mg_linear_solution *solution);
 
 /* Chooses rate and schedule; needs rows_curvature and noisy. Up to 100 passes. */
 margin_status mg_classes_descent_rate(mg_classes_descent *d);

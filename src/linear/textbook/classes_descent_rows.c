@@ -179,7 +179,7 @@ margin_status mg_classes_stroll_begin(mg_classes_descent *d, int64_t batch, mg_c
         most = fmax(most, (double)d->samples * d->o->c[i] / d->mass *
                               mg_step_row_square(&m->row, d->o->intercept));
     }
-    d->rows_curvature = MG_SOFTMAX_BEND * most / (double)m->batch;
+    d->rows_curvature = d->o->loss->curvature_bound * most / (double)m->batch;
     d->noisy = m->batch < d->samples;
     return MARGIN_OK;
 }

@@ -74,7 +74,7 @@ static margin_status find_l1_limit(mg_descent *d, double constant) {
 
 static margin_status go_to_start(mg_descent *d) {
     memcpy(d->here.w, d->solution->w, (size_t)d->columns * sizeof *d->here.w);
-    d->here.b = d->solution->b;
+    d->here.b = *d->solution->b;
     MG_TRY(mg_descent_evaluate(d, &d->here));
     MG_REQUIRE(isfinite(d->here.value), d->job->error, MARGIN_ERROR_DATA,
                "the objective is beyond double precision at the start; bring the columns to one "
@@ -106,7 +106,8 @@ margin_status mg_descent_begin(mg_linear_job *job, mg_linear_solution *solution,
     job->stop.max_iterations = d->limit;
     d->mass = sum_of(objective->c, design->samples);
     d->mu = objective->penalty.rho / d->mass;
-    const double constant = mg_objective_constant(objective, &d->constant_value);
+    double constant;
+    d->constant_value = mg_objective_constant(objective, &constant);
     mg_arena_init(&d->arena, design->heap);
     MG_GO(new_vectors(d));
     MG_GO(measure_columns(d));
@@ -126,12 +127,12 @@ void mg_descent_free(mg_descent *d) {
 
 margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point) {
     mg_loss_point pass = {.gradient = point->gradient,
+                          .intercept_gradient = &point->gradient_b,
                           .slopes = point == &d->here ? d->slopes : NULL};
-    MG_TRY(mg_objective_pass(d->objective, point->w, point->b, &pass, d->job->error));
+    MG_TRY(mg_objective_pass(d->objective, point->w, &point->b, &pass, d->job->error));
     d->solution->passes++;
     point->value = pass.value;
     point->errors = pass.errors;
-    point->gradient_b = pass.intercept_gradient;
     return MARGIN_OK;
 }
 
@@ -144,8 +145,7 @@ static bool ran_away(const mg_descent *d) {
 void mg_descent_note(mg_descent *d) {
     static const double little = 1e-12;
     const mg_descent_point *p = &d->here;
-    mg_linear_trace(d->job, d->units, p->w, p->b,
-                    &(mg_loss_point){.value = p->value, .errors = p->errors});
+    mg_linear_trace(d->job, d->units, p->w, &p->b, p->value, p->errors);
     d->diverged = d->units > 0 && ran_away(d);
     d->idle = p->value < d->best_value - little * fabs(d->best_value) ? 0 : d->idle + 1;
     if (!(p->value < d->best_value)) return;

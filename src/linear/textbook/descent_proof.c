@@ -15,13 +15,10 @@ enum { FIRST_CHECK = 8, GROWTH = 4, COLUMNS_PER_PASS = 8 };
 #define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
 static const double rounding = 1e-13;
 
-static bool is_unpenalised(const mg_descent *d) {
-    return d->objective->penalty.rho == 0.0 && d->objective->penalty.kappa == 0.0;
-}
-
 static bool falls_for_ever(const mg_descent *d) {
     const mg_loss_kind kind = d->objective->loss->kind;
-    return is_unpenalised(d) && (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL);
+    return mg_is_unpenalised(d->objective) &&
+           (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL);
 }
 
 /* ---- Residual of the normal equations -------------------------------------------------------- */
@@ -60,7 +57,7 @@ static margin_status prove(mg_descent *d) {
     mg_linear_solution *out = d->solution;
     if (d->proven) return MARGIN_OK;
     memcpy(out->w, d->best_w, (size_t)d->columns * sizeof *out->w);
-    out->b = d->best_b;
+    *out->b = d->best_b;
     if (d->alpha) memcpy(out->alpha, d->alpha, (size_t)d->samples * sizeof *out->alpha);
     if (d->mean)
         MG_TRY(prove_by_residual(d));
@@ -77,7 +74,8 @@ static double expected_gap(const mg_descent *d) {
     const double scale = fmax(1.0, fabs(p->value));
     if (d->mean) return residual(d, p);
     if (falls_for_ever(d) && p->errors == 0) return p->value / scale;
-    if (!d->objective->loss->smooth || d->objective->penalty.kappa > 0.0 || is_unpenalised(d))
+    if (!d->objective->loss->smooth || d->objective->penalty.kappa > 0.0 ||
+        mg_is_unpenalised(d->objective))
         return (double)NAN;
     const double square = d->vectors->square(p->gradient, d->columns);
     /* of the intercept's derivative the proof sees the square, over a curvature that is not known
@@ -98,7 +96,7 @@ static double allowed_gap(const mg_descent *d) {
 
 /* Without a penalty a proof needs a matrix of the columns, which costs as much as many passes. */
 static int64_t price(const mg_descent *d) {
-    return is_unpenalised(d) && !d->mean ? d->columns / COLUMNS_PER_PASS : 0;
+    return mg_is_unpenalised(d->objective) && !d->mean ? d->columns / COLUMNS_PER_PASS : 0;
 }
 
 static bool is_time_to_prove(mg_descent *d, double expected) {

@@ -16,7 +16,7 @@ typedef struct verification {
     const mg_problem *problem;
     const mg_hypothesis *h;
     const mg_penalty *penalty;
-    mg_classes_loss loss;
+    mg_loss_kind loss;
     bool intercept;
     int64_t count, classes, columns;
     real *c;         /* samples */
@@ -60,8 +60,8 @@ static real score(const verification *k, int64_t class) {
 static real loss_of(const verification *k, const real *f, int32_t y, real *q) {
     real most = -(real)INFINITY, sum = 0.0L, others = 0.0L;
     for (int64_t m = 0; m < k->classes; m++)
-        most = fmaxl(most, k->loss == MG_CLASSES_HINGE && m != y ? 1.0L + f[m] : f[m]);
-    if (k->loss == MG_CLASSES_HINGE) return most - f[y];
+        most = fmaxl(most, k->loss == MG_LOSS_CRAMMER_SINGER && m != y ? 1.0L + f[m] : f[m]);
+    if (k->loss == MG_LOSS_CRAMMER_SINGER) return most - f[y];
     for (int64_t m = 0; m < k->classes; m++) {
         q[m] = expl(f[m] - most);
         sum += q[m];
@@ -107,7 +107,7 @@ static margin_status find_rounding(verification *k, real *rounding) {
                 fabsl(k->values[j]) + (p->shift ? 2.0L * fabsl((real)p->shift[j]) : 0.0L);
         for (int64_t m = 0; m < k->classes; m++) {
             const double *w = k->h->view.linear.weights + m * k->columns;
-            const bool hinge = k->loss == MG_CLASSES_HINGE, own = m == p->code[i];
+            const bool hinge = k->loss == MG_LOSS_CRAMMER_SINGER, own = m == p->code[i];
             const real slope = hinge ? 1.0L : own ? 1.0L - q[m] : q[m];
             const real bend = hinge ? 0.0L : q[m] * (1.0L - q[m]);
             real terms = fabsl((real)k->h->view.linear.intercept[m]);
@@ -217,7 +217,7 @@ static real dual_sum(const verification *k) {
     for (int64_t i = 0; i < k->count; i++)
         for (int64_t m = 0; m < k->classes; m++) {
             const real q = k->q[i * k->classes + m];
-            if (k->loss == MG_CLASSES_HINGE)
+            if (k->loss == MG_LOSS_CRAMMER_SINGER)
                 sum += m == k->problem->code[i] ? 0.0L : k->c[i] * q;
             else if (q > 0.0L)
                 sum -= k->c[i] * q * logl(q);
@@ -407,9 +407,9 @@ static margin_status find_bound(verification *k, real objective, real *bound, do
     const real enough = (real)tolerance * fmaxl(1.0L, fabsl(objective));
     double *matrix;
     real settled = 0.0L;
-    if (k->loss == MG_CLASSES_HINGE) take_dual(k);
+    if (k->loss == MG_LOSS_CRAMMER_SINGER) take_dual(k);
     MG_TRY(bound_here(k, objective, enough, bound));
-    if (k->loss == MG_CLASSES_HINGE || !k->intercept || objective - *bound <= enough)
+    if (k->loss == MG_LOSS_CRAMMER_SINGER || !k->intercept || objective - *bound <= enough)
         return MARGIN_OK;
     for (int64_t i = 0; i < k->count; i++)
         loss_of(k, k->scores + i * k->classes, k->problem->code[i], k->q + i * k->classes);
@@ -434,11 +434,12 @@ static void fill_report(const verification *k, const mg_linear_options *options,
     mg_report_set(report, "alpha", k->penalty->alpha);
     mg_report_set(report, "lambda", k->penalty->lambda);
     mg_report_set(report, MG_ITEM_ROUNDING, (double)(rounding / size));
-    if (k->loss == MG_CLASSES_HINGE) mg_report_set(report, "support_vectors", (double)k->support);
+    if (k->loss == MG_LOSS_CRAMMER_SINGER)
+        mg_report_set(report, "support_vectors", (double)k->support);
 }
 
 margin_status mg_classes_verify(mg_fit *fit, const margin_option *table, int option_count,
-                                mg_classes_loss loss, const char *default_spelling,
+                                mg_loss_kind loss, const char *default_spelling,
                                 double default_value, const mg_hypothesis *hypothesis) {
     const mg_linear_options options =
         mg_linear_options_of(fit, table, option_count, default_spelling, default_value);

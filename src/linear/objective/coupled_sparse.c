@@ -1,5 +1,5 @@
 /* Sparse rows and several functions: a copy of the rows by column, and the products with both. */
-#include "linear/objective/classes.h"
+#include "linear/objective/coupled.h"
 
 #include "base/pool.h"
 #include "math/rows/sparse_row.h"
@@ -90,40 +90,41 @@ void mg_sparse_columns_free(mg_heap *heap, mg_sparse_columns *columns) {
 /* ---- Products -------------------------------------------------------------------------------- */
 
 typedef struct column_walk {
-    mg_classes *o;
-    const double *w;
+    const mg_objective *o;
+    const double *w, *slopes;
     double *gradient;
 } column_walk;
 
 static margin_status turn_columns(const mg_block *block, void *argument) {
     const column_walk *walk = argument;
-    const mg_classes *o = walk->o;
+    const mg_objective *o = walk->o;
     const double *scale = o->design->scale;
-    for (int64_t k = 0; k < o->classes; k++)
+    for (int64_t k = 0; k < o->functions; k++)
         for (int64_t j = block->first; j < block->first + block->count; j++)
-            o->weights[j * o->classes + k] = (scale ? scale[j] : 1.0) * walk->w[k * o->columns + j];
+            o->coupled->weights[j * o->functions + k] =
+                (scale ? scale[j] : 1.0) * walk->w[k * o->columns + j];
     return MARGIN_OK;
 }
 
-margin_status mg_classes_turn_weights(mg_classes *o, const double *w, margin_error *error) {
+margin_status mg_coupled_turn_weights(const mg_objective *o, const double *w, margin_error *error) {
     column_walk walk = {.o = o, .w = w};
     const margin_status status =
         mg_sweep_each(o->design->context, o->columns, TASK_COLUMNS, turn_columns, &walk);
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
-void mg_classes_sparse_scores(const mg_classes *o, int64_t first, int64_t count, double *scores) {
+void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t count, double *scores) {
     const mg_design *d = o->design;
     const margin_matrix *x = &d->problem->x;
-    const int64_t classes = o->classes;
-    memset(scores, 0, (size_t)(count * classes) * sizeof *scores);
+    const int64_t functions = o->functions;
+    memset(scores, 0, (size_t)(count * functions) * sizeof *scores);
     for (int64_t r = 0; r < count; r++) {
         const int64_t row = mg_design_row(d, first + r), last = mg_row_start(x, row + 1);
-        double *z = scores + r * classes;
+        double *z = scores + r * functions;
         for (int64_t e = mg_row_start(x, row); e < last; e++) {
             const double value = mg_stored_value(x, e);
-            const double *w = o->weights + mg_column_index(x, e) * classes;
-            for (int64_t k = 0; k < classes; k++)
+            const double *w = o->coupled->weights + mg_column_index(x, e) * functions;
+            for (int64_t k = 0; k < functions; k++)
                 z[k] += value * w[k];
         }
     }
@@ -131,26 +132,27 @@ void mg_classes_sparse_scores(const mg_classes *o, int64_t first, int64_t count,
 
 static margin_status add_columns(const mg_block *block, void *argument) {
     const column_walk *walk = argument;
-    const mg_classes *o = walk->o;
-    const mg_sparse_columns *c = &o->by_column;
-    const int64_t classes = o->classes;
-    double *sum = o->work + block->worker * o->scratch;
+    const mg_objective *o = walk->o;
+    const mg_sparse_columns *c = &o->coupled->by_column;
+    const int64_t functions = o->functions;
+    double *sum = o->coupled->work + block->worker * o->coupled->scratch;
     for (int64_t j = block->first; j < block->first + block->count; j++) {
-        memset(sum, 0, (size_t)classes * sizeof *sum);
+        memset(sum, 0, (size_t)functions * sizeof *sum);
         for (int64_t e = c->starts[j]; e < c->starts[j + 1]; e++) {
             const double value = c->values[e];
-            const double *slopes = o->slopes + c->samples[e] * classes;
-            for (int64_t k = 0; k < classes; k++)
+            const double *slopes = walk->slopes + c->samples[e] * functions;
+            for (int64_t k = 0; k < functions; k++)
                 sum[k] += value * slopes[k];
         }
-        for (int64_t k = 0; k < classes; k++)
+        for (int64_t k = 0; k < functions; k++)
             walk->gradient[k * o->columns + j] = sum[k];
     }
     return MARGIN_OK;
 }
 
-margin_status mg_classes_sparse_gradient(mg_classes *o, double *gradient, margin_error *error) {
-    column_walk walk = {.o = o, .gradient = gradient};
+margin_status mg_coupled_sparse_gradient(const mg_objective *o, const double *slopes,
+                                         double *gradient, margin_error *error) {
+    column_walk walk = {.o = o, .slopes = slopes, .gradient = gradient};
     const int64_t task = o->columns > 16 * TASK_COLUMNS ? TASK_COLUMNS : 8;
     const margin_status status =
         mg_sweep_each(o->design->context, o->columns, task, add_columns, &walk);

@@ -1,0 +1,54 @@
+/* The passes of an objective with several functions that its loss couples: what they need beside
+ * the design, and what they are made of. objective.c calls them.
+ *
+ * A pass over dense rows computes scores, losses and gradient of a few rows while they are in
+ * cache. Sparse rows have a copy by columns, so that the gradient needs no sums of its own for each
+ * thread. */
+#ifndef MG_COUPLED_H
+#define MG_COUPLED_H
+
+#include "linear/objective/objective.h"
+
+/* The stored values of a sparse matrix by column: of column j entries [starts[j], starts[j + 1]),
+ * ascending by sample. */
+typedef struct mg_sparse_columns {
+    int64_t *starts;
+    int32_t *samples;
+    double *values;
+} mg_sparse_columns;
+
+typedef struct mg_coupled {
+    int64_t block_rows, chunk_rows, scratch; /* rows; numbers a worker needs */
+    double *work;                            /* scratch for each worker */
+    double *offsets;                         /* functions */
+    double *slopes;                          /* sparse: samples x functions */
+    double *weights;                         /* sparse: columns x functions, X's units */
+    mg_sparse_columns by_column;             /* sparse */
+    void *packed, *centre, *lost;            /* dense: see coupled_pass.c */
+} mg_coupled;
+
+/* For o with everything else in its place. */
+margin_status mg_coupled_create(const mg_objective *o, mg_coupled **made, margin_error *error);
+void mg_coupled_free(mg_heap *heap, mg_coupled *coupled);
+
+/* As mg_objective_pass without the penalty. */
+margin_status mg_coupled_pass(const mg_objective *o, const double *w, const double *b,
+                              mg_loss_point *point, margin_error *error);
+margin_status mg_coupled_gradient(const mg_objective *o, const double *residuals, double *gradient,
+                                  double *sums, margin_error *error);
+margin_status mg_coupled_scores(const mg_objective *o, const double *w, const double *b,
+                                double *scores, margin_error *error);
+
+/* ---- Sparse columns (coupled_sparse.c) ---- */
+margin_status mg_sparse_columns_make(const mg_design *d, mg_sparse_columns *columns,
+                                     margin_error *error);
+void mg_sparse_columns_free(mg_heap *heap, mg_sparse_columns *columns);
+/* weights[j * functions + k] = scale_j w[k * columns + j] */
+margin_status mg_coupled_turn_weights(const mg_objective *o, const double *w, margin_error *error);
+/* scores[r * functions + k] for samples [first, first + count) without offsets */
+void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t count, double *scores);
+/* gradient[k * columns + j] = sum over the entries of column j of value * slopes[sample][k] */
+margin_status mg_coupled_sparse_gradient(const mg_objective *o, const double *slopes,
+                                         double *gradient, margin_error *error);
+
+#endif

@@ -1,0 +1,367 @@
+/* The pass over a design with several functions.
+ *
+ * Dense rows: scores of a chunk of rows, their losses and slopes, and the product of the slopes
+ * with the same rows while these are in cache. Sparse rows: scores and slopes of all rows, then the
+ * gradient column by column.
+ *
+ * In single precision a centre is rounded to f32; what is lost thereby (`lost`) is given back to
+ * the offsets and to the gradient. */
+#include "linear/objective/coupled.h"
+
+#include "linear/design/design_block.h"
+#include "linear/kernels/classes_rows.h"
+#include "math/vectors/vector_math.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct pass_walk {
+    const mg_objective *o;
+    const mg_classes_rows *rows; /* dense */
+    int64_t ld;
+    const double *given;     /* residuals; NULL: from the scores */
+    double *shares, *scores; /* wanted, or NULL */
+    bool gradient;
+} pass_walk;
+
+/* Behind this head: functions sums of slopes, and for dense rows functions x columns of a gradient.
+ */
+typedef struct pass_sums {
+    double value;
+    int64_t errors;
+    _Alignas(64) double numbers[];
+} pass_sums;
+
+static int64_t sum_count(const pass_walk *walk) {
+    const mg_objective *o = walk->o;
+    return o->functions + (walk->rows && walk->gradient ? o->functions * o->columns : 0);
+}
+
+static void start_sums(void *state, void *argument) {
+    pass_sums *sums = state;
+    sums->value = 0.0;
+    sums->errors = 0;
+    memset(sums->numbers, 0, (size_t)sum_count(argument) * sizeof *sums->numbers);
+}
+
+static void merge_sums(void *into, const void *from, void *argument) {
+    pass_sums *a = into;
+    const pass_sums *b = from;
+    const int64_t count = sum_count(argument);
+    a->value += b->value;
+    a->errors += b->errors;
+    for (int64_t j = 0; j < count; j++)
+        a->numbers[j] += b->numbers[j];
+}
+
+/* ---- One sample ------------------------------------------------------------------------------ */
+
+static double greatest(const double *z, int64_t functions) {
+    double most = z[0];
+    for (int64_t k = 1; k < functions; k++)
+        if (!(z[k] <= most)) most = z[k];
+    return most;
+}
+
+static bool is_error(const double *z, int64_t functions, int64_t own) {
+    for (int64_t k = 0; k < functions; k++)
+        if (k != own && !(z[k] < z[own])) return true;
+    return false;
+}
+
+static double hinge_loss(const double *z, int64_t functions, int64_t own) {
+    double most = 0.0;
+    for (int64_t k = 0; k < functions; k++) {
+        const double excess = 1.0 + z[k] - z[own];
+        if (k != own && !(excess <= most)) most = excess;
+    }
+    return most;
+}
+
+/* From the exponentials of z - max z: shares in place, and log sum exp(z - max). The sum of all but
+ * one term that is 1 keeps small losses exact. */
+static double settle_shares(double *e, int64_t functions, double sum_but_one) {
+    const double inverse = 1.0 / (1.0 + sum_but_one);
+    for (int64_t k = 0; k < functions; k++)
+        e[k] *= inverse;
+    return log1p(sum_but_one);
+}
+
+static double sum_but_one(const double *e, int64_t functions) {
+    double sum = 0.0;
+    bool left_out = false;
+    for (int64_t k = 0; k < functions; k++) {
+        if (!left_out && e[k] == 1.0)
+            left_out = true;
+        else
+            sum += e[k];
+    }
+    return left_out ? sum : (double)NAN;
+}
+
+/* slopes = c (shares - e_own), its own one as what the others leave */
+static void make_slopes(const double *shares, int64_t functions, int64_t own, double c,
+                        double *slopes) {
+    double others = 0.0;
+    for (int64_t k = 0; k < functions; k++) {
+        slopes[k] = c * shares[k];
+        if (k != own) others += slopes[k];
+    }
+    slopes[own] = -others;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+static void chunk_scores(const pass_walk *walk, int64_t first, int64_t count,
+                         const void *const *rows, double *z) {
+    const mg_objective *o = walk->o;
+    if (walk->rows)
+        walk->rows->scores(rows, count, o->columns, o->coupled->centre, o->coupled->packed,
+                           walk->ld, o->functions, z);
+    else
+        mg_coupled_sparse_scores(o, first, count, z);
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t k = 0; k < o->functions; k++)
+            z[r * o->functions + k] += o->coupled->offsets[k];
+}
+
+/* Losses of a chunk; for the softmax the scores become shares. */
+static void chunk_losses(const pass_walk *walk, int64_t first, int64_t count, double *z,
+                         pass_sums *sums) {
+    const mg_objective *o = walk->o;
+    const int32_t *code = o->design->problem->code + first;
+    const double *c = o->c + first;
+    const int64_t functions = o->functions;
+    double behind[MG_CHUNK_ROWS]; /* the greatest score less the own one */
+    for (int64_t r = 0; r < count; r++) {
+        double *at = z + r * functions;
+        sums->errors += is_error(at, functions, code[r]);
+        if (o->loss->kind == MG_LOSS_CRAMMER_SINGER) {
+            sums->value += c[r] * hinge_loss(at, functions, code[r]);
+            continue;
+        }
+        const double most = greatest(at, functions);
+        behind[r] = most - at[code[r]];
+        for (int64_t k = 0; k < functions; k++)
+            at[k] -= most;
+    }
+    if (o->loss->kind == MG_LOSS_CRAMMER_SINGER) return;
+    mg_vector_exp(o->design->isa, z, count * functions, z);
+    for (int64_t r = 0; r < count; r++) {
+        double *at = z + r * functions;
+        sums->value +=
+            c[r] * (settle_shares(at, functions, sum_but_one(at, functions)) + behind[r]);
+    }
+}
+
+/* To f32 in place: a number is read before it is written to. */
+static void narrow(double *slopes, int64_t count) {
+    float *to = (float *)(void *)slopes;
+    for (int64_t k = 0; k < count; k++) {
+        const float value = (float)slopes[k];
+        memcpy(to + k, &value, sizeof value);
+    }
+}
+
+static void sum_slopes(const double *slopes, int64_t count, int64_t functions, pass_sums *sums) {
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t k = 0; k < functions; k++)
+            sums->numbers[k] += slopes[r * functions + k];
+}
+
+static void chunk_gradient(const pass_walk *walk, int64_t count, const void *const *rows,
+                           const double *slopes, pass_sums *sums) {
+    const mg_objective *o = walk->o;
+    if (walk->rows)
+        walk->rows->gradient(rows, count, o->columns, o->coupled->centre, slopes, o->functions,
+                             sums->numbers + o->functions);
+}
+
+/* Scores and losses, of which the shares are left in `work`, and their slopes behind them. */
+static double *chunk_slopes(const pass_walk *walk, int64_t first, int64_t count,
+                            const void *const *rows, double *work, pass_sums *sums) {
+    const mg_objective *o = walk->o;
+    const int64_t functions = o->functions, from = first * functions;
+    const size_t bytes = (size_t)(count * functions) * sizeof *work;
+    double *slopes =
+        o->coupled->slopes ? o->coupled->slopes + from : work + o->coupled->chunk_rows * functions;
+    chunk_scores(walk, first, count, rows, work);
+    if (walk->scores) memcpy(walk->scores + from, work, bytes);
+    chunk_losses(walk, first, count, work, sums);
+    if (walk->shares) memcpy(walk->shares + from, work, bytes);
+    for (int64_t r = 0; r < count && walk->gradient; r++)
+        make_slopes(work + r * functions, functions, o->design->problem->code[first + r],
+                    o->c[first + r], slopes + r * functions);
+    return slopes;
+}
+
+static void add_chunk(const pass_walk *walk, int64_t first, int64_t count, double *work,
+                      pass_sums *sums) {
+    const int64_t functions = walk->o->functions;
+    const void *rows[MG_CHUNK_ROWS];
+    const mg_visit_list list = {walk->o->design, NULL};
+    if (walk->rows) mg_design_find_rows(&list, first, count, rows);
+    if (walk->given) {
+        const double *given = walk->given + first * functions;
+        sum_slopes(given, count, functions, sums);
+        chunk_gradient(walk, count, rows, given, sums);
+        return;
+    }
+    double *slopes = chunk_slopes(walk, first, count, rows, work, sums);
+    if (!walk->gradient) return;
+    sum_slopes(slopes, count, functions, sums);
+    if (walk->rows && walk->rows->single) narrow(slopes, count * functions);
+    chunk_gradient(walk, count, rows, slopes, sums);
+}
+
+static margin_status add_block(void *state, const mg_block *block, void *argument) {
+    const pass_walk *walk = argument;
+    const mg_objective *o = walk->o;
+    double *work = o->coupled->work + block->worker * o->coupled->scratch;
+    for (int64_t at = 0; at < block->count; at += o->coupled->chunk_rows)
+        add_chunk(walk, block->first + at, MG_MIN(block->count - at, o->coupled->chunk_rows), work,
+                  state);
+    return MARGIN_OK;
+}
+
+/* ---- Weights as the rows take them ----------------------------------------------------------- */
+
+static void pack_centre(const mg_objective *o, int64_t ld, bool single) {
+    const double *centre = o->design->centre;
+    double *lost = o->coupled->lost;
+    memset(o->coupled->centre, 0, (size_t)ld * sizeof *lost);
+    for (int64_t j = 0; j < o->columns; j++) {
+        const float narrow = (float)centre[j];
+        lost[j] = single ? (double)narrow - centre[j] : 0.0;
+        if (single)
+            ((float *)o->coupled->centre)[j] = narrow;
+        else
+            ((double *)o->coupled->centre)[j] = centre[j];
+    }
+}
+
+static void pack_weights(const mg_objective *o, int64_t k, int64_t ld, const double *w,
+                         bool single) {
+    if (single) {
+        float *to = (float *)o->coupled->packed + k * ld;
+        memset(to, 0, (size_t)ld * sizeof *to);
+        for (int64_t j = 0; j < o->columns; j++)
+            to[j] = (float)w[j];
+    } else {
+        double *to = (double *)o->coupled->packed + k * ld;
+        memset(to, 0, (size_t)ld * sizeof *to);
+        memcpy(to, w, (size_t)o->columns * sizeof *to);
+    }
+}
+
+static margin_status prepare(pass_walk *walk, const double *w, const double *b, bool single,
+                             margin_error *error) {
+    const mg_objective *o = walk->o;
+    mg_design *d = o->design;
+    walk->ld = (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
+    if (!mg_is_csr(&d->problem->x)) {
+        walk->rows = mg_classes_rows_for(&d->problem->x, d->isa, single);
+        if (o->coupled->centre) pack_centre(o, walk->ld, walk->rows->single);
+    }
+    if (!w) return MARGIN_OK;
+    for (int64_t k = 0; k < o->functions; k++) {
+        const mg_row_weights own = mg_design_row_weights(d, w + k * o->columns, b[k]);
+        o->coupled->offsets[k] = own.b;
+        if (!walk->rows) continue;
+        pack_weights(o, k, walk->ld, own.w, walk->rows->single);
+        if (o->coupled->centre)
+            for (int64_t j = 0; j < o->columns; j++)
+                o->coupled->offsets[k] += ((const double *)o->coupled->lost)[j] * own.w[j];
+    }
+    return walk->rows ? MARGIN_OK : mg_coupled_turn_weights(o, w, error);
+}
+
+/* ---- The pass -------------------------------------------------------------------------------- */
+
+static margin_status finish_gradient(const pass_walk *walk, const pass_sums *sums, double *gradient,
+                                     double *totals, margin_error *error) {
+    const mg_objective *o = walk->o;
+    const mg_coupled *coupled = o->coupled;
+    const int64_t numbers = o->functions * o->columns;
+    if (walk->rows)
+        memcpy(gradient, sums->numbers + o->functions, (size_t)numbers * sizeof *gradient);
+    else
+        MG_TRY(mg_coupled_sparse_gradient(o, walk->given ? walk->given : coupled->slopes, gradient,
+                                          error));
+    for (int64_t k = 0; k < o->functions; k++) {
+        double *own = gradient + k * o->columns;
+        if (coupled->centre)
+            for (int64_t j = 0; j < o->columns; j++)
+                own[j] += ((const double *)coupled->lost)[j] * sums->numbers[k];
+        mg_design_from_rows(o->design, sums->numbers[k], own);
+        totals[k] = sums->numbers[k];
+    }
+    return MARGIN_OK;
+}
+
+static margin_status walk_rows(pass_walk *walk, const double *w, const double *b,
+                               mg_loss_point *point, margin_error *error) {
+    const mg_objective *o = walk->o;
+    mg_accumulator accumulator = {.init = start_sums, .add = add_block, .merge = merge_sums};
+    walk->gradient = point->gradient != NULL;
+    MG_TRY(prepare(walk, w, b, point->single, error));
+    accumulator.state_size = (int64_t)sizeof(pass_sums) + sum_count(walk) * (int64_t)sizeof(double);
+    pass_sums *sums = mg_new(o->design->heap, accumulator.state_size, 1);
+    if (!sums)
+        return mg_no_memory(o->design->heap, accumulator.state_size, 1,
+                            "the gradient of a linear model", error);
+    margin_status status = mg_sweep(o->design->context, o->samples, o->coupled->block_rows,
+                                    &accumulator, walk, sums, error);
+    if (status >= 0 && walk->gradient)
+        status = finish_gradient(walk, sums, point->gradient, point->intercept_gradient, error);
+    if (status >= 0) {
+        point->value = sums->value;
+        point->errors = sums->errors;
+    }
+    mg_free(o->design->heap, sums);
+    return status;
+}
+
+margin_status mg_coupled_pass(const mg_objective *o, const double *w, const double *b,
+                              mg_loss_point *point, margin_error *error) {
+    pass_walk walk = {.o = o, .scores = point->scores, .shares = point->shares};
+    return walk_rows(&walk, w, b, point, error);
+}
+
+margin_status mg_coupled_gradient(const mg_objective *o, const double *residuals, double *gradient,
+                                  double *sums, margin_error *error) {
+    pass_walk walk = {.o = o, .given = residuals};
+    mg_loss_point point = {.gradient = gradient, .intercept_gradient = sums};
+    return walk_rows(&walk, NULL, NULL, &point, error);
+}
+
+margin_status mg_coupled_scores(const mg_objective *o, const double *w, const double *b,
+                                double *scores, margin_error *error) {
+    pass_walk walk = {.o = o, .scores = scores};
+    return walk_rows(&walk, w, b, &(mg_loss_point){0}, error);
+}
+
+/* ---- Residuals ------------------------------------------------------------------------------- */
+
+typedef struct residual_walk {
+    const mg_objective *o;
+    const double *shares;
+    double *residuals;
+} residual_walk;
+
+static margin_status make_residuals(const mg_block *block, void *argument) {
+    const residual_walk *walk = argument;
+    const mg_objective *o = walk->o;
+    for (int64_t i = block->first; i < block->first + block->count; i++)
+        make_slopes(walk->shares + i * o->functions, o->functions, o->design->problem->code[i],
+                    o->c[i], walk->residuals + i * o->functions);
+    return MARGIN_OK;
+}
+
+margin_status mg_objective_residuals(const mg_objective *o, const double *shares, double *residuals,
+                                     margin_error *error) {
+    residual_walk walk = {o, shares, residuals};
+    const margin_status status = mg_sweep_each(o->design->context, o->samples,
+                                               o->coupled->block_rows, make_residuals, &walk);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
