@@ -225,6 +225,37 @@ static void test_apply_gives_the_same(void **state) {
     sample_free(s);
 }
 
+/* The weights of the learner stay beside the folded ones; a change of either is noticed. */
+static void test_kept_weights(void **state) {
+    double targets[ROWS], weights[ROWS];
+    sample *s = make_data(targets, weights);
+    margin_context *context = support_context(NULL, 1);
+    (void)state;
+    static const char *const specs[] = {"ridge", "standardize | ridge",
+                                        "minmax(target=yes) | ridge",
+                                        "normalize | minmax | standardize | ridge"};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        margin_data data = {.x = sample_view(s, DENSE_F64), .y = margin_values_f64(targets, ROWS)};
+        margin_report found;
+        margin_model *model = fit_text(context, specs[k], &data, &found);
+        OK(margin_verify(context, model, &data, &found, &error));
+        const char *const names[] = {"weights", "intercept", "learner_weights",
+                                     "learner_intercept"};
+        for (int t = 0; t < 4; t++) {
+            const mg_tensor *tensor = mg_tensor_find(model->hypothesis, names[t]);
+            assert_non_null(tensor);
+            double *value = tensor->data, before = *value;
+            *value += 1e-9 * fabs(before) + 1e-9;
+            assert_int_equal(margin_verify(context, model, &data, &found, &error),
+                             MARGIN_STOPPED_STALLED);
+            *value = before;
+        }
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+    sample_free(s);
+}
+
 static margin_status fit_body(margin_context *context, void *user, margin_error *failure) {
     margin_spec *spec = NULL;
     margin_model *model = NULL;
@@ -252,9 +283,9 @@ static void test_memory_may_run_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_model),         cmocka_unit_test(test_constant_column),
-        cmocka_unit_test(test_gaps_are_refused),   cmocka_unit_test(test_apply_gives_the_same),
-        cmocka_unit_test(test_memory_may_run_out),
+        cmocka_unit_test(test_same_model),       cmocka_unit_test(test_constant_column),
+        cmocka_unit_test(test_gaps_are_refused), cmocka_unit_test(test_apply_gives_the_same),
+        cmocka_unit_test(test_kept_weights),     cmocka_unit_test(test_memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,9 @@ struct mg_hypothesis {
         struct {
             const double *weights;   /* functions x columns */
             const double *intercept; /* functions */
+            /* The same in the learner's own units, as it found them: what its report is about and
+             * what a verification starts from. NULL before a model keeps them. */
+            const double *kept_weights, *kept_intercept;
         } linear;
         struct {
             mg_kernel kernel;
@@ -105,6 +108,8 @@ const mg_tensor *mg_tensor_find(const mg_hypothesis *h, const char *name);
 /* A linear hypothesis of one function; copies the weights and attaches. */
 margin_status mg_linear_make(mg_heap *heap, const double *weights, int64_t columns,
                              double intercept, mg_hypothesis **h, margin_error *error);
+/* Keeps weights and intercepts as they are now beside those that will be folded, and attaches. */
+margin_status mg_linear_keep(mg_hypothesis *h, margin_error *error);
 /* Dual entries of a hypothesis with one function, copied, before or after attach (tensors
  * dual_starts, dual_row, dual_coefficient, dual_sign, dual_update). */
 margin_status mg_hypothesis_set_dual(mg_hypothesis *h, int64_t count, const int64_t *rows,

@@ -1,4 +1,6 @@
-/* Linear functions w.x + b: tensors weights (functions x columns) and intercept (functions). */
+/* Linear functions w.x + b: tensors weights (functions x columns) and intercept (functions); in a
+ * model also learner_weights and learner_intercept: the same as the learner found them, in the
+ * units that it saw. */
 #include "learn/dual.h"
 
 #include <math.h>
@@ -12,16 +14,35 @@ static margin_status all_finite(const double *values, int64_t count, const char 
     return MARGIN_OK;
 }
 
-static margin_status linear_attach(mg_hypothesis *h, margin_error *error) {
-    const double *weights = NULL, *intercept = NULL;
+static margin_status find_weights(const mg_hypothesis *h, const char *of_weights,
+                                  const char *of_intercept, const double **weights,
+                                  const double **intercept, margin_error *error) {
     MG_TRY(
-        mg_hypothesis_expect(h, "weights", MARGIN_F64, h->functions, h->columns, &weights, error));
-    MG_TRY(mg_hypothesis_expect(h, "intercept", MARGIN_F64, h->functions, 0, &intercept, error));
-    MG_TRY(all_finite(weights, h->functions * h->columns, "weights", error));
-    MG_TRY(all_finite(intercept, h->functions, "intercept", error));
-    h->view.linear.weights = weights;
-    h->view.linear.intercept = intercept;
-    return MARGIN_OK;
+        mg_hypothesis_expect(h, of_weights, MARGIN_F64, h->functions, h->columns, weights, error));
+    MG_TRY(mg_hypothesis_expect(h, of_intercept, MARGIN_F64, h->functions, 0, intercept, error));
+    MG_TRY(all_finite(*weights, h->functions * h->columns, of_weights, error));
+    return all_finite(*intercept, h->functions, of_intercept, error);
+}
+
+static const char kept_weights[] = "learner_weights", kept_intercept[] = "learner_intercept";
+
+static margin_status linear_attach(mg_hypothesis *h, margin_error *error) {
+    MG_TRY(find_weights(h, "weights", "intercept", &h->view.linear.weights,
+                        &h->view.linear.intercept, error));
+    h->view.linear.kept_weights = h->view.linear.kept_intercept = NULL;
+    if (!mg_tensor_find(h, kept_weights) && !mg_tensor_find(h, kept_intercept)) return MARGIN_OK;
+    return find_weights(h, kept_weights, kept_intercept, &h->view.linear.kept_weights,
+                        &h->view.linear.kept_intercept, error);
+}
+
+margin_status mg_linear_keep(mg_hypothesis *h, margin_error *error) {
+    double *w = NULL, *b = NULL;
+    MG_TRY(
+        mg_hypothesis_tensor_new(h, kept_weights, MARGIN_F64, h->functions, h->columns, &w, error));
+    MG_TRY(mg_hypothesis_tensor_new(h, kept_intercept, MARGIN_F64, h->functions, 0, &b, error));
+    memcpy(w, h->view.linear.weights, (size_t)(h->functions * h->columns) * sizeof *w);
+    memcpy(b, h->view.linear.intercept, (size_t)h->functions * sizeof *b);
+    return mg_hypothesis_attach(h, error);
 }
 
 static void linear_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,

@@ -190,7 +190,15 @@ margin_status margin_verify_parts(margin_context *context, const margin_model *m
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
     MG_GO(verify(context, model, mg_spec_learner(spec), &aligned.data, &report, parts, capacity,
                  error));
+    bool holds = true;
     compare(&model->report, &report);
+    MG_GO(mg_model_fold_check(model, &holds, error));
+    if (!holds) {
+        report.status = MARGIN_STOPPED_STALLED;
+        mg_report_reason(&report,
+                         "the model's weights are not what its stages make of those that its "
+                         "learner found: the model was changed");
+    }
     report.threads = mg_pool_threads(context->pool);
     report.seconds = mg_clock() - started;
     *found = report;

@@ -13,8 +13,6 @@ typedef struct mg_target_scale {
  * to be scaled. */
 margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
                                     margin_error *error);
-/* Whether the hypothesis is in other units than those in which it was trained. */
-bool mg_model_is_folded(const margin_model *model);
 
 /* The samples' rows as a learner sees them. Sample i is row index[i] of x (NULL: row i). */
 typedef struct mg_staged {
@@ -53,15 +51,18 @@ margin_status mg_staged_densify(margin_context *context, mg_staged *staged, cons
                                 margin_error *error);
 void mg_staged_free(mg_staged *staged);
 
-/* Puts the hypothesis back into the units of the target (linear ones and expansions; SPEC for
- * others), and folds the affine stages at the tail into a linear hypothesis (fold.c): w_j becomes
- * w_j scale_j, b becomes b + sum w_j shift_j. A constant column, which has scale 0, gets the weight
- * 0. */
+/* Puts a linear hypothesis back into the units of the target (SPEC for others) and folds the affine
+ * stages at the tail into it (units.c): w_j becomes w_j scale_j, b becomes b + sum w_j shift_j. A
+ * constant column, which has scale 0, gets the weight 0. The weights as they were are kept beside
+ * those. */
 margin_status mg_model_fold(margin_model *model, margin_error *error);
 
-/* The hypothesis as it was before folding, one function of it or (-1) all: for recomputing a proof
- * in the units it was made in. */
-margin_status mg_model_unfold(mg_heap *heap, const margin_model *model, int64_t function,
-                              mg_hypothesis **h, margin_error *error);
+/* Whether the weights are what folding makes of the kept ones, bit by bit. */
+margin_status mg_model_fold_check(const margin_model *model, bool *holds, margin_error *error);
+
+/* The hypothesis as its learner found it, one function of it or (-1) all. MODEL if the model does
+ * not hold that. */
+margin_status mg_model_learned(mg_heap *heap, const margin_model *model, int64_t function,
+                               mg_hypothesis **h, margin_error *error);
 
 #endif

@@ -19,14 +19,6 @@ static void fold_stage(const double *scale, const double *shift, int64_t columns
     }
 }
 
-static void unfold_stage(const double *scale, const double *shift, int64_t columns, double *w,
-                         double *b) {
-    for (int64_t j = 0; j < columns; j++) {
-        w[j] = scale[j] != 0 ? w[j] / scale[j] : 0;
-        *b -= w[j] * shift[j];
-    }
-}
-
 /* ---- Target ---------------------------------------------------------------------------------- */
 
 margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
@@ -57,92 +49,92 @@ static bool is_scaled(const mg_target_scale *scale) {
     return scale->offset != 0 || scale->divisor != 1;
 }
 
-bool mg_model_is_folded(const margin_model *model) {
-    mg_target_scale scale;
-    if (model->active < model->stage_count) return true;
-    return mg_model_target_scale(model, &scale, NULL) < 0 || is_scaled(&scale);
-}
+/* ---- Folding --------------------------------------------------------------------------------- */
 
-/* f becomes factor f + offset. */
-static margin_status map_functions(mg_hypothesis *h, double factor, double offset,
-                                   margin_error *error) {
-    const bool linear = h->kind == &mg_hypothesis_linear;
-    MG_REQUIRE(linear || h->kind == &mg_hypothesis_expansion, error, MARGIN_ERROR_SPEC,
-               "target=yes does not go with this learner, whose values are not sums of weights; "
-               "leave it out");
-    double *values = (double *)(linear ? h->view.linear.weights : h->view.expansion.coefficients);
-    double *b = (double *)(linear ? h->view.linear.intercept : h->view.expansion.intercept);
-    const int64_t count =
-        linear ? h->functions * h->columns : h->view.expansion.starts[h->functions];
-    for (int64_t k = 0; k < count; k++)
-        values[k] *= factor;
-    for (int64_t f = 0; f < h->functions; f++)
-        b[f] = factor * b[f] + offset;
+/* Weights and intercepts of the learner into those of rows as they leave stage `active` - 1, for a
+ * target in its own units. */
+static margin_status fold_functions(const margin_model *model, int active, int64_t functions,
+                                    int64_t columns, double *w, double *b, margin_error *error) {
+    mg_target_scale target;
+    MG_TRY(mg_model_target_scale(model, &target, error));
+    for (int64_t k = 0; k < functions * columns && is_scaled(&target); k++)
+        w[k] *= target.divisor;
+    for (int64_t f = 0; f < functions && is_scaled(&target); f++)
+        b[f] = target.divisor * b[f] + target.offset;
+    for (int s = model->stage_count - 1; s >= active; s--) {
+        double *scale = NULL;
+        MG_TRY(stage_affine(model->heap, &model->stages[s], &scale, error));
+        for (int64_t f = 0; f < functions; f++)
+            fold_stage(scale, scale + columns, columns, w + f * columns, b + f);
+        mg_free(model->heap, scale);
+    }
     return MARGIN_OK;
 }
-
-static margin_status unscale_target(margin_model *model, margin_error *error) {
-    mg_target_scale scale;
-    MG_TRY(mg_model_target_scale(model, &scale, error));
-    if (!is_scaled(&scale)) return MARGIN_OK;
-    return map_functions(model->hypothesis, scale.divisor, scale.offset, error);
-}
-
-static margin_status scale_target(const margin_model *model, mg_hypothesis *h,
-                                  margin_error *error) {
-    mg_target_scale scale;
-    MG_TRY(mg_model_target_scale(model, &scale, error));
-    if (!is_scaled(&scale)) return MARGIN_OK;
-    return map_functions(h, 1 / scale.divisor, -scale.offset / scale.divisor, error);
-}
-
-/* ---- Columns --------------------------------------------------------------------------------- */
 
 margin_status mg_model_fold(margin_model *model, margin_error *error) {
     mg_hypothesis *h = model->hypothesis;
-    MG_TRY(unscale_target(model, error));
-    if (h->kind != &mg_hypothesis_linear) return MARGIN_OK;
-    double *w = (double *)h->view.linear.weights, *b = (double *)h->view.linear.intercept;
-    while (model->active > 0 && model->stages[model->active - 1].stage->affine) {
-        double *scale = NULL;
-        MG_TRY(stage_affine(model->heap, &model->stages[model->active - 1], &scale, error));
-        for (int64_t f = 0; f < h->functions; f++)
-            fold_stage(scale, scale + h->columns, h->columns, w + f * h->columns, b + f);
-        mg_free(model->heap, scale);
-        model->active--;
+    if (h->kind != &mg_hypothesis_linear) {
+        mg_target_scale target;
+        MG_TRY(mg_model_target_scale(model, &target, error));
+        MG_REQUIRE(!is_scaled(&target), error, MARGIN_ERROR_SPEC,
+                   "target=yes does not go with this learner, whose values are not sums of "
+                   "weights; leave it out");
+        return MARGIN_OK;
     }
-    return MARGIN_OK;
+    MG_TRY(mg_linear_keep(h, error));
+    while (model->active > 0 && model->stages[model->active - 1].stage->affine)
+        model->active--;
+    return fold_functions(model, model->active, h->functions, h->columns,
+                          (double *)h->view.linear.weights, (double *)h->view.linear.intercept,
+                          error);
 }
 
-static margin_status copy_functions(mg_heap *heap, const margin_model *model, int64_t function,
-                                    mg_hypothesis **copy, margin_error *error) {
-    mg_hypothesis *h = model->hypothesis;
-    MG_REQUIRE(h->kind->slice && h->kind->combine, error, MARGIN_ERROR_INTERNAL,
-               "a %s hypothesis cannot be taken apart", h->kind->name);
-    return function < 0 ? h->kind->combine(heap, &h, 1, copy, error)
-                        : h->kind->slice(heap, h, function, copy, error);
+static bool is_folded(const margin_model *model) {
+    mg_target_scale target;
+    return model->active < model->stage_count || mg_model_target_scale(model, &target, NULL) < 0 ||
+           is_scaled(&target);
 }
 
-margin_status mg_model_unfold(mg_heap *heap, const margin_model *model, int64_t function,
-                              mg_hypothesis **h, margin_error *error) {
-    mg_hypothesis *copy = NULL;
-    double *scale = NULL;
-    margin_status status;
-    MG_GO(copy_functions(heap, model, function, &copy, error));
-    MG_GO(scale_target(model, copy, error));
-    for (int s = model->active; s < model->stage_count; s++) {
-        double *w = (double *)copy->view.linear.weights;
-        double *b = (double *)copy->view.linear.intercept;
-        MG_GO(stage_affine(heap, &model->stages[s], &scale, error));
-        for (int64_t f = 0; f < copy->functions; f++)
-            unfold_stage(scale, scale + copy->columns, copy->columns, w + f * copy->columns, b + f);
-        mg_free(heap, scale);
-        scale = NULL;
+margin_status mg_model_fold_check(const margin_model *model, bool *holds, margin_error *error) {
+    const mg_hypothesis *h = model->hypothesis;
+    const int64_t numbers = h->functions * h->columns;
+    double *w = NULL, *b;
+    *holds = true;
+    if (h->kind != &mg_hypothesis_linear || !h->view.linear.kept_weights) return MARGIN_OK;
+    MG_NEW(model->heap, w, numbers + h->functions, "the weights of the learner", error);
+    b = w + numbers;
+    memcpy(w, h->view.linear.kept_weights, (size_t)numbers * sizeof *w);
+    memcpy(b, h->view.linear.kept_intercept, (size_t)h->functions * sizeof *b);
+    const margin_status status =
+        fold_functions(model, model->active, h->functions, h->columns, w, b, error);
+    for (int64_t k = 0; k < numbers; k++)
+        *holds = *holds && w[k] == h->view.linear.weights[k];
+    for (int64_t f = 0; f < h->functions; f++)
+        *holds = *holds && b[f] == h->view.linear.intercept[f];
+    mg_free(model->heap, w);
+    return status;
+}
+
+margin_status mg_model_learned(mg_heap *heap, const margin_model *model, int64_t function,
+                               mg_hypothesis **h, margin_error *error) {
+    mg_hypothesis *whole = model->hypothesis, *copy = NULL;
+    const bool linear = whole->kind == &mg_hypothesis_linear;
+    MG_REQUIRE(whole->kind->slice && whole->kind->combine, error, MARGIN_ERROR_INTERNAL,
+               "a %s hypothesis cannot be taken apart", whole->kind->name);
+    MG_REQUIRE(!linear || whole->view.linear.kept_weights || !is_folded(model), error,
+               MARGIN_ERROR_MODEL,
+               "the model does not hold the weights as its learner found them (an older program "
+               "wrote it), so there is nothing to be verified; train it again");
+    MG_TRY(function < 0 ? whole->kind->combine(heap, &whole, 1, &copy, error)
+                        : whole->kind->slice(heap, whole, function, &copy, error));
+    if (linear && whole->view.linear.kept_weights) {
+        const int64_t first = MG_MAX(function, 0), columns = copy->columns;
+        memcpy((double *)copy->view.linear.weights,
+               whole->view.linear.kept_weights + first * columns,
+               (size_t)(copy->functions * columns) * sizeof(double));
+        memcpy((double *)copy->view.linear.intercept, whole->view.linear.kept_intercept + first,
+               (size_t)copy->functions * sizeof(double));
     }
     *h = copy;
-    copy = NULL;
-done:
-    mg_free(heap, scale);
-    mg_hypothesis_free(copy);
-    return status;
+    return MARGIN_OK;
 }

@@ -30,13 +30,14 @@ typedef struct part_run {
 
 /* ---- One part -------------------------------------------------------------------------------- */
 
-/* In the units of the learner. Functions that were trained together are one part. */
+/* As the learner found it. Functions that were trained together are one part. */
 static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
     const margin_model *model = run->model;
     mg_hypothesis *h = NULL;
     bool whole = run->split->reduction == MG_REDUCE_NONE;
-    if (whole && !mg_model_is_folded(model)) return run->learner->verify(fit, model->hypothesis);
-    MG_TRY(mg_model_unfold(fit->context->heap, model, whole ? -1 : number, &h, fit->error));
+    if (whole && model->hypothesis->kind != &mg_hypothesis_linear)
+        return run->learner->verify(fit, model->hypothesis);
+    MG_TRY(mg_model_learned(fit->context->heap, model, whole ? -1 : number, &h, fit->error));
     margin_status status = run->learner->verify(fit, h);
     mg_hypothesis_free(h);
     return status;
