@@ -1,14 +1,18 @@
 # LAPACK, chosen so that it is safe from many threads, starts none of its own and cannot be replaced
 # by whatever else is installed: the routines margin needs are taken out of the reference LAPACK's
 # static archives, joined into one object file and renamed to mg_ref_*; every other symbol in it is
-# made local. It has no writable data (a test checks that) and needs no Fortran runtime.
+# made local. It has no writable data (a test checks that) and needs no Fortran runtime. What takes the
+# time, products of matrices, is our own (MARGIN_LAPACK_REPLACED).
 #
 # Sets MARGIN_LAPACK_OBJECT (a file to add to the library) or, where the archives are missing,
 # MARGIN_LAPACK_LIBRARIES (the system's LAPACK, about which nothing is known).
 
 # Fortran routines that src/math/products/lapack.c calls.
 set(MARGIN_LAPACK_ROUTINES
-    dgeqp3 dgesdd dormqr dpotrf dpotrs dpstrf dsyevd dtrtrs)
+    dgeqp3 dgesdd dormqr dsyevd dtpqrt)
+# Those that they call in src/math/products/blas.c and blas_vectors.c, in place of the reference ones.
+set(MARGIN_LAPACK_REPLACED
+    dgemm dgemv dger dlamch dsymv dsyr2k dtrmm)
 
 # Debian keeps the reference builds in their own folders, whatever its alternatives point at.
 set(margin_multiarch ${CMAKE_LIBRARY_ARCHITECTURE})
@@ -30,6 +34,10 @@ if(MARGIN_REFERENCE_LAPACK AND MARGIN_REFERENCE_BLAS AND CMAKE_OBJCOPY)
         list(APPEND margin_lapack_wanted -u ${routine}_)
         string(APPEND margin_lapack_rename "${routine}_ mg_ref_${routine}\n")
         string(APPEND margin_lapack_keep "mg_ref_${routine}\n")
+    endforeach()
+    foreach(routine IN LISTS MARGIN_LAPACK_REPLACED)
+        list(APPEND margin_lapack_wanted --wrap=${routine}_)
+        string(APPEND margin_lapack_rename "__wrap_${routine}_ mg_blas_${routine}\n")
     endforeach()
     file(CONFIGURE OUTPUT ${margin_lapack_dir}/rename.txt CONTENT "${margin_lapack_rename}")
     file(CONFIGURE OUTPUT ${margin_lapack_dir}/keep.txt CONTENT "${margin_lapack_keep}")

@@ -4,7 +4,6 @@
 
 #include "base/context.h"
 #include "math/products/cholesky.h"
-#include "math/products/lapack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,16 +118,12 @@ static void test_matrices_that_are_not_positive(void **state) {
     (void)state;
     for (int64_t bad = 0; bad < n; bad += 37)
         for (int kind = 0; kind < 3; kind++) {
-            double *a = positive_matrix(n, n, 1, 4), *b = numbers(n * n);
-            int64_t failed = 0, info = 0;
+            double *a = positive_matrix(n, n, 1, 4);
+            int64_t failed = 0;
             a[bad * n + bad] = kind == 0 ? -1 : kind == 1 ? (double)NAN : 0;
-            memcpy(b, a, (size_t)(n * n) * sizeof *b);
             OK(mg_cholesky_factor(context, n, a, n, &failed, &error));
             assert_int_equal(failed, bad + 1);
-            OK(mg_lapack_dpotrf('U', n, b, n, &info, &error));
-            assert_int_equal(failed, info);
             free(a);
-            free(b);
         }
     margin_context_free(context);
 }

@@ -83,14 +83,19 @@ static bool is_wide(const mg_squares *s) {
     return s->columns > s->samples && s->columns > FEW_COLUMNS;
 }
 
-static margin_status solve(mg_squares *s, int solver) {
+static margin_status solve_by(mg_squares *s, int solver) {
     bool doubtful = false;
-    MG_TRY(mg_squares_begin(s));
     if (solver == SOLVER_QR) return mg_squares_qr(s);
     if (is_wide(s)) return mg_squares_rows(s);
     MG_TRY(mg_squares_normal(s, solver == SOLVER_NORMAL, &doubtful));
     if (doubtful && !s->out_of_time) return mg_squares_qr(s);
     return MARGIN_OK;
+}
+
+static margin_status solve(mg_squares *s, int solver) {
+    MG_TRY(mg_squares_begin(s));
+    MG_TRY(solve_by(s, solver));
+    return s->judged ? MARGIN_OK : mg_squares_constant(s);
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */

@@ -60,9 +60,10 @@ struct mg_squares {
     int64_t rank;           /* -1: full */
     char method[64];        /* for the report */
     char columns_text[200]; /* the dependent columns, by name */
-    bool out_of_time;
-    double *kept; /* columns: a copy of the weights */
-    double *dual; /* samples: coefficients of the rows where those are solved for; NULL */
+    bool out_of_time; /* what was being computed is worth nothing, or not as good as it could be */
+    bool judged;      /* now and gradient belong to w and b */
+    double *kept;     /* columns: a copy of the weights */
+    double *dual;     /* samples: coefficients of the rows where those are solved for; NULL */
     /* The factor that solved this target and solves others; NULL: none. */
     mg_squares_correct correct;
     void *factor;
@@ -76,10 +77,15 @@ void mg_squares_end(mg_squares *s);
 margin_status mg_squares_moments(mg_squares *s);
 /* DATA if squares of a column overflow, or nearly. */
 margin_status mg_squares_check_norms(mg_squares *s);
+/* What a routine of LAPACK returned: a failure, or MARGIN_OK, with out_of_time set where the time
+ * limit ended it. */
+margin_status mg_squares_in_time(mg_squares *s, margin_status status);
 /* The start: w = 0, b = centre. */
 void mg_squares_start(mg_squares *s);
 /* w += step, and b with it */
 void mg_squares_move(mg_squares *s, const double *step);
+/* The start, judged: what there is where the time limit came before any solution. */
+margin_status mg_squares_constant(mg_squares *s);
 /* Corrects w and b against the data until that changes nothing. Leaves `now` and `refinements`. */
 margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument);
 /* Solves for another target, that of `fit`, with the factor that is there. */

@@ -106,19 +106,26 @@ static margin_status factor_null(mg_squares *s, mg_squares_factor *f) {
         for (int64_t r = 0; r < m; r++)
             f->null[l * m + r] = f->scale[sorted[r]] / f->scale[sorted[0]] *
                                  f->matrix[(f->rank + l) * m + sorted[r]];
-    return mg_lapack_dgeqp3(s->context->heap, m, k, f->null, m, pivots, f->tau, s->error);
+    return mg_squares_in_time(
+        s, mg_lapack_dgeqp3(&s->stop, m, k, f->null, m, pivots, f->tau, s->error));
+}
+
+static margin_status reflect(mg_squares *s, const mg_squares_factor *f, char transpose, double *x) {
+    const int64_t m = f->count, k = m - f->rank;
+    return mg_squares_in_time(
+        s, mg_lapack_dormqr(&s->stop, 'L', transpose, m, 1, k, f->null, m, f->tau, x, m, s->error));
 }
 
 margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, double *step) {
     const int64_t m = f->count, k = m - f->rank;
-    mg_heap *heap = s->context->heap;
     double *x = f->work;
     if (!f->null) return MARGIN_OK;
     for (int64_t r = 0; r < m; r++)
         x[r] = step[f->column[f->order[r]]];
-    MG_TRY(mg_lapack_dormqr(heap, 'L', 'T', m, 1, k, f->null, m, f->tau, x, m, s->error));
+    MG_TRY(reflect(s, f, 'T', x));
     memset(x, 0, (size_t)k * sizeof *x);
-    MG_TRY(mg_lapack_dormqr(heap, 'L', 'N', m, 1, k, f->null, m, f->tau, x, m, s->error));
+    MG_TRY(reflect(s, f, 'N', x));
+    if (s->out_of_time) return MARGIN_OK;
     for (int64_t r = 0; r < m; r++)
         step[f->column[f->order[r]]] = x[r];
     return MARGIN_OK;

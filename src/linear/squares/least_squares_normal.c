@@ -135,7 +135,9 @@ static margin_status eigenvectors(mg_squares *s, mg_squares_factor *f) {
     MG_TRY(mg_squares_new(s, n, &f->values, "the eigenvalues"));
     MG_TRY(mg_squares_new(s, n * n, &ascending, "the eigenvectors"));
     memcpy(ascending, f->matrix, (size_t)(n * n) * sizeof *ascending);
-    MG_TRY(mg_lapack_dsyevd(s->context->heap, 'V', 'U', n, ascending, n, f->work, &info, s->error));
+    MG_TRY(mg_squares_in_time(
+        s, mg_lapack_dsyevd(&s->stop, 'V', 'U', n, ascending, n, f->work, &info, s->error)));
+    if (s->out_of_time) return MARGIN_OK;
     MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
                "the eigenvectors of the normal equations did not converge; use solver=qr");
     for (int64_t l = 0; l < n; l++) {
@@ -188,6 +190,7 @@ static margin_status spectral(mg_squares *s, const products *p, mg_squares_facto
     bool empty = true;
     equilibrate(s, p, f);
     MG_TRY(eigenvectors(s, f));
+    if (s->out_of_time) return MARGIN_OK;
     if (!only && f->rank < f->count) MG_TRY(look_at_unused(s, f, p->target, &empty));
     *doubtful = !empty;
     if (!empty || s->alpha > 0.0) return MARGIN_OK;
@@ -215,7 +218,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
         MG_TRY(spectral(s, &p, f, only, doubtful));
     else if (!only)
         *doubtful = is_blurred(s, f);
-    if (*doubtful) return MARGIN_OK;
+    if (*doubtful || s->out_of_time) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);
     MG_TRY(mg_squares_factor_correct(s, f, s->step));

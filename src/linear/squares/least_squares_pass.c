@@ -146,10 +146,21 @@ static margin_status pass(mg_squares *s) {
                                                 s->alpha * s->w[j]
                                           : 0.0;
     judge(s);
+    s->judged = true;
     return MARGIN_OK;
 }
 
+margin_status mg_squares_constant(mg_squares *s) {
+    mg_squares_start(s);
+    return pass(s);
+}
+
 /* ---- Refinement ------------------------------------------------------------------------------ */
+
+margin_status mg_squares_in_time(mg_squares *s, margin_status status) {
+    s->out_of_time |= status == MARGIN_STOPPED_TIME;
+    return status < 0 ? status : MARGIN_OK;
+}
 
 void mg_squares_start(mg_squares *s) {
     memset(s->w, 0, (size_t)s->columns * sizeof *s->w);
@@ -203,11 +214,11 @@ margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void 
     for (s->refinements = 0;; s->refinements++) {
         MG_TRY(pass(s));
         MG_TRY(correct(s, argument, s->step));
+        if (s->out_of_time) return MARGIN_OK;
         judge_exactly(s, s->step);
         const double size = relative_size(s, s->step);
         if (!(size < last) && s->refinements == 0) { /* not a number: the constant is left */
-            mg_squares_start(s);
-            return pass(s);
+            return mg_squares_constant(s);
         }
         if (!(size < last)) { /* no better for the last correction: it was rounding */
             go_back(s, &kept);

@@ -149,8 +149,9 @@ static margin_status decompose(mg_squares *s, const triangle *t, mg_squares_fact
     u = r + n * n;
     vt = u + n * n;
     copy_triangle(s, t, f, r);
-    MG_TRY(mg_lapack_dgesdd(s->context->heap, 'S', n, n, r, n, f->values, u, n, vt, n, &info,
-                            s->error));
+    MG_TRY(mg_squares_in_time(
+        s, mg_lapack_dgesdd(&s->stop, 'S', n, n, r, n, f->values, u, n, vt, n, &info, s->error)));
+    if (s->out_of_time) return MARGIN_OK;
     MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
                "the singular values of the columns did not converge; use solver=normal");
     const double least = mg_squares_blur(s, f) * f->values[0];
@@ -178,6 +179,7 @@ static margin_status solve(mg_squares *s, const qr_walk *walk, const double *who
     memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
     MG_TRY(take_triangle(s, walk, whole, &t));
     if (f->count > 0) MG_TRY(decompose(s, &t, f));
+    if (s->out_of_time) return MARGIN_OK;
     if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
     MG_TRY(mg_squares_project(s, f, s->step));
     mg_squares_start(s);

@@ -152,8 +152,9 @@ static margin_status eigenvectors(mg_squares *s, row_system *system) {
     const int64_t n = s->samples;
     int64_t info = 0;
     MG_TRY(mg_squares_new(s, n, &system->values, "the eigenvalues"));
-    MG_TRY(mg_lapack_dsyevd(s->context->heap, 'V', 'U', n, system->matrix, n, system->values, &info,
-                            s->error));
+    MG_TRY(mg_squares_in_time(s, mg_lapack_dsyevd(&s->stop, 'V', 'U', n, system->matrix, n,
+                                                  system->values, &info, s->error)));
+    if (s->out_of_time) return MARGIN_OK;
     MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
                "the eigenvectors of the products of the rows did not converge; use solver=qr");
     const double most = system->values[n - 1], least = 8.0 * (double)n * 0x1p-53 * most;
@@ -226,6 +227,7 @@ static margin_status solve(mg_squares *s, row_system *system) {
     if (!reliable) {
         MG_TRY(make_matrix(s, system));
         MG_TRY(eigenvectors(s, system));
+        if (s->out_of_time) return MARGIN_OK;
     }
     mg_matrix_buffer_free(&system->rows);
     snprintf(s->method, sizeof s->method, "%s of the products of rows",

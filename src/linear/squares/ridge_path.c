@@ -88,8 +88,12 @@ static margin_status decompose(path_run *run) {
     int64_t info = 0;
     MG_TRY(mg_squares_new(s, (n + 2) * (n + 2), &gram, purpose));
     MG_TRY(make_products(run, gram));
-    MG_TRY(mg_lapack_dsyevd(s->context->heap, 'V', 'U', n, run->vectors, n, run->values, &info,
-                            s->error));
+    const margin_status status =
+        mg_lapack_dsyevd(&s->stop, 'V', 'U', n, run->vectors, n, run->values, &info, s->error);
+    MG_TRY(status);
+    MG_REQUIRE(status == MARGIN_OK, s->error, MARGIN_ERROR_LIMIT,
+               "the time limit came before the eigenvectors of the columns were there, and with "
+               "them a first answer; give it more time, or fewer columns");
     MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
                "the eigenvectors of the columns did not converge; fit the penalties one by one");
     for (int64_t l = 0; l < n; l++) {
@@ -260,7 +264,9 @@ static margin_status solve(path_run *run) {
             run->path->points[k].gap = judge(run, k);
             worst = fmax(worst, run->path->points[k].gap);
         }
-        if (worst <= enough || !(worst < last / 2.0) || sweeps == MOST_SWEEPS) return MARGIN_OK;
+        if (worst <= enough || !(worst < last / 2.0) || sweeps == MOST_SWEEPS ||
+            mg_stop_check(&run->s.stop, sweeps) > 0)
+            return MARGIN_OK;
         last = worst;
         for (int64_t k = 0; k < run->count; k++)
             correct(run, k);

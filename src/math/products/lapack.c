@@ -1,9 +1,12 @@
 /* Thin wrappers: 64-bit sizes checked, workspace allocated, Fortran's hidden lengths passed. */
 #include "math/products/lapack.h"
 
+#include "math/products/blas.h"
+
 #if MARGIN_REFERENCE_LAPACK
 #define ROUTINE(name) mg_ref_##name /* renamed by cmake/lapack.cmake */
-#define DESCRIPTION   "reference LAPACK and BLAS, linked in statically, no threads of its own"
+#define DESCRIPTION                                                                                \
+    "reference LAPACK on products of our own, linked in statically, no threads of its own"
 #else
 #define ROUTINE(name) name##_
 #define DESCRIPTION   "the system's LAPACK, thread safety not known"
@@ -14,23 +17,12 @@
 #if MARGIN_REFERENCE_LAPACK
 #pragma GCC visibility push(hidden)
 #endif
-void ROUTINE(dpotrf)(const char *uplo, const int *n, double *a, const int *lda, int *info,
-                     size_t uplo_length);
-void ROUTINE(dpotrs)(const char *uplo, const int *n, const int *columns, const double *a,
-                     const int *lda, double *b, const int *ldb, int *info, size_t uplo_length);
-void ROUTINE(dpstrf)(const char *uplo, const int *n, double *a, const int *lda, int *pivots,
-                     int *rank, const double *tolerance, double *work, int *info,
-                     size_t uplo_length);
 void ROUTINE(dgeqp3)(const int *m, const int *n, double *a, const int *lda, int *pivots,
                      double *tau, double *work, const int *lwork, int *info);
 void ROUTINE(dormqr)(const char *side, const char *transpose, const int *m, const int *n,
                      const int *k, const double *a, const int *lda, const double *tau, double *c,
                      const int *ldc, double *work, const int *lwork, int *info, size_t side_length,
                      size_t transpose_length);
-void ROUTINE(dtrtrs)(const char *uplo, const char *transpose, const char *diagonal, const int *n,
-                     const int *columns, const double *a, const int *lda, double *b, const int *ldb,
-                     int *info, size_t uplo_length, size_t transpose_length,
-                     size_t diagonal_length);
 void ROUTINE(dsyevd)(const char *vectors, const char *uplo, const int *n, double *a, const int *lda,
                      double *values, double *work, const int *lwork, int *integer_work,
                      const int *integer_lwork, int *info, size_t vectors_length,
@@ -39,6 +31,9 @@ void ROUTINE(dgesdd)(const char *job, const int *m, const int *n, double *a, con
                      double *values, double *u, const int *ldu, double *vt, const int *ldvt,
                      double *work, const int *lwork, int *integer_work, int *info,
                      size_t job_length);
+void ROUTINE(dtpqrt)(const int *m, const int *n, const int *l, const int *block, double *a,
+                     const int *lda, double *b, const int *ldb, double *t, const int *ldt,
+                     double *work, int *info);
 #if MARGIN_REFERENCE_LAPACK
 #pragma GCC visibility pop
 #endif
@@ -68,158 +63,159 @@ static margin_status narrow(const char *routine, const int64_t sizes[5], fortran
 
 #define NARROW(routine, out, ...) narrow(routine, (int64_t[5]){__VA_ARGS__}, out, error)
 
-/* info < 0 means that argument -info was wrong: a defect of ours, since sizes were checked. */
-static margin_status finish(const char *routine, int fortran_info, int64_t *info,
-                            margin_error *error) {
-    MG_REQUIRE(fortran_info >= 0, error, MARGIN_ERROR_INTERNAL,
-               "argument %d of LAPACK's %s was wrong", -fortran_info, routine);
-    if (info) *info = fortran_info;
+/* One call: what its routine takes, and what came of it. */
+typedef struct routine {
+    const char *name;
+    void (*run)(void *routine); /* with `work` of `lwork` numbers; -1: asks how many */
+    fortran_sizes s;
+    char word[2];
+    double *a, *b, *c, *values;
+    const double *reflectors, *factors;
+    double *work, best;
+    int *integers, *integer_work;
+    int lwork, integer_lwork, found;
+} routine;
+
+/* found < 0 means that argument -found was wrong: a defect of ours, since sizes were checked. */
+static margin_status check(const routine *r, margin_error *error) {
+    MG_REQUIRE(r->found >= 0, error, MARGIN_ERROR_INTERNAL, "argument %d of LAPACK's %s was wrong",
+               -r->found, r->name);
     return MARGIN_OK;
 }
 
-/* A workspace of `length` numbers, which LAPACK must be able to count. */
-static margin_status new_workspace(mg_heap *heap, const char *routine, double length, double **work,
-                                   int *lwork, margin_error *error) {
+static margin_status ask(routine *r, margin_error *error) {
+    r->work = &r->best;
+    r->lwork = -1;
+    r->run(r);
+    return check(r, error);
+}
+
+/* With a workspace of `length` numbers, which LAPACK must be able to count. order: of the products
+ * in it. */
+static margin_status run(routine *r, const mg_stop *stop, double length, int64_t order,
+                         int64_t *info, margin_error *error) {
+    mg_heap *heap = stop->context->heap;
     MG_REQUIRE(length <= INT32_MAX, error, MARGIN_ERROR_LIMIT,
                "the matrix is too large: the workspace of LAPACK's %s would exceed 2147483647 "
                "numbers",
-               routine);
-    *lwork = length < 1 ? 1 : (int)length;
-    MG_NEW(heap, *work, *lwork, "the workspace of a matrix factorisation", error);
-    return MARGIN_OK;
+               r->name);
+    r->lwork = length < 1 ? 1 : (int)length;
+    MG_NEW(heap, r->work, r->lwork, "the workspace of a matrix factorisation", error);
+    const margin_status status = mg_blas_run(stop, order, r->run, r, error);
+    mg_free(heap, r->work);
+    if (status != MARGIN_OK) return status;
+    if (info) *info = r->found;
+    return check(r, error);
 }
 
-margin_status mg_lapack_dpotrf(char uplo, int64_t n, double *a, int64_t lda, int64_t *info,
-                               margin_error *error) {
-    fortran_sizes s;
-    int found = 0;
-    MG_TRY(NARROW("dpotrf", &s, n, lda));
-    ROUTINE(dpotrf)(&uplo, &s.v[0], a, &s.v[1], &found, 1);
-    return finish("dpotrf", found, info, error);
+static void call_dgeqp3(void *argument) {
+    routine *r = argument;
+    ROUTINE(dgeqp3)
+    (&r->s.v[0], &r->s.v[1], r->a, &r->s.v[2], r->integers, r->values, r->work, &r->lwork,
+     &r->found);
 }
 
-margin_status mg_lapack_dpotrs(char uplo, int64_t n, int64_t columns, const double *a, int64_t lda,
-                               double *b, int64_t ldb, margin_error *error) {
-    fortran_sizes s;
-    int found = 0;
-    MG_TRY(NARROW("dpotrs", &s, n, columns, lda, ldb));
-    ROUTINE(dpotrs)(&uplo, &s.v[0], &s.v[1], a, &s.v[2], b, &s.v[3], &found, 1);
-    return finish("dpotrs", found, NULL, error);
-}
-
-margin_status mg_lapack_dpstrf(mg_heap *heap, char uplo, int64_t n, double *a, int64_t lda,
-                               int *pivots, double tolerance, int64_t *rank, int64_t *info,
-                               margin_error *error) {
-    fortran_sizes s;
-    int found = 0, found_rank = 0, lwork;
-    double *work;
-    MG_TRY(NARROW("dpstrf", &s, n, lda));
-    MG_TRY(new_workspace(heap, "dpstrf", 2.0 * (double)n, &work, &lwork, error));
-    ROUTINE(dpstrf)
-    (&uplo, &s.v[0], a, &s.v[1], pivots, &found_rank, &tolerance, work, &found, 1);
-    mg_free(heap, work);
-    *rank = found_rank;
-    return finish("dpstrf", found, info, error);
-}
-
-margin_status mg_lapack_dgeqp3(mg_heap *heap, int64_t m, int64_t n, double *a, int64_t lda,
+margin_status mg_lapack_dgeqp3(const mg_stop *stop, int64_t m, int64_t n, double *a, int64_t lda,
                                int *pivots, double *tau, margin_error *error) {
-    fortran_sizes s;
-    int found = 0, lwork = -1;
-    double best = 0, *work;
-    MG_TRY(NARROW("dgeqp3", &s, m, n, lda));
-    ROUTINE(dgeqp3)(&s.v[0], &s.v[1], a, &s.v[2], pivots, tau, &best, &lwork, &found);
-    MG_TRY(finish("dgeqp3", found, NULL, error));
-    MG_TRY(new_workspace(heap, "dgeqp3", best, &work, &lwork, error));
-    ROUTINE(dgeqp3)(&s.v[0], &s.v[1], a, &s.v[2], pivots, tau, work, &lwork, &found);
-    mg_free(heap, work);
-    return finish("dgeqp3", found, NULL, error);
+    routine r = {.name = "dgeqp3", .run = call_dgeqp3, .a = a, .values = tau, .integers = pivots};
+    MG_TRY(NARROW(r.name, &r.s, m, n, lda));
+    MG_TRY(ask(&r, error));
+    return run(&r, stop, r.best, MG_MAX(m, n), NULL, error);
 }
 
-margin_status mg_lapack_dormqr(mg_heap *heap, char side, char transpose, int64_t m, int64_t n,
+static void call_dormqr(void *argument) {
+    routine *r = argument;
+    ROUTINE(dormqr)
+    (&r->word[0], &r->word[1], &r->s.v[0], &r->s.v[1], &r->s.v[2], r->reflectors, &r->s.v[3],
+     r->factors, r->c, &r->s.v[4], r->work, &r->lwork, &r->found, 1, 1);
+}
+
+margin_status mg_lapack_dormqr(const mg_stop *stop, char side, char transpose, int64_t m, int64_t n,
                                int64_t k, const double *a, int64_t lda, const double *tau,
                                double *c, int64_t ldc, margin_error *error) {
-    fortran_sizes s;
-    int found = 0, lwork = -1;
-    double best = 0, *work;
-    MG_TRY(NARROW("dormqr", &s, m, n, k, lda, ldc));
-    ROUTINE(dormqr)
-    (&side, &transpose, &s.v[0], &s.v[1], &s.v[2], a, &s.v[3], tau, c, &s.v[4], &best, &lwork,
-     &found, 1, 1);
-    MG_TRY(finish("dormqr", found, NULL, error));
-    MG_TRY(new_workspace(heap, "dormqr", best, &work, &lwork, error));
-    ROUTINE(dormqr)
-    (&side, &transpose, &s.v[0], &s.v[1], &s.v[2], a, &s.v[3], tau, c, &s.v[4], work, &lwork,
-     &found, 1, 1);
-    mg_free(heap, work);
-    return finish("dormqr", found, NULL, error);
+    routine r = {.name = "dormqr",
+                 .run = call_dormqr,
+                 .word = {side, transpose},
+                 .reflectors = a,
+                 .factors = tau,
+                 .c = c};
+    MG_TRY(NARROW(r.name, &r.s, m, n, k, lda, ldc));
+    MG_TRY(ask(&r, error));
+    return run(&r, stop, r.best, MG_MAX(n, k), NULL, error);
 }
 
-margin_status mg_lapack_dtrtrs(char uplo, char transpose, char diagonal, int64_t n, int64_t columns,
-                               const double *a, int64_t lda, double *b, int64_t ldb, int64_t *info,
-                               margin_error *error) {
-    fortran_sizes s;
-    int found = 0;
-    MG_TRY(NARROW("dtrtrs", &s, n, columns, lda, ldb));
-    ROUTINE(dtrtrs)
-    (&uplo, &transpose, &diagonal, &s.v[0], &s.v[1], a, &s.v[2], b, &s.v[3], &found, 1, 1, 1);
-    return finish("dtrtrs", found, info, error);
+enum { PANEL = 32 }; /* columns that are made without products of matrices */
+
+static void call_dtpqrt(void *argument) {
+    routine *r = argument;
+    const int panel = MG_MAX(1, MG_MIN(PANEL, r->s.v[1]));
+    ROUTINE(dtpqrt)
+    (&r->s.v[0], &r->s.v[1], &r->s.v[2], &panel, r->a, &r->s.v[3], r->b, &r->s.v[4], r->work,
+     &panel, r->work + r->lwork / 2, &r->found);
+}
+
+margin_status mg_lapack_dtpqrt(const mg_stop *stop, int64_t m, int64_t n, int64_t l, double *a,
+                               int64_t lda, double *b, int64_t ldb, margin_error *error) {
+    routine r = {.name = "dtpqrt", .run = call_dtpqrt, .a = a, .b = b};
+    MG_TRY(NARROW(r.name, &r.s, m, n, l, lda, ldb));
+    return run(&r, stop, 2.0 * PANEL * (double)MG_MAX(n, 1), MG_MAX(m, n), NULL, error);
+}
+
+static void call_dsyevd(void *argument) {
+    routine *r = argument;
+    ROUTINE(dsyevd)
+    (&r->word[0], &r->word[1], &r->s.v[0], r->a, &r->s.v[1], r->values, r->work, &r->lwork,
+     r->integer_work, &r->integer_lwork, &r->found, 1, 1);
 }
 
 /* Its workspace grows as 2 n^2: the formula is evaluated here, since LAPACK's own answer to a
  * workspace query overflows for the sizes that must be refused. */
-margin_status mg_lapack_dsyevd(mg_heap *heap, char vectors, char uplo, int64_t n, double *a,
+margin_status mg_lapack_dsyevd(const mg_stop *stop, char vectors, char uplo, int64_t n, double *a,
                                int64_t lda, double *values, int64_t *info, margin_error *error) {
-    fortran_sizes s;
-    int found = 0, lwork, integer_lwork;
-    double *work = NULL;
-    int *integer_work = NULL;
-    margin_status status;
-    double rows = (double)n;
-    double least = vectors == 'V' ? 1 + 6 * rows + 2 * rows * rows : 1 + 2 * rows;
-    MG_GO(NARROW("dsyevd", &s, n, lda));
+    routine r = {
+        .name = "dsyevd", .run = call_dsyevd, .word = {vectors, uplo}, .a = a, .values = values};
+    const double rows = (double)n;
+    const double least = vectors == 'V' ? 1 + 6 * rows + 2 * rows * rows : 1 + 2 * rows;
+    MG_TRY(NARROW(r.name, &r.s, n, lda));
+    r.integer_lwork = (int)MG_MIN(3 + 5 * n, INT32_MAX);
+    MG_NEW(stop->context->heap, r.integer_work, r.integer_lwork,
+           "the workspace of an eigenvalue problem", error);
     /* room for the block size of the reduction to tridiagonal form (at most 64) */
-    MG_GO(new_workspace(heap, "dsyevd", least + 64 * rows, &work, &lwork, error));
-    integer_lwork = vectors == 'V' ? 3 + 5 * s.v[0] : 1;
-    MG_GO_NEW(heap, integer_work, integer_lwork, "the workspace of an eigenvalue problem", error);
-    ROUTINE(dsyevd)
-    (&vectors, &uplo, &s.v[0], a, &s.v[1], values, work, &lwork, integer_work, &integer_lwork,
-     &found, 1, 1);
-    status = finish("dsyevd", found, info, error);
-done:
-    mg_free(heap, integer_work);
-    mg_free(heap, work);
+    const margin_status status = run(&r, stop, least + 64 * rows, n, info, error);
+    mg_free(stop->context->heap, r.integer_work);
     return status;
 }
 
-margin_status mg_lapack_dgesdd(mg_heap *heap, char job, int64_t m, int64_t n, double *a,
+static void call_dgesdd(void *argument) {
+    routine *r = argument;
+    ROUTINE(dgesdd)
+    (&r->word[0], &r->s.v[0], &r->s.v[1], r->a, &r->s.v[2], r->values, r->b, &r->s.v[3], r->c,
+     &r->s.v[4], r->work, &r->lwork, r->integer_work, &r->found, 1);
+}
+
+margin_status mg_lapack_dgesdd(const mg_stop *stop, char job, int64_t m, int64_t n, double *a,
                                int64_t lda, double *values, double *u, int64_t ldu, double *vt,
                                int64_t ldvt, int64_t *info, margin_error *error) {
-    fortran_sizes s;
-    int found = 0, lwork = -1;
-    double best = 0, *work = NULL;
-    int *integer_work = NULL;
+    routine r = {.name = "dgesdd",
+                 .run = call_dgesdd,
+                 .word = {job},
+                 .a = a,
+                 .values = values,
+                 .b = u,
+                 .c = vt};
+    const double least = (double)MG_MIN(m, n);
     margin_status status;
-    double least = (double)MG_MIN(m, n);
-    MG_GO(NARROW("dgesdd", &s, m, n, lda, ldu, ldvt));
-    MG_GO_NEW(heap, integer_work, 8 * MG_MIN(m, n), "the workspace of singular values", error);
-    /* refuse here what the query below could not count */
-    MG_GO(least * (6 + 4 * least) + (double)MG_MAX(m, n) <= INT32_MAX
-              ? MARGIN_OK
-              : mg_fail(error, MARGIN_ERROR_LIMIT,
-                        "a matrix of %lld x %lld is too large for LAPACK's singular values",
-                        (long long)m, (long long)n));
-    ROUTINE(dgesdd)
-    (&job, &s.v[0], &s.v[1], a, &s.v[2], values, u, &s.v[3], vt, &s.v[4], &best, &lwork,
-     integer_work, &found, 1);
-    MG_GO(finish("dgesdd", found, NULL, error));
-    MG_GO(new_workspace(heap, "dgesdd", best, &work, &lwork, error));
-    ROUTINE(dgesdd)
-    (&job, &s.v[0], &s.v[1], a, &s.v[2], values, u, &s.v[3], vt, &s.v[4], work, &lwork,
-     integer_work, &found, 1);
-    status = finish("dgesdd", found, info, error);
+    MG_TRY(NARROW(r.name, &r.s, m, n, lda, ldu, ldvt));
+    /* refuse here what LAPACK could not count */
+    MG_REQUIRE(least * (6 + 4 * least) + (double)MG_MAX(m, n) <= INT32_MAX, error,
+               MARGIN_ERROR_LIMIT,
+               "a matrix of %lld x %lld is too large for LAPACK's singular values", (long long)m,
+               (long long)n);
+    MG_NEW(stop->context->heap, r.integer_work, 8 * MG_MIN(m, n),
+           "the workspace of singular values", error);
+    MG_GO(ask(&r, error));
+    status = run(&r, stop, r.best, MG_MAX(m, n), info, error);
 done:
-    mg_free(heap, integer_work);
-    mg_free(heap, work);
+    mg_free(stop->context->heap, r.integer_work);
     return status;
 }
