@@ -19,7 +19,6 @@
 #include "linear/dual/crammer_singer.h"
 
 #include "base/random.h"
-#include "linear/hinge/classes_ssnal.h"
 #include "linear/kernels/classes_rows.h"
 #include "linear/proof/end_words.h"
 #include "math/rows/sparse_row.h"
@@ -32,11 +31,7 @@ enum { INNER_WALKS = 8 };
 /* A walk over some samples has done enough if the gap is this share of that before. */
 static const double enough = 0.1;
 static const double tau_share = 0.3;
-/* Semismooth Newton takes over if the gap has not halved for so many walks, or after so many. */
-enum { SLOW_WALKS = 100, MOST_WALKS = 300 };
-/* Where that has no room, it is given up if the gap has not halved for so many walks, and products
- * of values and classes.
- */
+/* It ends if the gap has not halved for so many walks, and products of values and classes. */
 static const double idle_walks = 2000.0, idle_products = 1e8;
 
 static const char purpose[] = "the dual variables of the classes";
@@ -138,7 +133,7 @@ static void add_row(crammer_singer *m, const sample_row *row, int64_t k, double 
 
 /* The point of the simplex next to x, in place: what exceeds a level, found by leaving out what is
  * below the level of the rest (Michelot, J. Optim. Theory Appl. 50, 1986). */
-void mg_project_simplex(double *x, int64_t count) {
+static void project_simplex(double *x, int64_t count) {
     double level = -(double)INFINITY;
     for (int64_t before = 0, above = count; above != before;) {
         double sum = 0.0;
@@ -168,7 +163,7 @@ static void move_shares(crammer_singer *m, int64_t i, const sample_row *row) {
         greatest = fmax(greatest, m->g[k]);
     for (int64_t k = 0; k < m->classes; k++) /* moved all alike, which changes nothing */
         m->next[k] = fmax(q[k] + (m->g[k] - greatest) / bound, -1e9);
-    mg_project_simplex(m->next, m->classes);
+    project_simplex(m->next, m->classes);
     for (int64_t k = 0; k < m->classes; k++) {
         const double change = q[k] - m->next[k];
         q[k] = m->next[k];
@@ -275,13 +270,6 @@ static double seen_gap(const crammer_singer *m) {
     return m->gap / fmax(1.0, m->loss + square);
 }
 
-/* Too slow, and a method that factors has room; asked before is_stuck. */
-static bool is_for_newton(const crammer_singer *m, double seen) {
-    const bool halved = seen < 0.5 * m->best_seen, close = seen <= m->job->tolerance;
-    if (halved || close || !mg_classes_ssnal_can(m->o)) return false;
-    return m->walks > MOST_WALKS || m->walks - m->best_walk > SLOW_WALKS;
-}
-
 static bool is_stuck(crammer_singer *m, double seen) {
     const double row = (double)m->classes * (mg_design_row_length(m->o->design) + 1.0);
     const double most = fmax(idle_walks, idle_products / (row * (double)m->samples));
@@ -326,8 +314,6 @@ static margin_status iterate(crammer_singer *m) {
         mg_progress(m->o->design->context, "training", (double)m->solution->iterations, 0.0, seen);
         margin_status stop = mg_stop_check(&m->job->stop, m->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(m->job->error);
-        if (stop == MARGIN_OK && is_for_newton(m, seen))
-            return mg_classes_ssnal(m->job, m->solution);
         if (stop == MARGIN_OK && is_stuck(m, seen)) stop = MARGIN_STOPPED_STALLED;
         if (stop > 0 || seen <= strictness * m->job->tolerance) {
             MG_TRY(prove(m));
@@ -335,8 +321,6 @@ static margin_status iterate(crammer_singer *m) {
             if (better) best = m->solution->gap;
             idle = better ? 0 : idle + 1;
             if (m->solution->gap <= m->job->tolerance || stop > 0) return end(m, stop);
-            if (idle > IDLE_PROOFS && mg_classes_ssnal_can(m->o))
-                return mg_classes_ssnal(m->job, m->solution);
             if (idle > IDLE_PROOFS) return end(m, MARGIN_STOPPED_STALLED);
             strictness = fmax(0.7 * strictness, 0.02);
         }

@@ -7,9 +7,6 @@
 /* Minimises an objective with the hinge and rho > 0 until its gap is proven; solution->shares
  * (samples x classes) must be there and is left with the feasible shares of the proof. One thread;
  * classes x columns multiplications and additions a sample and walk. */
-/* x becomes the point of the simplex next to it. */
-void mg_project_simplex(double *x, int64_t count);
-
 margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *solution);
 
 #endif

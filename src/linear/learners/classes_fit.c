@@ -2,7 +2,6 @@
 #include "linear/learners/classes_fit.h"
 
 #include "learn/dual.h"
-#include "linear/design/linear_inside.h"
 #include "linear/dual/crammer_singer.h"
 #include "linear/newton/classes_smooth.h"
 #include "linear/objective/linear_options.h"
@@ -141,97 +140,10 @@ static mg_linear_job job_of(classes_run *run, const mg_objective *objective) {
                            .error = fit->error};
 }
 
-static margin_status minimise(const mg_linear_job *job, mg_linear_solution *solution) {
-    mg_linear_job own = *job;
-    if (job->objective->loss->kind == MG_LOSS_CRAMMER_SINGER)
-        return mg_crammer_singer(&own, solution);
-    return mg_classes_minimise(&own, solution);
-}
-
-/* Rows on the margin lie next to it by rounding, which C times their number may make a loss: a
- * slightly longer W has none. */
-static margin_status certify(classes_run *run, double tolerance) {
-    static const double longer = 1.0 + 1e-12;
-    const mg_objective *o = &run->objective;
-    mg_linear_solution *out = &run->solution;
-    margin_error *error = run->fit->error;
-    MG_TRY(mg_certify(o, out, error));
-    const double gap = out->gap;
-    if (o->loss->kind != MG_LOSS_CRAMMER_SINGER || gap <= tolerance) return MARGIN_OK;
-    for (int64_t j = 0; j < o->functions * (o->columns + 1); j++)
-        out->w[j] *= longer;
-    MG_TRY(mg_certify(o, out, error));
-    if (out->gap <= gap) return MARGIN_OK;
-    for (int64_t j = 0; j < o->functions * (o->columns + 1); j++)
-        out->w[j] /= longer;
-    return mg_certify(o, out, error);
-}
-
-/* In the coordinates of `inside`; *done false: the gap is better looked for in the user's. */
-static margin_status solve_inside(classes_run *run, const mg_inside *inside, bool *done) {
-    const mg_objective *o = &run->objective;
-    mg_linear_solution *out = &run->solution, found = *out;
-    mg_heap *heap = run->design.heap;
-    mg_objective objective = {0};
-    mg_design design = {0};
-    const mg_linear_job job = job_of(run, &objective);
-    margin_status status;
-    found.w = NULL;
-    MG_GO(mg_design_create(run->fit->context, &inside->problem, &design, job.error));
-    MG_GO(mg_objective_create(&design, o->loss, &run->options.penalty, o->intercept, NULL,
-                              &objective, job.error));
-    MG_GO_NEW(heap, found.w, o->functions * (design.columns + 1), "the weights", job.error);
-    memset(found.w, 0, (size_t)(o->functions * (design.columns + 1)) * sizeof *found.w);
-    found.b = found.w + o->functions * design.columns;
-    MG_GO(minimise(&job, &found));
-    for (int64_t k = 0; k < o->functions; k++) {
-        out->b[k] = found.b[k];
-        mg_inside_weights(inside, found.w + k * design.columns, out->w + k * o->columns,
-                          &out->b[k]);
-    }
-    out->iterations = found.iterations;
-    out->passes = found.passes;
-    snprintf(out->why, sizeof out->why, "%s", found.why);
-    MG_GO(certify(run, job.tolerance));
-    out->status = found.status;
-    *done = true;
-    if (out->status == MARGIN_OK && out->gap > job.tolerance) {
-        out->status = MARGIN_STOPPED_STALLED;
-        mg_inside_explain(out->gap, job.tolerance, sizeof out->why, out->why);
-    }
-    status = out->status;
-done:
-    mg_free(heap, found.w);
-    mg_objective_free(&objective);
-    if (design.heap) mg_design_free(&design);
-    return status;
-}
-
-static margin_status solve_turned(classes_run *run, bool *done) {
-    mg_inside inside;
-    bool helps = false;
-    *done = false;
-    if (run->fit->trace || !(run->objective.penalty.rho > 0.0)) return MARGIN_OK;
-    MG_TRY(mg_inside_make(&run->design, run->objective.intercept, true, &inside, &helps,
-                          run->fit->error));
-    if (!helps) return MARGIN_OK;
-    const margin_status status = solve_inside(run, &inside, done);
-    mg_inside_free(&inside);
-    if (status >= 0 && !*done)
-        memset(run->solution.w, 0,
-               (size_t)(run->objective.functions * (run->design.columns + 1)) * sizeof(double));
-    return status;
-}
-
 static margin_status solve(classes_run *run) {
     const mg_linear_options *o = &run->options;
     mg_linear_job job = job_of(run, &run->objective);
-    const bool descends =
-        run->objective.loss->kind != MG_LOSS_CRAMMER_SINGER && mg_is_descent(o->solver);
     margin_status status = MARGIN_OK;
-    bool done = false;
-    if (!descends) status = solve_turned(run, &done);
-    if (status < 0 || done) return status;
     if (run->objective.loss->kind == MG_LOSS_CRAMMER_SINGER)
         status = mg_crammer_singer(&job, &run->solution);
     else if (mg_is_descent(o->solver))

@@ -1,10 +1,8 @@
 /* From options to a certified linear model. */
 #include "linear/learners/linear_learner.h"
 
-#include "linear/design/linear_inside.h"
 #include "linear/design/merged_rows.h"
 #include "linear/objective/linear_options.h"
-#include "linear/proof/hard_margin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,135 +54,11 @@ static mg_linear_job job_of(linear_run *run) {
                            .error = fit->error};
 }
 
-/* Whether the solver may be given other coordinates: the trace is of the user's. */
-static bool may_turn(const linear_run *run) {
-    const mg_penalty *penalty = &run->objective.penalty;
-    return run->why[0] && run->solver != &mg_solver_dual_cd && !run->fit->trace &&
-           (penalty->rho > 0.0 || penalty->kappa > 0.0);
-}
-
-/* In the coordinates of `inside`; *done false: the gap is better looked for in the user's. */
-static margin_status solve_inside(linear_run *run, const mg_inside *inside, bool *done) {
-    mg_linear_solution *out = &run->solution;
-    mg_linear_solution found = *out;
-    mg_linear_job job = job_of(run);
-    mg_heap *heap = run->design.heap;
-    mg_objective objective = {0};
-    mg_design design = {0};
-    margin_status status;
-    found.w = NULL;
-    MG_GO(mg_design_create(run->fit->context, &inside->problem, &design, job.error));
-    MG_GO(mg_objective_create(&design, run->objective.loss, &run->options.penalty,
-                              run->objective.intercept, NULL, &objective, job.error));
-    job.objective = &objective;
-    MG_GO_NEW(heap, found.w, design.columns + 1, "the weights", job.error);
-    memset(found.w, 0, (size_t)(design.columns + 1) * sizeof *found.w);
-    found.b = found.w + design.columns;
-    if (inside->basis && run->solver == &mg_solver_lbfgs) {
-        run->solver = &mg_solver_newton; /* a factor costs next to nothing */
-        snprintf(run->why, sizeof run->why, "rows are few and the %s loss is smooth",
-                 objective.loss->name);
-    }
-    MG_GO(run->solver->solve(&job, &found));
-    double *w = found.w;
-    *out->b = *found.b;
-    mg_inside_weights(inside, found.w, out->w, out->b);
-    found.w = out->w;
-    found.b = out->b;
-    *out = found;
-    found.w = w;
-    if (inside->basis) out->l1_limit = (double)NAN;
-    out->status = status;
-    MG_GO(mg_certify(&run->objective, out, job.error));
-    *done = out->gap <= job.tolerance || out->status != MARGIN_OK || out->alpha;
-    if (out->status == MARGIN_OK && out->gap > job.tolerance) {
-        out->status = MARGIN_STOPPED_STALLED;
-        mg_inside_explain(out->gap, job.tolerance, sizeof out->why, out->why);
-    }
-    status = out->status;
-done:
-    mg_free(heap, found.w);
-    mg_objective_free(&objective);
-    if (design.heap) mg_design_free(&design);
-    return status;
-}
-
-/* Whether Newton's method with all rows in its matrix has not been tried, and may be. */
-static bool may_fall_back(const linear_run *run) {
-    enum { MOST_COLUMNS = 1000 };
-    return run->why[0] && run->solver == &mg_solver_lbfgs && run->objective.penalty.rho > 0.0 &&
-           run->design.columns <= MOST_COLUMNS;
-}
-
-/* To a solution of before, which was better. */
-static margin_status go_back(linear_run *run, const mg_linear_solution *before) {
-    mg_linear_solution *out = &run->solution;
-    double *w = out->w;
-    const int64_t iterations = out->iterations, passes = out->passes;
-    memcpy(w, before->w, (size_t)(run->design.columns + 1) * sizeof *w);
-    *out = *before;
-    out->w = w;
-    out->b = w + run->design.columns;
-    out->iterations = iterations;
-    out->passes = passes;
-    return out->status;
-}
-
-/* From the beginning; the better one of both solutions is kept. */
-static margin_status solve_exactly(linear_run *run) {
-    mg_linear_solution before = run->solution, *out = &run->solution;
-    const size_t bytes = (size_t)(run->design.columns + 1) * sizeof *out->w;
-    mg_linear_job job = job_of(run);
-    margin_status status;
-    MG_NEW(run->design.heap, before.w, run->design.columns + 1, "the weights", job.error);
-    memcpy(before.w, out->w, bytes);
-    memset(out->w, 0, bytes);
-    MG_GO(mg_solver_newton.solve(&job, out));
-    out->status = status;
-    if (out->gap < before.gap) {
-        run->solver = &mg_solver_newton;
-        snprintf(run->why, sizeof run->why, "lbfgs stalled");
-    } else {
-        status = go_back(run, &before);
-    }
-done:
-    mg_free(run->design.heap, before.w);
-    return status;
-}
-
-static margin_status solve_as_it_is(linear_run *run) {
+static margin_status solve(linear_run *run) {
     mg_linear_job job = job_of(run);
     const margin_status status = run->solver->solve(&job, &run->solution);
     if (status >= 0) run->solution.status = status;
-    if (status != MARGIN_STOPPED_STALLED || !may_fall_back(run)) return status;
-    return solve_exactly(run);
-}
-
-/* After a solution inside that could not be proven outside: the better one is kept. */
-static margin_status solve_outside(linear_run *run) {
-    mg_linear_solution before = run->solution;
-    const size_t bytes = (size_t)(run->design.columns + 1) * sizeof *before.w;
-    MG_NEW(run->design.heap, before.w, run->design.columns + 1, "the weights", run->fit->error);
-    memcpy(before.w, run->solution.w, bytes);
-    memset(run->solution.w, 0, bytes);
-    margin_status status = solve_as_it_is(run);
-    if (status >= 0 && !(run->solution.gap < before.gap)) status = go_back(run, &before);
-    mg_free(run->design.heap, before.w);
     return status;
-}
-
-static margin_status solve(linear_run *run) {
-    const mg_penalty *penalty = &run->objective.penalty;
-    mg_inside inside;
-    bool helps = false, done = false;
-    if (may_turn(run))
-        MG_TRY(mg_inside_make(&run->design, run->objective.intercept,
-                              penalty->rho > 0.0 && penalty->kappa == 0.0, &inside, &helps,
-                              run->fit->error));
-    if (!helps) return solve_as_it_is(run);
-    const margin_status status = solve_inside(run, &inside, &done);
-    mg_inside_free(&inside);
-    return status < 0 || done ? status : solve_outside(run);
 }
 
 /* The least kappa for which w = 0, where the solver has not come across it: a pass. */
@@ -360,7 +234,6 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
 static margin_status end_run(linear_run *run) {
     MG_TRY(find_limit(run));
     fill_report(run);
-    MG_TRY(mg_describe_strip(&run->objective, &run->solution, &run->fit->report, run->fit->error));
     MG_TRY(make_hypothesis(run));
     return run->solution.status;
 }

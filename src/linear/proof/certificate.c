@@ -22,24 +22,13 @@
  *   2012). With rho and kappa > 0 that, or the factor 1, whichever gives more.
  * - rho = kappa = 0: certificate_free.c.
  *
- * Rounding of v. Where columns are large and the penalty is small, v_j cannot be brought as near to
- * rho w_j + kappa sign(w_j) as the square asks for: alpha has no digits for it, though numbers next
- * to it would do. Where v_j is that but for rounding of its terms, D takes the least value over
- * |w_j| <= 2 |w_j of the model| + 1/rms_j in place of all w_j, as certificate_free.c does.
- *
- * P and D are sums in double precision of terms that may cancel: scores of |b| + sum_j |w_j| |a_ij|
- * and gradients of sum_i |alpha_i| |a_ij|. What their rounding may hide, or nearly so, is added to
- * the gap where it is above 1e-12: where columns are far from 0 beside their deviation, mostly. */
+ * Rounding is allowed for in verifications only (linear/verify). */
 #include "linear/proof/certificate.h"
 #include "linear/proof/classes_certificate.h"
 
-#include <float.h>
 #include <math.h>
 
 static const char purpose[] = "a proof of the optimum";
-/* What rounding may leave of 0, relative to the terms. */
-static const double rounding = 1e-12;
-static const double seen = 1e-12; /* what verifications allow for anyhow is left out */
 
 /* ---- Sums over samples ----------------------------------------------------------------------- */
 
@@ -165,85 +154,22 @@ static mg_proof_sums dual_range(const mg_proof *proof, int64_t first, int64_t co
     return part;
 }
 
-/* The greatest value of excess x - rho x^2 / 2 where 0 <= x <= box: what a column takes off. */
-static double charge(double excess, double rho, double box) {
-    if (!(excess > 0)) return 0;
-    if (rho > 0 && excess <= rho * box) return excess * excess / (2 * rho);
-    return box * (excess - rho / 2 * box);
-}
-
 margin_status mg_proof_dual(mg_proof *proof, double factor, double *dual) {
     const mg_penalty *penalty = &proof->objective->penalty;
-    const bool free = !(penalty->rho > 0) && !proof->box; /* feasible, says the caller */
-    double charges = 0;
+    double square = 0;
     mg_proof_sums total;
     proof->factor = factor;
     MG_TRY(mg_proof_sum(proof, dual_range, &total));
-    for (int64_t j = 0; j < proof->design->columns && !free; j++)
-        charges += charge(fabs(factor * proof->v[j]) - penalty->kappa, penalty->rho,
-                          proof->box ? proof->box[j] : (double)INFINITY);
-    *dual = total.a + total.b - charges;
+    for (int64_t j = 0; j < proof->design->columns && penalty->rho > 0; j++) {
+        const double excess = fmax(fabs(factor * proof->v[j]) - penalty->kappa, 0);
+        square += excess * excess;
+    }
+    *dual = total.a + total.b - (penalty->rho > 0 ? square / (2 * penalty->rho) : 0);
     if (isnan(*dual)) *dual = -(double)INFINITY;
     return MARGIN_OK;
 }
 
-/* ---- Rounding of v --------------------------------------------------------------------------- */
-
-/* Sums of |alpha| and of c. */
-static mg_proof_sums absolute_range(const mg_proof *proof, int64_t first, int64_t count) {
-    mg_proof_sums part = {0, 0};
-    for (int64_t i = first; i < first + count; i++) {
-        part.a += fabs(proof->alpha[i]);
-        part.b += proof->objective->c[i];
-    }
-    return part;
-}
-
-/* How far v_j is from what it should be. */
-static double distance(const mg_proof *proof, int64_t j) {
-    const mg_penalty *penalty = &proof->objective->penalty;
-    const double w = proof->solution->w[j], v = proof->v[j];
-    if (w == 0) return fmax(fabs(v) - penalty->kappa, 0);
-    return fabs(v - penalty->rho * w - copysign(penalty->kappa, w));
-}
-
-/* A box only matters where |v_j| - kappa > rho box_j, so that the distance is above rho / rms_j;
- * and it is one where that is at most rounding * total * rms_j. No rms_j is above the limit. */
-static bool may_box(const mg_proof *proof, double total) {
-    const double limit = mg_design_row_limit(proof->design);
-    return !(2 * rounding * total * limit * limit < proof->objective->penalty.rho);
-}
-
-/* A bound of its own where boxes help: *dual and *factor become those, if better. */
-static margin_status bound_in_boxes(mg_proof *proof, double *dual, double *factor) {
-    mg_design *d = proof->design;
-    const double primal = proof->solution->primal;
-    double *mean = NULL, *rms, boxed;
-    mg_proof_sums total;
-    margin_status status;
-    if (primal - *dual <= proof->solution->tolerance * fmax(1, fabs(primal))) return MARGIN_OK;
-    MG_GO(mg_proof_sum(proof, absolute_range, &total));
-    if (!may_box(proof, total.a)) return MARGIN_OK;
-    MG_GO_NEW(d->heap, mean, 2 * d->columns, purpose, proof->error);
-    rms = mean + d->columns;
-    MG_GO(mg_design_moments(d, false, mean, rms, proof->error));
-    for (int64_t j = 0; j < d->columns; j++) {
-        rms[j] = hypot(mean[j], rms[j]);
-        mean[j] = distance(proof, j) <= rounding * total.a * rms[j]
-                      ? 2 * fabs(proof->solution->w[j]) + 1 / rms[j]
-                      : (double)INFINITY;
-    }
-    proof->box = mean;
-    MG_GO(mg_proof_dual(proof, 1, &boxed));
-    if (boxed > *dual) {
-        *dual = boxed;
-        *factor = 1;
-    }
-done:
-    proof->box = NULL;
-    mg_free(d->heap, mean);
-    return status;
-}
+/* ---- Bounds ---- */
 
 static double greatest(const double *v, int64_t count) {
     double most = 0;
@@ -295,7 +221,6 @@ static margin_status bound(mg_proof *proof, double *dual) {
         MG_TRY(bound_lasso(proof, dual, &factor));
     else
         MG_TRY(mg_proof_bound_free(proof, dual));
-    if (penalty->rho > 0 || penalty->kappa > 0) MG_TRY(bound_in_boxes(proof, dual, &factor));
     if (!(*dual >= 0)) *dual = factor = 0; /* u = 0 */
     proof->factor = factor;
     if (factor != 1) MG_TRY(mg_proof_sum(proof, scale_range, &none));
@@ -303,55 +228,8 @@ static margin_status bound(mg_proof *proof, double *dual) {
     return MARGIN_OK;
 }
 
-/* ---- Rounding -------------------------------------------------------------------------------- */
-
-/* How far the terms of a score are from 0: of the columns as they are seen, and of the columns as
- * they are stored, where shifts cancel. */
-static margin_status score_terms(const mg_proof *proof, double *terms) {
-    mg_design *d = proof->design;
-    const mg_linear_solution *solution = proof->solution;
-    double *mean;
-    MG_NEW(d->heap, mean, 2 * d->columns, purpose, proof->error);
-    const margin_status status = mg_design_moments(d, false, mean, mean + d->columns, proof->error);
-    *terms = fabs(*solution->b);
-    for (int64_t j = 0; j < d->columns && status >= 0; j++) {
-        double size = hypot(mean[j], mean[d->columns + j]);
-        if (d->shift) size += 2 * fabs(d->shift[j]);
-        if (solution->w[j] != 0) *terms += fabs(solution->w[j]) * size;
-    }
-    mg_free(d->heap, mean);
-    return status;
-}
-
-/* At least as much, for less. */
-static double score_terms_limit(const mg_proof *proof) {
-    const double limit = mg_design_row_limit(proof->design);
-    double square = 0;
-    for (int64_t j = 0; j < proof->design->columns && isfinite(limit); j++)
-        square += proof->solution->w[j] * proof->solution->w[j];
-    return fabs(*proof->solution->b) + sqrt(square) * limit;
-}
-
-/* What rounding may hide in P - D. */
-static margin_status rounding_of(const mg_proof *proof, double *hidden) {
-    static const double units = 4 * DBL_EPSILON;
-    const double bend = proof->objective->loss->curvature_bound;
-    const double size = fmax(1, fabs(proof->solution->primal));
-    mg_proof_sums weights;
-    double terms = score_terms_limit(proof);
-    MG_TRY(mg_proof_sum(proof, absolute_range, &weights));
-    for (int turn = 0; turn < 2; turn++) {
-        if (turn) MG_TRY(score_terms(proof, &terms));
-        *hidden = units * terms * weights.a;
-        if (isfinite(bend)) *hidden += bend / 2 * weights.b * (units * terms) * (units * terms);
-        if (*hidden < 0.5 * seen * size) break; /* however little it is */
-    }
-    return MARGIN_OK;
-}
-
-double mg_proof_gap(double primal, double dual, double hidden) {
-    const double size = fmax(1, fabs(primal)), gap = fmax((primal - dual) / size, 0);
-    return hidden > seen * size ? gap + hidden / size : gap;
+double mg_proof_gap(double primal, double dual) {
+    return fmax((primal - dual) / fmax(1, fabs(primal)), 0);
 }
 
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
@@ -364,7 +242,7 @@ margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solutio
                                 const double *scores, margin_error *error) {
     mg_design *d = objective->design;
     const int64_t own = solution->alpha ? 0 : d->samples;
-    double *memory = NULL, dual = 0, hidden = 0;
+    double *memory = NULL, dual = 0;
     mg_proof proof = {.objective = objective, .solution = solution, .design = d, .error = error};
     mg_loss_point point = {.known = scores};
     margin_status status;
@@ -379,8 +257,7 @@ margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solutio
     solution->primal = point.value;
     MG_GO(bound(&proof, &dual));
     solution->dual = dual;
-    MG_GO(rounding_of(&proof, &hidden));
-    solution->gap = mg_proof_gap(point.value, dual, hidden);
+    solution->gap = mg_proof_gap(point.value, dual);
 done:
     mg_free(d->heap, memory);
     return status;

@@ -14,8 +14,6 @@ typedef struct mg_proof {
     double factor;          /* alpha is to be multiplied by this */
     double class_factor[2]; /* and by this for the classes -1 and +1 */
     double mean;            /* to be taken off alpha_i / c_i */
-    double *box;            /* columns: of w_j where v_j is what it should be but for rounding, else
-                               INFINITY; NULL: all are */
     margin_error *error;
 } mg_proof;
 
@@ -33,8 +31,8 @@ margin_status mg_proof_dual(mg_proof *proof, double factor, double *dual);
 /* The bound without a penalty, rho = kappa = 0 (certificate_free.c): makes v and s vanish. *dual is
  * -inf if that did not succeed. */
 margin_status mg_proof_bound_free(mg_proof *proof, double *dual);
-/* (primal - dual) / max(1, |primal|) and what rounding may hide of it. */
-double mg_proof_gap(double primal, double dual, double hidden);
+/* (primal - dual) / max(1, |primal|), at least 0 */
+double mg_proof_gap(double primal, double dual);
 
 MG_INLINE bool mg_proof_is_positive(const mg_proof *proof, int64_t i) {
     return proof->design->problem->sign[i] > 0;

@@ -18,13 +18,10 @@
 #include "linear/proof/classes_certificate.h"
 #include "linear/proof/certificate.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 static const char purpose[] = "a proof of the optimum";
-/* As in certificate.c. */
-static const double rounding = 1e-12;
 
 /* ---- Walks over the shares ------------------------------------------------------------------- */
 
@@ -161,111 +158,30 @@ margin_status mg_classes_dual(mg_classes_proof *proof, double *dual) {
     double *sums, taken = 0.0;
     MG_NEW(o->design->heap, sums, sum_count(proof), purpose, proof->error);
     const margin_status status = walk_shares(proof, dual_of_sample, sums);
-    for (int64_t j = 0; j < o->functions * o->columns && rho > 0.0; j++) {
-        const double v = fabs(proof->v[j]), box = proof->box ? proof->box[j] : (double)INFINITY;
-        taken += v <= rho * box ? v * v / (2.0 * rho) : box * (v - rho / 2.0 * box);
-    }
+    for (int64_t j = 0; j < o->functions * o->columns && rho > 0.0; j++)
+        taken += proof->v[j] * proof->v[j] / (2.0 * rho);
     *dual = sums[o->functions] - taken;
     if (isnan(*dual)) *dual = -(double)INFINITY;
     mg_free(o->design->heap, sums);
     return status;
 }
 
-static void add_absolute(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
-    const int32_t own = proof->o->design->problem->code[i];
-    for (int64_t k = 0; k < proof->o->functions; k++) {
-        const double part = k == own ? 0.0 : proof->o->c[i] * q[k];
-        sums[k] += part;
-        sums[own] += part;
-    }
-}
-
-/* A bound of its own where boxes help: *dual becomes that, if better. */
-static margin_status bound_in_boxes(mg_classes_proof *proof, double primal, double *dual) {
-    const mg_objective *o = proof->o;
-    const int64_t n = o->columns;
-    mg_heap *heap = o->design->heap;
-    double *box, *mean, *rms, *sums, boxed;
-    margin_status status;
-    const double enough = proof->solution->tolerance * fmax(1.0, fabs(primal));
-    if (primal - *dual <= enough) return MARGIN_OK;
-    MG_NEW(heap, box, o->functions * n + 2 * n + sum_count(proof), purpose, proof->error);
-    mean = box + o->functions * n;
-    rms = mean + n;
-    sums = rms + n;
-    MG_GO(mg_design_moments(o->design, false, mean, rms, proof->error));
-    MG_GO(walk_shares(proof, add_absolute, sums));
-    for (int64_t k = 0; k < o->functions; k++)
-        for (int64_t j = 0; j < n; j++) {
-            const double w = proof->solution->w[k * n + j], size = hypot(mean[j], rms[j]);
-            const double off = fabs(proof->v[k * n + j] + o->penalty.rho * w);
-            const bool is_rounding = off <= rounding * sums[k] * size;
-            box[k * n + j] = is_rounding ? 2.0 * fabs(w) + 1.0 / size : (double)INFINITY;
-        }
-    proof->box = box;
-    MG_GO(mg_classes_dual(proof, &boxed));
-    *dual = fmax(*dual, boxed);
-done:
-    proof->box = NULL;
-    mg_free(heap, box);
-    return status;
-}
-
-static margin_status bound(mg_classes_proof *proof, double primal, double *dual) {
+static margin_status bound(mg_classes_proof *proof, double *dual) {
     MG_TRY(mg_classes_settle(proof));
     MG_TRY(mg_classes_sums(proof));
     if (proof->o->penalty.rho > 0.0)
         MG_TRY(mg_classes_dual(proof, dual));
     else
         MG_TRY(mg_classes_bound_free(proof, dual));
-    if (proof->o->penalty.rho > 0.0) MG_TRY(bound_in_boxes(proof, primal, dual));
     if (!(*dual >= 0.0)) *dual = 0.0; /* q = e_y */
     return MARGIN_OK;
-}
-
-/* ---- Rounding -------------------------------------------------------------------------------- */
-
-/* Sums: by class, c |q - e_y|. */
-static void weigh_sample(mg_classes_proof *proof, int64_t i, double *q, double *sums) {
-    const mg_objective *o = proof->o;
-    const int32_t own = o->design->problem->code[i];
-    for (int64_t k = 0; k < o->functions; k++)
-        sums[k] += o->c[i] * (k == own ? fabs(1.0 - q[k]) : q[k]);
-}
-
-/* What rounding may hide in P - D, as in certificate.c. */
-static margin_status rounding_of(mg_classes_proof *proof, double *hidden) {
-    static const double units = 4.0 * DBL_EPSILON;
-    const mg_objective *o = proof->o;
-    mg_design *d = o->design;
-    const mg_linear_solution *solution = proof->solution;
-    double *size, *sums;
-    margin_status status;
-    MG_NEW(d->heap, size, 2 * o->columns + sum_count(proof), purpose, proof->error);
-    sums = size + 2 * o->columns;
-    MG_GO(mg_design_moments(d, false, size, size + o->columns, proof->error));
-    MG_GO(walk_shares(proof, weigh_sample, sums));
-    for (int64_t j = 0; j < o->columns; j++) {
-        size[j] = hypot(size[j], size[o->columns + j]);
-        if (d->shift) size[j] += 2.0 * fabs(d->shift[j]);
-    }
-    *hidden = 0.0;
-    for (int64_t k = 0; k < o->functions; k++) {
-        double terms = fabs(solution->b[k]);
-        for (int64_t j = 0; j < o->columns; j++)
-            terms += fabs(solution->w[k * o->columns + j]) * size[j];
-        *hidden += units * terms * sums[k];
-    }
-done:
-    mg_free(d->heap, size);
-    return status;
 }
 
 margin_status mg_certify_classes(const mg_objective *o, mg_linear_solution *solution,
                                  margin_error *error) {
     mg_heap *heap = o->design->heap;
     const int64_t numbers = o->samples * o->functions, own = solution->shares ? 0 : numbers;
-    double *memory = NULL, dual = 0.0, hidden = 0.0;
+    double *memory = NULL, dual = 0.0;
     mg_classes_proof proof = {.o = o, .solution = solution, .error = error};
     mg_loss_point point = {0};
     margin_status status;
@@ -278,11 +194,10 @@ margin_status mg_certify_classes(const mg_objective *o, mg_linear_solution *solu
     proof.need = proof.factor + o->functions;
     if (own) point.shares = proof.shares;
     MG_GO(mg_objective_pass(o, solution->w, solution->b, &point, error));
-    MG_GO(bound(&proof, point.value, &dual));
+    MG_GO(bound(&proof, &dual));
     solution->primal = point.value;
     solution->dual = dual;
-    MG_GO(rounding_of(&proof, &hidden));
-    solution->gap = mg_proof_gap(point.value, dual, hidden);
+    solution->gap = mg_proof_gap(point.value, dual);
 done:
     mg_free(heap, memory);
     return status;

@@ -12,8 +12,6 @@ typedef struct mg_classes_proof {
     double *v, *s;      /* classes x columns, classes: sum_i c_i (q_i - e_y) (a_i, 1) */
     double *factor;     /* classes: of shares whose column is too large; 1 */
     double *need;       /* classes: part of what is taken off that goes to this class; 0 */
-    double *box;        /* classes x columns: of w where v is what it should be but for rounding,
-                           else INFINITY (certificate.c); NULL: all are */
     bool spare_settled; /* samples with q = e_y are left alone */
     margin_error *error;
 } mg_classes_proof;
