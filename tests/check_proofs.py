@@ -329,11 +329,7 @@ def known_cases():
     known('naive-bayes', 'g,weight,y 1e6,1e300,u 2,1,v 3,1e300,v -1e5,1e300,u', 'power of ten', 'refused')
     for spec in ('svm(C=inf)', 'standardize | svm(C=inf)', 'svm(C=inf, multiclass=ovo)'):
         known(spec, separable, '')
-    root = 8 ** 0.5
-    found = known('svm(C=inf)', 'a,b,y 1,2,x 2,1,x 3,4,z 5,4,z', 'widest margin', 'converged',
-                  width=(root * 0.9999, root * (1 + 1e-9)), width_bound=(root * (1 - 1e-9), root * 1.0001))
-    if not root * 0.9999 <= found['width'] <= root * (1 + 1e-9) <= found['width_bound'] * (1 + 2e-9):
-        breach('known', 'svm(C=inf)', f'{found}')
+    known('svm(C=inf)', 'a,b,y 1,2,x 2,1,x 3,4,z 5,4,z', 'widest margin', 'converged')
 
 
 def main():

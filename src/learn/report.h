@@ -10,7 +10,7 @@ void mg_report_init(margin_report *report);
 /* Sets or replaces an item; the 17th is dropped (a defect, caught by a test over the registry). */
 void mg_report_set(margin_report *report, const char *name, double value);
 /* Of `verify` only, taken out before anybody sees them: the size of the terms that cancel in
- * lambda_max or width_bound, and how far rounding may move the gap and (where it is more) the
+ * lambda_max, and how far rounding may move the gap and (where it is more) the
  * objective, relative to it (joined: the greatest). */
 #define MG_ITEM_ROUNDING           "gap rounding"
 #define MG_ITEM_TERMS              "terms"
@@ -20,7 +20,7 @@ void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(
 /* Joins the report of the next sub-problem to that of those before it (the first one is simply
  * copied): objectives, iterations and counts of sub-problems add up, the worst status, gap and
  * reason win (a NaN gap is the worst); of items: mistakes, updates, errors and support_vectors add
- * up, margin, least_margin, least_geometric_margin, width and width_bound take the least, the
+ * up, margin, least_margin and least_geometric_margin take the least, the
  * others the greatest, NaN where one is NaN. `label` names the sub-problem in the reason. */
 void mg_report_join(margin_report *into, const margin_report *part, const char *label);
 

@@ -66,8 +66,40 @@ done:
     return status;
 }
 
+margin_status mg_design_take_offsets(mg_design *d, margin_error *error) {
+    static const double far_off = 1e3; /* beyond, scores lose more than three digits */
+    const int64_t n = d->columns;
+    double *mean = NULL, *deviation;
+    bool is_far = false;
+    margin_status status;
+    if (!d->rows || d->problem->maker) return MARGIN_OK;
+    MG_GO_NEW(d->heap, mean, 2 * n, "the means of the columns", error);
+    deviation = mean + n;
+    MG_GO(mg_design_moments(d, false, mean, deviation, error));
+    for (int64_t j = 0; j < n; j++)
+        is_far |= deviation[j] > 0.0 && fabs(mean[j]) > far_off * deviation[j];
+    if (!is_far) goto done;
+    for (int64_t j = 0; j < n; j++)
+        deviation[j] = (d->shift ? d->shift[j] : 0.0) - mean[j];
+    d->offset = mean;
+    d->shift = deviation;
+    mg_free(d->heap, d->centre);
+    d->centre = NULL;
+    return make_centre(d, error);
+done:
+    mg_free(d->heap, mean);
+    return status;
+}
+
+double mg_design_intercept(const mg_design *d, const double *w, double b) {
+    for (int64_t j = 0; d->offset && j < d->columns; j++)
+        b -= d->offset[j] * w[j];
+    return b;
+}
+
 void mg_design_free(mg_design *design) {
     mg_design_columns_free(design);
+    mg_free(design->heap, design->offset);
     mg_free(design->heap, design->centre);
     mg_free(design->heap, design->work);
     mg_free(design->heap, design->made);

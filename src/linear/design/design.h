@@ -29,9 +29,9 @@ typedef struct mg_design {
     /* of the passes themselves: */
     const struct mg_design_rows *rows; /* dense; NULL for sparse rows */
     int64_t chunk_rows;                /* rows that are read twice while they are near */
-    double *centre;   /* dense with shift: a_ij = scale_j (x_ij - centre_j); NULL: not so */
-    double *work;     /* columns numbers: weights in X's units */
-    double row_limit; /* what mg_design_row_limit found; 0: not asked for yet */
+    double *centre; /* dense with shift: a_ij = scale_j (x_ij - centre_j); NULL: not so */
+    double *offset; /* columns: what mg_design_take_offsets took off (and as many shifts); NULL */
+    double *work;   /* columns numbers: weights in X's units */
     struct mg_made_rows *made; /* rows made when they are read, per worker; NULL: none are */
     struct mg_design_columns *by_column; /* sparse: a copy by columns (design_columns.h), or NULL */
 } mg_design;
@@ -39,6 +39,12 @@ typedef struct mg_design {
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,
                                mg_design *design, margin_error *error);
 void mg_design_free(mg_design *design);
+/* Where some column of dense rows is far from 0 beside its deviation, the means of all columns are
+ * taken off A, so that scores keep their digits: columns, shifts and intercepts of the design are
+ * then those of the centred columns. For objectives with an intercept. */
+margin_status mg_design_take_offsets(mg_design *d, margin_error *error);
+/* The intercept that goes with w and the design's b in A as the problem has it. */
+double mg_design_intercept(const mg_design *d, const double *w, double b);
 /* Values of a row in the mean: what a pass costs. */
 double mg_design_row_length(const mg_design *d);
 
@@ -119,11 +125,6 @@ margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, doubl
  * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0. */
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error);
-
-/* A bound, cheap for wide sparse rows, of sqrt(sum_j (mean_j^2 + deviation_j^2)) as inexact moments
- * give them: the greatest |a_i| of their samples. INFINITY where rows are not stored as CSR, or are
- * shifted. */
-double mg_design_row_limit(mg_design *d);
 
 /* Coordinates for solvers: columns e_j = (a_j - centre_j) factor_j of mean 0 and deviation about 1;
  * without an intercept the centre is 0 and the root mean square 1. A constant column has factor 0.

@@ -6,10 +6,8 @@
  * the end. */
 #include "linear/design/design_block.h"
 #include "linear/design/design_columns.h"
-#include "linear/kernels/dual_rows.h"
 #include "math/rows/sparse_row.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -185,20 +183,4 @@ done:
     mg_free(d->heap, chosen);
     mg_free(d->heap, sums);
     return status;
-}
-
-double mg_design_row_limit(mg_design *d) {
-    const margin_matrix *x = &d->problem->x;
-    double square = 0.0, scale = 1.0;
-    if (!mg_is_csr(x) || d->shift) return (double)INFINITY;
-    if (d->row_limit > 0.0) return d->row_limit;
-    const mg_dual_rows *rows = mg_dual_rows_for(x);
-    for (int64_t k = 0; k < sample_count(d); k++) {
-        const int64_t row = mg_sample_row(d->problem, k * sample_stride(d));
-        square = fmax(square, rows->square(x, row, NULL));
-    }
-    for (int64_t j = 0; d->scale && j < d->columns; j++)
-        scale = fmax(scale, fabs(d->scale[j]));
-    d->row_limit = fmax(scale * sqrt(square), DBL_MIN);
-    return d->row_limit;
 }

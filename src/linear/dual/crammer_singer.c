@@ -333,7 +333,7 @@ static margin_status find_shift(crammer_singer *m, double *deviation) {
     if (m->o->intercept)
         MG_TRY(mg_design_moments(m->o->design, true, m->mean, deviation, m->job->error));
     for (int64_t j = 0; j < m->columns; j++)
-        m->shift[j] = (d->problem->shift ? d->problem->shift[j] : 0.0) - m->mean[j];
+        m->shift[j] = (d->shift ? d->shift[j] : 0.0) - m->mean[j];
     m->shift_square = m->rows ? 0.0 : m->vectors->square(m->shift, m->columns);
     return MARGIN_OK;
 }

@@ -70,8 +70,9 @@ static margin_status make_function(classes_run *run, int64_t k, dual_part *part,
                                    mg_hypothesis **h) {
     const mg_objective *o = &run->objective;
     mg_fit *fit = run->fit;
-    MG_TRY(mg_linear_make(fit->context->heap, run->solution.w + k * o->columns, o->columns,
-                          run->solution.b[k] + 0.0, h, fit->error));
+    const double *w = run->solution.w + k * o->columns;
+    const double b = mg_design_intercept(&run->design, w, run->solution.b[k]);
+    MG_TRY(mg_linear_make(fit->context->heap, w, o->columns, b + 0.0, h, fit->error));
     if (!run->solution.shares) return MARGIN_OK;
     collect_dual(run, k, part);
     return mg_hypothesis_set_dual(*h, part->count, part->rows, part->coefficients, part->signs,
@@ -158,6 +159,8 @@ static margin_status fit_run(classes_run *run, mg_loss_kind loss) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = &run->options;
     MG_TRY(mg_design_create(fit->context, fit->problem, &run->design, fit->error));
+    if (o->intercept && !fit->trace && !mg_is_descent(o->solver))
+        MG_TRY(mg_design_take_offsets(&run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
                                &run->objective, fit->error));
     run->solution.tolerance = o->tolerance;

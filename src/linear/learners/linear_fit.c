@@ -176,8 +176,10 @@ static margin_status make_hypothesis(linear_run *run) {
     if (!run->solution.alpha && run->objective.loss->kind == MG_LOSS_SQUARED_HINGE)
         MG_TRY(find_alpha(run));
     if (run->solution.alpha) MG_TRY(spread_alpha(run));
-    MG_TRY(mg_linear_make(fit->context->heap, run->solution.w, run->design.columns,
-                          *run->solution.b + 0.0, &h, fit->error));
+    MG_TRY(
+        mg_linear_make(fit->context->heap, run->solution.w, run->design.columns,
+                       mg_design_intercept(&run->design, run->solution.w, *run->solution.b) + 0.0,
+                       &h, fit->error));
     const margin_status status = run->solution.alpha ? add_dual(run, h) : MARGIN_OK;
     if (status < 0)
         mg_hypothesis_free(h);
@@ -223,6 +225,8 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     if (alone) MG_TRY(merge_rows(run));
     const mg_problem *problem = run->merged.heap ? &run->merged.problem : fit->problem;
     MG_TRY(mg_design_create(fit->context, problem, &run->design, fit->error));
+    if (o->intercept && !fit->trace && !mg_is_descent(o->solver))
+        MG_TRY(mg_design_take_offsets(&run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
                                &run->objective, fit->error));
     run->solution.l1_limit = (double)NAN;

@@ -56,7 +56,7 @@ static void set_scales(length_walk *walk) {
     const mg_problem *problem = s->design->problem;
     walk->zero = 0.0;
     for (int64_t j = 0; j < s->columns; j++) {
-        const double moved = (problem->shift ? problem->shift[j] : 0.0) - s->centre[j];
+        const double moved = (s->design->shift ? s->design->shift[j] : 0.0) - s->centre[j];
         walk->scale[j] = s->factor[j] * (problem->scale ? problem->scale[j] : 1.0);
         walk->shift[j] = s->factor[j] * moved;
         walk->zero += walk->shift[j] * walk->shift[j];

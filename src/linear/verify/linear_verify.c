@@ -429,39 +429,6 @@ static margin_status report_sparsity(verification *k) {
     return MARGIN_OK;
 }
 
-/* ---- Width ----------------------------------------------------------------------------------- */
-
-/* Of a hinge without a penalty that has every row on its side: see strip.c. From the scores as they
- * are and the dual variables of the model; uses dual and v. */
-static margin_status report_width(verification *k) {
-    const double *w = k->h->view.linear.weights;
-    real least = (real)INFINITY, most = 0.0L, norm = 0.0L, apart = 0.0L, terms = 0.0L, sum = 0.0L;
-    if (k->loss->kind != MG_LOSS_HINGE || k->penalty->rho > 0.0 || k->penalty->kappa > 0.0)
-        return MARGIN_OK;
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        least = fminl(least, sign_of(k, i) * k->scores[i]);
-        most = fmaxl(most, fabsl(k->scores[i]));
-    }
-    for (int64_t j = 0; j < k->columns; j++)
-        norm += (real)w[j] * (real)w[j];
-    if (!(least > 1e-9L * most) || !(norm > 0.0L)) return MARGIN_OK;
-    take_dual(k);
-    balance(k);
-    MG_TRY(add_up(k));
-    for (int64_t i = 0; i < k->problem->count; i++)
-        sum += sign_of(k, i) * k->dual[i];
-    for (int64_t j = 0; j < k->columns; j++)
-        apart += k->v[j] * k->v[j];
-    for (int64_t j = 0; j < k->columns; j++)
-        terms += k->terms[j] * k->terms[j];
-    mg_report_set(&k->fit->report, "width", (double)(2.0L * least / sqrtl(norm)));
-    mg_report_set(&k->fit->report, "width_bound",
-                  sum > 0.0L ? (double)(2.0L * sqrtl(apart) / sum) : (double)NAN);
-    if (sum > 0.0L)
-        mg_report_set(&k->fit->report, MG_ITEM_TERMS, (double)(2e-5L * sqrtl(terms) / sum));
-    return MARGIN_OK;
-}
-
 /* ---- Verification ---------------------------------------------------------------------------- */
 
 static void fill_report(const verification *k, const mg_linear_options *options, real objective,
@@ -512,7 +479,6 @@ margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options,
     MG_GO(find_bound(&k, objective, &bound, options->tolerance));
     fill_report(&k, options, objective, bound, rounding);
     MG_GO(report_sparsity(&k));
-    MG_GO(report_width(&k));
 done:
     mg_free(fit->context->heap, memory);
     return status;

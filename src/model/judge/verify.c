@@ -67,17 +67,10 @@ static double take_item(margin_report *report, const char *item) {
     return 0;
 }
 
-static bool item_holds(const margin_report_item *found, double stored, double scale, double terms,
-                       double rounding) {
+static bool item_holds(const margin_report_item *found, double stored, double scale, double terms) {
     const bool is_lambda = strcmp(found->name, "lambda_max") == 0;
     if (is_lambda && fabs(stored) < negligible && fabs(found->value) < negligible) return true;
     if (is_lambda && !isfinite(stored) && !isfinite(found->value)) return true;
-    /* bounds of a width: what the rows add up to is as good if it is wider, or bounded tighter */
-    const double allowed =
-        (agreement + MG_MIN(rounding, 1e-3)) * fabs(stored) + cancellation * terms;
-    if (strcmp(found->name, "width") == 0) return found->value >= stored - allowed;
-    if (strcmp(found->name, "width_bound") == 0 && !isnan(stored))
-        return found->value <= stored + allowed;
     return agree(stored, found->value, is_lambda ? terms : scale);
 }
 
@@ -106,7 +99,7 @@ static void compare(const margin_report *stored, margin_report *found) {
     for (int64_t i = 0; !name && i < found->item_count; i++) {
         const margin_report_item *item = &found->items[i];
         double value = margin_report_item_value(stored, item->name);
-        if (item_holds(item, value, scale, terms, rounding)) continue;
+        if (item_holds(item, value, scale, terms)) continue;
         name = item->name;
         was = value;
         is = item->value;
