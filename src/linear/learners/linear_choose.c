@@ -28,11 +28,15 @@ const mg_linear_solver *mg_linear_solver_named(const char *name) {
 
 const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]) {
     const mg_loss *loss = objective->loss;
-    const bool sparse = mg_is_csr(&objective->design->problem->x);
+    const mg_design *d = objective->design;
+    const bool wide = d->columns >= 2 * d->samples;
+    const bool many = mg_is_csr(&d->problem->x) && d->columns > MG_MANY_COLUMNS;
     why[0] = 0;
-    if (sparse && objective->design->columns > MG_MANY_COLUMNS &&
-        mg_solver_dual_cd.can(objective, why)) {
-        snprintf(why, ROOM, "rows are sparse and columns many");
+    /* a smooth loss on many rows has a well-posed primal, in which fewer steps are needed */
+    if ((wide || (many && !loss->smooth)) && mg_solver_dual_cd.can(objective, why)) {
+        snprintf(why, ROOM,
+                 wide ? "columns are twice as many as rows, or more"
+                      : "rows are sparse and columns many");
         return &mg_solver_dual_cd;
     }
     if (mg_solver_lbfgs.can(objective, why)) {
