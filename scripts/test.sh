@@ -1,9 +1,11 @@
 #!/bin/bash
 # test.sh [long]: builds and runs the tests; the last line is "N passed, M failed".
-#   always: every test with address and undefined-behaviour sanitizers, every test of the optimised
-#           build, the thread-related ones under the thread sanitizer
-#   long:   also the tests marked LONG, everything under the thread sanitizer, under valgrind and
-#           with each lower instruction set, and the fuzz targets for FUZZ_RUNS inputs
+#   always: every test with address and undefined-behaviour sanitizers, those that look for data
+#           sets once more without any, those marked OPTIMISED in the optimised build, those marked
+#           THREADS under the thread sanitizer (tests/CMakeLists.txt)
+#   long:   also the tests marked LONG, all of the optimised build, everything under the thread
+#           sanitizer, under valgrind and with each lower instruction set, and the fuzz targets for
+#           FUZZ_RUNS inputs
 set -u
 cd "$(dirname "$0")/.."
 long=${1:-}
@@ -59,10 +61,12 @@ if setarch -R true 2>/dev/null; then fixed_addresses="setarch -R"; fi
 
 if [ -z "$long" ]; then
     run dev all -LE long
-    run release all -LE long
+    MARGIN_DATA=/nowhere run dev all -L data -LE long
+    run release optimised_tests -L optimised -LE long
     run tsan thread_tests -L threads -LE long
 else
     run dev all
+    MARGIN_DATA=/nowhere run dev all -L data
     run release all
     run tsan all -LE build
     for isa in ref avx2; do

@@ -42,6 +42,13 @@ for list in src/CMakeLists.txt tests/CMakeLists.txt; do
         while read -r name; do echo "$list: $name is out of alphabetical order"; done
 done | { ! grep .; } || bad=1
 
+# a program that looks for data sets is also run without any
+grep -lE 'SUPPORT_DATA_OR_SKIP|support_data\(' tests/test_*.c | grep -v test_support.c |
+    sed 's,.*/,,; s,\.c$,,' | while read -r name; do
+    grep -qE "^margin_test\($name DATA[ )]" tests/CMakeLists.txt ||
+        echo "tests/CMakeLists.txt: $name looks for data sets; mark it DATA"
+done | { ! grep .; } || bad=1
+
 # A private header may be the other side of a public one and share its name; examples stand alone.
 names=$(find src cli tests fuzz bench -name '*.[ch]' 2>/dev/null | sed 's,.*/,,' | sort | uniq -d)
 [ -z "$names" ] || complain "file names that occur twice: $names"

@@ -215,11 +215,11 @@ typedef struct table_answer {
 static void assert_table(const char *name, const char *target, const table_answer *answers,
                          int count) {
     char path[SUPPORT_PATH];
+    SUPPORT_DATA_OR_SKIP(path, name);
     margin_context *context = support_context(NULL, 2);
     margin_read_options options = {.size = sizeof options, .target = target};
     margin_table *table;
     margin_error error = {0};
-    SUPPORT_DATA_OR_SKIP(path, name);
     if (margin_table_read(context, path, &options, &table, &error) < 0) fail_msg("%s", error.text);
     const margin_data data = margin_table_data(table);
     for (int k = 0; k < count; k++) {
