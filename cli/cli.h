@@ -147,7 +147,7 @@ void text_puts(cli_text *text, const char *string);
 const char *text_plural(int64_t count);
 void text_printf(cli_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_number(cli_text *text, double value); /* shortest round trip */
-void text_short(cli_text *text, double value);  /* four digits or a whole number, for people */
+void text_short(cli_text *text, double value);  /* six digits or a whole number, for people */
 /* Words in lines of CLI_WIDTH characters behind `indent` blanks, and a line's end; the first line
  * starts at `column`. */
 void text_wrapped(cli_text *text, const char *words, int indent, int column);
@@ -180,6 +180,18 @@ int cli_statistics(cli_session *session, const margin_model *model, cli_text *te
 /* Probabilities of a naive Bayes model and what tells its classes apart; nothing for others. */
 void json_bayes(cli_text *text, const margin_model *model);
 void text_bayes(cli_text *text, const margin_model *model);
+
+/* The lines of a report. "target      NAME" and what is to be said behind it; nothing without a
+ * target. What was minimised, or the rule of a learner that minimises nothing; the word for how it
+ * ended; whether it claims a bound of its distance from the optimum. */
+void text_target(cli_text *text, const margin_model *model, const char *why);
+void text_formula(cli_text *text, const margin_model *model, const margin_report *report);
+const char *cli_ending(const margin_model *model, const margin_report *report);
+bool cli_has_gap(const margin_model *model, const margin_report *report);
+void text_penalty(cli_text *text, const margin_report *report);
+void text_details(cli_text *text, const margin_report *report);
+/* "1 pass", "2 passes" */
+void text_count(cli_text *text, int64_t count, const char *plural);
 
 /* The shared parts of answers. */
 void json_report(cli_text *text, const margin_report *report);

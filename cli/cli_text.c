@@ -62,7 +62,7 @@ void text_short(cli_text *text, double value) {
     char number[64];
     bool whole = fabs(value) < 1e15 && value == floor(value);
     if (isnan(value)) value = fabs(value); /* NaN has no sign to speak of */
-    snprintf(number, sizeof number, whole ? "%.0f" : "%.4g", value);
+    snprintf(number, sizeof number, whole ? "%.0f" : "%.6g", value);
     text_puts(text, number);
 }
 

@@ -21,6 +21,8 @@ static void json_metrics(cli_text *text, const margin_model *model, const margin
                    {"error", m->error},
                    {"log_loss", m->log_loss},
                    {"auc", m->auc},
+                   {"precision", m->precision},
+                   {"recall", m->recall},
                    {"f1", m->f1},
                    {"rmse", m->rmse},
                    {"mae", m->mae},
@@ -41,38 +43,103 @@ static void json_metrics(cli_text *text, const margin_model *model, const margin
     }
 }
 
-static void print_number(cli_text *text, const char *name, double value) {
+static void print_number(cli_text *text, const char *name, double value, const char *what) {
     if (isnan(value)) return;
-    text_printf(text, "%-13s", name);
+    text_printf(text, "%-12s", name);
     text_short(text, value);
-    text_puts(text, "\n");
+    text_printf(text, "%s\n", what);
 }
 
-static void print_confusion(cli_text *text, const margin_model *model, const margin_metrics *m) {
-    enum { LARGEST = 30 };
-    if (m->classes > LARGEST) return;
+/* ---- Confusion ------------------------------------------------------------------------------- */
+
+static int characters(const char *name) {
+    int count = 0;
+    for (; *name; name++)
+        count += ((unsigned char)*name & 0xc0) != 0x80;
+    return count;
+}
+
+/* Widths of the names in front of the rows and of a column of the matrix. */
+static void measure_confusion(const margin_model *model, const margin_metrics *m, int *front,
+                              int *width) {
+    *front = 16; /* "true \ predicted" */
+    *width = 0;
+    for (int64_t k = 0; k < m->classes; k++) {
+        const int length = characters(margin_model_class_name(model, k));
+        *width = length > *width ? length : *width;
+    }
+    *width = *width > 10 ? 10 : *width;
+    for (int64_t i = 0; i < m->classes * m->classes; i++) {
+        cli_text cell = {0};
+        text_short(&cell, m->confusion[i]);
+        *width = (int)cell.length > *width ? (int)cell.length : *width;
+        text_free(&cell);
+    }
+}
+
+static void print_matrix(cli_text *text, const margin_model *model, const margin_metrics *m,
+                         int front, int width) {
     text_puts(text, "\ntrue \\ predicted\n");
-    text_printf(text, "%-16s", "");
+    text_printf(text, "%*s", front, "");
     for (int64_t k = 0; k < m->classes; k++) {
         text_puts(text, " ");
-        text_name(text, margin_model_class_name(model, k), -10, 10);
+        text_name(text, margin_model_class_name(model, k), -width, width);
     }
     for (int64_t i = 0; i < m->classes; i++) {
         text_puts(text, "\n");
-        text_name(text, margin_model_class_name(model, i), 16, 16);
+        text_name(text, margin_model_class_name(model, i), front, front);
         for (int64_t k = 0; k < m->classes; k++) {
             cli_text cell = {0};
             text_short(&cell, m->confusion[i * m->classes + k]);
-            text_printf(text, " %10s", cell.data ? cell.data : "");
+            text_printf(text, " %*s", width, cell.data ? cell.data : "");
             text_free(&cell);
         }
     }
     text_puts(text, "\n");
 }
 
+/* The next place off the diagonal: the greatest count behind (count, place), -1: none. */
+static int64_t next_mistake(const margin_metrics *m, double count, int64_t place) {
+    int64_t best = -1;
+    for (int64_t i = 0; i < m->classes * m->classes; i++) {
+        const double here = m->confusion[i];
+        const bool behind = here < count || (here <= count && i > place);
+        if (i % (m->classes + 1) == 0 || !behind || !(here > 0)) continue;
+        if (best < 0 || here > m->confusion[best]) best = i;
+    }
+    return best;
+}
+
+static void print_mistakes(cli_text *text, const margin_model *model, const margin_metrics *m) {
+    enum { SHOWN = 10 };
+    int64_t at = next_mistake(m, HUGE_VAL, -1);
+    text_puts(text, "\nmost frequent mistakes (--json has the whole matrix)\n");
+    for (int shown = 0; at >= 0 && shown < SHOWN; shown++) {
+        text_puts(text, "  ");
+        text_name(text, margin_model_class_name(model, at / m->classes), 16, 16);
+        text_puts(text, " taken for ");
+        text_name(text, margin_model_class_name(model, at % m->classes), 16, 16);
+        text_puts(text, " ");
+        text_short(text, m->confusion[at]);
+        text_puts(text, "\n");
+        at = next_mistake(m, m->confusion[at], at);
+    }
+}
+
+static void print_confusion(cli_text *text, const margin_model *model, const margin_metrics *m) {
+    enum { LARGEST = 1000 };
+    int front, width;
+    if (m->classes > LARGEST) return;
+    measure_confusion(model, m, &front, &width);
+    if (front + m->classes * (width + 1) <= CLI_WIDTH)
+        print_matrix(text, model, m, front, width);
+    else
+        print_mistakes(text, model, m);
+}
+
 static void print_sizes(cli_text *text, const margin_metrics *m) {
     enum { SHOWN = 20 };
-    text_puts(text, "sizes       ");
+    text_puts(text, "sizes      ");
     for (int64_t c = 0; c < m->classes && c < SHOWN; c++) {
         text_puts(text, " ");
         text_short(text, m->cluster_sizes[c]);
@@ -82,22 +149,41 @@ static void print_sizes(cli_text *text, const margin_metrics *m) {
     text_puts(text, "\n");
 }
 
+static void print_classes(cli_text *text, const margin_model *model, const margin_metrics *m) {
+    cli_text of = {0};
+    if (m->task != MARGIN_CLASSIFY) return;
+    text_puts(&of, " (");
+    if (m->classes == 2) {
+        text_puts(&of, "of ");
+        text_name(&of, margin_model_class_name(model, 1), 0, 40);
+    } else {
+        text_puts(&of, "mean of the classes");
+    }
+    text_puts(&of, ")");
+    const char *what = of.data ? of.data : "";
+    print_number(text, "accuracy", m->accuracy, "");
+    print_number(text, "error", m->error, "");
+    print_number(text, "log loss", m->log_loss, "");
+    print_number(text, "AUC", m->auc, what);
+    print_number(text, "precision", m->precision, what);
+    print_number(text, "recall", m->recall, what);
+    print_number(text, "F1", m->f1, what);
+    print_number(text, "margin", m->least_margin, " at least (functional: y f(x))");
+    text_free(&of);
+}
+
 static void print_metrics(cli_text *text, const margin_model *model, const margin_metrics *m) {
-    text_printf(text, "rows         %lld\n", (long long)m->rows);
-    print_number(text, "accuracy", m->accuracy);
-    print_number(text, "error", m->error);
-    print_number(text, "log loss", m->log_loss);
-    print_number(text, "AUC", m->auc);
-    print_number(text, "F1", m->f1);
-    print_number(text, "rmse", m->rmse);
-    print_number(text, "mae", m->mae);
-    print_number(text, "r2", m->r2);
+    text_target(text, model, "");
+    text_printf(text, "rows        %lld\n", (long long)m->rows);
+    print_classes(text, model, m);
+    print_number(text, "rmse", m->rmse, "");
+    print_number(text, "mae", m->mae, "");
+    print_number(text, "r2", m->r2, "");
     if (m->targets) text_puts(text, "\n");
     text_target_metrics(text, model, m);
-    print_number(text, "inertia", m->inertia);
-    print_number(text, "silhouette", m->silhouette);
+    print_number(text, "inertia", m->inertia, "");
+    print_number(text, "silhouette", m->silhouette, "");
     if (m->task == MARGIN_CLUSTER) print_sizes(text, m);
-    print_number(text, "least margin", m->least_margin);
     if (m->task == MARGIN_CLASSIFY) print_confusion(text, model, m);
 }
 
@@ -168,32 +254,33 @@ static void json_verification(cli_text *text, const margin_model *model, const v
     json_close(text, '}');
 }
 
+static void print_claim(cli_text *text, const margin_model *model, const margin_report *found) {
+    if (cli_has_gap(model, found)) {
+        text_puts(text, "gap ");
+        text_short(text, found->gap);
+        text_puts(text, ", ");
+    }
+    text_puts(text, "objective ");
+    text_short(text, found->objective);
+    text_puts(text, "\n");
+}
+
 static void print_parts(cli_text *text, const margin_model *model, const verification *v) {
     for (int64_t t = 0; v->parts && t < v->count; t++) {
         text_puts(text, "            ");
         text_name(text, margin_model_target(model)[t].name, 0, 40);
-        text_puts(text, ": objective ");
-        text_number(text, v->parts[t].objective);
-        text_puts(text, ", gap ");
-        text_number(text, v->parts[t].gap);
-        text_puts(text, "\n");
+        text_puts(text, ": ");
+        print_claim(text, model, &v->parts[t]);
     }
 }
 
 static void print_verification(cli_text *text, const margin_model *model, const verification *v) {
     const margin_report *found = &v->found;
-    text_printf(text, "\nproof       %s: objective ",
-                v->status == MARGIN_OK ? "holds" : "DOES NOT HOLD");
-    text_number(text, found->objective);
-    text_puts(text, ", gap ");
-    text_number(text, found->gap);
-    for (int64_t i = 0; i < found->item_count; i++) {
-        if (isnan(found->items[i].value)) continue;
-        text_printf(text, ", %s ", found->items[i].name);
-        text_short(text, found->items[i].value);
-    }
-    text_printf(text, "\n            %s\n", found->reason);
+    text_printf(text, "\nproof       %s: ", v->status == MARGIN_OK ? "holds" : "DOES NOT HOLD");
+    print_claim(text, model, found);
+    text_printf(text, "            %s\n", found->reason);
     print_parts(text, model, v);
+    text_details(text, found);
 }
 
 static margin_status check_proof(cli_session *session, const margin_model *model,

@@ -85,7 +85,8 @@ static void count_classes(const margin_model *model, const margin_data *data, in
 
 static void describe_clusters(cli_text *text, const margin_model *model, int64_t shown) {
     const int64_t clusters = margin_model_class_count(model);
-    text_printf(text, ", %lld cluster%s", (long long)clusters, clusters == 1 ? "" : "s");
+    text_puts(text, ", ");
+    text_count(text, clusters, "clusters");
     for (int64_t c = 0; c < clusters && clusters <= shown; c++) {
         text_puts(text, c ? ", " : " of ");
         text_short(text, margin_model_cluster_size(model, c));
@@ -111,35 +112,6 @@ static void describe_classes(cli_text *text, const margin_model *model, const ma
     free(counts);
 }
 
-/* The penalty stands behind the formula it belongs to, in its three spellings. */
-static bool is_penalty(const char *name) {
-    return !strcmp(name, "C") || !strcmp(name, "alpha") || !strcmp(name, "lambda");
-}
-
-static void describe_penalty(cli_text *text, const margin_report *report) {
-    const char *lead = "   ";
-    for (int64_t i = 0; i < report->item_count; i++) {
-        if (!is_penalty(report->items[i].name) || isnan(report->items[i].value)) continue;
-        text_printf(text, "%s%s=", lead, report->items[i].name);
-        text_short(text, report->items[i].value);
-        lead = " ";
-    }
-}
-
-static void describe_items(cli_text *text, const margin_report *report) {
-    bool first = true;
-    for (int64_t i = 0; i < report->item_count; i++) {
-        if (isnan(report->items[i].value) || is_penalty(report->items[i].name)) continue;
-        text_puts(text, first ? "proof       " : ", ");
-        for (const char *c = report->items[i].name; *c; c++)
-            text_add(text, *c == '_' ? " " : c, 1);
-        text_puts(text, " ");
-        text_short(text, report->items[i].value);
-        first = false;
-    }
-    if (!first) text_puts(text, "\n");
-}
-
 static void describe_training(cli_text *text, const margin_report *report) {
     if (isnan(report->train_accuracy) && isnan(report->train_rmse)) return;
     text_puts(text, "training    ");
@@ -155,39 +127,55 @@ static void describe_training(cli_text *text, const margin_report *report) {
     text_puts(text, "\n");
 }
 
-static void print_report(cli_text *text, const margin_report *report, const margin_model *model,
-                         const margin_data *data, const margin_metrics *training,
-                         const char *model_path) {
-    text_printf(text, "%lld row%s, %lld column%s", (long long)report->rows,
-                text_plural(report->rows), (long long)report->columns,
-                text_plural(report->columns));
-    describe_classes(text, model, data);
-    if (cli_several_targets(model)) {
-        text_printf(text, ", %lld targets: ", (long long)margin_model_target_count(model));
-        text_targets(text, model);
+static void print_end(cli_text *text, const margin_model *model, const margin_report *report) {
+    text_printf(text, "\n%s   ", cli_ending(model, report));
+    if (cli_has_gap(model, report)) {
+        text_puts(text, "gap ");
+        text_short(text, report->gap);
+        if (report->tolerance > 0) {
+            text_puts(text, " of ");
+            text_short(text, report->tolerance);
+            text_puts(text, " asked");
+        }
+        text_puts(text, ", ");
     }
-    text_printf(text, "\nminimised   %s", report->formula);
-    describe_penalty(text, report);
-    text_printf(text, "\n%s   gap ", report->status == MARGIN_OK ? "converged" : "stopped  ");
-    text_short(text, report->gap);
-    if (report->tolerance > 0) {
-        text_puts(text, " of ");
-        text_short(text, report->tolerance);
-        text_puts(text, " asked");
-    }
-    text_printf(text, ", %lld %s, ", (long long)report->iterations, report->iteration_name);
+    text_count(text, report->iterations, report->iteration_name);
+    text_puts(text, ", ");
     text_seconds(text, report->seconds);
-    text_printf(text, " on %d thread%s\n", report->threads, report->threads == 1 ? "" : "s");
-    if (report->reason[0]) text_printf(text, "because     %s\n", report->reason);
-    describe_items(text, report);
-    describe_training(text, report);
-    text_target_metrics(text, model, training);
+    text_puts(text, " on ");
+    text_count(text, report->threads, "threads");
+    text_puts(text, "\n");
+}
+
+static void print_file(cli_text *text, const char *path) {
     struct stat file;
-    if (model_path && !stat(model_path, &file)) {
-        text_printf(text, "model       %s, ", model_path);
+    if (!path) {
+        text_puts(text, "model       not kept (-o FILE keeps it)\n");
+    } else if (!stat(path, &file)) {
+        text_printf(text, "model       %s, ", path);
         text_bytes(text, (double)file.st_size);
         text_puts(text, "\n");
     }
+}
+
+static void print_report(cli_text *text, const margin_report *report, const margin_model *model,
+                         const margin_data *data, const margin_metrics *training) {
+    text_count(text, report->rows, "rows");
+    text_puts(text, ", ");
+    text_count(text, report->columns, "columns");
+    describe_classes(text, model, data);
+    text_puts(text, "\n");
+    text_formula(text, model, report);
+    text_penalty(text, report);
+    print_end(text, model, report);
+    if (report->reason[0])
+        text_printf(text, "%s%s\n",
+                    margin_model_learner(model)->abilities & MARGIN_IS_RULE ? "method      "
+                                                                            : "because     ",
+                    report->reason);
+    text_details(text, report);
+    describe_training(text, report);
+    text_target_metrics(text, model, training);
 }
 
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
@@ -226,9 +214,17 @@ static char *full_spec(const cli_arguments *arguments) {
     return text;
 }
 
+/* Why this column is the target, where nobody named it. */
+static const char *target_why(const cli_arguments *arguments, const margin_table *table) {
+    const bool last = !arguments->target && !arguments->labels &&
+                      margin_table_info(table).format == MARGIN_FORMAT_CSV;
+    return last ? " (the last column; --target chooses another)" : "";
+}
+
 static int save_and_report(cli_session *session, const margin_report *report,
-                           const margin_model *model, const margin_data *data,
+                           const margin_model *model, const margin_table *table,
                            trace_writer *trace) {
+    const margin_data data = margin_table_data(table);
     const cli_arguments *arguments = session->arguments;
     if (arguments->output) {
         int code = cli_writes_to(arguments->output);
@@ -243,14 +239,19 @@ static int save_and_report(cli_session *session, const margin_report *report,
     margin_metrics training = {0};
     if (cli_several_targets(model)) { /* of each on the rows that it was trained on */
         const margin_status status =
-            margin_evaluate(session->context, model, data, &training, &session->error);
+            margin_evaluate(session->context, model, &data, &training, &session->error);
         if (status < 0) return cli_failed(session, status);
     }
     cli_text text = {0};
-    if (arguments->json)
+    if (arguments->json) {
         json_answer(&text, session, report, model, &training);
-    else
-        print_report(&text, report, model, data, &training, arguments->output);
+    } else if (!arguments->quiet) {
+        text_target(&text, model, target_why(arguments, table));
+        print_report(&text, report, model, &data, &training);
+        print_file(&text, arguments->output);
+    } else if (report->status != MARGIN_OK) {
+        cli_warn("stopped early: %s", report->reason);
+    }
     margin_metrics_free(&training);
     int code = text_finish(session, &text, NULL);
     return code ? code : cli_exit_code(report->status);
@@ -266,7 +267,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     margin_status status =
         margin_fit_with(session->context, spec, &data, &options, &model, &report, &session->error);
     int code = status < 0 ? cli_failed(session, status)
-                          : save_and_report(session, &report, model, &data, &trace);
+                          : save_and_report(session, &report, model, table, &trace);
     text_free(&trace.text);
     margin_model_free(model);
     return code;

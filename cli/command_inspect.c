@@ -187,11 +187,11 @@ static void print_weights(cli_text *text, const margin_model *model, int64_t sco
         text_puts(text, "  ");
         text_name(text, list[j].name, 28, 0);
         text_puts(text, " ");
-        text_number(text, weights[j]);
+        text_short(text, weights[j]);
         text_puts(text, "\n");
     }
     text_printf(text, "  %-28s ", "(intercept)");
-    text_number(text, margin_model_intercept(model, score));
+    text_short(text, margin_model_intercept(model, score));
     text_puts(text, "\n");
 }
 
@@ -203,13 +203,13 @@ static void print_dual(cli_text *text, const margin_model *model, int64_t score)
     for (int64_t i = 0; i < count; i++)
         used += coefficients[i] > 0;
     text_printf(text, "  %lld of %lld rows have a coefficient (alpha, class sign, updates)\n",
-                (long long)used, (long long)count);
+                (long long)used, (long long)margin_model_report(model)->rows);
     for (int64_t i = 0; i < count; i++) {
         if (!(coefficients[i] > 0)) continue;
         text_printf(text, "  row %-8lld ", (long long)rows[i] + 1);
-        text_number(text, coefficients[i]);
+        text_short(text, coefficients[i]);
         text_printf(text, "  %c  ", signs[i] > 0 ? '+' : '-');
-        text_number(text, updates ? updates[i] : (double)NAN);
+        text_short(text, updates ? updates[i] : (double)NAN);
         text_puts(text, "\n");
     }
 }
@@ -218,6 +218,7 @@ static void print_dual(cli_text *text, const margin_model *model, int64_t score)
 static void print_model(cli_text *text, const margin_model *model, int64_t chosen) {
     const margin_report *report = margin_model_report(model);
     text_printf(text, "spec        %s\n", margin_model_spec(model));
+    text_target(text, model, "");
     if (margin_model_class_count(model) && margin_model_class_name(model, 0)) {
         text_puts(text, "classes     ");
         for (int64_t k = 0; k < margin_model_class_count(model); k++) {
@@ -226,15 +227,13 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
         }
         text_puts(text, "\n");
     }
-    if (cli_several_targets(model)) {
-        text_puts(text, "targets     ");
-        text_targets(text, model);
-        text_puts(text, "\n");
-    }
-    text_printf(text, "trained on  %lld row%s, %lld column%s\nminimised   %s\n%s   %s\n",
-                (long long)report->rows, text_plural(report->rows), (long long)report->columns,
-                text_plural(report->columns), report->formula,
-                report->status == MARGIN_OK ? "converged" : "stopped  ", report->reason);
+    text_puts(text, "trained on  ");
+    text_count(text, report->rows, "rows");
+    text_puts(text, ", ");
+    text_count(text, report->columns, "columns");
+    text_puts(text, "\n");
+    text_formula(text, model, report);
+    text_printf(text, "\n%s   %s\n", cli_ending(model, report), report->reason);
     print_centres(text, model);
     text_bayes(text, model);
     for (int64_t k = 0; k < margin_model_score_count(model); k++) {

@@ -64,11 +64,15 @@ static void json_path(cli_text *text, const cli_session *session, const char *sp
 }
 
 static void print_path(cli_text *text, const cli_session *session, const margin_path_result *path) {
-    text_printf(text, "%lld row%s, %lld column%s, %lld penalties in ", (long long)path->rows,
-                text_plural(path->rows), (long long)path->features, text_plural(path->features),
-                (long long)path->count);
+    text_count(text, path->rows, "rows");
+    text_puts(text, ", ");
+    text_count(text, path->features, "columns");
+    text_printf(text, ", %lld penalt%s in ", (long long)path->count,
+                path->count == 1 ? "y" : "ies");
     text_seconds(text, path->seconds);
-    text_printf(text, " on %d thread%s\n\n", path->threads, path->threads == 1 ? "" : "s");
+    text_puts(text, " on ");
+    text_count(text, path->threads, "threads");
+    text_puts(text, "\n\n");
     text_printf(text, "  %12s %12s %10s %10s %14s %11s %9s\n", "alpha", "lambda", "freedom",
                 "train rmse", "leave-one-out", "GCV", "gap");
     for (int64_t k = 0; k < path->count; k++) {

@@ -46,7 +46,7 @@ static void json_answer(cli_text *text, cli_session *session, margin_status stat
 
 static void print_hyperplane(cli_text *text, const margin_separation *s, const margin_data *data) {
     text_puts(text, "separable   yes: a hyperplane keeps every row at least ");
-    text_number(text, s->margin);
+    text_short(text, s->margin);
     text_puts(text, " away\nwidest      to a relative gap of ");
     text_short(text, s->margin_gap);
     text_puts(text, "\n\n");
@@ -57,11 +57,11 @@ static void print_hyperplane(cli_text *text, const margin_separation *s, const m
         else
             text_printf(text, "x%-27lld", (long long)j + 1);
         text_puts(text, " ");
-        text_number(text, s->weights[j]);
+        text_short(text, s->weights[j]);
         text_puts(text, "\n");
     }
     text_printf(text, "  %-28s ", "(intercept)");
-    text_number(text, s->intercept);
+    text_short(text, s->intercept);
     text_puts(text, "\n");
 }
 
@@ -70,7 +70,7 @@ static void print_side(cli_text *text, const char *title, const int64_t *rows,
     text_printf(text, "\n%s\n", title);
     for (int64_t i = 0; i < count; i++) {
         text_printf(text, "  row %-8lld ", (long long)rows[i] + 1);
-        text_number(text, weights[i]);
+        text_short(text, weights[i]);
         text_puts(text, "\n");
     }
 }

@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import struct
 import subprocess
@@ -111,6 +112,53 @@ def iris_works(d):
     refuses(1, 'predict', model, examples / 'iris.csv', '--proba', says=('--scores',))
     expect(run('evaluate', model, examples / 'iris.csv', '--margins', d / 'margins.csv').returncode == 0, 'evaluate --margins')
     expect((d / 'margins.csv').read_text().count('\n') == 151, 'a margin for each row')
+
+
+def reports(d):
+    """What a person reads: the target first, six digits, what is proof and what is detail, one pass and two."""
+    iris, cars, two, model = examples / 'iris.csv', examples / 'cars.csv', d / 'two.csv', d / 'reports.margin'
+    two.write_text(''.join(line for line in iris.open() if 'setosa' not in line))
+    text = run('fit', 'standardize | svm', iris, '-o', model).stdout
+    expect(text.startswith('target      species (the last column; --target chooses another)\n150 rows'), f'fit names the target first: {text}')
+    expect('details     support vectors' in text and 'proof' not in text, f'statistics are details: {text}')
+    expect(run('evaluate', model, iris).stdout.startswith('target      species\n'), 'evaluate names the target first')
+    expect('\ntarget      species\n' in run('inspect', model).stdout, 'inspect names the target')
+    for words in (['inspect', model], ['evaluate', model, iris, '--verify'], ['separable', two]):
+        text = run(*words).stdout
+        expect(not re.search(r'\d\.\d{9}', text), f'{words[0]} prints six digits: {text}')
+    weights = answer('inspect', model)['weights'][0]
+    expect(any(len(repr(w)) > 14 for w in weights), 'JSON prints every digit')
+    expect(run('fit', 'knn', cars, '--target', 'speed', '--categorical', 'speed').stdout.startswith('target      speed\n'), 'a target that was chosen')
+    text = run('fit', 'standardize | knn(k=7, weights=distance, p=1)', iris).stdout
+    expect('rule        7 neighbours by Manhattan distance, classes by vote, the nearer the more' in text and 'trained     1 pass,' in text
+           and 'gap' not in text and 'minimised' not in text, f'a rule is no minimum: {text}')
+    text = run('fit', 'naive-bayes', iris).stdout
+    expect('rule        P(c|x)' in text and 'gap' not in text and text.endswith('model       not kept (-o FILE keeps it)\n'), f'naive Bayes: {text}')
+    text = run('fit', 'kmeans(k=3)', cars, '--target', '').stdout
+    expect('minimised   inertia' in text and 'gap' not in text and 'target' not in text, f'k-means claims no gap: {text}')
+    p = run('fit', 'svm', iris, '-q', '-o', model)
+    expect((p.stdout, p.stderr) == ('', ''), f'a quiet fit says nothing: {p.stdout}')
+    p = run('fit', 'perceptron', examples / 'xor.csv', '-q')
+    expect(p.returncode == 3 and p.stdout == '' and 'warning: stopped early' in p.stderr, f'but that it stopped early: {p.stderr}')
+    run('fit', 'perceptron(form=dual, order=first)', examples / 'points.csv', '-o', model)
+    expect('2 of 3 rows have a coefficient' in run('inspect', model).stdout, 'the rows are those of training')
+    expect(', 1 penalty in' in run('path', 'ridge', cars).stdout, 'one penalty')
+
+
+def judged(d):
+    """Precision, recall and F1 say of which class; a matrix that is too wide becomes a list of mistakes."""
+    table, model, letters = d / 'judged.csv', d / 'judged.margin', d / 'letters.csv'
+    table.write_text('x,y\n' + '1,no\n2,no\n3,yes\n4,no\n5,yes\n6,yes\n7,yes\n1,yes\n')
+    run('fit', 'logistic', table, '-o', model)
+    e, text = answer('evaluate', model, table), run('evaluate', model, table).stdout
+    (_, false), (miss, right) = e['confusion']
+    expect(abs(e['precision'] - right / (right + false)) < 1e-12 and abs(e['recall'] - right / (right + miss)) < 1e-12
+           and abs(e['f1'] - 2 * right / (2 * right + miss + false)) < 1e-12, f'precision and recall: {e}')
+    expect(text.count('(of yes)') == 4 and 'at least (functional' in text and 'true \\ predicted' in text, f'of which class: {text}')
+    letters.write_text('x,y\n' + ''.join(f'{i * 37 % 53},class{i % 26:02}\n' for i in range(260)))
+    run('fit', 'knn(k=9)', letters, '-o', model)
+    text = run('evaluate', model, letters).stdout
+    expect('taken for' in text and '(mean of the classes)' in text and max(map(len, text.split('\n'))) <= 92, f'26 classes: {text}')
 
 
 def counts_are_whole(d):
@@ -437,7 +485,7 @@ def several_targets(d):
     fit = answer('fit', 'ridge(C=1)', *common, '--target', '3,cost', '-o', model)
     expect([t['name'] for t in fit.get('targets', [])] == ['up,down', 'cost'] and fit.get('subproblems') == 2, f'targets of a fit: {fit}')
     text = run('fit', 'ridge(C=1)', *common, '--target', '3,cost').stdout
-    expect('2 columns, 2 targets: up,down, cost' in text and 'all 2 targets: solved by Cholesky' in text, f'the report names them: {text}')
+    expect('targets     up,down, cost' in text and 'all 2 targets: solved by Cholesky' in text, f'the report names them: {text}')
     held = answer('evaluate', model, table, '--verify')
     proof, objectives = held.get('verification', {}), []
     lists = answer('predict', model, table)
@@ -460,7 +508,7 @@ def several_targets(d):
     expect(lines[0] == '"up,down",cost' and len(lines) == 41 and [float(v) for v in lines[1].split(',')] == lists['predictions'][0], f'a column each: {lines[:2]}')
     expect(run('predict', model, table, '--scores').stdout.startswith('"score(up,down)",score(cost),"up,down",cost\n'), 'scores of targets')
     text = run('evaluate', model, table, '--verify').stdout
-    expect('proof       holds' in text and '\n            cost: objective ' in text and text.count('\ncost ') == 1, f'an evaluation for people: {text}')
+    expect('proof       holds' in text and '\n            cost: gap ' in text and text.count('\ncost ') == 1, f'an evaluation for people: {text}')
     text = run('inspect', model).stdout
     expect('value of cost' in text and 'value of up,down' in text and 'targets     up,down, cost' in text, f'a model for people: {text}')
     (d / 'off.csv').write_text(table.read_text().replace('\n-5,0.0,', '\n-5,0.5,'))
@@ -681,7 +729,7 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
+    for part in (known_answers, iris_works, reports, judged, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
                  names_for_people, undecided, statistics, paths, neighbours, several_targets, targets_refused, pictures):
         try:
             part(d)

@@ -43,8 +43,10 @@ typedef struct margin_report {
     margin_status status; /* MARGIN_OK: converged; above 0: stopped, see reason */
     margin_task task;
     int64_t rows, columns,
-        classes;      /* rows used (after selection), input columns; classes 0 for regression */
-    double objective; /* value of `formula` at the model, summed over sub-problems or targets */
+        classes; /* rows used (after selection), input columns; classes 0 for regression */
+    /* Value of `formula` at the model, summed over sub-problems or targets. Of a learner that
+     * minimises nothing (MARGIN_IS_RULE) a number that tells its training data: see its page. */
+    double objective;
     double
         gap; /* the proof: relative distance to the optimum, at most this; see docs/<learner>.md */
     double tolerance; /* what was asked of gap */
@@ -299,13 +301,13 @@ MARGIN_API int margin_model_likelihood(const margin_model *model, int64_t class_
 typedef struct margin_metrics {
     margin_task task;
     int64_t rows, classes;
-    double weight;          /* sum of sample weights (rows if none) */
-    double accuracy, error; /* classification */
-    double log_loss;        /* NaN without probabilities */
-    double auc;             /* two classes: by score, ties count half; NaN otherwise */
-    double f1;              /* two classes: of the second; more: mean over classes */
-    double rmse, mae, r2;   /* regression; several targets: the root of the mean of their mean
-                               squares, and the means of the other two */
+    double weight;                /* sum of sample weights (rows if none) */
+    double accuracy, error;       /* classification */
+    double log_loss;              /* NaN without probabilities */
+    double auc;                   /* two classes: by score, ties count half; NaN otherwise */
+    double precision, recall, f1; /* two classes: of the second; more: mean over classes */
+    double rmse, mae, r2;         /* regression; several targets: the root of the mean of their mean
+                                     squares, and the means of the other two */
     double mean_margin, least_margin; /* two classes: functional margin y f(x) */
     double least_geometric_margin;    /* linear, two classes: divided by the norm of w (in original
                                          units) */

@@ -85,7 +85,9 @@ enum margin_ability {
     MARGIN_CAN_MISSING = 256,    /* NaN in its input: the first component of a spec decides */
     MARGIN_CAN_CATEGORIES = 512, /* categorical columns as they are, without onehot */
     MARGIN_CAN_CLUSTER = 1024,   /* clusters, without a target */
-    MARGIN_CAN_TARGETS = 2048    /* several targets of a regression at once */
+    MARGIN_CAN_TARGETS = 2048,   /* several targets of a regression at once */
+    MARGIN_IS_RULE =
+        4096 /* minimises nothing: the formula of its report is the rule that answers */
 };
 
 typedef enum margin_component_kind { MARGIN_STAGE = 1, MARGIN_LEARNER = 2 } margin_component_kind;

@@ -98,7 +98,10 @@ static int64_t count_constants(const mg_bayes_view *v) {
 
 void mg_bayes_describe(const mg_bayes_view *v, double missing, margin_report *report) {
     const int64_t zeros = count_zeros(v), constants = count_constants(v);
-    mg_report_formula(report, "-sum log P(c) P(x|c) - smoothing sum log P");
+    char rule[160];
+    snprintf(rule, sizeof rule, "P(c|x) ~ P(c) prod_j P(x_j|c), counted with smoothing %s",
+             mg_number(v->settings.smoothing).text);
+    mg_report_formula(report, rule);
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");
     report->status = MARGIN_OK;
     report->objective = mg_bayes_objective(v);

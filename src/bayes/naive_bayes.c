@@ -240,7 +240,8 @@ const mg_learner mg_learner_naive_bayes = {
                        "(moments)",
              .page = "docs/naive-bayes.md",
              .abilities = MARGIN_CAN_MULTICLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_MISSING | MARGIN_CAN_CATEGORIES,
+                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_MISSING | MARGIN_CAN_CATEGORIES |
+                          MARGIN_IS_RULE,
              .options = options,
              .option_count = MG_LENGTH(options)},
     .finds_infinite = true,

@@ -248,10 +248,10 @@ void mg_neighbors_explain(const mg_neighbors_choice *choice, const mg_neighbors 
     snprintf(even, sizeof even, "%s", mg_number(round(choice->break_even)).text);
     if (choice->probes > 0)
         snprintf(text, capacity,
-                 "%s: %lld probes of the tree visited %s boxes and leaves each%s, a scan costs as "
-                 "much as %s",
-                 choice->tree ? "kd-tree" : "brute force", (long long)choice->probes, visits,
-                 choice->tree ? "" : " or more", even);
+                 "%s %s boxes and leaves a query (%lld tried); a scan of all rows costs as much as "
+                 "%s of them",
+                 choice->tree ? "kd-tree:" : "brute force: a kd-tree would visit at least", visits,
+                 (long long)choice->probes, even);
     else if (choice->tree)
         snprintf(text, capacity, "kd-tree of %lld leaves", (long long)index->tree->leaves);
     else

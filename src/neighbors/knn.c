@@ -2,6 +2,7 @@
 #include "neighbors/knn.h"
 #include "neighbors/index.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -82,12 +83,30 @@ static margin_status check_k(const mg_problem *problem, int64_t k, margin_error 
     return MARGIN_OK;
 }
 
+/* "5 neighbours by Euclidean distance, classes by vote" */
+static void describe_rule(mg_fit *fit, const mg_knn_voting *voting) {
+    const double p = fit->options[OPTION_P].number;
+    const bool limited = !isnan(voting->radius);
+    const char *metric = p == 2   ? "Euclidean distance"
+                         : p == 1 ? "Manhattan distance"
+                                  : "the greatest difference in a column";
+    char rule[200], other[64];
+    snprintf(other, sizeof other, "Minkowski distance of p=%s", mg_number(p).text);
+    snprintf(rule, sizeof rule, "%s%s%s by %s, %s%s", limited ? "all rows within " : "",
+             mg_number(limited ? voting->radius : voting->k).text,
+             limited            ? ""
+             : voting->k == 1.0 ? " neighbour"
+                                : " neighbours",
+             p == 1 || p == 2 || isinf(p) ? metric : other,
+             fit->problem->kind == MG_REGRESSION ? "the mean of their targets" : "classes by vote",
+             voting->by_distance ? ", the nearer the more" : "");
+    mg_report_formula(&fit->report, rule);
+}
+
 static void describe(mg_fit *fit, const mg_hypothesis *h, const mg_neighbors_choice *choice) {
     margin_report *report = &fit->report;
     char why[300];
     mg_neighbors_explain(choice, mg_neighbors_view(h), why, sizeof why);
-    mg_report_formula(report,
-                      "mean distance from a sample of rows to the last neighbour that votes");
     mg_report_reason(report, "%s; every answer is exact, ties by row number", why);
     report->status = MARGIN_OK;
     report->iterations = 1;
@@ -116,6 +135,7 @@ static margin_status knn_fit(mg_fit *fit) {
     MG_GO(mg_neighbors_make(fit->context, &plan, &h, &choice, fit->error));
     MG_GO(mg_knn_add_targets(h, problem, &voting, fit->error));
     describe(fit, h, &choice);
+    describe_rule(fit, &voting);
     MG_GO(mg_knn_claim(fit, h));
     fit->hypothesis = h;
     h = NULL;
@@ -145,7 +165,7 @@ const mg_learner mg_learner_knn = {
                    "(kd-trees)",
          .page = "docs/knn.md",
          .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION |
-                      MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY,
+                      MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY | MARGIN_IS_RULE,
          .options = options,
          .option_count = MG_LENGTH(options)},
     .check = check,

@@ -8,7 +8,8 @@
 static void clear_metrics(margin_metrics *metrics) {
     const double none = (double)NAN;
     memset(metrics, 0, sizeof *metrics);
-    metrics->accuracy = metrics->error = metrics->log_loss = metrics->auc = metrics->f1 = none;
+    metrics->accuracy = metrics->error = metrics->log_loss = metrics->auc = none;
+    metrics->precision = metrics->recall = metrics->f1 = none;
     metrics->rmse = metrics->mae = metrics->r2 = none;
     metrics->inertia = metrics->silhouette = none;
     metrics->mean_margin = metrics->least_margin = metrics->least_geometric_margin = none;
@@ -33,22 +34,31 @@ static void count_confusion(const mg_judged *judged, const int64_t *labels, doub
         confusion[judged->codes[i] * classes + labels[i]] += mg_samples_weight(&judged->samples, i);
 }
 
-/* F1 of class c: 2 right / (its rows + rows given to it); 0 where both are empty. */
-static double class_f1(const double *confusion, int64_t classes, int64_t c) {
+/* Adds those of class c; 0 where there is no row to count. F1: 2 right / (its rows + rows given to
+ * it). */
+static void add_class(const double *confusion, int64_t classes, int64_t c, margin_metrics *m) {
+    const double right = confusion[c * classes + c];
     double rows = 0, given = 0;
     for (int64_t k = 0; k < classes; k++) {
         rows += confusion[c * classes + k];
         given += confusion[k * classes + c];
     }
-    return rows + given > 0 ? 2 * confusion[c * classes + c] / (rows + given) : 0;
+    m->precision += given > 0 ? right / given : 0;
+    m->recall += rows > 0 ? right / rows : 0;
+    m->f1 += rows + given > 0 ? 2 * right / (rows + given) : 0;
 }
 
-static double mean_f1(const double *confusion, int64_t classes) {
-    double sum = 0;
-    if (classes == 2) return class_f1(confusion, 2, 1);
+static void judge_classes(const double *confusion, int64_t classes, margin_metrics *m) {
+    m->precision = m->recall = m->f1 = 0;
+    if (classes == 2) {
+        add_class(confusion, 2, 1, m);
+        return;
+    }
     for (int64_t c = 0; c < classes; c++)
-        sum += class_f1(confusion, classes, c);
-    return sum / (double)classes;
+        add_class(confusion, classes, c, m);
+    m->precision /= (double)classes;
+    m->recall /= (double)classes;
+    m->f1 /= (double)classes;
 }
 
 /* -log P(class) from scores that are logarithms: no probability is rounded to 0. */
@@ -138,7 +148,7 @@ static margin_status class_metrics(const mg_judged *judged, margin_metrics *metr
     count_confusion(judged, labels, confusion);
     metrics->accuracy = mg_score_classes(labels, judged->codes, &judged->samples);
     metrics->error = 1 - metrics->accuracy;
-    metrics->f1 = mean_f1(confusion, classes);
+    judge_classes(confusion, classes, metrics);
     MG_GO(log_loss(judged, &metrics->log_loss, error));
     if (classes == 2) MG_GO(two_class_metrics(judged, metrics, error));
     metrics->confusion = confusion;
