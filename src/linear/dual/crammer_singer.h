@@ -2,7 +2,7 @@
 #ifndef MG_CRAMMER_SINGER_H
 #define MG_CRAMMER_SINGER_H
 
-#include "linear/newton/classes_smooth.h"
+#include "linear/objective/solver.h"
 
 /* Minimises an objective with the hinge and rho > 0 until its gap is proven; solution->shares
  * (samples x classes) must be there and is left with the feasible shares of the proof. One thread;

@@ -3,7 +3,6 @@
 
 #include "learn/dual.h"
 #include "linear/dual/crammer_singer.h"
-#include "linear/newton/classes_smooth.h"
 #include "linear/objective/linear_options.h"
 #include "linear/textbook/classes_descent.h"
 
@@ -150,7 +149,7 @@ static margin_status solve(classes_run *run) {
     else if (mg_is_descent(o->solver))
         status = mg_classes_descend(&job, &o->descent, o->start_count, o->solver, &run->solution);
     else
-        status = mg_classes_minimise(&job, &run->solution);
+        status = mg_solver_lbfgs.solve(&job, &run->solution);
     if (status >= 0) run->solution.status = status;
     return status;
 }

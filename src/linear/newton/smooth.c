@@ -9,9 +9,11 @@
 static const double armijo = 1e-4;
 /* or, where the value no longer tells, by rounding at most and to a flatter place (Hager and Zhang,
  * "A new conjugate gradient method with guaranteed descent", SIAM J. Optim. 16, 2005). */
-static const double rounding = 1e-12, flatter = 0.9;
+static const double rounding_double = 1e-12, rounding_single = 3e-8, flatter = 0.9;
 /* It is lengthened if the slope at its end is still this share of that at its start. */
 static const double still_steep = 0.5;
+/* Without scores it is shortened at most so often. */
+enum { MOST_TRIES = 30 };
 
 bool mg_smooth_can(const mg_objective *objective, char *why) {
     enum { ROOM = 200 };
@@ -26,50 +28,64 @@ bool mg_smooth_can(const mg_objective *objective, char *why) {
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-static margin_status evaluate(mg_smooth *s, mg_smooth_point *point) {
-    const double rho = s->objective->penalty.rho;
-    double last;
-    mg_loss_point pass = {
-        .scores = point->scores, .gradient = point->gradient, .intercept_gradient = &last};
-    MG_TRY(mg_objective_pass(s->objective, point->w, &point->b, &pass, s->job->error));
+static double rounding_of(const mg_smooth *s) {
+    return (s->single ? rounding_single : rounding_double) * fabs(s->here.value);
+}
+
+/* What making the sums of the dual variables vanish does to D: of one function |b . s|; of several
+ * b . s, which P has too, and terms of second order, about s_k^2 against what class k weighs. */
+static double slack_of(const mg_smooth *s, const mg_smooth_point *point) {
+    const double rho = s->objective->penalty.rho, *totals = s->objective->totals;
+    double square = 0.0, across = 0.0;
+    if (!(rho > 0.0)) return (double)INFINITY;
+    for (int64_t k = 0; k < s->functions; k++) {
+        const double sum = s->sums[k];
+        square += s->pairs.vectors->square(s->raw + k * s->columns, s->columns);
+        if (!totals)
+            across += fabs(sum * point->b[k]);
+        else if (totals[k] > 0.0)
+            across += sum * sum / totals[k];
+    }
+    return square / (2.0 * rho) + across;
+}
+
+margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point) {
+    mg_loss_point pass = {.scores = point->scores,
+                          .gradient = s->raw,
+                          .intercept_gradient = s->sums,
+                          .single = s->single};
+    MG_TRY(mg_objective_pass(s->objective, point->w, point->b, &pass, s->job->error));
     s->solution->passes++;
     point->value = pass.value;
     point->errors = pass.errors;
-    const double square = s->vectors->square(point->gradient, s->columns);
-    point->slack = rho > 0.0 ? square / (2.0 * rho) + fabs(last * point->b) : (double)INFINITY;
-    for (int64_t j = 0; j < s->columns; j++)
-        point->gradient[j] = s->factor[j] * (point->gradient[j] - s->centre[j] * last);
-    point->gradient[s->columns] = last;
+    for (int64_t k = 0; k < s->functions; k++) {
+        double *to = point->gradient + k * s->block;
+        const double *from = s->raw + k * s->columns;
+        for (int64_t j = 0; j < s->columns; j++)
+            to[j] = s->factor[j] * (from[j] - s->centre[j] * s->sums[k]);
+        to[s->columns] = s->sums[k];
+    }
+    point->slack = slack_of(s, point);
     return MARGIN_OK;
 }
 
-static void swap_points(mg_smooth *s) {
-    const mg_smooth_point here = s->here;
-    s->here = s->there;
-    s->there = here;
-}
-
-/* there = here + t direction */
-static margin_status try_step(mg_smooth *s, double t) {
-    for (int64_t j = 0; j < s->columns; j++)
-        s->there.w[j] = s->here.w[j] + t * s->move[j];
-    s->there.b = s->here.b + t * s->move_b;
-    s->step = t;
-    return evaluate(s, &s->there);
+static void trace_here(const mg_smooth *s) {
+    mg_linear_trace(s->job, s->solution->iterations, s->here.w, s->here.b, s->here.value,
+                    s->here.errors);
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
 static margin_status go_to_start(mg_smooth *s) {
     const mg_linear_solution *given = s->solution;
-    bool somewhere = *given->b != 0.0;
-    for (int64_t j = 0; j < s->columns; j++)
+    const int64_t weights = s->functions * s->columns;
+    bool somewhere = false;
+    s->constant_value = mg_objective_constant(s->objective, s->here.b);
+    memcpy(s->here.w, given->w, (size_t)weights * sizeof *given->w);
+    for (int64_t j = 0; j < weights + s->functions; j++)
         somewhere |= given->w[j] != 0.0;
-    double constant;
-    s->constant_value = mg_objective_constant(s->objective, &constant);
-    memcpy(s->here.w, given->w, (size_t)s->columns * sizeof *given->w);
-    s->here.b = somewhere ? *given->b : constant;
-    MG_TRY(evaluate(s, &s->here));
+    if (somewhere) memcpy(s->here.b, given->b, (size_t)s->functions * sizeof *given->b);
+    MG_TRY(mg_smooth_evaluate(s, &s->here));
     MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
                "the objective is beyond double precision; bring the columns to one scale first: "
                "standardize | ...");
@@ -77,46 +93,80 @@ static margin_status go_to_start(mg_smooth *s) {
     return MARGIN_OK;
 }
 
-static double *new_numbers(mg_smooth *s, int64_t count, bool *failed) {
-    double *numbers = mg_arena_new(&s->arena, count, sizeof *numbers);
-    *failed |= !numbers;
-    return numbers;
+/* As many pairs as fit into some memory, which is a constant of the shape. */
+static int pairs_for(const mg_smooth *s) {
+    enum { LEAST = 6, MOST_OF_ONE = 12, MOST = 20 };
+    const int64_t bytes = (int64_t)1 << 28, each = 2 * s->size * (int64_t)sizeof(double);
+    return (int)MG_MAX(LEAST, MG_MIN(s->functions > 1 ? MOST : MOST_OF_ONE, bytes / each));
 }
 
 static margin_status new_vectors(mg_smooth *s) {
-    bool failed = false;
-    double **const of_columns[] = {&s->centre, &s->factor, &s->move, &s->here.w, &s->there.w};
-    double **const of_size[] = {&s->direction, &s->diagonal, &s->here.gradient, &s->there.gradient};
-    double **const of_samples[] = {&s->here.scores, &s->there.scores};
-    for (int k = 0; k < MG_LENGTH(of_columns); k++)
-        *of_columns[k] = new_numbers(s, s->columns, &failed);
-    for (int k = 0; k < MG_LENGTH(of_size); k++)
-        *of_size[k] = new_numbers(s, s->size, &failed);
-    for (int k = 0; k < MG_LENGTH(of_samples); k++)
-        *of_samples[k] = new_numbers(s, s->samples, &failed);
-    if (!failed) return MARGIN_OK;
-    return mg_no_memory(s->design->heap, 9 * s->size + 2 * s->samples, sizeof(double),
-                        "the state of a solver", s->job->error);
+    const int64_t weights = s->functions * s->columns, kept = s->functions > 1 ? 0 : s->samples;
+    const int room = s->exact ? 0 : pairs_for(s);
+    const struct part {
+        double **at;
+        int64_t length;
+    } parts[] = {{&s->centre, s->columns},
+                 {&s->factor, s->columns},
+                 {&s->here.w, weights},
+                 {&s->here.b, s->functions},
+                 {&s->there.w, weights},
+                 {&s->there.b, s->functions},
+                 {&s->here.scores, kept},
+                 {&s->there.scores, kept},
+                 {&s->here.gradient, s->size},
+                 {&s->there.gradient, s->size},
+                 {&s->raw, weights},
+                 {&s->sums, s->functions},
+                 {&s->move, weights},
+                 {&s->move_b, s->functions},
+                 {&s->function_scale, s->functions},
+                 {&s->direction, s->size},
+                 {&s->diagonals, s->size},
+                 {&s->pairs.steps, 2 * room * s->size}};
+    int64_t total = 0;
+    for (int k = 0; k < MG_LENGTH(parts); k++)
+        total += parts[k].length;
+    double *memory = mg_arena_new(&s->arena, total, sizeof *memory);
+    if (!memory)
+        return mg_no_memory(s->design->heap, total, sizeof *memory, "the state of a solver",
+                            s->job->error);
+    for (int k = 0; k < MG_LENGTH(parts); k++) {
+        *parts[k].at = parts[k].length > 0 ? memory : NULL;
+        memory += parts[k].length;
+    }
+    s->pairs =
+        mg_lbfgs_pairs_make(s->design->context, s->design->isa, s->size, room, s->pairs.steps);
+    return MARGIN_OK;
 }
 
-margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, mg_smooth *s) {
-    mg_design *design = job->objective->design;
+margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, bool exact,
+                              mg_smooth *s) {
+    const mg_objective *o = job->objective;
+    const margin_matrix *x = &o->design->problem->x;
     margin_status status;
     *s = (mg_smooth){.job = job,
                      .solution = solution,
-                     .objective = job->objective,
-                     .design = design,
-                     .vectors = mg_vector_ops_for(design->isa),
-                     .columns = design->columns,
-                     .size = design->columns + 1,
-                     .samples = design->samples,
-                     .strictness = 0.95};
-    mg_arena_init(&s->arena, design->heap);
+                     .objective = o,
+                     .design = o->design,
+                     .functions = o->functions,
+                     .columns = o->columns,
+                     .block = o->columns + 1,
+                     .size = o->functions * (o->columns + 1),
+                     .samples = o->samples,
+                     .single = o->functions > 1 && !mg_is_csr(x) && x->value_type == MARGIN_F32,
+                     .exact = exact,
+                     .strictness = 0.95,
+                     .best_promise = (double)INFINITY,
+                     .scale = 1.0,
+                     .level = -1,
+                     .last = (double)INFINITY,
+                     .before = (double)INFINITY};
+    mg_arena_init(&s->arena, s->design->heap);
     MG_GO(new_vectors(s));
-    MG_GO(
-        mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
+    MG_GO(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
     MG_GO(go_to_start(s));
-    mg_linear_trace(job, 0, s->here.w, &s->here.b, s->here.value, s->here.errors);
+    trace_here(s);
     return MARGIN_OK;
 done:
     mg_smooth_free(s);
@@ -129,60 +179,85 @@ void mg_smooth_free(mg_smooth *s) {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void set_move(mg_smooth *s) {
-    for (int64_t j = 0; j < s->columns; j++)
-        s->move[j] = s->factor[j] * s->direction[j];
-    s->move_b = s->direction[s->columns] - s->vectors->dot(s->centre, s->move, s->columns);
-    if (!s->objective->intercept) s->move_b = 0.0;
-    s->slope = s->vectors->dot(s->here.gradient, s->direction, s->size);
+void mg_smooth_set_move(mg_smooth *s) {
+    for (int64_t k = 0; k < s->functions; k++) {
+        const double *d = s->direction + k * s->block;
+        double *move = s->move + k * s->columns;
+        for (int64_t j = 0; j < s->columns; j++)
+            move[j] = s->factor[j] * d[j];
+        s->move_b[k] = d[s->columns] - s->pairs.vectors->dot(s->centre, move, s->columns);
+        if (!s->objective->intercept) s->move_b[k] = 0.0;
+    }
+    s->slope = mg_lbfgs_dot(&s->pairs, s->here.gradient, s->direction);
 }
 
-margin_status mg_smooth_changes(mg_smooth *s, double *changes) {
-    set_move(s);
-    s->solution->passes++;
-    return mg_design_scores(s->design, s->move, s->move_b, changes, s->job->error);
-}
-
-static double slope_there(const mg_smooth *s) {
-    return s->vectors->dot(s->there.gradient, s->direction, s->size);
+/* there = here + t direction */
+static margin_status try_step(mg_smooth *s, double t) {
+    for (int64_t j = 0; j < s->functions * s->columns; j++)
+        s->there.w[j] = s->here.w[j] + t * s->move[j];
+    for (int64_t k = 0; k < s->functions; k++)
+        s->there.b[k] = s->here.b[k] + t * s->move_b[k];
+    s->step = t;
+    MG_TRY(mg_smooth_evaluate(s, &s->there));
+    s->slope_there = mg_lbfgs_dot(&s->pairs, s->there.gradient, s->direction);
+    return MARGIN_OK;
 }
 
 /* NaN does not lead down. */
 static bool leads_down(const mg_smooth *s) {
     const double change = s->there.value - s->here.value;
     if (change <= armijo * s->step * s->slope) return true;
-    return change <= rounding * fabs(s->here.value) &&
-           fabs(slope_there(s)) <= flatter * fabs(s->slope);
+    return change <= rounding_of(s) && fabs(s->slope_there) <= flatter * fabs(s->slope);
+}
+
+/* To the best length, where the full step is too long or too short. */
+static margin_status search_line(mg_smooth *s) {
+    const bool fits = leads_down(s);
+    double t;
+    s->stretched = fits && s->slope_there < still_steep * s->slope;
+    if (fits && !s->stretched) return MARGIN_OK;
+    MG_TRY(mg_smooth_line(s, &t));
+    return t != 1.0 ? try_step(s, t) : MARGIN_OK;
+}
+
+/* Where the slope is 0 if it is linear between both ends; a third as far where nothing is known. */
+static double shorter(const mg_smooth *s) {
+    if (!isfinite(s->there.value) || !(s->slope_there > 0.0)) return 0.3 * s->step;
+    return s->step * fmin(fmax(s->slope / (s->slope - s->slope_there), 0.1), 0.8);
+}
+
+static margin_status shorten(mg_smooth *s) {
+    for (int k = 1; k < MOST_TRIES && !leads_down(s); k++) {
+        if (mg_cancelled(s->design->context)) return mg_fail_cancelled(s->job->error);
+        MG_TRY(try_step(s, shorter(s)));
+    }
+    return MARGIN_OK;
 }
 
 static void take_step(mg_smooth *s) {
-    swap_points(s);
+    const mg_smooth_point here = s->here;
+    s->here = s->there;
+    s->there = here;
     s->proven_here = false;
     s->solution->iterations++;
     s->cut = s->step < 0.5;
     s->was_cut |= s->cut;
-    const bool fell = s->there.value - s->here.value > rounding * fabs(s->here.value);
+    const bool fell = s->there.value - s->here.value > rounding_of(s);
     const bool tighter = s->here.slack < 0.5 * s->best_slack;
+    const bool promising = !s->single && -s->slope < 0.5 * s->best_promise;
     if (tighter) s->best_slack = s->here.slack;
-    s->idle_steps = fell || tighter ? 0 : s->idle_steps + 1;
-    mg_linear_trace(s->job, s->solution->iterations, s->here.w, &s->here.b, s->here.value,
-                    s->here.errors);
+    if (promising) s->best_promise = -s->slope;
+    s->idle_steps = fell || tighter || promising ? 0 : s->idle_steps + 1;
+    trace_here(s);
 }
 
 margin_status mg_smooth_step(mg_smooth *s, bool *moved) {
-    *moved = false;
-    s->stretched = false;
-    set_move(s);
+    *moved = s->stretched = false;
+    mg_smooth_set_move(s);
     if (!(s->slope < 0.0)) return MARGIN_OK;
     MG_TRY(try_step(s, 1.0));
-    const bool fits = leads_down(s);
-    s->stretched = fits && slope_there(s) < still_steep * s->slope;
-    if (!fits || s->stretched) {
-        double t;
-        MG_TRY(mg_smooth_line(s, &t));
-        if (t != 1.0) MG_TRY(try_step(s, t));
-        if (!leads_down(s)) return MARGIN_OK;
-    }
+    MG_TRY(s->here.scores ? search_line(s) : shorten(s));
+    if (!leads_down(s)) return MARGIN_OK;
     take_step(s);
     *moved = true;
     return MARGIN_OK;

@@ -1,21 +1,23 @@
 /* What the solvers for smooth objectives (lbfgs, newton) share: a point that moves along directions
- * until a proof says that it is good enough.
+ * until a proof says that it is good enough. One function or several: blocks of numbers that belong
+ * to a function, one behind the other.
  *
  * Coordinates: the weights of columns e_j = (a_j - centre_j) factor_j of mean 0 and deviation 1,
  * and the intercept that goes with them: w_j = factor_j u_j, b = u_p - sum_j centre_j w_j. So the
  * units and offsets of the columns do not change the steps, while objective, penalty and proof are
- * those of A's units. Vectors over coordinates have `size` = columns + 1 numbers, the last one of
- * the intercept (always 0 without one). A constant column has factor 0: it stays out. */
+ * those of A's units. Vectors over coordinates have `size` = functions x block numbers, block =
+ * columns + 1, the last one of a block for the intercept (always 0 without one). A constant column
+ * has factor 0: it stays out. */
 #ifndef MG_SMOOTH_H
 #define MG_SMOOTH_H
 
 #include "linear/design/row_sample.h"
+#include "linear/newton/lbfgs_pairs.h"
 #include "linear/objective/solver.h"
 
 typedef struct mg_smooth_point {
-    double *w; /* columns, A's units */
-    double b;
-    double *scores;   /* samples */
+    double *w, *b;    /* functions x columns, functions right behind; A's units */
+    double *scores;   /* one function, samples; several: NULL */
     double *gradient; /* size */
     double value;     /* P */
     double slack;     /* the gap that the slopes as dual variables prove, up to second order in the
@@ -23,54 +25,75 @@ typedef struct mg_smooth_point {
     int64_t errors;
 } mg_smooth_point;
 
+/* The start matrix H0 of the steps, near the Hessian. */
+typedef enum mg_smooth_base {
+    MG_BASE_DIAGONAL,
+    MG_BASE_SHARED, /* one factor for all functions, scaled: right where all samples have the same
+                       shares */
+    MG_BASE_BLOCKS  /* a factor for each function */
+} mg_smooth_base;
+
 typedef struct mg_smooth {
     mg_linear_job *job;
     mg_linear_solution *solution;
     const mg_objective *objective;
     mg_design *design;
-    const mg_vector_ops *vectors;
     mg_arena arena;
-    int64_t columns, size, samples;
+    int64_t functions, columns, block, size, samples;
     double *centre, *factor;     /* columns */
     mg_smooth_point here, there; /* where it is; where it was before the last step */
-    double constant_value;       /* P with w = 0 and the best intercept */
-    double *direction;           /* size: set by the solver */
-    double *move, move_b;        /* columns: the same in A's units */
-    double slope;                /* derivative of P along the direction, before the step */
+    double constant_value;       /* P with w = 0 and the best intercepts */
+    double *raw, *sums;          /* functions x columns, functions: a gradient in A's units */
+    double *direction;           /* size */
+    double *move, *move_b;       /* the same in A's units: functions x columns, functions */
+    double slope, slope_there;   /* of P along the direction, before the step and at its end */
     double step;                 /* how far along it the last step went */
     bool was_cut;                /* some step so far */
     bool cut, stretched;         /* step was much below 1, or above */
-    /* proof and progress */
-    double strictness;  /* share of the tolerance that `slack` must reach before a proof */
-    double best_slack;  /* least so far */
-    int64_t idle_steps; /* since it, or the value, last fell by what counts */
-    bool separated;     /* no penalty, and no sample on the wrong side: no optimum exists */
-    bool proven_here;   /* the solution's proof is that of `here` */
-    /* factor of a Hessian (smooth_factor.c) */
-    double *factored;      /* size x size, or NULL: none yet */
-    double *diagonal;      /* size: of that matrix */
-    int64_t factored_rows; /* samples in it; 0: there is none */
-    bool factored_exactly; /* all samples, double precision */
-    int64_t builds;
+    bool single;                 /* several functions: passes in f32 */
+    bool exact;                  /* directions are Newton's */
+    mg_lbfgs_pairs pairs;
+    /* proof and progress (smooth_proof.c) */
+    double strictness;               /* share of the tolerance that `slack` must reach before it */
+    double best_slack, best_promise; /* least slack, least decrease promised by a step */
+    int64_t idle_steps;              /* since these, or the value, last fell by what counts */
+    bool separated;   /* no penalty, and no sample on the wrong side: no optimum exists */
+    bool proven_here; /* the solution's proof is that of `here` */
+    /* H0 (smooth_base.c) */
+    mg_smooth_base base;
+    double *matrices; /* block x block: one factor, or one for each function */
+    int64_t matrix_count;
+    double *diagonals;             /* size: H0, or the diagonals of what was factored */
+    double *function_scale;        /* functions; of H0^-1 where one factor is for all */
+    double scale;                  /* of H0^-1 */
+    int64_t builds, since, rented; /* factors so far; steps and passes since the last one */
+    double *shares;                /* samples x functions; NULL: not needed so far */
     double *lengths; /* samples: |e_i|^2, or NULL: not needed so far (smooth_sample.c) */
+    /* when to make it anew, one function (solver_lbfgs.c) */
+    int level;           /* of the factor; -1: none */
+    double last, before; /* what the last two steps promised: -slope */
+    double *spare;       /* of conjugate gradients; NULL: not needed so far */
 } mg_smooth;
 
 /* The `can` of both solvers: a loss with a second derivative and no |w|_1. */
 bool mg_smooth_can(const mg_objective *objective, char *why);
+/* From the solution's w and b, or, where both are 0, the best intercepts, until P is proven. exact:
+ * every direction is Newton's. */
+margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution, bool exact);
 
-/* Takes memory, finds the coordinates and goes to the start: the solution's w and b, or, where both
- * are 0, the best intercept. */
-margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, mg_smooth *s);
+/* Takes memory, finds the coordinates and goes to the start. */
+margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, bool exact,
+                              mg_smooth *s);
 void mg_smooth_free(mg_smooth *s);
+/* Value, gradient and slack of a point: one pass. */
+margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point);
 
-/* One step along s->direction, with one pass over the data if the full step fits and two if not:
- * the best length is then found from the scores of both points. *moved false: the direction does
- * not lead down by more than rounding, and s->here is as it was. */
+/* One step along s->direction. Where scores are kept one pass over the data if the full step fits
+ * and two if not: the best length is then found from the scores of both points. *moved false: the
+ * direction does not lead down by more than rounding, and s->here is as it was. */
 margin_status mg_smooth_step(mg_smooth *s, bool *moved);
-
-/* Changes of the scores along s->direction: one pass. */
-margin_status mg_smooth_changes(mg_smooth *s, double *changes);
-
+/* move and slope from the direction. */
+void mg_smooth_set_move(mg_smooth *s);
 /* The best length of a step, from the scores of here and there = here + direction. */
 margin_status mg_smooth_line(mg_smooth *s, double *t);
 
@@ -78,31 +101,43 @@ margin_status mg_smooth_line(mg_smooth *s, double *t);
 margin_status mg_smooth_check(mg_smooth *s, bool *done);
 /* No progress for so long that only rounding is left. */
 bool mg_smooth_is_idle(const mg_smooth *s);
-
 /* Fills in the solution for the point `here`; `ended` is OK (proven), STOPPED_ITERATIONS, _TIME or
  * _STALLED. */
 margin_status mg_smooth_end(mg_smooth *s, margin_status ended);
 
-/* ---- Hessian ---------------------------------------------------------------------------------
- * H = sum_i c_i loss''(t_i) (e_i, 1)(e_i, 1)' + rho diag(factor^2, 0), at `here`. */
+/* ---- H0 (smooth_base.c) -----------------------------------------------------------------------
+ * Of one function H = sum_i c_i loss''(t_i) (e_i, 1)(e_i, 1)' + rho diag(factor^2, 0), at `here`.
+ * Of several for each function k the same with c_i 2 q_ik (1 - q_ik): these blocks together bound
+ * the Hessian from above, as x'(diag(q) - q q')x = sum_{k<l} q_k q_l (x_k - x_l)^2 <=
+ * sum_k 2 q_k (1 - q_k) x_k^2, and they follow the shares q, as the constant bound 1/2 (Boehning,
+ * Ann. Inst. Statist. Math. 44, 1992) does not. */
 
-/* The curvatures c_i loss''(t_i) of the samples (NULL: not wanted) and their sum, which is about
- * the size of H's diagonal. */
+/* One function: the curvatures c_i loss''(t_i) of the samples (NULL: not wanted) and their sum,
+ * which is about the size of H's diagonal. */
 margin_status mg_smooth_curvatures(mg_smooth *s, double *curvatures, double *total);
-
-/* Whether there is room for a factor of that size. */
-bool mg_smooth_can_factor(const mg_smooth *s);
+margin_status mg_smooth_diagonal(mg_smooth *s);
+/* The same from that sum; several functions: from the sum of c. */
+void mg_smooth_set_diagonal(mg_smooth *s, double total);
+/* Whether there is room for so many factors. */
+bool mg_smooth_can_factor(const mg_smooth *s, int64_t factors);
 /* Cost of a factor from that many samples, in passes over the data: a constant of the shape. */
 double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single);
-/* Cholesky factor of H made from about `rows` samples, drawn in proportion to their curvatures (all
- * samples: exact). Where H is singular a multiple of its diagonal is added, no more than it takes.
- */
-margin_status mg_smooth_factor(mg_smooth *s, int64_t rows, bool single);
-/* About `rows` samples, with weights in place of their curvatures, whose H is H in the mean. */
-margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows,
+/* Cholesky factors from about `rows` samples, drawn in proportion to their curvatures (all samples
+ * in double precision: exact). Where H is singular a multiple of its diagonal is added, no more
+ * than it takes. Forgets what belonged to the H0 of before. */
+margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single);
+/* x = H0^-1 x; of several functions without what they have in common, which changes no loss. */
+margin_status mg_smooth_solve(const mg_smooth *s, double *x);
+/* About `rows` samples, with weights in place of these curvatures, whose Gram is that of all in the
+ * mean; `round`: of the random numbers. */
+margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
                                mg_row_sample *sample);
 
-/* x = H^-1 x */
-void mg_smooth_solve(const mg_smooth *s, double *x);
+/* ---- Newton's direction (solver_newton.c) ---- */
+margin_status mg_smooth_newton(mg_smooth *s);
+/* The same by a factor, with the least and the greatest change of a margin along it, of classes;
+ * where mg_smooth_can_look. */
+bool mg_smooth_can_look(const mg_smooth *s);
+margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most);
 
 #endif

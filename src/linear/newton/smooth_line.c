@@ -15,8 +15,8 @@ enum { MOST_LOOKS = 60 };
 static margin_status look(const mg_smooth *s, double t, mg_line_value *found) {
     const double rho = s->objective->penalty.rho;
     MG_TRY(mg_line_look(s->objective, s->here.scores, s->there.scores, t, found, s->job->error));
-    const double along = s->vectors->dot(s->here.w, s->move, s->columns);
-    const double square = s->vectors->square(s->move, s->columns);
+    const double along = s->pairs.vectors->dot(s->here.w, s->move, s->columns);
+    const double square = s->pairs.vectors->square(s->move, s->columns);
     found->value +=
         mg_objective_penalty(s->objective, s->here.w) + 0.5 * rho * t * (2.0 * along + t * square);
     found->slope += rho * (along + t * square);

@@ -1,12 +1,15 @@
 /* When the smooth solvers are done, and what they say. */
+#include "linear/newton/look_ahead.h"
 #include "linear/newton/smooth.h"
+#include "linear/proof/classes_certificate.h"
 #include "linear/proof/end_words.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Steps without progress after which only rounding is left. */
-enum { IDLE_STEPS = 12 };
+/* Steps without progress after which only rounding is left; and in f32, where there is another way.
+ */
+enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
 /* The gap must also be this small a part of what the columns gain over the best constant: where the
  * loss weighs next to nothing (C = 1e-10), w = 0 has a tiny gap too. */
 #define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
@@ -16,16 +19,17 @@ static const double rounding = 1e-13;
 static bool falls_for_ever(const mg_smooth *s) {
     const mg_loss_kind kind = s->objective->loss->kind;
     return mg_is_unpenalised(s->objective) &&
-           (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL);
+           (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL || kind == MG_LOSS_SOFTMAX);
 }
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
-static margin_status prove(mg_smooth *s) {
+static margin_status smooth_prove(mg_smooth *s) {
     mg_linear_solution *out = s->solution;
     if (s->proven_here) return MARGIN_OK;
-    memcpy(out->w, s->here.w, (size_t)s->columns * sizeof *out->w);
-    *out->b = s->here.b;
+    memcpy(out->w, s->here.w, (size_t)(s->functions * s->columns) * sizeof *out->w);
+    memcpy(out->b, s->here.b, (size_t)s->functions * sizeof *out->b);
+    mg_objective_centre(s->objective, out->w, out->b);
     MG_TRY(mg_certify(s->objective, out, s->job->error));
     out->passes += 2;
     s->proven_here = true;
@@ -49,57 +53,37 @@ static bool is_promising(const mg_smooth *s) {
 margin_status mg_smooth_check(mg_smooth *s, bool *done) {
     *done = false;
     s->separated = falls_for_ever(s) && s->here.errors == 0;
-    mg_progress(s->job->context, "training", (double)s->solution->iterations, 0.0,
+    mg_progress(s->design->context, "training", (double)s->solution->iterations, 0.0,
                 expected_gap(s) / fmax(1.0, fabs(s->here.value)));
     if (!is_promising(s)) return MARGIN_OK;
-    MG_TRY(prove(s));
+    MG_TRY(smooth_prove(s));
     *done = s->solution->gap <= s->job->tolerance;
     if (!*done) s->strictness *= 0.1;
     return MARGIN_OK;
 }
 
 bool mg_smooth_is_idle(const mg_smooth *s) {
-    return s->idle_steps >= IDLE_STEPS;
+    return s->idle_steps >= (s->single ? IDLE_SINGLE : IDLE_STEPS);
 }
 
-/* ---- Directions without end ------------------------------------------------------------------ */
+/* ---- End ------------------------------------------------------------------------------------- */
 
-/* Newton's direction, and the least and the greatest change of a margin along it. */
-static margin_status look_ahead(mg_smooth *s, double *least, double *most) {
-    const int8_t *sign = s->design->problem->sign;
-    MG_TRY(mg_smooth_factor(s, s->samples, false));
-    for (int64_t j = 0; j < s->size; j++)
-        s->direction[j] = -s->here.gradient[j];
-    mg_smooth_solve(s, s->direction);
-    MG_TRY(mg_smooth_changes(s, s->there.scores));
-    *least = (double)INFINITY;
-    *most = -(double)INFINITY;
-    for (int64_t i = 0; i < s->samples; i++) {
-        *least = fmin(*least, sign[i] * s->there.scores[i]);
-        *most = fmax(*most, sign[i] * s->there.scores[i]);
-    }
-    return MARGIN_OK;
-}
-
-/* Whether the loss falls for ever in the direction in which Newton's method goes: some margins grow
- * and none falls. At an optimum no margin would change; so it goes on until one or the other is
- * plain. */
+/* Whether the loss falls for ever in the direction in which Newton's method goes. At an optimum no
+ * margin would change; so it goes on until one or the other is plain. */
 static margin_status recedes(mg_smooth *s, bool *yes) {
     enum { MOST_STEPS = 5 };
-    static const double still = 0.05, little = 1e-4;
     double least, most;
     bool moved = true;
-    if (s->separated || !falls_for_ever(s) || !mg_smooth_can_factor(s)) return MARGIN_OK;
+    if (s->separated || !falls_for_ever(s) || !mg_smooth_can_look(s)) return MARGIN_OK;
+    s->single = false;
     for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
-        MG_TRY(look_ahead(s, &least, &most));
-        if (most < still) return MARGIN_OK;
-        *yes = least > -little * most;
+        MG_TRY(mg_smooth_look_ahead(s, &least, &most));
+        if (most < MG_STILL) return MARGIN_OK;
+        *yes = mg_falls_for_ever(least, most);
         if (!*yes) MG_TRY(mg_smooth_step(s, &moved));
     }
     return MARGIN_OK;
 }
-
-/* ---- End ------------------------------------------------------------------------------------- */
 
 static void explain(mg_smooth *s, margin_status ended, bool recession) {
     mg_linear_solution *out = s->solution;
@@ -108,7 +92,9 @@ static void explain(mg_smooth *s, margin_status ended, bool recession) {
                                    .recession = recession,
                                    .gap = out->gap,
                                    .tolerance = s->job->tolerance,
-                                   .steps = out->iterations};
+                                   .steps = out->iterations,
+                                   .limited = s->functions > 1 && mg_is_unpenalised(s->objective) &&
+                                              !mg_smooth_can_look(s)};
     mg_smooth_explain(&words, out->why, sizeof out->why);
 }
 
@@ -116,7 +102,7 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
     bool recession = false;
     if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED) MG_TRY(recedes(s, &recession));
-    MG_TRY(prove(s));
+    MG_TRY(smooth_prove(s));
     out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
     if ((recession || s->separated) && out->status == MARGIN_OK)
         out->status = MARGIN_STOPPED_STALLED;

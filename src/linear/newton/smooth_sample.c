@@ -84,14 +84,14 @@ static margin_status find_lengths(mg_smooth *s) {
 
 /* ---- Sample ---------------------------------------------------------------------------------- */
 
-margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows,
+margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
                                mg_row_sample *sample) {
-    if (s->was_cut && !s->lengths) MG_TRY(find_lengths(s));
+    if (s->was_cut && !s->lengths && s->functions == 1) MG_TRY(find_lengths(s));
     const mg_row_chances chances = {.samples = s->samples,
                                     .columns = s->columns,
                                     .curvatures = curvatures,
                                     .lengths = s->lengths,
                                     .seed = s->job->seed,
-                                    .round = (uint64_t)s->builds};
+                                    .round = (uint64_t)round};
     return mg_row_sample_draw(s->design->heap, &chances, rows, sample, s->job->error);
 }

@@ -5,7 +5,9 @@
  * = -g is solved by conjugate gradients, each of whose steps is a pass over the data, as exactly as
  * the progress is worth (Dembo, Eisenstat, Steihaug, "Inexact Newton methods", SIAM J. Numer. Anal.
  * 19, 1982). */
+#include "linear/newton/look_ahead.h"
 #include "linear/newton/smooth.h"
+#include "linear/proof/classes_certificate.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,32 +15,29 @@
 /* Columns up to which the Hessian is made. */
 enum { DENSE_COLUMNS = 2048, MOST_INNER = 200 };
 
-typedef struct newton {
-    mg_smooth s;
-    bool dense;
-    double *memory;                                /* of the conjugate gradients */
-    double *residual, *conjugate, *image, *solved; /* size */
-    double *weights;    /* columns: the conjugate direction in A's units */
-    double *curvatures; /* samples */
-    double *diagonal;   /* size */
-} newton;
-
 static void negative_gradient(const mg_smooth *s, double *out) {
     for (int64_t j = 0; j < s->size; j++)
         out[j] = -s->here.gradient[j];
 }
 
-/* ---- Conjugate gradients ----------------------------------------------------------------------
- */
+/* ---- By conjugate gradients ------------------------------------------------------------------ */
+
+/* Vectors in s->spare. */
+typedef struct inner {
+    mg_smooth *s;
+    double *residual, *conjugate, *image, *solved; /* size */
+    double *weights;                               /* columns: the conjugate in A's units */
+    double *curvatures;                            /* samples */
+} inner;
 
 /* image = H conjugate: one pass over the data. */
-static margin_status apply_hessian(newton *m) {
-    mg_smooth *s = &m->s;
+static margin_status apply_hessian(inner *m) {
+    mg_smooth *s = m->s;
     const double rho = s->objective->penalty.rho;
     double total, offset;
     for (int64_t j = 0; j < s->columns; j++)
         m->weights[j] = s->factor[j] * m->conjugate[j];
-    offset = m->conjugate[s->columns] - s->vectors->dot(s->centre, m->weights, s->columns);
+    offset = m->conjugate[s->columns] - s->pairs.vectors->dot(s->centre, m->weights, s->columns);
     if (!s->objective->intercept) offset = 0.0;
     MG_TRY(mg_design_product(s->design, NULL, s->samples, m->curvatures, m->weights, offset,
                              m->image, &total, s->job->error));
@@ -49,15 +48,15 @@ static margin_status apply_hessian(newton *m) {
     return MARGIN_OK;
 }
 
-static double precondition(newton *m) {
-    for (int64_t j = 0; j < m->s.size; j++)
-        m->solved[j] = m->residual[j] / m->diagonal[j];
-    return m->s.vectors->dot(m->residual, m->solved, m->s.size);
+static double precondition(inner *m) {
+    for (int64_t j = 0; j < m->s->size; j++)
+        m->solved[j] = m->residual[j] / m->s->diagonals[j];
+    return m->s->pairs.vectors->dot(m->residual, m->solved, m->s->size);
 }
 
-static margin_status solve_inexactly(newton *m) {
-    mg_smooth *s = &m->s;
-    const mg_vector_ops *v = s->vectors;
+static margin_status solve_inexactly(inner *m) {
+    mg_smooth *s = m->s;
+    const mg_vector_ops *v = s->pairs.vectors;
     double *d = s->direction;
     memset(d, 0, (size_t)s->size * sizeof *d);
     negative_gradient(s, m->residual);
@@ -67,10 +66,10 @@ static margin_status solve_inexactly(newton *m) {
     for (int k = 0; k < MOST_INNER && rest > 0.0; k++) {
         if (mg_stop_check(&s->job->stop, 0) != MARGIN_OK) break; /* the caller looks again */
         MG_TRY(apply_hessian(m));
-        const double bend = v->dot(m->conjugate, m->image, s->size);
-        if (!(bend > 0.0)) break;
-        v->add(d, rest / bend, m->conjugate, s->size);
-        v->add(m->residual, -rest / bend, m->image, s->size);
+        const double curvature = v->dot(m->conjugate, m->image, s->size);
+        if (!(curvature > 0.0)) break;
+        v->add(d, rest / curvature, m->conjugate, s->size);
+        v->add(m->residual, -rest / curvature, m->image, s->size);
         const double before = rest;
         rest = precondition(m);
         if (rest <= share * share * start) break;
@@ -80,74 +79,88 @@ static margin_status solve_inexactly(newton *m) {
     return MARGIN_OK;
 }
 
-static margin_status prepare_inexact(newton *m) {
-    mg_smooth *s = &m->s;
-    double total = 0.0;
-    MG_TRY(mg_smooth_curvatures(s, m->curvatures, &total));
-    for (int64_t j = 0; j < s->size; j++) {
-        const double factor = j < s->columns ? s->factor[j] : 0.0;
-        m->diagonal[j] = total + s->objective->penalty.rho * factor * factor;
-        if (!(m->diagonal[j] > 0.0)) m->diagonal[j] = 1.0;
-    }
-    return MARGIN_OK;
+static margin_status find_inexactly(mg_smooth *s) {
+    const int64_t size = s->size, count = 5 * size + s->samples;
+    double total;
+    if (!s->spare) s->spare = mg_arena_new(&s->arena, count, sizeof *s->spare);
+    if (!s->spare)
+        return mg_no_memory(s->design->heap, count, sizeof *s->spare,
+                            "the state of conjugate gradients", s->job->error);
+    inner m = {.s = s,
+               .residual = s->spare,
+               .conjugate = s->spare + size,
+               .image = s->spare + 2 * size,
+               .solved = s->spare + 3 * size,
+               .weights = s->spare + 4 * size,
+               .curvatures = s->spare + 5 * size};
+    MG_TRY(mg_smooth_curvatures(s, m.curvatures, &total));
+    mg_smooth_set_diagonal(s, total);
+    return solve_inexactly(&m);
 }
 
-/* ---- The method ------------------------------------------------------------------------------ */
+/* ---- By a factor ----------------------------------------------------------------------------- */
 
-static margin_status set_direction(newton *m) {
-    mg_smooth *s = &m->s;
-    if (!m->dense) {
-        MG_TRY(prepare_inexact(m));
-        return solve_inexactly(m);
-    }
-    MG_TRY(mg_smooth_factor(s, s->samples, false));
+static margin_status find_of_one(mg_smooth *s) {
+    MG_TRY(mg_smooth_factor(s, MG_BASE_BLOCKS, s->samples, false));
     negative_gradient(s, s->direction);
-    mg_smooth_solve(s, s->direction);
-    return MARGIN_OK;
+    return mg_smooth_solve(s, s->direction);
 }
 
-static margin_status iterate(newton *m) {
-    mg_smooth *s = &m->s;
-    for (;;) {
-        bool done, moved = false;
-        MG_TRY(mg_smooth_check(s, &done));
-        if (done) return mg_smooth_end(s, MARGIN_OK);
-        const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
-        if (stop < 0) return mg_fail_cancelled(s->job->error);
-        if (stop > 0) return mg_smooth_end(s, stop);
-        MG_TRY(set_direction(m));
-        if (!mg_smooth_is_idle(s)) MG_TRY(mg_smooth_step(s, &moved));
-        if (!moved) return mg_smooth_end(s, MARGIN_STOPPED_STALLED);
-    }
-}
-
-static margin_status new_vectors(newton *m) {
-    const int64_t size = m->s.size, count = 6 * size + m->s.samples;
-    if (m->dense) return MARGIN_OK;
-    m->memory = mg_arena_new(&m->s.arena, count, sizeof *m->memory);
-    if (!m->memory)
-        return mg_no_memory(m->s.design->heap, count, sizeof *m->memory,
-                            "the state of conjugate gradients", m->s.job->error);
-    m->residual = m->memory;
-    m->conjugate = m->residual + size;
-    m->image = m->conjugate + size;
-    m->solved = m->image + size;
-    m->weights = m->solved + size;
-    m->diagonal = m->weights + size;
-    m->curvatures = m->diagonal + size;
-    return MARGIN_OK;
-}
-
-static margin_status solve(mg_linear_job *job, mg_linear_solution *solution) {
-    newton m = {0};
+/* Of several functions, whose matrix is that of the proof. */
+static margin_status find_of_several(mg_smooth *s, double *least, double *most) {
+    const mg_objective *o = s->objective;
+    double *w;
     margin_status status;
-    MG_TRY(mg_smooth_begin(job, solution, &m.s));
-    m.dense = m.s.columns <= DENSE_COLUMNS && mg_smooth_can_factor(&m.s);
-    MG_GO(new_vectors(&m));
-    status = iterate(&m);
+    MG_NEW(s->design->heap, w, o->functions * (o->columns + 2), "Newton's direction",
+           s->job->error);
+    double *b = w + o->functions * (o->columns + 1);
+    MG_GO(mg_look_ahead(o, s->here.w, s->here.b, w, b, least, most, s->job->error));
+    mg_objective_centre(o, w, b);
+    for (int64_t k = 0; k < o->functions; k++) { /* the step, in the coordinates of a direction */
+        double *d = s->direction + k * s->block;
+        d[o->columns] = -b[k];
+        for (int64_t j = 0; j < o->columns; j++) {
+            const double wj = w[k * o->columns + j];
+            d[j] = s->factor[j] > 0.0 ? -wj / s->factor[j] : 0.0;
+            d[o->columns] -= s->centre[j] * wj;
+        }
+        if (!o->intercept) d[o->columns] = 0.0;
+    }
 done:
-    mg_smooth_free(&m.s);
+    mg_free(s->design->heap, w);
     return status;
+}
+
+bool mg_smooth_can_look(const mg_smooth *s) {
+    return s->functions > 1 ? mg_classes_newton_can(s->objective) : mg_smooth_can_factor(s, 1);
+}
+
+margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most) {
+    const int8_t *sign = s->design->problem->sign;
+    double *changes = s->there.scores;
+    if (s->functions > 1) return find_of_several(s, least, most);
+    MG_TRY(find_of_one(s));
+    mg_smooth_set_move(s);
+    s->solution->passes++;
+    MG_TRY(mg_objective_scores(s->objective, s->move, s->move_b, changes, s->job->error));
+    *least = (double)INFINITY;
+    *most = -(double)INFINITY;
+    for (int64_t i = 0; i < s->samples; i++) {
+        *least = fmin(*least, sign[i] * changes[i]);
+        *most = fmax(*most, sign[i] * changes[i]);
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_smooth_newton(mg_smooth *s) {
+    double least, most;
+    if (s->functions > 1) return find_of_several(s, &least, &most);
+    const bool dense = s->columns <= DENSE_COLUMNS && mg_smooth_can_factor(s, 1);
+    return dense ? find_of_one(s) : find_inexactly(s);
+}
+
+static margin_status newton_solve(mg_linear_job *job, mg_linear_solution *solution) {
+    return mg_smooth_minimise(job, solution, true);
 }
 
 const mg_linear_solver mg_solver_newton = {
@@ -155,5 +168,5 @@ const mg_linear_solver mg_solver_newton = {
     .summary = "Newton's method with the Hessian of all rows, or products with it",
     .step_name = "Newton steps",
     .can = mg_smooth_can,
-    .solve = solve,
+    .solve = newton_solve,
 };

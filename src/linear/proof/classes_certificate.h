@@ -57,17 +57,4 @@ void mg_classes_newton_free(mg_classes_newton *n);
 void mg_classes_newton_solve(const mg_objective *o, const mg_classes_newton *n, const double *v,
                              const double *s, double *w, double *b);
 
-/* Minus Newton's direction at (at_w, at_b), and the least and the greatest change of a margin (own
- * score less another) along it. w: room for classes (columns + 1) numbers, of which the first
- * classes x columns are the weights; b: classes. */
-margin_status mg_classes_look_ahead(const mg_objective *o, const double *at_w, const double *at_b,
-                                    double *w, double *b, double *least, double *most,
-                                    margin_error *error);
-/* Below it nothing moves any more: an optimum. */
-#define MG_CLASSES_STILL 0.05
-/* Some margins grow and none falls, however far one goes. */
-MG_INLINE bool mg_classes_falls(double least, double most) {
-    return most >= MG_CLASSES_STILL && least > -1e-4 * most;
-}
-
 #endif

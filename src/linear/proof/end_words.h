@@ -1,5 +1,4 @@
-/* Why a smooth minimisation ended, in one sentence: of one function (smooth_proof.c) or of several
- * (classes_end.c); and what all solvers say of limits. */
+/* Why a smooth minimisation ended, in one sentence, and what all solvers say of limits. */
 #ifndef MG_SMOOTH_WORDS_H
 #define MG_SMOOTH_WORDS_H
 

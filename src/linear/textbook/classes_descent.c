@@ -124,7 +124,7 @@ static margin_status prove(mg_classes_descent *d) {
     return MARGIN_OK;
 }
 
-/* What the proof would find, as in classes_smooth.c, where weights have the mean 0 over the
+/* What the proof would find, as in smooth.c, where weights have the mean 0 over the
  * classes; NAN: not known. */
 static double expected_gap(const mg_classes_descent *d) {
     double square = 0.0, across = 0.0;
@@ -195,9 +195,9 @@ static margin_status recedes(mg_classes_descent *d, bool *yes, bool *separable) 
            d->job->error);
     double *b = at + weights, *w = b + o->functions, *step = w + weights + o->functions;
     memcpy(at, d->best, (size_t)(weights + o->functions) * sizeof *at);
-    for (int k = 0; k < MOST_NEWTON && most >= MG_CLASSES_STILL && !*yes; k++) {
-        MG_GO(mg_classes_look_ahead(o, at, b, w, step, &least, &most, d->job->error));
-        *yes = mg_classes_falls(least, most);
+    for (int k = 0; k < MOST_NEWTON && most >= MG_STILL && !*yes; k++) {
+        MG_GO(mg_look_ahead(o, at, b, w, step, &least, &most, d->job->error));
+        *yes = mg_falls_for_ever(least, most);
         *separable = *yes && least > 1e-4 * most;
         const double share = fmin(1.0, far / fmax(most, -least));
         for (int64_t j = 0; j < weights; j++)

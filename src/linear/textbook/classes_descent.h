@@ -4,7 +4,7 @@
 #define MG_CLASSES_DESCENT_H
 
 #include "linear/design/step_row.h"
-#include "linear/newton/classes_smooth.h"
+#include "linear/newton/look_ahead.h"
 #include "linear/proof/classes_certificate.h"
 #include "linear/textbook/descent.h"
 

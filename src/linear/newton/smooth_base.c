@@ -1,0 +1,289 @@
+/* The start matrix H0 of the smooth solvers: a diagonal, or Cholesky factors made from all samples
+ * or a few. */
+#include "base/pool.h"
+#include "linear/newton/smooth.h"
+#include "math/products/cholesky.h"
+#include "math/products/ridge_factor.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 8192, CHUNK = 256 };
+/* Most bytes of factors. */
+static const int64_t most_bytes = (int64_t)1 << 30;
+
+static const char purpose[] = "a Hessian";
+
+/* ---- Cost ------------------------------------------------------------------------------------
+ * Nanoseconds on one core of 2020, all roughly: only their ratio matters, and little. */
+
+static double pass_cost(const mg_smooth *s) {
+    const margin_matrix *x = &s->design->problem->x;
+    const double functions = (double)s->functions, columns = (double)s->columns;
+    const double length = mg_design_row_length(s->design), rows = (double)s->samples;
+    if (s->functions > 1) {
+        const double value = mg_is_csr(x) ? 0.5 : s->single ? 0.04 : 0.08;
+        return rows * functions * (8.0 + 2.0 * value * length) + 2.0 * functions * columns;
+    }
+    const double value = mg_is_csr(x) ? 2.0 : x->value_type == MARGIN_F32 ? 0.9 : 1.6;
+    return rows * (10.0 + value * length) + 10.0 * columns;
+}
+
+double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single) {
+    const double n = (double)s->block, length = mg_design_row_length(s->design) + 1.0;
+    const double product = mg_is_csr(&s->design->problem->x) ? 0.7 : single ? 0.05 : 0.1;
+    const double cost =
+        (double)MG_MIN(rows, s->samples) * (0.5 * length * length * product + 2.0 * length) +
+        n * n * n / 6.0 * 0.1 + n * n * 20.0;
+    return cost / pass_cost(s);
+}
+
+/* By the limit and not by what is left of it: that may depend on what other threads do. */
+bool mg_smooth_can_factor(const mg_smooth *s, int64_t factors) {
+    enum { ROOM = 18 }; /* in matrices: for sums of a Gram, and the rest */
+    const int64_t matrix = s->block * s->block * (int64_t)sizeof(double);
+    const int64_t limit = mg_heap_limit(s->design->heap);
+    if (s->block > MOST_COLUMNS || factors * matrix > most_bytes) return false;
+    return limit == 0 || (2 * factors + ROOM) * matrix <= limit;
+}
+
+/* ---- Curvatures ------------------------------------------------------------------------------ */
+
+typedef struct curvature_walk {
+    const mg_smooth *s;
+    double *curvatures; /* samples, or NULL: only their sum */
+} curvature_walk;
+
+static void chunk_curvatures(const mg_smooth *s, int64_t first, int64_t count, double *out) {
+    const mg_problem *problem = s->design->problem;
+    double at[CHUNK];
+    for (int64_t k = 0; k < count; k++) {
+        const double score = s->here.scores[first + k];
+        at[k] = s->objective->loss->margin_based ? problem->sign[first + k] * score
+                                                 : score - problem->target[first + k];
+    }
+    mg_loss_pass(s->objective->loss, s->design->isa, at, s->objective->c + first, count, NULL, out);
+}
+
+static void start_sum(void *state, void *argument) {
+    (void)argument;
+    *(double *)state = 0.0;
+}
+
+static void merge_sums(void *into, const void *from, void *argument) {
+    (void)argument;
+    *(double *)into += *(const double *)from;
+}
+
+static margin_status add_curvatures(void *state, const mg_block *block, void *argument) {
+    const curvature_walk *walk = argument;
+    double own[CHUNK], *total = state;
+    for (int64_t k = 0; k < block->count; k += CHUNK) {
+        const int64_t first = block->first + k, count = MG_MIN(block->count - k, CHUNK);
+        double *out = walk->curvatures ? walk->curvatures + first : own;
+        chunk_curvatures(walk->s, first, count, out);
+        for (int64_t i = 0; i < count; i++)
+            *total += out[i];
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_smooth_curvatures(mg_smooth *s, double *curvatures, double *total) {
+    static const mg_accumulator steps = {.state_size = sizeof(double),
+                                         .init = start_sum,
+                                         .add = add_curvatures,
+                                         .merge = merge_sums};
+    curvature_walk walk = {s, curvatures};
+    return mg_sweep(s->design->context, s->samples, MG_BLOCK_ROWS, &steps, &walk, total,
+                    s->job->error);
+}
+
+/* 2 q (1 - q) for the shares q of a function in all samples. */
+static double bend_of(const mg_objective *o, int64_t k, double total) {
+    const double share = o->totals[k] / total;
+    return 2.0 * share * (1.0 - share);
+}
+
+static double total_of(const mg_objective *o) {
+    double total = 0.0;
+    for (int64_t k = 0; k < o->functions; k++)
+        total += o->totals[k];
+    return total;
+}
+
+void mg_smooth_set_diagonal(mg_smooth *s, double total) {
+    const mg_objective *o = s->objective;
+    for (int64_t k = 0; k < s->functions; k++) {
+        const double curvature = s->functions > 1 ? total * bend_of(o, k, total) : total;
+        double *d = s->diagonals + k * s->block;
+        for (int64_t j = 0; j < s->block; j++) {
+            d[j] = curvature;
+            if (j < s->columns) d[j] += o->penalty.rho * s->factor[j] * s->factor[j];
+            if (!(d[j] > 0.0)) d[j] = 1.0;
+        }
+    }
+    s->base = MG_BASE_DIAGONAL;
+}
+
+margin_status mg_smooth_diagonal(mg_smooth *s) {
+    double total = 0.0;
+    if (s->functions > 1)
+        total = total_of(s->objective);
+    else
+        MG_TRY(mg_smooth_curvatures(s, NULL, &total));
+    mg_smooth_set_diagonal(s, total);
+    return MARGIN_OK;
+}
+
+/* ---- Factors --------------------------------------------------------------------------------- */
+
+/* The shares of the samples at `here`: a pass. */
+static margin_status find_shares(mg_smooth *s) {
+    const int64_t numbers = s->samples * s->functions;
+    if (!s->shares) s->shares = mg_arena_new(&s->arena, numbers, sizeof *s->shares);
+    if (!s->shares)
+        return mg_no_memory(s->design->heap, numbers, sizeof *s->shares,
+                            "the probabilities of the samples", s->job->error);
+    mg_loss_point point = {.shares = s->shares, .single = s->single};
+    s->solution->passes++;
+    return mg_objective_pass(s->objective, s->here.w, s->here.b, &point, s->job->error);
+}
+
+/* With w = 0 every sample has the shares of the classes, so that the H_k differ by a factor, but
+ * for the penalty; returns the mean of their curvatures. */
+static double scale_functions(mg_smooth *s) {
+    const double total = total_of(s->objective);
+    double mean = 0.0;
+    for (int64_t k = 0; k < s->functions; k++) {
+        s->function_scale[k] = bend_of(s->objective, k, total);
+        mean += s->function_scale[k] / (double)s->functions;
+    }
+    for (int64_t k = 0; k < s->functions; k++)
+        s->function_scale[k] = mean / fmax(s->function_scale[k], 0.1 * mean);
+    return mean;
+}
+
+/* Of the samples, for the factor of function k. */
+static margin_status find_curvatures(mg_smooth *s, mg_smooth_base base, int64_t k, double *out) {
+    /* of its greatest value: a row that is sure of itself now may not be so later */
+    static const double floor_share = 1e-7;
+    const double *c = s->objective->c;
+    double total;
+    if (s->functions == 1) return mg_smooth_curvatures(s, out, &total);
+    const double mean = base == MG_BASE_SHARED ? scale_functions(s) : 0.0;
+    for (int64_t i = 0; i < s->samples; i++) {
+        const double share = base == MG_BASE_BLOCKS ? s->shares[i * s->functions + k] : 0.0;
+        const double bend = 2.0 * share * (1.0 - share) + floor_share;
+        out[i] = c[i] * (base == MG_BASE_SHARED ? mean : bend);
+    }
+    return MARGIN_OK;
+}
+
+/* Factor number `at`, of the Gram of the rows with these curvatures and the penalty. */
+static margin_status make_factor(mg_smooth *s, int64_t at, const double *curvatures, int64_t rows,
+                                 bool single) {
+    const double rho = s->objective->penalty.rho;
+    const int64_t n = s->block, last = n - 1;
+    double *a = s->matrices + at * n * n, *diagonal = s->diagonals + at * n;
+    mg_row_sample sample = {0};
+    mg_gram_request request = {
+        .weights = curvatures, .centre = s->centre, .factor = s->factor, .single = single};
+    margin_status status;
+    if (rows < s->samples) {
+        MG_TRY(mg_smooth_sample(s, curvatures, rows, s->builds * s->functions + at, &sample));
+        request.chosen = sample.rows;
+        request.count = sample.count;
+        request.weights = sample.weights;
+    }
+    MG_GO(mg_design_gram(s->design, &request, a, s->job->error));
+    for (int64_t j = 0; j < n && !s->objective->intercept; j++)
+        a[last * n + j] = a[j * n + last] = 0.0;
+    for (int64_t j = 0; j < n; j++) {
+        const double own = a[j * n + j] + (j < last ? rho * s->factor[j] * s->factor[j] : 0.0);
+        diagonal[j] = own > 0.0 ? own : 1.0;
+    }
+    status = mg_ridge_factor(s->design->context, n, a, diagonal,
+                             single ? mg_ridge_single : mg_ridge_double, s->job->error);
+done:
+    if (sample.heap) mg_row_sample_free(&sample);
+    return status;
+}
+
+static margin_status take_matrices(mg_smooth *s, int64_t count) {
+    const int64_t numbers = count * s->block * s->block;
+    if (s->matrix_count >= count) return MARGIN_OK;
+    s->matrix_count = count;
+    s->matrices = mg_arena_new(&s->arena, numbers, sizeof *s->matrices);
+    return s->matrices ? MARGIN_OK
+                       : mg_no_memory(s->design->heap, numbers, sizeof *s->matrices, purpose,
+                                      s->job->error);
+}
+
+margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
+    mg_heap *heap = s->design->heap;
+    const int64_t count = base == MG_BASE_BLOCKS ? s->functions : 1;
+    double *curvatures;
+    margin_status status = MARGIN_OK;
+    MG_TRY(take_matrices(s, count));
+    if (s->functions > 1 && base == MG_BASE_BLOCKS) MG_TRY(find_shares(s));
+    MG_NEW(heap, curvatures, s->samples, "the curvatures of the samples", s->job->error);
+    s->builds++;
+    for (int64_t k = 0; k < count && status >= 0; k++) {
+        status = find_curvatures(s, base, k, curvatures);
+        if (status >= 0) status = make_factor(s, k, curvatures, rows, single);
+    }
+    mg_free(heap, curvatures);
+    s->base = base;
+    s->scale = 1.0;
+    s->since = s->rented = 0;
+    return status;
+}
+
+/* ---- Solution -------------------------------------------------------------------------------- */
+
+typedef struct solve_walk {
+    const mg_smooth *s;
+    double *x;
+} solve_walk;
+
+static margin_status solve_block(void *argument, int64_t k, int worker) {
+    const solve_walk *walk = argument;
+    const mg_smooth *s = walk->s;
+    const int64_t n = s->block;
+    double *x = walk->x + k * n, by = s->scale;
+    (void)worker;
+    if (s->base == MG_BASE_DIAGONAL) {
+        for (int64_t j = 0; j < n; j++)
+            x[j] /= s->diagonals[k * n + j];
+    } else {
+        const bool shared = s->base == MG_BASE_SHARED;
+        mg_cholesky_solve(s->design->isa, n, s->matrices + (shared ? 0 : k * n * n), n, x);
+        if (shared) by *= s->function_scale[k];
+    }
+    for (int64_t j = 0; j < n; j++)
+        x[j] *= by;
+    return MARGIN_OK;
+}
+
+static margin_status centre_part(const mg_block *part, void *argument) {
+    const solve_walk *walk = argument;
+    const mg_smooth *s = walk->s;
+    for (int64_t j = part->first; j < part->first + part->count; j++) {
+        double sum = 0.0;
+        for (int64_t k = 0; k < s->functions; k++)
+            sum += walk->x[k * s->block + j];
+        sum /= (double)s->functions;
+        for (int64_t k = 0; k < s->functions; k++)
+            walk->x[k * s->block + j] -= sum;
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_smooth_solve(const mg_smooth *s, double *x) {
+    solve_walk walk = {s, x};
+    margin_context *context = s->design->context;
+    if (s->functions == 1) return solve_block(&walk, 0, 0);
+    margin_status status = mg_parallel(context, s->functions, solve_block, &walk);
+    if (status >= 0) status = mg_sweep_each(context, s->block, 4096, centre_part, &walk);
+    return status < 0 ? mg_fail_cancelled(s->job->error) : MARGIN_OK;
+}
