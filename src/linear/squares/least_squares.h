@@ -6,7 +6,7 @@
  * columns and a centred target (that is what a free intercept amounts to), and every solution is
  * corrected against residuals that come from the data, not from products of columns.
  *
- *   normal   Cholesky of A'A + alpha I; eigenvectors where that is not reliable
+ *   normal   Cholesky of A'A + alpha I, where that is reliable
  *   qr       orthogonal factors of blocks of rows, then singular values: the accuracy of the data
  *   rows     Cholesky of A A' + alpha I: more columns than rows
  *
@@ -98,9 +98,9 @@ typedef struct mg_squares_factor {
     int64_t count;      /* columns that are not constant */
     int64_t *column;    /* their numbers */
     double *scale;      /* w_j = scale_j v_j: |column| about 1 in v's units */
-    double *matrix;     /* count x count: the Cholesky factor, or eigenvectors by rows */
-    double *values;     /* NULL: Cholesky; else eigenvalues, descending */
-    int64_t rank;       /* of the eigenvectors, the first `rank` are used */
+    double *matrix;     /* count x count: the Cholesky factor, or singular vectors by rows */
+    double *values;     /* NULL: Cholesky; else squares of the singular values, descending */
+    int64_t rank;       /* of the singular vectors, the first `rank` are used */
     double *null, *tau; /* Householder form of the directions that A does not see, w's units */
     int64_t *order;     /* of its rows */
     double *work;       /* 2 count */
@@ -117,7 +117,8 @@ margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, doub
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
 
 /* The three ways. *doubtful: the columns depend on each other so closely that their products
- * cannot tell (the solution is then not made), or the result is not good enough. */
+ * cannot tell (the solution is then not made), or the result is not good enough; with `only` just
+ * where there is no factor. */
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful);
 margin_status mg_squares_qr(mg_squares *s);
 /* After moments and factor_new: the upper triangle R, count x count by rows, with R'R = A'CA for

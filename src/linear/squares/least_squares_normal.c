@@ -5,12 +5,10 @@
  * exactly through the column of ones. Cholesky after scaling to a diagonal of ones, and refinement
  * with residuals from the data ("corrected seminormal equations", Björck, "Numerical methods for
  * least squares problems", 1996, section 6.6.5). Where the condition is too large for Cholesky the
- * eigenvectors decide what the columns span; a look at the data itself tells directions that are
- * truly empty from those that products of rounded numbers cannot see (they are left to QR). */
+ * products of rounded numbers cannot tell what the columns span, and QR does. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/cholesky.h"
-#include "math/products/lapack.h"
 
 #include <float.h>
 #include <math.h>
@@ -127,76 +125,6 @@ static margin_status try_cholesky(mg_squares *s, mg_squares_factor *f, double no
     return MARGIN_OK;
 }
 
-/* Eigenvectors by rows, the largest eigenvalue first. */
-static margin_status eigenvectors(mg_squares *s, mg_squares_factor *f) {
-    const int64_t n = f->count;
-    double *ascending = NULL;
-    int64_t info = 0;
-    MG_TRY(mg_squares_new(s, n, &f->values, "the eigenvalues"));
-    MG_TRY(mg_squares_new(s, n * n, &ascending, "the eigenvectors"));
-    memcpy(ascending, f->matrix, (size_t)(n * n) * sizeof *ascending);
-    MG_TRY(mg_squares_in_time(
-        s, mg_lapack_dsyevd(&s->stop, 'V', 'U', n, ascending, n, f->work, &info, s->error)));
-    if (s->out_of_time) return MARGIN_OK;
-    MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
-               "the eigenvectors of the normal equations did not converge; use solver=qr");
-    for (int64_t l = 0; l < n; l++) {
-        f->values[l] = f->work[n - 1 - l];
-        memcpy(f->matrix + l * n, ascending + (n - 1 - l) * n, (size_t)n * sizeof *ascending);
-    }
-    const double least = 8.0 * (double)n * 0x1p-53 * f->values[0];
-    for (f->rank = 0; f->rank < n && f->values[f->rank] > least; f->rank++)
-        ;
-    s->condition = f->rank > 0 ? sqrt(f->values[0] / f->values[f->rank - 1]) : 1.0;
-    snprintf(s->method, sizeof s->method, "eigenvectors of the normal equations");
-    return MARGIN_OK;
-}
-
-/* Length of A times a combination of the unused eigenvectors, with all signs + or alternating: they
- * are orthogonal, so none can hide another. */
-static margin_status measure_unused(mg_squares *s, const mg_squares_factor *f, bool alternate,
-                                    double *scores, double *length) {
-    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
-    double *x = f->work, b = 0.0, square = 0.0;
-    memset(x, 0, (size_t)f->count * sizeof *x);
-    for (int64_t l = f->rank; l < f->count; l++)
-        ops->add(x, alternate && (l & 1) ? -1.0 : 1.0, f->matrix + l * f->count, f->count);
-    memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
-    for (int64_t k = 0; k < f->count; k++) {
-        const int64_t j = f->column[k];
-        s->step[j] = f->scale[k] * x[k];
-        b -= s->mean[j] * s->step[j];
-    }
-    MG_TRY(mg_design_scores(&s->design, s->step, b, scores, s->error));
-    for (int64_t i = 0; i < s->samples; i++)
-        square += s->c[i] * scores[i] * scores[i];
-    *length = sqrt(square);
-    return MARGIN_OK;
-}
-
-/* *empty: the data has nothing in the directions of the unused eigenvectors. `scores`: samples. */
-static margin_status look_at_unused(mg_squares *s, const mg_squares_factor *f, double *scores,
-                                    bool *empty) {
-    const double most = mg_squares_blur(s, f) * sqrt((double)(f->count - f->rank));
-    double plain = 0.0, alternating = 0.0;
-    MG_TRY(measure_unused(s, f, false, scores, &plain));
-    MG_TRY(measure_unused(s, f, true, scores, &alternating));
-    *empty = fmax(plain, alternating) <= most;
-    return MARGIN_OK;
-}
-
-static margin_status spectral(mg_squares *s, const products *p, mg_squares_factor *f, bool only,
-                              bool *doubtful) {
-    bool empty = true;
-    equilibrate(s, p, f);
-    MG_TRY(eigenvectors(s, f));
-    if (s->out_of_time) return MARGIN_OK;
-    if (!only && f->rank < f->count) MG_TRY(look_at_unused(s, f, p->target, &empty));
-    *doubtful = !empty;
-    if (!empty || s->alpha > 0.0) return MARGIN_OK;
-    return mg_squares_factor_null(s, f);
-}
-
 /* f32 may have rounded off what tells the columns apart; QR sees whether it has. `near`: as the
  * condition is an estimate. */
 static bool is_blurred(const mg_squares *s, const mg_squares_factor *f) {
@@ -209,16 +137,12 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f = mg_arena_new(&s->arena, 1, sizeof *f);
     bool reliable = false;
-    *doubtful = false;
+    *doubtful = true;
     if (!f) return mg_no_memory(s->context->heap, 1, sizeof *f, "the normal equations", s->error);
     MG_TRY(make_products(s, &p));
     MG_TRY(mg_squares_factor_new(s, f));
     MG_TRY(try_cholesky(s, f, equilibrate(s, &p, f), &reliable));
-    if (!reliable)
-        MG_TRY(spectral(s, &p, f, only, doubtful));
-    else if (!only)
-        *doubtful = is_blurred(s, f);
-    if (*doubtful || s->out_of_time) return MARGIN_OK;
+    if (!reliable || (!only && is_blurred(s, f))) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);
     MG_TRY(mg_squares_factor_correct(s, f, s->step));

@@ -2,6 +2,7 @@
  * solution is, and its refinement. */
 #include "linear/squares/least_squares.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -118,18 +119,26 @@ static void judge(mg_squares *s) {
     s->now.gap =
         s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective) : normal_residual(s);
     if (isnan(s->now.gap)) s->now.gap = (double)INFINITY;
+    if (s->penalty.rho > 0.0) /* no objective is below 0 */
+        s->now.gap = fmin(s->now.gap, s->now.objective / fmax(1.0, s->now.objective));
 }
 
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
- * rounding along long columns for a distance. `step` is H^-1 g. */
+ * rounding along long columns for a distance. `step` is H^-1 g. What rounding of residuals and of g
+ * may hide is stretched by the condition at most, and counted. */
 static void judge_exactly(mg_squares *s, const double *step) {
     if (s->penalty.rho == 0.0 || s->now.gap <= s->tolerance ||
         !mg_squares_exact(s->samples, s->columns))
         return;
-    double distance = s->now.excess * s->now.excess / s->total;
-    for (int64_t j = 0; j < s->columns; j++)
+    double distance = 0.0, terms = s->spread;
+    for (int64_t j = 0; j < s->columns; j++) {
         distance += s->gradient[j] * step[j];
-    const double gap = s->penalty.factor * s->unit * fabs(distance) / fmax(1.0, s->now.objective);
+        terms += fabs(s->w[j]) * s->norm[j];
+    }
+    const double length = sqrt(fabs(distance)) + DBL_EPSILON * s->condition * terms;
+    const double gap = s->penalty.factor * s->unit *
+                       (length * length + s->now.excess * s->now.excess / s->total) /
+                       fmax(1.0, s->now.objective);
     if (gap < s->now.gap) s->now.gap = gap;
 }
 

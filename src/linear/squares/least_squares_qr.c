@@ -4,40 +4,28 @@
  * Householder reflections, and triangles are folded into each other (Demmel, Grigori, Hoemmen,
  * Langou, "Communication-optimal parallel and sequential QR", SIAM J. Sci. Comput. 34, 2012). The
  * singular values of the triangle tell what the columns span to the accuracy of the data itself:
- * no product of two columns is ever rounded. Twice the work of the normal equations and not in
- * tiles, so this is for columns that depend on each other closely. */
+ * no product of two columns is ever rounded. Several times the work of the normal equations, so
+ * this is for columns that depend on each other closely. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/lapack.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* An upper triangle by rows, and below it a block of rows by columns. */
+/* An upper triangle and a block of rows to be folded into it, both by columns. */
 typedef struct triangle {
     int64_t size, room; /* columns; rows of a block */
-    double *r;          /* size x size */
+    double *r;          /* size columns of `size` numbers */
     double *block;      /* size columns of `room` numbers */
 } triangle;
 
-/* Folds `rows` rows of the block into the triangle. */
-static void fold(const mg_vector_ops *ops, const triangle *t, int64_t rows) {
-    for (int64_t k = 0; k < t->size; k++) {
-        double *x = t->block + k * t->room, *row = t->r + k * t->size;
-        const double square = ops->square(x, rows), corner = row[k];
-        if (!(square > 0.0)) continue;
-        const double length = sqrt(corner * corner + square);
-        const double beta = corner > 0.0 ? -length : length, pivot = corner - beta;
-        const double tau = -pivot / beta;
-        row[k] = beta;
-        for (int64_t j = k + 1; j < t->size; j++) {
-            double *other = t->block + j * t->room;
-            const double sum = tau * (row[j] + ops->dot(x, other, rows) / pivot);
-            row[j] -= sum;
-            ops->add(other, -sum / pivot, x, rows);
-        }
-    }
+/* Folds `rows` rows of the block into the triangle; of an upper triangle: `rows` of them. */
+static margin_status fold(const mg_stop *stop, const triangle *t, int64_t rows, bool upper) {
+    return mg_lapack_dtpqrt(stop, rows, t->size, upper ? rows : 0, t->r, t->size, t->block, t->room,
+                            NULL);
 }
 
 /* ---- The sweep ------------------------------------------------------------------------------- */
@@ -45,8 +33,9 @@ static void fold(const mg_vector_ops *ops, const triangle *t, int64_t rows) {
 typedef struct qr_walk {
     const mg_squares *s;
     const mg_squares_factor *f;
-    const mg_vector_ops *ops;
+    mg_stop stop;
     int64_t first, size, room; /* first: the number of columns before those of A */
+    atomic_int ended;          /* a status, if one of the folds did not come to its end */
 } qr_walk;
 
 /* A state: the triangle, the block, a row. */
@@ -58,6 +47,12 @@ static triangle triangle_of(const qr_walk *walk, void *state) {
 static void start_triangle(void *state, void *argument) {
     const qr_walk *walk = argument;
     memset(state, 0, (size_t)(walk->size * walk->size) * sizeof(double));
+}
+
+static void fold_in_walk(qr_walk *walk, const triangle *t, int64_t rows, bool upper) {
+    if (atomic_load(&walk->ended) != MARGIN_OK) return;
+    const margin_status status = fold(&walk->stop, t, rows, upper);
+    if (status != MARGIN_OK) atomic_store(&walk->ended, status);
 }
 
 /* Sample i as row `at` of the block; `x` is scratch. */
@@ -79,7 +74,7 @@ static void fill_row(const qr_walk *walk, const triangle *t, int64_t i, int64_t 
 }
 
 static margin_status fold_rows(void *state, const mg_block *block, void *argument) {
-    const qr_walk *walk = argument;
+    qr_walk *walk = argument;
     const triangle t = triangle_of(walk, state);
     double *x = t.block + t.size * t.room;
     for (int64_t k = 0; k < block->count; k += t.room) {
@@ -87,19 +82,18 @@ static margin_status fold_rows(void *state, const mg_block *block, void *argumen
         if (mg_cancelled(walk->s->context)) return MARGIN_ERROR_CANCELLED;
         for (int64_t at = 0; at < count; at++)
             fill_row(walk, &t, block->first + k + at, at, x);
-        fold(walk->ops, &t, count);
+        fold_in_walk(walk, &t, count, false);
     }
     return MARGIN_OK;
 }
 
 static void fold_triangles(void *into, const void *from, void *argument) {
-    const qr_walk *walk = argument;
+    qr_walk *walk = argument;
     const triangle t = triangle_of(walk, into);
     const double *other = from;
-    for (int64_t k = 0; k < t.size; k++)
-        for (int64_t j = 0; j < t.size; j++)
-            t.block[j * t.room + k] = other[k * t.size + j];
-    fold(walk->ops, &t, t.size);
+    for (int64_t j = 0; j < t.size; j++)
+        memcpy(t.block + j * t.room, other + j * t.size, (size_t)(j + 1) * sizeof *other);
+    fold_in_walk(walk, &t, t.size, true);
 }
 
 /* ---- The triangle ---------------------------------------------------------------------------- */
@@ -120,21 +114,28 @@ static margin_status take_triangle(mg_squares *s, const qr_walk *walk, const dou
     memset(t->block, 0, (size_t)(size * size) * sizeof(double));
     for (int64_t k = 0; k < n; k++)
         t->block[k * size + k] = fmin(sqrt(s->alpha) / s->norm[walk->f->column[k]], most);
-    fold(walk->ops, t, n);
-    return MARGIN_OK;
+    return mg_squares_in_time(s, fold(&s->stop, t, n, true));
 }
 
 /* R in Fortran's order with columns of length 1; f->scale. */
 static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_factor *f, double *r) {
     for (int64_t k = 0; k < f->count; k++) {
+        const double *column = t->r + k * t->size;
         double square = 0.0;
         for (int64_t l = 0; l <= k; l++)
-            square += t->r[l * t->size + k] * t->r[l * t->size + k];
+            square += column[l] * column[l];
         const double length = square > 0.0 ? sqrt(square) : 1.0;
         f->scale[k] = 1.0 / (length * s->norm[f->column[k]]);
         for (int64_t l = 0; l < f->count; l++)
-            r[k * f->count + l] = l <= k ? t->r[l * t->size + k] / length : 0.0;
+            r[k * f->count + l] = l <= k ? column[l] / length : 0.0;
     }
+}
+
+/* Of what is solved for; with a penalty that is everything, though rounding may hide it. */
+static double condition_of(const mg_squares *s, const mg_squares_factor *f) {
+    if (f->count == 0 || f->rank == 0) return 1.0;
+    if (s->alpha == 0.0) return f->values[0] / f->values[f->rank - 1];
+    return f->values[0] / fmax(f->values[f->count - 1], DBL_EPSILON / 64.0 * f->values[0]);
 }
 
 /* Singular values into f->values (squared), right vectors into f->matrix, and the start: step = V
@@ -157,10 +158,10 @@ static margin_status decompose(mg_squares *s, const triangle *t, mg_squares_fact
     const double least = mg_squares_blur(s, f) * f->values[0];
     for (f->rank = 0; f->rank < n && f->values[f->rank] > least; f->rank++)
         ;
-    s->condition = f->rank > 0 ? f->values[0] / f->values[f->rank - 1] : 1.0;
+    s->condition = condition_of(s, f);
     memset(x, 0, (size_t)n * sizeof *x);
     for (int64_t k = 0; k < n; k++)
-        y[k] = t->r[k * t->size + n] * s->spread;
+        y[k] = t->r[n * t->size + k] * s->spread;
     for (int64_t l = 0; l < n; l++) {
         double *vector = f->matrix + l * n;
         for (int64_t k = 0; k < n; k++)
@@ -178,9 +179,11 @@ static margin_status solve(mg_squares *s, const qr_walk *walk, const double *who
     triangle t;
     memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
     MG_TRY(take_triangle(s, walk, whole, &t));
+    if (s->out_of_time) return MARGIN_OK;
     if (f->count > 0) MG_TRY(decompose(s, &t, f));
     if (s->out_of_time) return MARGIN_OK;
     if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
+    if (s->out_of_time) return MARGIN_OK;
     MG_TRY(mg_squares_project(s, f, s->step));
     mg_squares_start(s);
     mg_squares_move(s, s->step);
@@ -188,11 +191,10 @@ static margin_status solve(mg_squares *s, const qr_walk *walk, const double *who
 }
 
 /* The sweep; *whole: walk->size x walk->size numbers and scratch. */
-static margin_status make_triangle(mg_squares *s, const mg_squares_factor *f, qr_walk *walk,
-                                   double **whole) {
+static margin_status make_triangle(mg_squares *s, const mg_squares_factor *f, const mg_stop *stop,
+                                   qr_walk *walk, double **whole) {
     enum { LEAST_ROOM = 256 };
-    *walk = (qr_walk){
-        .s = s, .f = f, .ops = mg_vector_ops_for(s->design.isa), .first = s->intercept ? 1 : 0};
+    *walk = (qr_walk){.s = s, .f = f, .stop = *stop, .first = s->intercept ? 1 : 0};
     walk->size = walk->first + f->count + 1;
     walk->room = MG_MAX(LEAST_ROOM, walk->size);
     const int64_t numbers = walk->size * (walk->size + walk->room) + s->columns;
@@ -201,16 +203,26 @@ static margin_status make_triangle(mg_squares *s, const mg_squares_factor *f, qr
                                         .add = fold_rows,
                                         .merge = fold_triangles};
     MG_TRY(mg_squares_new(s, numbers, whole, "the triangle of the columns"));
-    return mg_sweep(s->context, s->samples, 4 * walk->room, &accumulator, walk, *whole, s->error);
+    MG_TRY(mg_sweep(s->context, s->samples, 4 * walk->room, &accumulator, walk, *whole, s->error));
+    const margin_status ended = (margin_status)atomic_load(&walk->ended);
+    if (ended == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(s->error);
+    if (ended == MARGIN_ERROR_MEMORY)
+        return mg_no_memory(s->context->heap, walk->size, sizeof(double),
+                            "the triangle of the columns", s->error);
+    return ended;
 }
 
+/* Without a deadline: there is nothing to fall back on. */
 margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r) {
+    const mg_stop stop = {
+        .context = s->context, .deadline = (double)INFINITY, .max_iterations = -1};
     qr_walk walk;
     double *whole = NULL;
-    MG_TRY(make_triangle(s, f, &walk, &whole));
+    MG_TRY(make_triangle(s, f, &stop, &walk, &whole));
     for (int64_t k = 0; k < f->count; k++)
-        memcpy(r + k * f->count, whole + (walk.first + k) * walk.size + walk.first,
-               (size_t)f->count * sizeof *r);
+        for (int64_t l = 0; l < f->count; l++)
+            r[k * f->count + l] =
+                l < k ? 0.0 : whole[(walk.first + l) * walk.size + walk.first + k];
     return MARGIN_OK;
 }
 
@@ -223,7 +235,8 @@ margin_status mg_squares_qr(mg_squares *s) {
     snprintf(s->method, sizeof s->method, "QR and singular values");
     s->columns_text[0] = 0;
     s->rank = -1;
+    s->judged = false;
     s->correct = NULL; /* the triangle holds one target */
-    MG_TRY(make_triangle(s, &f, &walk, &whole));
-    return solve(s, &walk, whole, &f);
+    MG_TRY(mg_squares_in_time(s, make_triangle(s, &f, &s->stop, &walk, &whole)));
+    return s->out_of_time ? MARGIN_OK : solve(s, &walk, whole, &f);
 }

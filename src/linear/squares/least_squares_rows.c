@@ -11,6 +11,7 @@
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -161,7 +162,11 @@ static margin_status eigenvectors(mg_squares *s, row_system *system) {
     system->rank = 0;
     for (int64_t l = 0; l < n; l++)
         system->rank += system->values[l] > least;
-    s->condition = system->rank > 0 ? sqrt(most / system->values[n - system->rank]) : 1.0;
+    /* with a penalty everything is solved for, though rounding may hide it */
+    const double used = s->alpha > 0.0     ? fmax(system->values[0], DBL_EPSILON * least)
+                        : system->rank > 0 ? system->values[n - system->rank]
+                                           : most;
+    s->condition = used > 0.0 ? sqrt(most / used) : 1.0;
     return MARGIN_OK;
 }
 

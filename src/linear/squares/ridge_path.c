@@ -226,10 +226,10 @@ static double judge(const path_run *run, int64_t k) {
     const double objective = factor * sums->value + penalty->rho / 2.0 * ops->square(w, s->columns);
     run->path->points[k].objective = objective;
     if (penalty->rho > 0.0) {
-        const double square = ops->square(gradient, s->columns);
-        return (factor * excess * excess / s->total +
-                2.0 * factor * factor * square / penalty->rho) /
-               fmax(1.0, objective);
+        const double distance =
+            factor * excess * excess / s->total +
+            2.0 * factor * factor * ops->square(gradient, s->columns) / penalty->rho;
+        return fmin(distance, objective) / fmax(1.0, objective); /* none is below 0 */
     }
     double most = fabs(excess) / sqrt(s->total);
     memset(s->step, 0, (size_t)s->columns * sizeof *s->step);

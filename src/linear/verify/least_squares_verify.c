@@ -205,8 +205,8 @@ done:
     return status;
 }
 
-/* P - D at u = 2 c (r - mean r): see least_squares_pass.c. The exact distance where that is too
- * coarse. */
+/* P - D at u = 2 c (r - mean r): see least_squares_pass.c; D = 0 at u = 0. The exact distance where
+ * that is too coarse. */
 static margin_status ridge_gap(proof *p, const mg_penalty *penalty, double tolerance) {
     margin_report *report = &p->fit->report;
     const real factor = (real)penalty->factor, rho = (real)penalty->rho,
@@ -221,7 +221,7 @@ static margin_status ridge_gap(proof *p, const mg_penalty *penalty, double toler
     }
     const real objective = factor * p->value + rho / 2.0L * weights, whole = fmaxl(1.0L, objective);
     report->objective = (double)objective;
-    report->gap = (double)(factor * (offset + square / alpha) / whole);
+    report->gap = (double)(fminl(factor * (offset + square / alpha), objective) / whole);
     if (report->gap <= tolerance || !mg_squares_exact(p->problem->count, p->columns))
         return MARGIN_OK;
     MG_TRY(exact_distance(p, alpha, p->gradient, &distance));
