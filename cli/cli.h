@@ -24,7 +24,7 @@ typedef struct cli_arguments {
     const char *words[CLI_MAX_WORDS]; /* after the command */
     int word_count;
     const char *output, *trace, *target, *weights, *ignore, *categorical, *missing, *labels,
-        *format, *separator, *margins, *columns, *size, *title, *labels_out, *confidence;
+        *format, *separator, *margins, *keep, *columns, *size, *title, *labels_out, *confidence;
     bool no_target;
     double threads, seed, memory, time_limit;
     bool json, quiet, header, no_header, probabilities, scores, verify, float32, zero_based,
@@ -107,9 +107,15 @@ margin_missing cli_missing(const cli_arguments *arguments, const char *spec);
 /* Reads a table to train on or to look at. `path` may be "-". */
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table);
+/* Reads all columns of a CSV table, those of the list `as_text` as categories, whatever they hold.
+ */
+margin_status cli_read_texts(cli_session *session, const char *path, const char *as_text,
+                             margin_table **table);
 /* Reads a table in the columns that `model` was trained on, with codes behind the model's for
  * categories that it does not know, unless its spec refuses those. Classes that it does not know
- * are refused where the target is needed, but with --missing drop: see cli_drop_unknown_classes. */
+ * are refused where the target is needed, but with --missing drop: see cli_drop_unknown_classes.
+ * Without a target no row is left out: --missing drop keeps them, and the caller leaves their
+ * answers empty. */
 typedef enum cli_target { CLI_NO_TARGET, CLI_MAY_HAVE_TARGET, CLI_NEEDS_TARGET } cli_target;
 margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
                                  cli_target need, margin_table **table);

@@ -34,7 +34,8 @@ const cli_option cli_options[] = {
      FIELD(categorical)},
     {"--missing", 0, "POLICY", " fit predict evaluate inspect separable path plot update ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
-     "out), mean (fit only: filled in, and remembered by the model)",
+     "out; predict: leave its prediction empty), mean (fit only: filled in, and remembered by the "
+     "model)",
      "error|mean|drop", KIND_TEXT, FIELD(missing)},
     {"--labels", 0, "FILE", READS, "file with the target, for npy and idx data", NULL, KIND_TEXT,
      FIELD(labels)},
@@ -58,6 +59,9 @@ const cli_option cli_options[] = {
     {"--proba", 0, NULL, " predict ", "write the probability of each class too", NULL, KIND_SWITCH,
      FIELD(probabilities)},
     {"--scores", 0, NULL, " predict ", "write the scores too", NULL, KIND_SWITCH, FIELD(scores)},
+    {"--keep", 0, "COLUMNS", " predict ",
+     "columns of DATA to write in front of the predictions, separated by commas", NULL, KIND_TEXT,
+     FIELD(keep)},
     {"--margins", 0, "FILE", " evaluate ",
      "write the functional and geometric margin of every row to FILE", NULL, KIND_TEXT,
      FIELD(margins)},

@@ -76,17 +76,53 @@ static margin_status read_timed(cli_session *session, const char *path,
     return status;
 }
 
-/* Categories that training never saw: how many, and what becomes of them. */
+/* The first cell with a category that the model does not know: "row 4: sex 'other'". */
+static void first_unknown(cli_text *text, const margin_model *model, const margin_data *data) {
+    int64_t count;
+    const margin_column *known = margin_model_columns(model, &count);
+    for (int64_t i = 0; !data->x.row_starts && i < data->x.rows; i++)
+        for (int64_t j = 0; j < count; j++) {
+            const int64_t at = i * data->x.stride + j;
+            const double code = data->x.value_type == MARGIN_F32
+                                    ? (double)((const float *)data->x.values)[at]
+                                    : ((const double *)data->x.values)[at];
+            if (known[j].kind != MARGIN_CATEGORICAL || !(code >= (double)known[j].category_count))
+                continue;
+            text_printf(text, " (row %lld: ", (long long)i + 1);
+            text_name(text, known[j].name, 0, 40);
+            text_puts(text, " '");
+            text_name(text, data->columns[j].categories[(int64_t)code], 0, 40);
+            text_puts(text, "')");
+            return;
+        }
+}
+
+/* What becomes of such a category: stages do not change the columns of a learner that takes them.
+ */
+static const char *unknown_means(const margin_model *model) {
+    int64_t count;
+    const margin_column *features = margin_model_features(model, &count);
+    for (int64_t j = 0; j < count; j++)
+        if (features[j].kind == MARGIN_CATEGORICAL)
+            return strstr(margin_model_spec(model), "unseen=ignore")
+                       ? "is left out like a missing value (unseen=ignore)"
+                       : "counts as a category that training has seen 0 times (unseen=smooth)";
+    return "counts as none of the known ones (onehot(unknown=ignore))";
+}
+
+/* Categories that training never saw: how many, the first of them, and what they count as. */
 static void note_unknown(const cli_session *session, const margin_model *model,
                          const margin_table *table) {
     const margin_table_details details = margin_table_info(table);
+    const margin_data data = margin_table_data(table);
     const long long cells = details.unknown_categories - details.unknown_classes;
+    cli_text first = {0};
     if (cells == 0) return;
-    cli_note(session,
-             "%lld cell%s categor%s that training never saw; %s of '%s' says what that means",
-             cells, cells == 1 ? " holds a" : "s hold", cells == 1 ? "y" : "ies",
-             strstr(margin_model_spec(model), "onehot") ? "onehot(unknown=)" : "unseen=",
-             margin_model_spec(model));
+    first_unknown(&first, model, &data);
+    cli_note(session, "%lld cell%s categor%s unknown to the model%s; such a value %s", cells,
+             cells == 1 ? " holds a" : "s hold", cells == 1 ? "y" : "ies",
+             first.data ? first.data : "", unknown_means(model));
+    text_free(&first);
 }
 
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
@@ -105,6 +141,8 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
     options.expected = margin_model_columns(model, &options.expected_count);
     options.expected_target = margin_model_target(model);
     options.expected_targets = margin_model_target_count(model);
+    if (need == CLI_NO_TARGET && options.missing == MARGIN_MISSING_DROP)
+        options.missing = MARGIN_MISSING_KEEP;
     if (session->chooses_target) options.target = NULL;
     options.target_optional = need == CLI_NEEDS_TARGET ? 0 : need == CLI_MAY_HAVE_TARGET ? 1 : 2;
     options.svmlight_columns = report->columns;
@@ -115,6 +153,15 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
     const margin_status status = read_timed(session, path, &options, table);
     if (status >= 0) note_unknown(session, model, *table);
     return status;
+}
+
+margin_status cli_read_texts(cli_session *session, const char *path, const char *as_text,
+                             margin_table **table) {
+    margin_read_options options = read_options(session->arguments);
+    options.target = "";
+    options.weights = options.ignore = options.labels = NULL;
+    options.categorical = as_text;
+    return read_timed(session, path, &options, table);
 }
 
 margin_status cli_read_more_for_model(cli_session *session, const margin_model *model,

@@ -1,12 +1,16 @@
 /* margin predict: a CSV table whose last column is the prediction, or last columns, one a target.
  */
-#include "cli.h"
+#include "command_predict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
+    kept_columns kept;
+    const char *separator;
+    bool json;
     const margin_model *model;
     margin_matrix x;
     int64_t *labels; /* classification, clustering */
@@ -31,6 +35,7 @@ static void score_name(cli_text *text, const margin_model *model, int64_t score)
 }
 
 static void print_header(cli_text *text, const prediction *p, bool probabilities) {
+    kept_header(text, &p->kept, p->separator);
     for (int64_t k = 0; k < p->extra_count; k++) {
         if (probabilities) {
             cli_text name = {0};
@@ -47,12 +52,12 @@ static void print_header(cli_text *text, const prediction *p, bool probabilities
         } else {
             score_name(text, p->model, k);
         }
-        text_puts(text, ",");
+        text_puts(text, p->separator);
     }
     const margin_column *target = margin_model_target(p->model);
     if (!target) text_puts(text, "cluster");
     for (int64_t t = 0; target && t < margin_model_target_count(p->model); t++) {
-        text_puts(text, t ? "," : "");
+        text_puts(text, t ? p->separator : "");
         text_cell(text, target[t].name);
     }
     text_puts(text, "\n");
@@ -60,14 +65,17 @@ static void print_header(cli_text *text, const prediction *p, bool probabilities
 
 static void print_rows(cli_text *text, const prediction *p) {
     for (int64_t i = 0; i < p->x.rows; i++) {
+        const size_t start = text->length;
+        kept_cells(text, &p->kept, i, p->separator);
         for (int64_t k = 0; k < p->extra_count; k++) {
             if (!isnan(p->extra[i * p->extra_count + k]))
                 text_number(text, p->extra[i * p->extra_count + k]);
-            text_add(text, ",", 1);
+            text_puts(text, p->separator);
         }
         for (int64_t t = 0; p->values && t < p->targets; t++) {
-            if (t) text_add(text, ",", 1);
-            text_number(text, p->values[i * p->targets + t]);
+            text_puts(text, t ? p->separator : "");
+            if (!isnan(p->values[i * p->targets + t]))
+                text_number(text, p->values[i * p->targets + t]);
         }
         if (p->values)
             ; /* done */
@@ -75,6 +83,7 @@ static void print_rows(cli_text *text, const prediction *p) {
             text_cell(text, margin_model_class_name(p->model, p->labels[i]));
         else if (p->labels[i] >= 0)
             text_printf(text, "%lld", (long long)p->labels[i] + 1);
+        if (text->length == start) text_puts(text, "\"\""); /* a blank line would be no row */
         text_add(text, "\n", 1);
     }
 }
@@ -136,6 +145,34 @@ static margin_status compute(cli_session *session, prediction *p) {
     return status;
 }
 
+static int64_t row_start(const margin_matrix *x, int64_t row) {
+    if (!x->row_starts) return row * x->stride;
+    return x->start_type == MARGIN_I32 ? ((const int32_t *)x->row_starts)[row]
+                                       : ((const int64_t *)x->row_starts)[row];
+}
+
+static bool misses_a_value(const margin_matrix *x, int64_t row) {
+    const int64_t first = row_start(x, row);
+    const int64_t end = x->row_starts ? row_start(x, row + 1) : first + x->columns;
+    for (int64_t at = first; at < end; at++)
+        if (x->value_type == MARGIN_F32 ? isnan(((const float *)x->values)[at])
+                                        : isnan(((const double *)x->values)[at]))
+            return true;
+    return false;
+}
+
+/* --missing drop: no prediction for a row with a missing value, in its place. */
+static void leave_out_missing(prediction *p) {
+    for (int64_t i = 0; i < p->x.rows; i++) {
+        if (!misses_a_value(&p->x, i)) continue;
+        if (p->labels) p->labels[i] = -1;
+        for (int64_t t = 0; p->values && t < p->targets; t++)
+            p->values[i * p->targets + t] = (double)NAN;
+        for (int64_t k = 0; k < p->extra_count; k++)
+            p->extra[i * p->extra_count + k] = (double)NAN;
+    }
+}
+
 /* malloc(0) may be NULL, which here means "not wanted". */
 static void *numbers(int64_t count) {
     return malloc((size_t)(count > 0 ? count : 1) * 8);
@@ -178,34 +215,65 @@ static void note_unanswered(const cli_session *session, const prediction *p) {
                  rows == 1 ? " has" : "s have");
 }
 
-static int predict_table(cli_session *session, const margin_model *model,
-                         const margin_table *table) {
+static bool ends_with(const char *name, const char *ending) {
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length >= tail && !strcmp(name + length - tail, ending);
+}
+
+/* CSV, tab-separated text or JSON by the name of the output; a name that says another format would
+ * deceive whoever reads the file. */
+static int choose_format(const cli_arguments *a, prediction *p) {
+    static const char *const others[] = {".npy",     ".svm", ".libsvm", ".svmlight", ".idx",
+                                         ".parquet", ".gz",  ".xlsx",   ".arrow",    ".jsonl"};
+    const char *path = a->output ? a->output : "";
+    p->separator = ends_with(path, ".tsv") ? "\t" : ",";
+    p->json = a->json || ends_with(path, ".json");
+    for (size_t k = 0; !p->json && k < sizeof others / sizeof *others; k++)
+        if (ends_with(path, others[k]))
+            return cli_usage_error(cli_find_command("predict"),
+                                   "-o %s: predictions are written as .csv, .tsv or .json, not as "
+                                   "%s",
+                                   path, others[k]);
+    if (p->json && a->keep)
+        return cli_usage_error(cli_find_command("predict"),
+                               "--keep goes with predictions as a table, not with JSON");
+    return EXIT_DONE;
+}
+
+static int write_answers(cli_session *session, const prediction *p) {
     const cli_arguments *a = session->arguments;
-    margin_data data = margin_table_data(table);
-    prediction p = {.model = model, .x = data.x};
     cli_text text = {0};
+    if (p->json) {
+        print_json(&text, session, p);
+    } else {
+        print_header(&text, p, a->probabilities);
+        print_rows(&text, p);
+    }
+    const int code = text_finish(session, &text, a->output);
+    if (!code) note_unanswered(session, p);
+    return code;
+}
+
+static int predict_table(cli_session *session, prediction *p, const margin_table *table) {
+    const cli_arguments *a = session->arguments;
     margin_status status;
-    int code;
-    if (!allocate(a, &p)) {
+    p->x = margin_table_data(table).x;
+    int code = kept_read(session, p->x.rows, &p->kept);
+    if (code) return code;
+    if (!allocate(a, p)) {
         fputs("margin: out of memory for the predictions\n", stderr);
         code = EXIT_NO_MEMORY;
-    } else if ((status = compute(session, &p)) < 0) {
+    } else if ((status = compute(session, p)) < 0) {
         code = cli_failed(session, status);
-    } else if (refused(&p, a->words[1])) {
+    } else if (refused(p, a->words[1])) {
         code = EXIT_BAD_INPUT;
     } else {
-        if (a->json) {
-            print_json(&text, session, &p);
-        } else {
-            print_header(&text, &p, a->probabilities);
-            print_rows(&text, &p);
-        }
-        code = text_finish(session, &text, a->output);
-        if (!code) note_unanswered(session, &p);
+        if (a->missing && !strcmp(a->missing, "drop")) leave_out_missing(p);
+        code = write_answers(session, p);
     }
-    free(p.labels);
-    free(p.values);
-    free(p.extra);
+    free(p->labels);
+    free(p->values);
+    free(p->extra);
     return code;
 }
 
@@ -213,7 +281,9 @@ int run_predict(const cli_arguments *arguments) {
     cli_session session;
     margin_model *model = NULL;
     margin_table *table = NULL;
-    int code = cli_session_open(&session, arguments);
+    prediction p = {0};
+    int code = choose_format(arguments, &p);
+    if (!code) code = cli_session_open(&session, arguments);
     if (code) return code;
     margin_status status = cli_load_model(&session, arguments->words[0], &model);
     if (status >= 0 && arguments->probabilities && !margin_model_has_probabilities(model)) {
@@ -224,8 +294,10 @@ int run_predict(const cli_arguments *arguments) {
         if (status >= 0)
             status =
                 cli_read_for_model(&session, model, arguments->words[1], CLI_NO_TARGET, &table);
-        code = status < 0 ? cli_failed(&session, status) : predict_table(&session, model, table);
+        p.model = model;
+        code = status < 0 ? cli_failed(&session, status) : predict_table(&session, &p, table);
     }
+    kept_free(&p.kept);
     margin_table_free(table);
     margin_model_free(model);
     cli_session_close(&session);

@@ -129,11 +129,11 @@ def unseen(d):
     # left out like a missing value; those are still a matter of --missing
     expect(probabilities(model, query) == probabilities(model, gaps), 'ignored like a missing value')
     p = run('predict', model, query)
-    expect('2 cells hold categories that training never saw' in p.stderr, f'the note: {p.stderr}')
+    expect("2 cells hold categories unknown to the model (row 2: town 'Trier'); such a value is left out like a missing value (unseen=ignore)" in p.stderr, f'the note: {p.stderr}')
     refuses('predict', '--missing', 'error', model, gaps, says=[f'{gaps}:3:1', 'missing'])
     expect(run('predict', '--missing', 'error', model, query).returncode == 0, 'an unknown category is not missing')
     expect(len(output('predict', '--missing', 'drop', model, query).splitlines()) == 4, 'nor dropped')
-    expect(len(output('predict', '--missing', 'drop', model, gaps).splitlines()) == 2, 'rows with gaps are dropped')
+    expect(output('predict', '--missing', 'drop', model, gaps).splitlines()[2:] == ['""', '""'], 'no prediction for rows with gaps, in their place')
 
     # refused, with its place
     for spec in ('naive-bayes(unseen=error)', 'onehot(unknown=error) | standardize | logistic'):
@@ -248,12 +248,12 @@ def by_hand(d):
                     p = (count + s) / (y.count(c) + 3 * s)
                     expect(column['count'][k][a] == count, f'count of {level} in {c}: {column}')
                     expect(abs(column['p'][k][a] - p) < 1e-14, f'P({level} | {c}): {column}')
-                    expect(f'{p:.4g} ({count})' in text, f'inspect does not show {p:.4g} ({count}): {text}')
+                    expect(f'{p:.6g} ({count})' in text, f'inspect does not show {p:.6g} ({count}): {text}')
                     score[c] *= p if str(level) == at else 1
         want = {'+': (1 / 45, 10 / 17 * 4 / 12 * 2 / 12)[s], '-': (1 / 15, 7 / 17 * 3 / 9 * 4 / 9)[s]}
         expect(all(abs(score[c] - want[c]) < 1e-14 for c in want), f'smoothing={s}: scores by hand {score}')
-        for line in (f'x1 = 2 {(3 + s) / (9 + 3 * s):.4g} (3) {(2 + s) / (6 + 3 * s):.4g} (2)',
-                     f'x2 = S {(1 + s) / (9 + 3 * s):.4g} (1) {(3 + s) / (6 + 3 * s):.4g} (3)'):
+        for line in (f'x1 = 2 {(3 + s) / (9 + 3 * s):.6g} (3) {(2 + s) / (6 + 3 * s):.6g} (2)',
+                     f'x2 = S {(1 + s) / (9 + 3 * s):.6g} (1) {(3 + s) / (6 + 3 * s):.6g} (3)'):
             expect(line in ' '.join(text.split()), f'inspect has no line {line}: {text}')
 
     # the other distributions; large models are cut, for people only
@@ -270,12 +270,12 @@ def by_hand(d):
     for k in (0, 1):
         mean, deviation = statistics.fmean(v[1] for v in own[k]), statistics.pstdev(v[1] for v in own[k])
         expect(abs(g['mean'][k] - mean) < 1e-12 and abs(g['deviation'][k] - deviation) < 1e-6, f'gaussian: {g}')
-        expect(f'{mean:.4g} +- {deviation:.4g}' in text, f'gaussian {mean} {deviation}: {text}')
+        expect(f'{mean:.6g} +- {deviation:.6g}' in text, f'gaussian {mean} {deviation}: {text}')
         ones, words = sum(v[2] > 0 for v in own[k]), sum(v[3] for v in own[k])
         total = sum(sum(v[3:-1]) for v in own[k])
         expect(abs(b['p'][k] - (ones + 1) / (66 + 2)) < 1e-14 and b['count'][k] == ones, f'bernoulli: {b}')
         expect(w['total'][k] == total and abs(w['p'][k] - (words + 1) / (total + 28)) < 1e-14, f'multinomial: {w}')
-        expect(f'{(words + 1) / (total + 28):.4g} ({words})' in text, f'theta: {text}')
+        expect(f'{(words + 1) / (total + 28):.6g} ({words})' in text, f'theta: {text}')
     output('fit', 'onehot | logistic', data, '-o', model)
     expect('priors' not in answer('inspect', model) and 'P(value' not in output('inspect', model), 'no counts in other models')
 
@@ -290,11 +290,11 @@ def impossible(d):
     refuses('evaluate', model, negative, says=['row 2', 'negative count'])
     refuses('update', model, negative, '-o', d / 'never.margin', says=['row 2', 'column b', 'not negative'])
     p = run('predict', model, negative)
-    expect(p.stdout.splitlines() == ['y', 'p', '', 'p'] and '1 row has no prediction' in p.stderr, f'no answer: {p}')
+    expect(p.stdout.splitlines() == ['y', 'p', '""', 'p'] and '1 row has no prediction' in p.stderr, f'no answer: {p}')
     apart = write(d / 'apart.csv', ['a', 'y'], [[1, 0.5], [2, 1.5], [3, 2.5]])
     output('fit', 'knn(radius=0.1, empty=none, task=regress)', apart, '-o', model)
     p = run('predict', model, write(d / 'far.csv', ['a'], [[1], [9], [2]]))
-    expect(p.stdout.splitlines() == ['y', '0.5', 'nan', '1.5'] and '1 row has no prediction' in p.stderr, f'no mean: {p}')
+    expect(p.stdout.splitlines() == ['y', '0.5', '""', '1.5'] and '1 row has no prediction' in p.stderr, f'no mean: {p}')
     # smoothing=0: probability 0 where a category does not occur in a class, never NaN
     towns = write(d / 'towns.csv', ['town', 'g', 'y'], [['Bonn', 's', 'p'], ['Kiel', 't', 'q'], ['Bonn', 't', 'q']])
     report = output('fit', 'naive-bayes(smoothing=0)', towns, '-o', model)

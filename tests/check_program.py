@@ -161,6 +161,33 @@ def judged(d):
     expect('taken for' in text and '(mean of the classes)' in text and max(map(len, text.split('\n'))) <= 92, f'26 classes: {text}')
 
 
+def predictions_line_up(d):
+    """A prediction for each row in its place, with the columns that tell which row it is; the name of the output says what is in it."""
+    table, model, out = d / 'line.csv', d / 'line.margin', d / 'p.csv'
+    table.write_text('id,a,b,y\n007,1,2,no\n12345678901234567890,3,4,yes\n"x, y",?,1,yes\n?,4,5,yes\n')
+    run('fit', 'perceptron', table, '--ignore', 'id', '--missing', 'drop', '-o', model)
+    p = run('predict', model, table, '--missing', 'drop')
+    expect([line == '""' for line in p.stdout.split('\n')[1:5]] == [False, False, True, False], f'an empty prediction in its place: {p.stdout!r}')
+    expect('1 row has no prediction' in p.stderr, f'and a word about it: {p.stderr}')
+    p = run('predict', model, table, '--missing', 'drop', '--keep', 'id,-1', '--scores')
+    lines = p.stdout.split('\n')
+    expect(lines[0] == 'id,y,score(yes:no),y' and lines[1].startswith('007,no,') and lines[2].startswith('12345678901234567890,yes,')
+           and lines[3] == '"x, y",yes,,' and lines[4].startswith(',yes,'), f'kept as they stand: {p.stdout!r} {p.stderr}')
+    refuses(2, 'predict', model, table, '--missing', 'drop', '--keep', 'name', says=("'name'",))
+    refuses(1, 'predict', model, '-', '--keep', 'id', '--missing', 'drop', stdin=table.read_text(), says=('standard input',))
+    refuses(1, 'predict', model, table, '--keep', 'id', '--json', says=('--keep',))
+    for name in ('p.npy', 'p.svm', 'p.csv.gz', 'p.parquet'):
+        refuses(1, 'predict', model, table, '-o', d / name, says=(name, '.csv, .tsv or .json'))
+        expect(not (d / name).exists(), f'{name} is not written')
+    run('predict', model, table, '--missing', 'drop', '--scores', '-o', d / 'p.tsv')
+    expect((d / 'p.tsv').read_text().startswith('score(yes:no)\ty\n'), 'tabs in a .tsv')
+    run('predict', model, table, '--missing', 'drop', '-o', d / 'p.json')
+    expect(json.loads((d / 'p.json').read_text())['predictions'][2] is None, 'JSON in a .json')
+    run('fit', 'impute | least-squares', table, '--target', 'b', '--ignore', 'id,y', '-o', model)
+    expect('""' not in run('predict', model, table).stdout.split('\n')[:5], 'impute fills in')
+    expect(run('predict', model, table, '--missing', 'drop').stdout.split('\n')[3] == '""', 'unless rows with missing values are to be left out')
+
+
 def counts_are_whole(d):
     """A count of five or more digits prints them all; classes that a model does not know are named."""
     table, other, model = d / 'many.csv', d / 'other.csv', d / 'many.margin'
@@ -729,7 +756,7 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, reports, judged, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
+    for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
                  names_for_people, undecided, statistics, paths, neighbours, several_targets, targets_refused, pictures):
         try:
             part(d)

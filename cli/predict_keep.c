@@ -1,0 +1,88 @@
+/* predict --keep: columns of the input, as they stand there. They are read a second time, as text:
+ * identifiers keep all their digits and leading zeros. */
+#include "command_predict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By name, else by number from 1, negative from the end; -1: there is none. */
+static int64_t find_column(const margin_data *data, const char *word, size_t length) {
+    const int64_t count = data->x.columns;
+    double number;
+    for (int64_t j = 0; j < count; j++)
+        if (strlen(data->columns[j].name) == length && !memcmp(data->columns[j].name, word, length))
+            return j;
+    if (!margin_number_parse_f64(word, length, &number) || number != floor(number) || number == 0 ||
+        !(fabs(number) <= (double)count))
+        return -1;
+    return number > 0 ? (int64_t)number - 1 : count + (int64_t)number;
+}
+
+static int find_columns(const char *list, kept_columns *kept) {
+    const margin_data data = margin_table_data(kept->table);
+    kept->columns = malloc((strlen(list) + 1) * sizeof *kept->columns);
+    if (!kept->columns) {
+        fputs("margin: out of memory for the columns to keep\n", stderr);
+        return EXIT_NO_MEMORY;
+    }
+    for (const char *word = list; *word;) {
+        const size_t length = strcspn(word, ",");
+        const int64_t column = find_column(&data, word, length);
+        if (column < 0) {
+            fprintf(stderr, "margin: there is no column '%.*s' to keep\n", (int)length, word);
+            return EXIT_BAD_INPUT;
+        }
+        kept->columns[kept->count++] = column;
+        word += length + (word[length] == ',');
+    }
+    return EXIT_DONE;
+}
+
+int kept_read(cli_session *session, int64_t rows, kept_columns *kept) {
+    const cli_arguments *a = session->arguments;
+    const char *path = a->words[1];
+    if (!a->keep) return EXIT_DONE;
+    if (!strcmp(path, "-"))
+        return cli_usage_error(cli_find_command("predict"),
+                               "--keep reads DATA a second time: give a file, not standard input");
+    const margin_status status = cli_read_texts(session, path, a->keep, &kept->table);
+    if (status < 0) return cli_failed(session, status);
+    if (margin_table_info(kept->table).format != MARGIN_FORMAT_CSV) {
+        fprintf(stderr, "margin: --keep takes columns of a CSV table, and %s is none\n", path);
+        return EXIT_BAD_INPUT;
+    }
+    if (margin_table_data(kept->table).x.rows != rows) {
+        fprintf(stderr, "margin: %s changed while it was read\n", path);
+        return EXIT_BAD_INPUT;
+    }
+    return find_columns(a->keep, kept);
+}
+
+void kept_free(kept_columns *kept) {
+    margin_table_free(kept->table);
+    free(kept->columns);
+}
+
+void kept_header(cli_text *text, const kept_columns *kept, const char *separator) {
+    const margin_data data = kept->table ? margin_table_data(kept->table) : (margin_data){0};
+    for (int64_t k = 0; k < kept->count; k++) {
+        text_cell(text, data.columns[kept->columns[k]].name);
+        text_puts(text, separator);
+    }
+}
+
+void kept_cells(cli_text *text, const kept_columns *kept, int64_t row, const char *separator) {
+    const margin_data data = kept->table ? margin_table_data(kept->table) : (margin_data){0};
+    for (int64_t k = 0; k < kept->count; k++) {
+        const int64_t at = row * data.x.stride + kept->columns[k];
+        const double code = data.x.value_type == MARGIN_F32
+                                ? (double)((const float *)data.x.values)[at]
+                                : ((const double *)data.x.values)[at];
+        const margin_column *column = &data.columns[kept->columns[k]];
+        if (!isnan(code) && column->kind == MARGIN_CATEGORICAL)
+            text_cell(text, column->categories[(int64_t)code]);
+        text_puts(text, separator);
+    }
+}
