@@ -273,14 +273,6 @@ margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg
     return fit_with(&run, loss);
 }
 
-margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int option_count,
-                                    const char *default_spelling, double default_value) {
-    mg_linear_options options =
-        mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
-    options.residual = true;
-    return mg_linear_fit_as(fit, &options, MG_LOSS_SQUARED);
-}
-
 /* ---- Several at once ------------------------------------------------------------------------- */
 
 /* All of them, by a solver that can. */

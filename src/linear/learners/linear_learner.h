@@ -13,11 +13,6 @@
 margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
                             mg_loss_kind loss, const char *default_spelling, double default_value);
 
-/* The same for the squared loss. Without a penalty the gap is the residual of the normal equations,
- * as mg_squares_verify has it; for the textbook solvers only. */
-margin_status mg_linear_fit_squares(mg_fit *fit, const margin_option *table, int option_count,
-                                    const char *default_spelling, double default_value);
-
 /* The same for up to MG_MOST_TOGETHER problems that differ in their signs only, together where the
  * solver can; see fit_together of mg_learner. */
 margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_option *table,

@@ -77,8 +77,8 @@ void mg_squares_end(mg_squares *s);
 margin_status mg_squares_moments(mg_squares *s);
 /* DATA if squares of a column overflow, or nearly. */
 margin_status mg_squares_check_norms(mg_squares *s);
-/* What a routine of LAPACK returned: a failure, or MARGIN_OK, with out_of_time set where the time
- * limit ended it. */
+/* What a routine of LAPACK or mg_stop_check returned: a failure, or MARGIN_OK, with out_of_time set
+ * where the time limit ended it. */
 margin_status mg_squares_in_time(mg_squares *s, margin_status status);
 /* The start: w = 0, b = centre. */
 void mg_squares_start(mg_squares *s);

@@ -121,7 +121,6 @@ static margin_status try_cholesky(mg_squares *s, mg_squares_factor *f, double no
         mg_cholesky_condition(s->design.isa, f->count, f->matrix, f->count, norm, f->work);
     s->condition = 1.0 / sqrt(reciprocal);
     *done = reciprocal > least;
-    snprintf(s->method, sizeof s->method, "Cholesky factor of the normal equations");
     return MARGIN_OK;
 }
 
@@ -141,6 +140,9 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     if (!f) return mg_no_memory(s->context->heap, 1, sizeof *f, "the normal equations", s->error);
     MG_TRY(make_products(s, &p));
     MG_TRY(mg_squares_factor_new(s, f));
+    snprintf(s->method, sizeof s->method, "Cholesky factor of the normal equations");
+    MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
+    if (s->out_of_time) return MARGIN_OK;
     MG_TRY(try_cholesky(s, f, equilibrate(s, &p, f), &reliable));
     if (!reliable || (!only && is_blurred(s, f))) return MARGIN_OK;
     start_gradient(s, &p);

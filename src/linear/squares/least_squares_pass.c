@@ -167,6 +167,7 @@ margin_status mg_squares_constant(mg_squares *s) {
 /* ---- Refinement ------------------------------------------------------------------------------ */
 
 margin_status mg_squares_in_time(mg_squares *s, margin_status status) {
+    if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(s->error);
     s->out_of_time |= status == MARGIN_STOPPED_TIME;
     return status < 0 ? status : MARGIN_OK;
 }

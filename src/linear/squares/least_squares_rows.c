@@ -228,6 +228,9 @@ static margin_status solve(mg_squares *s, row_system *system) {
     find_shift(s, system);
     MG_TRY(mg_is_csr(&s->problem->x) ? copy_sparse(s, system) : copy_dense(s, system));
     MG_TRY(make_matrix(s, system));
+    snprintf(s->method, sizeof s->method, "products of rows");
+    MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
+    if (s->out_of_time) return MARGIN_OK;
     MG_TRY(try_cholesky(s, system, &reliable));
     if (!reliable) {
         MG_TRY(make_matrix(s, system));
