@@ -104,7 +104,7 @@ static void fill_features(fit_case *c) {
         fill_column(c, j, &random);
     for (int64_t k = 0; k < c->rows * c->columns; k++) {
         if (next_uniform(&random) < zeros) c->x[k] = 0;
-        if (c->missing && next_uniform(&random) < 0.1) c->x[k] = NAN;
+        if (c->missing && next_uniform(&random) < 0.1) c->x[k] = (double)NAN;
     }
     double equal = chance(c, "equal rows", "", 0.3) ? 0.3 : 0;
     for (int64_t i = 1; i < c->rows; i++)
