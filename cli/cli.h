@@ -67,8 +67,7 @@ size_t cli_edit_distance(const char *a, size_t length, const char *b);
 int cli_usage_error(const cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- Session: context, clock, messages --------------------------------------------------------
- */
+/* ---- Session: context, clock, messages ------------------------------------------------------- */
 
 typedef struct cli_session {
     const cli_arguments *arguments;
@@ -97,8 +96,7 @@ void cli_note(const cli_session *session, const char *format, ...)
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_progress_end(void); /* clears the progress line before anything else is printed */
 
-/* ---- Data and models as the options say
- * ---------------------------------------------------------- */
+/* ---- Data and models as the options say ------------------------------------------------------ */
 
 /* What --missing asks of a reader. `spec`: of what the table is for; one that begins with `impute`
  * takes missing values unless they were to be refused. NULL: there is none. */
@@ -136,8 +134,7 @@ bool cli_several_targets(const margin_model *model);
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model);
 margin_format cli_format(const cli_arguments *arguments);
 
-/* ---- Text and JSON
- * -------------------------------------------------------------------------------- */
+/* ---- Text and JSON --------------------------------------------------------------------------- */
 
 /* Growing text. A failed allocation is remembered and reported once, by text_finish. */
 typedef struct cli_text {
@@ -212,8 +209,7 @@ void text_seconds(cli_text *text, double seconds); /* "4 ms" */
 
 extern const char cli_plot_kinds[]; /* separated by blanks */
 
-/* ---- Commands
- * --------------------------------------------------------------------------------------- */
+/* ---- Commands -------------------------------------------------------------------------------- */
 int run_fit(const cli_arguments *arguments);
 int run_predict(const cli_arguments *arguments);
 int run_evaluate(const cli_arguments *arguments);

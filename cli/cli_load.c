@@ -176,8 +176,7 @@ margin_status cli_read_more_for_model(cli_session *session, const margin_model *
     return read_timed(session, path, &options, table);
 }
 
-/* ---- Rows whose class a model does not know ----------------------------------------------------
- */
+/* ---- Rows whose class a model does not know -------------------------------------------------- */
 
 /* Whether the model knows the label of a row. */
 static bool knows_class(const margin_model *model, const margin_data *data, int64_t row) {

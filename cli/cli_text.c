@@ -218,8 +218,7 @@ void json_numbers(cli_text *text, const char *key, const double *values, int64_t
     json_close(text, ']');
 }
 
-/* ---- Parts shared by answers ------------------------------------------------------------------
- */
+/* ---- Parts shared by answers ----------------------------------------------------------------- */
 
 const char *task_name(margin_task task) {
     switch (task) {

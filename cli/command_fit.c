@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- Trace
- * ----------------------------------------------------------------------------------------- */
+/* ---- Trace ----------------------------------------------------------------------------------- */
 
 typedef struct {
     cli_text text;
@@ -54,8 +53,7 @@ static void trace_step(const margin_trace_step *step, void *user) {
     text_add(text, "\n", 1);
 }
 
-/* ---- Report
- * ------------------------------------------------------------------------------------------ */
+/* ---- Report ---------------------------------------------------------------------------------- */
 
 /* True if the row takes part in the fit: those of weight 0 do not, and may hold anything. */
 static bool takes_part(const margin_data *data, int64_t row) {
@@ -201,8 +199,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     text_puts(text, "\n");
 }
 
-/* ---- Command
- * -------------------------------------------------------------------------------------------- */
+/* ---- Command --------------------------------------------------------------------------------- */
 
 /* --missing=mean is a stage, so that the model remembers the means. */
 static char *full_spec(const cli_arguments *arguments) {

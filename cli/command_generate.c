@@ -21,8 +21,7 @@ static bool takes_file(const cli_option *option) {
     return option->value && !strcmp(option->value, "FILE");
 }
 
-/* ---- bash ---------------------------------------------------------------------------------------
- */
+/* ---- bash ------------------------------------------------------------------------------------ */
 
 static void bash_options(cli_text *text) {
     for (int k = 0; k < cli_command_count; k++) {
@@ -87,8 +86,7 @@ static void write_bash(cli_text *text) {
                     "_margin margin\n");
 }
 
-/* ---- zsh
- * ------------------------------------------------------------------------------------------ */
+/* ---- zsh ------------------------------------------------------------------------------------- */
 
 /* Text inside '...[help]...': brackets, colons and quotes are special there. */
 static void zsh_text(cli_text *text, const char *string) {
@@ -143,8 +141,7 @@ static void write_zsh(cli_text *text) {
     text_puts(text, "  esac\n}\n_margin \"$@\"\n");
 }
 
-/* ---- man page
- * ---------------------------------------------------------------------------------------- */
+/* ---- man page -------------------------------------------------------------------------------- */
 
 static void man_text(cli_text *text, const char *string) {
     bool line_start = true;
@@ -264,8 +261,7 @@ static void write_man(cli_text *text) {
                     "avx512: use no more of the processor than that.\n");
 }
 
-/* ---- option tables
- * ----------------------------------------------------------------------------------- */
+/* ---- option tables --------------------------------------------------------------------------- */
 
 static void markdown_cell(cli_text *text, const char *string) {
     for (const char *c = string; *c; c++)

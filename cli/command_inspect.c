@@ -155,8 +155,7 @@ static void json_model(cli_text *text, const margin_model *model, int64_t chosen
     text_puts(text, "\n");
 }
 
-/* ---- For people
- * ------------------------------------------------------------------------------------ */
+/* ---- For people ------------------------------------------------------------------------------ */
 
 static void print_score_title(cli_text *text, const margin_model *model, int64_t score) {
     int64_t first, second;

@@ -62,6 +62,12 @@ while read -r lines file; do
     [ "$lines" -le "$limit" ] || complain "$file has $lines lines; split it at $limit"
 done < <(find include src cli tests fuzz examples bench -name '*.[ch]' -exec wc -l {} +)
 
+# a section's ruler that was too long and became two lines
+if grep -rnE -A1 '^/\* ---- ' include src/base src/data src/learn src/model cli |
+    grep -E '^[^ ]+-[0-9]+- \*( ?-|/)'; then
+    complain "the ruler above does not fit its line: 100 characters"
+fi
+
 # absolute paths of somebody's machine, leftovers, calls the library must not make
 files=$(find . \( -path ./build -o -path ./.git -o -name dist -o -name '__pycache__' \) -prune -o \
     -type f \( -name '*.[ch]' -o -name '*.md' -o -name '*.txt' -o -name '*.cmake' -o -name '*.sh' \

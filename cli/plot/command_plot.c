@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- trace --------------------------------------------------------------------------------------
- */
+/* ---- trace ----------------------------------------------------------------------------------- */
 
 /* Column of that name, -1: none, or the table is sparse. */
 static int64_t column_named(const margin_data *data, const char *name) {
@@ -107,8 +106,7 @@ static int plot_trace(cli_session *session, picture_kind kind) {
     return code;
 }
 
-/* ---- boundary
- * ------------------------------------------------------------------------------------- */
+/* ---- boundary -------------------------------------------------------------------------------- */
 
 typedef struct {
     const margin_model *model;
@@ -315,8 +313,7 @@ static int plot_boundary(cli_session *session, picture_kind kind, const margin_m
     return code;
 }
 
-/* ---- margins
- * ------------------------------------------------------------------------------------------ */
+/* ---- margins --------------------------------------------------------------------------------- */
 
 enum { BINS = 40 };
 
@@ -377,8 +374,7 @@ static int plot_margins(cli_session *session, picture_kind kind, const margin_mo
     return code;
 }
 
-/* ---- command
- * ------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 /* Whether a kind of picture takes a table. */
 enum { NO_TABLE, MAY_HAVE_TABLE, NEEDS_TABLE };

@@ -47,8 +47,7 @@ typedef enum margin_status {
     /* Usable results that stopped before what was asked. */
     MARGIN_STOPPED_ITERATIONS = 1, /* the limit on passes or iterations was reached */
     MARGIN_STOPPED_TIME = 2,       /* the time limit was reached */
-    MARGIN_STOPPED_STALLED =
-        3, /* no further progress is possible (round-off, data not separable) */
+    MARGIN_STOPPED_STALLED = 3,    /* no further progress: round-off, data not separable */
     /* Failures. */
     MARGIN_ERROR_ARGUMENT = -1, /* the call itself is wrong: a NULL, a size, a mismatched shape */
     MARGIN_ERROR_SPEC = -2,     /* spec text: syntax, unknown name or option, value out of range */
@@ -114,8 +113,7 @@ typedef struct margin_context_options {
     int64_t memory_limit; /* bytes that the context, its tables and models may hold at once,
                              thread stacks and mapped files aside; 0: no limit */
     uint64_t seed;        /* every random choice derives from it */
-    double
-        time_limit; /* seconds a fit may take before it stops with MARGIN_STOPPED_TIME; 0: none */
+    double time_limit;    /* seconds, then a fit stops with MARGIN_STOPPED_TIME; 0: none */
     margin_allocator allocator;
     /* Messages for people, one sentence without newline. Called from the calling thread only. */
     void (*log)(margin_log_level level, const char *text, void *user);

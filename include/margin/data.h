@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-/* ---- Views ------------------------------------------------------------------------------------
- */
+/* ---- Views ----------------------------------------------------------------------------------- */
 
 typedef enum margin_type {
     MARGIN_F64 = 1,
@@ -59,8 +58,7 @@ MARGIN_API margin_vector margin_values_f32(const float *values, int64_t count);
 
 typedef enum margin_column_kind {
     MARGIN_NUMERIC = 0,
-    MARGIN_CATEGORICAL =
-        1 /* values are codes 0..category_count-1 (as numbers), NaN where missing */
+    MARGIN_CATEGORICAL = 1 /* codes 0..category_count-1, as numbers; NaN where missing */
 } margin_column_kind;
 
 typedef struct margin_column {
@@ -130,8 +128,7 @@ typedef struct margin_read_options {
                             target; a  list: several, for regressions that take them */
     const char *weights; /* column of sample weights, or NULL */
     const char *ignore;  /* columns to leave out, or NULL (svmlight: they stay in place, empty) */
-    const char
-        *categorical;   /* columns to read as categories though they look like numbers, or NULL */
+    const char *categorical; /* columns of numbers to read as categories, or NULL */
     const char *labels; /* npy, idx: file of the target, or NULL; several columns of numbers are as
                            many targets */
     margin_missing missing;

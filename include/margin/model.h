@@ -42,24 +42,21 @@ enum { MARGIN_REPORT_ITEMS = 16 };
 typedef struct margin_report {
     margin_status status; /* MARGIN_OK: converged; above 0: stopped, see reason */
     margin_task task;
-    int64_t rows, columns,
-        classes; /* rows used (after selection), input columns; classes 0 for regression */
+    int64_t rows, columns; /* rows used (after selection), input columns */
+    int64_t classes;       /* 0 for regression */
     /* Value of `formula` at the model, summed over sub-problems or targets. Of a learner that
      * minimises nothing (MARGIN_IS_RULE) a number that tells its training data: see its page. */
     double objective;
-    double
-        gap; /* the proof: relative distance to the optimum, at most this; see docs/<learner>.md */
+    double gap;       /* the proof: relative distance to the optimum, at most this; see its page */
     double tolerance; /* what was asked of gap */
-    int64_t
-        iterations; /* what the learner counts: passes, steps, Newton steps; see iteration_name */
-    double seconds; /* of the fit */
+    int64_t iterations; /* passes, steps, Newton steps: see iteration_name */
+    double seconds;     /* of the fit */
     int threads;
     int64_t subproblems;     /* 1, or K for one-versus-rest, K(K-1)/2 for one-versus-one; targets */
     char iteration_name[24]; /* "passes" */
     char formula[160];
     char reason[400]; /* one sentence: why it ended, and if it stopped early what to do */
-    double train_accuracy, train_rmse,
-        train_r2; /* on the training rows; NaN where they do not apply */
+    double train_accuracy, train_rmse, train_r2; /* on the training rows; NaN: does not apply */
     int64_t item_count;
     margin_report_item items[MARGIN_REPORT_ITEMS];
 } margin_report;
@@ -84,8 +81,8 @@ typedef struct margin_trace_step {
 
 typedef struct margin_fit_options {
     size_t size;
-    void (*trace)(const margin_trace_step *step,
-                  void *user); /* called in order, from the calling thread */
+    /* called in order, from the calling thread */
+    void (*trace)(const margin_trace_step *step, void *user);
     void *user;
 } margin_fit_options;
 
@@ -205,11 +202,10 @@ MARGIN_API margin_task margin_model_task(const margin_model *model);
 MARGIN_API margin_unknown margin_model_unknown(const margin_model *model);
 MARGIN_API int64_t margin_model_class_count(const margin_model *model); /* 0 for regression */
 MARGIN_API const char *margin_model_class_name(const margin_model *model, int64_t index);
-MARGIN_API const margin_column *margin_model_columns(const margin_model *model,
-                                                     int64_t *count); /* input columns */
-MARGIN_API const margin_column *
-margin_model_target(const margin_model *model); /* name; categories if it had them; with several
-                                                   targets the first of as many */
+/* Input columns. */
+MARGIN_API const margin_column *margin_model_columns(const margin_model *model, int64_t *count);
+/* Name; categories if it had them; with several targets the first of as many. */
+MARGIN_API const margin_column *margin_model_target(const margin_model *model);
 /* Targets: 1, more if it was trained on several, 0 for clusters. Score function t is target t. */
 MARGIN_API int64_t margin_model_target_count(const margin_model *model);
 MARGIN_API int64_t margin_model_score_count(const margin_model *model);

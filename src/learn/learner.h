@@ -13,8 +13,7 @@
 #include "learn/options.h"
 #include "learn/report.h"
 
-/* ---- Problem
- * ------------------------------------------------------------------------------------------ */
+/* ---- Problem --------------------------------------------------------------------------------- */
 
 typedef enum mg_problem_kind {
     MG_TWO_CLASS,  /* sign[i] = +1 or -1 */
@@ -62,9 +61,7 @@ MG_INLINE double mg_sample_weight(const mg_problem *p, int64_t i) {
 /* The values of sample i as dense f64, made if need be; scale and shift are not applied. */
 void mg_sample_values(const mg_problem *p, int64_t i, double *out);
 
-/* ---- Fit
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- Fit ------------------------------------------------------------------------------------- */
 
 typedef struct mg_trace {
     void (*step)(const margin_trace_step *step, void *user);
@@ -152,8 +149,7 @@ typedef struct mg_learner {
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);
 } mg_learner;
 
-/* ---- Stages
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Stages ---------------------------------------------------------------------------------- */
 
 typedef struct mg_fitted_stage mg_fitted_stage;
 
@@ -251,8 +247,7 @@ void mg_row_make_stored(const mg_row_maker *maker, int64_t row, double *scratch,
 /* The shape of what is made: a dense view without values. */
 margin_matrix mg_row_maker_shape(const mg_row_maker *maker);
 
-/* ---- Registry (src/model/registry.c)
- * ------------------------------------------------------------------------ */
+/* ---- Registry (src/model/registry.c) --------------------------------------------------------- */
 const mg_learner *mg_learner_find(const char *name);
 const mg_stage *mg_stage_find(const char *name);
 /* Entries of the catalogue's index; NULL if it is of the other kind. */

@@ -34,9 +34,9 @@ struct margin_table {
 margin_status mg_table_new(mg_heap *heap, const char *name, margin_table **table,
                            margin_error *error);
 
-/* ---- Which column plays which part
- * ------------------------------------------------------------------- Resolves the options'
- * references against the file's names once the header is known. */
+/* ---- Which column plays which part ----------------------------------------------------------- */
+
+/* Resolves the options' references against the file's names once the header is known. */
 typedef enum mg_role { MG_ROLE_FEATURE, MG_ROLE_TARGET, MG_ROLE_WEIGHT, MG_ROLE_IGNORED } mg_role;
 typedef struct mg_column_plan {
     mg_role role;
@@ -79,9 +79,9 @@ margin_status mg_names_unique(mg_heap *heap, const char *const *names, int64_t c
                               mg_names *unique, margin_error *error);
 void mg_names_free(mg_names *names);
 
-/* ---- Readers
- * ------------------------------------------------------------------------------------------- A
- * reader gets the whole text or bytes and makes a table. Adding a format is one file and one line
+/* ---- Readers --------------------------------------------------------------------------------- */
+
+/* A reader gets the whole text or bytes and makes a table. Adding a format is one file and one line
  * in reader.c. */
 typedef struct mg_source mg_source; /* data/source/source.h */
 typedef struct mg_reader {

@@ -186,8 +186,7 @@ static margin_status check_query(const margin_model *model, const margin_matrix 
     return MARGIN_OK;
 }
 
-/* ---- Features --------------------------------------------------------------------------------
- */
+/* ---- Features -------------------------------------------------------------------------------- */
 
 margin_status mg_model_features(margin_context *context, const margin_model *model,
                                 const margin_matrix *x, const int64_t *rows, int64_t count,
@@ -285,8 +284,7 @@ static margin_status visit_block(const mg_block *block, void *argument) {
                         p->room);
 }
 
-/* ---- In batches, for hypotheses that answer many rows faster than each by itself --------------
- */
+/* ---- In batches, for hypotheses that answer many rows faster than each by itself ------------- */
 
 typedef struct batch_query {
     query q;

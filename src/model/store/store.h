@@ -68,8 +68,7 @@ const char *mg_store_metadata(const mg_store_reader *reader, const char *key);
 margin_status mg_store_parse(const mg_store_reader *reader, const char *text, int64_t length,
                              const char *what, json_t **json);
 
-/* ---- Fields of an object: MODEL if missing, of another type or out of range
- * --------------------*/
+/* ---- Fields of an object: MODEL if missing, of another type or out of range ------------------ */
 
 margin_status mg_json_integer(const mg_store_reader *reader, const json_t *object, const char *key,
                               int64_t low, int64_t high, int64_t *value);
