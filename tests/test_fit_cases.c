@@ -17,6 +17,7 @@ static const struct {
     const char *reason;
 } found[] = {
     {1604, "perceptron: rounding of a row on the plane"},
+    {1932, "verification of ridge: made columns of very different sizes, several targets"},
     {11668, "verification of ridge: made columns of very different sizes"},
     {13890, "rounding of made columns of very different sizes"},
     {17663, "least squares: almost dependent made columns"},
