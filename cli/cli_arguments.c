@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
@@ -15,14 +16,14 @@ enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 const cli_option cli_options[] = {
     {"--output", 'o', "FILE", " fit predict evaluate inspect separable path check plot update ",
-     "write the result (of fit: the model) to FILE, whole or not at all", NULL, KIND_TEXT,
-     FIELD(output)},
+     "write the result (of fit: the model) to FILE, which is replaced only when complete", NULL,
+     KIND_TEXT, FIELD(output)},
     {"--trace", 0, "FILE", " fit ", "write every training step to FILE as CSV", NULL, KIND_TEXT,
      FIELD(trace)},
     {"--target", 0, "COLUMNS", READS,
-     "column to learn: name or number (default: the last); several, separated by commas, where the "
-     "learner takes them (least-squares, ridge); of a model with several (inspect, plot): the one "
-     "that is meant",
+     "column to predict, by name or number (default: the last); several, separated by commas, "
+     "where "
+     "the learner takes them (least-squares, ridge); inspect, plot: one of the model's targets",
      NULL, KIND_TEXT, FIELD(target)},
     {"--no-target", 0, NULL, " check convert ", "all columns are features", NULL, KIND_SWITCH,
      FIELD(no_target)},
@@ -41,16 +42,17 @@ const cli_option cli_options[] = {
      FIELD(labels)},
     {"--labels-out", 0, "FILE", " convert ", "where the target goes when OUT is npy or idx", NULL,
      KIND_TEXT, FIELD(labels_out)},
-    {"--format", 0, "NAME", READS, "format of the data where the name does not tell",
-     "csv|svmlight|npy|idx", KIND_TEXT, FIELD(format)},
-    {"--header", 0, NULL, READS, "the first line holds names (default: found out)", NULL,
+    {"--format", 0, "NAME", READS,
+     "file format if the extension does not say: csv, svmlight, npy, idx", "csv|svmlight|npy|idx",
+     KIND_TEXT, FIELD(format)},
+    {"--header", 0, NULL, READS, "the first line holds column names (default: detected)", NULL,
      KIND_SWITCH, FIELD(header)},
     {"--no-header", 0, NULL, READS, "the first line holds data", NULL, KIND_SWITCH,
      FIELD(no_header)},
     {"--separator", 0, "CHAR", READS,
-     "between cells: a character, 'tab' or 'space' (default: found out)", NULL, KIND_TEXT,
+     "between cells: a character, 'tab' or 'space' (default: detected)", NULL, KIND_TEXT,
      FIELD(separator)},
-    {"--zero-based", 0, NULL, READS, "svmlight indices count from 0 (default: found out)", NULL,
+    {"--zero-based", 0, NULL, READS, "svmlight indices count from 0 (default: detected)", NULL,
      KIND_SWITCH, FIELD(zero_based)},
     {"--one-based", 0, NULL, READS, "svmlight indices count from 1", NULL, KIND_SWITCH,
      FIELD(one_based)},
@@ -214,9 +216,26 @@ size_t cli_edit_distance(const char *a, size_t length, const char *b) {
     return row[width];
 }
 
+/* What other programs call an option, and what margin has for it. */
+static const char *other_words(const char *word, size_t length) {
+    static const char *const words[][2] = {
+        {"--label", "; did you mean --target, the column to predict?"},
+        {"--class", "; did you mean --target, the column to predict?"},
+        {"--response", "; did you mean --target, the column to predict?"},
+        {"--drop", "; did you mean --ignore, the columns to leave out?"},
+        {"--test", "; to hold rows out, fit on one file and 'margin evaluate' on another"},
+        {"--holdout", "; to hold rows out, fit on one file and 'margin evaluate' on another"},
+        {"--split", "; to hold rows out, fit on one file and 'margin evaluate' on another"}};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strlen(words[k][0]) == length && !memcmp(words[k][0], word, length)) return words[k][1];
+    return NULL;
+}
+
 static int unknown_option(const cli_command *command, const char *word, size_t length) {
-    const char *near = NULL;
-    size_t least = 4;
+    const char *near = NULL, *other = other_words(word, length);
+    size_t least = length > 7 ? 4 : length > 4 ? 3 : 2;
+    if (other)
+        return cli_usage_error(command, "there is no option %.*s%s", (int)length, word, other);
     for (int i = 0; i < cli_option_count; i++) {
         if (!cli_option_applies(&cli_options[i], command)) continue;
         size_t distance = cli_edit_distance(word, length, cli_options[i].name);
@@ -272,6 +291,20 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
     return EXIT_DONE;
 }
 
+static bool is_file(const char *path) {
+    struct stat file;
+    return !stat(path, &file);
+}
+
+/* The next word of the usage line is the one that is missing. */
+static int missing_word(const cli_command *command, int given) {
+    const char *word = command->usage;
+    for (; given > 0; given--)
+        word += strcspn(word, " ") + 1;
+    return cli_usage_error(command, "%.*s is missing%s", (int)strcspn(word, " "), word,
+                           !strncmp(word, "DATA", 4) ? ": a file, or - for standard input" : "");
+}
+
 int cli_parse(const cli_command *command, int count, char **words, cli_arguments *arguments) {
     memset(arguments, 0, sizeof *arguments);
     bool options_over = false;
@@ -290,6 +323,11 @@ int cli_parse(const cli_command *command, int count, char **words, cli_arguments
         }
     }
     if (arguments->word_count < command->least_words)
-        return cli_usage_error(command, "margin %s needs more words", command->name);
+        return missing_word(command, arguments->word_count);
+    if (!strncmp(command->usage, "SPEC DATA", 9) && is_file(arguments->words[0]) &&
+        !is_file(arguments->words[1]))
+        return cli_usage_error(command, "%s is a file: the spec comes first: margin %s '%s' %s",
+                               arguments->words[0], command->name, arguments->words[1],
+                               arguments->words[0]);
     return check_combination(command, arguments);
 }

@@ -51,6 +51,6 @@ void cli_print_help(const cli_command *command) {
          "standard input.\n"
          "'margin help COMMAND' lists the options of a command, 'margin learners' what a spec may "
          "name.\n"
-         "exit codes: 0 done, 1 usage, 2 bad input, 3 stopped early, 4 memory, 5 file or system, "
-         "130 interrupted");
+         "exit codes: 0 done, 1 usage, 2 bad input, 3 stopped early, undecided, or a proof that "
+         "does not hold,\n4 memory, 5 file or system, 130 interrupted");
 }

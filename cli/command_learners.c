@@ -98,6 +98,13 @@ static void print_option(cli_text *text, const margin_option *option) {
     text_wrapped(text, option->help, 19, 0);
 }
 
+/* A learner of two classes takes more of them in parts. */
+static const char *ability_words(const margin_component *c, int i) {
+    const bool in_parts =
+        abilities[i].bit == MARGIN_CAN_TWO_CLASS && !(c->abilities & MARGIN_CAN_MULTICLASS);
+    return in_parts ? "two-class (more by multiclass=...)" : abilities[i].name;
+}
+
 static void print_component(cli_text *text, const margin_component *c) {
     text_printf(text, "%s (%s) - %s\n\nformula     %s\nsource", c->name,
                 c->kind == MARGIN_STAGE ? "stage" : "learner", c->summary, c->formula);
@@ -105,7 +112,7 @@ static void print_component(cli_text *text, const margin_component *c) {
     text_printf(text, "manual      %s\n", c->page);
     text_puts(text, "abilities  ");
     for (int i = 0; i < ABILITIES; i++)
-        if (c->abilities & abilities[i].bit) text_printf(text, " %s", abilities[i].name);
+        if (c->abilities & abilities[i].bit) text_printf(text, " %s", ability_words(c, i));
     text_puts(text, c->option_count ? "\n\noptions\n" : "\n");
     for (int i = 0; i < c->option_count; i++)
         print_option(text, &c->options[i]);

@@ -66,7 +66,8 @@ const cli_command cli_commands[] = {
      "(the curve of a regression over one column, and the weighted functions it is the sum of), "
      "margins (histogram), coefficients (with intervals, where DATA are given and there are "
      "standard errors), residuals (over the fitted values, and against normal quantiles), roc, "
-     "reliability (how often what is said to have probability p happens). Pictures are drawn by "
+     "reliability (calibration: observed frequency against predicted probability). Pictures are "
+     "drawn by "
      "gnuplot: to an SVG or PNG file with -o, in the terminal without.",
      2, 3, run_plot},
     {"update", "MODEL DATA -o MODEL", "bring a model up to date with more rows",
@@ -86,10 +87,23 @@ const cli_command *cli_find_command(const char *name) {
     return NULL;
 }
 
+/* What other programs call a command. */
+static const char *other_name(const char *word) {
+    static const char *const names[][2] = {
+        {"train", "fit"},       {"learn", "fit"},     {"eval", "evaluate"},
+        {"score", "evaluate"},  {"test", "evaluate"}, {"validate", "evaluate"},
+        {"show", "inspect"},    {"info", "inspect"},  {"print", "inspect"},
+        {"describe", "check"},  {"summary", "check"}, {"apply", "predict"},
+        {"classify", "predict"}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(word, names[k][0])) return names[k][1];
+    return NULL;
+}
+
 static int unknown_command(const char *word) {
-    const char *near = NULL;
+    const char *near = other_name(word);
     size_t least = 3;
-    for (int i = 0; i < cli_command_count; i++) {
+    for (int i = 0; !near && i < cli_command_count; i++) {
         size_t distance = cli_edit_distance(word, strlen(word), cli_commands[i].name);
         if (distance >= least) continue;
         least = distance;
@@ -128,6 +142,8 @@ static int run_help(int count, char **words) {
         return printed();
     }
     const cli_command *command = cli_find_command(words[0]);
+    if (!command && margin_component_find(words[0]))
+        return run_learners(&(cli_arguments){.words = {words[0]}, .word_count = 1});
     if (!command) return unknown_command(words[0]);
     cli_print_help(command);
     return printed();

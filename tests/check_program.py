@@ -318,7 +318,16 @@ def usage(d):
     refuses(1, 'fit', 'perceptron(rate={0.1,1})', iris)
     refuses(1, 'fit', 'perceptron |', iris)
     refuses(1, 'fit', '', iris)
-    refuses(1, 'fit', 'perceptron')
+    refuses(1, 'fit', 'perceptron', says=('DATA is missing: a file, or - for standard input',))
+    refuses(1, 'fit', iris, 'perceptron', says=('the spec comes first', "margin fit 'perceptron'"))
+    for word, meant in (('train', 'fit'), ('eval', 'evaluate'), ('show', 'inspect')):
+        refuses(1, word, says=(f'did you mean {meant}?',))
+    expect(run('help', 'knn').stdout == run('learners', 'knn').stdout != '', 'help of a learner')
+    refuses(1, 'fit', 'perceptron', iris, '--label', 'species', says=('--target',))
+    refuses(1, 'fit', 'perceptron', iris, '--test', '0.3', says=('margin evaluate',))
+    refuses(2, 'fit', 'perceptron', iris, '--ignore', 'species', '--target', 'species', says=('to be ignored and the target at once',))
+    expect('two-class (more by multiclass=...)' in run('learners', 'svm').stdout, 'svm takes more than two classes')
+    expect('does not hold' in run('help').stdout, 'what exit code 3 means')
     refuses(1, 'frobnicate', says=('frobnicate',))
     refuses(1, 'fti', says=('did you mean fit?',))
     expect('[1, inf], default 2' in run('learners', 'knn').stdout, 'p of knn takes inf')
@@ -592,6 +601,25 @@ def pictures_of_targets(d):
         expect(p.returncode == 0 and says in (d / 'p.svg').read_text(), f'plot {words} says {says}: {p.stderr}')
 
 
+def boundaries(d):
+    """A boundary is drawn over the two columns of numbers that tell most, and says how much it leaves out."""
+    iris, mixed, model = examples / 'iris.csv', d / 'mixed.csv', d / 'mixed.margin'
+    run('fit', 'logistic', iris, '-o', model)
+    p = run('plot', 'boundary', model, iris, '-o', d / 'p.svg')
+    text = (d / 'p.svg').read_text()
+    expect('petal_length' in text and 'petal_width' in text and '% of the rows lie' in text, f'the columns that tell most: {p.stderr}')
+    mixed.write_text('town,x1,x2,y\n' + ''.join(f'{"AB"[i % 2]},{i},{i * 7 % 11},{"no" if i < 15 else "yes"}\n' for i in range(30)))
+    run('fit', 'onehot | logistic', mixed, '-o', model)
+    p = run('plot', 'boundary', model, mixed, '-o', d / 'p.svg')
+    expect(p.returncode == 0 and p.stderr == '' and 'x1' in (d / 'p.svg').read_text(), f'numbers by default: {p.stderr}')
+    refuses(2, 'plot', 'boundary', model, mixed, '--columns', 'town,x1', says=('town', 'categories'))
+    many = d / 'many-classes.csv'
+    many.write_text('x,z,y\n' + ''.join(f'{i % 26},{i * 7 % 31},c{i % 26:02}\n' for i in range(130)))
+    run('fit', 'knn(k=3)', many, '-o', model)
+    run('plot', 'roc', model, many, '-o', d / 'p.svg')
+    expect('the first 8 of 26 classes' in (d / 'p.svg').read_text(), 'a picture says what it leaves out')
+
+
 def clusters_and_curves(d, model, line, logistic):
     """Pictures of clusters, of the number of clusters, and of regressions over one column."""
     cars, iris, points = examples / 'cars.csv', examples / 'iris.csv', examples / 'points.csv'
@@ -729,6 +757,7 @@ def pictures(d):
     refuses(1, 'plot', 'roc', logistic, says=('table',))
     refuses(1, 'plot', 'coefficients', line, cars, '--confidence', '2', says=('--confidence',))
     clusters_and_curves(d, model, line, logistic)
+    boundaries(d)
     pictures_of_targets(d)
     p = run('plot', 'trace', trace, '--float32')
     expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')

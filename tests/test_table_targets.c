@@ -105,7 +105,7 @@ static void test_csv_refused(void **state) {
         {"y1,9", NULL, "no column 9 (the target): the file has 5 columns"},
         {"y1,b,y1", NULL, "column 2 ('y1') is named as a target twice"},
         {"y1,2", NULL, "is named as a target twice"},
-        {"y1,b", "b", "column 3 ('b') cannot be both to be ignored and the target"},
+        {"y1,b", "b", "column 3 ('b') is to be ignored and the target at once"},
         {"1,2,3,4,5", NULL, "no column is left for features"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)

@@ -115,6 +115,8 @@ static int start_gnuplot(int script, int output, pid_t *process) {
     if (code) return code;
     code = posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
     if (!code) code = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (!code) /* its own messages speak of a script that nobody has seen */
+        code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     if (!code) code = posix_spawnp(process, "gnuplot", &actions, NULL, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     return code;

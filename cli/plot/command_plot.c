@@ -120,12 +120,66 @@ typedef struct {
     int64_t *rows;   /* class of each sample */
 } boundary;
 
-static int choose_axes(const cli_arguments *a, boundary *b) {
-    if (b->column_count < 2) {
-        fputs("margin: a boundary needs a model over at least two columns\n", stderr);
-        return EXIT_BAD_INPUT;
+/* How much of a column's variance lies between the classes, 0 to 1. */
+static double between_classes(const boundary *b, int64_t column, double *sums, double *counts) {
+    const int64_t classes = margin_model_class_count(b->model);
+    double sum = 0, squares = 0, count = 0, between = 0;
+    memset(sums, 0, (size_t)classes * sizeof *sums);
+    memset(counts, 0, (size_t)classes * sizeof *counts);
+    const double origin = b->data->x.rows > 0 ? cell(b->data, 0, column) : 0;
+    for (int64_t i = 0; i < b->data->x.rows; i++) {
+        const double value = cell(b->data, i, column) - origin;
+        if (b->rows[i] < 0 || !isfinite(value)) continue;
+        sums[b->rows[i]] += value;
+        counts[b->rows[i]]++;
+        sum += value;
+        squares += value * value;
+        count++;
     }
-    return picture_columns(a, b->columns, b->column_count, 2, b->axis);
+    for (int64_t k = 0; k < classes; k++)
+        if (counts[k] > 0) between += sums[k] * sums[k] / counts[k];
+    const double all = squares - sum * sum / count;
+    return all > 0 ? (between - sum * sum / count) / all : 0;
+}
+
+/* The two columns of numbers that tell the classes apart best, each by itself. */
+static int best_axes(boundary *b) {
+    const int64_t classes = margin_model_class_count(b->model);
+    double *work = malloc((size_t)classes * 2 * sizeof *work), best[2] = {-1, -1};
+    if (!work) return picture_out_of_memory();
+    b->axis[0] = b->axis[1] = -1;
+    for (int64_t j = 0; j < b->column_count; j++) {
+        if (b->columns[j].kind != MARGIN_NUMERIC) continue;
+        const double share = between_classes(b, j, work, work + classes);
+        const int worse = best[0] < best[1] ? 0 : 1;
+        if (b->axis[0] >= 0 && b->axis[1] >= 0 && !(share > best[worse])) continue;
+        const int place = b->axis[0] < 0 ? 0 : b->axis[1] < 0 ? 1 : worse;
+        if (place == 0 && b->axis[1] >= 0) { /* in the order of the table */
+            b->axis[0] = b->axis[1];
+            best[0] = best[1];
+        }
+        const int last = b->axis[0] < 0 ? 0 : 1;
+        b->axis[last] = j;
+        best[last] = share;
+    }
+    free(work);
+    if (b->axis[1] >= 0) return EXIT_DONE;
+    fputs("margin: a boundary is drawn over two columns of numbers, and the model has fewer\n",
+          stderr);
+    return EXIT_BAD_INPUT;
+}
+
+static int choose_axes(const cli_arguments *a, boundary *b) {
+    if (!a->columns) return best_axes(b);
+    const int code = picture_columns(a, b->columns, b->column_count, 2, b->axis);
+    for (int k = 0; !code && k < 2; k++)
+        if (b->columns[b->axis[k]].kind != MARGIN_NUMERIC) {
+            fprintf(stderr,
+                    "margin: column %s holds categories: a boundary is drawn over numbers\n",
+                    b->columns[b->axis[k]].name);
+            return EXIT_BAD_INPUT;
+        }
+    return code;
 }
 
 /* Ranges of the two axes with a little room, and what the other columns are held at: mean or most
@@ -161,6 +215,33 @@ static void fill_grid(boundary *b, const double *held) {
         row[b->axis[0]] = grid_value(b, 0, i % b->width);
         row[b->axis[1]] = grid_value(b, 1, i / b->width);
     }
+}
+
+/* Share of the rows that lie in another region than the model's own answer, which knows all their
+ * columns. NaN: there is no memory to find out. */
+static double share_elsewhere(cli_session *session, const boundary *b, const double *held) {
+    const int64_t rows = b->data->x.rows, columns = b->column_count;
+    double *flat = malloc((size_t)(rows * columns + 1) * sizeof *flat);
+    int64_t *here = malloc((size_t)(rows + 1) * 2 * sizeof *here), *own = here ? here + rows : NULL;
+    double different = (double)NAN;
+    for (int64_t i = 0; flat && i < rows; i++) {
+        memcpy(flat + i * columns, held, (size_t)columns * sizeof *flat);
+        for (int k = 0; k < 2; k++)
+            flat[i * columns + b->axis[k]] = cell(b->data, i, b->axis[k]);
+    }
+    const margin_matrix x = margin_dense_f64(flat, rows, columns, columns);
+    if (flat && here && rows > 0 &&
+        margin_predict_parallel(session->context, b->model, &x, MARGIN_OUTPUT_LABELS, here,
+                                &session->error) >= 0 &&
+        margin_predict_parallel(session->context, b->model, &b->data->x, MARGIN_OUTPUT_LABELS, own,
+                                &session->error) >= 0) {
+        different = 0;
+        for (int64_t i = 0; i < rows; i++)
+            different += here[i] != own[i];
+    }
+    free(flat);
+    free(here);
+    return different / (double)rows;
 }
 
 static void sample_points(cli_text *script, const boundary *b, int64_t class) {
@@ -261,11 +342,17 @@ static bool allocate_boundary(boundary *b, picture_kind kind, double **held) {
 static int draw_boundary(cli_session *session, picture_kind kind, const margin_table *table,
                          boundary *b) {
     double *held = NULL;
-    int code = choose_axes(session->arguments, b);
-    if (code) return code;
+    double elsewhere = 0;
     if (!allocate_boundary(b, kind, &held)) {
         free(held);
         return picture_out_of_memory();
+    }
+    for (int64_t i = 0; i < b->data->x.rows; i++)
+        b->rows[i] = picture_class_of(b->model, b->data, i);
+    int code = choose_axes(session->arguments, b);
+    if (code) {
+        free(held);
+        return code;
     }
     margin_status status = measure(session, table, b, held);
     if (status == MARGIN_ERROR_MEMORY && !session->error.text[0]) {
@@ -279,13 +366,16 @@ static int draw_boundary(cli_session *session, picture_kind kind, const margin_t
         status = margin_predict_parallel(session->context, b->model, &grid, MARGIN_OUTPUT_LABELS,
                                          b->labels, &session->error);
     }
+    if (status >= 0 && b->column_count > 2) elsewhere = share_elsewhere(session, b, held);
     free(held);
     if (status < 0) return cli_failed(session, status);
-    for (int64_t i = 0; i < b->data->x.rows; i++)
-        b->rows[i] = picture_class_of(b->model, b->data, i);
     cli_text script = {0}, title = {0};
     text_puts(&title, margin_model_spec(b->model));
-    if (b->column_count > 2) text_puts(&title, "; other columns at their means");
+    if (b->column_count > 2)
+        text_printf(&title,
+                    "; other columns at their means: %.3g %% of the rows lie in a region that is "
+                    "not the model's answer for them",
+                    100 * elsewhere);
     code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
     text_free(&title);
     if (code) {

@@ -137,8 +137,8 @@ static int roc_script(const answer_list *list, picture_kind kind, cli_text *scri
     if (!rows) return picture_out_of_memory();
     int64_t drawn = 0;
     picture_axes(script, kind);
-    text_puts(script, "set xlabel 'share of the others taken for it'\nset ylabel 'share of the "
-                      "class that is found'\nset xrange [0:1]\nset yrange [0:1.01]\n");
+    text_puts(script, "set xlabel 'false-positive rate'\nset ylabel 'true-positive rate'\n"
+                      "set xrange [0:1]\nset yrange [0:1.01]\n");
     if (image) text_puts(script, "set size square\nset key inside right bottom vertical\n");
     text_puts(script,
               image ? "plot x lc rgb '#999999' dt 2 lw 1 notitle" : "plot x with dots notitle");
@@ -185,7 +185,14 @@ int plot_roc(cli_session *session, picture_kind kind, const margin_model *model,
     /* probabilities of three classes and more, as one class's score says little by itself */
     const bool probabilities = classes > 2 && margin_model_has_probabilities(model);
     int code = take_answers(session, model, &data, probabilities, &list);
-    if (!code) code = picture_begin(session->arguments, kind, margin_model_spec(model), &script);
+    cli_text title = {0};
+    text_puts(&title, margin_model_spec(model));
+    if (classes > PICTURE_COLOURS)
+        text_printf(&title, ": the first %d of %lld classes", (int)PICTURE_COLOURS,
+                    (long long)classes);
+    if (!code)
+        code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
+    text_free(&title);
     if (!code) code = roc_script(&list, kind, &script);
     if (!code) code = picture_finish(session, &script);
     text_free(&script);

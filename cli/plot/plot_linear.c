@@ -187,6 +187,9 @@ static int draw_coefficients(cli_session *session, picture_kind kind, coefficien
     if (p->shown_count < p->count)
         text_printf(&title, ", the %lld largest of %lld", (long long)p->shown_count,
                     (long long)p->count);
+    if (p->functions > 1 && p->functions < margin_model_score_count(p->model))
+        text_printf(&title, ", the first %lld of %lld functions", (long long)p->functions,
+                    (long long)margin_model_score_count(p->model));
     int code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
     text_free(&title);
     if (code) {

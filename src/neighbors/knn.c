@@ -37,8 +37,8 @@ static const margin_option options[] = {
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
      .choices = "auto|tree|brute",
-     .help = "how they are found; the answer is the same: kd-tree, every row, or what a count of "
-             "visits says"},
+     .help = "search method (the answers are identical): kd-tree, brute force, or auto: whichever "
+             "visits fewer rows in a trial"},
     {.name = "task",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",

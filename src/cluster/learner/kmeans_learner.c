@@ -50,8 +50,8 @@ static const margin_option options[] = {
      .high = 1,
      .high_open = 1,
      .default_text = "0",
-     .help = "a run ends once another step would lower the inertia by this share; 0: once no row "
-             "changes its cluster"},
+     .help = "stop when an iteration lowers the inertia by less than this fraction; 0: when no row "
+             "changes cluster"},
 };
 
 static const mg_option_value *option_of(const mg_fit *fit, const char *name) {

@@ -97,8 +97,10 @@ static const char *role_name(mg_role role) {
 static margin_status assign_role(const planner *p, int64_t column, mg_role role) {
     mg_role had = p->plan[column].role;
     MG_REQUIRE(had == MG_ROLE_FEATURE || had == role, p->error, MARGIN_ERROR_DATA,
-               "%s: column %lld ('%.*s') cannot be both %s and %s", p->file, (long long)column + 1,
-               SHOWN_BYTES, p->names[column], role_name(had), role_name(role));
+               "%s: column %lld ('%.*s') is %s and %s at once; name another column for one of the "
+               "two",
+               p->file, (long long)column + 1, SHOWN_BYTES, p->names[column], role_name(had),
+               role_name(role));
     p->plan[column].role = role;
     return MARGIN_OK;
 }

@@ -107,7 +107,7 @@ margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options,
          .default_text = "auto",                                                                   \
          .choices = "auto|constant|inverse|sqrt",                                                  \
          .help = "solver=gd, sgd, minibatch: rate, rate/(1 + decay t) or rate/sqrt(1 + decay t) "  \
-                 "in step t; auto: constant where no step can lead up"},                           \
+                 "in step t; auto: a constant rate where every step lowers the objective"},        \
         {.name = "decay",                                                                          \
          .type = MARGIN_OPTION_NUMBER,                                                             \
          .low = 0,                                                                                 \
