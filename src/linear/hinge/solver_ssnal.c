@@ -222,10 +222,6 @@ static void explain(const ssnal *m) {
                  "the classes are separable, and with no price on w this is the widest margin "
                  "between them, %s across, within %s of the widest",
                  width.text, within.text);
-    else if (m->s.mode == MG_SSNAL_FREE && out->primal > 0.0)
-        snprintf(out->why, room,
-                 "the gap is proven; the classes are not separable, so that without a penalty only "
-                 "the loss counts");
     else
         snprintf(out->why, room, "the gap is proven");
 }
@@ -236,7 +232,12 @@ static void explain_failure(const ssnal *m, margin_status ended) {
     const mg_number_text gap = mg_number(at);
     const mg_number_text tolerance = mg_number(m->s.job->tolerance);
     const size_t room = sizeof out->why;
-    if (!mg_explain_limit(ended, "steps", out->iterations, at, out->why, room))
+    if (mg_explain_limit(ended, "steps", out->iterations, at, out->why, room)) return;
+    if (m->s.mode == MG_SSNAL_FREE && out->primal > 0.0)
+        snprintf(out->why, room,
+                 "the classes are not separable, and without a penalty no bound of the least hinge "
+                 "loss is known; give C a finite value");
+    else
         snprintf(out->why, room,
                  "rounding ends progress at a gap of %s, above tol=%s: ask for less, give C a "
                  "smaller value, or bring the columns to one scale (standardize | ...)",

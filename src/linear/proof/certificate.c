@@ -20,11 +20,14 @@
  * - rho = 0 < kappa: all of alpha times min(1, kappa / max |v_j|), for the squared loss the best
  *   factor in that range (El Ghaoui, Viallon, Rabbani, "Safe feature elimination for the LASSO",
  *   2012). With rho and kappa > 0 that, or the factor 1, whichever gives more.
- * - rho = kappa = 0: certificate_free.c.
+ * - rho = kappa = 0: v must vanish, which no computed alpha obeys exactly; the bound is that of
+ *   curvature_bound.c.
  *
  * Rounding is allowed for in verifications only (linear/verify). */
 #include "linear/proof/certificate.h"
+
 #include "linear/proof/classes_certificate.h"
+#include "linear/proof/curvature_bound.h"
 
 #include <math.h>
 
@@ -209,6 +212,13 @@ static margin_status bound_lasso(mg_proof *proof, double *dual, double *factor) 
     return mg_proof_dual(proof, *factor, dual);
 }
 
+static margin_status bound_unpenalised(mg_proof *proof, double *dual) {
+    double above;
+    MG_TRY(mg_bound_by_curvature(proof->objective, proof->solution, &above, proof->error));
+    *dual = proof->solution->primal - above;
+    return MARGIN_OK;
+}
+
 static margin_status bound(mg_proof *proof, double *dual) {
     const mg_penalty *penalty = &proof->objective->penalty;
     double factor = 1;
@@ -220,7 +230,7 @@ static margin_status bound(mg_proof *proof, double *dual) {
     else if (penalty->kappa > 0)
         MG_TRY(bound_lasso(proof, dual, &factor));
     else
-        MG_TRY(mg_proof_bound_free(proof, dual));
+        MG_TRY(bound_unpenalised(proof, dual));
     if (!(*dual >= 0)) *dual = factor = 0; /* u = 0 */
     proof->factor = factor;
     if (factor != 1) MG_TRY(mg_proof_sum(proof, scale_range, &none));

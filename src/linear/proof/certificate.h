@@ -28,9 +28,6 @@ margin_status mg_proof_sum(const mg_proof *proof, mg_proof_range of_range, mg_pr
 margin_status mg_proof_settle(mg_proof *proof);
 /* D at factor * alpha, taking v and s for feasible; -inf if it is no number. */
 margin_status mg_proof_dual(mg_proof *proof, double factor, double *dual);
-/* The bound without a penalty, rho = kappa = 0 (certificate_free.c): makes v and s vanish. *dual is
- * -inf if that did not succeed. */
-margin_status mg_proof_bound_free(mg_proof *proof, double *dual);
 /* (primal - dual) / max(1, |primal|), at least 0 */
 double mg_proof_gap(double primal, double dual);
 

@@ -17,6 +17,7 @@
  * s. */
 #include "linear/proof/classes_certificate.h"
 #include "linear/proof/certificate.h"
+#include "linear/proof/curvature_bound.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,13 +167,16 @@ margin_status mg_classes_dual(mg_classes_proof *proof, double *dual) {
     return status;
 }
 
-static margin_status bound(mg_classes_proof *proof, double *dual) {
-    MG_TRY(mg_classes_settle(proof));
-    MG_TRY(mg_classes_sums(proof));
-    if (proof->o->penalty.rho > 0.0)
+static margin_status bound(mg_classes_proof *proof, double primal, double *dual) {
+    double above;
+    if (proof->o->penalty.rho > 0.0) {
+        MG_TRY(mg_classes_settle(proof));
+        MG_TRY(mg_classes_sums(proof));
         MG_TRY(mg_classes_dual(proof, dual));
-    else
-        MG_TRY(mg_classes_bound_free(proof, dual));
+    } else {
+        MG_TRY(mg_bound_by_curvature(proof->o, proof->solution, &above, proof->error));
+        *dual = primal - above;
+    }
     if (!(*dual >= 0.0)) *dual = 0.0; /* q = e_y */
     return MARGIN_OK;
 }
@@ -194,7 +198,7 @@ margin_status mg_certify_classes(const mg_objective *o, mg_linear_solution *solu
     proof.need = proof.factor + o->functions;
     if (own) point.shares = proof.shares;
     MG_GO(mg_objective_pass(o, solution->w, solution->b, &point, error));
-    MG_GO(bound(&proof, &dual));
+    MG_GO(bound(&proof, point.value, &dual));
     solution->primal = point.value;
     solution->dual = dual;
     solution->gap = mg_proof_gap(point.value, dual);

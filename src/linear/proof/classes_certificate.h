@@ -26,13 +26,9 @@ margin_status mg_classes_settle(mg_classes_proof *proof);
 margin_status mg_classes_dual(mg_classes_proof *proof, double *dual);
 /* Makes v and s from the shares. */
 margin_status mg_classes_sums(mg_classes_proof *proof);
-/* The bound without a penalty (classes_free.c): makes v and s vanish. -inf if that did not succeed.
- */
-margin_status mg_classes_bound_free(mg_classes_proof *proof, double *dual);
-
-/* Newton's matrix without a penalty, for the classes 0..classes-2 (the last one is what the others
- * leave): size (classes - 1)(columns + 1), blocks of a class one behind the other, in coordinates
- * (a_ij - mean_j) / deviation_j. */
+/* Newton's matrix, for the classes 0..classes-2 (the last one is what the others leave; of one
+ * function for it): size (classes - 1)(columns + 1), blocks of a class one behind the other, in
+ * coordinates (a_ij - mean_j) / deviation_j. */
 typedef struct mg_classes_newton {
     mg_heap *heap;
     int64_t size;
@@ -44,8 +40,10 @@ enum { MG_CLASSES_NEWTON_SIZE = 3000 };
 bool mg_classes_newton_can(const mg_objective *o);
 /* What the matrix is made of: sum_i c_i (diag q_i - q_i q_i') x (a_i, 1)(a_i, 1)' + rho. */
 typedef struct mg_classes_curvature {
-    const double *shares; /* samples x classes: q */
-    const double *c;      /* samples; those that are 0 cost nothing */
+    const double *shares;     /* samples x classes: q */
+    const double *curvatures; /* one function, samples: c loss'', in place of shares; or NULL */
+    const double *c;          /* samples; those that are 0 cost nothing */
+    double added;             /* to the diagonal of the matrix scaled to a diagonal of 1 */
     double rho;
     const double *least; /* classes: the curvature that an intercept has at least; NULL: 0 */
 } mg_classes_curvature;

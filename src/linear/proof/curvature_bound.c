@@ -1,0 +1,213 @@
+/* A bound of P(w, b) - inf P without a penalty, from the curvature at (w, b).
+ *
+ * The squared loss has constant curvature; the logistic, the exponential and the softmax loss obey
+ * |l'''| <= l'' along any line on which their scores (of several functions: the differences of
+ * their scores) change at unit speed (Bach, "Self-concordant analysis for logistic regression",
+ * Electron. J. Stat. 4, 2010). With g and H the gradient and the Hessian, d a change of (w, b) and
+ * t the greatest change of a score it follows that
+ *
+ *   P(at + d) >= P(at) + g.d + (1 - t/3) d'Hd / 2        (e^-t + t - 1 >= t^2/2 (1 - t/3))
+ *
+ * A score changes by l |d|_H at most, where l^2 is the greatest e_i'H^-1 e_i with e_i = (a_i, 1).
+ * Let s^2 = g'H^-1 g, and r the root of r (1 - r/3) = 2 l s. If r <= 1, the right side is at least
+ * P(at) wherever |d|_H = r/l; P is convex, so its infimum is taken inside, and there
+ *
+ *   P(at) - inf P <= s^2 / (2 (1 - r/3)).                 (r = 0 for the squared loss)
+ *
+ * The squared hinge has constant curvature as long as a sample stays inside the margin: H is that
+ * of the samples at least `inside` within it, and r = 0 if none of them can leave, 2 l_i s <= its
+ * distance.
+ *
+ * l is bounded by the greatest 1/sqrt(curvature of sample i), because H holds that sample's part;
+ * where this is too much, e_i'H^-1 e_i is computed. Dependent columns make H singular, and g has
+ * nothing in its null space: a small multiple of the diagonal is added. A multiple ten times as
+ * large must give the same s^2, or some direction is neither dependent nor independent to double
+ * precision, and nothing is proven. */
+#include "linear/proof/curvature_bound.h"
+
+#include "linear/proof/classes_certificate.h"
+
+#include "math/products/cholesky.h"
+#include "math/rows/row_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the margin; added to a diagonal of 1; how much s^2 may change with ten times that; the factor
+ * by which it may then be too small. */
+static const double inside = 1e-3, added = 1e-11, most_change = 1.01, allowance = 1.02;
+static const char purpose[] = "a proof of the optimum";
+
+typedef struct curvature_bound {
+    const mg_objective *o;
+    const mg_linear_solution *at;
+    margin_error *error;
+    double *memory, *gradient, *sums, *step, *step_b; /* functions x columns, functions; room */
+    double *weights; /* samples: curvatures; or samples x functions: shares */
+    double *scores;  /* the squared hinge, samples: 1 - y f; else NULL */
+    double *solved;  /* functions x size of the matrix, and a row */
+    mg_classes_newton newton;
+} curvature_bound;
+
+static bool has_bound(const mg_objective *o) {
+    const mg_loss_kind kind = o->loss->kind;
+    return kind == MG_LOSS_SQUARED || kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL ||
+           kind == MG_LOSS_SQUARED_HINGE || kind == MG_LOSS_SOFTMAX;
+}
+
+static margin_status take_memory(curvature_bound *m) {
+    const mg_objective *o = m->o;
+    const int64_t numbers = o->functions * (o->columns + 2);
+    const bool hinge = o->loss->kind == MG_LOSS_SQUARED_HINGE;
+    const int64_t rows = o->samples * (hinge ? 2 : o->functions);
+    const int64_t size = o->functions * (o->columns + 1);
+    MG_NEW(o->design->heap, m->memory, 2 * numbers + rows + o->functions * size + o->columns + 1,
+           purpose, m->error);
+    m->gradient = m->memory;
+    m->sums = m->gradient + o->functions * o->columns;
+    m->step = m->gradient + numbers;
+    m->step_b = m->step + o->functions * (o->columns + 1);
+    m->weights = m->step + numbers;
+    m->solved = m->weights + rows;
+    m->scores = hinge ? m->weights + o->samples : NULL;
+    return MARGIN_OK;
+}
+
+/* s^2 with that much added to the diagonal. */
+static margin_status squared_step(curvature_bound *m, double diagonal, double *square) {
+    const mg_objective *o = m->o;
+    const bool one = o->functions == 1;
+    const mg_classes_curvature curvature = {.shares = one ? NULL : m->weights,
+                                            .curvatures = one ? m->weights : NULL,
+                                            .c = o->c,
+                                            .added = diagonal};
+    mg_classes_newton_free(&m->newton);
+    MG_TRY(mg_classes_newton_make(o, &curvature, &m->newton, m->error));
+    mg_classes_newton_solve(o, &m->newton, m->gradient, m->sums, m->step, m->step_b);
+    *square = 0.0;
+    for (int64_t k = 0; k < o->functions; k++) {
+        *square += m->sums[k] * m->step_b[k];
+        for (int64_t j = 0; j < o->columns; j++)
+            *square += m->gradient[k * o->columns + j] * m->step[k * o->columns + j];
+    }
+    return MARGIN_OK;
+}
+
+/* 1 / the curvature of sample i in the change of its scores by 1. */
+static double plain_leverage(const curvature_bound *m, int64_t i) {
+    const mg_objective *o = m->o;
+    if (o->functions == 1) return 1.0 / m->weights[i];
+    const double *q = m->weights + i * o->functions;
+    double least = (double)INFINITY, second = (double)INFINITY;
+    for (int64_t k = 0; k < o->functions; k++) {
+        if (!(o->totals[k] > 0.0)) continue; /* a class without samples stays out of the way */
+        second = fmin(second, fmax(least, q[k]));
+        least = fmin(least, q[k]);
+    }
+    return (1.0 / least + 1.0 / second) / o->c[i];
+}
+
+/* e_i in the coordinates of the matrix. */
+static void read_sample(curvature_bound *m, int64_t i, double *row) {
+    const mg_design *d = m->o->design;
+    mg_sample_values(d->problem, i, row);
+    for (int64_t j = 0; j < d->columns; j++) {
+        double a = d->scale ? d->scale[j] * row[j] : row[j];
+        if (d->shift) a += d->shift[j];
+        row[j] = (a - m->newton.mean[j]) * m->newton.factor[j];
+    }
+    row[d->columns] = m->o->intercept ? 1.0 : 0.0;
+}
+
+/* The greatest e'H^-1 e over the differences e of the functions of sample i. */
+static double exact_leverage(curvature_bound *m, int64_t i) {
+    const mg_classes_newton *n = &m->newton;
+    const int64_t block = m->o->columns + 1, blocks = n->size / block;
+    const mg_vector_ops *v = mg_vector_ops_for(m->o->design->isa);
+    double *row = m->solved + blocks * n->size, most = 0.0;
+    read_sample(m, i, row);
+    for (int64_t k = 0; k < blocks; k++) {
+        double *z = m->solved + k * n->size;
+        memset(z, 0, (size_t)n->size * sizeof *z);
+        for (int64_t j = 0; j < block; j++)
+            z[k * block + j] = n->scale[k * block + j] * row[j];
+        mg_cholesky_solve_lower(m->o->design->isa, n->size, n->matrix, n->size, z);
+        const double own = v->square(z, n->size);
+        most = fmax(most, own);
+        for (int64_t l = 0; l < k; l++) {
+            const double *y = m->solved + l * n->size;
+            most = fmax(most, own + v->square(y, n->size) - 2.0 * v->dot(y, z, n->size));
+        }
+    }
+    return most;
+}
+
+/* The squared hinge: takes out the samples that are not well inside the margin. */
+static void keep_inside(curvature_bound *m) {
+    const int8_t *sign = m->o->design->problem->sign;
+    for (int64_t i = 0; m->scores && i < m->o->samples; i++) {
+        m->scores[i] = 1.0 - sign[i] * m->scores[i];
+        if (!(m->scores[i] >= inside)) m->weights[i] = 0.0;
+    }
+}
+
+/* What e_i'H^-1 e_i s^2 may be at most: r = 1, or half the way out of the margin. */
+static double reach(const curvature_bound *m, int64_t i) {
+    return m->scores ? m->scores[i] * m->scores[i] / 4.0 : 1.0 / 9.0;
+}
+
+/* l^2, or INFINITY where it reaches too far or would take too long to find. */
+static margin_status greatest_leverage(curvature_bound *m, double square, double *most) {
+    static const double most_work = 1e10;
+    const mg_objective *o = m->o;
+    const double size = (double)m->newton.size;
+    const double work = size * size * (double)(m->newton.size / (o->columns + 1));
+    double done = 0.0;
+    *most = 0.0;
+    for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
+        double own = plain_leverage(m, i);
+        const double limit = reach(m, i) / square;
+        if (!(o->c[i] > 0.0) || (m->scores && m->weights[i] == 0.0)) continue;
+        if (!(own <= limit)) {
+            if (mg_cancelled(o->design->context)) return mg_fail_cancelled(m->error);
+            done += work;
+            own = done <= most_work ? exact_leverage(m, i) : (double)INFINITY;
+        }
+        *most = own <= limit ? fmax(*most, own) : (double)INFINITY;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status find_bound(curvature_bound *m, double *above) {
+    const mg_objective *o = m->o;
+    const bool one = o->functions == 1;
+    double first, square, leverage = 0.0;
+    mg_loss_point point = {
+        .scores = m->scores, .gradient = m->gradient, .intercept_gradient = m->sums};
+    *(one ? &point.curvatures : &point.shares) = m->weights;
+    MG_TRY(mg_objective_pass(o, m->at->w, m->at->b, &point, m->error));
+    keep_inside(m);
+    MG_TRY(squared_step(m, 10.0 * added, &first));
+    MG_TRY(squared_step(m, added, &square));
+    if (!(square >= 0.0 && square <= most_change * first)) return MARGIN_OK;
+    square *= allowance;
+    if (o->loss->kind != MG_LOSS_SQUARED && square > 0.0)
+        MG_TRY(greatest_leverage(m, square, &leverage));
+    if (isinf(leverage)) return MARGIN_OK;
+    const double product = m->scores ? 0.0 : fmin(sqrt(leverage * square), 1.0 / 3.0);
+    const double r = 0.5 * (3.0 - sqrt(9.0 - 24.0 * product));
+    *above = square / (2.0 * (1.0 - r / 3.0));
+    return MARGIN_OK;
+}
+
+margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_linear_solution *at,
+                                    double *above, margin_error *error) {
+    curvature_bound m = {.o = objective, .at = at, .error = error};
+    *above = (double)INFINITY;
+    if (!has_bound(objective) || !mg_classes_newton_can(objective)) return MARGIN_OK;
+    margin_status status = take_memory(&m);
+    if (status >= 0) status = find_bound(&m, above);
+    mg_classes_newton_free(&m.newton);
+    mg_free(objective->design->heap, m.memory);
+    return status;
+}

@@ -1,0 +1,154 @@
+/* Newton's matrix of an objective, in coordinates and factored. The functions of all classes may
+ * move together without changing the loss, so it is taken without the last one. */
+#include "linear/proof/classes_certificate.h"
+#include "math/products/ridge_factor.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char purpose[] = "Newton's matrix";
+
+static int64_t blocks_of(const mg_objective *o) {
+    return o->functions == 1 ? 1 : o->functions - 1;
+}
+
+bool mg_classes_newton_can(const mg_objective *o) {
+    return blocks_of(o) * (o->columns + 1) <= MG_CLASSES_NEWTON_SIZE;
+}
+
+void mg_classes_newton_free(mg_classes_newton *n) {
+    mg_free(n->heap, n->matrix);
+    mg_free(n->heap, n->mean);
+    memset(n, 0, sizeof *n);
+}
+
+/* Of a change that all classes share the loss knows nothing, so that it is what the penalty wants:
+ * rho (1[k = l] - 1/K). */
+static void add_penalty(const mg_objective *o, const mg_classes_curvature *curvature, int64_t k,
+                        int64_t l, mg_classes_newton *n) {
+    const int64_t size = o->columns + 1;
+    const double shared = o->functions == 1 ? 0.0 : 1.0 / (double)o->functions;
+    const double share = (k == l ? 1.0 : 0.0) - shared;
+    for (int64_t j = 0; j < o->columns && curvature->rho > 0.0; j++) {
+        const double added = curvature->rho * n->factor[j] * n->factor[j] * share;
+        n->matrix[(k * size + j) * n->size + l * size + j] += added;
+        if (k != l) n->matrix[(l * size + j) * n->size + k * size + j] += added;
+    }
+    double *own = n->matrix + (k * size + o->columns) * (n->size + 1);
+    if (k == l && curvature->least) *own = fmax(*own, curvature->least[k]);
+}
+
+/* Of sample i in the block of the classes k and l. */
+static double weight_of(const mg_objective *o, const mg_classes_curvature *curvature, int64_t i,
+                        int64_t k, int64_t l) {
+    double others = 0.0;
+    if (curvature->curvatures) return curvature->curvatures[i];
+    const double *q = curvature->shares + i * o->functions;
+    if (k != l) return curvature->c[i] * q[k] * q[l];
+    for (int64_t m = 0; m < o->functions; m++)
+        others += m == k ? 0.0 : q[m];
+    return curvature->c[i] * q[k] * others;
+}
+
+/* Of the classes k and l: the Gram with weights c q_k (1 - q_k), or minus that with c q_k q_l. */
+static margin_status add_block(const mg_objective *o, const mg_classes_curvature *curvature,
+                               int64_t k, int64_t l, double *weights, int64_t *chosen, double *gram,
+                               mg_classes_newton *n, margin_error *error) {
+    const int64_t size = o->columns + 1;
+    mg_gram_request request = {.weights = weights, .centre = n->mean, .factor = n->factor};
+    for (int64_t i = 0; i < o->samples; i++) {
+        const double weight = weight_of(o, curvature, i, k, l);
+        if (weight == 0.0) continue;
+        chosen[request.count] = i;
+        weights[request.count++] = weight;
+    }
+    if (request.count < o->samples) request.chosen = chosen;
+    MG_TRY(mg_design_gram(o->design, &request, gram, error));
+    for (int64_t r = 0; r < size; r++)
+        for (int64_t c = 0; c < size; c++) {
+            double value = k == l ? gram[r * size + c] : -gram[r * size + c];
+            if (!o->intercept && (r == size - 1 || c == size - 1)) value = 0.0;
+            n->matrix[(k * size + r) * n->size + l * size + c] = value;
+            n->matrix[(l * size + c) * n->size + k * size + r] = value;
+        }
+    add_penalty(o, curvature, k, l, n);
+    return MARGIN_OK;
+}
+
+/* To a diagonal of 1, and factored. */
+static margin_status factor_matrix(const mg_objective *o, double added, mg_classes_newton *n,
+                                   margin_error *error) {
+    double *diagonal;
+    for (int64_t r = 0; r < n->size; r++) {
+        const double own = n->matrix[r * n->size + r];
+        n->scale[r] = own > 0.0 ? 1.0 / sqrt(own) : 0.0;
+    }
+    for (int64_t r = 0; r < n->size; r++)
+        for (int64_t c = r + 1; c < n->size; c++)
+            n->matrix[r * n->size + c] *= n->scale[r] * n->scale[c];
+    MG_NEW(n->heap, diagonal, n->size, purpose, error);
+    for (int64_t r = 0; r < n->size; r++)
+        diagonal[r] = 1.0 + added;
+    const margin_status status =
+        mg_ridge_factor(o->design->context, n->size, n->matrix, diagonal, mg_ridge_double, error);
+    mg_free(n->heap, diagonal);
+    return status;
+}
+
+margin_status mg_classes_newton_make(const mg_objective *o, const mg_classes_curvature *curvature,
+                                     mg_classes_newton *n, margin_error *error) {
+    mg_heap *heap = o->design->heap;
+    const int64_t size = o->columns + 1;
+    mg_classes_newton made = {.heap = heap, .size = blocks_of(o) * size};
+    double *weights = NULL, *gram = NULL;
+    int64_t *chosen = NULL;
+    margin_status status;
+    MG_GO_NEW(heap, made.matrix, made.size * made.size, purpose, error);
+    MG_GO_NEW(heap, made.mean, 2 * o->columns + made.size, purpose, error);
+    made.factor = made.mean + o->columns;
+    made.scale = made.factor + o->columns;
+    MG_GO_NEW(heap, weights, o->samples, purpose, error);
+    MG_GO_NEW(heap, chosen, o->samples, purpose, error);
+    MG_GO_NEW(heap, gram, size * size, purpose, error);
+    MG_GO(mg_design_coordinates(o->design, o->intercept, made.mean, made.factor, error));
+    for (int64_t k = 0; k < blocks_of(o); k++)
+        for (int64_t l = 0; l <= k; l++)
+            MG_GO(add_block(o, curvature, k, l, weights, chosen, gram, &made, error));
+    MG_GO(factor_matrix(o, curvature->added, &made, error));
+    *n = made;
+    made = (mg_classes_newton){.heap = heap};
+done:
+    mg_free(heap, gram);
+    mg_free(heap, chosen);
+    mg_free(heap, weights);
+    mg_classes_newton_free(&made);
+    return status;
+}
+
+void mg_classes_newton_solve(const mg_objective *o, const mg_classes_newton *n, const double *v,
+                             const double *s, double *w, double *b) {
+    const int64_t p = o->columns, size = p + 1;
+    double *x =
+        w; /* coordinates (w_k, b_k) of a class one behind the other; taken apart in place */
+    for (int64_t k = 0; k < blocks_of(o); k++) {
+        for (int64_t j = 0; j < p; j++)
+            x[k * size + j] = n->factor[j] * (v[k * p + j] - n->mean[j] * s[k]);
+        x[k * size + p] = o->intercept ? s[k] : 0.0;
+    }
+    for (int64_t r = 0; r < n->size; r++)
+        x[r] *= n->scale[r];
+    mg_cholesky_solve(o->design->isa, n->size, n->matrix, n->size, x);
+    for (int64_t r = 0; r < n->size; r++)
+        x[r] *= n->scale[r];
+    for (int64_t k = 0; k < blocks_of(o); k++) {
+        double *own = w + k * p, intercept = x[k * size + p];
+        for (int64_t j = 0; j < p; j++) {
+            own[j] = n->factor[j] * x[k * size + j];
+            intercept -= n->mean[j] * own[j];
+        }
+        b[k] = o->intercept ? intercept : 0.0;
+    }
+    if (o->functions == 1) return;
+    memset(w + (o->functions - 1) * p, 0, (size_t)p * sizeof *w);
+    b[o->functions - 1] = 0.0;
+}
