@@ -131,5 +131,9 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
  */
 margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre, double *factor,
                                     margin_error *error);
+/* Weights w in A's units of a vector u in those coordinates (columns + 1 numbers); returns the
+ * intercept that goes with them. */
+double mg_design_from_coordinates(const mg_design *d, const double *centre, const double *factor,
+                                  const double *u, double *w);
 
 #endif

@@ -23,3 +23,10 @@ margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre
     }
     return MARGIN_OK;
 }
+
+double mg_design_from_coordinates(const mg_design *d, const double *centre, const double *factor,
+                                  const double *u, double *w) {
+    for (int64_t j = 0; j < d->columns; j++)
+        w[j] = factor[j] * u[j];
+    return u[d->columns] - mg_vector_ops_for(d->isa)->dot(centre, w, d->columns);
+}

@@ -20,11 +20,10 @@
 
 #include "base/random.h"
 #include "linear/kernels/classes_rows.h"
-#include "linear/proof/end_words.h"
+#include "linear/proof/goal.h"
 #include "math/rows/sparse_row.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { INNER_WALKS = 8 };
@@ -245,22 +244,6 @@ static margin_status prove(crammer_singer *m) {
     return mg_certify(m->o, m->solution, m->job->error);
 }
 
-static margin_status end(crammer_singer *m, margin_status ended) {
-    mg_linear_solution *out = m->solution;
-    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(m->job->tolerance);
-    const size_t room = sizeof out->why;
-    out->status = out->gap <= m->job->tolerance ? MARGIN_OK : ended;
-    if (out->status == MARGIN_OK)
-        snprintf(out->why, room, "the gap is proven");
-    else if (!mg_explain_limit(ended, "walks", out->iterations, out->gap, out->why, room))
-        snprintf(
-            out->why, room,
-            "progress ends at a gap of %s after %lld walks, above tol=%s: ask for less, give C "
-            "a smaller value, or bring the columns to one scale (standardize | ...)",
-            gap.text, (long long)out->iterations, tolerance.text);
-    return out->status;
-}
-
 /* ---- The method ------------------------------------------------------------------------------ */
 
 /* P and the gap as a walk over all samples saw them, while they moved. */
@@ -320,8 +303,10 @@ static margin_status iterate(crammer_singer *m) {
             const bool better = m->solution->gap < 0.9 * best;
             if (better) best = m->solution->gap;
             idle = better ? 0 : idle + 1;
-            if (m->solution->gap <= m->job->tolerance || stop > 0) return end(m, stop);
-            if (idle > IDLE_PROOFS) return end(m, MARGIN_STOPPED_STALLED);
+            if (m->solution->gap <= m->job->tolerance || stop > 0)
+                return mg_goal_end(m->job, m->solution, stop, "walks");
+            if (idle > IDLE_PROOFS)
+                return mg_goal_end(m->job, m->solution, MARGIN_STOPPED_STALLED, "walks");
             strictness = fmax(0.7 * strictness, 0.02);
         }
         MG_TRY(inner_walks(m));

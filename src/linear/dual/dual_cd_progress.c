@@ -1,5 +1,6 @@
 /* Where dual coordinate descent begins, how far it is, and when it ends. */
 #include "linear/dual/dual_cd.h"
+#include "linear/proof/goal.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +13,6 @@ static const double small_share = 0.1;
 static const double much_left = 400.0, much_done = 50.0, least_idle = 2000.0;
 static const double idle_values = 1e9;  /* or while fewer stored values were read */
 static const double spread_share = 0.3; /* tau, in mean squares of a row */
-static const double rounding = 1e-13;
 static const double hope = 3.0, least_share = 1.0 / 16.0; /* of the gap in a proof that failed */
 #define MOST_START 30.0                                   /* log-odds */
 
@@ -130,12 +130,8 @@ margin_status mg_dual_cd_trace(mg_dual_cd *m) {
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-/* A small gap says little where the loss weighs next to nothing: it must be small beside what the
- * columns gain over the best constant as well. */
 static bool is_enough(const mg_dual_cd *m, double gap, double value) {
-    const double tolerance = m->job->tolerance, gain = m->constant_value - value;
-    return gap <= tolerance * fmax(1.0, fabs(value)) &&
-           gap <= fmax(sqrt(tolerance) * gain, rounding * fabs(value));
+    return gap <= mg_wanted_gap(m->job->tolerance, value, m->constant_value);
 }
 
 /* Work that is left, if it goes on as in the last epochs; 0: cannot be told. INFINITY: it gets

@@ -5,10 +5,9 @@
  * the best one then, and for the hinges, where C is so great that no row may lie inside of the
  * margin, t moves them out. */
 #include "linear/dual/dual_cd.h"
-#include "linear/proof/end_words.h"
+#include "linear/proof/goal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char purpose[] = "the scores of the rows";
@@ -149,23 +148,7 @@ done:
     return status;
 }
 
-static void explain(const mg_dual_cd *m, margin_status ended) {
-    mg_linear_solution *out = m->solution;
-    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(m->job->tolerance);
-    const size_t room = sizeof out->why;
-    if (ended == MARGIN_OK)
-        snprintf(out->why, room, "the gap is proven");
-    else if (!mg_explain_limit(ended, "epochs", out->iterations, out->gap, out->why, room))
-        snprintf(out->why, room,
-                 "progress ends at a gap of %s after %lld epochs, above tol=%s: ask for less, give "
-                 "C a smaller value, or bring the columns to one scale (standardize | ...)",
-                 gap.text, (long long)out->iterations, tolerance.text);
-}
-
 margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended) {
-    mg_linear_solution *out = m->solution;
-    if (m->proven != out->iterations) MG_TRY(mg_dual_cd_prove(m));
-    out->status = out->gap <= m->job->tolerance ? MARGIN_OK : ended;
-    explain(m, out->status);
-    return out->status;
+    if (m->proven != m->solution->iterations) MG_TRY(mg_dual_cd_prove(m));
+    return mg_goal_end(m->job, m->solution, ended, "epochs");
 }

@@ -17,6 +17,7 @@
  * columns: beyond that the steps would have to find the right rows one by one. */
 #include "linear/hinge/ssnal.h"
 #include "linear/proof/end_words.h"
+#include "linear/proof/goal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,10 +29,6 @@ static const double growth = 10.0, small_growth = 3.0;
 static const double slow_below = 0.3;
 /* Inner steps end where their part of the gap is this share of the rest, or of the tolerance. */
 static const double inner_share = 0.1, tolerance_share = 0.2;
-/* The gap must also be this small a part of what the columns gain over the best constant: where the
- * loss weighs next to nothing (C = 1e-10), w = 0 has a tiny gap too. */
-#define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
-static const double rounding = 1e-13;
 /* Without a penalty: what counts as 0 of the pull, relative to the loss. */
 static const double feasible = 1e-11;
 
@@ -91,10 +88,8 @@ static double expected_gap(const ssnal *m) {
 /* The gap to reach. */
 static double goal_of(const ssnal *m) {
     const double tolerance = m->s.job->tolerance, size = objective_of(m);
-    const double gain = fmax(m->constant - size, 0.0);
     if (m->s.mode == MG_SSNAL_HARD) return tolerance * (isinf(size) ? m->s.here.penalty : size);
-    return fmin(tolerance * fmax(1.0, size),
-                fmax(SHARE_OF_GAIN(tolerance) * gain, rounding * size));
+    return mg_wanted_gap(tolerance, size, m->constant);
 }
 
 static double best_constant(const mg_ssnal *s) {
@@ -228,20 +223,13 @@ static void explain(const ssnal *m) {
 
 static void explain_failure(const ssnal *m, margin_status ended) {
     mg_linear_solution *out = m->s.solution;
-    const double at = is_widest(m) ? m->share : out->gap;
-    const mg_number_text gap = mg_number(at);
-    const mg_number_text tolerance = mg_number(m->s.job->tolerance);
+    const double gap = is_widest(m) ? m->share : out->gap;
     const size_t room = sizeof out->why;
-    if (mg_explain_limit(ended, "steps", out->iterations, at, out->why, room)) return;
-    if (m->s.mode == MG_SSNAL_FREE && out->primal > 0.0)
+    mg_explain_end(ended, "steps", out->iterations, gap, m->s.job->tolerance, out->why, room);
+    if (ended == MARGIN_STOPPED_STALLED && m->s.mode == MG_SSNAL_FREE && out->primal > 0.0)
         snprintf(out->why, room,
                  "the classes are not separable, and without a penalty no bound of the least hinge "
                  "loss is known; give C a finite value");
-    else
-        snprintf(out->why, room,
-                 "rounding ends progress at a gap of %s, above tol=%s: ask for less, give C a "
-                 "smaller value, or bring the columns to one scale (standardize | ...)",
-                 gap.text, tolerance.text);
 }
 
 static margin_status end(ssnal *m, margin_status ended) {

@@ -1,14 +1,12 @@
 /* The moving point of the semismooth Newton solver: memory, start, steps. */
 #include "linear/hinge/ssnal.h"
+#include "linear/objective/step.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A step is taken if it leads down by this share of what the slope promises (Armijo), or, where the
- * value no longer tells, by rounding at most and to a flatter place. */
-static const double armijo = 1e-4, rounding = 1e-13, flatter = 0.9;
-/* It is lengthened if the slope at its end is still this share of that at its start. */
-static const double still_steep = 0.5;
+/* Of F, relative to it. */
+static const double rounding = 1e-13;
 /* The matrix is made from more rows if a step promises more than this share of what the one before
  * promised. */
 static const double slow = 0.3;
@@ -180,9 +178,7 @@ void mg_ssnal_free(mg_ssnal *s) {
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void set_move(mg_ssnal *s) {
-    for (int64_t j = 0; j < s->columns; j++)
-        s->move[j] = s->factor[j] * s->direction[j];
-    s->move_b = s->direction[s->columns] - s->vectors->dot(s->centre, s->move, s->columns);
+    s->move_b = mg_design_from_coordinates(s->design, s->centre, s->factor, s->direction, s->move);
     if (!s->objective->intercept) s->move_b = 0.0;
     s->slope = s->vectors->dot(s->here.gradient, s->direction, s->size);
     s->along = s->square = 0.0;
@@ -200,16 +196,9 @@ static margin_status try_step(mg_ssnal *s, double t) {
     return mg_ssnal_pass(s, &s->there, true);
 }
 
-static double slope_there(const mg_ssnal *s) {
-    return s->vectors->dot(s->there.gradient, s->direction, s->size);
-}
-
-/* NaN does not lead down. */
-static bool leads_down(const mg_ssnal *s, double t) {
-    const double change = s->there.value - s->here.value;
-    if (change <= armijo * t * s->slope) return true;
-    return change <= rounding * fabs(s->here.value) &&
-           fabs(slope_there(s)) <= flatter * fabs(s->slope);
+static mg_step step_of(const mg_ssnal *s, double t) {
+    const double slope_there = s->vectors->dot(s->there.gradient, s->direction, s->size);
+    return (mg_step){s->here.value, s->there.value, t, s->slope, slope_there};
 }
 
 margin_status mg_ssnal_step(mg_ssnal *s, bool *moved) {
@@ -220,11 +209,13 @@ margin_status mg_ssnal_step(mg_ssnal *s, bool *moved) {
         s->most_rows *= MORE_ROWS;
     s->last_slope = s->sampled ? s->slope : 0.0;
     MG_TRY(try_step(s, 1.0));
-    if (!leads_down(s, 1.0) || slope_there(s) < still_steep * s->slope) {
+    mg_step step = step_of(s, 1.0);
+    if (!mg_step_leads_down(&step, rounding) || mg_step_is_short(&step)) {
         double t;
         MG_TRY(mg_ssnal_line(s, &t));
         if (t != 1.0) MG_TRY(try_step(s, t));
-        if (!leads_down(s, t)) return MARGIN_OK;
+        step = step_of(s, t);
+        if (!mg_step_leads_down(&step, rounding)) return MARGIN_OK;
     }
     const mg_ssnal_point here = s->here;
     s->here = s->there;

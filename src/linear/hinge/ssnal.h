@@ -94,7 +94,7 @@ margin_status mg_ssnal_harden(mg_ssnal *s, bool *hardened);
 
 /* The best length of a step along s->direction, from the scores of here and there = here +
  * direction. */
-margin_status mg_ssnal_line(mg_ssnal *s, double *t);
+margin_status mg_ssnal_line(const mg_ssnal *s, double *t);
 
 /* Sets s->direction to (nearly) where F's quadratic model at `here` is least. */
 margin_status mg_ssnal_direction(mg_ssnal *s);

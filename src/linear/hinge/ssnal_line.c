@@ -1,18 +1,9 @@
 /* The best length of a step of the semismooth Newton solver, found without a pass: scores are
- * linear along a line, and F is piecewise quadratic there, so that Newton's method on its slope,
- * kept in a bracket, ends after a few looks. */
+ * linear along a line, and F is piecewise quadratic there. */
 #include "linear/hinge/ssnal.h"
+#include "linear/objective/step.h"
 
 #include <math.h>
-
-/* Near enough: the slope is this share of what it was at the start. */
-static const double flat = 0.1;
-static const double longest = 1048576.0, shorter = 1e-2;
-enum { MOST_LOOKS = 60 };
-
-typedef struct line_sums {
-    double slope, curvature;
-} line_sums;
 
 typedef struct line_walk {
     const mg_ssnal *s;
@@ -21,13 +12,13 @@ typedef struct line_walk {
 
 static void start_line(void *state, void *argument) {
     (void)argument;
-    *(line_sums *)state = (line_sums){0.0, 0.0};
+    *(mg_line_value *)state = (mg_line_value){0.0, 0.0, 0.0};
 }
 
 static void merge_lines(void *into, const void *from, void *argument) {
     (void)argument;
-    ((line_sums *)into)->slope += ((const line_sums *)from)->slope;
-    ((line_sums *)into)->curvature += ((const line_sums *)from)->curvature;
+    ((mg_line_value *)into)->slope += ((const mg_line_value *)from)->slope;
+    ((mg_line_value *)into)->curvature += ((const mg_line_value *)from)->curvature;
 }
 
 static margin_status add_block(void *state, const mg_block *block, void *argument) {
@@ -35,7 +26,7 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
     const mg_ssnal *s = walk->s;
     const int8_t *sign = s->design->problem->sign;
     const double *from = s->here.scores, *to = s->there.scores, t = walk->t;
-    line_sums *sums = state;
+    mg_line_value *sums = state;
     double slope = 0.0, curvature = 0.0;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const double change = to[i] - from[i], y = sign[i];
@@ -50,11 +41,12 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
 }
 
 /* Slope and curvature of F at `here` + t direction, along it. */
-static margin_status look(const mg_ssnal *s, double t, line_sums *found) {
-    static const mg_accumulator steps = {.state_size = sizeof(line_sums),
+static margin_status ssnal_look(const void *state, double t, mg_line_value *found) {
+    static const mg_accumulator steps = {.state_size = sizeof(mg_line_value),
                                          .init = start_line,
                                          .add = add_block,
                                          .merge = merge_lines};
+    const mg_ssnal *s = state;
     line_walk walk = {s, t};
     MG_TRY(mg_sweep(s->design->context, s->samples, MG_BLOCK_ROWS, &steps, &walk, found,
                     s->job->error));
@@ -63,24 +55,13 @@ static margin_status look(const mg_ssnal *s, double t, line_sums *found) {
     return MARGIN_OK;
 }
 
-static double next_point(double low, double high, double t, const line_sums *at) {
-    const double next = t - at->slope / at->curvature;
-    if (isinf(high)) return fmax(1.5 * t, fmin(next, 16.0 * t));
-    if (next > low && next < high) return next;
-    return low > 0.0 ? 0.5 * (low + high) : shorter * high; /* perhaps by far too long */
-}
-
-margin_status mg_ssnal_line(mg_ssnal *s, double *t) {
-    double low = 0.0, high = (double)INFINITY;
-    line_sums at;
-    *t = 1.0;
-    for (int looks = 0; looks < MOST_LOOKS; looks++) {
-        MG_TRY(look(s, *t, &at));
-        if (fabs(at.slope) <= flat * fabs(s->slope)) return MARGIN_OK;
-        *(at.slope < 0.0 ? &low : &high) = *t;
-        if (low >= longest || high - low <= 1e-12 * high) break;
-        *t = next_point(low, high, *t, &at);
-    }
-    if (low > 0.0) *t = low;
-    return MARGIN_OK;
+margin_status mg_ssnal_line(const mg_ssnal *s, double *t) {
+    const mg_line line = {.look = ssnal_look,
+                          .state = s,
+                          .value = (double)INFINITY,
+                          .slope = s->slope,
+                          .flat = 0.1,
+                          .longest = 1048576.0,
+                          .pieces = true};
+    return mg_line_search(&line, t);
 }

@@ -7,10 +7,10 @@
  * conjugate gradients, each of whose steps reads the active rows once, where there are so many
  * columns that a factor costs many passes. */
 #include "linear/hinge/ssnal.h"
+#include "linear/objective/conjugate.h"
 #include "math/products/ridge_factor.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_INNER = 200, FIRST_ROWS = 2000, ROWS_PER_COLUMN = 40 };
 
@@ -75,81 +75,38 @@ static margin_status solve_by_factor(mg_ssnal *s) {
 
 /* ---- By conjugate gradients ------------------------------------------------------------------ */
 
-typedef struct conjugate {
-    mg_ssnal *s;
-    int64_t count;
-    double added; /* curvature of the intercept */
-    double *residual, *along, *image, *solved, *weights;
-} conjugate;
-
-static margin_status apply(conjugate *m) {
-    mg_ssnal *s = m->s;
-    double total, offset;
-    for (int64_t j = 0; j < s->columns; j++)
-        m->weights[j] = s->factor[j] * m->along[j];
-    offset = m->along[s->columns] - s->vectors->dot(s->centre, m->weights, s->columns);
-    if (!s->objective->intercept) offset = 0.0;
-    MG_TRY(mg_design_product(s->design, s->active, m->count, s->active_weights, m->weights, offset,
-                             m->image, &total, s->job->error));
-    for (int64_t j = 0; j < s->columns; j++)
-        m->image[j] =
-            s->factor[j] * (m->image[j] - s->centre[j] * total + s->stiffness[j] * m->weights[j]);
-    m->image[s->columns] = s->objective->intercept ? total : 0.0;
-    m->image[s->columns] += m->added * m->along[s->columns];
-    return MARGIN_OK;
-}
-
-static void set_diagonal(conjugate *m) {
-    mg_ssnal *s = m->s;
+static void set_diagonal(mg_ssnal *s, int64_t count, double *added) {
     double sum = 0.0;
-    for (int64_t k = 0; k < m->count; k++)
+    for (int64_t k = 0; k < count; k++)
         sum += s->active_weights[k];
-    for (int64_t j = 0; j < s->columns; j++) {
+    *added = added_curvature(s, sum);
+    for (int64_t j = 0; j < s->columns; j++)
         s->diagonal[j] = sum + s->stiffness[j] * s->factor[j] * s->factor[j];
-        if (!(s->diagonal[j] > 0.0)) s->diagonal[j] = 1.0;
-    }
-    m->added = added_curvature(s, sum);
-    s->diagonal[s->columns] = sum + m->added > 0.0 ? sum + m->added : 1.0;
-}
-
-static double precondition(conjugate *m) {
-    const mg_ssnal *s = m->s;
+    s->diagonal[s->columns] = sum + *added;
     for (int64_t j = 0; j < s->size; j++)
-        m->solved[j] = m->residual[j] / s->diagonal[j];
-    return s->vectors->dot(m->residual, m->solved, s->size);
+        if (!(s->diagonal[j] > 0.0)) s->diagonal[j] = 1.0;
 }
 
 static margin_status solve_by_conjugate_gradients(mg_ssnal *s) {
-    const mg_vector_ops *v = s->vectors;
-    conjugate m = {.s = s, .count = gather(s, s->samples)};
-    m.residual = s->work;
-    m.along = m.residual + s->size;
-    m.image = m.along + s->size;
-    m.solved = m.image + s->size;
-    m.weights = m.solved + s->size;
-    set_diagonal(&m);
-    memset(s->direction, 0, (size_t)s->size * sizeof *s->direction);
+    static const double share = 1e-4;
+    mg_conjugate m = {.objective = s->objective,
+                      .stop = &s->job->stop,
+                      .chosen = s->active,
+                      .count = gather(s, s->samples),
+                      .weights = s->active_weights,
+                      .centre = s->centre,
+                      .factor = s->factor,
+                      .ridge = s->stiffness,
+                      .diagonal = s->diagonal,
+                      .share = share,
+                      .most = MOST_INNER,
+                      .residual = s->work,
+                      .direction = s->direction,
+                      .work = s->work + s->size};
+    set_diagonal(s, m.count, &m.added);
     for (int64_t j = 0; j < s->size; j++)
         m.residual[j] = -s->here.gradient[j];
-    double rest = precondition(&m);
-    const double start = rest;
-    s->last_products = 0;
-    memcpy(m.along, m.solved, (size_t)s->size * sizeof *m.along);
-    for (int k = 0; k < MOST_INNER && rest > 0.0; k++) {
-        if (mg_stop_check(&s->job->stop, 0) != MARGIN_OK) break; /* the caller looks again */
-        MG_TRY(apply(&m));
-        s->last_products++;
-        const double bend = v->dot(m.along, m.image, s->size);
-        if (!(bend > 0.0)) break;
-        v->add(s->direction, rest / bend, m.along, s->size);
-        v->add(m.residual, -rest / bend, m.image, s->size);
-        const double before = rest;
-        rest = precondition(&m);
-        if (rest <= 1e-4 * start) break;
-        for (int64_t j = 0; j < s->size; j++)
-            m.along[j] = m.solved[j] + rest / before * m.along[j];
-    }
-    return MARGIN_OK;
+    return mg_conjugate_gradients(&m, &s->last_products, s->job->error);
 }
 
 /* ---- Which ----------------------------------------------------------------------------------- */

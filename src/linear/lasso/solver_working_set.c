@@ -23,8 +23,7 @@
 #include "linear/lasso/solver_working_set.h"
 
 #include "linear/design/design_columns.h"
-#include "linear/objective/line_look.h"
-#include "linear/proof/end_words.h"
+#include "linear/objective/step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,10 +31,9 @@
 
 enum {
     IDLE_STEPS = 8,    /* without progress: only rounding is left */
-    MOST_LOOKS = 60,   /* at points of a line */
     FIRST_SPARSE = 128 /* columns of the first working set */
 };
-static const double armijo = 1e-4, rounding = 1e-12, rounding_of_sums = 1e-13;
+static const double rounding = 1e-12;
 
 /* ---- What it can ----------------------------------------------------------------------------- */
 
@@ -96,24 +94,11 @@ static margin_status evaluate(mg_working *s, mg_working_point *point, double *cu
 /* ---- Start ----------------------------------------------------------------------------------- */
 
 static margin_status find_coordinates(mg_working *s) {
-    mg_design *d = s->design;
-    bool exact = mg_is_csr(&d->problem->x);
-    MG_TRY(mg_design_moments(d, exact, s->centre, s->factor, s->job->error));
-    for (int64_t j = 0; j < s->columns && !exact; j++)
-        if (s->factor[j] == 0.0) { /* perhaps only among the rows that were looked at */
-            exact = true;
-            MG_TRY(mg_design_moments(d, true, s->centre, s->factor, s->job->error));
-        }
+    MG_TRY(mg_design_coordinates(s->design, s->objective->intercept, s->centre, s->factor,
+                                 s->job->error));
     s->varying = 0;
-    for (int64_t j = 0; j < s->columns; j++) {
-        double spread = s->factor[j];
-        if (!s->objective->intercept) {
-            spread = hypot(spread, s->centre[j]);
-            s->centre[j] = 0.0;
-        }
-        s->factor[j] = spread > 0.0 && isfinite(1.0 / spread) ? 1.0 / spread : 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
         s->varying += s->factor[j] > 0.0;
-    }
     return MARGIN_OK;
 }
 
@@ -145,7 +130,7 @@ static margin_status go_to_start(mg_working *s) {
     for (int64_t j = 0; j < s->columns; j++)
         somewhere |= given->w[j] != 0.0;
     memset(s->here.w, 0, (size_t)s->columns * sizeof *s->here.w);
-    s->constant_value = mg_objective_constant(s->objective, &s->here.b);
+    s->goal.constant = mg_objective_constant(s->objective, &s->here.b);
     MG_TRY(evaluate(s, &s->here, s->curvatures));
     find_limit(s);
     if (somewhere) {
@@ -201,7 +186,7 @@ static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_
                       .samples = design->samples,
                       .stride = 1,
                       .careful = job->objective->loss->kind == MG_LOSS_SQUARED,
-                      .strictness = 0.95};
+                      .goal = {.job = job, .solution = solution, .strictness = 0.95}};
     if (job->objective->loss->kind != MG_LOSS_SQUARED && !mg_is_csr(&design->problem->x))
         s->stride = MG_WORKING_STRIDE;
     mg_arena_init(&s->arena, design->heap);
@@ -216,37 +201,36 @@ static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static margin_status look(const mg_working *s, double t, mg_line_value *found) {
+static margin_status working_look(const void *state, double t, mg_line_value *found) {
+    const mg_working *s = state;
     const mg_penalty *penalty = &s->objective->penalty;
     MG_TRY(mg_line_look(s->objective, s->here.scores, s->there.scores, t, found, s->job->error));
     for (int64_t j = 0; j < s->columns; j++) {
         const double change = s->there.w[j] - s->here.w[j], w = s->here.w[j] + t * change;
+        found->value += penalty->rho / 2.0 * w * w + penalty->kappa * fabs(w);
         if (change == 0.0) continue;
         found->slope +=
             penalty->rho * w * change + (w != 0.0 ? copysign(penalty->kappa, w) : 0.0) * change;
+        found->curvature += penalty->rho * change * change;
     }
     return MARGIN_OK;
 }
 
-/* Where P is least between `here` and `there`, by halving: its slope rises. */
+/* Where P is least between `here` and `there`. */
 static margin_status find_length(const mg_working *s, double *t) {
-    static const double near = 0.01;
-    double low = 0.0, high = 1.0;
-    mg_line_value at;
-    *t = 1.0;
-    for (int looks = 0; looks < MOST_LOOKS && high - low > 1e-12; looks++) {
-        *t = 0.5 * (low + high);
-        MG_TRY(look(s, *t, &at));
-        const bool rises = !(at.slope < 0.0);
-        if (isfinite(at.value) && fabs(at.slope) <= near * fabs(s->slope)) break;
-        *(rises ? &high : &low) = *t;
-    }
-    return MARGIN_OK;
+    const mg_line line = {.look = working_look,
+                          .state = s,
+                          .value = s->here.value,
+                          .slope = s->slope,
+                          .flat = 0.01,
+                          .longest = 1.0};
+    return mg_line_search(&line, t);
 }
 
+/* By some share of what the slope promises, or at least not up. */
 static bool leads_down(const mg_working *s, double t) {
-    const double change = s->there.value - s->here.value;
-    return change <= armijo * t * s->slope || change <= rounding * fabs(s->here.value);
+    const mg_step step = {s->here.value, s->there.value, t, s->slope, 0.0};
+    return mg_step_leads_down(&step, rounding);
 }
 
 static margin_status go_part_of_the_way(mg_working *s) {
@@ -276,7 +260,7 @@ static void take_step(mg_working *s) {
     const mg_working_point here = s->here;
     s->here = s->there;
     s->there = here;
-    s->proven_here = false;
+    s->goal.proven = false;
     s->solution->iterations++;
     const double before = s->violation;
     s->here.gap = gap_of(s, &s->here, &s->violation);
@@ -321,62 +305,25 @@ static margin_status step(mg_working *s, bool *moved) {
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static margin_status prove(mg_working *s) {
-    mg_linear_solution *out = s->solution;
-    if (s->proven_here) return MARGIN_OK;
-    memcpy(out->w, s->here.w, (size_t)s->columns * sizeof *out->w);
-    *out->b = s->here.b;
-    MG_TRY(mg_certify(s->objective, out, s->job->error));
-    out->passes += 2;
-    s->proven_here = true;
-    return MARGIN_OK;
-}
-
 /* The gap that is asked for; where P is below 1, relative to it, so that the units of a target do
- * not matter; and small beside what the columns gain over the best constant, as where the loss
- * weighs next to nothing w = 0 has a tiny gap too. */
+ * not matter. */
 static double wanted_gap(const mg_working *s) {
-    const double size = fabs(s->here.value), gain = s->constant_value - s->here.value;
-    const double tolerance = s->job->tolerance, enough = s->strictness * tolerance;
-    const double of_value = enough * fmin(fmax(1.0, size), fmax(size, 1e-3 * gain));
-    return fmin(of_value, fmax(sqrt(tolerance) * gain, rounding_of_sums * s->constant_value));
-}
-
-static margin_status check(mg_working *s, bool *done) {
-    *done = false;
-    mg_progress(s->job->context, "training", (double)s->solution->iterations, 0.0,
-                s->here.gap / fmax(1.0, fabs(s->here.value)));
-    if (!(s->here.gap <= wanted_gap(s))) return MARGIN_OK;
-    MG_TRY(prove(s));
-    *done = s->solution->gap <= s->job->tolerance;
-    if (!*done) s->strictness *= 0.1;
-    return MARGIN_OK;
-}
-
-static void explain(const mg_working *s, margin_status ended) {
-    mg_linear_solution *out = s->solution;
-    const mg_number_text gap = mg_number(out->gap), tolerance = mg_number(s->job->tolerance);
-    const size_t room = sizeof out->why;
-    if (out->gap <= s->job->tolerance)
-        snprintf(out->why, room, "the gap is proven");
-    else if (!mg_explain_limit(ended, "steps", out->iterations, out->gap, out->why, room))
-        snprintf(out->why, room,
-                 "rounding ends progress at a gap of %s, above tol=%s: ask for less, give a "
-                 "stronger penalty, or bring the columns to one scale (standardize | ...)",
-                 gap.text, tolerance.text);
+    const double size = fabs(s->here.value), gain = s->goal.constant - s->here.value;
+    const double tolerance = s->job->tolerance;
+    return fmin(mg_wanted_gap(tolerance, s->here.value, s->goal.constant),
+                tolerance * fmax(size, 1e-3 * gain));
 }
 
 static margin_status end(mg_working *s, margin_status ended) {
-    MG_TRY(prove(s));
-    s->solution->status = s->solution->gap <= s->job->tolerance ? MARGIN_OK : ended;
-    explain(s, ended);
-    return s->solution->status;
+    MG_TRY(mg_goal_prove(&s->goal, s->here.w, &s->here.b));
+    return mg_goal_end(s->job, s->solution, ended, "steps");
 }
 
 static margin_status iterate(mg_working *s) {
     for (;;) {
         bool done, moved = false;
-        MG_TRY(check(s, &done));
+        MG_TRY(mg_goal_check(&s->goal, s->here.gap, wanted_gap(s), s->here.value, s->here.w,
+                             &s->here.b, &done));
         if (done) return end(s, MARGIN_OK);
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);

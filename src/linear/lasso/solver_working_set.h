@@ -2,7 +2,7 @@
 #ifndef MG_SOLVER_WORKING_SET_H
 #define MG_SOLVER_WORKING_SET_H
 
-#include "linear/objective/solver.h"
+#include "linear/proof/goal.h"
 
 #include "math/rows/row_ops.h"
 
@@ -44,23 +44,21 @@ typedef struct mg_working {
     double *score;      /* columns: scratch of the choice */
     int32_t *counts;    /* MG_SCORE_KEYS: of scores with the same first bits; NULL: few columns */
     mg_working_model model;
-    int64_t most;          /* columns that the model may have */
-    int64_t first;         /* and that it has at least, where there are so many */
-    double constant_value; /* P with w = 0 and the best intercept */
-    double violation;      /* of the optimality conditions at `here`, as a share of kappa */
-    double slope;          /* of P along the last step */
-    double caution;        /* 0..1: share of the curvature's bound in the model */
-    double length;         /* of the last step, as a part of what the model asked for */
-    int64_t stride;        /* the matrix is made from every stride-th row where these are many */
-    int64_t *rows;         /* samples / stride of them, their curvatures; NULL: never */
+    int64_t most;     /* columns that the model may have */
+    int64_t first;    /* and that it has at least, where there are so many */
+    double violation; /* of the optimality conditions at `here`, as a share of kappa */
+    double slope;     /* of P along the last step */
+    double caution;   /* 0..1: share of the curvature's bound in the model */
+    double length;    /* of the last step, as a part of what the model asked for */
+    int64_t stride;   /* the matrix is made from every stride-th row where these are many */
+    int64_t *rows;    /* samples / stride of them, their curvatures; NULL: never */
     double *row_curvatures;
-    double strictness;  /* share of the tolerance that the gap must reach before a proof */
+    mg_goal goal;
     double best_gap;    /* least so far */
     int64_t idle_steps; /* since it, or the value, last fell by what counts */
-    bool proven_here;
-    bool careful;  /* models are exact */
-    bool in_turns; /* more columns have weights than the model has room for */
-    bool was_set;  /* the last step was that of a set */
+    bool careful;       /* models are exact */
+    bool in_turns;      /* more columns have weights than the model has room for */
+    bool was_set;       /* the last step was that of a set */
 } mg_working;
 
 /* Rows left out between two that count for a first matrix; the first bits of a score. */

@@ -6,110 +6,71 @@
  * the data (as the subspace steps of Byrd, Chin, Nocedal, Oztoprak, "A family of second-order
  * methods for convex l1-regularized optimization", Mathematical Programming 159, 2016). */
 #include "linear/lasso/solver_working_set.h"
+#include "linear/objective/conjugate.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_STEPS = 100 };
 /* It is enough if the residual is this share of the start, or less the nearer the optimum is. */
 static const double enough = 0.1;
 
 /* Vectors of columns + 1 numbers in scaled coordinates (see mg_working_model), the last one of the
- * intercept; 0 where a weight is. */
+ * intercept; 0 where a weight is, as the factors of those columns are 0 here. */
 typedef struct support_step {
     mg_working *s;
-    double *direction, *residual, *conjugate, *image, *solved, *diagonal;
-    double *weights; /* columns: in A's units */
-    double total;    /* of the curvatures */
+    double *direction, *residual, *diagonal, *work;
+    double *factor, *move; /* columns */
 } support_step;
-
-static bool takes_part(const mg_working *s, int64_t j) {
-    return s->here.w[j] != 0.0 && s->factor[j] > 0.0;
-}
-
-/* weights from scaled coordinates; returns the intercept that goes with them. */
-static double to_weights(const support_step *step, const double *u) {
-    const mg_working *s = step->s;
-    double offset = u[s->columns];
-    for (int64_t j = 0; j < s->columns; j++) {
-        step->weights[j] = s->factor[j] * u[j];
-        offset -= s->centre[j] * step->weights[j];
-    }
-    return s->objective->intercept ? offset : 0.0;
-}
-
-/* image = H conjugate: a pass over the data. */
-static margin_status apply(support_step *step) {
-    mg_working *s = step->s;
-    const double rho = s->objective->penalty.rho, offset = to_weights(step, step->conjugate);
-    double total;
-    MG_TRY(mg_design_product(s->design, NULL, s->samples, s->curvatures, step->weights, offset,
-                             step->image, &total, s->job->error));
-    s->solution->passes++;
-    for (int64_t j = 0; j < s->columns; j++) {
-        const double product = step->image[j] - s->centre[j] * total + rho * step->weights[j];
-        step->image[j] = takes_part(s, j) ? s->factor[j] * product : 0.0;
-    }
-    step->image[s->columns] = s->objective->intercept ? total : 0.0;
-    return MARGIN_OK;
-}
 
 /* Of scaled columns the diagonal of H is about the sum of the curvatures. */
 static void begin(support_step *step) {
     mg_working *s = step->s;
     const mg_penalty *penalty = &s->objective->penalty;
-    step->total = 0.0;
+    double total = 0.0;
     for (int64_t i = 0; i < s->samples; i++)
-        step->total += s->curvatures[i];
+        total += s->curvatures[i];
     for (int64_t j = 0; j < s->columns; j++) {
-        const double w = s->here.w[j], factor = s->factor[j];
+        const double w = s->here.w[j], factor = w != 0.0 ? s->factor[j] : 0.0;
         const double slope = s->here.gradient[j] - s->centre[j] * s->here.excess +
                              penalty->rho * w + copysign(penalty->kappa, w);
-        step->residual[j] = takes_part(s, j) ? -factor * slope : 0.0;
-        step->diagonal[j] = fmax(step->total + penalty->rho * factor * factor, 1e-300);
+        step->factor[j] = factor;
+        step->residual[j] = factor > 0.0 ? -factor * slope : 0.0;
+        step->diagonal[j] = fmax(total + penalty->rho * factor * factor, 1e-300);
     }
     step->residual[s->columns] = -s->here.excess;
-    step->diagonal[s->columns] = fmax(step->total, 1e-300);
-    memset(step->direction, 0, (size_t)(s->columns + 1) * sizeof *step->direction);
+    step->diagonal[s->columns] = fmax(total, 1e-300);
 }
 
-static double precondition(const support_step *step) {
-    const int64_t size = step->s->columns + 1;
-    for (int64_t j = 0; j < size; j++)
-        step->solved[j] = step->residual[j] / step->diagonal[j];
-    return step->s->vectors->dot(step->residual, step->solved, size);
-}
-
-static margin_status conjugate_gradients(support_step *step) {
+static margin_status support_direction(const support_step *step) {
     mg_working *s = step->s;
-    const mg_vector_ops *v = s->vectors;
-    const int64_t size = s->columns + 1;
-    double rest = precondition(step);
-    const double start = rest, share = fmin(enough, sqrt(s->violation));
-    memcpy(step->conjugate, step->solved, (size_t)size * sizeof *step->conjugate);
-    for (int k = 0; k < MOST_STEPS && rest > share * share * start; k++) {
-        if (mg_stop_check(&s->job->stop, 0) != MARGIN_OK) break; /* the caller looks again */
-        MG_TRY(apply(step));
-        const double bend = v->dot(step->conjugate, step->image, size);
-        if (!(bend > 1e-14 * rest)) break;
-        v->add(step->direction, rest / bend, step->conjugate, size);
-        v->add(step->residual, -rest / bend, step->image, size);
-        const double before = rest;
-        rest = precondition(step);
-        for (int64_t j = 0; j < size; j++)
-            step->conjugate[j] = step->solved[j] + rest / before * step->conjugate[j];
-    }
-    return MARGIN_OK;
+    int64_t steps;
+    const mg_conjugate m = {.objective = s->objective,
+                            .stop = &s->job->stop,
+                            .count = s->samples,
+                            .weights = s->curvatures,
+                            .centre = s->centre,
+                            .factor = step->factor,
+                            .diagonal = step->diagonal,
+                            .share = fmin(enough * enough, s->violation),
+                            .most = MOST_STEPS,
+                            .residual = step->residual,
+                            .direction = step->direction,
+                            .work = step->work};
+    const margin_status status = mg_conjugate_gradients(&m, &steps, s->job->error);
+    s->solution->passes += steps;
+    return status;
 }
 
-static void end(support_step *step) {
+static void end(const support_step *step) {
     mg_working *s = step->s;
     const mg_penalty *penalty = &s->objective->penalty;
-    const double offset = to_weights(step, step->direction);
+    double offset =
+        mg_design_from_coordinates(s->design, s->centre, step->factor, step->direction, step->move);
+    if (!s->objective->intercept) offset = 0.0;
     s->slope = s->here.excess * offset;
     s->there.b = s->here.b + offset;
     for (int64_t j = 0; j < s->columns; j++) {
-        const double from = s->here.w[j], change = takes_part(s, j) ? step->weights[j] : 0.0;
+        const double from = s->here.w[j], change = step->move[j];
         s->there.w[j] = from + change;
         s->slope +=
             (s->here.gradient[j] + penalty->rho * from + copysign(penalty->kappa, from)) * change;
@@ -119,18 +80,16 @@ static void end(support_step *step) {
 margin_status mg_working_solve_support(mg_working *s) {
     const int64_t size = s->columns + 1;
     support_step step = {.s = s};
-    double *memory;
-    MG_NEW(s->design->heap, memory, 7 * size, "a step of all weights", s->job->error);
-    step.direction = memory;
+    MG_NEW(s->design->heap, step.direction, (MG_CONJUGATE_VECTORS + 5) * size,
+           "a step of all weights", s->job->error);
     step.residual = step.direction + size;
-    step.conjugate = step.residual + size;
-    step.image = step.conjugate + size;
-    step.solved = step.image + size;
-    step.diagonal = step.solved + size;
-    step.weights = step.diagonal + size;
+    step.diagonal = step.residual + size;
+    step.factor = step.diagonal + size;
+    step.move = step.factor + size;
+    step.work = step.move + size;
     begin(&step);
-    const margin_status status = conjugate_gradients(&step);
+    const margin_status status = support_direction(&step);
     if (status >= 0) end(&step);
-    mg_free(s->design->heap, memory);
+    mg_free(s->design->heap, step.direction);
     return status;
 }

@@ -1,18 +1,14 @@
 /* The moving point of the smooth solvers: coordinates, start, steps. */
 #include "linear/newton/smooth.h"
+#include "linear/objective/step.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A step is taken if it leads down by this share of what the slope promises (Armijo), */
-static const double armijo = 1e-4;
-/* or, where the value no longer tells, by rounding at most and to a flatter place (Hager and Zhang,
- * "A new conjugate gradient method with guaranteed descent", SIAM J. Optim. 16, 2005). */
-static const double rounding_double = 1e-12, rounding_single = 3e-8, flatter = 0.9;
-/* It is lengthened if the slope at its end is still this share of that at its start. */
-static const double still_steep = 0.5;
-/* Without scores it is shortened at most so often. */
+/* Of a value, relative to it. */
+static const double rounding_double = 1e-12, rounding_single = 3e-8;
+/* Without scores a step is shortened at most so often. */
 enum { MOST_TRIES = 30 };
 
 bool mg_smooth_can(const mg_objective *objective, char *why) {
@@ -29,7 +25,7 @@ bool mg_smooth_can(const mg_objective *objective, char *why) {
 /* ---- Points ---------------------------------------------------------------------------------- */
 
 static double rounding_of(const mg_smooth *s) {
-    return (s->single ? rounding_single : rounding_double) * fabs(s->here.value);
+    return s->single ? rounding_single : rounding_double;
 }
 
 /* What making the sums of the dual variables vanish does to D: of one function |b . s|; of several
@@ -80,7 +76,7 @@ static margin_status go_to_start(mg_smooth *s) {
     const mg_linear_solution *given = s->solution;
     const int64_t weights = s->functions * s->columns;
     bool somewhere = false;
-    s->constant_value = mg_objective_constant(s->objective, s->here.b);
+    s->goal.constant = mg_objective_constant(s->objective, s->here.b);
     memcpy(s->here.w, given->w, (size_t)weights * sizeof *given->w);
     for (int64_t j = 0; j < weights + s->functions; j++)
         somewhere |= given->w[j] != 0.0;
@@ -156,7 +152,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
                      .samples = o->samples,
                      .single = o->functions > 1 && !mg_is_csr(x) && x->value_type == MARGIN_F32,
                      .exact = exact,
-                     .strictness = 0.95,
+                     .goal = {.job = job, .solution = solution, .strictness = 0.95},
                      .best_promise = (double)INFINITY,
                      .scale = 1.0,
                      .level = -1,
@@ -182,10 +178,8 @@ void mg_smooth_free(mg_smooth *s) {
 void mg_smooth_set_move(mg_smooth *s) {
     for (int64_t k = 0; k < s->functions; k++) {
         const double *d = s->direction + k * s->block;
-        double *move = s->move + k * s->columns;
-        for (int64_t j = 0; j < s->columns; j++)
-            move[j] = s->factor[j] * d[j];
-        s->move_b[k] = d[s->columns] - s->pairs.vectors->dot(s->centre, move, s->columns);
+        s->move_b[k] = mg_design_from_coordinates(s->design, s->centre, s->factor, d,
+                                                  s->move + k * s->columns);
         if (!s->objective->intercept) s->move_b[k] = 0.0;
     }
     s->slope = mg_lbfgs_dot(&s->pairs, s->here.gradient, s->direction);
@@ -203,20 +197,46 @@ static margin_status try_step(mg_smooth *s, double t) {
     return MARGIN_OK;
 }
 
-/* NaN does not lead down. */
+static mg_step step_of(const mg_smooth *s) {
+    return (mg_step){s->here.value, s->there.value, s->step, s->slope, s->slope_there};
+}
+
 static bool leads_down(const mg_smooth *s) {
-    const double change = s->there.value - s->here.value;
-    if (change <= armijo * s->step * s->slope) return true;
-    return change <= rounding_of(s) && fabs(s->slope_there) <= flatter * fabs(s->slope);
+    const mg_step step = step_of(s);
+    return mg_step_leads_down(&step, rounding_of(s));
+}
+
+/* P along the direction, from the scores of here and there = here + direction. */
+static margin_status smooth_look(const void *state, double t, mg_line_value *found) {
+    const mg_smooth *s = state;
+    const mg_objective *o = s->objective;
+    MG_TRY(mg_line_look(o, s->here.scores, s->there.scores, t, found, s->job->error));
+    const double along = s->pairs.vectors->dot(s->here.w, s->move, s->columns);
+    const double square = s->pairs.vectors->square(s->move, s->columns), rho = o->penalty.rho;
+    found->value += mg_objective_penalty(o, s->here.w) + 0.5 * rho * t * (2.0 * along + t * square);
+    found->slope += rho * (along + t * square);
+    found->curvature += rho * square;
+    return MARGIN_OK;
+}
+
+static margin_status find_length(const mg_smooth *s, double *t) {
+    const mg_line line = {.look = smooth_look,
+                          .state = s,
+                          .value = s->here.value,
+                          .slope = s->slope,
+                          .flat = 0.1,
+                          .longest = 1024.0};
+    return mg_line_search(&line, t);
 }
 
 /* To the best length, where the full step is too long or too short. */
 static margin_status search_line(mg_smooth *s) {
+    const mg_step step = step_of(s);
     const bool fits = leads_down(s);
     double t;
-    s->stretched = fits && s->slope_there < still_steep * s->slope;
+    s->stretched = fits && mg_step_is_short(&step);
     if (fits && !s->stretched) return MARGIN_OK;
-    MG_TRY(mg_smooth_line(s, &t));
+    MG_TRY(find_length(s, &t));
     return t != 1.0 ? try_step(s, t) : MARGIN_OK;
 }
 
@@ -238,11 +258,11 @@ static void take_step(mg_smooth *s) {
     const mg_smooth_point here = s->here;
     s->here = s->there;
     s->there = here;
-    s->proven_here = false;
+    s->goal.proven = false;
     s->solution->iterations++;
     s->cut = s->step < 0.5;
     s->was_cut |= s->cut;
-    const bool fell = s->there.value - s->here.value > rounding_of(s);
+    const bool fell = s->there.value - s->here.value > rounding_of(s) * fabs(s->here.value);
     const bool tighter = s->here.slack < 0.5 * s->best_slack;
     const bool promising = !s->single && -s->slope < 0.5 * s->best_promise;
     if (tighter) s->best_slack = s->here.slack;

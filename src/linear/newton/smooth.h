@@ -13,7 +13,7 @@
 
 #include "linear/design/row_sample.h"
 #include "linear/newton/lbfgs_pairs.h"
-#include "linear/objective/solver.h"
+#include "linear/proof/goal.h"
 
 typedef struct mg_smooth_point {
     double *w, *b;    /* functions x columns, functions right behind; A's units */
@@ -42,7 +42,6 @@ typedef struct mg_smooth {
     int64_t functions, columns, block, size, samples;
     double *centre, *factor;     /* columns */
     mg_smooth_point here, there; /* where it is; where it was before the last step */
-    double constant_value;       /* P with w = 0 and the best intercepts */
     double *raw, *sums;          /* functions x columns, functions: a gradient in A's units */
     double *direction;           /* size */
     double *move, *move_b;       /* the same in A's units: functions x columns, functions */
@@ -54,11 +53,10 @@ typedef struct mg_smooth {
     bool exact;                  /* directions are Newton's */
     mg_lbfgs_pairs pairs;
     /* proof and progress (smooth_proof.c) */
-    double strictness;               /* share of the tolerance that `slack` must reach before it */
+    mg_goal goal;
     double best_slack, best_promise; /* least slack, least decrease promised by a step */
     int64_t idle_steps;              /* since these, or the value, last fell by what counts */
-    bool separated;   /* no penalty, and no sample on the wrong side: no optimum exists */
-    bool proven_here; /* the solution's proof is that of `here` */
+    bool separated; /* no penalty, and no sample on the wrong side: no optimum exists */
     /* H0 (smooth_base.c) */
     mg_smooth_base base;
     double *matrices; /* block x block: one factor, or one for each function */
@@ -94,8 +92,6 @@ margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point);
 margin_status mg_smooth_step(mg_smooth *s, bool *moved);
 /* move and slope from the direction. */
 void mg_smooth_set_move(mg_smooth *s);
-/* The best length of a step, from the scores of here and there = here + direction. */
-margin_status mg_smooth_line(mg_smooth *s, double *t);
 
 /* Whether it is done: the proof is made as soon as the slack lets hope for it. */
 margin_status mg_smooth_check(mg_smooth *s, bool *done);

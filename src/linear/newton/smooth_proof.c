@@ -5,15 +5,10 @@
 #include "linear/proof/end_words.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Steps without progress after which only rounding is left; and in f32, where there is another way.
  */
 enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
-/* The gap must also be this small a part of what the columns gain over the best constant: where the
- * loss weighs next to nothing (C = 1e-10), w = 0 has a tiny gap too. */
-#define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
-static const double rounding = 1e-13;
 
 /* Losses that fall for ever: without a penalty they have no least value where classes separate. */
 static bool falls_for_ever(const mg_smooth *s) {
@@ -24,18 +19,6 @@ static bool falls_for_ever(const mg_smooth *s) {
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
-static margin_status smooth_prove(mg_smooth *s) {
-    mg_linear_solution *out = s->solution;
-    if (s->proven_here) return MARGIN_OK;
-    memcpy(out->w, s->here.w, (size_t)(s->functions * s->columns) * sizeof *out->w);
-    memcpy(out->b, s->here.b, (size_t)s->functions * sizeof *out->b);
-    mg_objective_centre(s->objective, out->w, out->b);
-    MG_TRY(mg_certify(s->objective, out, s->job->error));
-    out->passes += 2;
-    s->proven_here = true;
-    return MARGIN_OK;
-}
-
 /* What the proof would find, as far as can be told for nothing. */
 static double expected_gap(const mg_smooth *s) {
     if (s->separated) return s->here.value;
@@ -43,23 +26,12 @@ static double expected_gap(const mg_smooth *s) {
     return s->solution->iterations > 0 ? s->there.value - s->here.value : (double)INFINITY;
 }
 
-static bool is_promising(const mg_smooth *s) {
-    const double tolerance = s->job->tolerance, size = fabs(s->here.value);
-    const double expected = expected_gap(s), gain = s->constant_value - s->here.value;
-    if (!(expected <= s->strictness * tolerance * fmax(1.0, size))) return false;
-    return s->separated || expected <= fmax(SHARE_OF_GAIN(tolerance) * gain, rounding * size);
-}
-
 margin_status mg_smooth_check(mg_smooth *s, bool *done) {
-    *done = false;
+    const double tolerance = s->job->tolerance, value = s->here.value;
     s->separated = falls_for_ever(s) && s->here.errors == 0;
-    mg_progress(s->design->context, "training", (double)s->solution->iterations, 0.0,
-                expected_gap(s) / fmax(1.0, fabs(s->here.value)));
-    if (!is_promising(s)) return MARGIN_OK;
-    MG_TRY(smooth_prove(s));
-    *done = s->solution->gap <= s->job->tolerance;
-    if (!*done) s->strictness *= 0.1;
-    return MARGIN_OK;
+    const double wanted = s->separated ? tolerance * fmax(1.0, fabs(value))
+                                       : mg_wanted_gap(tolerance, value, s->goal.constant);
+    return mg_goal_check(&s->goal, expected_gap(s), wanted, value, s->here.w, s->here.b, done);
 }
 
 bool mg_smooth_is_idle(const mg_smooth *s) {
@@ -102,7 +74,7 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
     bool recession = false;
     if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED) MG_TRY(recedes(s, &recession));
-    MG_TRY(smooth_prove(s));
+    MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b));
     out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
     if ((recession || s->separated) && out->status == MARGIN_OK)
         out->status = MARGIN_STOPPED_STALLED;

@@ -7,10 +7,10 @@
  * 19, 1982). */
 #include "linear/newton/look_ahead.h"
 #include "linear/newton/smooth.h"
+#include "linear/objective/conjugate.h"
 #include "linear/proof/classes_certificate.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Columns up to which the Hessian is made. */
 enum { DENSE_COLUMNS = 2048, MOST_INNER = 200 };
@@ -22,80 +22,37 @@ static void negative_gradient(const mg_smooth *s, double *out) {
 
 /* ---- By conjugate gradients ------------------------------------------------------------------ */
 
-/* Vectors in s->spare. */
-typedef struct inner {
-    mg_smooth *s;
-    double *residual, *conjugate, *image, *solved; /* size */
-    double *weights;                               /* columns: the conjugate in A's units */
-    double *curvatures;                            /* samples */
-} inner;
-
-/* image = H conjugate: one pass over the data. */
-static margin_status apply_hessian(inner *m) {
-    mg_smooth *s = m->s;
-    const double rho = s->objective->penalty.rho;
-    double total, offset;
-    for (int64_t j = 0; j < s->columns; j++)
-        m->weights[j] = s->factor[j] * m->conjugate[j];
-    offset = m->conjugate[s->columns] - s->pairs.vectors->dot(s->centre, m->weights, s->columns);
-    if (!s->objective->intercept) offset = 0.0;
-    MG_TRY(mg_design_product(s->design, NULL, s->samples, m->curvatures, m->weights, offset,
-                             m->image, &total, s->job->error));
-    s->solution->passes++;
-    for (int64_t j = 0; j < s->columns; j++)
-        m->image[j] = s->factor[j] * (m->image[j] - s->centre[j] * total + rho * m->weights[j]);
-    m->image[s->columns] = s->objective->intercept ? total : 0.0;
-    return MARGIN_OK;
-}
-
-static double precondition(inner *m) {
-    for (int64_t j = 0; j < m->s->size; j++)
-        m->solved[j] = m->residual[j] / m->s->diagonals[j];
-    return m->s->pairs.vectors->dot(m->residual, m->solved, m->s->size);
-}
-
-static margin_status solve_inexactly(inner *m) {
-    mg_smooth *s = m->s;
-    const mg_vector_ops *v = s->pairs.vectors;
-    double *d = s->direction;
-    memset(d, 0, (size_t)s->size * sizeof *d);
-    negative_gradient(s, m->residual);
-    double rest = precondition(m), start = rest;
-    memcpy(m->conjugate, m->solved, (size_t)s->size * sizeof *m->conjugate);
-    const double share = fmin(0.1, sqrt(fabs(start) / fmax(1.0, fabs(s->here.value))));
-    for (int k = 0; k < MOST_INNER && rest > 0.0; k++) {
-        if (mg_stop_check(&s->job->stop, 0) != MARGIN_OK) break; /* the caller looks again */
-        MG_TRY(apply_hessian(m));
-        const double curvature = v->dot(m->conjugate, m->image, s->size);
-        if (!(curvature > 0.0)) break;
-        v->add(d, rest / curvature, m->conjugate, s->size);
-        v->add(m->residual, -rest / curvature, m->image, s->size);
-        const double before = rest;
-        rest = precondition(m);
-        if (rest <= share * share * start) break;
-        for (int64_t j = 0; j < s->size; j++)
-            m->conjugate[j] = m->solved[j] + rest / before * m->conjugate[j];
-    }
-    return MARGIN_OK;
-}
-
 static margin_status find_inexactly(mg_smooth *s) {
-    const int64_t size = s->size, count = 5 * size + s->samples;
-    double total;
+    const mg_objective *o = s->objective;
+    const int64_t size = s->size, count = (MG_CONJUGATE_VECTORS + 1) * size + s->samples;
+    const double *g = s->here.gradient;
+    double total, square = 0.0;
+    int64_t steps;
     if (!s->spare) s->spare = mg_arena_new(&s->arena, count, sizeof *s->spare);
     if (!s->spare)
         return mg_no_memory(s->design->heap, count, sizeof *s->spare,
                             "the state of conjugate gradients", s->job->error);
-    inner m = {.s = s,
-               .residual = s->spare,
-               .conjugate = s->spare + size,
-               .image = s->spare + 2 * size,
-               .solved = s->spare + 3 * size,
-               .weights = s->spare + 4 * size,
-               .curvatures = s->spare + 5 * size};
-    MG_TRY(mg_smooth_curvatures(s, m.curvatures, &total));
+    double *curvatures = s->spare + (MG_CONJUGATE_VECTORS + 1) * size;
+    MG_TRY(mg_smooth_curvatures(s, curvatures, &total));
     mg_smooth_set_diagonal(s, total);
-    return solve_inexactly(&m);
+    for (int64_t j = 0; j < size; j++)
+        square += g[j] * g[j] / s->diagonals[j];
+    const mg_conjugate m = {.objective = o,
+                            .stop = &s->job->stop,
+                            .count = s->samples,
+                            .weights = curvatures,
+                            .centre = s->centre,
+                            .factor = s->factor,
+                            .diagonal = s->diagonals,
+                            .share = fmin(0.01, square / fmax(1.0, fabs(s->here.value))),
+                            .most = MOST_INNER,
+                            .residual = s->spare,
+                            .direction = s->direction,
+                            .work = s->spare + size};
+    negative_gradient(s, m.residual);
+    const margin_status status = mg_conjugate_gradients(&m, &steps, s->job->error);
+    s->solution->passes += steps;
+    return status;
 }
 
 /* ---- By a factor ----------------------------------------------------------------------------- */

@@ -18,10 +18,9 @@ typedef struct mg_smooth_words {
     int64_t steps;
 } mg_smooth_words;
 
-/* Of a limit, of steps or of time, that ended any minimisation; false: it was none of them. `unit`
- * names what was counted: "steps". */
-bool mg_explain_limit(margin_status ended, const char *unit, int64_t count, double gap, char *why,
-                      size_t room);
+/* Of any minimisation; `unit` names what was counted: "steps". status OK: the gap is proven. */
+void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,
+                    double tolerance, char *why, size_t room);
 void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room);
 
 #endif

@@ -1,5 +1,6 @@
 /* Gradient descent for several classes: the point, its rate, when it is done. */
 #include "linear/textbook/classes_descent.h"
+#include "linear/proof/goal.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,8 +8,6 @@
 enum { MOST_STEPS = 10000, MOST_PASSES = 1000 };
 /* Without a penalty a proof needs a matrix; see descent_proof.c. */
 enum { FIRST_CHECK = 8, GROWTH = 4, NUMBERS_PER_PASS = 8 };
-#define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
-static const double rounding = 1e-13;
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
@@ -146,10 +145,9 @@ static double expected_gap(const mg_classes_descent *d) {
 
 /* Gains count as well: where the loss weighs next to nothing, W = 0 has a tiny gap too. */
 static double allowed_gap(const mg_classes_descent *d) {
-    const double tolerance = d->job->tolerance, size = fabs(d->best_value);
-    const double gain =
-        fmax(SHARE_OF_GAIN(tolerance) * (d->constant_value - d->best_value), rounding * size);
-    return fmin(tolerance, gain / fmax(1.0, size));
+    const double tolerance = d->job->tolerance;
+    return mg_wanted_gap(tolerance, d->best_value, d->constant_value) /
+           fmax(1.0, fabs(d->best_value));
 }
 
 static bool is_time_to_prove(mg_classes_descent *d, double expected) {

@@ -1,5 +1,6 @@
 /* When the textbook solvers are done, and what they say. */
 #include "linear/proof/end_words.h"
+#include "linear/proof/goal.h"
 #include "linear/textbook/descent.h"
 #include "math/products/cholesky.h"
 
@@ -10,10 +11,6 @@
 
 /* Proofs that cost passes: first after this many units, then at distances that grow by a part. */
 enum { FIRST_CHECK = 8, GROWTH = 4, COLUMNS_PER_PASS = 8 };
-/* As in smooth_proof.c: the gap must also be this small a part of what the columns gain over the
- * best constant. */
-#define SHARE_OF_GAIN(tolerance) sqrt(tolerance)
-static const double rounding = 1e-13;
 
 static bool falls_for_ever(const mg_descent *d) {
     const mg_loss_kind kind = d->objective->loss->kind;
@@ -87,11 +84,10 @@ static double expected_gap(const mg_descent *d) {
 
 /* Gains count as well: where the loss weighs next to nothing, w = 0 has a tiny gap too. */
 static double allowed_gap(const mg_descent *d) {
-    const double tolerance = d->job->tolerance, size = fabs(d->best_value);
-    const double gain =
-        fmax(SHARE_OF_GAIN(tolerance) * (d->constant_value - d->best_value), rounding * size);
+    const double tolerance = d->job->tolerance;
     if (d->mean) return tolerance;
-    return fmin(tolerance, gain / fmax(1.0, size));
+    return mg_wanted_gap(tolerance, d->best_value, d->constant_value) /
+           fmax(1.0, fabs(d->best_value));
 }
 
 /* Without a penalty a proof needs a matrix of the columns, which costs as much as many passes. */

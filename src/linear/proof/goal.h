@@ -1,0 +1,31 @@
+/* What a solver is after: a gap that is proven to be as small as was asked for. */
+#ifndef MG_GOAL_H
+#define MG_GOAL_H
+
+#include "linear/objective/solver.h"
+
+/* The gap P - D to reach where P = value: tolerance x max(1, |P|), and so small a part of what the
+ * columns gain over the best constant, P = constant, too: where the loss weighs next to nothing
+ * (C = 1e-10), w = 0 has a tiny gap as well. */
+double mg_wanted_gap(double tolerance, double value, double constant);
+
+typedef struct mg_goal {
+    const mg_linear_job *job;
+    mg_linear_solution *solution;
+    double constant;   /* P with w = 0 and the best intercepts */
+    double strictness; /* share of the wanted gap that must be expected before a proof is made */
+    bool proven;       /* the solution is the point at hand, with its proof */
+} mg_goal;
+
+/* The point (w, b) becomes the solution and is certified, unless it was. */
+margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b);
+/* The same where the expected gap is small enough beside the wanted one; *done: that is reached.
+ * value: P there. Reports progress. */
+margin_status mg_goal_check(mg_goal *goal, double expected, double wanted, double value,
+                            const double *w, const double *b, bool *done);
+/* Status and reason of a certified solution; `ended`: OK, or why the steps ended, which `unit`
+ * counts. */
+margin_status mg_goal_end(const mg_linear_job *job, mg_linear_solution *solution,
+                          margin_status ended, const char *unit);
+
+#endif
