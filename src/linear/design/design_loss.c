@@ -64,7 +64,7 @@ static void start_pass(void *state, void *argument) {
     mg_pass_sums_clear(state, walk->point->gradient ? walk->list.design->columns : 0);
 }
 
-static margin_status add_block(void *state, const mg_block *block, void *argument) {
+static margin_status loss_add_block(void *state, const mg_block *block, void *argument) {
     const loss_walk *walk = argument;
     const int64_t chunk = walk->list.design->chunk_rows;
     for (int64_t at = 0; at < block->count; at += chunk)
@@ -87,7 +87,7 @@ static margin_status pass_by_rows(mg_design *d, const mg_loss *loss, const doubl
     const mg_accumulator accumulator = {.state_size =
                                             mg_pass_sums_size(point->gradient ? d->columns : 0),
                                         .init = start_pass,
-                                        .add = add_block,
+                                        .add = loss_add_block,
                                         .merge = merge_passes};
     mg_pass_sums *sums = mg_new(d->heap, accumulator.state_size, 1);
     if (!sums)

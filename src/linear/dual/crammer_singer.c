@@ -172,7 +172,7 @@ static void move_shares(crammer_singer *m, int64_t i, const sample_row *row) {
 
 /* Its part of the gap and of the loss; true if its shares are not where they should be, or may
  * still be divided. */
-static bool visit(crammer_singer *m, int64_t i) {
+static bool singer_visit(crammer_singer *m, int64_t i) {
     const int32_t own = m->o->design->problem->code[i];
     const double c = m->o->c[i], *q = m->shares + i * m->classes;
     const sample_row row = read_row(m, i);
@@ -196,7 +196,7 @@ static bool visit(crammer_singer *m, int64_t i) {
 
 /* ---- Walks ----------------------------------------------------------------------------------- */
 
-static margin_status walk(crammer_singer *m, bool all) {
+static margin_status singer_walk(crammer_singer *m, bool all) {
     int64_t kept = 0;
     m->gap = m->loss = 0.0;
     if (all) {
@@ -209,7 +209,7 @@ static margin_status walk(crammer_singer *m, bool all) {
     for (int64_t at = 0; at < m->active; at++) {
         const int64_t i = m->order[at];
         if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
-        if (visit(m, i)) m->order[kept++] = i;
+        if (singer_visit(m, i)) m->order[kept++] = i;
     }
     m->active = kept;
     m->solution->passes++;
@@ -237,7 +237,7 @@ static void take_weights(const crammer_singer *m) {
     mg_objective_centre(m->o, w, m->solution->b);
 }
 
-static margin_status prove(crammer_singer *m) {
+static margin_status singer_prove(crammer_singer *m) {
     take_weights(m);
     memcpy(m->solution->shares, m->shares, (size_t)(m->samples * m->classes) * sizeof *m->shares);
     m->solution->passes += 2;
@@ -266,7 +266,7 @@ static bool is_stuck(crammer_singer *m, double seen) {
 static margin_status inner_walks(crammer_singer *m) {
     const double target = enough * m->gap;
     for (int k = 0; k < INNER_WALKS && m->active > 0; k++) {
-        MG_TRY(walk(m, false));
+        MG_TRY(singer_walk(m, false));
         if (m->gap <= target) break;
     }
     return MARGIN_OK;
@@ -282,14 +282,14 @@ static margin_status trace_walk(crammer_singer *m) {
     return MARGIN_OK;
 }
 
-static margin_status iterate(crammer_singer *m) {
+static margin_status singer_iterate(crammer_singer *m) {
     enum { IDLE_PROOFS = 60 };
     double strictness = 1.0, best = (double)INFINITY;
     int idle = 0;
     m->best_seen = (double)INFINITY;
     MG_TRY(trace_walk(m));
     for (;;) {
-        MG_TRY(walk(m, true));
+        MG_TRY(singer_walk(m, true));
         update_multipliers(m);
         m->solution->iterations++;
         MG_TRY(trace_walk(m));
@@ -299,7 +299,7 @@ static margin_status iterate(crammer_singer *m) {
         if (stop < 0) return mg_fail_cancelled(m->job->error);
         if (stop == MARGIN_OK && is_stuck(m, seen)) stop = MARGIN_STOPPED_STALLED;
         if (stop > 0 || seen <= strictness * m->job->tolerance) {
-            MG_TRY(prove(m));
+            MG_TRY(singer_prove(m));
             const bool better = m->solution->gap < 0.9 * best;
             if (better) best = m->solution->gap;
             idle = better ? 0 : idle + 1;
@@ -337,7 +337,7 @@ static margin_status find_tau(crammer_singer *m) {
     return MARGIN_OK;
 }
 
-static margin_status begin(crammer_singer *m) {
+static margin_status singer_begin(crammer_singer *m) {
     const bool sparse = mg_is_csr(&m->o->design->problem->x);
     const int64_t weights = m->classes * (sparse ? m->columns : m->ld);
     const int64_t numbers = m->samples * m->classes + weights + 5 * m->classes + 3 * m->columns;
@@ -381,8 +381,8 @@ margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *so
         .rho = o->penalty.rho};
     m.ld = (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
     mg_arena_init(&m.arena, d->heap);
-    margin_status status = begin(&m);
-    if (status >= 0) status = iterate(&m);
+    margin_status status = singer_begin(&m);
+    if (status >= 0) status = singer_iterate(&m);
     mg_arena_free(&m.arena);
     return status;
 }

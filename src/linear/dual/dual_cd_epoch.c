@@ -144,7 +144,7 @@ static void step_logistic(epoch *e, int64_t i, int64_t row, double z) {
 /* ---- Epoch ----------------------------------------------------------------------------------- */
 
 /* `kind` is a constant where this is called. */
-MG_INLINE margin_status run(epoch *e, mg_loss_kind kind) {
+MG_INLINE margin_status epoch_run(epoch *e, mg_loss_kind kind) {
     mg_dual_cd *m = e->m;
     const mg_problem *problem = m->design->problem;
     for (int64_t k = 0; k < m->active; k++) {
@@ -174,11 +174,11 @@ margin_status mg_dual_cd_epoch(mg_dual_cd *m) {
     margin_status status;
     m->loss = m->slack = 0.0;
     if (kind == MG_LOSS_LOGISTIC)
-        status = run(&e, MG_LOSS_LOGISTIC);
+        status = epoch_run(&e, MG_LOSS_LOGISTIC);
     else if (kind == MG_LOSS_HINGE)
-        status = run(&e, MG_LOSS_HINGE);
+        status = epoch_run(&e, MG_LOSS_HINGE);
     else
-        status = run(&e, MG_LOSS_SQUARED_HINGE);
+        status = epoch_run(&e, MG_LOSS_SQUARED_HINGE);
     m->highest = e.highest > 0.0 ? e.highest : (double)INFINITY;
     m->lowest = e.lowest < 0.0 ? e.lowest : -(double)INFINITY;
     return status;

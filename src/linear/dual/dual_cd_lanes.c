@@ -277,8 +277,8 @@ static const mg_dual_lane_rows *rows_for(const margin_matrix *x, mg_isa isa) {
     return &mg_dual_lane_rows_ref[f32][i64];
 }
 
-static margin_status begin(lanes *g, mg_linear_job *jobs, mg_linear_solution *solutions,
-                           int count) {
+static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_solution *solutions,
+                                 int count) {
     const mg_objective *objective = jobs[0].objective;
     mg_design *d = objective->design;
     *g = (lanes){.count = count,
@@ -381,7 +381,7 @@ static margin_status one_epoch(lanes *g) {
     return MARGIN_OK;
 }
 
-static margin_status iterate(lanes *g, const mg_stop *stop) {
+static margin_status lanes_iterate(lanes *g, const mg_stop *stop) {
     for (int l = 0; l < g->count; l++)
         MG_TRY(mg_dual_cd_trace(&g->lane[l]));
     for (int64_t epochs = 0; g->unfinished; epochs++) {
@@ -395,8 +395,8 @@ static margin_status iterate(lanes *g, const mg_stop *stop) {
 static margin_status solve_group(mg_linear_job *jobs, mg_linear_solution *solutions, int count) {
     lanes g;
     margin_status status;
-    MG_GO(begin(&g, jobs, solutions, count));
-    status = iterate(&g, &jobs[0].stop);
+    MG_GO(lanes_begin(&g, jobs, solutions, count));
+    status = lanes_iterate(&g, &jobs[0].stop);
 done:
     mg_arena_free(&g.arena);
     return status;

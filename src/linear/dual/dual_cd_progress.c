@@ -18,24 +18,6 @@ static const double hope = 3.0, least_share = 1.0 / 16.0; /* of the gap in a pro
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-/* Goes to w = 0 and the best intercept, and keeps P there. */
-static void start_constant(mg_dual_cd *m) {
-    const mg_objective *objective = m->objective;
-    double n[2] = {0.0, 0.0};
-    for (int64_t i = 0; i < m->samples; i++)
-        n[m->design->problem->sign[i] > 0] += objective->c[i];
-    if (objective->intercept) {
-        const double share = n[1] / (n[0] + n[1]), odds = share / (1.0 - share);
-        if (objective->loss->kind == MG_LOSS_HINGE)
-            m->b = share < 0.5 ? -1.0 : 1.0;
-        else if (objective->loss->kind == MG_LOSS_SQUARED_HINGE)
-            m->b = 2.0 * share - 1.0;
-        else
-            m->b = fmin(fmax(log(odds), -MOST_START), MOST_START);
-    }
-    m->constant_value = n[0] * objective->loss->value(-m->b) + n[1] * objective->loss->value(m->b);
-}
-
 void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution) {
     mg_design *d = job->objective->design;
     *m = (mg_dual_cd){.job = job,
@@ -50,7 +32,8 @@ void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *sol
                       .lowest = -(double)INFINITY,
                       .progress = {.strictness = 2.0, .best = (double)INFINITY}};
     mg_arena_init(&m->arena, d->heap);
-    start_constant(m);
+    m->constant_value = mg_objective_constant(m->objective, &m->b);
+    m->b = fmin(fmax(m->b, -MOST_START), MOST_START);
 }
 
 static margin_status square_rows(const mg_block *block, void *argument) {

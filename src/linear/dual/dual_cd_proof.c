@@ -76,7 +76,7 @@ static double slope_at(line *l, bool along_t) {
 
 /* Where the slope, which rises, changes its sign: Newton's method while it stays between what is
  * known, else halves. */
-static void minimise(line *l, bool along_t) {
+static void line_minimise(line *l, bool along_t) {
     enum { MOST = 80, NEWTON = 30 };
     const bool curved = l->m->objective->loss->curved;
     double *x = along_t ? &l->t : &l->b, reach = 1e-4;
@@ -112,9 +112,9 @@ static margin_status write_scored(mg_dual_cd *m, double **given) {
                   .t = 1.0,
                   .b = *out->b};
         out->passes++;
-        if (m->objective->intercept) minimise(&l, false);
-        if (hinge) minimise(&l, true);
-        if (hinge && m->objective->intercept) minimise(&l, false);
+        if (m->objective->intercept) line_minimise(&l, false);
+        if (hinge) line_minimise(&l, true);
+        if (hinge && m->objective->intercept) line_minimise(&l, false);
         for (int64_t j = 0; j < m->columns; j++)
             out->w[j] *= l.t;
         *out->b = l.b;

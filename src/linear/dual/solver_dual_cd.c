@@ -28,7 +28,7 @@
 
 static const char purpose[] = "the state of dual coordinate descent";
 
-static bool can(const mg_objective *objective, char *why) {
+static bool dual_cd_can(const mg_objective *objective, char *why) {
     enum { ROOM = 200 };
     const mg_loss_kind kind = objective->loss->kind;
     const char *reason = NULL;
@@ -72,7 +72,8 @@ static margin_status new_vectors(mg_dual_cd *m) {
     return MARGIN_OK;
 }
 
-static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_dual_cd *m) {
+static margin_status dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution,
+                                   mg_dual_cd *m) {
     const mg_design *d = job->objective->design;
     mg_dual_cd_start(m, job, solution);
     MG_TRY(new_vectors(m));
@@ -111,10 +112,10 @@ margin_status mg_dual_cd_go_on(mg_dual_cd *m) {
     return m->solution->status;
 }
 
-static margin_status solve(mg_linear_job *job, mg_linear_solution *solution) {
+static margin_status dual_cd_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_dual_cd m;
     margin_status status;
-    MG_GO(begin(job, solution, &m));
+    MG_GO(dual_cd_begin(job, solution, &m));
     MG_GO(mg_dual_cd_trace(&m));
     status = mg_dual_cd_go_on(&m);
 done:
@@ -126,8 +127,8 @@ const mg_linear_solver mg_solver_dual_cd = {
     .name = "dual_cd",
     .summary = "dual coordinate descent with shrinking, a row at a time",
     .step_name = "epochs",
-    .can = can,
-    .solve = solve,
+    .can = dual_cd_can,
+    .solve = dual_cd_solve,
     .can_together = can_together,
     .solve_together = mg_dual_cd_solve_lanes,
 };

@@ -44,7 +44,7 @@ typedef struct ssnal {
     int idle; /* rounds since the gap last fell by much */
 } ssnal;
 
-static bool can(const mg_objective *objective, char *why) {
+static bool ssnal_can(const mg_objective *objective, char *why) {
     enum { ROOM = 200 };
     if (objective->loss->kind != MG_LOSS_HINGE)
         snprintf(why, ROOM, "ssnal is for the hinge loss");
@@ -92,14 +92,6 @@ static double goal_of(const ssnal *m) {
     return mg_wanted_gap(tolerance, size, m->constant);
 }
 
-static double best_constant(const mg_ssnal *s) {
-    const int8_t *sign = s->design->problem->sign;
-    double totals[2] = {0.0, 0.0};
-    for (int64_t i = 0; i < s->samples; i++)
-        totals[sign[i] > 0] += s->c[i];
-    return s->objective->intercept ? 2.0 * fmin(totals[0], totals[1]) : totals[0] + totals[1];
-}
-
 /* ---- Best so far ----------------------------------------------------------------------------- */
 
 /* Without a penalty, and separable. */
@@ -124,7 +116,7 @@ static void keep(ssnal *m) {
 
 /* Without a penalty the multipliers of the widest margin prove nothing about the loss, which is 0,
  * but they are what w is made of. */
-static margin_status prove(ssnal *m) {
+static margin_status ssnal_prove(ssnal *m) {
     mg_ssnal *s = &m->s;
     mg_linear_solution *out = s->solution;
     const size_t bytes = (size_t)s->samples * sizeof *out->alpha;
@@ -144,14 +136,14 @@ static bool is_proven(const ssnal *m) {
     return m->s.solution->gap <= tolerance && (!is_widest(m) || m->share <= tolerance);
 }
 
-static margin_status check(ssnal *m, bool *done) {
+static margin_status ssnal_check(ssnal *m, bool *done) {
     mg_ssnal *s = &m->s;
     *done = false;
     mg_progress(s->job->context, "training", (double)s->solution->iterations, 0.0,
                 (s->here.slackness + inner_gap(m)) / fmax(1.0, s->here.loss + s->here.penalty));
     if (!(expected_gap(m) <= m->strictness * goal_of(m))) return MARGIN_OK;
     keep(m);
-    MG_TRY(prove(m));
+    MG_TRY(ssnal_prove(m));
     *done = is_proven(m);
     if (!*done) m->strictness *= 0.3;
     return MARGIN_OK;
@@ -170,11 +162,11 @@ static void trace(const mg_ssnal *s) {
 
 /* Newton steps on F. *stop: the method is to end, with that status. *restarted: F is another one
  * now. */
-static margin_status minimise(ssnal *m, bool *done, bool *restarted, margin_status *stop) {
+static margin_status ssnal_minimise(ssnal *m, bool *done, bool *restarted, margin_status *stop) {
     mg_ssnal *s = &m->s;
     for (int k = 0; k < MOST_INNER; k++) {
         bool moved;
-        MG_TRY(check(m, done));
+        MG_TRY(ssnal_check(m, done));
         if (*done || (k > 0 && inner_is_done(m))) return MARGIN_OK;
         *stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (*stop != MARGIN_OK) return MARGIN_OK;
@@ -207,7 +199,7 @@ static margin_status next_round(ssnal *m) {
 /* ---- End ------------------------------------------------------------------------------------- */
 
 /* What is said of a proven solution. */
-static void explain(const ssnal *m) {
+static void ssnal_explain(const ssnal *m) {
     mg_linear_solution *out = m->s.solution;
     const double norm = sqrt(m->s.vectors->square(out->w, m->s.columns));
     const mg_number_text width = mg_number(2.0 / norm), within = mg_number(m->s.job->tolerance);
@@ -232,44 +224,44 @@ static void explain_failure(const ssnal *m, margin_status ended) {
                  "loss is known; give C a finite value");
 }
 
-static margin_status end(ssnal *m, margin_status ended) {
+static margin_status ssnal_end(ssnal *m, margin_status ended) {
     mg_linear_solution *out = m->s.solution;
     if (ended != MARGIN_OK) {
         if (expected_gap(m) < m->best || isinf(m->best)) keep(m);
-        MG_TRY(prove(m));
+        MG_TRY(ssnal_prove(m));
         if (is_proven(m)) ended = MARGIN_OK;
     }
     out->status = ended;
     if (ended == MARGIN_OK)
-        explain(m);
+        ssnal_explain(m);
     else
         explain_failure(m, ended);
     return out->status;
 }
 
-static margin_status iterate(ssnal *m) {
+static margin_status ssnal_iterate(ssnal *m) {
     for (;;) {
         bool done = false, restarted = false;
         margin_status stop = MARGIN_OK;
-        MG_TRY(minimise(m, &done, &restarted, &stop));
+        MG_TRY(ssnal_minimise(m, &done, &restarted, &stop));
         if (stop < 0) return mg_fail_cancelled(m->s.job->error);
-        if (done || stop > 0) return end(m, stop);
+        if (done || stop > 0) return ssnal_end(m, stop);
         if (restarted) {
             m->best = m->slackness = (double)INFINITY;
             m->idle = 0;
             continue;
         }
-        if (m->idle >= IDLE_ROUNDS) return end(m, MARGIN_STOPPED_STALLED);
+        if (m->idle >= IDLE_ROUNDS) return ssnal_end(m, MARGIN_STOPPED_STALLED);
         MG_TRY(next_round(m));
     }
 }
 
-static margin_status solve(mg_linear_job *job, mg_linear_solution *solution) {
+static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solution) {
     ssnal m = {.best = (double)INFINITY, .strictness = 0.95};
     MG_TRY(mg_ssnal_begin(job, solution, &m.s));
-    m.constant = best_constant(&m.s);
+    m.constant = mg_objective_constant(job->objective, &(double){0.0});
     trace(&m.s);
-    const margin_status status = iterate(&m);
+    const margin_status status = ssnal_iterate(&m);
     mg_ssnal_free(&m.s);
     return status;
 }
@@ -278,6 +270,6 @@ const mg_linear_solver mg_solver_ssnal = {
     .name = "ssnal",
     .summary = "semismooth Newton on the augmented Lagrangian",
     .step_name = "Newton steps",
-    .can = can,
-    .solve = solve,
+    .can = ssnal_can,
+    .solve = ssnal_solve,
 };

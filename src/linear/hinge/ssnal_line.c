@@ -21,7 +21,7 @@ static void merge_lines(void *into, const void *from, void *argument) {
     ((mg_line_value *)into)->curvature += ((const mg_line_value *)from)->curvature;
 }
 
-static margin_status add_block(void *state, const mg_block *block, void *argument) {
+static margin_status line_add_block(void *state, const mg_block *block, void *argument) {
     const line_walk *walk = argument;
     const mg_ssnal *s = walk->s;
     const int8_t *sign = s->design->problem->sign;
@@ -44,7 +44,7 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
 static margin_status ssnal_look(const void *state, double t, mg_line_value *found) {
     static const mg_accumulator steps = {.state_size = sizeof(mg_line_value),
                                          .init = start_line,
-                                         .add = add_block,
+                                         .add = line_add_block,
                                          .merge = merge_lines};
     const mg_ssnal *s = state;
     line_walk walk = {s, t};

@@ -80,7 +80,7 @@ static void add_samples(const pass_walk *walk, int64_t first, int64_t count, pas
     sums->active += active;
 }
 
-static margin_status add_block(void *state, const mg_block *block, void *argument) {
+static margin_status ssnal_add_block(void *state, const mg_block *block, void *argument) {
     const pass_walk *walk = argument;
     const int64_t chunk = walk->list.design->chunk_rows;
     pass_sums *sums = state;
@@ -141,7 +141,8 @@ static void complete(const mg_ssnal *s, const pass_sums *sums, mg_ssnal_point *p
 }
 
 margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {
-    static const mg_accumulator steps = {.init = start_sums, .add = add_block, .merge = merge_sums};
+    static const mg_accumulator steps = {
+        .init = start_sums, .add = ssnal_add_block, .merge = merge_sums};
     mg_design *d = s->design;
     mg_accumulator accumulator = steps;
     pass_walk walk = {.list = {d, NULL}, .s = s, .scores = point->scores, .fresh = scores};

@@ -37,7 +37,7 @@ static const double rounding = 1e-12;
 
 /* ---- What it can ----------------------------------------------------------------------------- */
 
-static bool can(const mg_objective *objective, char *why) {
+static bool working_can(const mg_objective *objective, char *why) {
     enum { ROOM = 200 };
     if (!objective->loss->curved)
         snprintf(why, ROOM, "the %s loss has corners", objective->loss->name);
@@ -175,7 +175,8 @@ static margin_status new_vectors(mg_working *s) {
                         "the state of a solver", s->job->error);
 }
 
-static margin_status begin(mg_linear_job *job, mg_linear_solution *solution, mg_working *s) {
+static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solution,
+                                   mg_working *s) {
     mg_design *design = job->objective->design;
     *s = (mg_working){.job = job,
                       .solution = solution,
@@ -283,7 +284,7 @@ static margin_status aim(mg_working *s) {
     return mg_working_solve(s);
 }
 
-static margin_status step(mg_working *s, bool *moved) {
+static margin_status working_step(mg_working *s, bool *moved) {
     const bool squared = s->objective->loss->kind == MG_LOSS_SQUARED;
     double *curvatures = squared ? NULL : s->curvatures;
     *moved = false;
@@ -314,23 +315,23 @@ static double wanted_gap(const mg_working *s) {
                 tolerance * fmax(size, 1e-3 * gain));
 }
 
-static margin_status end(mg_working *s, margin_status ended) {
+static margin_status working_end(mg_working *s, margin_status ended) {
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, &s->here.b));
     return mg_goal_end(s->job, s->solution, ended, "steps");
 }
 
-static margin_status iterate(mg_working *s) {
+static margin_status working_iterate(mg_working *s) {
     for (;;) {
         bool done, moved = false;
         MG_TRY(mg_goal_check(&s->goal, s->here.gap, wanted_gap(s), s->here.value, s->here.w,
                              &s->here.b, &done));
-        if (done) return end(s, MARGIN_OK);
+        if (done) return working_end(s, MARGIN_OK);
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);
-        if (stop > 0) return end(s, stop);
-        if (s->idle_steps < IDLE_STEPS) MG_TRY(step(s, &moved));
+        if (stop > 0) return working_end(s, stop);
+        if (s->idle_steps < IDLE_STEPS) MG_TRY(working_step(s, &moved));
         if (moved) continue;
-        if (s->careful) return end(s, MARGIN_STOPPED_STALLED);
+        if (s->careful) return working_end(s, MARGIN_STOPPED_STALLED);
         s->careful = true; /* once more, with exact models only */
         s->stride = 1;
         s->idle_steps = 0;
@@ -338,10 +339,10 @@ static margin_status iterate(mg_working *s) {
     }
 }
 
-static margin_status solve(mg_linear_job *job, mg_linear_solution *solution) {
+static margin_status working_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_working s;
-    margin_status status = begin(job, solution, &s);
-    if (status >= 0) status = iterate(&s);
+    margin_status status = working_begin(job, solution, &s);
+    if (status >= 0) status = working_iterate(&s);
     mg_working_model_free(&s);
     mg_arena_free(&s.arena);
     return status;
@@ -351,6 +352,6 @@ const mg_linear_solver mg_solver_working_set = {
     .name = "working_set",
     .summary = "Newton steps over a working set of columns, for |w|_1",
     .step_name = "working-set steps",
-    .can = can,
-    .solve = solve,
+    .can = working_can,
+    .solve = working_solve,
 };

@@ -23,7 +23,7 @@ typedef struct support_step {
 } support_step;
 
 /* Of scaled columns the diagonal of H is about the sum of the curvatures. */
-static void begin(support_step *step) {
+static void support_begin(support_step *step) {
     mg_working *s = step->s;
     const mg_penalty *penalty = &s->objective->penalty;
     double total = 0.0;
@@ -61,7 +61,7 @@ static margin_status support_direction(const support_step *step) {
     return status;
 }
 
-static void end(const support_step *step) {
+static void support_end(const support_step *step) {
     mg_working *s = step->s;
     const mg_penalty *penalty = &s->objective->penalty;
     double offset =
@@ -87,9 +87,9 @@ margin_status mg_working_solve_support(mg_working *s) {
     step.factor = step.diagonal + size;
     step.move = step.factor + size;
     step.work = step.move + size;
-    begin(&step);
+    support_begin(&step);
     const margin_status status = support_direction(&step);
-    if (status >= 0) end(&step);
+    if (status >= 0) support_end(&step);
     mg_free(s->design->heap, step.direction);
     return status;
 }

@@ -185,14 +185,14 @@ static margin_status keep_pair(mg_smooth *s) {
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
-static margin_status improve(mg_smooth *s) {
+static margin_status smooth_improve(mg_smooth *s) {
     bool improved;
     if (s->exact) return MARGIN_OK;
     return s->functions > 1 ? improve_several(s, false, &improved) : improve_one(s);
 }
 
 /* Where steps lead nowhere: whatever is left to try, at last no memory of steps. False: nothing. */
-static margin_status escalate(mg_smooth *s, bool *tried) {
+static margin_status smooth_escalate(mg_smooth *s, bool *tried) {
     const bool idle = mg_smooth_is_idle(s);
     *tried = false;
     if (s->exact) return MARGIN_OK;
@@ -204,7 +204,7 @@ static margin_status escalate(mg_smooth *s, bool *tried) {
     return MARGIN_OK;
 }
 
-static margin_status one_step(mg_smooth *s, bool *moved) {
+static margin_status smooth_one_step(mg_smooth *s, bool *moved) {
     const int64_t passes = s->solution->passes;
     if (s->exact) {
         MG_TRY(mg_smooth_newton(s));
@@ -228,9 +228,9 @@ static margin_status smooth_iterate(mg_smooth *s) {
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);
         if (stop > 0) return mg_smooth_end(s, stop);
-        MG_TRY(improve(s));
-        if (!mg_smooth_is_idle(s)) MG_TRY(one_step(s, &moved));
-        if (!moved || mg_smooth_is_idle(s)) MG_TRY(escalate(s, &tried));
+        MG_TRY(smooth_improve(s));
+        if (!mg_smooth_is_idle(s)) MG_TRY(smooth_one_step(s, &moved));
+        if (!moved || mg_smooth_is_idle(s)) MG_TRY(smooth_escalate(s, &tried));
         if (!tried) return mg_smooth_end(s, MARGIN_STOPPED_STALLED);
     }
 }

@@ -214,7 +214,7 @@ static void add_chunk(const pass_walk *walk, int64_t first, int64_t count, doubl
     chunk_gradient(walk, count, rows, slopes, sums);
 }
 
-static margin_status add_block(void *state, const mg_block *block, void *argument) {
+static margin_status coupled_add_block(void *state, const mg_block *block, void *argument) {
     const pass_walk *walk = argument;
     const mg_objective *o = walk->o;
     double *work = o->coupled->work + block->worker * o->coupled->scratch;
@@ -302,7 +302,8 @@ static margin_status finish_gradient(const pass_walk *walk, const pass_sums *sum
 static margin_status walk_rows(pass_walk *walk, const double *w, const double *b,
                                mg_loss_point *point, margin_error *error) {
     const mg_objective *o = walk->o;
-    mg_accumulator accumulator = {.init = start_sums, .add = add_block, .merge = merge_sums};
+    mg_accumulator accumulator = {
+        .init = start_sums, .add = coupled_add_block, .merge = merge_sums};
     walk->gradient = point->gradient != NULL;
     MG_TRY(prepare(walk, w, b, point->single, error));
     accumulator.state_size = (int64_t)sizeof(pass_sums) + sum_count(walk) * (int64_t)sizeof(double);

@@ -49,7 +49,7 @@ static void add_chunk(const line_walk *walk, int64_t first, int64_t count, mg_li
     }
 }
 
-static margin_status add_block(void *state, const mg_block *block, void *argument) {
+static margin_status line_add_block(void *state, const mg_block *block, void *argument) {
     for (int64_t k = 0; k < block->count; k += CHUNK)
         add_chunk(argument, block->first + k, MG_MIN(block->count - k, CHUNK), state);
     return MARGIN_OK;
@@ -59,7 +59,7 @@ margin_status mg_line_look(const mg_objective *objective, const double *from, co
                            double t, mg_line_value *found, margin_error *error) {
     static const mg_accumulator steps = {.state_size = sizeof(mg_line_value),
                                          .init = start_line,
-                                         .add = add_block,
+                                         .add = line_add_block,
                                          .merge = merge_lines};
     line_walk walk = {objective, from, to, t};
     return mg_sweep(objective->design->context, objective->design->samples, MG_BLOCK_ROWS, &steps,

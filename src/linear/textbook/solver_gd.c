@@ -95,7 +95,7 @@ static margin_status new_point(mg_descent *d, mg_descent_point *point) {
     return MARGIN_OK;
 }
 
-static margin_status iterate(mg_descent *d) {
+static margin_status gd_iterate(mg_descent *d) {
     mg_descent_point there = {0};
     MG_TRY(mg_descent_choose_rate(d, 0.0, !d->objective->loss->smooth));
     if (d->adapts) MG_TRY(new_point(d, &there));
@@ -112,16 +112,16 @@ static margin_status iterate(mg_descent *d) {
     }
 }
 
-static bool can(const mg_objective *objective, char *why) {
+static bool gd_can(const mg_objective *objective, char *why) {
     (void)objective;
     (void)why;
     return true;
 }
 
-static margin_status solve(mg_linear_job *job, mg_linear_solution *solution) {
+static margin_status gd_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_descent d;
     MG_TRY(mg_descent_begin(job, solution, "steps", MOST_STEPS, &d));
-    const margin_status status = iterate(&d);
+    const margin_status status = gd_iterate(&d);
     mg_descent_free(&d);
     return status;
 }
@@ -130,6 +130,6 @@ const mg_linear_solver mg_solver_gd = {
     .name = "gd",
     .summary = "gradient descent over all rows, the textbook way",
     .step_name = "steps",
-    .can = can,
-    .solve = solve,
+    .can = gd_can,
+    .solve = gd_solve,
 };

@@ -195,7 +195,7 @@ static margin_status measure_rows(sgd *m, double *most) {
     return MARGIN_OK;
 }
 
-static margin_status begin(sgd *m, int64_t batch) {
+static margin_status sgd_begin(sgd *m, int64_t batch) {
     mg_descent *d = &m->d;
     const mg_design *design = d->design;
     double most;
@@ -212,9 +212,9 @@ static margin_status begin(sgd *m, int64_t batch) {
     return MARGIN_OK;
 }
 
-static margin_status iterate(sgd *m, int64_t batch) {
+static margin_status sgd_iterate(sgd *m, int64_t batch) {
     mg_descent *d = &m->d;
-    MG_TRY(begin(m, batch));
+    MG_TRY(sgd_begin(m, batch));
     for (;;) {
         bool done;
         MG_TRY(mg_descent_check(d, &done));
@@ -228,23 +228,23 @@ static margin_status iterate(sgd *m, int64_t batch) {
     }
 }
 
-static margin_status solve(mg_linear_job *job, mg_linear_solution *solution, int64_t batch) {
+static margin_status sgd_solve(mg_linear_job *job, mg_linear_solution *solution, int64_t batch) {
     sgd m = {.step = 0};
     MG_TRY(mg_descent_begin(job, solution, "passes", MOST_PASSES, &m.d));
-    const margin_status status = iterate(&m, batch);
+    const margin_status status = sgd_iterate(&m, batch);
     mg_descent_free(&m.d);
     return status;
 }
 
 static margin_status solve_rows(mg_linear_job *job, mg_linear_solution *solution) {
-    return solve(job, solution, 1);
+    return sgd_solve(job, solution, 1);
 }
 
 static margin_status solve_batches(mg_linear_job *job, mg_linear_solution *solution) {
-    return solve(job, solution, job->descent.batch);
+    return sgd_solve(job, solution, job->descent.batch);
 }
 
-static bool can(const mg_objective *objective, char *why) {
+static bool sgd_can(const mg_objective *objective, char *why) {
     (void)objective;
     (void)why;
     return true;
@@ -254,7 +254,7 @@ const mg_linear_solver mg_solver_sgd = {
     .name = "sgd",
     .summary = "stochastic gradient descent, row by row",
     .step_name = "passes",
-    .can = can,
+    .can = sgd_can,
     .solve = solve_rows,
 };
 
@@ -262,6 +262,6 @@ const mg_linear_solver mg_solver_minibatch = {
     .name = "minibatch",
     .summary = "stochastic gradient descent over batches of rows",
     .step_name = "passes",
-    .can = can,
+    .can = sgd_can,
     .solve = solve_batches,
 };
