@@ -120,6 +120,32 @@ static void test_same_bytes(void **state) {
     }
 }
 
+/* Tensors without numbers have no place that would tell their order. */
+static void test_empty_tensors(void **state) {
+    static const double x[4] = {0};
+    static const int32_t labels[4] = {0, 1, 1, 0};
+    const margin_data data = {.x = margin_dense_f64(x, 4, 1, 1), .y = margin_labels_i32(labels, 4)};
+    margin_context *context = support_context(NULL, 1);
+    margin_spec *spec = NULL;
+    margin_model *model = NULL, *loaded = NULL;
+    (void)state;
+    assert_int_equal(margin_spec_parse(context, "svm(alpha=0, solver=gd, max_iter=5)", &spec, NULL),
+                     MARGIN_OK);
+    assert_true(margin_fit(context, spec, &data, &model, NULL, NULL) >= 0);
+    margin_spec_free(spec);
+    const store_bytes first = store_encode(model);
+    assert_int_equal(margin_model_decode(context, first.bytes, first.length, &loaded, NULL),
+                     MARGIN_OK);
+    const store_bytes second = store_encode(loaded);
+    assert_int_equal(first.length, second.length);
+    assert_memory_equal(first.bytes, second.bytes, (size_t)first.length);
+    free(first.bytes);
+    free(second.bytes);
+    margin_model_free(model);
+    margin_model_free(loaded);
+    margin_context_free(context);
+}
+
 static void test_files(void **state) {
     (void)state;
     char dir[SUPPORT_PATH], path[SUPPORT_PATH + 40];
@@ -404,13 +430,10 @@ static void test_fixtures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_page_example),
-        cmocka_unit_test(test_safetensors_package),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_empty_tensors), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_arguments),     cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_page_example),  cmocka_unit_test(test_safetensors_package),
         cmocka_unit_test(test_fixtures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

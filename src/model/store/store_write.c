@@ -1,6 +1,7 @@
 /* Model to bytes. The header is made as text; then the same pieces are sent to the checksum, and to
  * the file or to memory. */
 #include "base/crc64.h"
+#include "base/sort.h"
 #include "data/source/file_output.h"
 #include "model/store/store.h"
 
@@ -33,36 +34,49 @@ static void add_piece(store_writer *w, const mg_tensor *tensor, const char *pref
     p->bytes = tensor->shape[0] * width * mg_type_size(tensor->type);
 }
 
+/* The tensors with numbers of `size` bytes; size 0: those without numbers, of any type. */
+static void add_tensors(store_writer *w, const mg_tensor *tensors, int count, const char *prefix,
+                        int64_t size) {
+    for (int k = 0; k < count; k++)
+        if ((tensors[k].shape[0] > 0 ? mg_type_size(tensors[k].type) : 0) == size)
+            add_piece(w, &tensors[k], prefix);
+}
+
 static void add_pieces_of_size(store_writer *w, int64_t size) {
     const margin_model *model = w->model;
     char prefix[32];
-    if (model->class_values && size == 8) add_piece(w, &w->class_values, "");
+    if (model->class_values) add_tensors(w, &w->class_values, 1, "", size);
     for (int s = 0; s < model->stage_count; s++) {
         snprintf(prefix, sizeof prefix, "stage.%d.", s);
-        for (int k = 0; k < model->stages[s].tensor_count; k++)
-            if (mg_type_size(model->stages[s].tensors[k].type) == size)
-                add_piece(w, &model->stages[s].tensors[k], prefix);
+        add_tensors(w, model->stages[s].tensors, model->stages[s].tensor_count, prefix, size);
     }
-    for (int k = 0; k < model->hypothesis->tensor_count; k++)
-        if (mg_type_size(model->hypothesis->tensors[k].type) == size)
-            add_piece(w, &model->hypothesis->tensors[k], "hypothesis.");
+    add_tensors(w, model->hypothesis->tensors, model->hypothesis->tensor_count, "hypothesis.",
+                size);
 }
 
-/* All tensors, those of 8-byte numbers first: so each is aligned, without gaps. */
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const piece *)a)->name, ((const piece *)b)->name);
+}
+
+/* All tensors: empty ones by name, for they have no place of their own to be read by; then those of
+ * 8-byte numbers, so that each is aligned without gaps. */
 static margin_status collect_pieces(store_writer *w) {
+    static const int64_t sizes[] = {0, 8, 4, 1};
     const margin_model *model = w->model;
     int64_t count = 1 + model->hypothesis->tensor_count;
     for (int s = 0; s < model->stage_count; s++)
         count += model->stages[s].tensor_count;
-    MG_NEW(model->heap, w->pieces, count, "writing a model", w->error);
+    MG_NEW(model->heap, w->pieces, 2 * count, "writing a model", w->error); /* half to sort */
     w->class_values = (mg_tensor){.name = "class_values",
                                   .type = MARGIN_F64,
                                   .dimensions = 1,
                                   .shape = {model->classes, 0},
                                   .data = model->class_values};
-    add_pieces_of_size(w, 8);
-    add_pieces_of_size(w, 4);
-    add_pieces_of_size(w, 1);
+    for (int k = 0; k < MG_LENGTH(sizes); k++) {
+        add_pieces_of_size(w, sizes[k]);
+        if (sizes[k] == 0)
+            mg_sort_items(w->pieces, w->piece_count, sizeof *w->pieces, w->pieces + count, by_name);
+    }
     return MARGIN_OK;
 }
 
