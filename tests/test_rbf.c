@@ -1,4 +1,5 @@
 /* rbf: centres, widths and values against plain formulas; what it refuses; hostile files. */
+#include "model_cases.h"
 #include "stage_support.h"
 
 #include "cluster/centres/centre_squares.h"
@@ -191,6 +192,17 @@ static void test_refusals(void **state) {
     assert_stage_fails("rbf", &data, MARGIN_ERROR_DATA, "onehot | rbf");
 }
 
+/* The stage before it made what has no distances. */
+static void test_far_columns(void **state) {
+    (void)state;
+    const double x[] = {1, 2, 3e200, 4, 5, 6};
+    const margin_data data = {.x = margin_dense_f64(x, 6, 1, 1)};
+    margin_context *context = support_context(NULL, 1);
+    fit_refused(context, "poly(degree=3) | rbf(centres=2) | kmeans(k=2)", &data, MARGIN_ERROR_DATA,
+                "row 3 has a missing or infinite value in column x1^2 when rbf gets it");
+    margin_context_free(context);
+}
+
 static void assert_detached(mg_fitted_stage *fitted) {
     margin_error error;
     mg_free(fitted->heap, (void *)fitted->view);
@@ -226,7 +238,7 @@ int main(void) {
         cmocka_unit_test(test_median),        cmocka_unit_test(test_weighted_median),
         cmocka_unit_test(test_sample),        cmocka_unit_test(test_kmeans),
         cmocka_unit_test(test_far_from_zero), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_hostile),       cmocka_unit_test(test_far_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -265,6 +265,11 @@ static void test_what_is_refused(void **state) {
     fit_refused(context, "minmax(target=yes) | logistic", &classes, MARGIN_ERROR_SPEC,
                 "minmax(target=yes) is for regressions; logistic has no numbers as a target");
     sample_free(s);
+    margin_data bare = r.data;
+    bare.y = (margin_vector){0};
+    fit_refused(context, "standardize(target=yes) | kmeans(k=2)", &bare, MARGIN_ERROR_DATA,
+                "standardize(target=yes) scales the target of a regression, and the data has no "
+                "target");
     r.y[3] = 1.5e308;
     r.y[4] = -1.5e308;
     fit_refused(context, "minmax(target=yes) | ridge", &r.data, MARGIN_ERROR_DATA,

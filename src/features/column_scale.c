@@ -92,7 +92,11 @@ static margin_status fit_target(margin_context *context, const margin_data *data
     margin_data seen = *data;
     double *values;
     margin_status status;
-    if (!scales_target(fitted) || !data->y.values) return MARGIN_OK;
+    if (!scales_target(fitted)) return MARGIN_OK;
+    MG_REQUIRE(data->y.values, error, MARGIN_ERROR_DATA,
+               "%s(target=yes) scales the target of a regression, and the data has no target: say "
+               "which column it is, or leave target=yes out",
+               fitted->stage->info.name);
     MG_NEW(context->heap, values, data->x.rows, "the targets", error);
     for (int64_t i = 0; i < data->x.rows; i++)
         values[i] = mg_vector_f64(&data->y, i);

@@ -59,11 +59,12 @@ static margin_status check_made(margin_context *context, const mg_staged *staged
     if (status == MARGIN_ERROR_DATA) {
         int64_t row = mg_samples_row(samples, found.row - 1);
         int64_t column = first_not_finite(&staged->x, found.row - 1, allow_nan);
-        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
-                          "row %lld has a missing or infinite value in column %s when %s gets it; "
-                          "fill gaps with 'impute | ...'",
-                          (long long)row + 1,
-                          mg_column_name(staged->columns, MG_MAX(column, 0), buffer), what);
+        return mg_fail_at(
+            error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+            "row %lld has a missing or infinite value in column %s when %s gets it; "
+            "fill gaps with 'impute | ...', bring large values to one scale before with "
+            "'standardize | ...'",
+            (long long)row + 1, mg_column_name(staged->columns, MG_MAX(column, 0), buffer), what);
     }
     if (status < 0 && error) *error = found;
     return status;
@@ -313,9 +314,9 @@ static margin_status fit_stages(margin_context *context, const margin_spec *spec
                                 margin_model *model, mg_staged *staged, margin_error *error) {
     for (int s = first; s < last; s++) {
         const mg_spec_component *component = &spec->components[s];
-        if (s > 0 && *missing && !component->stage->takes_missing) {
-            MG_TRY(check_made(context, staged, samples, false, component->info->name, error));
-            *missing = false;
+        if (s > 0) {
+            *missing = *missing && component->stage->takes_missing;
+            MG_TRY(check_made(context, staged, samples, *missing, component->info->name, error));
         }
         margin_data seen = stage_data(data, samples, staged, targets);
         MG_TRY(fit_stage(context, component, &seen, NULL, &model->stages[s], error));
