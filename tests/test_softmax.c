@@ -466,6 +466,28 @@ static void test_far_probabilities(void **state) {
     assert_true(isnan(p[1]));
 }
 
+/* Rows whose scores are beyond the numbers have no class. */
+static void test_scores_that_overflow(void **state) {
+    static const double x[6] = {-1e-3, -2e-3, 0, 1e-4, 1e-3, 2e-3};
+    static const double q[4] = {1e308, -1e308, 1e-3, -1e-3};
+    static const int32_t y[6] = {0, 0, 1, 1, 2, 2};
+    const margin_data data = {.x = margin_dense_f64(x, 6, 1, 1), .y = margin_labels_i32(y, 6)};
+    const margin_matrix queries = margin_dense_f64(q, 4, 1, 1);
+    margin_context *context = support_context(NULL, 1);
+    double p[4 * 3];
+    int64_t labels[4];
+    (void)state;
+    margin_model *model = fit_text(context, "softmax(C=1e8)", &data, NULL);
+    assert_int_equal(margin_probabilities(model, &queries, p, NULL), MARGIN_OK);
+    assert_int_equal(margin_predict(model, &queries, labels, NULL), MARGIN_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(labels[i] == -1, i < 2);
+        assert_int_equal(isnan(p[3 * i] + p[3 * i + 1] + p[3 * i + 2]) != 0, i < 2);
+    }
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 static void assert_kernel(const margin_matrix *x, mg_isa isa, bool single, int64_t count, int64_t n,
@@ -557,6 +579,7 @@ int main(void) {
         cmocka_unit_test(test_each_allocation),
         cmocka_unit_test(test_empty_class),
         cmocka_unit_test(test_far_probabilities),
+        cmocka_unit_test(test_scores_that_overflow),
         cmocka_unit_test(test_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

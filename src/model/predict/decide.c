@@ -13,7 +13,7 @@ static int64_t greatest(const double *scores, int64_t classes) {
         best = more ? c : best;
         most = more ? scores[c] : most;
     }
-    return gap ? -1 : best;
+    return gap || isinf(most) ? -1 : best;
 }
 
 /* work: a vote and a sum of scores per class. */
