@@ -441,15 +441,56 @@ static void test_verify_weights(void **state) {
     margin_context_free(context);
 }
 
+/* Rows that are equally far, of which the last one takes part with a share of its weight: the
+ * shares follow the order of the distances' last digits, which two ways of adding need not agree
+ * about. */
+static void test_verify_shares_of_ties(void **state) {
+    static const double x[16 * 8] = {
+        -3,  101, -1,   -2,  -2, 2,   103, 2,   2,  99, 1,    -3,  6,  2,   97,  1,  1,   101, -2,
+        3,   3,   2,    98,  2,  1,   103, 3,   -2, 4,  2,    98,  3,  -1,  100, 2,  -2,  4,   2,
+        103, -2,  -3,   103, 1,  0,   0,   2,   98, 0,  1,    102, -2, -1,  -1,  2,  101, 0,   -3,
+        97,  -3,  3,    3,   2,  100, 3,   -1,  98, 1,  -1,   -1,  2,  103, -3,  3,  100, 0,   -3,
+        6,   2,   98,   -2,  -3, 101, -2,  -3,  -3, 2,  99,   2,   -1, 101, 1,   2,  2,   2,   103,
+        1,   -2,  100,  -3,  3,  -6,  2,   98,  2,  -2, 100,  -3,  3,  -6,  2,   98, 2,   -1,  100,
+        1,   0,   -0.0, 2,   99, -3,  -1,  100, 1,  0,  -0.0, 2,   99, -3};
+    static const double w[16] = {
+        0.23011623076907309, 0.91237057071237437, 0.7611938271817793,  0.65438825567297698,
+        0.57009500831948046, 1.0537836481229752,  0.44314642770602419, 0.92750727613078554,
+        0.10732437112265572, 0.89995575040586417, 0.57544633412718083, 1.0577142178484837,
+        0.37295966810572179, 0.24838097408043094, 1.0905478837076235,  0.35871090218906354};
+    double y[16];
+    margin_context *context = support_context(NULL, 1);
+    margin_report found;
+    margin_error error = {0};
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        y[i] = -30 - 0.7 * i + 0.1 * (i % 3);
+    margin_data data = points_data(x, 16, 8, y);
+    data.weights = margin_values_f64(w, 16);
+    margin_model *model = fit_text(context, "knn(k=4)", &data, NULL);
+    if (margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
+        fail_msg("%s", found.reason);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_six_points),      cmocka_unit_test(test_votes),
-        cmocka_unit_test(test_weights),         cmocka_unit_test(test_many_neighbours),
-        cmocka_unit_test(test_iris_classes),    cmocka_unit_test(test_iris_values),
-        cmocka_unit_test(test_optdigits),       cmocka_unit_test(test_ionosphere),
-        cmocka_unit_test(test_ways_to_predict), cmocka_unit_test(test_missing_and_large),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_tasks),
-        cmocka_unit_test(test_verify),          cmocka_unit_test(test_verify_weights),
+        cmocka_unit_test(test_six_points),
+        cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_many_neighbours),
+        cmocka_unit_test(test_iris_classes),
+        cmocka_unit_test(test_iris_values),
+        cmocka_unit_test(test_optdigits),
+        cmocka_unit_test(test_ionosphere),
+        cmocka_unit_test(test_ways_to_predict),
+        cmocka_unit_test(test_missing_and_large),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_tasks),
+        cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_verify_weights),
+        cmocka_unit_test(test_verify_shares_of_ties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

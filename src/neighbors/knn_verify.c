@@ -143,14 +143,19 @@ static double plain_share(const plain *v, double weight, double nearest, double 
 }
 
 /* The sums of the votes in v->scores, their weight in `shares`; returns the distance of the last
- * row that took part. `tied`: that distance is not clearly less than the next, so that rounding
- * decides who takes part. */
+ * row that took part. `tied`: rounding decides who takes part, or who with a part of its weight:
+ * that distance is not clearly less than the next, or, where k cut the last row's weight, not
+ * clearly more than the one before. */
 static double plain_nearest(plain *v, double *shares, bool *tied) {
-    double taken = 0, nearest = 0, last = 0;
+    double taken = 0, nearest = 0, last = -1, before = -1;
+    bool cut = false;
     take_none(v);
     while (taken < v->k * (1 - 1e-12) && v->left > 0) { /* other weights than the fit's: fewer */
         const int64_t row = take_nearest(v);
-        const double weight = fmin(mg_sample_weight(v->fit->problem, row), v->k - taken);
+        const double own = mg_sample_weight(v->fit->problem, row);
+        const double weight = fmin(own, v->k - taken);
+        cut = weight < own;
+        before = last;
         last = v->distance[row];
         if (taken == 0) nearest = last;
         taken += weight;
@@ -158,7 +163,8 @@ static double plain_nearest(plain *v, double *shares, bool *tied) {
         *shares += share;
         add_share(v, row, share);
     }
-    *tied = v->left > 0 && v->distance[v->order[0]] <= last * (1 + 1e-12);
+    *tied = (v->left > 0 && v->distance[v->order[0]] <= last * (1 + 1e-12)) ||
+            (cut && before >= last * (1 - 1e-12));
     return last;
 }
 
