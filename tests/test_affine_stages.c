@@ -56,7 +56,7 @@ done:
         .info = {.name = "ridge",                                                                  \
                  .kind = MARGIN_LEARNER,                                                           \
                  .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS},     \
-        .takes_affine = (affine), .fit = fit_ridge                                                 \
+        .makes = {&mg_hypothesis_linear}, .takes_affine = (affine), .fit = fit_ridge               \
     }
 static const mg_learner ridge_that_takes = RIDGE(true), ridge_that_does_not = RIDGE(false);
 
@@ -281,11 +281,28 @@ static void test_memory_may_run_out(void **state) {
     sample_free(s);
 }
 
+/* A weight to start from that no row can move, in a column that scaling makes constant. */
+static void test_start_weights(void **state) {
+    static const double x[8] = {1, 5, 0, 5, 2, 5, -1, 5};
+    static const int32_t y[4] = {0, 1, 0, 1};
+    const margin_data data = {.x = margin_dense_f64(x, 4, 2, 2), .y = margin_labels_i32(y, 4)};
+    margin_context *context = support_context(NULL, 1);
+    margin_report found;
+    (void)state;
+    margin_model *model =
+        fit_text(context, "minmax | perceptron(start_weights=\"1 1\")", &data, NULL);
+    if (margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
+        fail_msg("%s", found.reason);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_model),       cmocka_unit_test(test_constant_column),
         cmocka_unit_test(test_gaps_are_refused), cmocka_unit_test(test_apply_gives_the_same),
         cmocka_unit_test(test_kept_weights),     cmocka_unit_test(test_memory_may_run_out),
+        cmocka_unit_test(test_start_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,7 @@ static const mg_learner toy_line = {
     .info = {.name = "line",
              .kind = MARGIN_LEARNER,
              .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS},
+    .makes = {&mg_hypothesis_linear},
     .fit = fit_line,
 };
 
@@ -114,6 +115,7 @@ static void softmax(const double *scores, int64_t functions, int64_t classes, do
 
 static const mg_learner toy_means = {
     .info = {.name = "means", .kind = MARGIN_LEARNER, .abilities = MARGIN_CAN_MULTICLASS},
+    .makes = {&mg_hypothesis_linear},
     .fit = fit_means,
     .probabilities = softmax,
 };
@@ -135,6 +137,7 @@ static margin_status fit_centres(mg_fit *fit) {
 
 static const mg_learner toy_centres = {
     .info = {.name = "centres", .kind = MARGIN_LEARNER, .abilities = MARGIN_CAN_SPARSE},
+    .makes = {&mg_hypothesis_linear},
     .fit = fit_centres,
 };
 
@@ -149,6 +152,7 @@ static margin_status fit_infinite(mg_fit *fit) {
 
 static const mg_learner toy_infinite = {
     .info = {.name = "runaway", .kind = MARGIN_LEARNER, .abilities = MARGIN_CAN_TWO_CLASS},
+    .makes = {&mg_hypothesis_linear},
     .fit = fit_infinite,
 };
 

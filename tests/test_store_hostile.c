@@ -175,7 +175,7 @@ static const forgery forgeries[] = {
     {"plain", "\"spec\":\"perceptron\"", "\"spec\":\"minmax | perceptron\"",
      "0 stages and its spec 1"},
     /* description */
-    {"plain", "\\\"classify\\\"", "\\\"regress\\\"", "do not fit"},
+    {"plain", "\\\"classify\\\"", "\\\"regress\\\"", "perceptron is not a learner for the task"},
     {"plain", "\\\"classify\\\"", "\\\"juggle\\\"", "task is not a word that this version knows"},
     {"plain", "\\\"classify\\\"", "7", "task is not a text"},
     {"plain", "\\\"sign\\\"", "\\\"argmax\\\"", "do not fit"},
@@ -237,7 +237,8 @@ static const forgery forgeries[] = {
     {"folded", "\\\"columns_out\\\":3", "\\\"columns_out\\\":2", ""},
     {"folded", "\\\"columns_in\\\":3,", "", "columns_in is not a whole number"},
     {"folded", "stage.1.offset", "stage.7.offset", "standardize"},
-    {"kernel", "\\\"active\\\":1", "\\\"active\\\":0", "folded into what is not linear"},
+    {"kernel", "\\\"active\\\":1", "\\\"active\\\":0",
+     "with a hypothesis that is expansion there are 1"},
     {"kernel", "hypothesis.support\"", "hypothesis.supper\"", "no support rows"},
     {"sparse", "hypothesis.support_starts", "hypothesis.support_stars", "no support rows"},
 };

@@ -211,6 +211,55 @@ done:
     return status;
 }
 
+/* ---- A model from elsewhere ------------------------------------------------------------------ */
+
+static margin_status check_kinds(const mg_problem *problem, const mg_option_value *values,
+                                 const mg_hypothesis *h, int32_t *kinds, margin_error *error) {
+    const mg_bayes_layout *layout = &mg_bayes_view_of(h)->layout;
+    MG_TRY(mg_bayes_choose_kinds(h->heap, problem, values, kinds, error));
+    for (int64_t j = 0; j < layout->columns; j++) {
+        const bool coded = kinds[j] == MG_BAYES_CODES;
+        MG_REQUIRE(layout->kinds[j] == kinds[j] &&
+                       (!coded || layout->levels[j] == problem->columns[j].category_count),
+                   error, MARGIN_ERROR_MODEL,
+                   "column %lld of the model has another distribution than its naive-bayes gives "
+                   "it, or other categories",
+                   (long long)j + 1);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status check_settings(const mg_option_value *values, const mg_bayes_view *view,
+                                    double *priors, margin_error *error) {
+    const mg_fit fit = {.options = values, .error = error};
+    const mg_bayes_settings *has = &view->settings;
+    const int64_t classes = view->layout.classes;
+    mg_bayes_settings asked = settings_of(values);
+    MG_TRY(find_priors(&fit, classes, priors, &asked));
+    bool same = asked.smoothing == has->smoothing && asked.var_smoothing == has->var_smoothing &&
+                asked.unseen == has->unseen && !asked.priors == !has->priors;
+    for (int64_t k = 0; same && asked.priors && k < classes; k++)
+        same = asked.priors[k] == has->priors[k];
+    MG_REQUIRE(same, error, MARGIN_ERROR_MODEL,
+               "the model has other settings than its naive-bayes asks for");
+    return MARGIN_OK;
+}
+
+static margin_status fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error) {
+    int32_t *kinds = NULL;
+    double *priors = NULL;
+    margin_status status;
+    MG_GO_NEW(h->heap, kinds, h->columns, "the columns of a model", error);
+    MG_GO_NEW(h->heap, priors, h->functions, "the priors", error);
+    MG_GO(check_kinds(problem, values, h, kinds, error));
+    status = check_settings(values, mg_bayes_view_of(h), priors, error);
+done:
+    mg_free(h->heap, priors);
+    mg_free(h->heap, kinds);
+    return status;
+}
+
 static bool refuses_unknown(const mg_hypothesis *h) {
     return mg_bayes_view_of(h)->settings.unseen == MG_BAYES_REFUSE;
 }
@@ -244,6 +293,8 @@ const mg_learner mg_learner_naive_bayes = {
                           MARGIN_IS_RULE,
              .options = options,
              .option_count = MG_LENGTH(options)},
+    .makes = {&mg_hypothesis_bayes},
+    .fits = fits,
     .finds_infinite = true,
     .check = check,
     .fit = naive_bayes_fit,

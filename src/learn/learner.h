@@ -97,6 +97,13 @@ enum { MG_MOST_TOGETHER = 8 };
 
 typedef struct mg_learner {
     margin_component info;
+    /* Kinds of the hypotheses that it makes; NULL: no second one. */
+    const mg_hypothesis_kind *makes[2];
+    /* Whether a hypothesis of one of these kinds is one that it makes with these options of a
+     * problem of this kind, with these columns (`problem` has no rows): no function below meets
+     * another one. NULL: all are. MODEL on failure. */
+    margin_status (*fits)(const mg_problem *problem, const mg_option_value *options,
+                          const mg_hypothesis *h, margin_error *error);
     /* It uses scale and shift of a problem: affine stages just before it are then not applied, so
      * that the data are not copied and sparse data stay sparse. Its hypothesis is linear, in the
      * units behind the stages. */

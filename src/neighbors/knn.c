@@ -113,19 +113,23 @@ static void describe(mg_fit *fit, const mg_hypothesis *h, const mg_neighbors_cho
     memcpy(report->iteration_name, "passes", 7);
 }
 
+static mg_knn_voting voting_of(const mg_option_value *o) {
+    const bool limited = o[OPTION_RADIUS].given;
+    return (mg_knn_voting){.k = limited ? 1 : o[OPTION_K].number,
+                           .radius = limited ? o[OPTION_RADIUS].number : (double)NAN,
+                           .empty = (mg_empty_answer)o[OPTION_EMPTY].integer,
+                           .by_distance = strcmp(o[OPTION_WEIGHTS].text, "distance") == 0};
+}
+
 static margin_status knn_fit(mg_fit *fit) {
     const mg_problem *problem = fit->problem;
     const mg_option_value *o = fit->options;
-    const bool limited = o[OPTION_RADIUS].given;
-    const int64_t k = limited ? 1 : o[OPTION_K].integer;
-    const mg_knn_voting voting = {.k = (double)k,
-                                  .radius = limited ? o[OPTION_RADIUS].number : (double)NAN,
-                                  .empty = (mg_empty_answer)o[OPTION_EMPTY].integer,
-                                  .by_distance = strcmp(o[OPTION_WEIGHTS].text, "distance") == 0};
+    const mg_knn_voting voting = voting_of(o);
+    const int64_t k = (int64_t)voting.k;
     mg_neighbors_choice choice;
     mg_hypothesis *h = NULL;
     margin_status status;
-    if (!limited) MG_GO(check_k(problem, k, fit->error));
+    if (isnan(voting.radius)) MG_GO(check_k(problem, k, fit->error));
     const mg_neighbors_plan plan = {.x = &problem->x,
                                     .index = problem->index,
                                     .rows = problem->count,
@@ -142,6 +146,33 @@ static margin_status knn_fit(mg_fit *fit) {
 done:
     mg_hypothesis_free(h);
     return status;
+}
+
+static bool votes_fit(const mg_knn_voting *asked, const mg_hypothesis *h) {
+    const mg_neighbors *index = mg_neighbors_view(h);
+    const mg_tensor *radius = mg_tensor_find(h, "radius");
+    const double *limit = radius ? radius->data : NULL;
+    if (!radius != isnan(asked->radius)) return false;
+    if (radius && (limit[0] != asked->radius || limit[1] != (double)asked->empty)) return false;
+    return (radius || index->k == asked->k) && index->by_distance == asked->by_distance;
+}
+
+margin_status mg_knn_fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error) {
+    const mg_neighbors *index = mg_neighbors_view(h);
+    const mg_knn_voting asked = voting_of(values);
+    const mg_neighbors_method method = method_of(&values[OPTION_METHOD]);
+    const bool bare = !index->code && !index->value;
+    MG_REQUIRE((problem->kind == MG_ARGMAX) == (index->code != NULL), error, MARGIN_ERROR_MODEL,
+               "the rows of the model have no targets of its task");
+    MG_REQUIRE(index->metric.p == values[OPTION_P].number &&
+                   (method == MG_NEIGHBORS_AUTO ||
+                    (index->tree != NULL) == (method == MG_NEIGHBORS_TREE)) &&
+                   (bare || votes_fit(&asked, h)),
+               error, MARGIN_ERROR_MODEL,
+               "the model finds neighbours, or takes their votes, in another way than its knn asks "
+               "for");
+    return MARGIN_OK;
 }
 
 /* Scores are the shares of the votes. */
@@ -168,6 +199,8 @@ const mg_learner mg_learner_knn = {
                       MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY | MARGIN_IS_RULE,
          .options = options,
          .option_count = MG_LENGTH(options)},
+    .makes = {&mg_hypothesis_neighbors},
+    .fits = mg_knn_fits,
     .check = check,
     .fit = knn_fit,
     .verify = mg_knn_verify,

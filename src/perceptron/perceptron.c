@@ -133,6 +133,23 @@ static margin_status perceptron_prepare(margin_context *context, const mg_proble
     return MARGIN_OK;
 }
 
+static margin_status fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error) {
+    const mg_perceptron_options o = mg_perceptron_options_of(values);
+    const bool expansion = h->kind == &mg_hypothesis_expansion;
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    (void)problem;
+    MG_REQUIRE(expansion == o.expansion && o.dual == (h->dual_starts != NULL), error,
+               MARGIN_ERROR_MODEL, "the model has not the form that its perceptron asks for");
+    const bool same =
+        !expansion ||
+        (kernel->kind == o.kernel.kind && kernel->degree == o.kernel.degree &&
+         kernel->coef0 == o.kernel.coef0 && (o.scale || kernel->gamma == o.kernel.gamma));
+    MG_REQUIRE(same, error, MARGIN_ERROR_MODEL,
+               "the model has another kernel than its perceptron asks for");
+    return MARGIN_OK;
+}
+
 const mg_learner mg_learner_perceptron = {
     .info = {.name = "perceptron",
              .kind = MARGIN_LEARNER,
@@ -145,6 +162,8 @@ const mg_learner mg_learner_perceptron = {
                           MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX,
              .options = mg_perceptron_option_table,
              .option_count = MG_PERCEPTRON_OPTION_COUNT},
+    .makes = {&mg_hypothesis_linear, &mg_hypothesis_expansion},
+    .fits = fits,
     .check = mg_perceptron_check,
     .prepare = perceptron_prepare,
     .fit = perceptron_fit,

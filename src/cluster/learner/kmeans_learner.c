@@ -197,6 +197,16 @@ done:
     return status;
 }
 
+static margin_status fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error) {
+    const int64_t k = values[mg_option_index(&mg_learner_kmeans.info, "k")].integer;
+    (void)problem;
+    MG_REQUIRE(h->functions == k, error, MARGIN_ERROR_MODEL,
+               "the model has %lld centres, and its kmeans asks for %lld", (long long)h->functions,
+               (long long)k);
+    return MARGIN_OK;
+}
+
 const mg_learner mg_learner_kmeans = {
     .info = {.name = "kmeans",
              .kind = MARGIN_LEARNER,
@@ -208,6 +218,8 @@ const mg_learner mg_learner_kmeans = {
              .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
+    .makes = {&mg_hypothesis_centres},
+    .fits = fits,
     .check = check,
     .fit = kmeans_fit,
     .verify = mg_kmeans_verify,

@@ -54,6 +54,7 @@ const mg_learner mg_learner_exponential = {
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
              .options = options,
              .option_count = MG_LENGTH(options)},
+    .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
     .check = exponential_check,

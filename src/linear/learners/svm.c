@@ -115,6 +115,7 @@ const mg_learner mg_learner_svm = {
                           MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX,
              .options = options,
              .option_count = MG_LENGTH(options)},
+    .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
     .check = svm_check,

@@ -86,11 +86,11 @@ static margin_status ask_learner(margin_context *context, const margin_model *mo
     mg_samples samples = {0};
     mg_staged staged = {0};
     mg_split split = {0};
+    mg_reduction reduction;
+    mg_decision decision;
     margin_status status;
-    const mg_reduction reduction = model->task == MARGIN_CLASSIFY ? MG_REDUCE_TWO
-                                   : several                      ? MG_REDUCE_TARGETS
-                                                                  : MG_REDUCE_NONE;
     MG_GO(check_weights(learner, error));
+    MG_GO(mg_reduction_choose(learner, model, &reduction, &decision, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     staged.target = (mg_target_scale){0, 1}; /* the model's units, not the learner's */

@@ -116,15 +116,6 @@ static void compare(const margin_report *stored, margin_report *found) {
     found->status = MARGIN_STOPPED_STALLED;
 }
 
-static mg_reduction reduction_of(const margin_model *model) {
-    if (model->decision == MG_DECIDE_SIGN) return MG_REDUCE_TWO;
-    if (model->decision == MG_DECIDE_VOTES) return MG_REDUCE_PAIRS;
-    if (model->task == MARGIN_REGRESS && model->target.count > 1) return MG_REDUCE_TARGETS;
-    bool parts = model->task == MARGIN_CLASSIFY && model->decision == MG_DECIDE_ARGMAX &&
-                 model->report.subproblems > 1;
-    return parts ? MG_REDUCE_REST : MG_REDUCE_NONE;
-}
-
 static void describe(const margin_model *model, const margin_data *data, int64_t rows,
                      margin_report *found) {
     found->task = model->task;
@@ -140,13 +131,15 @@ static margin_status verify(margin_context *context, const margin_model *model,
     mg_samples samples = {0};
     mg_staged staged = {0};
     mg_split split = {0};
+    mg_reduction reduction;
+    mg_decision decision;
     margin_status status;
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
-    MG_GO(
-        mg_split_make(context, reduction_of(model), data, &samples, &staged, model, &split, error));
+    MG_GO(mg_reduction_choose(learner, model, &reduction, &decision, error));
+    MG_GO(mg_split_make(context, reduction, data, &samples, &staged, model, &split, error));
     if (parts && capacity < split.parts)
         MG_GO(mg_fail(error, MARGIN_ERROR_ARGUMENT, "room for %lld reports; the model has %lld",
                       (long long)capacity, (long long)split.parts));

@@ -1,4 +1,4 @@
-/* The model as an object: life, the checks that tie its parts together, what it tells. */
+/* The model as an object: life, and what it tells. */
 #include "model/object/model.h"
 #include "data/source/source.h"
 
@@ -59,78 +59,7 @@ void margin_model_free(margin_model *model) {
     mg_heap_release(heap);
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
-
-static margin_status check_stages(const margin_model *model, margin_error *error) {
-    int64_t columns = model->inputs.count, width = columns;
-    MG_REQUIRE(columns > 0, error, MARGIN_ERROR_MODEL, "the model has no input columns");
-    MG_REQUIRE(model->active >= 0 && model->active <= model->stage_count, error, MARGIN_ERROR_MODEL,
-               "the model applies %d of its %d stages", model->active, model->stage_count);
-    for (int s = 0; s < model->stage_count; s++) {
-        const mg_fitted_stage *stage = &model->stages[s];
-        bool fits = stage->columns_in == columns && stage->columns_out > 0 &&
-                    (stage->columns.count == 0 || stage->columns.count == stage->columns_out) &&
-                    (stage->columns.count > 0 || stage->columns_out == columns) &&
-                    (s < model->active || (stage->stage->affine && stage->columns_out == columns));
-        MG_REQUIRE(fits, error, MARGIN_ERROR_MODEL,
-                   "stage %d of the model (%s) does not fit the %lld columns it gets", s + 1,
-                   stage->stage->info.name, (long long)columns);
-        columns = stage->columns_out;
-        if (s < model->active) width = columns;
-    }
-    const mg_hypothesis *h = model->hypothesis;
-    MG_REQUIRE(h && h->columns == width, error, MARGIN_ERROR_MODEL,
-               "the model scores rows of %lld columns and its stages make %lld",
-               h ? (long long)h->columns : 0LL, (long long)width);
-    MG_REQUIRE(model->active == model->stage_count || h->kind == &mg_hypothesis_linear, error,
-               MARGIN_ERROR_MODEL, "the model has stages folded into what is not linear");
-    return MARGIN_OK;
-}
-
-static bool decision_fits(const margin_model *model) {
-    int64_t functions = model->hypothesis->functions, classes = model->classes;
-    switch (model->decision) {
-    case MG_DECIDE_SIGN:
-        return model->task == MARGIN_CLASSIFY && functions == 1 && classes == 2;
-    case MG_DECIDE_ARGMAX:
-        return functions == classes &&
-               (model->task == MARGIN_CLUSTER || (model->task == MARGIN_CLASSIFY && classes >= 2));
-    case MG_DECIDE_VOTES:
-        return model->task == MARGIN_CLASSIFY && classes >= 2 && classes < INT32_MAX &&
-               functions == classes * (classes - 1) / 2;
-    case MG_DECIDE_VALUE:
-        return model->task == MARGIN_REGRESS && functions == model->target.count && classes == 0;
-    }
-    return false;
-}
-
-static margin_status check_classes(const margin_model *model, margin_error *error) {
-    bool named = model->task != MARGIN_CLASSIFY || model->class_names;
-    for (int64_t c = 0; named && model->task == MARGIN_CLASSIFY && c < model->classes; c++)
-        named = model->class_names[c] != NULL;
-    MG_REQUIRE(named, error, MARGIN_ERROR_MODEL, "a class of the model has no name");
-    const double *values = model->class_values;
-    bool ascending = !values || model->classes == 0 || isfinite(values[0]);
-    for (int64_t c = 1; values && c < model->classes; c++)
-        ascending = ascending && isfinite(values[c]) && values[c - 1] < values[c];
-    MG_REQUIRE(ascending, error, MARGIN_ERROR_MODEL,
-               "the numeric labels of the model do not ascend");
-    const int64_t targets = model->target.count, least = model->task == MARGIN_CLUSTER ? 0 : 1;
-    MG_REQUIRE(targets == least || (targets > 1 && model->task == MARGIN_REGRESS), error,
-               MARGIN_ERROR_MODEL, "the model describes %lld target columns",
-               (long long)model->target.count);
-    return MARGIN_OK;
-}
-
-margin_status mg_model_finish(margin_model *model, margin_error *error) {
-    MG_REQUIRE(model->spec && model->learner, error, MARGIN_ERROR_MODEL,
-               "the model does not say what it was trained as");
-    MG_TRY(check_stages(model, error));
-    MG_REQUIRE(decision_fits(model), error, MARGIN_ERROR_MODEL,
-               "%lld score functions do not fit %lld classes and the way the model decides",
-               (long long)model->hypothesis->functions, (long long)model->classes);
-    return check_classes(model, error);
-}
+/* ---- What a model knows ---------------------------------------------------------------------- */
 
 const mg_columns *mg_model_feature_columns(const margin_model *model) {
     for (int s = model->active - 1; s >= 0; s--)
@@ -144,8 +73,6 @@ int64_t mg_model_row_width(const margin_model *model) {
         width = MG_MAX(width, model->stages[s].columns_out);
     return width;
 }
-
-/* ---- What a model knows ---------------------------------------------------------------------- */
 
 const char *margin_model_spec(const margin_model *model) {
     return model->spec;

@@ -3,7 +3,7 @@
 #ifndef MG_MODEL_H
 #define MG_MODEL_H
 
-#include "learn/learner.h"
+#include "model/spec/spec.h"
 
 /* How scores become an answer. The numbers are stored in model files. */
 typedef enum mg_decision {
@@ -52,9 +52,40 @@ margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool nu
 /* Room for `count` stages, all zero. margin_model_free releases what was filled in. */
 margin_status mg_model_set_stages(margin_model *model, int count, margin_error *error);
 
-/* Last step of fit and load, once every part is in place: checks that they fit together (columns
- * along the stages, functions against decision and classes). MODEL on failure. */
-margin_status mg_model_finish(margin_model *model, margin_error *error);
+/* ---- What follows from what (model_check.c) -------------------------------------------------- */
+
+/* From a problem with several classes or targets to problems that a learner solves. */
+typedef enum mg_reduction {
+    MG_REDUCE_NONE, /* the whole problem: argmax, regression, clustering */
+    MG_REDUCE_TWO,
+    MG_REDUCE_REST,
+    MG_REDUCE_PAIRS,
+    MG_REDUCE_TARGETS
+} mg_reduction;
+
+/* How a learner with these options is used for the model's task, classes and targets, and how it
+ * decides then. SPEC if the learner cannot. */
+margin_status mg_reduction_choose(const mg_spec_component *learner, const margin_model *model,
+                                  mg_reduction *reduction, mg_decision *decision,
+                                  margin_error *error);
+int64_t mg_reduction_parts(mg_reduction reduction, const margin_model *model);
+/* Of a problem that is not cut. */
+mg_problem_kind mg_whole_kind(margin_task task);
+
+/* The target of a regression as the learner sees it: (y - offset) / divisor. */
+typedef struct mg_target_scale {
+    double offset, divisor;
+} mg_target_scale;
+/* From the fitted stages; 0 and 1 if none scales it. SPEC if several do, or if there is no number
+ * to be scaled. */
+margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
+                                    margin_error *error);
+
+/* Last step of fit, update and load, once every part is in place: what the learner of the spec and
+ * the tensors tell of a model is worked out again, and whatever says otherwise is refused. Nothing
+ * that uses a model needs to doubt it, or to trust its report. MODEL on failure. */
+margin_status mg_model_check(const margin_model *model, const mg_spec_component *learner,
+                             margin_error *error);
 
 /* Columns of the rows that the hypothesis sees. */
 const mg_columns *mg_model_feature_columns(const margin_model *model);

@@ -1,6 +1,7 @@
 /* Indexes of neighbours: making, asking. */
 #include "model/predict/model_neighbors.h"
 #include "base/caller_options.h"
+#include "model/spec/spec_parser.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,6 +43,7 @@ static margin_status fill_model(const margin_neighbors_options *options, bool tr
                                 margin_model *model, margin_error *error) {
     margin_column target = {.name = "y"};
     mg_text spec;
+    margin_spec *parsed = NULL;
     margin_column *columns = NULL;
     margin_status status;
     const int64_t count = model->hypothesis->columns;
@@ -68,8 +70,10 @@ static margin_status fill_model(const margin_neighbors_options *options, bool tr
         columns[j] = (margin_column){.name = mg_column_name(NULL, j, names[j])};
     MG_GO(mg_columns_copy(model->heap, columns, count, &model->inputs, error));
     MG_GO(mg_columns_copy(model->heap, &target, 1, &model->target, error));
-    status = mg_model_finish(model, error);
+    MG_GO(mg_spec_parse(model->heap, model->spec, &parsed, error));
+    status = mg_model_check(model, mg_spec_learner(parsed), error);
 done:
+    margin_spec_free(parsed);
     mg_free(model->heap, names);
     mg_free(model->heap, columns);
     mg_text_free(&spec);

@@ -12,14 +12,6 @@
 /* The most sub-problems of one fit. */
 enum { MG_MAX_SUBPROBLEMS = 100000 };
 
-typedef enum mg_reduction {
-    MG_REDUCE_NONE, /* the whole problem: argmax, regression, clustering */
-    MG_REDUCE_TWO,
-    MG_REDUCE_REST,
-    MG_REDUCE_PAIRS,
-    MG_REDUCE_TARGETS
-} mg_reduction;
-
 /* The whole problem and how it is cut. */
 typedef struct mg_split {
     mg_heap *heap;
@@ -32,11 +24,6 @@ typedef struct mg_split {
     int64_t *class_starts; /* PAIRS: samples of class c are [class_starts[c], class_starts[c+1]) */
     int64_t *class_samples;
 } mg_split;
-
-/* How the model's learner is to be used with these options and classes: sets *reduction and the
- * model's decision. SPEC if the learner cannot. */
-margin_status mg_reduction_choose(const mg_spec_component *learner, margin_model *model,
-                                  mg_reduction *reduction, margin_error *error);
 
 /* Reads the targets and prepares the split of the staged samples. The split points into `staged`
  * and `samples`. */

@@ -3,16 +3,6 @@
 #define MG_PIPELINE_H
 
 #include "model/problem/samples.h"
-#include "model/spec/spec.h"
-
-/* The target of a regression as the learner sees it: (y - offset) / divisor. */
-typedef struct mg_target_scale {
-    double offset, divisor;
-} mg_target_scale;
-/* From the fitted stages; 0 and 1 if none scales it. SPEC if several do, or if there is no number
- * to be scaled. */
-margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
-                                    margin_error *error);
 
 /* The samples' rows as a learner sees them. Sample i is row index[i] of x (NULL: row i). */
 typedef struct mg_staged {

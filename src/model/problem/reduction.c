@@ -4,53 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Which way ------------------------------------------------------------------------------- */
-
-static const char *multiclass_word(const mg_spec_component *learner) {
-    const mg_option_value *value = mg_spec_option(learner, "multiclass");
-    return value && value->text ? value->text : NULL;
-}
-
-static void decide(margin_model *model, mg_reduction *reduction, mg_reduction chosen,
-                   mg_decision decision) {
-    *reduction = chosen;
-    model->decision = decision;
-}
-
-margin_status mg_reduction_choose(const mg_spec_component *learner, margin_model *model,
-                                  mg_reduction *reduction, margin_error *error) {
-    const margin_component *info = &learner->learner->info;
-    const char *word = multiclass_word(learner);
-    bool native = (info->abilities & MARGIN_CAN_MULTICLASS) != 0;
-    if (model->task == MARGIN_REGRESS) {
-        decide(model, reduction, model->target.count > 1 ? MG_REDUCE_TARGETS : MG_REDUCE_NONE,
-               MG_DECIDE_VALUE);
-    } else if (model->task == MARGIN_CLUSTER) {
-        decide(model, reduction, MG_REDUCE_NONE, MG_DECIDE_ARGMAX);
-    } else if (word && strcmp(word, "argmax") == 0) {
-        MG_REQUIRE(info->abilities & MARGIN_CAN_ARGMAX, error, MARGIN_ERROR_SPEC,
-                   "%s cannot train all classes together (multiclass=argmax); take ovr or ovo",
-                   info->name);
-        decide(model, reduction, MG_REDUCE_NONE, MG_DECIDE_ARGMAX);
-    } else if (native && !word) {
-        decide(model, reduction, MG_REDUCE_NONE, MG_DECIDE_ARGMAX);
-    } else if (model->classes == 2) {
-        decide(model, reduction, MG_REDUCE_TWO, MG_DECIDE_SIGN);
-    } else if (word && strcmp(word, "ovo") == 0) {
-        decide(model, reduction, MG_REDUCE_PAIRS, MG_DECIDE_VOTES);
-    } else {
-        decide(model, reduction, MG_REDUCE_REST, MG_DECIDE_ARGMAX);
-    }
-    return MARGIN_OK;
-}
-
-static int64_t part_count(mg_reduction reduction, const margin_model *model) {
-    const int64_t classes = model->classes;
-    if (reduction == MG_REDUCE_TARGETS) return model->target.count;
-    if (reduction == MG_REDUCE_REST) return classes;
-    return reduction == MG_REDUCE_PAIRS ? classes * (classes - 1) / 2 : 1;
-}
-
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 void mg_split_free(mg_split *split) {
@@ -98,22 +51,17 @@ static margin_status read_targets(margin_context *context, const margin_data *da
     return MARGIN_OK;
 }
 
-static mg_problem_kind whole_kind(margin_task task) {
-    if (task == MARGIN_CLASSIFY) return MG_ARGMAX;
-    return task == MARGIN_REGRESS ? MG_REGRESSION : MG_CLUSTERING;
-}
-
 margin_status mg_split_make(margin_context *context, mg_reduction reduction,
                             const margin_data *data, const mg_samples *samples,
                             const mg_staged *staged, const margin_model *model, mg_split *split,
                             margin_error *error) {
     mg_split made = {.heap = samples->heap, .reduction = reduction};
     margin_status status;
-    made.parts = part_count(reduction, model);
+    made.parts = mg_reduction_parts(reduction, model);
     MG_REQUIRE(made.parts <= MG_MAX_SUBPROBLEMS, error, MARGIN_ERROR_LIMIT,
                "%lld classes make %lld pairs, more than the limit of %lld; take multiclass=ovr",
                (long long)model->classes, (long long)made.parts, (long long)MG_MAX_SUBPROBLEMS);
-    made.whole = (mg_problem){.kind = whole_kind(model->task),
+    made.whole = (mg_problem){.kind = mg_whole_kind(model->task),
                               .x = staged->x,
                               .columns = staged->columns,
                               .index = staged->index,

@@ -21,30 +21,6 @@ static void fold_stage(const double *scale, const double *shift, int64_t columns
 
 /* ---- Target ---------------------------------------------------------------------------------- */
 
-margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
-                                    margin_error *error) {
-    const char *first = NULL;
-    *scale = (mg_target_scale){0, 1};
-    for (int s = 0; s < model->stage_count; s++) {
-        const mg_stage *stage = model->stages[s].stage;
-        double offset, divisor;
-        if (!stage->target || !stage->target(&model->stages[s], &offset, &divisor)) continue;
-        MG_REQUIRE(model->target.count <= 1, error, MARGIN_ERROR_SPEC,
-                   "%s(target=yes) scales one target, not %lld; leave target=yes out: with an "
-                   "intercept %s predicts the same without it",
-                   stage->info.name, (long long)model->target.count, model->learner->info.name);
-        MG_REQUIRE(!first, error, MARGIN_ERROR_SPEC,
-                   "both %s and %s scale the target; say target=yes in one of them", first,
-                   stage->info.name);
-        MG_REQUIRE(model->task == MARGIN_REGRESS, error, MARGIN_ERROR_SPEC,
-                   "%s(target=yes) is for regressions; %s has no numbers as a target",
-                   stage->info.name, model->learner->info.name);
-        first = stage->info.name;
-        *scale = (mg_target_scale){offset, divisor};
-    }
-    return MARGIN_OK;
-}
-
 static bool is_scaled(const mg_target_scale *scale) {
     return scale->offset != 0 || scale->divisor != 1;
 }

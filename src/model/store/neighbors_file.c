@@ -24,6 +24,12 @@ static margin_status load(margin_context *context, const char *path, bool mapped
     if (model->hypothesis->kind != &mg_hypothesis_neighbors)
         status = mg_fail(error, MARGIN_ERROR_MODEL, "%s is a model, but holds no neighbours: %s",
                          path, model->spec);
+    else if (model->stage_count > 0)
+        status = mg_fail(error, MARGIN_ERROR_MODEL,
+                         "%s is the model %s, whose rows have passed its stages, so that queries "
+                         "would meet them in other units; predict with it, or build an index of "
+                         "what margin_model_transform makes of the rows",
+                         path, model->spec);
     else if (!(made = mg_new_zero(model->heap, 1, sizeof *made)))
         status = mg_no_memory(model->heap, 1, sizeof *made, "the index", error);
     if (status < 0) {

@@ -1,6 +1,6 @@
 /* Bytes to model. The file may be hostile: the header is checked by store_header.c, every part is
- * checked here or by the `attach` of its kind before anything uses it, and mg_model_finish checks
- * that the parts fit together. */
+ * checked here or by the `attach` of its kind before anything uses it, and mg_model_check that
+ * the parts fit together. */
 #include "base/context.h"
 #include "data/source/source.h"
 #include "model/spec/spec_parser.h"
@@ -126,6 +126,17 @@ static margin_status parse_stage(const mg_store_reader *r, const json_t *entry,
     return status;
 }
 
+/* What the spec of the model says of a stage is what the stage was fitted with. Options that it
+ * leaves out had the defaults of the version that wrote the file. */
+static margin_status check_options(const mg_store_reader *r, const mg_spec_component *component,
+                                   const mg_option_value *fitted) {
+    for (int k = 0; k < component->info->option_count; k++)
+        if (component->options[k].given && !mg_option_equal(&component->options[k], &fitted[k]))
+            return mg_fail_stored(r, "its stage %s has another %s than its spec says",
+                                  component->info->name, component->info->options[k].name);
+    return MARGIN_OK;
+}
+
 static margin_status read_stage(mg_store_reader *r, const json_t *entry,
                                 const mg_spec_component *component, const char *learner,
                                 const char *prefix, mg_fitted_stage *fitted) {
@@ -133,6 +144,7 @@ static margin_status read_stage(mg_store_reader *r, const json_t *entry,
     int64_t columns_in;
     margin_status status;
     MG_GO(parse_stage(r, entry, component->stage, learner, &spec));
+    MG_GO(check_options(r, component, spec->components[0].options));
     MG_GO(mg_json_integer(r, entry, "columns_in", 1, MOST_COLUMNS, &columns_in));
     MG_GO(mg_fitted_stage_init(fitted, r->heap, component->stage, spec->components[0].options,
                                columns_in, r->error));
@@ -244,7 +256,7 @@ static margin_status read_parts(mg_store_reader *r, const margin_spec *spec, mar
     MG_TRY(read_hypothesis(r, model));
     MG_TRY(mg_store_read_report(r, r->details, &model->report));
     MG_TRY(check_all_taken(r));
-    return mg_model_finish(model, r->error);
+    return mg_model_check(model, mg_spec_learner(spec), r->error);
 }
 
 /* Errors of parts that know nothing of files get the file's name before them. */

@@ -71,16 +71,19 @@ static margin_status read_items(const mg_store_reader *r, const json_t *object,
     return MARGIN_OK;
 }
 
+/* Keeps sums of counts in range; nothing is counted as far. */
+#define MOST_COUNT (INT64_C(1) << 53)
+
 static margin_status read_counts(const mg_store_reader *r, const json_t *object,
                                  margin_report *report) {
     int64_t status;
     MG_TRY(mg_json_integer(r, object, "status", MARGIN_OK, MARGIN_STOPPED_STALLED, &status));
     report->status = (margin_status)status;
-    MG_TRY(mg_json_integer(r, object, "rows", 0, INT64_MAX, &report->rows));
-    MG_TRY(mg_json_integer(r, object, "columns", 0, INT64_MAX, &report->columns));
-    MG_TRY(mg_json_integer(r, object, "classes", 0, INT64_MAX, &report->classes));
-    MG_TRY(mg_json_integer(r, object, "iterations", 0, INT64_MAX, &report->iterations));
-    return mg_json_integer(r, object, "subproblems", 0, INT64_MAX, &report->subproblems);
+    MG_TRY(mg_json_integer(r, object, "rows", 0, MOST_COUNT, &report->rows));
+    MG_TRY(mg_json_integer(r, object, "columns", 0, MOST_COUNT, &report->columns));
+    MG_TRY(mg_json_integer(r, object, "classes", 0, MOST_COUNT, &report->classes));
+    MG_TRY(mg_json_integer(r, object, "iterations", 0, MOST_COUNT, &report->iterations));
+    return mg_json_integer(r, object, "subproblems", 0, MOST_COUNT, &report->subproblems);
 }
 
 margin_status mg_store_read_report(const mg_store_reader *r, const json_t *object,

@@ -121,7 +121,7 @@ static margin_status solve(margin_context *context, const mg_spec_component *lea
                            margin_error *error) {
     mg_split split = {0};
     mg_reduction reduction;
-    MG_TRY(mg_reduction_choose(learner, model, &reduction, error));
+    MG_TRY(mg_reduction_choose(learner, model, &reduction, &model->decision, error));
     MG_TRY(mg_split_make(context, reduction, data, samples, staged, model, &split, error));
     margin_status status = mg_split_weigh(learner, model, &split, error);
     if (status >= 0)
@@ -164,7 +164,7 @@ static margin_status train(margin_context *context, const margin_spec *spec,
     MG_GO(solve(context, learner, data, &samples, &staged, trace, model, error));
     mg_staged_free(&staged);
     describe_fit(data, &samples, model);
-    MG_GO(mg_model_finish(model, error));
+    MG_GO(mg_model_check(model, learner, error));
     status = mg_fit_score(context, data, &samples, model, error);
 done:
     mg_staged_free(&staged);

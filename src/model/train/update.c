@@ -17,8 +17,9 @@ typedef struct update {
     margin_data data;    /* the caller's, in columns and codes of the new model */
     mg_aligned aligned;  /* owns what was rewritten of it */
     int32_t *class_of;   /* old class to new */
-    int32_t **code_of;   /* column, old code to new; NULL: unchanged */
-    int32_t **from_data; /* column, the data's code to new, -1: unknown; NULL: unchanged */
+    int32_t **code_of;   /* input column, old code to new; NULL: unchanged. Stages keep their old
+                            lists, so behind them no code changes */
+    int32_t **from_data; /* input column, the data's code to new, -1: unknown; NULL: unchanged */
     margin_error *error;
 } update;
 
@@ -275,7 +276,9 @@ static margin_status learn(update *u, const margin_spec *spec, const mg_samples 
     mg_staged staged = {0};
     mg_split split = {0};
     margin_status status;
-    const mg_update_map map = {u->class_of, (const int32_t *const *)u->code_of};
+    const bool staged_columns = u->old->stage_count > 0; /* the learner's are others */
+    const mg_update_map map = {u->class_of,
+                               staged_columns ? NULL : (const int32_t *const *)u->code_of};
     MG_GO(mg_pipeline_apply(u->context, u->made, &u->data, samples, &staged, u->error));
     MG_GO(mg_split_make(u->context, MG_REDUCE_NONE, &u->data, samples, &staged, u->made, &split,
                         u->error));
@@ -289,7 +292,7 @@ static margin_status learn(update *u, const margin_spec *spec, const mg_samples 
     mg_hypothesis_free(u->made->hypothesis);
     u->made->hypothesis = fit.hypothesis;
     describe(u, &fit, samples->count);
-    MG_GO(mg_model_finish(u->made, u->error));
+    MG_GO(mg_model_check(u->made, mg_spec_learner(spec), u->error));
 done:
     mg_split_free(&split);
     mg_staged_free(&staged);

@@ -1,0 +1,599 @@
+#include "hostile_models.h"
+
+#include "model/store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Honest models --------------------------------------------------------------------------- */
+
+static bool clusters(const margin_component *learner) {
+    return (learner->abilities &
+            (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION)) == 0;
+}
+
+static hostile_target target_of(const margin_component *learner, int number) {
+    if (clusters(learner)) return NO_TARGET;
+    if (learner->abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS))
+        return number % 2 ? THREE_NAMES : TWO_CLASSES;
+    return number % 3 == 0 && (learner->abilities & MARGIN_CAN_TARGETS) ? TWO_VALUES : VALUES;
+}
+
+/* Options that keep small what would be large. */
+static const char *small_options(const char *name) {
+    static const char *const known[][2] = {{"kmeans", "(k=3)"},
+                                           {"knn", "(k=3)"},
+                                           {"perceptron", "(passes=9)"},
+                                           {"rbf", "(centres=3)"}};
+    for (int k = 0; k < MG_LENGTH(known); k++)
+        if (strcmp(known[k][0], name) == 0) return known[k][1];
+    return "";
+}
+
+static const hostile_case special[] = {
+    {"naive-bayes", THREE_NAMES, true},
+    {"impute | naive-bayes(unseen=error)", TWO_CLASSES, true},
+    {"onehot | logistic", THREE_NAMES, true},
+    {"poly(degree=3) | naive-bayes(distribution=bernoulli)", TWO_CLASSES, false},
+    {"onehot(columns=\"3\") | onehot | naive-bayes(bernoulli=\"x1\")", TWO_CLASSES, false},
+    {"naive-bayes(categorical=\"x3\", priors=\"0.5 0.2 0.3\")", THREE_NAMES, false},
+    {"minmax | naive-bayes(distribution=multinomial, smoothing=0.5)", THREE_NAMES, false},
+    {"knn(radius=2, empty=prior, weights=distance)", THREE_NAMES, false},
+    {"knn(k=4, task=regress, method=tree)", VALUES, false},
+    {"knn(k=2, p=1, method=brute)", TWO_CLASSES, false},
+    {"least-squares", TWO_VALUES, false},
+    {"ridge", TWO_VALUES, false},
+    {"standardize(target=yes) | ridge", VALUES, false},
+    {"minmax | standardize | lasso", VALUES, false},
+    {"logistic(C=inf)", TWO_CLASSES, false},
+    {"logistic(multiclass=ovo)", THREE_NAMES, false},
+    {"logistic(multiclass=ovr)", THREE_NAMES, false},
+    {"svm(multiclass=argmax)", THREE_NAMES, false},
+    {"standardize | svm(multiclass=ovo, loss=squared-hinge)", THREE_NAMES, false},
+    {"softmax", THREE_NAMES, false},
+    {"perceptron(kernel=rbf, passes=9)", TWO_CLASSES, false},
+    {"minmax | perceptron(kernel=poly, passes=9)", THREE_NAMES, false},
+    {"perceptron(form=dual, multiclass=ovo, passes=9)", THREE_NAMES, false},
+    {"normalize | perceptron(multiclass=argmax, passes=9)", THREE_NAMES, false},
+};
+
+int hostile_cases(hostile_case cases[HOSTILE_MOST]) {
+    int count = 0;
+    for (int s = -1; s < margin_component_count(); s++) {
+        const margin_component *stage = s < 0 ? NULL : margin_component_at(s);
+        if (stage && stage->kind != MARGIN_STAGE) continue;
+        for (int l = 0; l < margin_component_count(); l++) {
+            const margin_component *learner = margin_component_at(l);
+            if (learner->kind != MARGIN_LEARNER || count == HOSTILE_MOST) continue;
+            hostile_case *c = &cases[count];
+            *c = (hostile_case){.target = target_of(learner, count)};
+            snprintf(c->spec, sizeof c->spec, "%s%s%s%s%s", stage ? stage->name : "",
+                     stage ? small_options(stage->name) : "", stage ? " | " : "", learner->name,
+                     small_options(learner->name));
+            count++;
+        }
+    }
+    for (int k = 0; k < MG_LENGTH(special) && count < HOSTILE_MOST; k++)
+        cases[count++] = special[k];
+    return count;
+}
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+/* Rows for columns, and targets. */
+typedef struct data_set {
+    margin_data data;
+    double *x, *y;
+    margin_column target;
+    const char **names;
+} data_set;
+
+static void free_data(data_set *set) {
+    free(set->x);
+    free(set->y);
+    free((void *)set->names);
+}
+
+static double value_at(const margin_column *column, int64_t i, int64_t j) {
+    if (column && column->kind == MARGIN_CATEGORICAL)
+        return column->category_count > 0 ? (double)((i * 5 + j) % column->category_count) : 0.0;
+    return (double)((i * (2 * j + 3) + i * i % 5 + j) % 7) + 0.125 * (double)(i % 3);
+}
+
+/* False: the columns are too many, or there is no memory. */
+static bool make_data(const margin_column *columns, int64_t n, int64_t targets, data_set *set) {
+    enum { MOST = 1 << 16 };
+    memset(set, 0, sizeof *set);
+    if (n > MOST / HOSTILE_ROWS || targets > MOST / HOSTILE_ROWS) return false;
+    set->x = malloc(sizeof *set->x * (size_t)n * HOSTILE_ROWS);
+    set->y = calloc((size_t)targets * HOSTILE_ROWS + 1, sizeof *set->y);
+    if (!set->x || !set->y) return false;
+    for (int64_t i = 0; i < HOSTILE_ROWS; i++)
+        for (int64_t j = 0; j < n; j++)
+            set->x[i * n + j] = value_at(columns ? &columns[j] : NULL, i, j);
+    for (int64_t k = 0; k < targets * HOSTILE_ROWS; k++)
+        set->y[k] = (double)(k * 3 % 11) - 0.5 * (double)(k % 4);
+    set->data =
+        (margin_data){.x = margin_dense_f64(set->x, HOSTILE_ROWS, n, n), .columns = columns};
+    if (targets == 0) return true;
+    set->data.y = margin_values_f64(set->y, targets * HOSTILE_ROWS);
+    if (targets > 1) set->data.targets = targets;
+    return true;
+}
+
+/* Turns the targets into `count` classes: names where they are given, else numbers. */
+static void make_classes(data_set *set, const char *const *names, int64_t count,
+                         const double *numbers) {
+    for (int64_t i = 0; i < HOSTILE_ROWS && count > 0; i++) {
+        const int64_t c = (i + i / 3 + (i == 7)) % count;
+        set->y[i] = numbers ? numbers[c] : (double)c;
+    }
+    if (numbers) return;
+    set->target = (margin_column){
+        .name = "y", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = count};
+    set->data.target = &set->target;
+}
+
+static const char *const colours[] = {"blue", "green", "red"};
+static const margin_column plain_columns[] = {{.name = "x1"}, {.name = "x2"}, {.name = "x3"}};
+static const margin_column named_columns[] = {
+    {.name = "x1"},
+    {.name = "x2"},
+    {.name = "x3", .kind = MARGIN_CATEGORICAL, .categories = colours, .category_count = 3}};
+
+margin_status hostile_train(margin_context *context, const hostile_case *c, margin_model **model,
+                            margin_error *error) {
+    static const char *const animals[] = {"ant", "bee", "cat"};
+    static const double labels[] = {-1, 5};
+    const int64_t targets = c->target == NO_TARGET ? 0 : c->target == TWO_VALUES ? 2 : 1;
+    data_set set;
+    margin_spec *spec = NULL;
+    if (!make_data(c->named ? named_columns : plain_columns, 3, targets, &set)) {
+        free_data(&set);
+        return MARGIN_ERROR_MEMORY;
+    }
+    if (c->target == TWO_CLASSES) make_classes(&set, NULL, 2, labels);
+    if (c->target == THREE_NAMES) make_classes(&set, animals, 3, NULL);
+    margin_status status = margin_spec_parse(context, c->spec, &spec, error);
+    if (status >= 0) status = margin_fit(context, spec, &set.data, model, NULL, error);
+    margin_spec_free(spec);
+    free_data(&set);
+    return status;
+}
+
+/* The training data of an honest model; for others something like it. */
+static bool model_data(const margin_model *model, data_set *set) {
+    int64_t n;
+    const margin_column *columns = margin_model_columns(model, &n);
+    const int64_t classes = margin_model_class_count(model);
+    const int64_t targets = margin_model_task(model) == MARGIN_CLUSTER
+                                ? 0
+                                : MG_MAX(margin_model_target_count(model), 1);
+    double numbers[64];
+    bool numeric = classes <= MG_LENGTH(numbers);
+    if (!make_data(columns, n, targets, set)) return false;
+    if (margin_model_task(model) != MARGIN_CLASSIFY) return true;
+    set->names = calloc((size_t)classes, sizeof *set->names);
+    if (!set->names) return false;
+    for (int64_t c = 0; c < classes; c++) {
+        const char *name = set->names[c] = margin_model_class_name(model, c);
+        numeric = numeric && margin_number_parse_f64(name, strlen(name), &numbers[c]);
+    }
+    make_classes(set, set->names, classes, numeric ? numbers : NULL);
+    return true;
+}
+
+/* ---- Changing files -------------------------------------------------------------------------- */
+
+static uint32_t choose(hostile_choices *choices, uint32_t count) {
+    uint32_t value = 0;
+    for (int k = 0; k < 2 && choices->count > 0; k++, choices->count--)
+        value = value << 8 | *choices->bytes++;
+    return count > 0 ? value % count : 0;
+}
+
+static size_t header_length(const hostile_file *file) {
+    uint64_t length = 0;
+    for (int k = 7; k >= 0; k--)
+        length = length << 8 | file->bytes[k];
+    return (size_t)length;
+}
+
+/* A file of this header and the data of `file`, sealed. */
+static hostile_file with_header(const hostile_file *file, const char *text, size_t length) {
+    const size_t old = header_length(file), data = (size_t)file->length - 8 - old;
+    hostile_file made = {malloc(8 + length + data + 1), (int64_t)(8 + length + data)};
+    if (!made.bytes) return (hostile_file){0};
+    for (int k = 0; k < 8; k++)
+        made.bytes[k] = (unsigned char)(length >> (8 * k) & 255);
+    memcpy(made.bytes + 8, text, length);
+    memcpy(made.bytes + 8 + length, file->bytes + 8 + old, data);
+    mg_store_seal(made.bytes, made.length);
+    return made;
+}
+
+hostile_file hostile_replace(const hostile_file *file, const char *from, const char *to) {
+    const size_t length = header_length(file);
+    char *text = calloc(length + 1, 1), *made = malloc(length + strlen(to) + 1);
+    hostile_file out = {0};
+    if (text && made) {
+        memcpy(text, file->bytes + 8, length);
+        const char *found = strstr(text, from);
+        if (found) {
+            const size_t before = (size_t)(found - text);
+            memcpy(made, text, before);
+            strcpy(made + before, to);
+            strcat(made, found + strlen(from));
+            out = with_header(file, made, strlen(made));
+        }
+    }
+    free(made);
+    free(text);
+    return out;
+}
+
+/* Entries of the description, all levels. */
+typedef struct entries {
+    json_t *parents[512];
+    const char *keys[512]; /* NULL: an item of a list */
+    size_t indices[512];
+    uint32_t count;
+} entries;
+
+static void add_entry(entries *e, json_t *parent, const char *key, size_t index) {
+    if (e->count == MG_LENGTH(e->parents)) return;
+    e->parents[e->count] = parent;
+    e->keys[e->count] = key;
+    e->indices[e->count++] = index;
+}
+
+static void list_entries(json_t *value, entries *e) {
+    const char *key;
+    json_t *item;
+    size_t index;
+    json_object_foreach(value, key, item) {
+        add_entry(e, value, key, 0);
+        list_entries(item, e);
+    }
+    json_array_foreach(value, index, item) {
+        add_entry(e, value, NULL, index);
+        list_entries(item, e);
+    }
+}
+
+static json_t *changed_integer(json_int_t old, hostile_choices *choices) {
+    static const json_int_t others[] = {0, 1, 2, 3, 4, 6, -1, 1000000000, INT64_MAX};
+    const uint32_t way = choose(choices, MG_LENGTH(others) + 2);
+    if (way < MG_LENGTH(others)) return json_integer(others[way]);
+    return json_integer(way % 2 ? old - 1 : old == INT64_MAX ? 0 : old + 1);
+}
+
+static json_t *changed_text(hostile_choices *choices) {
+    static const char *const words[] = {
+        "classify", "regress", "cluster",   "sign",      "argmax",    "votes",  "value",
+        "linear",   "bayes",   "expansion", "neighbors", "centres",   "0",      "1",
+        "-1",       "2",       "nan",       "inf",       "1e300",     "-1e-30", "x1",
+        "poly",     "onehot",  "minmax",    "impute",    "normalize", "rbf",    "standardize"};
+    return json_string(words[choose(choices, MG_LENGTH(words))]);
+}
+
+/* An entry gets another value of its type, goes, or comes twice. */
+static void change_entry(json_t *details, hostile_choices *choices) {
+    entries e = {.count = 0};
+    list_entries(details, &e);
+    if (e.count == 0) return;
+    const uint32_t at = choose(choices, e.count);
+    json_t *parent = e.parents[at], *made = NULL;
+    json_t *old =
+        e.keys[at] ? json_object_get(parent, e.keys[at]) : json_array_get(parent, e.indices[at]);
+    if (json_is_integer(old)) made = changed_integer(json_integer_value(old), choices);
+    if (json_is_string(old)) made = changed_text(choices);
+    if (json_is_array(old) && json_array_size(old) > 0 && choose(choices, 2)) {
+        made = json_deep_copy(old);
+        json_array_append_new(made, json_deep_copy(json_array_get(
+                                        old, choose(choices, (uint32_t)json_array_size(old)))));
+    }
+    if (made && e.keys[at])
+        json_object_set_new(parent, e.keys[at], made);
+    else if (made)
+        json_array_set_new(parent, e.indices[at], made);
+    else if (e.keys[at])
+        json_object_del(parent, e.keys[at]);
+    else
+        json_array_remove(parent, e.indices[at]);
+}
+
+static void change_spec(json_t *metadata, hostile_choices *choices) {
+    static const char *const tails[] = {
+        "",        "(k=3)",          "(multiclass=argmax)", "(multiclass=ovo)", "(kernel=rbf)",
+        "(C=inf)", "(task=regress)", "(form=dual)",         "(smoothing=2)",    "(radius=1)"};
+    char text[HOSTILE_SPEC];
+    const char *spec = json_string_value(json_object_get(metadata, "spec"));
+    const char *last = spec ? strrchr(spec, '|') : NULL;
+    const int kept = last && choose(choices, 4) ? (int)(last - spec) + 2 : 0;
+    const margin_component *component;
+    do
+        component = margin_component_at((int)choose(choices, (uint32_t)margin_component_count()));
+    while (component->kind != MARGIN_LEARNER && choices->count > 0);
+    snprintf(text, sizeof text, "%.*s%s%s", kept, spec ? spec : "", component->name,
+             tails[choose(choices, 3) ? 0 : choose(choices, MG_LENGTH(tails))]);
+    json_object_set_new(metadata, "spec", json_string(text));
+}
+
+static json_t *tensor_at(json_t *header, uint32_t number, const char **name) {
+    json_t *item;
+    json_object_foreach(header, *name, item) {
+        if (strcmp(*name, "__metadata__") != 0 && number-- == 0) return item;
+    }
+    return NULL;
+}
+
+/* Two tensors change places, or one its shape or type. */
+static void change_tensor(json_t *header, hostile_choices *choices) {
+    const uint32_t count = (uint32_t)json_object_size(header) - 1;
+    static const char *const types[] = {"F64", "I64", "F32", "I32", "U8"};
+    const char *a, *b;
+    json_t *first = tensor_at(header, choose(choices, count), &a);
+    json_t *second = tensor_at(header, choose(choices, count), &b);
+    if (!first || !second) return;
+    json_t *shape = json_object_get(first, "shape");
+    switch (choose(choices, 4)) {
+    case 0:
+        json_incref(first);
+        json_incref(second);
+        json_object_set_new(header, a, second);
+        json_object_set_new(header, b, first);
+        return;
+    case 1:
+        json_object_set_new(first, "dtype", json_string(types[choose(choices, 5)]));
+        return;
+    case 2:
+        json_array_append_new(shape, json_integer(1));
+        return;
+    default:
+        if (json_array_size(shape) == 2) {
+            json_t *rows = json_incref(json_array_get(shape, 0));
+            json_array_set(shape, 0, json_array_get(shape, 1));
+            json_array_set_new(shape, 1, rows);
+        }
+    }
+}
+
+static hostile_file change_number(const hostile_file *file, hostile_choices *choices) {
+    static const uint64_t strange[] = {0,
+                                       0x3ff0000000000000,
+                                       0xbff0000000000000,
+                                       0x7ff8000000000000,
+                                       0x7ff0000000000000,
+                                       0x7fe1ccf385ebc8a0,
+                                       3,
+                                       UINT64_MAX,
+                                       0x7fffffffffffffff};
+    hostile_file made = with_header(file, (const char *)file->bytes + 8, header_length(file));
+    if (!made.bytes) return made;
+    const int64_t first = 8 + (int64_t)header_length(file), numbers = (made.length - first) / 8;
+    if (numbers > 0)
+        memcpy(made.bytes + first + 8 * (int64_t)choose(choices, (uint32_t)numbers),
+               &strange[choose(choices, MG_LENGTH(strange))], 8);
+    mg_store_seal(made.bytes, made.length);
+    return made;
+}
+
+hostile_file hostile_change(const hostile_file *file, hostile_choices *choices) {
+    const uint32_t way = choose(choices, 8);
+    hostile_file made = {0};
+    if (way == 0) return change_number(file, choices);
+    json_t *header = json_loadb((const char *)file->bytes + 8, header_length(file), 0, NULL);
+    json_t *metadata = json_object_get(header, "__metadata__");
+    json_t *details = json_loads(json_string_value(json_object_get(metadata, "model")), 0, NULL);
+    if (way == 1) change_tensor(header, choices);
+    if (way == 2 || way == 3) change_spec(metadata, choices);
+    if (way > 3) change_entry(details, choices);
+    char *inner = json_dumps(details, JSON_COMPACT);
+    json_object_set_new(metadata, "model", json_string(inner));
+    char *outer = json_dumps(header, JSON_COMPACT);
+    if (outer) made = with_header(file, outer, strlen(outer));
+    free(outer);
+    free(inner);
+    json_decref(details);
+    json_decref(header);
+    return made;
+}
+
+/* ---- Use ------------------------------------------------------------------------------------- */
+
+static volatile double sink; /* what an accessor points to is read */
+
+static void read_columns(const margin_column *columns, int64_t count) {
+    for (int64_t j = 0; j < count && columns; j++) {
+        sink += (double)strlen(columns[j].name);
+        for (int64_t k = 0; k < columns[j].category_count; k++)
+            sink += (double)strlen(columns[j].categories[k]);
+    }
+}
+
+static void read_score(const margin_model *model, int64_t score, int64_t features) {
+    const int64_t *rows = NULL;
+    const double *coefficients = NULL, *signs = NULL, *updates = NULL;
+    const double *weights = margin_model_weights(model, score);
+    int64_t first, second;
+    for (int64_t j = 0; weights && j < features; j++)
+        sink += weights[j];
+    sink += margin_model_intercept(model, score);
+    margin_model_score_classes(model, score, &first, &second);
+    const int64_t duals = margin_model_dual(model, score, &rows, &coefficients, &signs, &updates);
+    for (int64_t k = 0; k < duals; k++)
+        sink += (double)rows[k] + coefficients[k] + signs[k] + updates[k];
+}
+
+static void read_class(const margin_model *model, int64_t c, int64_t features) {
+    margin_telling telling[4];
+    margin_likelihood likelihood;
+    double weight, probabilities[8];
+    const char *name = margin_model_class_name(model, c);
+    const double *centre = margin_model_centre(model, c);
+    if (name) sink += (double)strlen(name);
+    for (int64_t j = 0; centre && j < features; j++)
+        sink += centre[j];
+    sink += margin_model_cluster_size(model, c) + margin_model_prior(model, c, &weight);
+    sink += (double)margin_model_telling(model, c, 4, telling);
+    for (int64_t j = -1; j <= features; j++)
+        sink += margin_model_likelihood(model, c, j, &likelihood, 8, probabilities);
+}
+
+static void read_model(const margin_model *model) {
+    int64_t n, features;
+    const margin_column *columns = margin_model_columns(model, &n);
+    read_columns(columns, n);
+    const margin_column *seen = margin_model_features(model, &features);
+    read_columns(seen, features);
+    read_columns(margin_model_target(model), margin_model_target_count(model));
+    sink += (double)strlen(margin_model_spec(model)) + (double)margin_model_report(model)->rows;
+    sink += (double)margin_model_unknown(model) + margin_model_has_probabilities(model);
+    for (int64_t score = -1; score <= margin_model_score_count(model); score++)
+        read_score(model, score, features);
+    for (int64_t c = -1; c <= margin_model_class_count(model); c++)
+        read_class(model, c, features);
+}
+
+/* Calls in turn; stops at the first that is wrong. */
+typedef struct use {
+    margin_context *context;
+    const margin_model *model;
+    const data_set *set;
+    const char *path;
+    margin_error *error;
+    const char *wrong;
+} use;
+
+/* A failure has a sentence and is no defect of the library. */
+static margin_status note(use *u, margin_status status, const char *name) {
+    if (status < 0 && !u->wrong && (status == MARGIN_ERROR_INTERNAL || strlen(u->error->text) < 10))
+        u->wrong = name;
+    return status;
+}
+
+static void use_prediction(use *u) {
+    const margin_model *model = u->model;
+    const margin_matrix *x = &u->set->data.x;
+    const int64_t width = margin_model_score_count(model) + margin_model_class_count(model) + 1;
+    double *out = calloc((size_t)width * HOSTILE_ROWS, sizeof *out);
+    int64_t *labels = calloc(HOSTILE_ROWS, sizeof *labels);
+    void *scratch = malloc((size_t)margin_model_scratch_size(model) + 1);
+    margin_context *c = u->context;
+    if (out && labels && scratch) {
+        note(u, margin_predict(model, x, labels, u->error), "margin_predict");
+        note(u, margin_predict_values(model, x, out, u->error), "margin_predict_values");
+        note(u, margin_scores(model, x, out, u->error), "margin_scores");
+        note(u, margin_probabilities(model, x, out, u->error), "margin_probabilities");
+        for (int what = MARGIN_OUTPUT_LABELS; what <= MARGIN_OUTPUT_PROBABILITIES; what++) {
+            const margin_output o = (margin_output)what;
+            void *to = o == MARGIN_OUTPUT_LABELS ? (void *)labels : out;
+            note(u, margin_predict_scratch(model, x, o, to, scratch, u->error),
+                 "margin_predict_scratch");
+            note(u, margin_predict_parallel(c, model, x, o, to, u->error),
+                 "margin_predict_parallel");
+            note(u, margin_predict_data(c, model, &u->set->data, o, to, u->error),
+                 "margin_predict_data");
+        }
+    }
+    free(scratch);
+    free(labels);
+    free(out);
+}
+
+static void use_transform(use *u) {
+    int64_t features;
+    margin_model_features(u->model, &features);
+    double *out = features < 1 << 16 ? calloc((size_t)features * HOSTILE_ROWS, sizeof *out) : NULL;
+    if (out)
+        note(u, margin_model_transform(u->context, u->model, &u->set->data.x, out, u->error),
+             "margin_model_transform");
+    free(out);
+}
+
+static void use_judges(use *u, margin_status *verified) {
+    const margin_data *data = &u->set->data;
+    const int64_t parts = margin_model_report(u->model)->subproblems;
+    margin_metrics metrics;
+    margin_report found, *each = parts < 1000 ? calloc((size_t)parts, sizeof *each) : NULL;
+    margin_statistics_result statistics;
+    double functional[HOSTILE_ROWS], geometric[HOSTILE_ROWS];
+    if (note(u, margin_evaluate(u->context, u->model, data, &metrics, u->error),
+             "margin_evaluate") >= 0)
+        margin_metrics_free(&metrics);
+    note(u, margin_margins(u->context, u->model, data, functional, geometric, u->error),
+         "margin_margins");
+    *verified =
+        note(u, margin_verify(u->context, u->model, data, &found, u->error), "margin_verify");
+    if (each)
+        note(u, margin_verify_parts(u->context, u->model, data, &found, each, parts, u->error),
+             "margin_verify_parts");
+    if (note(u, margin_statistics(u->context, u->model, data, NULL, &statistics, u->error),
+             "margin_statistics") >= 0)
+        margin_statistics_free(&statistics);
+    free(each);
+}
+
+static void use_neighbors(use *u) {
+    margin_neighbors *index = NULL;
+    margin_neighbors_lists lists;
+    margin_neighbors_info info;
+    int64_t rows[HOSTILE_ROWS];
+    double distances[HOSTILE_ROWS];
+    if (note(u, margin_neighbors_load(u->context, u->path, &index, u->error),
+             "margin_neighbors_load") < 0)
+        return;
+    const margin_matrix *x = &u->set->data.x;
+    margin_neighbors_describe(index, &info);
+    note(u, margin_neighbors_nearest(u->context, index, x, 1, rows, distances, u->error),
+         "margin_neighbors_nearest");
+    note(u, margin_neighbors_one(index, u->set->x, 1, rows, distances, u->error),
+         "margin_neighbors_one");
+    if (note(u, margin_neighbors_within(u->context, index, x, 2, &lists, u->error),
+             "margin_neighbors_within") >= 0)
+        margin_neighbors_lists_free(&lists);
+    margin_neighbors_free(index);
+}
+
+/* What was made of the model: more rows, the same bytes again. */
+static void use_copies(use *u) {
+    margin_model *made = NULL, *again = NULL;
+    margin_report report;
+    void *first = NULL, *second = NULL;
+    int64_t length = 0, other = 0;
+    if (note(u, margin_update(u->context, u->model, &u->set->data, &made, &report, u->error),
+             "margin_update") >= 0) {
+        read_model(made);
+        margin_model_free(made);
+    }
+    if (note(u, margin_model_encode(u->model, &first, &length, u->error), "margin_model_encode") <
+        0)
+        return;
+    if (margin_model_decode(u->context, first, length, &again, u->error) < 0 ||
+        margin_model_encode(again, &second, &other, u->error) < 0 || length != other ||
+        memcmp(first, second, (size_t)length) != 0)
+        u->wrong = "margin_model_encode";
+    margin_bytes_free(u->model, first);
+    if (again) margin_bytes_free(again, second);
+    margin_model_free(again);
+    if (u->path &&
+        note(u, margin_model_save(u->model, u->path, u->error), "margin_model_save") >= 0)
+        use_neighbors(u);
+}
+
+const char *hostile_use(margin_context *context, const margin_model *model, const char *path,
+                        margin_status *verified, margin_error *error) {
+    data_set set;
+    use u = {.context = context, .model = model, .set = &set, .path = path, .error = error};
+    *verified = MARGIN_OK;
+    read_model(model);
+    if (model_data(model, &set)) {
+        use_prediction(&u);
+        use_transform(&u);
+        use_judges(&u, verified);
+        use_copies(&u);
+    }
+    free_data(&set);
+    return u.wrong;
+}
