@@ -2,6 +2,8 @@
  * optimum at the optimum, which brute force finds for problems of two columns. */
 #include "design_cases.h"
 
+#include "linear/proof/goal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

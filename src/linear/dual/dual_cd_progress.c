@@ -128,28 +128,22 @@ static double work_left(const mg_dual_cd *m) {
     return fall > 0.0 ? wanted / fall * (p->work - p->past_work[oldest]) : (double)INFINITY;
 }
 
-/* A method that factors Hessians, which few columns allow. */
-static const mg_linear_solver *other_method(const mg_dual_cd *m) {
-    return m->objective->loss->curved ? &mg_solver_lbfgs : &mg_solver_ssnal;
-}
-
-/* Whether it should go on from here. */
+/* Whether a method that factors Hessians, which few columns allow, should go on from here. */
 static bool is_for_others(const mg_dual_cd *m) {
     enum { MOST_COLUMNS = 4096 };
-    return m->progress.work > much_done && work_left(m) > much_left && m->columns <= MOST_COLUMNS &&
-           other_method(m)->can(m->objective, (char[200]){0});
+    return m->progress.work > much_done && work_left(m) > much_left && m->columns <= MOST_COLUMNS;
 }
 
 /* From here, or from the beginning if that was better. */
-static margin_status pass_on(mg_dual_cd *m) {
+static margin_status hand_over(mg_dual_cd *m) {
+    mg_linear_solution *out = m->solution;
     MG_TRY(mg_dual_cd_write(m));
     if (!(m->progress.value < m->constant_value)) {
-        memset(m->solution->w, 0, (size_t)m->columns * sizeof *m->solution->w);
-        *m->solution->b = 0.0;
-        if (m->solution->alpha)
-            memset(m->solution->alpha, 0, (size_t)m->samples * sizeof *m->solution->alpha);
+        memset(out->w, 0, (size_t)(m->columns + 1) * sizeof *out->w);
+        if (out->alpha) memset(out->alpha, 0, (size_t)m->samples * sizeof *out->alpha);
     }
-    return other_method(m)->solve(m->job, m->solution);
+    out->next = m->objective->loss->curved ? "lbfgs" : "ssnal";
+    return out->status = MARGIN_STOPPED_STALLED;
 }
 
 static double idle_work(const mg_dual_cd *m) {
@@ -169,11 +163,7 @@ margin_status mg_dual_cd_judge(mg_dual_cd *m, bool *done) {
         /* the gap may be a small share of what is proven; that wanders, so hope for better */
         p->strictness *= fmin(0.5, fmax(hope * share / p->strictness, least_share));
     }
-    if (is_for_others(m)) {
-        const margin_status status = pass_on(m);
-        if (status >= 0) m->solution->status = status;
-        return status;
-    }
+    if (is_for_others(m)) return hand_over(m);
     if (p->work - p->best_work > idle_work(m)) return mg_dual_cd_end(m, MARGIN_STOPPED_STALLED);
     *done = false;
     return MARGIN_OK;

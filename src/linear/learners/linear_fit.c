@@ -54,11 +54,23 @@ static mg_linear_job job_of(linear_run *run) {
                            .error = fit->error};
 }
 
-static margin_status solve(linear_run *run) {
+/* Solver after solver, as long as one hands over to another. */
+static margin_status linear_solve_on(linear_run *run, mg_linear_job *job) {
+    mg_linear_solution *out = &run->solution;
+    while (out->next) {
+        const mg_linear_solver *next = mg_linear_solver_named(out->next);
+        out->next = NULL;
+        const margin_status status = next->solve(job, out);
+        if (status < 0) return status;
+        out->status = status;
+    }
+    return out->status;
+}
+
+static margin_status linear_solve(linear_run *run) {
     mg_linear_job job = job_of(run);
-    const margin_status status = run->solver->solve(&job, &run->solution);
-    if (status >= 0) run->solution.status = status;
-    return status;
+    run->solution.next = run->solver->name;
+    return linear_solve_on(run, &job);
 }
 
 /* The least kappa for which w = 0, where the solver has not come across it: a pass. */
@@ -254,7 +266,7 @@ static void free_run(linear_run *run) {
 static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
     margin_status status;
     MG_GO(begin_run(run, loss, true));
-    MG_GO(solve(run));
+    MG_GO(linear_solve(run));
     status = end_run(run);
 done:
     free_run(run);
@@ -284,9 +296,11 @@ static margin_status solve_together(linear_run *runs, int64_t count) {
         jobs[k] = job_of(&runs[k]);
         solutions[k] = runs[k].solution;
     }
-    const margin_status status = runs[0].solver->solve_together(jobs, solutions, count);
-    for (int64_t k = 0; k < count; k++)
+    margin_status status = runs[0].solver->solve_together(jobs, solutions, count);
+    for (int64_t k = 0; k < count; k++) {
         runs[k].solution = solutions[k];
+        if (status >= 0) status = linear_solve_on(&runs[k], &jobs[k]);
+    }
     return status;
 }
 
@@ -311,7 +325,7 @@ margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_o
     const bool together = are_for_one_solver(runs, count);
     if (together) MG_GO(solve_together(runs, count));
     for (int64_t k = 0; k < count; k++) {
-        if (!together) MG_GO(solve(&runs[k]));
+        if (!together) MG_GO(linear_solve(&runs[k]));
         MG_GO(end_run(&runs[k]));
     }
 done:

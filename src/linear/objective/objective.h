@@ -112,21 +112,11 @@ typedef struct mg_linear_solution {
                                  point; -inf and inf if no feasible point is at hand */
     double tolerance;         /* of the gap: what is within it needs no closer look */
     int64_t iterations, passes;
-    double l1_limit; /* kappa > 0: the least kappa for which w = 0, NaN: not found */
+    double l1_limit;  /* kappa > 0: the least kappa for which w = 0, NaN: not found */
+    const char *next; /* the solver that should go on from here; NULL: this is the end */
     margin_status status;
     char why[400];
 } mg_linear_solution;
-
-/* The certificate (certificate.c, classes_certificate.c derive it): scores afresh, P, and the dual
- * objective at a feasible point made from the solution's dual variables if they are given, else
- * from the slopes or shares of the scores; given ones are replaced by the feasible point. Sets
- * primal, dual and gap; w and b stay as they are. Two passes; with no penalty (rho = kappa = 0)
- * also a Gram and its factor for curved losses. */
-margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
-                         margin_error *error);
-/* The same where the scores f_i of the solution are known; NULL: they are not. One function. */
-margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
-                                const double *scores, margin_error *error);
 
 /* What the residuals of least squares are compared with: sqrt(sum c (y - centre)^2), of a constant
  * target sqrt(sum c y^2), so that what rounding leaves of an exact answer is small. 0: all targets

@@ -28,6 +28,7 @@
 
 #include "linear/proof/classes_certificate.h"
 #include "linear/proof/curvature_bound.h"
+#include "linear/proof/goal.h"
 
 #include <math.h>
 

@@ -18,6 +18,7 @@
 #include "linear/proof/classes_certificate.h"
 #include "linear/proof/certificate.h"
 #include "linear/proof/curvature_bound.h"
+#include "linear/proof/goal.h"
 
 #include <math.h>
 #include <string.h>

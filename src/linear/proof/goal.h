@@ -4,6 +4,17 @@
 
 #include "linear/objective/solver.h"
 
+/* The certificate (certificate.c, classes_certificate.c derive it): scores afresh, P, and the dual
+ * objective at a feasible point made from the solution's dual variables if they are given, else
+ * from the slopes or shares of the scores; given ones are replaced by the feasible point. Sets
+ * primal, dual and gap; w and b stay as they are. Two passes; with no penalty (rho = kappa = 0)
+ * also a Gram and its factor for curved losses. */
+margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
+                         margin_error *error);
+/* The same where the scores f_i of the solution are known; NULL: they are not. One function. */
+margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
+                                const double *scores, margin_error *error);
+
 /* The gap P - D to reach where P = value: tolerance x max(1, |P|), and so small a part of what the
  * columns gain over the best constant, P = constant, too: where the loss weighs next to nothing
  * (C = 1e-10), w = 0 has a tiny gap as well. */
