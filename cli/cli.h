@@ -74,6 +74,8 @@ typedef struct cli_session {
     margin_context *context;
     margin_error error;
     double started, read_seconds, work_seconds;
+    const char *spec;    /* that the table is read for; NULL: none */
+    bool fits;           /* the command is fit */
     bool chooses_target; /* --target names one of the model's several targets, not columns */
     int64_t target;      /* its number; -1: all of several */
 } cli_session;
@@ -109,6 +111,11 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
  */
 margin_status cli_read_texts(cli_session *session, const char *path, const char *as_text,
                              margin_table **table);
+/* Columns of a table that look like identifiers: a note for each, and as JSON "notes". */
+void cli_note_identifiers(const cli_session *session, const margin_data *data);
+/* A note where naive Bayes takes sparse counts for measurements. */
+void cli_note_counts(const cli_session *session, const margin_model *model,
+                     const margin_data *data);
 /* Reads a table in the columns that `model` was trained on, with codes behind the model's for
  * categories that it does not know, unless its spec refuses those. Classes that it does not know
  * are refused where the target is needed, but with --missing drop: see cli_drop_unknown_classes.
@@ -201,6 +208,7 @@ void json_report(cli_text *text, const margin_report *report);
 void json_classes(cli_text *text, const char *key, const margin_model *model);
 /* Several targets: "a, b, ..."; rmse, mae and r2 of each. Nothing for one. */
 void text_targets(cli_text *text, const margin_model *model);
+void json_identifiers(cli_text *text, const margin_data *data);
 void json_target_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 void text_target_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 const char *task_name(margin_task task);

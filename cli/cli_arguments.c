@@ -28,30 +28,34 @@ const cli_option cli_options[] = {
     {"--no-target", 0, NULL, " check convert ", "all columns are features", NULL, KIND_SWITCH,
      FIELD(no_target)},
     {"--weights", 0, "COLUMN", READS, "column of sample weights", NULL, KIND_TEXT, FIELD(weights)},
-    {"--ignore", 0, "COLUMNS", READS, "columns to leave out, separated by commas", NULL, KIND_TEXT,
-     FIELD(ignore)},
+    {"--ignore", 0, "COLUMNS", READS,
+     "columns to leave out: names or numbers (negative: from the end), separated by commas; a..b "
+     "for all "
+     "from a to b",
+     NULL, KIND_TEXT, FIELD(ignore)},
     {"--categorical", 0, "COLUMNS", READS,
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
     {"--missing", 0, "POLICY", " fit predict evaluate inspect separable path plot update ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
-     "out; predict: leave its prediction empty), mean (fit only: filled in, and remembered by the "
-     "model)",
-     "error|mean|drop", KIND_TEXT, FIELD(missing)},
+     "out; predict: leave its prediction empty); fit only, and remembered by the model: mean "
+     "(filled "
+     "in, as by the stage impute), keep (in columns of categories, a category of its own)",
+     "error|mean|drop|keep", KIND_TEXT, FIELD(missing)},
     {"--labels", 0, "FILE", READS, "file with the target, for npy and idx data", NULL, KIND_TEXT,
      FIELD(labels)},
     {"--labels-out", 0, "FILE", " convert ", "where the target goes when OUT is npy or idx", NULL,
      KIND_TEXT, FIELD(labels_out)},
     {"--format", 0, "NAME", READS,
-     "file format if the extension does not say: csv, svmlight, npy, idx", "csv|svmlight|npy|idx",
-     KIND_TEXT, FIELD(format)},
+     "file format if the extension does not say: csv, tsv, svmlight (svm, libsvm), npy, idx",
+     "csv|tsv|svmlight|svm|libsvm|npy|idx", KIND_TEXT, FIELD(format)},
     {"--header", 0, NULL, READS, "the first line holds column names (default: detected)", NULL,
      KIND_SWITCH, FIELD(header)},
     {"--no-header", 0, NULL, READS, "the first line holds data", NULL, KIND_SWITCH,
      FIELD(no_header)},
     {"--separator", 0, "CHAR", READS,
-     "between cells: a character, 'tab' or 'space' (default: detected)", NULL, KIND_TEXT,
-     FIELD(separator)},
+     "between cells: a character, 'tab', or 'blank' for runs of blanks (default: detected)", NULL,
+     KIND_TEXT, FIELD(separator)},
     {"--zero-based", 0, NULL, READS, "svmlight indices count from 0 (default: detected)", NULL,
      KIND_SWITCH, FIELD(zero_based)},
     {"--one-based", 0, NULL, READS, "svmlight indices count from 1", NULL, KIND_SWITCH,
@@ -275,9 +279,13 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
         return cli_usage_error(command, "--zero-based and --one-based exclude each other");
     if (a->target && a->no_target)
         return cli_usage_error(command, "--target and --no-target exclude each other");
-    if (a->missing && !strcmp(a->missing, "mean") && strcmp(command->name, "fit") != 0)
-        return cli_usage_error(command, "--missing mean goes with 'margin fit': the model then "
-                                        "remembers the means and fills them in by itself");
+    const bool remembered =
+        a->missing && (!strcmp(a->missing, "mean") || !strcmp(a->missing, "keep"));
+    if (remembered && strcmp(command->name, "fit") != 0)
+        return cli_usage_error(command,
+                               "--missing %s goes with 'margin fit': the model then "
+                               "remembers what becomes of missing values",
+                               a->missing);
     if (a->output && ((a->trace && !strcmp(a->output, a->trace)) ||
                       (a->margins && !strcmp(a->output, a->margins))))
         return cli_usage_error(command, "%s would be written twice: -o and %s need two files",
@@ -285,9 +293,9 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
     if (a->probabilities && a->scores)
         return cli_usage_error(command, "--proba and --scores exclude each other");
     if (a->separator && strlen(a->separator) != 1 && strcmp(a->separator, "tab") != 0 &&
-        strcmp(a->separator, "space") != 0)
+        strcmp(a->separator, "space") != 0 && strcmp(a->separator, "blank") != 0)
         return cli_usage_error(
-            command, "--separator takes one character, 'tab' or 'space', not '%s'", a->separator);
+            command, "--separator takes one character, 'tab' or 'blank', not '%s'", a->separator);
     return EXIT_DONE;
 }
 

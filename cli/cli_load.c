@@ -11,7 +11,10 @@ margin_format cli_format(const cli_arguments *arguments) {
         const char *name;
         margin_format format;
     } formats[] = {{"csv", MARGIN_FORMAT_CSV},
+                   {"tsv", MARGIN_FORMAT_CSV},
                    {"svmlight", MARGIN_FORMAT_SVMLIGHT},
+                   {"svm", MARGIN_FORMAT_SVMLIGHT},
+                   {"libsvm", MARGIN_FORMAT_SVMLIGHT},
                    {"npy", MARGIN_FORMAT_NPY},
                    {"idx", MARGIN_FORMAT_IDX}};
     for (size_t i = 0; arguments->format && i < sizeof formats / sizeof formats[0]; i++)
@@ -32,14 +35,15 @@ margin_missing cli_missing(const cli_arguments *arguments, const char *spec) {
     const char *asked = arguments->missing;
     if (asked && !strcmp(asked, "drop")) return MARGIN_MISSING_DROP;
     if (asked && !strcmp(asked, "error")) return MARGIN_MISSING_ERROR;
+    if (asked && !strcmp(asked, "keep")) return MARGIN_MISSING_CATEGORY;
     return takes_missing(spec) ? MARGIN_MISSING_KEEP : MARGIN_MISSING_ERROR;
 }
 
 static char separator_of(const cli_arguments *arguments) {
     const char *word = arguments->separator;
-    if (!word) return 0;
+    if (!word) return arguments->format && !strcmp(arguments->format, "tsv") ? '\t' : 0;
     if (!strcmp(word, "tab")) return '\t';
-    return strcmp(word, "space") != 0 ? word[0] : ' ';
+    return strcmp(word, "space") != 0 && strcmp(word, "blank") != 0 ? word[0] : ' ';
 }
 
 static margin_read_options read_options(const cli_arguments *a) {
@@ -62,12 +66,36 @@ static margin_read_options read_options(const cli_arguments *a) {
     };
 }
 
+/* Adds to the sentence about a missing value what the command can do about it. */
+static void advise_missing(cli_session *session, const margin_read_options *options) {
+    char *text = session->error.text;
+    const size_t length = strlen(text), room = sizeof session->error.text - length;
+    if (options->missing != MARGIN_MISSING_ERROR || !strstr(text, "is missing") ||
+        (session->error.row == 0 && session->error.line == 0))
+        return;
+    if (options->expected)
+        snprintf(text + length, room,
+                 ": pass over such rows (--missing drop), or train a model that fills them in "
+                 "(margin fit 'impute | ...')");
+    else if (session->spec)
+        snprintf(text + length, room,
+                 ": fill in means and most frequent categories ('impute | %s'), leave such rows "
+                 "out (--missing drop)%s",
+                 session->spec,
+                 session->fits ? ", or take it for a category of its own where the column holds "
+                                 "categories (--missing keep)"
+                               : "");
+    else
+        snprintf(text + length, room, ": leave such rows out (--missing drop)");
+}
+
 static margin_status read_timed(cli_session *session, const char *path,
                                 const margin_read_options *options, margin_table **table) {
     double start = cli_clock();
     margin_status status =
         margin_table_read(session->context, path, options, table, &session->error);
     session->read_seconds += cli_clock() - start;
+    if (status < 0) advise_missing(session, options);
     if (status < 0) return status;
     margin_table_details details = margin_table_info(*table);
     if (details.rows_dropped)

@@ -177,7 +177,8 @@ static void print_report(cli_text *text, const margin_report *report, const marg
 }
 
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
-                        const margin_model *model, const margin_metrics *training) {
+                        const margin_model *model, const margin_data *data,
+                        const margin_metrics *training) {
     json_open(text, NULL, '{');
     json_string(text, "learner", margin_model_learner(model)->name);
     json_string(text, "spec", margin_model_spec(model));
@@ -194,6 +195,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_close(text, '}');
     json_integer(text, "threads", report->threads);
     json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
+    json_identifiers(text, data);
     if (session->arguments->output) json_string(text, "model", session->arguments->output);
     json_close(text, '}');
     text_puts(text, "\n");
@@ -241,8 +243,10 @@ static int save_and_report(cli_session *session, const margin_report *report,
     }
     cli_text text = {0};
     if (arguments->json) {
-        json_answer(&text, session, report, model, &training);
+        json_answer(&text, session, report, model, &data, &training);
     } else if (!arguments->quiet) {
+        cli_note_identifiers(session, &data);
+        cli_note_counts(session, model, &data);
         text_target(&text, model, target_why(arguments, table));
         print_report(&text, report, model, &data, &training);
         print_file(&text, arguments->output);
@@ -254,6 +258,23 @@ static int save_and_report(cli_session *session, const margin_report *report,
     return code ? code : cli_exit_code(report->status);
 }
 
+/* Adds to a refusal of the table which row of which file it is about, and the option that leaves
+ * out a column of categories that nothing encodes. */
+static void advise_fit(cli_session *session, const margin_table *table) {
+    const margin_data data = margin_table_data(table);
+    margin_error *error = &session->error;
+    const size_t length = strlen(error->text), room = sizeof error->text - length;
+    int64_t j = 0;
+    if (error->status != MARGIN_ERROR_DATA) return;
+    if (error->row > 0 && error->line == 0)
+        snprintf(error->text + length, room, " (row %lld of the data in %s)", (long long)error->row,
+                 margin_table_info(table).name);
+    while (data.columns && j < data.x.columns && data.columns[j].kind != MARGIN_CATEGORICAL)
+        j++;
+    if (data.columns && j < data.x.columns && strstr(error->text, "leave it out or encode it"))
+        snprintf(error->text + length, room, " (--ignore %s leaves it out)", data.columns[j].name);
+}
+
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
     margin_model *model = NULL;
     margin_report report;
@@ -263,6 +284,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     if (session->arguments->trace) options.trace = trace_step;
     margin_status status =
         margin_fit_with(session->context, spec, &data, &options, &model, &report, &session->error);
+    if (status < 0) advise_fit(session, table);
     int code = status < 0 ? cli_failed(session, status)
                           : save_and_report(session, &report, model, table, &trace);
     text_free(&trace.text);
@@ -288,6 +310,8 @@ int run_fit(const cli_arguments *arguments) {
         return EXIT_NO_MEMORY;
     }
     margin_status status = margin_spec_parse(session.context, text, &spec, &session.error);
+    session.spec = text;
+    session.fits = true;
     if (status >= 0)
         status = cli_read_table(&session, arguments->words[1], needs_target(spec),
                                 cli_missing(arguments, margin_spec_text(spec)), &table);

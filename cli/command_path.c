@@ -119,6 +119,7 @@ int run_path(const cli_arguments *arguments) {
     if (code) return code;
     margin_status status =
         margin_spec_parse(session.context, arguments->words[0], &spec, &session.error);
+    session.spec = arguments->words[0];
     if (status >= 0)
         status = cli_read_table(&session, arguments->words[1], true,
                                 cli_missing(arguments, margin_spec_text(spec)), &table);

@@ -179,7 +179,7 @@ static margin_read_options take_options(fuzz_stream *stream) {
     const uint8_t choice = fuzz_byte(stream), roles = fuzz_byte(stream), more = fuzz_byte(stream);
     static const char separators[] = {0, 0, ',', ';', '\t', ' ', '|', 0};
     options.value_type = choice & 1 ? MARGIN_F32 : MARGIN_F64;
-    options.missing = (margin_missing)(choice / 2 % 3);
+    options.missing = (margin_missing)(choice / 2 % 4);
     options.header = (margin_header)(choice / 8 % 3);
     options.separator = separators[choice >> 5];
     options.target = references[roles & 7];
@@ -227,7 +227,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_same(table, other);
     const bool plain = !table->has_target && !table->weights && !options.expected &&
                        !options.ignore && options.missing == MARGIN_MISSING_KEEP &&
-                       options.separator != ' ';
+                       table->details.separator != ' ';
     if (plain) check_cells(table, stream.data, stream.size);
     const int64_t columns = table->x.view.columns + 1;
     margin_column_summary *summaries = calloc((size_t)columns, sizeof *summaries);

@@ -11,11 +11,11 @@ static void numbers_are_exact(void **state) {
     (void)state;
     csv_values(READ("0.1,-2.5e-3,1e308\n+7,.5,5.\n", PLAIN),
                VALUES(2, 3, 0.1, -2.5e-3, 1e308, 7, 0.5, 5));
-    csv_values(READ("0.30000000000000004,9007199254740993,2.2250738585072011e-308\n", PLAIN),
+    csv_values(READ("0.30000000000000004,9007199254740993.,2.2250738585072011e-308\n", PLAIN),
                VALUES(1, 3, 0.30000000000000004, 9007199254740992.0, 2.2250738585072011e-308));
     csv_values(READ("inf,-inf\n-Infinity,INF\n", PLAIN),
                VALUES(2, 2, INFINITY, -INFINITY, -INFINITY, INFINITY));
-    csv_values(READ("12345678901234567890123456789012345678901234567890,1\n", PLAIN),
+    csv_values(READ("12345678901234567890123456789012345678901234567890.0,1\n", PLAIN),
                VALUES(1, 2, 12345678901234567890123456789012345678901234567890.0, 1));
 }
 
@@ -145,7 +145,10 @@ static void separators_are_found(void **state) {
     assert_int_equal(separator_of("1\t2\n3\t4\n"), '\t');
     assert_int_equal(separator_of("1|2\n3|4\n"), '|');
     assert_int_equal(separator_of("1\n3\n"), ',');
-    assert_int_equal(separator_of("a b\nc d\n"), ',');
+    assert_int_equal(separator_of("a b\nc d\n"), ' ');
+    assert_int_equal(separator_of("a b\nc\n"), ',');
+    assert_int_equal(separator_of("1  2   5\t3\n4  5  6\t6\n"), ' ');
+    assert_int_equal(separator_of("a b\t1\nc d\t2\n"), '\t');
     assert_int_equal(separator_of("\"1;2\",3\n\"a\nb\",4\n"), ',');
     assert_int_equal(separator_of("x;y,1\nz,2\n"), ',');
     assert_int_equal(separator_of("x;y;z,1\nu;v,2\n"), ',');

@@ -196,24 +196,56 @@ static void test_labels_refused(void **state) {
     fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_ARGUMENT,
                 "two categories of the name 'yes'");
     free(labels);
+}
 
-    int64_t large[60];
+/* Integers of 64 bits keep their digits as labels, and are refused as numbers that they are not. */
+static void test_long_labels(void **state) {
+    fixture *f = *state;
+    margin_data data = sample_data(f->two, DENSE_F64);
+    int64_t labels[60];
+    margin_error error = {0};
     for (int i = 0; i < 60; i++)
-        large[i] = i;
-    large[59] = INT64_C(9007199254740993);
-    data.target = NULL;
-    data.y = margin_labels_i64(large, 60);
-    fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_DATA, "row 60");
-    fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_DATA, "2^53");
+        labels[i] = INT64_C(9007199254740992) + (f->two->labels[i] > 0);
+    data.y = margin_labels_i64(labels, 60);
+    margin_model *model = fit_text(f->context, "perceptron", &data, NULL);
+    assert_int_equal(margin_model_class_count(model), 2);
+    assert_string_equal(margin_model_class_name(model, 0), "9007199254740992");
+    assert_string_equal(margin_model_class_name(model, 1), "9007199254740993");
+    assert_int_equal(margin_model_target(model)->kind, MARGIN_CATEGORICAL);
+    margin_metrics metrics = {0};
+    if (margin_evaluate(f->context, model, &data, &metrics, &error) < 0) fail_msg("%s", error.text);
+    assert_true(metrics.accuracy == 1);
+    margin_metrics_free(&metrics);
+    labels[59] += 2;
+    assert_int_equal(margin_evaluate(f->context, model, &data, &metrics, &error),
+                     MARGIN_ERROR_DATA);
+    assert_contains(error.text, labels[59] % 2 ? "row 60 has the label '9007199254740995'"
+                                               : "row 60 has the label '9007199254740994'");
+    margin_model_free(model);
+    for (int i = 0; i < 59; i++)
+        labels[i] = i;
+    fit_refused(f->context, "ridge", &data, MARGIN_ERROR_DATA, "row 60 has the value 900719925474");
 }
 
 static void test_measurements_are_no_classes(void **state) {
     fixture *f = *state;
     sample *s = sample_make(300, 2, 2, 0, 3);
     for (int i = 0; i < 300; i++)
-        s->labels[i] = i + 0.25;
+        s->labels[i] = i % 11 + 0.25;
     margin_data data = sample_data(s, DENSE_F64);
-    fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_DATA, "looks like a measurement");
+    fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_DATA,
+                "that are not whole (10.25, for one)");
+    for (int i = 0; i < 300; i++) /* 33 numbers in 9 or 10 rows, with gaps */
+        s->labels[i] = 2 * (i % 33);
+    fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_DATA,
+                "33 different numbers, 30 of them in fewer than 10 rows");
+    fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_DATA, "ridge, least-squares");
+    for (int i = 0; i < 300; i++) /* the same, numbered without a gap */
+        s->labels[i] = i % 33;
+    margin_model_free(fit_text(f->context, "perceptron(passes=1)", &data, NULL));
+    for (int i = 0; i < 300; i++) /* ratings in half stars */
+        s->labels[i] = 0.5 * (i % 10);
+    margin_model_free(fit_text(f->context, "perceptron(passes=1)", &data, NULL));
     sample_free(s);
 }
 
@@ -456,6 +488,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_to_learn),
         cmocka_unit_test(test_weights_refused),
         cmocka_unit_test(test_labels_refused),
+        cmocka_unit_test(test_long_labels),
         cmocka_unit_test(test_measurements_are_no_classes),
         cmocka_unit_test(test_spec_with_sets),
         cmocka_unit_test(test_absent_rows),

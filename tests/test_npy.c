@@ -549,7 +549,7 @@ static void missing_values_are_kept_refused_or_dropped(void **state) {
     options.missing = MARGIN_MISSING_ERROR;
     margin_error error = {0};
     assert_int_equal(parse(&b, &options, &table, &error), MARGIN_ERROR_DATA);
-    assert_contains(error.text, "row 2 has no value in column x2");
+    assert_contains(error.text, "row 2: the value of column x2 is missing");
     assert_int_equal(error.row, 2);
 
     options.missing = MARGIN_MISSING_DROP;
@@ -710,6 +710,45 @@ static void labels_follow_a_models_categories(void **state) {
     assert_contains(error.text, "labels are text");
 }
 
+static void assert_digits(margin_table *table, const char *first, const char *second) {
+    const margin_column *target = margin_table_data(table).target;
+    assert_int_equal(target->kind, MARGIN_CATEGORICAL);
+    assert_int_equal(target->category_count, 2);
+    assert_string_equal(target->categories[0], first);
+    assert_string_equal(target->categories[1], second);
+    margin_table_free(table);
+}
+
+static void labels_of_64_bits_keep_their_digits(void **state) {
+    (void)state;
+    static const int64_t whole[] = {9007199254740993, 9007199254740992, 9007199254740993};
+    static const uint64_t large[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX};
+    static const int64_t both[] = {1, 9007199254740993, 2, 9007199254740992, 3, 9007199254740993};
+    char path[SUPPORT_PATH];
+    bytes x = three_rows(), y = array_of("<i8", false, "(3,)", whole, sizeof whole);
+    margin_read_options options = {.labels = labels_file(path, &y)};
+    assert_digits(parse_good(&x, &options), "9007199254740992", "9007199254740993");
+    y = array_of("<u8", false, "(3,)", large, sizeof large);
+    labels_file(path, &y);
+    assert_digits(parse_good(&x, &options), "18446744073709551614", "18446744073709551615");
+
+    const margin_column features[] = {{.name = "x1"}, {.name = "x2"}}, target = {.name = "y"};
+    margin_read_options wanted = {
+        .labels = path, .expected = features, .expected_count = 2, .expected_target = &target};
+    margin_table *none = NULL;
+    margin_error error = {0};
+    assert_int_equal(parse(&x, &wanted, &none, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "labels.npy: row 1 has the target 18446744073709551615");
+
+    bytes table = array_of("<i8", false, "(3, 2)", both, sizeof both);
+    options = (margin_read_options){.target = "2"};
+    assert_digits(parse_good(&table, &options), "9007199254740992", "9007199254740993");
+    options = (margin_read_options){.target = "1", .categorical = "2"};
+    margin_table *read = parse_good(&table, &options);
+    assert_string_equal(margin_table_data(read).columns[0].categories[1], "9007199254740993");
+    margin_table_free(read);
+}
+
 static void wrong_labels_are_refused(void **state) {
     (void)state;
     static const double values[] = {1, 2, 3, 4, 5, 6};
@@ -866,6 +905,7 @@ int main(void) {
         cmocka_unit_test(text_labels_become_sorted_categories),
         cmocka_unit_test(categories_of_dropped_rows_are_gone),
         cmocka_unit_test(labels_follow_a_models_categories),
+        cmocka_unit_test(labels_of_64_bits_keep_their_digits),
         cmocka_unit_test(wrong_labels_are_refused),
         cmocka_unit_test(large_files_read_the_same_on_any_number_of_threads),
         cmocka_unit_test(long_columns_are_read_in_panels),

@@ -572,6 +572,33 @@ static void printed_numbers_read_back(void **unused) {
     }
 }
 
+static void digits_that_are_lost(void **state) {
+    (void)state;
+    static const char *const kept[] = {"",
+                                       "-",
+                                       "0",
+                                       "9007199254740992",
+                                       "-9007199254740992",
+                                       "000000000000000000012",
+                                       "1e300",
+                                       "0.12345678901234567890",
+                                       "9007199254740993.0",
+                                       "123456789012345",
+                                       "nan",
+                                       "12345678901234567x"};
+    static const char *const lost[] = {"9007199254740993",
+                                       "+9007199254740993",
+                                       "-9007199254740993",
+                                       "0009007199254740993",
+                                       "12345678901234567",
+                                       "18446744073709551615",
+                                       "100000000000000000000000000000000000000"};
+    for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++)
+        assert_false(mg_number_loses_digits(kept[k], (int64_t)strlen(kept[k])));
+    for (size_t k = 0; k < sizeof lost / sizeof lost[0]; k++)
+        assert_true(mg_number_loses_digits(lost[k], (int64_t)strlen(lost[k])));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_texts),
@@ -583,6 +610,7 @@ int main(void) {
         cmocka_unit_test(half_way_points_go_to_even),
         cmocka_unit_test(short_half_way_points_go_to_even),
         cmocka_unit_test(random_texts_read_like_libc),
+        cmocka_unit_test(digits_that_are_lost),
         cmocka_unit_test(print_known),
         cmocka_unit_test(powers_of_ten_and_two_print),
         cmocka_unit_test(random_numbers_print_shortest),

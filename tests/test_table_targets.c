@@ -263,7 +263,7 @@ static void test_npy(void **state) {
     margin_table_free(table);
     options.missing = MARGIN_MISSING_ERROR;
     assert_int_equal(margin_table_read(*state, x, &options, &table, &error), MARGIN_ERROR_DATA);
-    assert_contains(error.text, "row 3 has no target number 2");
+    assert_contains(error.text, "row 3: the target number 2 is missing");
     options.missing = MARGIN_MISSING_DROP;
     assert_int_equal(margin_table_read(*state, x, &options, &table, &error), MARGIN_OK);
     assert_targets(table, "y1 y2", answers, 2);

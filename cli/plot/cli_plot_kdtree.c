@@ -180,8 +180,8 @@ static int draw_table(cli_session *session, picture_kind kind, const margin_data
 
 int plot_kdtree(cli_session *session, picture_kind kind) {
     margin_table *table = NULL;
-    const margin_status status =
-        cli_read_table(session, session->arguments->words[1], false, MARGIN_MISSING_ERROR, &table);
+    const margin_status status = cli_read_table(session, session->arguments->words[1], false,
+                                                cli_missing(session->arguments, NULL), &table);
     if (status < 0) return cli_failed(session, status);
     const margin_data data = margin_table_data(table);
     const int code = draw_table(session, kind, &data);

@@ -34,7 +34,8 @@ typedef struct margin_matrix {
     margin_type value_type, start_type, index_type;
 } margin_matrix;
 
-/* A vector of count numbers; values NULL means "not given". F64, F32, I32 or I64. */
+/* A vector of count numbers; values NULL means "not given". F64, F32, I32 or I64. Class labels of
+ * I64 keep all digits. */
 typedef struct margin_vector {
     const void *values;
     int64_t count;
@@ -102,7 +103,9 @@ typedef enum margin_format {
 typedef enum margin_missing {
     MARGIN_MISSING_KEEP = 0, /* NaN */
     MARGIN_MISSING_ERROR,    /* refuse, with line and column */
-    MARGIN_MISSING_DROP      /* leave the row out; margin_table_info counts them */
+    MARGIN_MISSING_DROP,     /* leave the row out; margin_table_info counts them */
+    MARGIN_MISSING_CATEGORY /* CSV features: in a column of categories it is the category "missing",
+                               else NaN; other formats: as KEEP */
 } margin_missing;
 
 /* What a category becomes that is not in the lists a model expects. */
@@ -120,7 +123,8 @@ typedef enum margin_header {
 } margin_header;
 
 /* Zero means the default everywhere. Column references are a name or, if no column has that name, a
- * number from 1; negative numbers count from the end. Lists are separated by commas. */
+ * number from 1; negative numbers count from the end. Lists are separated by commas; "a..b" is
+ * all columns from a to b (not svmlight). */
 typedef struct margin_read_options {
     size_t size; /* sizeof(margin_read_options) */
     margin_format format;
@@ -133,7 +137,7 @@ typedef struct margin_read_options {
                            many targets */
     margin_missing missing;
     margin_header header;   /* CSV */
-    char separator;         /* CSV: 0 finds ',', ';' or tab */
+    char separator;         /* CSV: 0 finds it; ' ' stands for runs of blanks and tabs */
     int index_base;         /* svmlight: 0 auto, 1 one-based, -1 zero-based */
     margin_type value_type; /* MARGIN_F64 or MARGIN_F32: type of the feature matrix; 0: F64, but
                                npy and idx files of f16 or f32 stay f32 */
@@ -158,15 +162,19 @@ typedef struct margin_read_options {
  * A cell in double quotes may contain separators, newlines and doubled quotes; single quotes around
  * a whole cell are taken off. Every row has as many cells as the first.
  *  - Separator: ".tsv" means tab, else the first of tab ; | , that the first rows contain equally
- *    often.
+ *    often, else runs of blanks if these are; columns aligned by two blanks and more go before
+ * tabs. Between blanks there are no empty cells.
  *  - Header: a first row with a text above a column of numbers, or of different texts of which none
  *    appears again below it in its column, or of different numbers above columns of texts. So a
  *    header of numbers above numbers has to be told. Unnamed columns are called x1, x2, ...; a
  *    repeated name gets a number (a, a.1).
- *  - Missing: an empty cell, ? NA N/A n/a #N/A null NULL, and nan in any case; quoted or not.
+ *  - Missing: an empty cell, ? NA N/A n/a #N/A null NULL, and nan in any case; quoted or not. Read
+ *    for a model with a category "missing" in that column, it is that category.
  *  - Numbers are exact (rounded once to f64 or f32); quoted ones are numbers, too; inf is infinity.
  *  - A column is numeric if all its values are numbers, else categorical, its categories in order
- *    of their bytes and spelt as in the file ("1" and "1.0" differ).
+ *    of their bytes and spelt as in the file ("1" and "1.0" differ). Whole numbers beyond 2^53 that
+ *    an f64 would not print as the same digits (labels, identifiers) make their column categorical,
+ *    too; with a point ("9007199254740993.0") they are rounded.
  *  - A column that looks like numbers with stray texts is refused with the place of the first one:
  *    at least 10 numbers, and fewer than a tenth of the values are texts, or fewer than half and
  *    the numbers have more than 100 different values. So are decimal commas. To be declared
@@ -181,7 +189,8 @@ typedef struct margin_read_options {
  *    missing label. As a target, they are called y; several columns of labels, all numbers, are
  *    the targets y1, y2, ...
  *  - `categorical`: the categories are the numbers in their shortest form.
- *  - Integers beyond 2^53 are rounded. */
+ *  - Integers beyond 2^53 are rounded in features; as labels they become categories, with all
+ *    digits. */
 
 /* Limits, refused clearly beyond: columns of a CSV file; bytes of one line or cell. */
 #define MARGIN_MAX_CSV_COLUMNS 1000000

@@ -287,3 +287,18 @@ int margin_number_parse_f32(const char *text, size_t length, float *value) {
     *value = number;
     return 1;
 }
+
+bool mg_number_loses_digits(const char *text, int64_t length) {
+    enum { SURE = 15, MOST = 16 }; /* digits that are always printed again, and that may be */
+    char printed[MARGIN_NUMBER_TEXT];
+    double value;
+    if (length > 0 && (*text == '-' || *text == '+')) text++, length--;
+    while (length > 0 && *text == '0')
+        text++, length--;
+    if (length <= SURE) return false;
+    for (int64_t k = 0; k < length; k++)
+        if (text[k] < '0' || text[k] > '9') return false;
+    if (length > MOST || !margin_number_parse_f64(text, (size_t)length, &value)) return true;
+    return margin_number_print_f64(value, printed) != length ||
+           memcmp(printed, text, (size_t)length) != 0;
+}

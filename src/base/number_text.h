@@ -21,4 +21,9 @@ float mg_decimal_f32(uint64_t significand, int exponent, bool negative);
 const char *mg_read_f64(const char *text, const char *end, double *value);
 const char *mg_read_f32(const char *text, const char *end, float *value);
 
+/* True for a whole number written out in digits ("9007199254740993") that an f64 does not print as
+ * the same digits: it is beyond 2^53, and as a label or identifier it would turn into another one.
+ * Leading zeros and a sign do not matter. */
+bool mg_number_loses_digits(const char *text, int64_t length);
+
 #endif

@@ -1,6 +1,9 @@
 /* Items of binary arrays: from any width, byte order and spacing to f64, f32 or text. */
 #include "data/arrays/array.h"
+#include "base/number_text.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Numbers converted at a time: the two buffers stay in the first-level cache. */
@@ -124,6 +127,50 @@ typedef union item_buffer {
 #include "data/arrays/array_tmpl.h"
 #undef REAL
 #undef NAME
+
+/* ---- Whole numbers of 64 bits ---------------------------------------------------------------- */
+
+static bool has_eight_byte_integers(const mg_array *array) {
+    return array->kind == MG_ARRAY_I64 || array->kind == MG_ARRAY_U64;
+}
+
+int mg_array_print(const mg_array *array, int64_t row, int64_t column,
+                   char text[MARGIN_NUMBER_TEXT]) {
+    const char *from = array->first + row * array->row_step + column * array->column_step;
+    double value;
+    uint64_t bits;
+    if (!has_eight_byte_integers(array)) {
+        mg_array_read_f64(array, from, array->row_step, 1, &value, 1);
+        return isnan(value) ? 0 : margin_number_print_f64(value, text);
+    }
+    memcpy(&bits, from, sizeof bits);
+    if (array->big_endian != mg_host_is_big_endian()) bits = __builtin_bswap64(bits);
+    return array->kind == MG_ARRAY_I64
+               ? snprintf(text, MARGIN_NUMBER_TEXT, "%lld", (long long)bits)
+               : snprintf(text, MARGIN_NUMBER_TEXT, "%llu", (unsigned long long)bits);
+}
+
+int64_t mg_array_inexact_row(const mg_array *array, int64_t column) {
+    const char *from = array->first + column * array->column_step;
+    char text[MARGIN_NUMBER_TEXT];
+    double value;
+    for (int64_t i = 0; has_eight_byte_integers(array) && i < array->rows; i++) {
+        mg_array_read_f64(array, from + i * array->row_step, array->row_step, 1, &value, 1);
+        if (fabs(value) < 0x1p53) continue;
+        if (mg_number_loses_digits(text, mg_array_print(array, i, column, text))) return i;
+    }
+    return -1;
+}
+
+margin_status mg_array_fail_inexact(const mg_array *array, int64_t row, int64_t column,
+                                    margin_error *error) {
+    char text[MARGIN_NUMBER_TEXT];
+    mg_array_print(array, row, column, text);
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+                      "%s: row %lld has the target %s, a whole number beyond 2^53, which cannot be "
+                      "held exactly as a number",
+                      array->source->name, (long long)row + 1, text);
+}
 
 /* ---- Text ----------------------------------------------------------------------------------- */
 

@@ -51,11 +51,23 @@ margin_status mg_array_place(const mg_source *source, int64_t offset, int64_t ro
                              bool column_major, mg_array *array, margin_error *error);
 
 /* Converts `count` numbers that lie `step` bytes apart. `to_step` is in elements. Text is not
- * allowed. Integers beyond 2^53 are rounded; f64 to f32 rounds to nearest. */
+ * allowed. Integers beyond 2^53 are rounded (see mg_array_inexact_row); f64 to f32 rounds to
+ * nearest. */
 void mg_array_read_f64(const mg_array *array, const char *from, int64_t step, int64_t count,
                        double *to, int64_t to_step);
 void mg_array_read_f32(const mg_array *array, const char *from, int64_t step, int64_t count,
                        float *to, int64_t to_step);
+
+/* The shortest text of number (row, column), of whole numbers all digits; returns its length, 0:
+ * NaN. */
+int mg_array_print(const mg_array *array, int64_t row, int64_t column,
+                   char text[MARGIN_NUMBER_TEXT]);
+/* The first row of a column whose whole number f64 cannot hold (mg_number_loses_digits), -1: none.
+ */
+int64_t mg_array_inexact_row(const mg_array *array, int64_t column);
+/* DATA: the target of that row must be a number. */
+margin_status mg_array_fail_inexact(const mg_array *array, int64_t row, int64_t column,
+                                    margin_error *error);
 
 /* Appends item (row, column) of a text array as UTF-8, without the zeros that fill it up. FORMAT
  * with the row if it is not valid text. */

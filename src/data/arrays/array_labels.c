@@ -56,10 +56,7 @@ static margin_status read_codes(margin_context *context, const mg_array *array, 
             label = text.data;
             length = text.length;
         } else {
-            double value;
-            mg_array_read_f64(array, array->first + i * array->row_step, array->row_step, 1, &value,
-                              1);
-            length = isnan(value) ? 0 : margin_number_print_f64(value, number);
+            length = mg_array_print(array, i, 0, number);
         }
         table->y[i] = (double)NAN;
         if (length == 0) continue;
@@ -95,6 +92,10 @@ done:
 static margin_status read_numbers(const mg_array *array, const margin_column *expected,
                                   margin_table *table, margin_error *error) {
     const int64_t targets = array->columns;
+    for (int64_t t = 0; t < targets; t++) {
+        const int64_t row = mg_array_inexact_row(array, t);
+        if (row >= 0) return mg_array_fail_inexact(array, row, t, error);
+    }
     char(*names)[32] = NULL;
     margin_column *columns = NULL;
     margin_status status;
@@ -126,7 +127,8 @@ static margin_status read_labels(margin_context *context, const mg_array *array,
     MG_REQUIRE(!expected || wants_categories || !mg_array_is_text(array), error, MARGIN_ERROR_DATA,
                "%s: the labels are text, but the model was trained on numbers",
                array->source->name);
-    if (mg_array_is_text(array) || wants_categories)
+    const bool digits = !expected && array->columns == 1 && mg_array_inexact_row(array, 0) >= 0;
+    if (mg_array_is_text(array) || wants_categories || digits)
         return read_categories(context, array, options, table, error);
     return read_numbers(array, expected, table, error);
 }

@@ -257,8 +257,8 @@ static margin_status refuse_missing(const array_reader *reader, int64_t row, mar
         if (count_missing(&cell, row) > 0) break;
     }
     return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
-                      "%s: row %lld has no value in column %s", table->name, (long long)row + 1,
-                      reader->chosen[column].name);
+                      "%s: row %lld: the value of column %s is missing", table->name,
+                      (long long)row + 1, reader->chosen[column].name);
 }
 
 static margin_status refuse_missing_target(const margin_table *table, int64_t targets,
@@ -269,7 +269,8 @@ static margin_status refuse_missing_target(const margin_table *table, int64_t ta
         char number[32] = "";
         if (targets > 1) snprintf(number, sizeof number, " number %lld", (long long)t + 1);
         return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, i + 1, -1},
-                          "%s: row %lld has no target%s", table->name, (long long)i + 1, number);
+                          "%s: row %lld: the target%s is missing", table->name, (long long)i + 1,
+                          number);
     }
     return MARGIN_OK;
 }
@@ -280,6 +281,7 @@ static margin_status treat_missing(array_reader *reader, margin_error *error) {
     const int64_t targets = reader->targets > 0 ? reader->targets : table->target.count;
     switch (reader->options.missing) {
     case MARGIN_MISSING_KEEP:
+    case MARGIN_MISSING_CATEGORY:
         table->details.missing = atomic_load(&reader->missing);
         return MARGIN_OK;
     case MARGIN_MISSING_ERROR:
@@ -293,9 +295,11 @@ static margin_status treat_missing(array_reader *reader, margin_error *error) {
 
 /* ---- Categories ----------------------------------------------------------------------------- */
 
-/* Numbers to categories named by their text. `values` of either type, `step` elements apart. */
+/* Numbers to categories named by their text. `values` of either type, `step` elements apart; where
+ * `digits` is not NULL, they are rounded, and their text is that of its column. */
 static margin_status encode_numbers(mg_encoder *encoder, const char *file, const char *name,
-                                    void *values, margin_type type, int64_t count, int64_t step,
+                                    const mg_array *digits, int64_t column, void *values,
+                                    margin_type type, int64_t count, int64_t step,
                                     margin_error *error) {
     double *f64 = values;
     float *f32 = values;
@@ -303,8 +307,9 @@ static margin_status encode_numbers(mg_encoder *encoder, const char *file, const
         double value = type == MARGIN_F64 ? f64[k] : (double)f32[k];
         if (isnan(value)) continue;
         char text[MARGIN_NUMBER_TEXT];
-        int length = type == MARGIN_F64 ? margin_number_print_f64(value, text)
-                                        : margin_number_print_f32(f32[k], text);
+        int length = digits               ? mg_array_print(digits, k / step, column, text)
+                     : type == MARGIN_F64 ? margin_number_print_f64(value, text)
+                                          : margin_number_print_f32(f32[k], text);
         int64_t code;
         MG_TRY(mg_encoder_code(encoder, text, length, &code, error));
         if (code < 0 && encoder->refuses)
@@ -319,21 +324,27 @@ static margin_status encode_numbers(mg_encoder *encoder, const char *file, const
     return MARGIN_OK;
 }
 
-/* The description that goes with the codes of one column, owned by `out`. */
-static margin_status encode_column(array_reader *reader, const mg_column_plan *plan, void *values,
-                                   margin_type type, int64_t step, const char *name,
-                                   mg_columns *out, margin_error *error) {
+/* The description that goes with the codes of one column of the file, owned by `out`. */
+static margin_status encode_column(array_reader *reader, int64_t j, void *values, margin_type type,
+                                   int64_t step, const char *name, mg_columns *out,
+                                   margin_error *error) {
     margin_table *table = reader->table;
     mg_encoder encoder = {0};
+    const mg_column_plan *plan = &reader->plan[j];
     const bool target = plan->role == MG_ROLE_TARGET;
+    const bool inexact = mg_array_inexact_row(reader->array, j) >= 0;
     char what[96];
+    MG_REQUIRE(!inexact || table->details.rows_dropped == 0, error, MARGIN_ERROR_DATA,
+               "%s: column %s holds whole numbers beyond 2^53 and some rows have no label: take "
+               "those rows out of the file first",
+               table->name, name);
     snprintf(what, sizeof what, "column %.60s", name);
     margin_status status;
     MG_GO(mg_encoder_init(table->heap, plan->expected,
                           target ? reader->options.unknown_target : reader->options.unknown,
                           &encoder, error));
-    MG_GO(
-        encode_numbers(&encoder, table->name, what, values, type, table->x.view.rows, step, error));
+    MG_GO(encode_numbers(&encoder, table->name, what, inexact ? reader->array : NULL, j, values,
+                         type, table->x.view.rows, step, error));
     margin_column column = mg_encoder_column(&encoder, name);
     MG_GO(mg_columns_copy(table->heap, &column, 1, out, error));
     table->details.unknown_categories += encoder.unknown;
@@ -349,9 +360,12 @@ static margin_status describe_target(array_reader *reader, int64_t column, mg_co
     const mg_column_plan *plan = &reader->plan[column];
     margin_column numeric = {.name = plan->expected ? plan->expected->name
                                                     : reader->numbered.items[column].name};
-    if (plan->categorical)
-        return encode_column(reader, plan, table->y + plan->target, MARGIN_F64, reader->targets,
+    const int64_t inexact = mg_array_inexact_row(reader->array, column);
+    const bool keeps_digits = inexact >= 0 && !plan->expected && reader->targets == 1;
+    if (plan->categorical || keeps_digits)
+        return encode_column(reader, column, table->y + plan->target, MARGIN_F64, reader->targets,
                              numeric.name, out, error);
+    if (inexact >= 0) return mg_array_fail_inexact(reader->array, inexact, column, error);
     return mg_columns_copy(table->heap, &numeric, 1, out, error);
 }
 
@@ -391,7 +405,7 @@ static margin_status describe_features(array_reader *reader, margin_error *error
         const mg_column_plan *plan = &reader->plan[j];
         if (plan->role != MG_ROLE_FEATURE || !plan->categorical) continue;
         char *values = (char *)x->values + plan->feature * mg_type_size(x->value_type);
-        MG_GO(encode_column(reader, plan, values, x->value_type, x->stride,
+        MG_GO(encode_column(reader, j, values, x->value_type, x->stride,
                             reader->chosen[plan->feature].name, &encoded[plan->feature], error));
         reader->chosen[plan->feature] = encoded[plan->feature].items[0];
     }

@@ -35,8 +35,12 @@ static void csv_free(mg_csv *csv) {
 
 static margin_status plan_columns(mg_csv *csv) {
     MG_NEW(csv->heap, csv->plan, csv->columns, "the columns of a table", csv->error);
-    return mg_plan_columns(csv->heap, csv->names, csv->has_header, csv->columns, csv->options,
-                           csv->source->name, csv->plan, &csv->features, csv->error);
+    const margin_status status =
+        mg_plan_columns(csv->heap, csv->names, csv->has_header, csv->columns, csv->options,
+                        csv->source->name, csv->plan, &csv->features, csv->error);
+    if (status == MARGIN_ERROR_DATA && csv->columns == 1 && csv->options->separator == 0)
+        return mg_csv_fail_separator(csv);
+    return status;
 }
 
 static int64_t count_role(const mg_csv *csv, mg_role role) {

@@ -19,11 +19,17 @@
 #ifndef MG_CSV_H
 #define MG_CSV_H
 
+#include "base/number_text.h"
 #include "base/pool.h"
 #include "data/csv/csv_cell.h"
 #include "data/source/source.h"
 #include "data/table/dictionary.h"
 #include "data/table/table.h"
+
+/* The category that missing values are, where they are one; readable beyond its end, as
+ * dictionaries want it. */
+#define MG_CSV_MISSING_NAME "missing\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+enum { MG_CSV_MISSING_LENGTH = 7 };
 
 /* Pass 1, for one block and each of the two states it may start in (0: outside quotes). */
 typedef struct mg_csv_count {
@@ -43,7 +49,8 @@ typedef struct mg_csv_block {
 
 /* How the cells of a column are treated in one pass. */
 typedef enum mg_csv_kind {
-    MG_CSV_NUMBER, /* a text is noted: the column may have to be read again */
+    MG_CSV_NUMBER, /* a text is noted: the column may have to be read again; so is a whole number
+                      that f64 cannot hold: an identifier keeps its digits */
     MG_CSV_STRICT, /* a text is an error */
     MG_CSV_WEIGHT, /* strict, finite and not negative */
     MG_CSV_TEXT,   /* a code of the worker's dictionary */
@@ -56,7 +63,9 @@ typedef struct mg_csv_column {
     mg_csv_kind kind;
     bool feature;
     bool wide;           /* f64 in any table: target and weights */
+    bool names_missing;  /* TEXT, LISTED: a missing value is the category MG_CSV_MISSING_NAME */
     bool refuses;        /* LISTED: what is not in the list is an error */
+    bool exact;          /* STRICT: a whole number that f64 cannot hold is an error */
     int64_t slot;        /* TEXT: its number among the pass's text columns */
     mg_dictionary *list; /* LISTED; TEXT: its codes come first. NULL: none */
     char *cells;         /* where the value of row 0 goes */
@@ -69,6 +78,7 @@ typedef enum mg_csv_reason {
     MG_CSV_RAGGED,     /* too few or too many cells */
     MG_CSV_QUOTES,     /* a damaged cell */
     MG_CSV_NOT_NUMBER, /* a text in a strict column */
+    MG_CSV_INEXACT,    /* a whole number that f64 cannot hold in an exact column */
     MG_CSV_NO_VALUE,   /* missing, and that is an error */
     MG_CSV_BAD_WEIGHT,
     MG_CSV_UNKNOWN,  /* a category that is not in a list, and that is an error */
@@ -199,6 +209,8 @@ margin_status mg_csv_settle_codes(mg_csv *csv, const mg_csv_pass *pass,
 margin_status mg_csv_fail_result(const mg_csv *csv, const mg_csv_result *result);
 /* Quotes do not balance. */
 margin_status mg_csv_fail_quotes(const mg_csv *csv);
+/* One column, and the reader found no separator. */
+margin_status mg_csv_fail_separator(const mg_csv *csv);
 /* The first row from `offset` on that has too few or too many cells. */
 margin_status mg_csv_fail_ragged(const mg_csv *csv, int64_t offset);
 /* A column of `numbers` numbers and `texts` texts that should be one or the other. */

@@ -54,7 +54,10 @@ static mg_csv_reason CSV_NAME(number_cell)(const mg_csv_pass *pass, int64_t j, i
                                            mg_csv_result *result) {
     const mg_csv_column *column = &pass->columns[j];
     if (mg_csv_is_missing(start, length)) return CSV_NAME(missing_cell)(pass, column, row, result);
-    if (!CSV_NAME(store_number)(column, row, start, length)) {
+    const bool inexact = length > 15 && mg_number_loses_digits(start, length);
+    if (inexact && column->exact) return MG_CSV_INEXACT;
+    if (!CSV_NAME(store_number)(column, row, start, length) ||
+        (inexact && column->kind == MG_CSV_NUMBER)) {
         if (column->kind != MG_CSV_NUMBER) return MG_CSV_NOT_NUMBER;
         worker->misfits[j] = 1;
         CSV_NAME(store)(column, row, (double)NAN);
@@ -105,8 +108,11 @@ CSV_NAME(careful_cell)(const mg_csv_pass *pass, int64_t j, int64_t row, const ch
     stop = cell.text + cell.length;
     mg_csv_trim(&start, &stop); /* inside quotes */
     if (column->kind == MG_CSV_TEXT || column->kind == MG_CSV_LISTED) {
-        if (mg_csv_is_missing(start, stop - start))
+        const bool missing = mg_csv_is_missing(start, stop - start);
+        if (missing && !column->names_missing)
             return CSV_NAME(missing_cell)(pass, column, row, result);
+        if (missing) cell = (mg_csv_cell){MG_CSV_MISSING_NAME, MG_CSV_MISSING_LENGTH, MG_CSV_PLAIN};
+        if (missing && !pass->counting) result->missing--; /* as a number it was counted */
         return CSV_NAME(text_cell)(pass, j, row, cell, worker, result);
     }
     return CSV_NAME(number_cell)(pass, j, row, start, stop - start, worker, result);
@@ -119,7 +125,8 @@ MG_INLINE mg_csv_reason CSV_NAME(convert)(const mg_csv_pass *pass, int64_t j, in
     const mg_csv_column *column = &pass->columns[j];
     if (MG_LIKELY(column->kind <= MG_CSV_STRICT)) {
         const mg_token token = mg_token_field(start, (size_t)(stop - start));
-        if (MG_LIKELY(token.ok)) {
+        const bool whole_beyond_f64 = token.power == 0 && token.significand >> DBL_MANT_DIG;
+        if (MG_LIKELY(token.ok && !whole_beyond_f64)) {
             CSV_NAME(store_token)(column, row, token);
             return MG_CSV_FINE;
         }
@@ -136,6 +143,7 @@ static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worke
     const char *cell = pass->text + first, *row_start = cell;
     int64_t row = pass->blocks[block].row, j = 0;
     uint64_t inside = 0;
+    const bool blanks = pass->separator == MG_CSV_BLANKS;
     mg_csv_reason reason = MG_CSV_FINE;
 
     for (const char *step = cell; step < limit; step += MG_CSV_STEP) {
@@ -146,7 +154,16 @@ static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worke
         if (step + bytes == text_end) *ends_stop++ = (uint32_t)bytes;
         for (const uint32_t *next = ends; next < ends_stop; next++) {
             const char *const stop = step + *next;
-            const bool row_ends = stop == text_end || *stop != pass->separator;
+            bool row_ends = stop == text_end || *stop == '\n';
+            if (MG_UNLIKELY(blanks)) {
+                if (stop == cell && !row_ends) { /* one more blank */
+                    const bool line_starts = cell == pass->text || cell[-1] == '\n';
+                    if (line_starts && csv_rest_is_blank(stop, text_end)) goto ragged;
+                    cell = stop + 1;
+                    continue;
+                }
+                row_ends = row_ends || (stop > cell && csv_rest_is_blank(stop, text_end));
+            }
             if (MG_UNLIKELY(j == 0)) {
                 if (row_ends && csv_is_blank_line(cell, stop)) {
                     cell = stop + 1;

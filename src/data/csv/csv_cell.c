@@ -69,20 +69,30 @@ int64_t mg_csv_from_latin1(const char *text, int64_t length, char *to) {
 
 /* ---- Cell after cell ------------------------------------------------------------------------ */
 
+const char *mg_csv_skip_blanks(const char *at, const char *end) {
+    while (at < end && mg_csv_is_blank(*at))
+        at++;
+    return at;
+}
+
+/* Between blanks, the cell is what stands between two runs of them. */
 bool mg_csv_next(mg_csv_cursor *cursor, const char **start, const char **stop, bool *row_ended) {
     if (cursor->at > cursor->end) return false;
+    const bool blanks = cursor->separator == MG_CSV_BLANKS;
     bool quoted = false;
-    const char *at = cursor->at;
+    const char *at = blanks ? mg_csv_skip_blanks(cursor->at, cursor->end) : cursor->at;
+    *start = at;
     for (; at < cursor->end; at++) {
         if (*at == '"')
             quoted = !quoted;
-        else if (!quoted && (*at == cursor->separator || *at == '\n'))
+        else if (!quoted &&
+                 (*at == '\n' || (blanks ? mg_csv_is_blank(*at) : *at == cursor->separator)))
             break;
     }
-    *start = cursor->at;
     *stop = at;
-    *row_ended = at == cursor->end || *at == '\n';
-    cursor->at = at + 1;
+    if (blanks) at = mg_csv_skip_blanks(at, cursor->end);
+    *row_ended = at >= cursor->end || *at == '\n';
+    cursor->at = blanks && !*row_ended ? at : at + 1;
     return true;
 }
 

@@ -77,6 +77,11 @@ mg_csv_content mg_csv_content_of(const mg_csv_cell *cell);
 bool mg_csv_is_utf8(const char *text, int64_t length);
 int64_t mg_csv_from_latin1(const char *text, int64_t length, char *to);
 
+/* The separator that stands for runs of blanks: no cell is empty, and blanks at the ends of a row
+ * mean nothing. */
+enum { MG_CSV_BLANKS = ' ' };
+const char *mg_csv_skip_blanks(const char *at, const char *end);
+
 /* ---- Cell after cell ------------------------------------------------------------------------
  * The plain way to walk over text: for the head, for samples, and for explaining an error. */
 typedef struct mg_csv_cursor {

@@ -68,10 +68,26 @@ margin_status mg_csv_fail_ragged(const mg_csv *csv, int64_t offset) {
             "the row has %lld cell%s, but the %s has %lld: correct it; a text that "
             "contains the separator ('%s') must be in double quotes",
             (long long)cells, cells == 1 ? "" : "s", csv->has_header ? "header" : "first row",
-            (long long)csv->columns, csv->separator == '\t' ? "tab" : (char[2]){csv->separator, 0});
+            (long long)csv->columns,
+            csv->separator == '\t'            ? "tab"
+            : csv->separator == MG_CSV_BLANKS ? "blank"
+                                              : (char[2]){csv->separator, 0});
     }
     return mg_fail(csv->error, MARGIN_ERROR_FILE, "%s changed while it was being read",
                    csv->source->name);
+}
+
+margin_status mg_csv_fail_separator(const mg_csv *csv) {
+    const char *line = csv->has_header ? csv->names[0] : csv->text + csv->first;
+    const int64_t room = csv->has_header ? (int64_t)strlen(line) : csv->end - csv->first;
+    const char *newline = memchr(line, '\n', (size_t)room);
+    return mg_fail(
+        csv->error, MARGIN_ERROR_DATA,
+        "%s has one column, for no separator was found in '%s' (a tab, a semicolon, a bar, a "
+        "comma, or as many blanks in every row): name the separator. Beside the target "
+        "there has to be another column (the last column is the target unless told "
+        "otherwise)",
+        csv->source->name, excerpt_of(line, newline ? newline - line : room).text);
 }
 
 margin_status mg_csv_fail_quotes(const mg_csv *csv) {
@@ -132,6 +148,11 @@ static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
                               plan->role == MG_ROLE_WEIGHT
                                   ? "the weights must be numbers"
                                   : "the model was trained on numbers there");
+    case MG_CSV_INEXACT:
+        return mg_fail_source(csv->error, csv->source, offset,
+                              "'%s' in column '%s' is a whole number beyond 2^53, which no number "
+                              "of the model can be exactly: correct it",
+                              text.text, name.text);
     case MG_CSV_BAD_WEIGHT:
         return mg_fail_source(csv->error, csv->source, offset,
                               "the weight '%s' in column '%s' cannot be used: weights are finite "
@@ -139,9 +160,7 @@ static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
                               text.text, name.text);
     case MG_CSV_NO_VALUE:
         return mg_fail_source(csv->error, csv->source, offset,
-                              "the value of column '%s' is missing (cell '%s', data row %lld), and "
-                              "missing values are to be refused: fill it in, leave such rows out "
-                              "(--missing drop) or have means filled in (--missing mean)",
+                              "the value of column '%s' is missing (cell '%s', data row %lld)",
                               name.text, text.text, (long long)result->row + 1);
     case MG_CSV_UNKNOWN:
         return fail_unknown(csv, result->column, offset, text);

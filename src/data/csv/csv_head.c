@@ -4,6 +4,7 @@
 #include "data/csv/csv.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 enum {
     SAMPLE_ROWS = 100,      /* rows looked at for the separator */
@@ -19,6 +20,34 @@ typedef struct magic {
     int length;
     const char *what;
 } magic;
+
+/* Text behind the blanks at `at`; past lines of comments (`comment`), if there are any. */
+static const char *first_word(const mg_csv *csv, char comment) {
+    const char *at = csv->text, *end = csv->text + csv->end;
+    while (at < end && (mg_csv_is_blank(*at) || *at == '\n' || *at == comment)) {
+        const char *newline = *at == comment ? memchr(at, '\n', (size_t)(end - at)) : at;
+        at = newline ? newline + 1 : end;
+    }
+    return at;
+}
+
+/* Formats that are told by their first word; all bytes looked at are there, zeros behind the text.
+ */
+static const char *other_format(const mg_csv *csv) {
+    const char *at = first_word(csv, '\n'), *next = at + (*at != 0);
+    next += strspn(next, " \t\r\n");
+    if (*at == '{' && (*next == '"' || *next == '}'))
+        return "JSON: write its records as the rows of a CSV table";
+    if (*at == '[' && (*next == '{' || *next == '['))
+        return "JSON: write its records as the rows of a CSV table";
+    at = first_word(csv, '%');
+    if (*at == '@' && strncasecmp(at, "@relation", 9) == 0)
+        return "ARFF: take out the lines up to @data and put a line with the names of the "
+               "attributes in their place";
+    if (csv->source->length > 10 && memcmp(csv->text + 4, "\0\0\0\0{\"", 6) == 0)
+        return "a model (safetensors), which holds no rows";
+    return NULL;
+}
 
 static margin_status check_magic(const mg_csv *csv) {
     static const magic known[] = {
@@ -38,6 +67,9 @@ static margin_status check_magic(const mg_csv *csv) {
                        memcmp(csv->text, known[k].bytes, (size_t)known[k].length) != 0,
                    csv->error, MARGIN_ERROR_FORMAT, "%s is not CSV but %s", csv->source->name,
                    known[k].what);
+    const char *other = other_format(csv);
+    MG_REQUIRE(!other, csv->error, MARGIN_ERROR_FORMAT, "%s is not CSV but %s", csv->source->name,
+               other);
     return MARGIN_OK;
 }
 
@@ -67,7 +99,8 @@ static int64_t line_end(const mg_csv *csv, int64_t offset) {
 static bool is_blank_line(const mg_csv *csv, int64_t first, int64_t last) {
     const char *start = csv->text + first, *stop = csv->text + last;
     if (start < stop && stop[-1] == '\n') stop--;
-    while (start < stop && mg_csv_is_blank(*start) && *start != csv->separator)
+    while (start < stop && mg_csv_is_blank(*start) &&
+           (*start != csv->separator || *start == MG_CSV_BLANKS))
         start++;
     return start == stop;
 }
@@ -111,11 +144,13 @@ static margin_status check_line_ends(const mg_csv *csv) {
 /* ---- Separator ------------------------------------------------------------------------------ */
 
 static const char candidates[] = {'\t', ';', '|', ','};
-enum { CANDIDATES = sizeof candidates };
+enum { CANDIDATES = sizeof candidates, BLANKS = CANDIDATES, ALIGNED, COUNTS };
 
-/* Candidates outside quotes in the row at *at; moves *at behind it. */
-static void count_candidates(const char **at, const char *end, int64_t counts[CANDIDATES]) {
+/* Candidates outside quotes in the row at *at, runs of blanks inside the row and those of two
+ * spaces or more; moves *at behind it. */
+static void count_candidates(const char **at, const char *end, int64_t counts[COUNTS]) {
     bool quoted = false;
+    *at = mg_csv_skip_blanks(*at, end);
     for (; *at < end; ++*at) {
         char c = **at;
         if (c == '"') quoted = !quoted;
@@ -123,31 +158,41 @@ static void count_candidates(const char **at, const char *end, int64_t counts[CA
         if (c == '\n') break;
         for (int k = 0; k < CANDIDATES; k++)
             counts[k] += c == candidates[k];
+        if (!mg_csv_is_blank(c) || mg_csv_is_blank((*at)[-1])) continue;
+        const char *behind = mg_csv_skip_blanks(*at, end);
+        counts[BLANKS] += behind < end && *behind != '\n';
+        counts[ALIGNED] += behind < end && *behind != '\n' && c == ' ' && (*at)[1] == ' ';
     }
     ++*at;
 }
 
 /* The first of tab, ';', '|', ',' that the sampled rows contain equally often, at least once. The
- * comma comes last as it is the one that other files contain regularly (decimal commas). If none is
- * regular, the one of which each row has at least one, then the most frequent one in the first row;
- * a file without any has one column. */
+ * comma comes last as it is the one that other files contain regularly (decimal commas). Else runs
+ * of blanks that are as regular; those that align columns go before tabs. If none is regular, the
+ * one of which each row has at least one, then the most frequent one in the first row; a file
+ * without any has one column. */
 static char find_separator(const mg_csv *csv) {
-    int64_t least[CANDIDATES] = {0}, most[CANDIDATES] = {0}, first[CANDIDATES] = {0};
+    int64_t least[COUNTS] = {0}, most[COUNTS] = {0}, first[COUNTS] = {0};
     const char *start = csv->text + csv->first, *at = start, *end = csv->text + row_limit(csv);
     for (int row = 0; row < SAMPLE_ROWS && at < end && at - start < SAMPLE_BYTES; row++) {
-        int64_t counts[CANDIDATES] = {0};
+        int64_t counts[COUNTS] = {0};
         mg_csv_cursor cursor = {at, end, 0};
         if (!mg_csv_next_row(&cursor)) break;
         at = cursor.at;
         count_candidates(&at, end, counts);
-        for (int k = 0; k < CANDIDATES; k++) {
+        for (int k = 0; k < COUNTS; k++) {
             if (row == 0) first[k] = least[k] = most[k] = counts[k];
             least[k] = MG_MIN(least[k], counts[k]);
             most[k] = MG_MAX(most[k], counts[k]);
         }
     }
-    for (int k = 0; k < CANDIDATES; k++)
-        if (least[k] > 0 && least[k] == most[k]) return candidates[k];
+    const bool blanks = least[BLANKS] > 0 && least[BLANKS] == most[BLANKS];
+    for (int k = 0; k < CANDIDATES; k++) {
+        const bool aligned =
+            candidates[k] == '\t' && least[ALIGNED] > 0 && blanks && least[BLANKS] > most[k];
+        if (least[k] > 0 && least[k] == most[k] && !aligned) return candidates[k];
+    }
+    if (blanks) return MG_CSV_BLANKS;
     int best = CANDIDATES - 1;
     for (int k = 0; k < CANDIDATES; k++)
         if ((least[k] > 0) > (least[best] > 0) ||

@@ -54,7 +54,11 @@ static margin_status expect_categories(const mg_csv *csv, int64_t j, mg_csv_colu
     column->kind = unknown == MARGIN_UNKNOWN_KEEP ? MG_CSV_TEXT : MG_CSV_LISTED;
     column->refuses = unknown == MARGIN_UNKNOWN_ERROR;
     column->list = &csv->lists[j];
-    return make_list(csv, plan->expected, &csv->lists[j]);
+    MG_TRY(make_list(csv, plan->expected, &csv->lists[j]));
+    column->names_missing =
+        plan->role == MG_ROLE_FEATURE &&
+        mg_dictionary_find(column->list, MG_CSV_MISSING_NAME, MG_CSV_MISSING_LENGTH) >= 0;
+    return MARGIN_OK;
 }
 
 static margin_status choose_kind(const mg_csv *csv, int64_t j, bool text) {
@@ -68,10 +72,12 @@ static margin_status choose_kind(const mg_csv *csv, int64_t j, bool text) {
         column->kind = MG_CSV_WEIGHT;
     } else if (!plan->expected) {
         column->kind = plan->categorical || text ? MG_CSV_TEXT : MG_CSV_NUMBER;
+        column->names_missing = column->feature && csv->options->missing == MARGIN_MISSING_CATEGORY;
     } else if (plan->categorical) {
         return expect_categories(csv, j, column);
     } else {
         column->kind = MG_CSV_STRICT;
+        column->exact = plan->role == MG_ROLE_TARGET;
     }
     return MARGIN_OK;
 }

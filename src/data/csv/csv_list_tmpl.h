@@ -8,6 +8,7 @@ static inline uint32_t *csv_list_ends(const mg_csv_pass *pass, const char *step,
     for (int64_t offset = 0; offset < bytes; offset += 64) {
         const mg_chunk chunk = mg_chunk_load(step + offset);
         uint64_t stops = mg_chunk_equal(chunk, pass->separator) | mg_chunk_equal(chunk, '\n');
+        if (MG_UNLIKELY(pass->separator == MG_CSV_BLANKS)) stops |= mg_chunk_equal(chunk, '\t');
         if (MG_UNLIKELY(pass->has_quotes)) {
             uint64_t quotes = mg_chunk_equal(chunk, '"');
             if (MG_UNLIKELY(bytes - offset < 64)) quotes &= ((uint64_t)1 << (bytes - offset)) - 1;
@@ -34,6 +35,12 @@ MG_INLINE void csv_prefetch(const char *step) {
 
 MG_INLINE bool csv_is_blank_line(const char *start, const char *stop) {
     return start == stop || (start + 1 == stop && *start == '\r');
+}
+
+/* True if nothing but blanks stands between `stop` and the end of its row. */
+static bool csv_rest_is_blank(const char *stop, const char *text_end) {
+    stop = mg_csv_skip_blanks(stop, text_end);
+    return stop == text_end || *stop == '\n';
 }
 
 /* Room for `bytes` and what a dictionary reads over. */

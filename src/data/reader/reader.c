@@ -143,9 +143,9 @@ static margin_status take_options(const margin_read_options *given, margin_read_
                    options->value_type == MARGIN_F32,
                error, MARGIN_ERROR_ARGUMENT,
                "value_type is %d; it must be MARGIN_F64 or MARGIN_F32", (int)options->value_type);
-    MG_REQUIRE(options->missing >= MARGIN_MISSING_KEEP && options->missing <= MARGIN_MISSING_DROP,
-               error, MARGIN_ERROR_ARGUMENT, "missing is %d, which has no meaning",
-               (int)options->missing);
+    MG_REQUIRE(
+        options->missing >= MARGIN_MISSING_KEEP && options->missing <= MARGIN_MISSING_CATEGORY,
+        error, MARGIN_ERROR_ARGUMENT, "missing is %d, which has no meaning", (int)options->missing);
     MG_REQUIRE(options->header >= MARGIN_HEADER_AUTO && options->header <= MARGIN_HEADER_NO, error,
                MARGIN_ERROR_ARGUMENT, "header is %d, which has no meaning", (int)options->header);
     MG_REQUIRE(options->expected_count >= 0 && (options->expected || options->expected_count == 0),

@@ -113,16 +113,19 @@ static margin_status fail_label(const mg_svmlight *reader, const mg_svmlight_blo
         return mg_fail_source(error, source, offset,
                               "label '%.*s' is not a number, but the model was trained on numbers",
                               shown, block->place);
+    case MG_SVMLIGHT_LABEL_INEXACT:
+        return mg_fail_source(error, source, offset,
+                              "label '%.*s' is a whole number beyond 2^53, which no number of the "
+                              "model can be exactly; correct it",
+                              shown, block->place);
     case MG_SVMLIGHT_LABEL_INFINITE:
         return mg_fail_source(error, source, offset,
                               "label '%.*s' is infinite or too large; labels are finite numbers or "
                               "names",
                               shown, block->place);
     default:
-        return mg_fail_source(error, source, offset,
-                              "the label '%.*s' is missing; correct it or leave such rows out "
-                              "(missing values: drop)",
-                              shown, block->place);
+        return mg_fail_source(error, source, offset, "the label '%.*s' is missing", shown,
+                              block->place);
     }
 }
 
@@ -161,10 +164,8 @@ static margin_status fail_value(const mg_svmlight *reader, const mg_svmlight_blo
             block->place, reader->options.value_type == MARGIN_F32 ? "f32" : "f64",
             reader->options.value_type == MARGIN_F32 ? "3.4e38" : "1.8e308");
     default:
-        return mg_fail_source(error, source, offset,
-                              "the value '%.*s' is missing; correct it, keep missing values or "
-                              "leave such rows out (missing values: drop)",
-                              shown, block->place);
+        return mg_fail_source(error, source, offset, "the value '%.*s' is missing", shown,
+                              block->place);
     }
 }
 

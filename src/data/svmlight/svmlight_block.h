@@ -14,6 +14,7 @@ typedef enum mg_svmlight_fault {
     MG_SVMLIGHT_NO_LABEL,       /* the line begins with a pair */
     MG_SVMLIGHT_SEVERAL_LABELS, /* 1,3 */
     MG_SVMLIGHT_LABEL_NAME,     /* a name where a number is wanted, or with bytes no name has */
+    MG_SVMLIGHT_LABEL_INEXACT,  /* a whole number that f64 cannot hold, where one is wanted */
     MG_SVMLIGHT_LABEL_INFINITE, /* or too large */
     MG_SVMLIGHT_LABEL_MISSING,  /* and missing values are refused */
     MG_SVMLIGHT_NO_PAIR,        /* something else where index:value is due */

@@ -88,6 +88,11 @@ static const char *read_label(const mg_svmlight_rules *rules, mg_svmlight_block 
         if (q == NULL || q == p) return q;
     } else if (rules->labels == MG_SVMLIGHT_PLACES && !isnan(number)) {
         *label = (double)(p - rules->text);
+    } else if (MG_UNLIKELY(fabs(number) >= 0x1p53) && rules->labels != MG_SVMLIGHT_SKIPPED &&
+               mg_number_loses_digits(p, q - p)) {
+        block->named_label = true;
+        return rules->labels == MG_SVMLIGHT_NUMBERS ? fail(block, MG_SVMLIGHT_LABEL_INEXACT, p)
+                                                    : NULL;
     } else {
         *label = number;
         if (isinf(number) && rules->labels != MG_SVMLIGHT_SKIPPED)

@@ -306,6 +306,10 @@ margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, ma
         MG_TRY(apply_parts(reader, MG_MAX(columns, limit), limit, label, error));
     else if (columns > limit)
         select_values(table, &(parts){0}, limit);
+    if (columns > limit)
+        mg_log(reader->context, MARGIN_LOG_NOTE,
+               "%s: columns x%lld to x%lld were left out, as the model was trained on %lld",
+               reader->source->name, (long long)limit + 1, (long long)columns, (long long)limit);
     table->x.view.columns = limit;
     if (options->expected != NULL)
         return mg_columns_copy(table->heap, options->expected, limit, &table->columns, error);

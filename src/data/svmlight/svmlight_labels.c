@@ -1,5 +1,6 @@
 /* Labels of an svmlight text: numbers as they are, names (or numbers that are wanted as names) as
  * codes of sorted categories. */
+#include "base/number_text.h"
 #include "data/csv/csv_cell.h"
 #include "data/svmlight/svmlight.h"
 #include "data/table/encoder.h"
@@ -25,14 +26,18 @@ static margin_status check_name(const mg_source *source, int64_t offset, int64_t
     return mg_fail_source(error, source, offset, "the label is not text in UTF-8");
 }
 
-/* Numbers are one label however they are written: "+1" and "1.0" are "1". A model that was trained
- * on texts may know the label as it stands there. */
+/* Numbers are one label however they are written: "+1" and "1.0" are "1". Those that f64 cannot
+ * hold keep their digits. A model that was trained on texts may know the label as it stands there.
+ */
 static margin_status code_of_place(const mg_source *source, int64_t offset, mg_encoder *encoder,
                                    int64_t *code, margin_error *error) {
     const char *label = source->text + offset;
     const int64_t length = label_length(source, offset);
     double number;
     MG_TRY(check_name(source, offset, length, error));
+    if (mg_number_loses_digits(label, length))
+        return mg_encoder_code(encoder, label + (*label == '+'), length - (*label == '+'), code,
+                               error);
     if (!margin_number_parse_f64(label, (size_t)length, &number))
         return mg_encoder_code(encoder, label, length, code, error);
     char text[MARGIN_NUMBER_TEXT];

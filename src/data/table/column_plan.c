@@ -47,7 +47,7 @@ static margin_status fail_unknown(const planner *p, const char *text, int64_t le
     if (!p->has_names)
         return mg_fail(p->error, MARGIN_ERROR_DATA,
                        "%s: no column '%.*s' (%s): the file has no header, so its %lld columns are "
-                       "called by number, 1 to %lld",
+                       "called x1 to x%lld, or by number, negative from the end",
                        p->file, shown(length), text, what, (long long)p->count,
                        (long long)p->count);
     mg_nearest nearest = mg_nearest_begin(text, length);
@@ -145,14 +145,37 @@ static bool next_listed(listing *list) {
     return false;
 }
 
+/* Place of the dots in "a..b", unless a column is called so; -1: it is no range. */
+static int64_t range_dots(const planner *p, const char *text, int64_t length) {
+    bool several;
+    for (int64_t k = 1; k + 2 < length; k++)
+        if (text[k] == '.' && text[k + 1] == '.')
+            return mg_name_find(&p->raw, text, length, &several) < 0 ? k : -1;
+    return -1;
+}
+
+static margin_status resolve_range(const planner *p, const listing *list, const char *what,
+                                   int64_t *first, int64_t *last) {
+    const int64_t dots = range_dots(p, list->item, list->length);
+    MG_TRY(resolve(p, list->item, dots < 0 ? list->length : dots, what, first));
+    *last = *first;
+    if (dots < 0) return MARGIN_OK;
+    MG_TRY(resolve(p, list->item + dots + 2, list->length - dots - 2, what, last));
+    MG_REQUIRE(*first <= *last, p->error, MARGIN_ERROR_DATA,
+               "%s: the columns %.*s (%s) run backwards: column %lld stands behind %lld", p->file,
+               shown(list->length), list->item, what, (long long)*first + 1, (long long)*last + 1);
+    return MARGIN_OK;
+}
+
 /* Calls `mark` for every column of a list. */
 static margin_status for_each_listed(const planner *p, const char *text, const char *what,
                                      margin_status (*mark)(const planner *, int64_t)) {
     if (!text) return MARGIN_OK;
-    int64_t column = 0;
+    int64_t first = 0, last = 0;
     for (listing list = list_of(p, text); next_listed(&list);) {
-        MG_TRY(resolve(p, list.item, list.length, what, &column));
-        MG_TRY(mark(p, column));
+        MG_TRY(resolve_range(p, &list, what, &first, &last));
+        for (int64_t j = first; j <= last; j++)
+            MG_TRY(mark(p, j));
     }
     return MARGIN_OK;
 }

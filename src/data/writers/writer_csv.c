@@ -4,6 +4,7 @@
  * cells, categories by name. Texts are put in quotes where a reader might take them for something
  * else. */
 #include "base/nearest.h"
+#include "base/number_text.h"
 #include "data/csv/csv_cell.h"
 #include "data/writers/writer.h"
 
@@ -98,18 +99,19 @@ static margin_status prepare_cells(mg_heap *heap, const margin_column *column, c
 /* What the file cannot keep: CSV has no mark that tells a text from a number or from nothing. */
 static void warn_of_loss(const mg_write_job *job, const margin_column *column, const char *name) {
     if (column->kind != MARGIN_CATEGORICAL || column->category_count == 0) return;
-    bool numbers = false;
+    bool numbers = false, digits = false;
     for (int64_t k = 0; k < column->category_count; k++) {
         const char *text = column->categories[k];
         mg_csv_cell cell = {text, (int64_t)strlen(text), MG_CSV_PLAIN};
         mg_csv_content content = mg_csv_content_of(&cell);
         numbers |= content == MG_CSV_IS_NUMBER;
+        digits |= mg_number_loses_digits(text, cell.length);
         if (content != MG_CSV_MISSING) continue;
         mg_log(job->context, MARGIN_LOG_WARNING,
                "%s: the category '%s' of column %s will read back as a missing value", job->path,
                text, name);
     }
-    if (numbers)
+    if (numbers && !digits)
         mg_log(job->context, MARGIN_LOG_NOTE,
                "%s: categories of column %s look like numbers; read it back with --categorical",
                job->path, name);

@@ -23,9 +23,9 @@ static margin_status make_problem(margin_context *context, const margin_data *da
     MG_GO(mg_target_learn(context, data, samples, classes, error));
     if (classes->classes != 2) {
         status = mg_fail(error, MARGIN_ERROR_DATA,
-                         "the target has %lld classes; separability is a question about two: leave "
-                         "rows out, or ask about one class against the rest",
-                         (long long)classes->classes);
+                         "the target %s has %lld classes; separability is a question about two: "
+                         "leave out the rows of the others, or make one class of them",
+                         data->target ? data->target->name : "y", (long long)classes->classes);
         goto done;
     }
     MG_GO_NEW(context->heap, codes, samples->count, "the labels", error);
@@ -93,7 +93,7 @@ static margin_status check_columns(const margin_data *data, margin_error *error)
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)
         MG_REQUIRE(data->columns[j].kind == MARGIN_NUMERIC, error, MARGIN_ERROR_DATA,
                    "column %s holds categories; separability is a question about numbers: leave it "
-                   "out",
+                   "out, or name it as the target if it is",
                    data->columns[j].name);
     return MARGIN_OK;
 }

@@ -24,14 +24,30 @@ static bool encodes_categories(const margin_spec *spec) {
     return takes_categories(spec);
 }
 
+/* Where in the text of a spec onehot belongs: behind impute, which keeps categories, else first. */
+static int64_t place_of_onehot(const margin_spec *spec) {
+    const char *bar =
+        strcmp(spec->components[0].info->name, "impute") == 0 ? strchr(spec->text, '|') : NULL;
+    return bar ? bar - spec->text + 2 : 0;
+}
+
 static margin_status refuse_categories(const margin_column *columns, int64_t count,
-                                       const char *spec, margin_error *error) {
-    for (int64_t j = 0; columns && j < count; j++)
-        MG_REQUIRE(columns[j].kind != MARGIN_CATEGORICAL, error, MARGIN_ERROR_DATA,
-                   "column %s holds categories, which have no numbers to compute with; encode "
-                   "them: onehot | %s",
-                   columns[j].name, spec);
-    return MARGIN_OK;
+                                       const margin_spec *spec, margin_error *error) {
+    const int place = (int)place_of_onehot(spec);
+    int64_t j = 0;
+    while (columns && j < count && columns[j].kind != MARGIN_CATEGORICAL)
+        j++;
+    if (!columns || j == count) return MARGIN_OK;
+    const margin_column *column = &columns[j];
+    const char *first = column->category_count > 0 ? column->categories[0] : "";
+    double value;
+    const bool digits = margin_number_parse_f64(first, strlen(first), &value);
+    return mg_fail(error, MARGIN_ERROR_DATA,
+                   "column %s holds categories ('%.40s'%s%s), which have no numbers to compute "
+                   "with; leave it out or encode it: %.*sonehot | %s",
+                   column->name, first, column->category_count > 1 ? ", ..." : "",
+                   digits ? "; whole numbers beyond 2^53 are read as texts, too" : "", place,
+                   spec->text, spec->text + place);
 }
 
 /* The first column of a row of x that is not finite (allow_nan: infinite); -1: none. */
@@ -376,7 +392,7 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     margin_status status;
     MG_REQUIRE(data->x.columns > 0, error, MARGIN_ERROR_DATA, "the data has no feature columns");
     if (!encodes_categories(spec))
-        MG_TRY(refuse_categories(data->columns, data->x.columns, spec->text, error));
+        MG_TRY(refuse_categories(data->columns, data->x.columns, spec, error));
     if (stages > 0 || !learner->finds_infinite)
         MG_TRY(check_rows(context, data, samples, missing, error));
 
@@ -390,7 +406,7 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_GO(check_last(context, data, samples, staged, missing, learner, error));
     MG_GO(mg_model_target_scale(model, &staged->target, error));
     if (!takes_categories(spec))
-        status = refuse_categories(staged->columns, staged->x.columns, spec->text, error);
+        status = refuse_categories(staged->columns, staged->x.columns, spec, error);
 done:
     mg_free(samples->heap, targets);
     if (status < 0) mg_staged_free(staged);

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Tables as people have them, read by the program: labels and identifiers of any length, targets that are
+measurements, missing values, separators, formats that are not tables.
+
+usage: check_reading.py PROGRAM SOURCE_DIR
+
+Prints a line for each breach and 'N passed, N failed' at the end.
+"""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+program, source = sys.argv[1], Path(sys.argv[2])
+examples = source / 'examples' / 'data'
+passed, failed = 0, 0
+
+
+def expect(ok, what):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print('breach:', what)
+
+
+def run(*words, stdin=None):
+    return subprocess.run([program, *map(str, words)], input=stdin, capture_output=True, text=True, timeout=120)
+
+
+def refuses(code, *words, says=(), never=()):
+    """The command fails with that exit code, says all of `says`, nothing of `never`, and prints no result."""
+    p = run(*words)
+    line = ' '.join(map(str, words))
+    expect(p.returncode == code, f'{line}: exit {p.returncode}, not {code}: {p.stderr.strip()[:300]}')
+    expect(p.stdout == '', f'{line}: prints a result although it failed')
+    for word in says:
+        expect(str(word) in p.stderr, f'{line}: does not say "{word}": {p.stderr.strip()[:400]}')
+    for word in never:
+        expect(str(word) not in p.stderr, f'{line}: says "{word}": {p.stderr.strip()[:400]}')
+
+
+def works(*words, codes=(0, 3)):
+    p = run(*words)
+    expect(p.returncode in codes, f'{" ".join(map(str, words))}: exit {p.returncode}: {p.stderr.strip()[:300]}')
+    return p
+
+
+def labels_keep_their_digits(d):
+    table, model = d / 'long.csv', d / 'long.margin'
+    labels = ['9007199254740992', '9007199254740993', '9007199254740995', '9007199254740995']
+    table.write_text('a,y\n' + ''.join(f'{k},{y}\n' for k, y in enumerate(labels)))
+    works('fit', 'knn(k=1)', table, '-o', model)
+    expect(works('predict', model, table).stdout.split() == ['y'] + labels, 'predictions are the labels of the file')
+    expect(json.loads(works('evaluate', model, table, '--json').stdout)['accuracy'] == 1, 'evaluate knows the labels again')
+    refuses(2, 'fit', 'least-squares', table, says=('row 2', '9007199254740993', '2^53'))
+    (d / 'rounded.csv').write_text('a,y\n1,9007199254740993.0\n2,9007199254740995.0\n3,1\n')
+    works('fit', 'least-squares', d / 'rounded.csv')
+    (d / 'id.csv').write_text('id,a,y\n' + ''.join(f'{10**17 + k},{k},{k % 2}\n' for k in range(4)))
+    expect('--categorical' not in works('convert', d / 'id.csv', d / 'copy.csv').stderr, 'they are read back without being told')
+    expect((d / 'copy.csv').read_text().replace('"', '').split() == (d / 'id.csv').read_text().split(), 'identifiers are converted as they are')
+    sparse = d / 'long.svm'
+    sparse.write_text(''.join(f'{y} 1:{k + 1}\n' for k, y in enumerate(labels)))
+    works('fit', 'knn(k=1)', sparse, '-o', model)
+    expect(works('predict', model, sparse).stdout.split()[1:] == labels, 'labels of svmlight are predicted as they stand there')
+    (d / 'short.svm').write_text('1 1:1\n2 1:2\n')
+    works('fit', 'svm', d / 'short.svm', '-o', model)
+    refuses(2, 'evaluate', model, sparse, says=('long.svm:2:1', '9007199254740993'))
+    (d / 'short.csv').write_text('a,y\n1,1\n2,2\n')
+    works('fit', 'svm', d / 'short.csv', '-o', model)
+    refuses(2, 'evaluate', model, table, says=('long.csv:3:3', '9007199254740993'))
+
+
+def measurements_are_no_classes(d):
+    iris, cars = examples / 'iris.csv', examples / 'cars.csv'
+    for learner in ('logistic', 'svm', 'softmax', 'naive-bayes', 'perceptron'):
+        refuses(2, 'fit', learner, cars, says=('35 different numbers', 'ridge, least-squares, knn(task=regress)'))
+    refuses(2, 'fit', 'svm', iris, '--ignore', 'species', says=('petal_width', 'not whole', 'ridge'))
+    works('fit', 'ridge', cars)
+    works('fit', 'naive-bayes', cars, '--categorical', 'dist')
+    refuses(2, 'fit', 'least-squares', iris, says=('species has categories', 'logistic, softmax, svm, knn'))
+
+
+def remedies_leak_nothing(d):
+    iris = examples / 'iris.csv'
+    refuses(2, 'fit', 'kmeans', iris, says=('leave it out or encode it: onehot | kmeans', '--ignore species'))
+    (d / 'mixed.csv').write_text('a,b,y\n1,u,1\n2,,0\n,v,1\n3,u,0\n')
+    refuses(2, 'fit', 'impute | poly | logistic', d / 'mixed.csv', says=('impute | onehot | poly | logistic',))
+    works('fit', 'impute | onehot | poly | logistic', d / 'mixed.csv')
+
+
+def identifiers_are_noted(d):
+    table = d / 'ids.csv'
+    rows = [(842302 + 37 * k * k, f'2020-{k}', k + 1, 7919 * k % 1009, 0.5 * k, k % 2) for k in range(30)]
+    table.write_text('id,when,number,size,length,y\n' + ''.join(','.join(map(str, r)) + '\n' for r in rows))
+    for words in (('check', table), ('fit', 'onehot | logistic', table)):
+        said = works(*words).stderr
+        for name in ('id', 'when', 'number'):
+            expect(f'column {name}: a different value in every row; an identifier? --ignore {name}' in said,
+                   f'{words[0]} notes {name}: {said}')
+        expect('size' not in said and 'length' not in said, f'measurements are not noted by {words[0]}: {said}')
+        notes = json.loads(works(*words, '--json').stdout)['notes']
+        expect(len(notes) == 3 and all('identifier' in n for n in notes), f'{words[0]} --json has the notes: {notes}')
+    for name in ('iris', 'cars', 'points'):
+        expect('identifier' not in works('check', examples / f'{name}.csv').stderr, f'{name} has no identifier')
+
+
+def missing_values(d):
+    table, model, empty = d / 'gaps.csv', d / 'gaps.margin', d / 'empty.csv'
+    table.write_text('a,b,y\n' + '1,u,1\n2,,0\n0,v,0\n3,,0\n' * 3)
+    refuses(2, 'fit', 'onehot | logistic', table, says=('gaps.csv:3:3', "'impute | onehot | logistic'", '--missing drop', '--missing keep'))
+    works('fit', 'impute | onehot | logistic', table)
+    works('fit', 'onehot | logistic', table, '--missing', 'drop')
+    works('fit', 'onehot | logistic', table, '--missing', 'keep', '-o', model)
+    expect('b=missing' in works('inspect', model).stdout, 'missing is a category of its own')
+    expect(works('predict', model, table).stdout.split()[1:] == ['1', '0', '0', '0'] * 3, 'the model takes it for that category by itself')
+    works('fit', 'naive-bayes', table, '--missing', 'keep')
+    refuses(1, 'predict', model, table, '--missing', 'keep', says=('margin fit',))
+    works('fit', 'onehot | logistic', table, '--missing', 'drop', '-o', model)
+    for words in (('predict', model, table), ('evaluate', model, table), ('plot', 'roc', model, table)):
+        refuses(2, *words, says=('gaps.csv:3:3', '--missing drop', 'impute'), never=('--missing mean', '--missing keep'))
+        works(*words, '--missing', 'drop')
+    refuses(2, 'separable', table, '--ignore', 'y', '--target', 'a', says=('gaps.csv:3:3', '--missing drop'), never=('impute', 'mean'))
+    empty.write_text('a,y\n1,0\n2,\n3,1\n')
+    refuses(2, 'fit', 'impute | logistic', empty, says=('row 2', 'target y', 'empty.csv'))
+    refuses(2, 'fit', 'logistic', empty, says=('empty.csv:3:3',))
+
+
+def blanks_separate(d):
+    plain, table = d / 'plain.csv', d / 'aligned.txt'
+    rows = [(18.0 + k, 8, 307.25 + k, '"chevrolet malibu"' if k % 3 else 'ford') for k in range(120)]
+    plain.write_text(''.join(','.join(map(str, r)) + '\n' for r in rows))
+    wanted = works('convert', plain, '-', '--no-header').stdout
+    for name, line in (('aligned', '  {:6.1f}   {:4d}      {:8.2f}\t{}\n'), ('ends', '{} {} {} {}  \n'), ('single', '{} {} {} {}\n'),
+                       ('dos', '{}  {}  {}  {} \r\n'), ('tabs', '{}\t{} {}\t{}\n')):
+        table.write_bytes(''.join(line.format(*r) for r in rows).encode())
+        for words in ((), ('--separator', 'blank'), ('--separator', 'space'))[name == 'tabs':]:
+            found = works('convert', table, '-', '--no-header', *words).stdout
+            expect(found == wanted, f'blanks in {name} {words}: {found[:200]}')
+    table.write_text('a   b\n1   2\n\n3     4\n')
+    expect(works('convert', table, '-').stdout == 'a,b\n1,2\n3,4\n', 'a header between blanks')
+    table.write_text('a   b\n1   2\n3\n')
+    refuses(2, 'check', table, '--separator', 'blank', says=('aligned.txt:3:1', '1 cell', 'blank'))
+    table.write_text('a   b\n1   2\n   \n3  4\n')
+    refuses(2, 'check', table, '--separator', 'blank', says=('aligned.txt:3',))
+    table.write_text('first name\tn\nAnn Lee\t1\nBo\t2\n')
+    expect(works('convert', table, '-').stdout == 'first name,n\nAnn Lee,1\nBo,2\n', 'tabs before single blanks')
+    table.write_text('a y\n1 2 3\n4\n')
+    refuses(2, 'fit', 'ridge', table, says=("no separator was found in 'a y'",))
+    table.write_text('a\n1\n2\n')
+    refuses(2, 'fit', 'ridge', table, says=("no separator was found in 'a'",))
+
+
+def formats_have_names(d):
+    (d / 'sparse').write_text('1 1:2\n0 2:1\n1 1:1\n')
+    for name in ('svm', 'libsvm', 'svmlight'):
+        works('check', d / 'sparse', '--format', name)
+    (d / 'tabs').write_text('a b\ty\n1 2\t3\n4 5\t6\n')
+    expect(json.loads(works('check', d / 'tabs', '--format', 'tsv', '--json').stdout)['columns'][0]['name'] == 'a b', '--format tsv')
+    for name in ('csv', 'tsv', 'svm', 'libsvm', 'npy', 'idx'):
+        expect(name in run('help', 'fit').stdout.split('--format')[1][:200], f'help lists the format {name}')
+    (d / 'rows.json').write_text('{"a": 1, "y": 0}\n{"a": 2, "y": 1}\n')
+    (d / 'list.json').write_text('[\n  {"a": 1, "y": 0}]\n')
+    (d / 'weather.arff').write_text('% weather\n\n@RELATION weather\n@attribute a real\n@data\n1\n2\n')
+    works('fit', 'svm', d / 'sparse', '-o', d / 'm.margin')
+    for name, says in (('rows.json', 'JSON'), ('list.json', 'JSON'), ('weather.arff', 'ARFF'), ('m.margin', 'a model')):
+        refuses(2, 'check', d / name, says=(f'{name} is not CSV but {says}',))
+    (d / 'bare.csv').write_text('1,2,3\n4,5,6\n')
+    refuses(2, 'check', d / 'bare.csv', '--ignore', 'x7', says=('x1 to x3',))
+    works('check', d / 'bare.csv', '--ignore', 'x2')
+    iris = examples / 'iris.csv'
+    for columns in ('2..4', 'sepal_width..petal_width', 'sepal_width..-2', '2..3,petal_width'):
+        expect(works('convert', iris, '-', '--ignore', columns).stdout.startswith('sepal_length,species\n'), f'--ignore {columns}')
+    refuses(2, 'check', iris, '--ignore', '3..2', says=('3..2', 'backwards'))
+
+
+def sparse_surprises_are_noted(d):
+    (d / 'a.svm').write_text('1 1:2 2:1\n0 2:1 3:3\n1 1:1\n0 3:1\n')
+    (d / 'b.svm').write_text('1 1:2 7:1\n0 2:1 3:3\n')
+    said = works('fit', 'naive-bayes', d / 'a.svm', '-o', d / 'm.margin').stderr
+    expect('distribution=multinomial' in said, f'counts are noted: {said}')
+    expect('counts' not in works('fit', 'naive-bayes(distribution=multinomial)', d / 'a.svm').stderr, 'what was asked for is not noted')
+    said = works('predict', d / 'm.margin', d / 'b.svm').stderr
+    expect('x4 to x7 were left out' in said, f'columns that the model does not have are noted: {said}')
+    refuses(2, 'separable', examples / 'iris.csv', says=('target species has 3 classes', 'leave out the rows'))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    d = Path(folder)
+    for part in (labels_keep_their_digits, measurements_are_no_classes, remedies_leak_nothing, identifiers_are_noted,
+                 missing_values, blanks_separate, formats_have_names, sparse_surprises_are_noted):
+        try:
+            part(d)
+        except Exception as problem:  # a part that breaks off is a breach, and the others still run
+            expect(False, f'{part.__name__} broke off: {problem!r}')
+print(f'{passed} passed, {failed} failed')
+sys.exit(bool(failed))
