@@ -278,6 +278,11 @@ static void probabilities(const double *scores, int64_t functions, int64_t class
         out[k] /= sum;
 }
 
+static const mg_learner_more more = {.finds_infinite = true,
+                                     .update = mg_bayes_update,
+                                     .log_scores = true,
+                                     .refuses_unknown = refuses_unknown};
+
 const mg_learner mg_learner_naive_bayes = {
     .info = {.name = "naive-bayes",
              .kind = MARGIN_LEARNER,
@@ -295,12 +300,9 @@ const mg_learner mg_learner_naive_bayes = {
              .option_count = MG_LENGTH(options)},
     .makes = {&mg_hypothesis_bayes},
     .fits = fits,
-    .finds_infinite = true,
     .check = check,
     .fit = naive_bayes_fit,
     .verify = mg_bayes_verify,
-    .update = mg_bayes_update,
-    .log_scores = true,
-    .refuses_unknown = refuses_unknown,
     .probabilities = probabilities,
+    .more = &more,
 };

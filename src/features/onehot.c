@@ -279,7 +279,7 @@ const mg_stage mg_stage_onehot = {
              .formula = "x'_c = 1 where x is category c, else 0",
              .source = "Suits, Use of dummy variables in regression equations, JASA 52, 1957",
              .page = "docs/stages.md",
-             .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_CATEGORIES,
              .options = options,
              .option_count = MG_LENGTH(options)},
     .fit = fit,

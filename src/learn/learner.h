@@ -95,6 +95,25 @@ typedef struct mg_update_map {
 /* Classes that are fitted together at most. */
 enum { MG_MOST_TOGETHER = 8 };
 
+/* What few learners have beside a fit. */
+typedef struct mg_learner_more {
+    /* Its fit refuses infinite values in the sentence of mg_matrix_check_finite, so that data that
+     * no stage changes need not be read once more beforehand. For learners that take NaN. */
+    bool finds_infinite;
+    /* How certain the weights of a linear hypothesis are that this learner fitted to this problem.
+     * `problem` has no scale and shift: its columns are those that the hypothesis takes. DATA with
+     * the reason where there is no answer. NULL: none. */
+    margin_status (*infer)(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *inference);
+    /* The model of all rows: those of the problem and those that `had` was made from. Sets the
+     * hypothesis and the report of all. NULL: cannot. */
+    margin_status (*update)(mg_fit *fit, const mg_hypothesis *had, const mg_update_map *map);
+    /* Scores are logarithms of what probabilities are in proportion to, one per class: the log loss
+     * is then worked out without the underflow of exp. */
+    bool log_scores;
+    /* Whether a category that training never saw leaves a row without a prediction. NULL: no. */
+    bool (*refuses_unknown)(const mg_hypothesis *h);
+} mg_learner_more;
+
 typedef struct mg_learner {
     margin_component info;
     /* Kinds of the hypotheses that it makes; NULL: no second one. */
@@ -111,9 +130,6 @@ typedef struct mg_learner {
     /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so
      * what a stage just before it makes need not be stored (kept_bytes). */
     bool takes_made_rows;
-    /* Its fit refuses infinite values in the sentence of mg_matrix_check_finite, so that data that
-     * no stage changes need not be read once more beforehand. For learners that take NaN. */
-    bool finds_infinite;
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const mg_option_value *options, margin_error *error);
@@ -136,25 +152,19 @@ typedef struct mg_learner {
     /* Recomputes objective, gap and items of a finished hypothesis from the data, sharing nothing
      * with fit. */
     margin_status (*verify)(mg_fit *fit, const mg_hypothesis *hypothesis);
-    /* How certain the weights of a linear hypothesis are that this learner fitted to this problem.
-     * `problem` has no scale and shift: its columns are those that the hypothesis takes. DATA with
-     * the reason where there is no answer. NULL: none. */
-    margin_status (*infer)(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *inference);
-    /* The model of all rows: those of the problem and those that `had` was made from. Sets the
-     * hypothesis and the report of all. NULL: cannot. */
-    margin_status (*update)(mg_fit *fit, const mg_hypothesis *had, const mg_update_map *map);
-    /* Scores are logarithms of what probabilities are in proportion to, one per class: the log loss
-     * is then worked out without the underflow of exp. */
-    bool log_scores;
     /* Solves the problem for many penalties at once; weights and intercepts in the units of
      * problem->x, before scale and shift. NULL: cannot. */
     margin_status (*path)(mg_fit *fit, mg_path *path);
-    /* Whether a category that training never saw leaves a row without a prediction. NULL: no. */
-    bool (*refuses_unknown)(const mg_hypothesis *h);
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);
+    const mg_learner_more *more; /* NULL: none of it; read through mg_learner_more_of */
 } mg_learner;
+
+MG_INLINE const mg_learner_more *mg_learner_more_of(const mg_learner *learner) {
+    static const mg_learner_more none = {0};
+    return learner->more ? learner->more : &none;
+}
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 

@@ -286,6 +286,8 @@ static margin_status least_squares_infer(mg_fit *fit, const mg_hypothesis *hypot
     return mg_squares_infer(fit, &o.penalty, o.intercept, hypothesis, inference);
 }
 
+static const mg_learner_more least_squares_more = {.infer = least_squares_infer};
+
 const mg_learner mg_learner_least_squares = {
     .info = {.name = "least-squares",
              .kind = MARGIN_LEARNER,
@@ -305,7 +307,7 @@ const mg_learner mg_learner_least_squares = {
     .fit_together = least_squares_targets,
     .fits_together = least_squares_shares,
     .verify = least_squares_verify,
-    .infer = least_squares_infer,
+    .more = &least_squares_more,
 };
 
 /* ---- Ridge ----------------------------------------------------------------------------------- */
@@ -355,6 +357,8 @@ static margin_status ridge_path(mg_fit *fit, mg_path *path) {
     return status;
 }
 
+static const mg_learner_more ridge_more = {.infer = ridge_infer};
+
 const mg_learner mg_learner_ridge = {
     .info = {.name = "ridge",
              .kind = MARGIN_LEARNER,
@@ -374,6 +378,6 @@ const mg_learner mg_learner_ridge = {
     .fit_together = ridge_targets,
     .fits_together = ridge_shares,
     .verify = ridge_verify,
-    .infer = ridge_infer,
+    .more = &ridge_more,
     .path = ridge_path,
 };

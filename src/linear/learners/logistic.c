@@ -60,6 +60,8 @@ static void logistic_probabilities(const double *scores, int64_t functions, int6
     mg_odds_probabilities(1.0, scores, functions, classes, out);
 }
 
+static const mg_learner_more logistic_more = {.infer = logistic_infer};
+
 const mg_learner mg_learner_logistic = {
     .info = {.name = "logistic",
              .kind = MARGIN_LEARNER,
@@ -80,6 +82,6 @@ const mg_learner mg_learner_logistic = {
     .fit_together = logistic_fit_together,
     .fits_together = logistic_fits_together,
     .verify = logistic_verify,
-    .infer = logistic_infer,
     .probabilities = logistic_probabilities,
+    .more = &logistic_more,
 };

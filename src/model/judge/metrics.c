@@ -82,7 +82,7 @@ static margin_status log_loss(const mg_judged *judged, double *loss, margin_erro
         const double weight = mg_samples_weight(&judged->samples, i);
         const double *scores = judged->scores + i * functions;
         total += weight;
-        if (model->learner->log_scores) {
+        if (mg_learner_more_of(model->learner)->log_scores) {
             sum += weight * log_score_loss(scores, model->classes, judged->codes[i]);
             continue;
         }

@@ -42,8 +42,9 @@ static margin_status new_store(mg_heap *heap, statistics_store **store, margin_e
 /* ---- Asking the learner ---------------------------------------------------------------------- */
 
 static margin_status check_model(const margin_model *model, margin_error *error) {
-    MG_REQUIRE(model->learner->infer && model->hypothesis->kind == &mg_hypothesis_linear, error,
-               MARGIN_ERROR_ARGUMENT,
+    MG_REQUIRE(mg_learner_more_of(model->learner)->infer &&
+                   model->hypothesis->kind == &mg_hypothesis_linear,
+               error, MARGIN_ERROR_ARGUMENT,
                "%s has no standard errors; least-squares and logistic(C=inf) have",
                model->learner->info.name);
     MG_REQUIRE(model->task != MARGIN_CLASSIFY || model->decision == MG_DECIDE_SIGN, error,
@@ -72,7 +73,8 @@ static margin_status ask_part(margin_context *context, const mg_split *split, in
     part.problem.scale = part.problem.shift = NULL; /* the hypothesis has taken them in */
     mg_fit fit = {
         .context = context, .problem = &part.problem, .options = learner->options, .error = error};
-    const margin_status status = learner->learner->infer(&fit, hypothesis, inference);
+    const margin_status status =
+        mg_learner_more_of(learner->learner)->infer(&fit, hypothesis, inference);
     mg_part_free(&part);
     return status;
 }

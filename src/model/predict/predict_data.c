@@ -37,7 +37,7 @@ margin_unknown margin_model_unknown(const margin_model *model) {
     /* what the learner sees of them: categories that a stage encoded are the stage's business */
     const bool sees =
         has_categories(mg_model_feature_columns(model)) || !has_categories(&model->inputs);
-    const bool refuses = sees && model->learner->refuses_unknown &&
-                         model->learner->refuses_unknown(model->hypothesis);
+    const mg_learner_more *more = mg_learner_more_of(model->learner);
+    const bool refuses = sees && more->refuses_unknown && more->refuses_unknown(model->hypothesis);
     return refuses ? MARGIN_UNKNOWN_ERROR : MARGIN_UNKNOWN_KEEP;
 }

@@ -9,25 +9,27 @@
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* True if no column of categories can reach a learner that has no use for it. */
-static bool takes_categories(const margin_spec *spec) {
-    return (mg_spec_learner(spec)->info->abilities & MARGIN_CAN_CATEGORIES) != 0;
+/* A learner takes them as they are, a stage encodes them. */
+static bool takes_categories(const margin_component *component) {
+    return (component->abilities & MARGIN_CAN_CATEGORIES) != 0;
 }
 
 static bool takes_missing(const mg_learner *learner) {
     return (learner->info.abilities & MARGIN_CAN_MISSING) != 0;
 }
 
-static bool encodes_categories(const margin_spec *spec) {
-    for (int s = 0; s < spec->component_count - 1; s++)
-        if (strcmp(spec->components[s].info->name, "onehot") == 0) return true;
-    return takes_categories(spec);
+static bool some_takes_categories(const margin_spec *spec) {
+    bool takes = false;
+    for (int k = 0; k < spec->component_count; k++)
+        takes = takes || takes_categories(spec->components[k].info);
+    return takes;
 }
 
-/* Where in the text of a spec onehot belongs: behind impute, which keeps categories, else first. */
+/* Where in the text of a spec onehot belongs: behind a stage that fills in what is missing (and
+ * keeps categories), else first. */
 static int64_t place_of_onehot(const margin_spec *spec) {
-    const char *bar =
-        strcmp(spec->components[0].info->name, "impute") == 0 ? strchr(spec->text, '|') : NULL;
+    const bool kept = (spec->components[0].info->abilities & MARGIN_CAN_MISSING) != 0;
+    const char *bar = kept ? strchr(spec->text, '|') : NULL;
     return bar ? bar - spec->text + 2 : 0;
 }
 
@@ -391,9 +393,9 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     double *targets = NULL;
     margin_status status;
     MG_REQUIRE(data->x.columns > 0, error, MARGIN_ERROR_DATA, "the data has no feature columns");
-    if (!encodes_categories(spec))
+    if (!some_takes_categories(spec))
         MG_TRY(refuse_categories(data->columns, data->x.columns, spec, error));
-    if (stages > 0 || !learner->finds_infinite)
+    if (stages > 0 || !mg_learner_more_of(learner)->finds_infinite)
         MG_TRY(check_rows(context, data, samples, missing, error));
 
     MG_TRY(describe_inputs(data, model, error));
@@ -405,7 +407,7 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_GO(fit_left(context, spec, left, data, samples, targets, &missing, model, staged, error));
     MG_GO(check_last(context, data, samples, staged, missing, learner, error));
     MG_GO(mg_model_target_scale(model, &staged->target, error));
-    if (!takes_categories(spec))
+    if (!takes_categories(mg_spec_learner(spec)->info))
         status = refuse_categories(staged->columns, staged->x.columns, spec, error);
 done:
     mg_free(samples->heap, targets);

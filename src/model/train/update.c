@@ -288,7 +288,7 @@ static margin_status learn(update *u, const margin_spec *spec, const mg_samples 
                   .seed = u->context->options.seed,
                   .error = u->error};
     mg_report_init(&fit.report);
-    MG_GO(u->old->learner->update(&fit, u->old->hypothesis, &map));
+    MG_GO(mg_learner_more_of(u->old->learner)->update(&fit, u->old->hypothesis, &map));
     mg_hypothesis_free(u->made->hypothesis);
     u->made->hypothesis = fit.hypothesis;
     describe(u, &fit, samples->count);
@@ -322,7 +322,7 @@ margin_status margin_update(margin_context *context, const margin_model *model,
                : !model ? "model"
                : !data  ? "data set"
                         : "place for the model");
-    MG_REQUIRE(model->learner->update, error, MARGIN_ERROR_ARGUMENT,
+    MG_REQUIRE(mg_learner_more_of(model->learner)->update, error, MARGIN_ERROR_ARGUMENT,
                "%s cannot take more rows later; train it on all of them",
                model->learner->info.name);
     MG_TRY(mg_data_check(context, data, error));
