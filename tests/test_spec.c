@@ -24,6 +24,29 @@ static void assert_canonical(const char *text, const char *canonical) {
 
 /* ---- What is accepted ------------------------------------------------------------------------ */
 
+/* One word, two families: what the options mean, in specs of sets as well. */
+static void test_learner_variants(void **state) {
+    (void)state;
+    const mg_learner *plain = mg_learner_find("perceptron");
+    margin_spec *spec = parse("minmax | perceptron(kernel={linear,rbf})"), *one = NULL;
+    const mg_learner *found[2];
+    for (int64_t k = 0; k < 2; k++) {
+        assert_int_equal(margin_spec_variant(spec, k, &one, NULL), MARGIN_OK);
+        const mg_spec_component *learner = mg_spec_learner(one);
+        found[k] = learner->learner;
+        assert_ptr_equal(learner->learner, mg_learner_of(plain, learner->options));
+        assert_ptr_equal(learner->info, &learner->learner->info);
+        assert_ptr_equal(margin_spec_learner(one), learner->info);
+        margin_spec_free(one);
+    }
+    margin_spec_free(spec);
+    assert_ptr_equal(found[0], plain);
+    assert_ptr_not_equal(found[1], plain);
+    assert_string_equal(found[1]->info.name, plain->info.name);
+    assert_ptr_equal(found[1]->info.options, plain->info.options);
+    assert_null(found[1]->variant);
+}
+
 static void test_canonical_text(void **state) {
     (void)state;
     assert_canonical("perceptron", "perceptron");
@@ -448,12 +471,19 @@ static void test_outlives_context(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical_text),   cmocka_unit_test(test_values),
-        cmocka_unit_test(test_grammar_errors),   cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_value_errors),     cmocka_unit_test(test_set_errors),
-        cmocka_unit_test(test_limits),           cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_variants),         cmocka_unit_test(test_whole_range),
-        cmocka_unit_test(test_ranges),           cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_canonical_text),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_grammar_errors),
+        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_value_errors),
+        cmocka_unit_test(test_set_errors),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_learner_variants),
+        cmocka_unit_test(test_whole_range),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_outlives_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

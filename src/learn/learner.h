@@ -130,6 +130,11 @@ typedef struct mg_learner {
     /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so
      * what a stage just before it makes need not be stored (kept_bytes). */
     bool takes_made_rows;
+    /* One word may name several families (of svm, a linear one and one per kernel): the learner
+     * that these options mean. It has the name, options and option_count of this one, and no
+     * variants; the rest of its entry is its own. Asked by mg_learner_of when a spec is read, with
+     * options that passed their table and not yet `check`. NULL: itself. */
+    const struct mg_learner *(*variant)(const mg_option_value *options);
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const mg_option_value *options, margin_error *error);

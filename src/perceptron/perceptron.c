@@ -150,22 +150,41 @@ static margin_status fits(const mg_problem *problem, const mg_option_value *valu
     return MARGIN_OK;
 }
 
-const mg_learner mg_learner_perceptron = {
-    .info = {.name = "perceptron",
-             .kind = MARGIN_LEARNER,
-             .summary = "A hyperplane found by correcting one misclassified row after the other",
-             .formula = "while a row has y (w.x + b) <= 0:  w += rate y x,  b += rate y",
-             .source = "Rosenblatt 1958; Novikoff 1962; Gallant 1990 (pocket); Freund and Schapire "
-                       "1999 (averaged); Aizerman, Braverman and Rozonoer 1964 (kernel)",
-             .page = "docs/perceptron.md",
-             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX,
-             .options = mg_perceptron_option_table,
-             .option_count = MG_PERCEPTRON_OPTION_COUNT},
-    .makes = {&mg_hypothesis_linear, &mg_hypothesis_expansion},
+#define PERCEPTRON_INFO                                                                            \
+    {                                                                                              \
+        .name = "perceptron", .kind = MARGIN_LEARNER,                                              \
+        .summary = "A hyperplane found by correcting one misclassified row after the other",       \
+        .formula = "while a row has y (w.x + b) <= 0:  w += rate y x,  b += rate y",               \
+        .source = "Rosenblatt 1958; Novikoff 1962; Gallant 1990 (pocket); Freund and Schapire "    \
+                  "1999 (averaged); Aizerman, Braverman and Rozonoer 1964 (kernel)",               \
+        .page = "docs/perceptron.md",                                                              \
+        .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |               \
+                     MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX,                                         \
+        .options = mg_perceptron_option_table, .option_count = MG_PERCEPTRON_OPTION_COUNT          \
+    }
+
+/* The model is a sum of kernels. */
+static const mg_learner perceptron_kernel = {
+    .info = PERCEPTRON_INFO,
+    .makes = {&mg_hypothesis_expansion},
     .fits = fits,
     .check = mg_perceptron_check,
     .prepare = perceptron_prepare,
+    .fit = perceptron_fit,
+    .verify = mg_perceptron_verify,
+};
+
+static const mg_learner *perceptron_variant(const mg_option_value *options) {
+    const bool kernel = mg_perceptron_options_of(options).expansion;
+    return kernel ? &perceptron_kernel : &mg_learner_perceptron;
+}
+
+const mg_learner mg_learner_perceptron = {
+    .info = PERCEPTRON_INFO,
+    .variant = perceptron_variant,
+    .makes = {&mg_hypothesis_linear},
+    .fits = fits,
+    .check = mg_perceptron_check,
     .fit = perceptron_fit,
     .verify = mg_perceptron_verify,
 };

@@ -4,6 +4,7 @@
 #include "features/stages.h"
 #include "linear/learners/linear_learners.h"
 #include "linear/squares/least_squares.h"
+#include "model/spec/spec.h"
 #include "neighbors/knn.h"
 #include "perceptron/perceptron.h"
 
@@ -80,6 +81,10 @@ const mg_learner *mg_learner_find(const char *name) {
     for (int k = 0; k < MG_LENGTH(learners); k++)
         if (strcmp(learners[k]->info.name, name) == 0) return learners[k];
     return NULL;
+}
+
+const mg_learner *mg_learner_of(const mg_learner *entry, const mg_option_value *options) {
+    return entry->variant ? entry->variant(options) : entry;
 }
 
 const mg_hypothesis_kind *mg_hypothesis_kind_find(const char *name) {

@@ -25,10 +25,10 @@ typedef struct mg_spec_set {
 } mg_spec_set;
 
 typedef struct mg_spec_component {
-    const margin_component *info;
-    const mg_stage *stage;     /* exactly one of the two is not NULL */
-    const mg_learner *learner; /* the last component */
-    mg_option_value *options;  /* info->option_count values, defaults filled in */
+    const margin_component *info; /* of the stage or the learner below */
+    const mg_stage *stage;        /* exactly one of the two is not NULL */
+    const mg_learner *learner;    /* the last component: the variant that its options mean */
+    mg_option_value *options;     /* info->option_count values, defaults filled in */
 } mg_spec_component;
 
 struct margin_spec {
@@ -43,6 +43,11 @@ struct margin_spec {
 
 /* The learner: the last component. */
 const mg_spec_component *mg_spec_learner(const margin_spec *spec);
+
+/* What a learner's word means with these options: its entry in the catalogue, or the variant of
+ * that. The parser asks it for every spec, those of model files and of sets among them, and nobody
+ * else needs to. With a set the first value decides until one is chosen. */
+const mg_learner *mg_learner_of(const mg_learner *entry, const mg_option_value *options);
 
 /* Value of one option of a component, NULL if the component has no such option. */
 const mg_option_value *mg_spec_option(const mg_spec_component *component, const char *name);

@@ -214,6 +214,10 @@ static margin_status parse_component(mg_parser *p) {
     const int64_t position = p->token.position;
     MG_TRY(mg_parser_next(p));
     if (mg_parser_at(p, '(')) MG_TRY(parse_options(p));
+    if (c->learner) {
+        c->learner = mg_learner_of(c->learner, c->options);
+        c->info = info = &c->learner->info;
+    }
 
     const bool last = p->token.kind == MG_TOKEN_END;
     if (!last && !mg_parser_at(p, '|'))
