@@ -47,8 +47,13 @@ typedef struct margin_report {
     /* Value of `formula` at the model, summed over sub-problems or targets. Of a learner that
      * minimises nothing (MARGIN_IS_RULE) a number that tells its training data: see its page. */
     double objective;
-    double gap;       /* the proof: relative distance to the optimum, at most this; see its page */
-    double tolerance; /* what was asked of gap */
+    /* The proof: (objective - least possible) / max(1, objective) is at most this, whatever the
+     * data are; of several sub-problems or targets that of the sum. A model that converged has one
+     * of at most `tolerance`. Infinity: there is no bound. NaN, or another number that the
+     * learner's page names, where nothing is minimised to a least value (perceptron, kmeans, knn).
+     */
+    double gap;
+    double tolerance;   /* what was asked of gap */
     int64_t iterations; /* passes, steps, Newton steps: see iteration_name */
     double seconds;     /* of the fit */
     int threads;
@@ -336,7 +341,10 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
                                                        double *geometric, margin_error *error);
 
 /* Recomputes the report's proof from the model and the data it was trained on, in f64 with code
- * that shares nothing with the solver, and writes what it found: objective, gap, items. OK if it
+ * that shares nothing with the solver, and writes what it found: objective, gap, items. Compared
+ * are task, rows, columns, classes, tolerance, status, objective, gap, the scores on the training
+ * rows, the items that it finds, folded weights and dual coefficients; not compared is what only
+ * tells of the work (iterations, reason, condition, rank, mistakes). OK if it
  * agrees with the stored report; STOPPED_STALLED if not (reason says where: other data, or a model
  * that was changed). ARGUMENT if the learner makes no claim of that kind. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,

@@ -233,7 +233,7 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_bayes_describe(r.v, r.missing, report);
     report->objective = r.sum + r.rest;
     report->gap = MG_MAX(r.excess, 0.0) / MG_MAX(1.0, fabs(report->objective));
-    mg_report_set(report, MG_ITEM_ROUNDING, r.rounding / MG_MAX(1.0, fabs(report->objective)));
+    fit->verified.objective = fit->verified.gap = r.rounding;
 done:
     mg_free(heap, r.classes);
     return status;

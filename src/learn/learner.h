@@ -80,6 +80,7 @@ typedef struct mg_fit {
     mg_hypothesis *hypothesis; /* attached */
     margin_report report;      /* initialised; the learner sets status, objective, gap, tolerance,
                                   iterations, formula, reason, items */
+    mg_verified verified;      /* of `verify` */
 } mg_fit;
 
 typedef struct mg_inference mg_inference; /* learn/inference.h */

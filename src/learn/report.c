@@ -72,13 +72,19 @@ static double join_item(const char *name, double a, double b) {
     return greater(a, b);
 }
 
+/* From the optimum, at most. */
+static double distance_of(const margin_report *report) {
+    return report->gap * MG_MAX(1.0, fabs(report->objective));
+}
+
 void mg_report_join(margin_report *into, const margin_report *part, const char *label) {
     if (part->status > into->status) {
         into->status = part->status;
         mg_report_reason(into, "%s: %s", label, part->reason);
     }
+    const double distance = distance_of(into) + distance_of(part);
     into->objective += part->objective;
-    into->gap = greater(into->gap, part->gap);
+    into->gap = distance / MG_MAX(1.0, fabs(into->objective));
     into->tolerance = greater(into->tolerance, part->tolerance);
     into->iterations += part->iterations;
     into->subproblems += part->subproblems;
@@ -88,4 +94,20 @@ void mg_report_join(margin_report *into, const margin_report *part, const char *
         mg_report_set(into, item->name,
                       mine ? join_item(item->name, mine->value, item->value) : item->value);
     }
+}
+
+void mg_report_claim(margin_report *report, mg_verified *verified, const char *name, double value,
+                     double rounding) {
+    mg_report_set(report, name, value);
+    const margin_report_item *item = find_item(report, name);
+    if (item) verified->items[item - report->items] = rounding;
+}
+
+void mg_verified_join(mg_verified *into, const mg_verified *part) {
+    into->exact = into->exact && part->exact;
+    into->objective += part->objective;
+    into->gap += part->gap;
+    for (int i = 0; i < MARGIN_REPORT_ITEMS; i++)
+        into->items[i] += part->items[i];
+    if (!into->contradiction) into->contradiction = part->contradiction;
 }

@@ -9,19 +9,29 @@
 void mg_report_init(margin_report *report);
 /* Sets or replaces an item; the 17th is dropped (a defect, caught by a test over the registry). */
 void mg_report_set(margin_report *report, const char *name, double value);
-/* Of `verify` only, taken out before anybody sees them: the size of the terms that cancel in
- * lambda_max, and how far rounding may move the gap and (where it is more) the
- * objective, relative to it (joined: the greatest). */
-#define MG_ITEM_ROUNDING           "gap rounding"
-#define MG_ITEM_TERMS              "terms"
-#define MG_ITEM_OBJECTIVE_ROUNDING "objective rounding"
 void mg_report_formula(margin_report *report, const char *text);
 void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(2, 3);
 /* Joins the report of the next sub-problem to that of those before it (the first one is simply
- * copied): objectives, iterations and counts of sub-problems add up, the worst status, gap and
- * reason win (a NaN gap is the worst); of items: mistakes, updates, errors and support_vectors add
- * up, margin, least_margin and least_geometric_margin take the least, the
- * others the greatest, NaN where one is NaN. `label` names the sub-problem in the reason. */
+ * copied): objectives, iterations and counts of sub-problems add up, and so do the distances from
+ * the optimum, so that gap is that of the sum: sum_k gap_k max(1, P_k) / max(1, sum_k P_k), NaN if
+ * one is NaN; the worst status and reason win; of items: mistakes, updates, errors and
+ * support_vectors add up, margin, least_margin, and least_geometric_margin take
+ * the least, the others the greatest, NaN where one is NaN. `label` names the sub-problem in the
+ * reason. */
 void mg_report_join(margin_report *into, const margin_report *part, const char *label);
+
+/* What a verification says beside its report: how far rounding may have moved the numbers of the
+ * report that it compares with, absolutely (`gap`: objective less bound), and what of the model
+ * contradicts itself. Of sub-problems everything adds up, and the first contradiction stays. */
+typedef struct mg_verified {
+    bool exact; /* that is all there is to be forgiven; false: the rule of model/judge/verify.c */
+    double objective, gap;
+    double items[MARGIN_REPORT_ITEMS]; /* of the report's item at the same place */
+    const char *contradiction;         /* a clause; NULL: none */
+} mg_verified;
+/* Sets an item and its rounding. */
+void mg_report_claim(margin_report *report, mg_verified *verified, const char *name, double value,
+                     double rounding);
+void mg_verified_join(mg_verified *into, const mg_verified *part);
 
 #endif

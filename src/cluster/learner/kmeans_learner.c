@@ -207,6 +207,11 @@ static margin_status fits(const mg_problem *problem, const mg_option_value *valu
     return MARGIN_OK;
 }
 
+static margin_status verify(mg_fit *fit, const mg_hypothesis *h) {
+    fit->report.tolerance = option_of(fit, "tol")->number;
+    return mg_kmeans_verify(fit, h);
+}
+
 const mg_learner mg_learner_kmeans = {
     .info = {.name = "kmeans",
              .kind = MARGIN_LEARNER,
@@ -222,5 +227,5 @@ const mg_learner mg_learner_kmeans = {
     .fits = fits,
     .check = check,
     .fit = kmeans_fit,
-    .verify = mg_kmeans_verify,
+    .verify = verify,
 };

@@ -78,12 +78,17 @@ static margin_status make_function(classes_run *run, int64_t k, dual_part *part,
                                   part->coefficients, fit->error);
 }
 
-/* Samples whose own share is below 1. */
+/* Samples that other classes have a share of. */
 static void count_support(classes_run *run) {
     const mg_objective *o = &run->objective;
     int64_t count = 0;
-    for (int64_t i = 0; i < o->samples; i++)
-        count += run->solution.shares[i * o->functions + run->fit->problem->code[i]] < 1.0;
+    for (int64_t i = 0; i < o->samples; i++) {
+        const double *q = run->solution.shares + i * o->functions;
+        double others = 0.0;
+        for (int64_t k = 0; k < o->functions; k++)
+            others += k == run->fit->problem->code[i] ? 0.0 : q[k];
+        count += others > 0.0;
+    }
     mg_report_set(&run->fit->report, "support_vectors", (double)count);
 }
 

@@ -63,14 +63,6 @@ static margin_status fit_with(mg_fit *fit, const mg_linear_options *options) {
     return mg_squares_fit(fit, &options->penalty, options->intercept, options->tolerance);
 }
 
-static margin_status verify_with(mg_fit *fit, const mg_linear_options *options,
-                                 const mg_hypothesis *hypothesis) {
-    if (options->penalty.kappa > 0.0)
-        return mg_linear_verify_as(fit, options, MG_LOSS_SQUARED, hypothesis);
-    return mg_squares_verify(fit, &options->penalty, options->intercept, options->tolerance,
-                             hypothesis);
-}
-
 /* ---- Lasso ----------------------------------------------------------------------------------- */
 
 static mg_linear_options lasso_of(const mg_fit *fit) {
@@ -88,7 +80,7 @@ static margin_status lasso_fit(mg_fit *fit) {
 
 static margin_status lasso_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const mg_linear_options options = lasso_of(fit);
-    return verify_with(fit, &options, hypothesis);
+    return mg_linear_verify_as(fit, &options, MG_LOSS_SQUARED, hypothesis);
 }
 
 const mg_learner mg_learner_lasso = {
@@ -128,7 +120,7 @@ static margin_status elastic_net_fit(mg_fit *fit) {
 
 static margin_status elastic_net_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const mg_linear_options options = elastic_net_of(fit);
-    return verify_with(fit, &options, hypothesis);
+    return mg_linear_verify_as(fit, &options, MG_LOSS_SQUARED, hypothesis);
 }
 
 const mg_learner mg_learner_elastic_net = {

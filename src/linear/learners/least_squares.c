@@ -31,7 +31,7 @@ static const margin_option option_table[] = {
      .high = 1,
      .high_open = 1,
      .default_text = "1e-06",
-     .help = "relative duality gap to reach; without a penalty: residual of the normal equations"},
+     .help = "relative distance to the optimum to reach"},
     MG_OPTION_MAX_ITER,
     MG_OPTIONS_DESCENT,
 };
@@ -245,7 +245,7 @@ static margin_status fit_by(mg_fit *fit, mg_linear_options o) {
 }
 
 static margin_status verify_by(mg_fit *fit, mg_linear_options o, const mg_hypothesis *hypothesis) {
-    return mg_squares_verify(fit, &o.penalty, o.intercept, o.tolerance, hypothesis);
+    return mg_linear_verify_as(fit, &o, MG_LOSS_SQUARED, hypothesis);
 }
 
 /* QR takes the target along with the columns, and descent goes its own way. */

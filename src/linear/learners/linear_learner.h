@@ -4,7 +4,7 @@
 #ifndef MG_LINEAR_LEARNER_H
 #define MG_LINEAR_LEARNER_H
 
-#include "linear/objective/linear_options.h"
+#include "linear/verify/linear_verify.h"
 
 /* Fits one score function with `loss`; fills fit->hypothesis and fit->report. Options are found by
  * name in `table` (C, alpha, lambda, l1_ratio, tol, max_iter, solver, intercept, class_weight,
@@ -24,15 +24,8 @@ margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_o
 bool mg_linear_fits_together(const mg_problem *whole, const mg_option_value *options,
                              const margin_option *table, int option_count);
 
-/* Recomputes objective and gap from the data and the hypothesis with plain loops. */
-margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int option_count,
-                               mg_loss_kind loss, const char *default_spelling,
-                               double default_value, const mg_hypothesis *hypothesis);
-
 /* The same for options that are already plain numbers. */
 margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss);
-margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
-                                  const mg_hypothesis *hypothesis);
 
 /* Entries for option tables, so that a word means the same everywhere. */
 #define MG_OPTION_C_OF(default_value, half_norm)                                                   \

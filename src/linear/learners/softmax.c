@@ -38,8 +38,8 @@ static margin_status softmax_fit(mg_fit *fit) {
 }
 
 static margin_status softmax_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    return mg_classes_verify(fit, options, MG_LENGTH(options), MG_LOSS_SOFTMAX, "C", 1.0,
-                             hypothesis);
+    return mg_linear_verify(fit, options, MG_LENGTH(options), MG_LOSS_SOFTMAX, "C", 1.0,
+                            hypothesis);
 }
 
 /* exp f_k / sum exp f, by way of the greatest score; NaN gives NaN. */

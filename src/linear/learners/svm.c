@@ -98,10 +98,9 @@ static bool svm_fits_together(const mg_problem *whole, const mg_option_value *va
 }
 
 static margin_status svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    if (fit->problem->kind == MG_ARGMAX)
-        return mg_classes_verify(fit, options, MG_LENGTH(options), MG_LOSS_CRAMMER_SINGER, "C", 1.0,
-                                 hypothesis);
-    return mg_linear_verify(fit, options, MG_LENGTH(options), loss_of(fit), "C", 1.0, hypothesis);
+    const mg_loss_kind loss =
+        fit->problem->kind == MG_ARGMAX ? MG_LOSS_CRAMMER_SINGER : loss_of(fit);
+    return mg_linear_verify(fit, options, MG_LENGTH(options), loss, "C", 1.0, hypothesis);
 }
 
 const mg_learner mg_learner_svm = {

@@ -126,9 +126,6 @@ margin_status mg_squares_qr(mg_squares *s);
 margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r);
 margin_status mg_squares_rows(mg_squares *s);
 
-margin_status mg_squares_verify(mg_fit *fit, const mg_penalty *penalty, bool intercept,
-                                double tolerance, const mg_hypothesis *hypothesis);
-
 /* A whole fit, the method chosen from the data: what the learners below do, for those that are the
  * same with some options. The penalty has no kappa. */
 margin_status mg_squares_fit(mg_fit *fit, const mg_penalty *penalty, bool intercept,

@@ -89,16 +89,6 @@ margin_status mg_squares_moments(mg_squares *s) {
 
 /* ---- How good a solution is ------------------------------------------------------------------ */
 
-/* max_j |a_j'Cr| / (|a_j| |y|) with centred columns and target; with an intercept the column of
- * ones is one of them. */
-static double normal_residual(const mg_squares *s) {
-    double most = fabs(s->now.excess) / sqrt(s->total);
-    for (int64_t j = 0; j < s->columns; j++)
-        if (s->norm[j] > 0.0) most = fmax(most, fabs(s->gradient[j]) / s->norm[j]);
-    if (!(most > 0.0)) return 0.0;
-    return s->spread > 0.0 ? most / s->spread : most / sqrt(s->now.value);
-}
-
 /* With u = 2 c (r - mean r) as dual point (Fenchel, see certificate.c) the duality gap is what the
  * intercept costs plus |grad P|^2 / (2 rho). */
 static double duality_gap(const mg_squares *s) {
@@ -116,25 +106,27 @@ static void judge(mg_squares *s) {
         square += s->w[j] * s->w[j];
     s->now.objective = s->penalty.factor * s->unit * s->now.value;
     if (s->penalty.rho > 0.0) s->now.objective += s->penalty.rho / 2.0 * square;
-    s->now.gap =
-        s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective) : normal_residual(s);
+    s->now.gap = s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective)
+                                      : (double)INFINITY; /* until judge_exactly */
     if (isnan(s->now.gap)) s->now.gap = (double)INFINITY;
     if (s->penalty.rho > 0.0) /* no objective is below 0 */
         s->now.gap = fmin(s->now.gap, s->now.objective / fmax(1.0, s->now.objective));
 }
 
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
- * rounding along long columns for a distance. `step` is H^-1 g. What rounding of residuals and of g
- * may hide is stretched by the condition at most, and counted. */
+ * rounding along long columns for a distance, and there without a penalty too. `step` is H^-1 g.
+ * What rounding of residuals and of g may hide is stretched by the condition at most, and counted.
+ */
 static void judge_exactly(mg_squares *s, const double *step) {
-    if (s->penalty.rho == 0.0 || s->now.gap <= s->tolerance ||
-        !mg_squares_exact(s->samples, s->columns))
+    if (s->penalty.rho > 0.0 &&
+        (s->now.gap <= s->tolerance || !mg_squares_exact(s->samples, s->columns)))
         return;
     double distance = 0.0, terms = s->spread;
     for (int64_t j = 0; j < s->columns; j++) {
         distance += s->gradient[j] * step[j];
         terms += fabs(s->w[j]) * s->norm[j];
     }
+    if (!(s->penalty.rho > 0.0)) terms = 0.0;
     const double length = sqrt(fabs(distance)) + DBL_EPSILON * s->condition * terms;
     const double gap = s->penalty.factor * s->unit *
                        (length * length + s->now.excess * s->now.excess / s->total) /

@@ -20,8 +20,9 @@ static bool falls_for_ever(const mg_descent *d) {
 
 /* ---- Residual of the normal equations -------------------------------------------------------- */
 
-/* max_j |a_j'Cr| / (|a_j| |y|) with centred columns and target; with an intercept the column of
- * ones is one of them. The gradient of sum c r^2 is twice these products. */
+/* Tells when a proof is worth its price: max_j |a_j'Cr| / (|a_j| |y|) with centred columns and
+ * target; with an intercept the column of ones is one of them. The gradient of sum c r^2 is twice
+ * these products. */
 static double residual(const mg_descent *d, const mg_descent_point *p) {
     const double total = d->objective->intercept ? p->gradient_b : 0.0;
     const double *shift = d->design->shift;
@@ -37,16 +38,6 @@ static double residual(const mg_descent *d, const mg_descent_point *p) {
     return isnan(gap) ? (double)INFINITY : gap;
 }
 
-static margin_status prove_by_residual(mg_descent *d) {
-    mg_linear_solution *out = d->solution;
-    mg_descent_point best = {.w = d->best_w, .b = d->best_b, .gradient = d->spare};
-    MG_TRY(mg_descent_evaluate(d, &best));
-    out->primal = best.value;
-    out->dual = -(double)INFINITY;
-    out->gap = residual(d, &best);
-    return MARGIN_OK;
-}
-
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
 /* Of the best point. */
@@ -56,10 +47,7 @@ static margin_status prove(mg_descent *d) {
     memcpy(out->w, d->best_w, (size_t)d->columns * sizeof *out->w);
     *out->b = d->best_b;
     if (d->alpha) memcpy(out->alpha, d->alpha, (size_t)d->samples * sizeof *out->alpha);
-    if (d->mean)
-        MG_TRY(prove_by_residual(d));
-    else
-        MG_TRY(mg_certify(d->objective, out, d->job->error));
+    MG_TRY(mg_certify(d->objective, out, d->job->error));
     out->passes += 2;
     d->proven = true;
     return MARGIN_OK;

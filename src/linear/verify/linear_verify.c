@@ -1,392 +1,462 @@
-/* Objective and gap of a linear model once more, from the data, by plain loops in extended
- * precision that share nothing with the training but the formulas of the losses. certificate.c
- * derives the bound. */
-#include "linear/learners/linear_learner.h"
-#include "linear/objective/linear_options.h"
-#include "linear/verify/elimination.h"
+/* What a linear learner claims, once more: objective and gap of one function or of K coupled ones,
+ * from the rows, the weights as the learner found them and the dual variables that the model keeps,
+ * by plain loops in extended precision that share nothing with the training but the formulas of the
+ * losses (loss.h). certificate.c and classes_certificate.c derive the bound: with u_i the dual
+ * variables, p_ik what the loss of sample i changes by with its score k (-u y for a margin, -u for
+ * a residual, q_k - 1[k = y] for shares q, times c_i), and v_k = sum_i p_ik (a_i, 1),
+ *
+ *   D = sum_i c_i dual(u_i) [- sum_i p_i target_i] - sum_kj max(|v_kj| - kappa, 0)^2 / (2 rho),
+ *
+ * where the last number of every v_k, of the intercept, must be 0, and |v_kj| <= kappa if rho = 0.
+ * No loss is below 0, so D = 0 always holds. Without a penalty, and for the squared loss without
+ * |w|_1 where D is not near enough, the bound comes from the curvature (verify_curvature.c).
+ *
+ * Rounding. The numbers here are exact beside those of the training, which added them up in double
+ * precision. One rule allows for that: a sum may be off by `unit` times the sum of the absolute
+ * values of its terms. A score is the sum of b, w_j a_ij (a_ij itself of a stored value and a
+ * shift) and of minus the target; what that does to the objective is counted to second order, what
+ * it does to v (blur) through D. Nothing else is forgiven. */
+#include "linear/verify/linear_verify.h"
+#include "linear/verify/verification.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-typedef long double real;
+typedef mg_real real;
 
-typedef struct verification {
-    mg_fit *fit;
-    const mg_problem *problem;
-    const mg_loss *loss;
-    const mg_hypothesis *h;
-    const mg_penalty *penalty;
-    bool intercept;
-    int64_t columns;
-    real *scores, *c, *dual; /* samples; dual: alpha_i y_i (alpha_i for residuals) */
-    real *v;                 /* columns + 1: sum dual_i (a_i, 1) */
-    real *terms, *square;    /* columns: sum |dual_i a_ij|, sum a_ij^2 */
-    real *values;            /* columns: a row */
-    double *row;             /* columns: as it is stored */
-} verification;
+static const real unit = 16.0L * (real)DBL_EPSILON;
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void read_row(const verification *k, int64_t sample) {
+static void add_entry(mg_verification *k, int64_t column, real value, real size) {
+    k->at[k->entries] = column;
+    k->values[k->entries] = value;
+    k->sizes[k->entries++] = size;
+}
+
+static real stored_value(const margin_matrix *x, int64_t at) {
+    if (x->value_type == MARGIN_F32) return (real)((const float *)x->values)[at];
+    return (real)((const double *)x->values)[at];
+}
+
+margin_status mg_verify_row(mg_verification *k, int64_t sample) {
     const mg_problem *p = k->problem;
-    mg_sample_values(p, sample, k->row);
-    for (int64_t j = 0; j < k->columns; j++) {
-        k->values[j] = (real)k->row[j] * (p->scale ? (real)p->scale[j] : 1.0L);
-        if (p->shift) k->values[j] += (real)p->shift[j];
+    const int64_t row = mg_sample_row(p, sample);
+    if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
+    k->entries = 0;
+    if (mg_is_csr(&p->x) && !p->shift && !p->maker) {
+        for (int64_t e = mg_row_start(&p->x, row); e < mg_row_start(&p->x, row + 1); e++) {
+            const int64_t j = mg_column_index(&p->x, e);
+            const real value = stored_value(&p->x, e) * (p->scale ? (real)p->scale[j] : 1.0L);
+            add_entry(k, j, value, fabsl(value));
+        }
+    } else {
+        mg_sample_values(p, sample, k->row);
+        for (int64_t j = 0; j < k->columns; j++) {
+            const real value = (real)k->row[j] * (p->scale ? (real)p->scale[j] : 1.0L);
+            const real shift = p->shift ? (real)p->shift[j] : 0.0L;
+            add_entry(k, j, value + shift, fabsl(value) + fabsl(shift));
+        }
     }
+    add_entry(k, k->columns, 1.0L, 1.0L);
+    return MARGIN_OK;
 }
 
-static real product(const verification *k, int64_t sample, const double *w, double b) {
-    real sum = 0.0L;
-    read_row(k, sample);
-    for (int64_t j = 0; j < k->columns; j++)
-        sum += k->values[j] * (real)w[j];
-    return sum + (real)b;
-}
-
-static real sign_of(const verification *k, int64_t i) {
+static real sign_of(const mg_verification *k, int64_t i) {
     return k->loss->margin_based ? (real)k->problem->sign[i] : 1.0L;
 }
 
-static double margin_at(const verification *k, int64_t i) {
-    return (double)(k->loss->margin_based ? sign_of(k, i) * k->scores[i]
-                                          : k->scores[i] - (real)k->problem->target[i]);
+/* What the loss of one function is of. */
+static double at_loss(const mg_verification *k, int64_t i) {
+    const real f = k->scores[i];
+    return (double)(k->loss->margin_based ? sign_of(k, i) * f : f - (real)k->problem->target[i]);
+}
+
+static bool is_own(const mg_verification *k, int64_t i, int64_t function) {
+    return function == k->problem->code[i];
+}
+
+/* q_k - 1[k = y], exactly where it is small. */
+static real share_less_own(const mg_verification *k, int64_t i, int64_t function) {
+    const real *q = k->u + i * k->functions;
+    real others = 0.0L;
+    if (!is_own(k, i, function)) return q[function];
+    for (int64_t l = 0; l < k->functions; l++)
+        others += l == function ? 0.0L : q[l];
+    return -others;
+}
+
+real mg_verify_pull(const mg_verification *k, int64_t i, int64_t function) {
+    if (k->loss->coupled) return k->c[i] * share_less_own(k, i, function);
+    return -k->c[i] * k->u[i] * sign_of(k, i);
+}
+
+real mg_verify_curvature(const mg_verification *k, int64_t i, int64_t a, int64_t b) {
+    const real *q = k->u + i * k->functions;
+    real others = 0.0L;
+    if (!k->loss->coupled) return k->c[i] * (real)k->loss->curvature(at_loss(k, i));
+    if (a != b) return -k->c[i] * q[a] * q[b];
+    for (int64_t l = 0; l < k->functions; l++)
+        others += l == a ? 0.0L : q[l];
+    return k->c[i] * q[a] * others;
 }
 
 /* ---- Objective ------------------------------------------------------------------------------- */
 
-static real penalty_of(const verification *k) {
-    const double *w = k->h->view.linear.weights;
-    real square = 0.0L, absolute = 0.0L;
-    for (int64_t j = 0; j < k->columns; j++) {
-        square += (real)w[j] * (real)w[j];
-        absolute += (real)fabs(w[j]);
+/* Of coupled scores f; of the softmax, u becomes the shares. */
+static real coupled_loss(const mg_verification *k, int64_t i) {
+    const real *f = k->scores + i * k->functions;
+    const bool hinge = !k->loss->smooth;
+    const int32_t y = k->problem->code[i];
+    real *q = k->u + i * k->functions, most = -(real)INFINITY, sum = 0.0L, others = 0.0L;
+    for (int64_t m = 0; m < k->functions; m++)
+        most = fmaxl(most, hinge && m != y ? 1.0L + f[m] : f[m]);
+    if (hinge) return most - f[y];
+    for (int64_t m = 0; m < k->functions; m++) {
+        q[m] = expl(f[m] - most);
+        sum += q[m];
+        others += m == y ? 0.0L : q[m];
     }
-    return (real)k->penalty->rho / 2.0L * square + (real)k->penalty->kappa * absolute;
+    for (int64_t m = 0; m < k->functions; m++)
+        q[m] /= sum;
+    return f[y] == most ? log1pl(others) : logl(sum) + most - f[y];
 }
 
-static margin_status find_objective(verification *k, real *objective) {
-    const double *w = k->h->view.linear.weights;
-    real sum = 0.0L;
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
-        k->scores[i] = product(k, i, w, k->h->view.linear.intercept[0]);
-        k->c[i] = (real)k->penalty->factor * (real)mg_sample_weight(k->problem, i);
-        sum += k->c[i] * (real)k->loss->value(margin_at(k, i));
+/* c, scores, dual variables of the scores, P. */
+static margin_status find_objective(mg_verification *k) {
+    const mg_penalty *penalty = &k->options->penalty;
+    const double *w = k->h->view.linear.weights, *b = k->h->view.linear.intercept;
+    real square = 0.0L, absolute = 0.0L;
+    k->objective = 0.0L;
+    for (int64_t i = 0; i < k->samples; i++) {
+        real *f = k->scores + i * k->functions;
+        MG_TRY(mg_verify_row(k, i));
+        for (int64_t m = 0; m < k->functions; m++) {
+            f[m] = (real)b[m];
+            for (int64_t e = 0; e < k->entries - 1; e++)
+                f[m] += k->values[e] * (real)w[m * k->columns + k->at[e]];
+        }
+        k->c[i] = (real)penalty->factor * (real)mg_sample_weight(k->problem, i);
+        if (!k->loss->coupled) k->u[i] = -(real)k->loss->slope(at_loss(k, i));
+        k->objective +=
+            k->c[i] * (k->loss->coupled ? coupled_loss(k, i) : (real)k->loss->value(at_loss(k, i)));
     }
-    *objective = sum + penalty_of(k);
+    for (int64_t j = 0; j < k->functions * k->columns; j++) {
+        square += (real)w[j] * (real)w[j];
+        absolute += fabsl((real)w[j]);
+    }
+    k->objective += (real)penalty->rho / 2.0L * square + (real)penalty->kappa * absolute;
+    return MARGIN_OK;
+}
+
+/* ---- Dual variables -------------------------------------------------------------------------- */
+
+/* The entry of function m for sample i, in its order: alpha times its sign, 0 if there is none. */
+static real take_entry(mg_verification *k, int64_t i, int64_t m, int64_t *at) {
+    const mg_hypothesis *h = k->h;
+    if (*at >= h->dual_starts[m + 1] || h->dual_rows[*at] != mg_sample_original(k->problem, i))
+        return 0.0L;
+    const double alpha = h->dual_coefficients[*at], sign = h->dual_signs[*at];
+    const bool positive = k->loss->coupled ? is_own(k, i, m) : sign_of(k, i) > 0.0L;
+    if (!(alpha >= 0.0) || (sign > 0.0) != positive)
+        k->fit->verified.contradiction = "a dual coefficient of the model has the wrong sign";
+    if (h->dual_updates[*at] != alpha)
+        k->fit->verified.contradiction =
+            "the dual coefficients of the model are not those of its last update";
+    (*at)++;
+    return (real)alpha * (real)sign;
+}
+
+/* Those that the model keeps; of coupled losses alpha = c (1[k = y] - q_k). */
+static void take_dual(mg_verification *k) {
+    static const real above = 1.0L + 1e-9L;
+    const mg_hypothesis *h = k->h;
+    if (!h->dual_starts && k->loss->smooth) return;
+    for (int64_t m = 0; m < k->functions; m++) {
+        int64_t at = h->dual_starts ? h->dual_starts[m] : 0;
+        for (int64_t i = 0; i < k->samples; i++) {
+            const real alpha = h->dual_starts ? take_entry(k, i, m, &at) : 0.0L;
+            if (fabsl(alpha) > k->c[i] * (k->loss->coupled ? above : k->loss->dual_high * above))
+                k->fit->verified.contradiction =
+                    "a dual coefficient of the model is above its bound";
+            k->u[i * k->functions + m] = k->loss->coupled ? (real)is_own(k, i, m) - alpha / k->c[i]
+                                         : h->dual_starts ? sign_of(k, i) * alpha / k->c[i]
+                                                          : k->u[i];
+        }
+        if (h->dual_starts && at != h->dual_starts[m + 1])
+            k->fit->verified.contradiction =
+                "a dual coefficient of the model belongs to no row of the data";
+    }
+}
+
+/* Into the box, or the simplex. */
+static void clip(mg_verification *k) {
+    for (int64_t i = 0; i < k->samples; i++) {
+        real *u = k->u + i * k->functions, sum = 0.0L;
+        if (!k->loss->coupled) {
+            u[0] = fminl(fmaxl(u[0], (real)k->loss->dual_low), (real)k->loss->dual_high);
+            continue;
+        }
+        for (int64_t m = 0; m < k->functions; m++)
+            sum += u[m] = fmaxl(u[m], 0.0L);
+        for (int64_t m = 0; m < k->functions; m++)
+            u[m] = sum > 0.0L ? u[m] / sum : (real)is_own(k, i, m);
+    }
+}
+
+/* One function: the class whose variables add up to more shrinks; residuals lose their mean. */
+static void balance_one(mg_verification *k) {
+    real positive = 0.0L, negative = 0.0L, weight = 0.0L;
+    for (int64_t i = 0; i < k->samples; i++) {
+        *(sign_of(k, i) > 0.0L ? &positive : &negative) += k->c[i] * k->u[i];
+        weight += k->c[i];
+    }
+    for (int64_t i = 0; i < k->samples; i++) {
+        if (!k->loss->margin_based)
+            k->u[i] -= positive / weight;
+        else if (sign_of(k, i) > 0.0L && positive > negative)
+            k->u[i] *= negative / positive;
+        else if (sign_of(k, i) < 0.0L && negative > positive)
+            k->u[i] *= positive / negative;
+    }
+}
+
+/* Several: classes with too much give to those with too little; samples that are no support vectors
+ * stay so if the others have enough. */
+static void balance_shares(mg_verification *k, real *should, real *has, real *divided) {
+    real lack = 0.0L;
+    bool spare = true;
+    memset(should, 0, (size_t)(3 * k->functions) * sizeof *should);
+    for (int64_t i = 0; i < k->samples; i++) {
+        const real *q = k->u + i * k->functions;
+        const int32_t y = k->problem->code[i];
+        should[y] += k->c[i];
+        for (int64_t m = 0; m < k->functions; m++) {
+            has[m] += k->c[i] * q[m];
+            divided[m] += (double)q[y] < 1.0 ? k->c[i] * q[m] : 0.0L;
+        }
+    }
+    for (int64_t m = 0; m < k->functions; m++) {
+        lack += fmaxl(should[m] - has[m], 0.0L);
+        spare = spare && divided[m] >= has[m] - should[m];
+    }
+    for (int64_t i = 0; i < k->samples && lack > 0.0L; i++) {
+        real *q = k->u + i * k->functions, taken = 0.0L;
+        if (spare && (double)q[k->problem->code[i]] >= 1.0) continue;
+        for (int64_t m = 0; m < k->functions; m++) {
+            const real excess = fmaxl(has[m] - should[m], 0.0L);
+            const real gives = excess > 0.0L ? excess / (spare ? divided[m] : has[m]) : 0.0L;
+            taken += q[m] * gives;
+            q[m] -= q[m] * gives;
+        }
+        for (int64_t m = 0; m < k->functions; m++)
+            q[m] += taken * fmaxl(should[m] - has[m], 0.0L) / lack;
+    }
+}
+
+static margin_status balance(mg_verification *k) {
+    real *sums;
+    if (!k->options->intercept) return MARGIN_OK;
+    if (!k->loss->coupled) {
+        balance_one(k);
+        return MARGIN_OK;
+    }
+    MG_NEW(k->fit->context->heap, sums, 3 * k->functions, "a verification", k->fit->error);
+    balance_shares(k, sums, sums + k->functions, sums + 2 * k->functions);
+    mg_free(k->fit->context->heap, sums);
+    return MARGIN_OK;
+}
+
+margin_status mg_verify_sums(mg_verification *k) {
+    const int64_t size = k->columns + 1;
+    memset(k->v, 0, (size_t)(k->functions * size) * sizeof *k->v);
+    for (int64_t i = 0; i < k->samples; i++) {
+        MG_TRY(mg_verify_row(k, i));
+        for (int64_t m = 0; m < k->functions; m++) {
+            const real pull = mg_verify_pull(k, i, m);
+            for (int64_t e = 0; e < k->entries && pull != 0.0L; e++)
+                k->v[m * size + k->at[e]] += pull * k->values[e];
+        }
+    }
     return MARGIN_OK;
 }
 
 /* ---- Rounding -------------------------------------------------------------------------------- */
 
-/* What rounding of the weights to doubles and of the training's sums in doubles may make of the
- * gap, to first order in the scores, and to second order in the gradient. Uses `v`. */
-static real find_rounding(const verification *k) {
-    static const real unit = 4.0L * (real)DBL_EPSILON;
-    const double *w = k->h->view.linear.weights;
-    const real rho = (real)k->penalty->rho, kappa = (real)k->penalty->kappa;
-    real first = 0.0L, square = 0.0L, most = 0.0L, loss = 0.0L;
-    memset(k->v, 0, (size_t)k->columns * sizeof *k->v);
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        const double t = margin_at(k, i);
-        const real bend = k->loss->curved ? (real)k->loss->curvature(t) : 0.0L;
-        real terms = fabsl((real)k->h->view.linear.intercept[0]),
-             slope = fabsl((real)k->loss->slope(t));
-        read_row(k, i);
-        for (int64_t j = 0; j < k->columns; j++) {
-            k->values[j] = fabsl(k->values[j]);
-            if (k->problem->shift) k->values[j] += 2.0L * fabsl((real)k->problem->shift[j]);
-            if (w[j] != 0.0) terms += fabsl((real)w[j]) * k->values[j];
-        }
-        if (!k->loss->margin_based) slope += fabsl(bend * (real)k->problem->target[i]);
-        if (!k->loss->smooth && t < 1.0 + 1e-9) slope = 1.0L;
-        loss += k->c[i] * (real)k->loss->value(t);
-        first += k->c[i] * unit * terms * (slope + bend * unit * terms);
-        for (int64_t j = 0; j < k->columns; j++)
-            k->v[j] += k->c[i] * unit * (slope + bend * terms) * k->values[j];
-    }
-    for (int64_t j = 0; j < k->columns; j++) {
-        square += k->v[j] * k->v[j];
-        most = fmaxl(most, k->v[j]);
-        first += k->v[j] * fabsl((real)w[j]);
-    }
-    if (rho > 0.0L) return first + square / (2.0L * rho);
-    if (kappa > 0.0L) return first + loss * fminl(1.0L, most / kappa);
-    return first;
+/* The slope of the loss in score m, for one function at its steepest nearby. */
+static real slope_of(const mg_verification *k, int64_t i, int64_t m) {
+    if (!k->loss->smooth) return k->loss->coupled || at_loss(k, i) < 1.0 + 1e-9 ? 1.0L : 0.0L;
+    if (k->loss->coupled) return fabsl(share_less_own(k, i, m));
+    return fabsl((real)k->loss->slope(at_loss(k, i)));
 }
 
-/* ---- Dual variables -------------------------------------------------------------------------- */
-
-/* The derivative in the intercept with `shift` added to it; *bend: the second one. */
-static real slope_at(const verification *k, real shift, real *bend) {
-    real sum = 0.0L;
-    *bend = 0.0L;
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        const double z = (double)(sign_of(k, i) * (k->scores[i] + shift));
-        sum += sign_of(k, i) * k->c[i] * (real)k->loss->slope(z);
-        *bend += k->c[i] * (real)k->loss->curvature(z);
-    }
-    return sum;
+/* What a sample adds to the rounding of P, and of v. */
+static void add_rounding(mg_verification *k, int64_t i, int64_t m) {
+    const double *w = k->h->view.linear.weights + m * k->columns;
+    const real slope = slope_of(k, i, m);
+    const real bend = k->loss->curved ? mg_verify_curvature(k, i, m, m) / k->c[i] : 0.0L;
+    real terms = fabsl((real)k->h->view.linear.intercept[m]);
+    if (!k->loss->coupled && !k->loss->margin_based) terms += fabsl((real)k->problem->target[i]);
+    for (int64_t e = 0; e < k->entries - 1; e++)
+        terms += fabsl((real)w[k->at[e]]) * k->sizes[e];
+    k->rounding += k->c[i] * unit * terms * (slope + bend * unit * terms);
+    for (int64_t e = 0; e < k->entries; e++)
+        k->blur[m * (k->columns + 1) + k->at[e]] +=
+            k->c[i] * unit * (slope + bend * terms) * k->sizes[e];
 }
 
-/* Moves the scores to the best intercept for these weights, where the dual variables of a smooth
- * loss add up to 0: a better bound than one from variables that are made to. */
-static bool settle_intercept(verification *k) {
-    enum { MOST = 200 };
-    real low = -(real)INFINITY, high = (real)INFINITY, shift = 0.0L;
-    if (!k->intercept || !k->loss->margin_based || !k->loss->curved || k->h->dual_starts)
-        return false;
-    for (int round = 0; round < MOST; round++) {
-        real bend;
-        const real slope = slope_at(k, shift, &bend), before = shift;
-        if (slope == 0.0L || isnan(slope)) break;
-        *(slope > 0.0L ? &high : &low) = shift;
-        shift -= bend > 0.0L    ? fmaxl(-4.0L, fminl(4.0L, slope / bend))
-                 : slope > 0.0L ? 4.0L
-                                : -4.0L;
-        if (!(shift > low && shift < high))
-            shift = isinf(low) || isinf(high) ? before : 0.5L * (low + high);
-        if (shift == before) break;
-    }
-    for (int64_t i = 0; i < k->problem->count; i++)
-        k->scores[i] += shift;
-    return shift != 0.0L;
-}
-
-/* From the model's dual form, whose rows are in the order of the samples, or from the slopes. */
-static void take_dual(verification *k) {
-    const mg_hypothesis *h = k->h;
-    const int64_t entries = h->dual_starts ? h->dual_starts[1] : 0;
-    for (int64_t i = 0, at = 0; i < k->problem->count; i++) {
-        real alpha = 0.0L;
-        if (!h->dual_starts)
-            alpha = -k->c[i] * (real)k->loss->slope(margin_at(k, i));
-        else if (at < entries && h->dual_rows[at] == mg_sample_original(k->problem, i))
-            alpha = (real)h->dual_coefficients[at++];
-        k->dual[i] = sign_of(k, i) * alpha;
-    }
-}
-
-static void clip(verification *k) {
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        const real u = sign_of(k, i) * k->dual[i] / k->c[i];
-        const real inside = fminl(fmaxl(u, (real)k->loss->dual_low), (real)k->loss->dual_high);
-        k->dual[i] = sign_of(k, i) * k->c[i] * inside;
-    }
-}
-
-/* Makes the sum 0: the larger class shrinks; residuals lose their mean. */
-static void balance(verification *k) {
-    real positive = 0.0L, negative = 0.0L, weight = 0.0L;
-    if (!k->intercept) return;
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        *(k->loss->margin_based && sign_of(k, i) < 0.0L ? &negative : &positive) += k->dual[i];
-        weight += k->c[i];
-    }
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        if (!k->loss->margin_based)
-            k->dual[i] -= positive / weight * k->c[i];
-        else if (sign_of(k, i) > 0.0L && positive > -negative)
-            k->dual[i] *= -negative / positive;
-        else if (sign_of(k, i) < 0.0L && -negative > positive)
-            k->dual[i] *= -positive / negative;
-    }
-}
-
-static margin_status add_up(verification *k) {
-    memset(k->v, 0, (size_t)(3 * k->columns + 1) * sizeof *k->v);
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
-        read_row(k, i);
-        for (int64_t j = 0; j < k->columns; j++) {
-            k->v[j] += k->dual[i] * k->values[j];
-            k->terms[j] += fabsl(k->dual[i] * k->values[j]);
-            k->square[j] += k->values[j] * k->values[j];
-        }
-        k->v[k->columns] += k->dual[i];
+/* At the scores: before other dual variables are taken. */
+static margin_status find_rounding(mg_verification *k) {
+    memset(k->blur, 0, (size_t)(k->functions * (k->columns + 1)) * sizeof *k->blur);
+    k->rounding = unit * k->objective;
+    for (int64_t i = 0; i < k->samples; i++) {
+        MG_TRY(mg_verify_row(k, i));
+        for (int64_t m = 0; m < k->functions; m++)
+            add_rounding(k, i, m);
     }
     return MARGIN_OK;
 }
 
-/* The sum of D without what columns take off, with all dual variables times `factor`. */
-static real dual_sum(const verification *k, real factor) {
-    real sum = 0.0L;
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        const double u = (double)(factor * sign_of(k, i) * k->dual[i] / k->c[i]);
-        sum += k->c[i] * (real)k->loss->dual(fmin(fmax(u, k->loss->dual_low), k->loss->dual_high));
-        if (!k->loss->margin_based) sum += factor * k->dual[i] * (real)k->problem->target[i];
-    }
-    return sum;
-}
-
-/* D with all dual variables times `factor`. */
-static real dual_objective(const verification *k, real factor) {
-    const real sum = dual_sum(k, factor);
-    real square = 0.0L;
-    for (int64_t j = 0; j < k->columns; j++) {
-        const real excess = fmaxl(fabsl(factor * k->v[j]) - (real)k->penalty->kappa, 0.0L);
-        square += excess * excess;
-    }
-    return k->penalty->rho > 0.0 ? sum - square / (2.0L * (real)k->penalty->rho) : sum;
-}
-
-/* D where w_j is at most twice as large as in the model, and a scale of the column's more, in the
- * columns whose v is what it should be but for rounding. */
-static real dual_in_boxes(const verification *k) {
-    static const real small = 1e-10L;
-    const real rho = (real)k->penalty->rho, kappa = (real)k->penalty->kappa;
-    real sum = dual_sum(k, 1.0L), total = 0.0L;
-    for (int64_t i = 0; i < k->problem->count; i++)
-        total += fabsl((real)k->dual[i]);
-    for (int64_t j = 0; j < k->columns; j++) {
-        const real w = (real)k->h->view.linear.weights[j], v = k->v[j];
-        const real excess = fmaxl(fabsl(v) - kappa, 0.0L);
-        const real off = w == 0.0L ? excess : fabsl(v - rho * w - copysignl(kappa, w));
-        const real rms = sqrtl(k->square[j] / (real)k->problem->count);
-        real x = excess > 0.0L ? excess / rho : 0.0L; /* the worst w_j */
-        if (off <= small * total * rms) x = fminl(x, 2.0L * fabsl(w) + 1.0L / rms);
-        if (x > 0.0L) sum -= isinf(x) ? x : x * (excess - rho / 2.0L * x);
-    }
-    return sum;
-}
-
-/* ---- No penalty ------------------------------------------------------------------------------ */
-
-/* What v, which should be 0, may cost. */
-static real slack(const verification *k) {
-    const double *w = k->h->view.linear.weights, *b = k->h->view.linear.intercept;
-    real sum = k->intercept ? fabsl(k->v[k->columns] * (real)b[0]) : 0.0L;
-    for (int64_t j = 0; j < k->columns; j++)
-        sum += fabsl(k->v[j] * (real)w[j]);
-    return 2.0L * sum;
-}
-
-/* M + small diagonal with M = sum c curvature (a, 1)(a, 1)', scaled to a diagonal of 1. */
-static margin_status fill_matrix(verification *k, double *m, double *scale) {
-    const int64_t p = k->columns, n = p + 1;
-    memset(m, 0, (size_t)(n * n) * sizeof *m);
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
-        const real d = k->c[i] * (real)k->loss->curvature(margin_at(k, i));
-        read_row(k, i);
-        for (int64_t r = 0; r < n; r++) {
-            const real left = d * (r < p ? k->values[r] : (real)k->intercept);
-            for (int64_t s = 0; s < n; s++)
-                m[r * n + s] += (double)(left * (s < p ? k->values[s] : (real)k->intercept));
+/* Of P - D with a penalty. */
+static real gap_rounding(const mg_verification *k) {
+    const mg_penalty *penalty = &k->options->penalty;
+    const real rho = (real)penalty->rho, kappa = (real)penalty->kappa;
+    real sum = k->rounding, most = 0.0L;
+    for (int64_t m = 0; m < k->functions; m++)
+        for (int64_t j = 0; j < k->columns; j++) {
+            const int64_t at = m * (k->columns + 1) + j;
+            const real w = fabsl((real)k->h->view.linear.weights[m * k->columns + j]);
+            const real excess = fmaxl(fabsl(k->v[at]) - kappa, 0.0L), blur = k->blur[at];
+            if (rho > 0.0L)
+                sum += blur * fmaxl(w, excess / rho) + blur * blur / (2.0L * rho);
+            else
+                sum += blur * w;
+            most = fmaxl(most, blur);
         }
-    }
-    for (int64_t r = 0; r < n; r++)
-        scale[r] = m[r * n + r] > 0.0 ? 1.0 / sqrt(m[r * n + r]) : 0.0;
-    for (int64_t r = 0; r < n; r++)
-        for (int64_t s = 0; s < n; s++)
-            m[r * n + s] = r == s ? 1.0 + 1e-10 : m[r * n + s] * scale[r] * scale[s];
-    return MARGIN_OK;
-}
-
-/* The dual variables go a Newton step towards v = 0. */
-static margin_status correct(verification *k, double *m, double *scale, double *g) {
-    const int64_t n = k->columns + 1;
-    MG_TRY(fill_matrix(k, m, scale));
-    for (int64_t j = 0; j < n; j++)
-        g[j] = (double)k->v[j] * scale[j];
-    MG_TRY(mg_eliminate(k->fit->context, m, n, g, k->fit->error));
-    for (int64_t j = 0; j < n; j++)
-        g[j] *= scale[j];
-    for (int64_t i = 0; i < k->problem->count; i++)
-        k->dual[i] -= k->c[i] * (real)k->loss->curvature(margin_at(k, i)) *
-                      product(k, i, g, k->intercept ? g[k->columns] : 0.0);
-    clip(k);
-    return add_up(k);
-}
-
-static margin_status correct_all(verification *k, real enough) {
-    enum { MOST_ROUNDS = 8, MOST_COLUMNS = 4096 };
-    const int64_t n = k->columns + 1;
-    real before = (real)INFINITY, left = slack(k);
-    double *m = NULL;
-    margin_status status = MARGIN_OK;
-    if (!k->loss->curved || k->columns > MOST_COLUMNS || left <= enough) return MARGIN_OK;
-    MG_NEW(k->fit->context->heap, m, n * (n + 2), "a verification", k->fit->error);
-    for (int round = 0; round < MOST_ROUNDS && left > enough && left < 0.5L * before; round++) {
-        before = left;
-        MG_GO(correct(k, m, m + n * n, m + n * (n + 1)));
-        left = slack(k);
-    }
-done:
-    mg_free(k->fit->context->heap, m);
-    return status;
+    return rho > 0.0L ? sum : sum + k->objective * fminl(1.0L, most / kappa);
 }
 
 /* ---- Bound ----------------------------------------------------------------------------------- */
 
-static real greatest(const verification *k) {
+static real greatest(const mg_verification *k) {
     real most = 0.0L;
-    for (int64_t j = 0; j < k->columns; j++)
-        most = fmaxl(most, fabsl(k->v[j]));
+    for (int64_t m = 0; m < k->functions; m++)
+        for (int64_t j = 0; j < k->columns; j++)
+            most = fmaxl(most, fabsl(k->v[m * (k->columns + 1) + j]));
     return most;
 }
 
+static real dual_of_shares(const mg_verification *k, int64_t i) {
+    real sum = 0.0L;
+    for (int64_t m = 0; m < k->functions; m++) {
+        const real q = k->u[i * k->functions + m];
+        if (!k->loss->smooth)
+            sum += is_own(k, i, m) ? 0.0L : q;
+        else if (q > 0.0L)
+            sum -= q * logl(q);
+    }
+    return sum;
+}
+
+/* D with all dual variables times `factor` (1 for coupled ones). */
+static real dual_objective(const mg_verification *k, real factor) {
+    const mg_penalty *penalty = &k->options->penalty;
+    real sum = 0.0L, square = 0.0L;
+    for (int64_t i = 0; i < k->samples; i++) {
+        const double u = (double)(factor * k->u[i * k->functions]);
+        if (k->loss->coupled)
+            sum += k->c[i] * dual_of_shares(k, i);
+        else
+            sum +=
+                k->c[i] * (real)k->loss->dual(fmin(fmax(u, k->loss->dual_low), k->loss->dual_high));
+        if (!k->loss->coupled && !k->loss->margin_based)
+            sum += factor * k->c[i] * k->u[i] * (real)k->problem->target[i];
+    }
+    for (int64_t m = 0; m < k->functions; m++)
+        for (int64_t j = 0; j < k->columns; j++) {
+            const real v = fabsl(factor * k->v[m * (k->columns + 1) + j]);
+            const real excess = fmaxl(v - (real)penalty->kappa, 0.0L);
+            square += excess * excess;
+        }
+    return penalty->rho > 0.0 ? sum - square / (2.0L * (real)penalty->rho) : sum;
+}
+
 /* The factor of the dual variables that serves best where |v_j| <= kappa must hold. */
-static real lasso_factor(const verification *k) {
-    const real kappa = (real)k->penalty->kappa, most = greatest(k);
-    real limit = most > 0.0L ? kappa / most : (real)INFINITY;
+static real lasso_factor(const mg_verification *k) {
+    const real kappa = (real)k->options->penalty.kappa, most = greatest(k);
+    real limit = most > 0.0L ? kappa / most : (real)INFINITY, square = 0.0L, linear = 0.0L;
     if (k->loss->kind != MG_LOSS_SQUARED) return fminl(1.0L, limit);
-    real square = 0.0L, linear = 0.0L; /* D = linear x - square x^2 */
-    for (int64_t i = 0; i < k->problem->count; i++) {
-        linear += k->dual[i] * (real)k->problem->target[i];
-        square -= k->c[i] * (real)k->loss->dual((double)(k->dual[i] / k->c[i]));
+    for (int64_t i = 0; i < k->samples; i++) { /* D = linear x - square x^2 */
+        linear += k->c[i] * k->u[i] * (real)k->problem->target[i];
+        square -= k->c[i] * (real)k->loss->dual((double)k->u[i]);
     }
     if (!(square > 0.0L)) return fminl(1.0L, limit);
     limit = fminl(limit, 1000.0L); /* no amplifying of what is left of nothing */
     return fmaxl(-limit, fminl(limit, linear / (2.0L * square)));
 }
 
-static margin_status bound_here(verification *k, real objective, real enough, real *bound) {
-    const mg_penalty *penalty = k->penalty;
+/* D at the dual variables made feasible; gap: P - D. */
+static margin_status find_duality_gap(mg_verification *k, real *gap, real *moved) {
+    const mg_penalty *penalty = &k->options->penalty;
+    const real kappa = (real)penalty->kappa;
+    real bound;
     take_dual(k);
     clip(k);
-    balance(k);
-    MG_TRY(add_up(k));
-    if (penalty->rho > 0.0) {
-        const real kappa = (real)penalty->kappa, most = greatest(k);
-        *bound = dual_objective(k, 1.0L);
-        if (kappa > 0.0L && most > kappa) *bound = fmaxl(*bound, dual_objective(k, kappa / most));
-    } else if (penalty->kappa > 0.0) {
-        *bound = dual_objective(k, lasso_factor(k));
-    } else {
-        MG_TRY(correct_all(k, 1e-13L * fabsl(objective)));
-        *bound = dual_objective(k, 1.0L) - slack(k);
-    }
-    if ((penalty->rho > 0.0 || penalty->kappa > 0.0) && !(objective - *bound <= enough))
-        *bound = fmaxl(*bound, dual_in_boxes(k));
-    if (!(*bound >= 0.0L)) *bound = 0.0L;
+    MG_TRY(balance(k));
+    MG_TRY(mg_verify_sums(k));
+    const real most = greatest(k);
+    bound = dual_objective(k, penalty->rho > 0.0 ? 1.0L : lasso_factor(k));
+    if (penalty->rho > 0.0 && kappa > 0.0L && most > kappa)
+        bound = fmaxl(bound, dual_objective(k, kappa / most));
+    *gap = k->objective - bound;
+    *moved = gap_rounding(k);
     return MARGIN_OK;
 }
 
-/* Tries harder where the gap is not as small as it was asked for. */
-static margin_status find_bound(verification *k, real objective, real *bound, double tolerance) {
-    const real enough = (real)tolerance * fmaxl(1.0L, fabsl(objective));
-    real settled = 0.0L;
-    MG_TRY(bound_here(k, objective, enough, bound));
-    if (objective - *bound > enough && settle_intercept(k))
-        MG_TRY(bound_here(k, objective, enough, &settled));
-    *bound = fmaxl(*bound, settled);
+static bool is_free(const mg_verification *k) {
+    return k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0;
+}
+
+static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
+    const mg_penalty *penalty = &k->options->penalty;
+    const real enough = (real)k->options->tolerance * fmaxl(1.0L, k->objective);
+    real distance = (real)INFINITY, of_distance = 0.0L;
+    MG_TRY(mg_verify_sums(k)); /* the gradient of the losses */
+    const bool free = is_free(k);
+    const bool square = k->loss->kind == MG_LOSS_SQUARED && penalty->kappa == 0.0;
+    *gap = (real)INFINITY;
+    *moved = 0.0L;
+    if (free) MG_TRY(mg_verify_distance(k, gap, moved));
+    if (!free) MG_TRY(find_duality_gap(k, gap, moved));
+    if (!free && square && *gap > enough && mg_squares_exact(k->samples, k->columns)) {
+        MG_TRY(find_objective(k)); /* its dual variables */
+        MG_TRY(mg_verify_sums(k));
+        MG_TRY(mg_verify_distance(k, &distance, &of_distance));
+    }
+    if (distance < *gap) {
+        *gap = distance;
+        *moved = of_distance;
+    }
+    *gap = fmaxl(0.0L, fminl(*gap, k->objective)); /* no loss is below 0 */
     return MARGIN_OK;
+}
+
+static void claim(mg_verification *k, const char *item, double value, double rounding) {
+    mg_report_claim(&k->fit->report, &k->fit->verified, item, value, rounding);
 }
 
 /* ---- Weights that are 0 ---------------------------------------------------------------------- */
 
 /* The best score that is the same for all rows: where its derivative changes its sign. */
-static double best_constant(const verification *k) {
+static double best_constant(const mg_verification *k) {
     real positive = 0.0L, negative = 0.0L, targets = 0.0L;
     double low = -64.0, high = 64.0;
-    for (int64_t i = 0; i < k->problem->count; i++) {
+    for (int64_t i = 0; i < k->samples; i++) {
         *(sign_of(k, i) > 0.0L ? &positive : &negative) += k->c[i];
         if (!k->loss->margin_based) targets += k->c[i] * (real)k->problem->target[i];
     }
-    if (!k->intercept) return 0.0;
+    if (!k->options->intercept) return 0.0;
     if (!k->loss->margin_based) return (double)(targets / positive);
     for (int halvings = 0; halvings < 80; halvings++) {
         const double b = 0.5 * (low + high);
@@ -397,52 +467,117 @@ static double best_constant(const verification *k) {
 }
 
 /* The items of a penalty with |w|_1: how many weights are not 0, and from which lambda on all are:
- * the greatest slope of the loss where only the constant is fitted. Uses scores, dual and v. */
-static margin_status report_sparsity(verification *k) {
+ * the greatest slope of the loss where only the constant is fitted. Uses scores, u, v and blur. */
+static margin_status claim_sparsity(mg_verification *k) {
+    const mg_penalty *penalty = &k->options->penalty;
     const double constant = best_constant(k), *w = k->h->view.linear.weights;
-    const double unit = k->penalty->lambda / k->penalty->kappa;
-    margin_report *report = &k->fit->report;
-    const real summed =
-        fmaxl(2e-5L, 2.3e-6L * (real)k->problem->count); /* units of its last place */
-    real terms = 0.0L;
+    real most = 0.0L;
     int64_t nonzero = 0;
-    if (!(k->penalty->kappa > 0.0) || !k->loss->smooth) return MARGIN_OK;
     for (int64_t j = 0; j < k->columns; j++)
         nonzero += w[j] != 0.0;
-    for (int64_t i = 0; i < k->problem->count; i++) {
+    claim(k, "nonzero", (double)nonzero, 0.0);
+    claim(k, "l1_ratio", penalty->l1_ratio, 0.0);
+    if (!k->loss->smooth) return MARGIN_OK;
+    memset(k->blur, 0, (size_t)k->columns * sizeof *k->blur);
+    for (int64_t i = 0; i < k->samples; i++) {
         k->scores[i] = (real)constant;
-        k->dual[i] = sign_of(k, i) * k->c[i] * (real)k->loss->slope(margin_at(k, i));
-        real slope = fabsl(k->dual[i]);
-        if (!k->loss->margin_based) slope += summed * k->c[i] * fabsl((real)k->problem->target[i]);
-        read_row(k, i);
-        for (int64_t j = 0; j < k->columns; j++) {
-            const real stored = k->problem->scale ? (real)k->problem->scale[j] : 1.0L;
-            const real size = fmaxl(fabsl(k->values[j]), fabsl(stored * (real)k->row[j]));
-            terms = fmaxl(terms, slope * size);
-        }
+        k->u[i] = -(real)k->loss->slope(at_loss(k, i));
+        real terms = fabsl(k->u[i]);
+        if (!k->loss->margin_based)
+            terms += (real)k->loss->curvature(0.0) *
+                     (fabsl((real)k->problem->target[i]) + fabsl((real)constant));
+        MG_TRY(mg_verify_row(k, i));
+        for (int64_t e = 0; e < k->entries - 1; e++)
+            k->blur[k->at[e]] += k->c[i] * unit * terms * k->sizes[e];
     }
-    MG_TRY(add_up(k));
-    mg_report_set(report, "nonzero", (double)nonzero);
-    mg_report_set(report, "l1_ratio", k->penalty->l1_ratio);
-    mg_report_set(report, "lambda_max", (double)greatest(k) * unit);
-    mg_report_set(report, MG_ITEM_TERMS, (double)terms * unit * (double)k->problem->count);
+    MG_TRY(mg_verify_sums(k));
+    for (int64_t j = 0; j < k->columns; j++)
+        most = fmaxl(most, k->blur[j]);
+    const real scale = (real)(penalty->lambda / penalty->kappa);
+    claim(k, "lambda_max", (double)(greatest(k) * scale), (double)(most * scale));
     return MARGIN_OK;
 }
 
-/* ---- Verification ---------------------------------------------------------------------------- */
+/* ---- Report ---------------------------------------------------------------------------------- */
 
-static void fill_report(const verification *k, const mg_linear_options *options, real objective,
-                        real bound, real rounding) {
+/* Rows with a dual variable above 0; of coupled losses those whose own share is below 1. */
+static int64_t count_support(const mg_verification *k) {
+    const mg_hypothesis *h = k->h;
+    int64_t count = 0;
+    for (int64_t e = 0; e < h->dual_starts[k->functions]; e++)
+        count += h->dual_signs[e] > 0.0 || !k->loss->coupled;
+    return count;
+}
+
+static margin_status fill_report(mg_verification *k, real gap, real moved) {
+    const mg_linear_options *options = k->options;
+    const mg_penalty *penalty = &options->penalty;
+    const real size = fmaxl(1.0L, k->objective);
     margin_report *report = &k->fit->report;
-    report->objective = (double)objective;
-    report->gap = (double)((objective - bound) / fmaxl(1.0L, fabsl(objective)));
+    mg_verified *verified = &k->fit->verified;
+    report->objective = (double)k->objective;
+    report->gap = (double)(gap / size);
     report->tolerance = options->tolerance;
-    report->status = report->gap <= options->tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
-    mg_report_set(report, "C", k->penalty->C);
-    mg_report_set(report, "alpha", k->penalty->alpha);
-    mg_report_set(report, "lambda", k->penalty->lambda);
-    mg_report_set(report, MG_ITEM_ROUNDING, (double)(rounding / fmaxl(1.0L, fabsl(objective))));
-    if (k->h->dual_starts) mg_report_set(report, "support_vectors", (double)k->h->dual_starts[1]);
+    verified->exact = true;
+    verified->objective = (double)k->rounding;
+    verified->gap = (double)moved;
+    report->status =
+        gap <= (real)options->tolerance * size + moved ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    /* the training's bound by curvature is up to half as large again (proof/curvature_bound.c) */
+    if (is_free(k)) verified->gap += (double)gap * (k->loss->kind == MG_LOSS_SQUARED ? 0.05 : 0.6);
+    if (options->penalised) {
+        claim(k, "C", penalty->C, 0.0);
+        claim(k, "alpha", penalty->alpha, 0.0);
+        claim(k, "lambda", penalty->lambda, 0.0);
+    }
+    for (int64_t m = 0; m < k->functions; m++)
+        if (!options->intercept && k->h->view.linear.intercept[m] != 0.0)
+            verified->contradiction = "the model has an intercept and its spec says that there is "
+                                      "none";
+    if (k->h->dual_starts) claim(k, "support_vectors", (double)count_support(k), 0.0);
+    return penalty->kappa > 0.0 ? claim_sparsity(k) : MARGIN_OK;
+}
+
+static margin_status verify(mg_verification *k) {
+    real gap, moved;
+    MG_TRY(find_objective(k));
+    MG_TRY(find_rounding(k));
+    MG_TRY(find_gap(k, &gap, &moved));
+    return fill_report(k, gap, moved);
+}
+
+margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
+                                  const mg_hypothesis *hypothesis) {
+    mg_verification k = {.fit = fit,
+                         .problem = fit->problem,
+                         .loss = mg_loss_get(loss),
+                         .h = hypothesis,
+                         .options = options,
+                         .samples = fit->problem->count,
+                         .columns = fit->problem->x.columns,
+                         .functions = hypothesis->functions};
+    const int64_t size = k.columns + 1, scores = k.samples * k.functions;
+    mg_heap *heap = fit->context->heap;
+    margin_status status;
+    MG_REQUIRE(!k.loss->coupled || k.functions == fit->problem->classes, fit->error,
+               MARGIN_ERROR_DATA, "the data has %d classes and the model %lld functions",
+               fit->problem->classes, (long long)k.functions);
+    MG_GO_NEW(heap, k.c, k.samples + 2 * scores + 2 * k.functions * size + 2 * size,
+              "a verification", fit->error);
+    MG_GO_NEW(heap, k.at, size, "a verification", fit->error);
+    MG_GO_NEW(heap, k.row, size, "a verification", fit->error);
+    k.scores = k.c + k.samples;
+    k.u = k.scores + scores;
+    k.v = k.u + scores;
+    k.blur = k.v + k.functions * size;
+    k.values = k.blur + k.functions * size;
+    k.sizes = k.values + size;
+    status = verify(&k);
+done:
+    mg_free(heap, k.row);
+    mg_free(heap, k.at);
+    mg_free(heap, k.c);
+    return status;
 }
 
 margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int option_count,
@@ -451,35 +586,4 @@ margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int opti
     const mg_linear_options options =
         mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
     return mg_linear_verify_as(fit, &options, loss, hypothesis);
-}
-
-margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
-                                  const mg_hypothesis *hypothesis) {
-    const int64_t samples = fit->problem->count, columns = fit->problem->x.columns;
-    verification k = {.fit = fit,
-                      .problem = fit->problem,
-                      .loss = mg_loss_get(loss),
-                      .h = hypothesis,
-                      .penalty = &options->penalty,
-                      .intercept = options->intercept,
-                      .columns = columns};
-    real *memory, objective = 0.0L, bound = 0.0L, rounding;
-    margin_status status;
-    MG_NEW(fit->context->heap, memory, 3 * samples + 5 * columns + 1, "a verification", fit->error);
-    k.scores = memory;
-    k.c = k.scores + samples;
-    k.dual = k.c + samples;
-    k.v = k.dual + samples;
-    k.terms = k.v + columns + 1;
-    k.square = k.terms + columns;
-    k.values = k.square + columns;
-    k.row = (double *)(k.values + columns);
-    MG_GO(find_objective(&k, &objective));
-    rounding = find_rounding(&k);
-    MG_GO(find_bound(&k, objective, &bound, options->tolerance));
-    fill_report(&k, options, objective, bound, rounding);
-    MG_GO(report_sparsity(&k));
-done:
-    mg_free(fit->context->heap, memory);
-    return status;
 }

@@ -1,18 +1,37 @@
-/* margin_verify: the report's proof, made again from the model and the data. */
+/* margin_verify: what the model's report claims, found again from the model and the data.
+ *
+ * Compared are: task, rows, columns, classes, sub-problems; the tolerance (that of the spec),
+ * status (converged or not), objective, gap; accuracy, rmse and r2 on the training rows, of the
+ * model's own predictions; every item that the learner's verification finds; that the number of
+ * iterations is none below 0; that the folded weights are those of the learner, folded; and what
+ * the learner says of dual coefficients, signs and intercepts. Not compared is what describes the
+ * work and cannot be found from the model: iterations, reason, which limit stopped it, and items
+ * that verification does not find (condition, rank, mistakes, ...).
+ *
+ * Numbers agree if they differ by no more than a small part of themselves and what rounding may
+ * have made of them, which the learner says (mg_verified); for learners that do not say it, by a
+ * part of the terms of a score as far as the items tell them. */
 #include "model/predict/align.h"
+#include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
 #include "model/problem/multiclass.h"
 
 #include <math.h>
-#include <string.h>
 
-/* How far two computations of one number may be apart, relative to the number; and relative to the
- * terms that cancel in a score: they add up in another order, and linear weights have been to
- * original units and back. */
-static const double agreement = 1e-6, cancellation = 1e-10;
+/* How far two computations of one number may be apart, relative to the number, where rounding is
+ * known and where it is not; there also relative to the terms that cancel in a score. */
+static const double known = 1e-9, unknown = 1e-6, cancellation = 1e-10;
+static const double nothing = 1e-12; /* a gap is never nearer to 0 than that */
+static const double least = 1e-250;  /* below it products have left the range of numbers */
 
-/* A lambda_max below this comes from products at the lower end of the numbers. */
-static const double negligible = 1e-250;
+typedef struct comparison {
+    const margin_report *stored;
+    margin_report *found;
+    const mg_verified *verified;
+    double scale;     /* of the terms of a score; 0: rounding is known */
+    const char *name; /* of the first number that differs; NULL: none so far */
+    double was, is;
+} comparison;
 
 /* Size of the terms of a score, |w| |x|, as far as the items tell. */
 static double score_scale(const margin_report *report) {
@@ -23,97 +42,99 @@ static double score_scale(const margin_report *report) {
     return isfinite(scale) ? MG_MAX(scale, 1.0) : 1;
 }
 
-static bool agree(double a, double b, double scale) {
-    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
-    if (a == b) return true;
-    return fabs(a - b) <= agreement * MG_MAX(fabs(a), fabs(b)) + cancellation * scale;
+static void differ(comparison *c, const char *name, double was, double is) {
+    if (c->name) return;
+    c->name = name;
+    c->was = was;
+    c->is = is;
 }
 
-/* A gap is a bound: one that turns out lower is as good. */
-static bool gap_holds(const margin_report *stored, double found, double rounding) {
-    if (isnan(stored->gap)) return true;
-    double allowed = MG_MAX(stored->gap, stored->tolerance);
-    if (isnan(allowed)) allowed = stored->gap;
-    return found <= allowed * (1 + agreement) + 1e-12 + rounding;
+/* `terms`: how many scores the number is a sum of; allowed: what rounding may have made. */
+static void compare(comparison *c, const char *name, double was, double is, double terms,
+                    double allowed) {
+    const double part = c->verified->exact ? known : unknown;
+    const double most = part * fabs(is) + cancellation * c->scale * terms + allowed;
+    if (was == is || (isnan(was) && isnan(is)) || fabs(was - is) <= most + least) return;
+    differ(c, name, was, is);
 }
 
-/* With a large C the rounding of scores shows in the objective: where both gaps are proven, it may
- * move by the part of itself that was asked for. */
-static bool objective_holds(const margin_report *stored, const margin_report *found, double scale,
-                            double rounding) {
-    static const double most = 1e-4, most_rounded = 1e-2; /* of the objective */
-    if (agree(stored->objective, found->objective, scale)) return true;
-    if ((rounding <= most_rounded || stored->gap > 1) &&
-        fabs(stored->objective - found->objective) <= rounding * MG_MAX(1, fabs(found->objective)))
-        return true;
-    const double allowed = MG_MIN(stored->tolerance, most) * fabs(stored->objective);
-    return stored->gap <= stored->tolerance && found->gap <= stored->tolerance &&
-           fabs(stored->objective - found->objective) <= allowed;
+static void compare_exactly(comparison *c, const char *name, double was, double is) {
+    if (was != is && !(isnan(was) && isnan(is))) differ(c, name, was, is);
 }
 
-static const char *const hidden_items[] = {MG_ITEM_ROUNDING, MG_ITEM_OBJECTIVE_ROUNDING,
-                                           MG_ITEM_TERMS};
+static void compare_shape(comparison *c) {
+    compare_exactly(c, "task", c->stored->task, c->found->task);
+    compare_exactly(c, "number of rows", (double)c->stored->rows, (double)c->found->rows);
+    compare_exactly(c, "number of columns", (double)c->stored->columns, (double)c->found->columns);
+    compare_exactly(c, "number of classes", (double)c->stored->classes, (double)c->found->classes);
+    compare_exactly(c, "number of sub-problems", (double)c->stored->subproblems,
+                    (double)c->found->subproblems);
+    if (c->stored->iterations < 0)
+        differ(c, "number of iterations", (double)c->stored->iterations, 0);
+}
 
-/* Its value; 0: there is none. */
-static double take_item(margin_report *report, const char *item) {
-    for (int64_t i = 0; i < report->item_count; i++) {
-        if (strcmp(report->items[i].name, item) != 0) continue;
-        const double value = report->items[i].value;
-        report->item_count--;
-        memmove(&report->items[i], &report->items[i + 1],
-                (size_t)(report->item_count - i) * sizeof report->items[i]);
-        return value;
+/* That of a model that stopped may be infinite: it has no bound. A learner whose rounding is not
+ * known may have found a better bound than the one in the report. */
+static void compare_gap(comparison *c) {
+    const double was = c->stored->gap, is = c->found->gap;
+    const double rounding = c->verified->gap / MG_MAX(1, fabs(c->found->objective)) + nothing;
+    const double most = unknown * is + rounding;
+    const bool holds = is <= was + most && (was <= is + most || !c->verified->exact);
+    const bool is_claimed = c->stored->status == MARGIN_OK;
+    if (isnan(was) && isnan(is)) return;
+    if (was >= 0 && holds && (!is_claimed || was <= c->stored->tolerance)) return;
+    if (isinf(was) && was > 0 && !is_claimed && is > c->found->tolerance) return;
+    differ(c, "gap", was, is);
+}
+
+static void compare_numbers(comparison *c) {
+    const margin_report *was = c->stored, *is = c->found;
+    compare_exactly(c, "tolerance", was->tolerance, is->tolerance);
+    compare(c, "objective", was->objective, is->objective, (double)was->rows,
+            c->verified->objective);
+    compare_gap(c);
+    if (c->verified->exact && was->status == MARGIN_OK)
+        compare_exactly(c, "status", was->status, is->status);
+}
+
+static void compare_scores(comparison *c, bool updated) {
+    const margin_report *was = c->stored, *is = c->found;
+    if (!(updated && isnan(was->train_accuracy)))
+        compare(c, "training accuracy", was->train_accuracy, is->train_accuracy, 0, nothing);
+    compare(c, "training rmse", was->train_rmse, is->train_rmse, 1, nothing);
+    compare(c, "training r2", was->train_r2, is->train_r2, 1, nothing);
+}
+
+static void compare_items(comparison *c) {
+    for (int64_t i = 0; i < c->found->item_count; i++) {
+        const margin_report_item *item = &c->found->items[i];
+        compare(c, item->name, margin_report_item_value(c->stored, item->name), item->value, 1,
+                c->verified->items[i]);
     }
-    return 0;
 }
 
-static bool item_holds(const margin_report_item *found, double stored, double scale, double terms) {
-    const bool is_lambda = strcmp(found->name, "lambda_max") == 0;
-    if (is_lambda && fabs(stored) < negligible && fabs(found->value) < negligible) return true;
-    if (is_lambda && !isfinite(stored) && !isfinite(found->value)) return true;
-    return agree(stored, found->value, is_lambda ? terms : scale);
-}
-
-/* Compares what was found with what is stored; the first difference becomes the reason. */
-static void compare(const margin_report *stored, margin_report *found) {
-    const double scale = score_scale(stored);
-    const double terms = take_item(found, MG_ITEM_TERMS);
-    const double rounding = fmin(take_item(found, MG_ITEM_ROUNDING), 1);
-    const double own = take_item(found, MG_ITEM_OBJECTIVE_ROUNDING);
-    const double of_objective = own > 0 ? own : rounding;
-    const char *name = NULL;
-    double was = 0, is = 0;
-    if (stored->rows != found->rows) {
-        name = "number of rows";
-        was = (double)stored->rows;
-        is = (double)found->rows;
-    } else if (!objective_holds(stored, found, scale * (double)stored->rows, of_objective)) {
-        name = "objective";
-        was = stored->objective;
-        is = found->objective;
-    } else if (!gap_holds(stored, found->gap, rounding)) {
-        name = "gap";
-        was = stored->gap;
-        is = found->gap;
-    }
-    for (int64_t i = 0; !name && i < found->item_count; i++) {
-        const margin_report_item *item = &found->items[i];
-        double value = margin_report_item_value(stored, item->name);
-        if (item_holds(item, value, scale, terms)) continue;
-        name = item->name;
-        was = value;
-        is = item->value;
-    }
-    if (!name) {
+/* The first difference becomes the reason. */
+static void compare_all(const margin_model *model, const mg_verified *verified, bool folded,
+                        margin_report *found) {
+    comparison c = {.stored = &model->report, .found = found, .verified = verified};
+    const char *contradiction = verified->contradiction;
+    if (!verified->exact) c.scale = score_scale(&model->report);
+    if (!folded)
+        contradiction = "the weights are not those that the learner found, in the model's units";
+    compare_shape(&c);
+    compare_numbers(&c);
+    compare_scores(&c, mg_learner_more_of(model->learner)->update != NULL);
+    compare_items(&c);
+    found->status = c.name || contradiction ? MARGIN_STOPPED_STALLED : MARGIN_OK;
+    if (c.name)
+        mg_report_reason(found,
+                         "the %s is %s on this data and %s in the model's report: this is not the "
+                         "data it was trained on, or the model was changed",
+                         c.name, mg_number(c.is).text, mg_number(c.was).text);
+    else if (contradiction)
+        mg_report_reason(found, "%s: the model was changed", contradiction);
+    else
         mg_report_reason(found, "recomputed from the data and equal to the model's report");
-        found->status = MARGIN_OK;
-        return;
-    }
-    mg_report_reason(found,
-                     "the %s is %s on this data and %s in the model's report: this is not the "
-                     "data it was trained on, or the model was changed",
-                     name, mg_number(is).text, mg_number(was).text);
-    found->status = MARGIN_STOPPED_STALLED;
 }
 
 static void describe(const margin_model *model, const margin_data *data, int64_t rows,
@@ -133,7 +154,9 @@ static margin_status verify(margin_context *context, const margin_model *model,
     mg_split split = {0};
     mg_reduction reduction;
     mg_decision decision;
+    mg_verified verified = {0};
     margin_status status;
+    bool folded = true;
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
@@ -144,13 +167,13 @@ static margin_status verify(margin_context *context, const margin_model *model,
         MG_GO(mg_fail(error, MARGIN_ERROR_ARGUMENT, "room for %lld reports; the model has %lld",
                       (long long)capacity, (long long)split.parts));
     MG_GO(mg_split_weigh(learner, model, &split, error));
-    MG_GO(mg_split_verify(context, &split, learner, model, found, parts, error));
+    MG_GO(mg_split_verify(context, &split, learner, model, found, &verified, parts, error));
     describe(model, data, samples.count, found);
-    for (int64_t k = 0; parts && k < split.parts; k++) {
+    for (int64_t k = 0; parts && k < split.parts; k++)
         describe(model, data, samples.count, &parts[k]);
-        for (size_t n = 0; n < MG_LENGTH(hidden_items); n++)
-            take_item(&parts[k], hidden_items[n]);
-    }
+    MG_GO(mg_fit_score(context, data, &samples, model, found, error));
+    MG_GO(mg_model_fold_check(model, &folded, error));
+    compare_all(model, &verified, folded, found);
 done:
     mg_split_free(&split);
     mg_staged_free(&staged);
@@ -176,15 +199,6 @@ margin_status margin_verify_parts(margin_context *context, const margin_model *m
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
     MG_GO(verify(context, model, mg_spec_learner(spec), &aligned.data, &report, parts, capacity,
                  error));
-    bool holds = true;
-    compare(&model->report, &report);
-    MG_GO(mg_model_fold_check(model, &holds, error));
-    if (!holds) {
-        report.status = MARGIN_STOPPED_STALLED;
-        mg_report_reason(&report,
-                         "the model's weights are not what its stages make of those that its "
-                         "learner found: the model was changed");
-    }
     report.threads = mg_pool_threads(context->pool);
     report.seconds = mg_clock() - started;
     *found = report;

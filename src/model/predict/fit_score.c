@@ -96,8 +96,8 @@ mg_value_score mg_score_all(const mg_value_score *each, int64_t count) {
 }
 
 static margin_status score_classifier(margin_context *context, const margin_data *data,
-                                      const mg_samples *samples, margin_model *model,
-                                      margin_error *error) {
+                                      const mg_samples *samples, const margin_model *model,
+                                      margin_report *report, margin_error *error) {
     mg_heap *heap = context->heap;
     int64_t *labels = NULL;
     int32_t *codes = NULL;
@@ -107,7 +107,7 @@ static margin_status score_classifier(margin_context *context, const margin_data
     MG_GO(mg_target_codes(context, data, samples, model, codes, error));
     MG_GO(mg_predict_rows(context, model, &data->x, samples->rows, samples->count,
                           MARGIN_OUTPUT_LABELS, labels, error));
-    model->report.train_accuracy = mg_score_classes(labels, codes, samples);
+    report->train_accuracy = mg_score_classes(labels, codes, samples);
 done:
     mg_free(heap, codes);
     mg_free(heap, labels);
@@ -115,8 +115,8 @@ done:
 }
 
 static margin_status score_regression(margin_context *context, const margin_data *data,
-                                      const mg_samples *samples, margin_model *model,
-                                      margin_error *error) {
+                                      const mg_samples *samples, const margin_model *model,
+                                      margin_report *report, margin_error *error) {
     mg_heap *heap = context->heap;
     const int64_t count = model->target.count;
     double *values = NULL, *targets = NULL;
@@ -130,8 +130,8 @@ static margin_status score_regression(margin_context *context, const margin_data
                           MARGIN_OUTPUT_VALUES, values, error));
     MG_GO(mg_score_values(context, values, count, targets, samples, each, error));
     const mg_value_score score = mg_score_all(each, count);
-    model->report.train_rmse = score.rmse;
-    model->report.train_r2 = score.r2;
+    report->train_rmse = score.rmse;
+    report->train_r2 = score.r2;
 done:
     mg_free(heap, each);
     mg_free(heap, targets);
@@ -140,10 +140,11 @@ done:
 }
 
 margin_status mg_fit_score(margin_context *context, const margin_data *data,
-                           const mg_samples *samples, margin_model *model, margin_error *error) {
+                           const mg_samples *samples, const margin_model *model,
+                           margin_report *report, margin_error *error) {
     if (model->task == MARGIN_CLASSIFY)
-        return score_classifier(context, data, samples, model, error);
+        return score_classifier(context, data, samples, model, report, error);
     if (model->task == MARGIN_REGRESS)
-        return score_regression(context, data, samples, model, error);
+        return score_regression(context, data, samples, model, report, error);
     return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
 }

@@ -4,10 +4,11 @@
 
 #include "model/problem/samples.h"
 
-/* Fills in the training accuracy, or rmse and r2, of a finished model: what its own predictions for
- * the training rows, as the caller gave them, are worth. */
+/* Fills in the training accuracy, or rmse and r2, in the report of a finished model: what its own
+ * predictions for the training rows, as the caller gave them, are worth. */
 margin_status mg_fit_score(margin_context *context, const margin_data *data,
-                           const mg_samples *samples, margin_model *model, margin_error *error);
+                           const mg_samples *samples, const margin_model *model,
+                           margin_report *report, margin_error *error);
 
 /* Weighted sums of squares for regression; NaN where there is nothing to compare with. */
 typedef struct mg_value_score {

@@ -55,7 +55,9 @@ void mg_part_label(const mg_split *split, const margin_model *model, int64_t num
                    char label[MG_PART_LABEL]);
 
 /* Trains every part, side by side, each on one thread (a single part: on all threads; with a trace:
- * one after the other), and joins hypotheses and reports in the order of the parts. */
+ * one after the other), and joins hypotheses and reports in the order of the parts. The whole has
+ * converged if its own gap is at most the tolerance: where it is not though all parts have, they
+ * are trained once more, to a tolerance for which it must be. */
 margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
                              const mg_trace *trace, mg_hypothesis **hypothesis,
@@ -65,6 +67,7 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
  * found of each, or NULL. */
 margin_status mg_split_verify(margin_context *context, const mg_split *split,
                               const mg_spec_component *learner, const margin_model *model,
-                              margin_report *report, margin_report *parts, margin_error *error);
+                              margin_report *report, mg_verified *verified, margin_report *parts,
+                              margin_error *error);
 
 #endif

@@ -165,7 +165,7 @@ static margin_status train(margin_context *context, const margin_spec *spec,
     mg_staged_free(&staged);
     describe_fit(data, &samples, model);
     MG_GO(mg_model_check(model, learner, error));
-    status = mg_fit_score(context, data, &samples, model, error);
+    status = mg_fit_score(context, data, &samples, model, &model->report, error);
 done:
     mg_staged_free(&staged);
     mg_samples_free(&samples);

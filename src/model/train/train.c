@@ -9,6 +9,7 @@
 typedef struct part_result {
     mg_hypothesis *hypothesis;
     margin_report report;
+    mg_verified verified;
     margin_error *error; /* of a failed part; NULL: there was no memory for it */
     margin_status status;
 } part_result;
@@ -43,6 +44,16 @@ static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
     return status;
 }
 
+/* No learner calls a model converged whose gap is above what was asked for. */
+static void hold_to_tolerance(margin_report *report) {
+    char reason[sizeof report->reason];
+    if (report->status != MARGIN_OK || !(report->gap > report->tolerance)) return;
+    memcpy(reason, report->reason, sizeof reason);
+    report->status = MARGIN_STOPPED_STALLED;
+    mg_report_reason(report, "rounding limits the gap, which is %s and not %s; %s",
+                     mg_number(report->gap).text, mg_number(report->tolerance).text, reason);
+}
+
 static margin_status solve_part(part_run *run, margin_context *context, int64_t number,
                                 margin_error *error) {
     part_result *result = &run->results[number];
@@ -61,6 +72,8 @@ static margin_status solve_part(part_run *run, margin_context *context, int64_t 
     margin_status status = run->verify ? verify_part(run, number, &fit) : run->learner->fit(&fit);
     result->hypothesis = fit.hypothesis;
     result->report = fit.report;
+    if (!run->verify) hold_to_tolerance(&result->report);
+    result->verified = fit.verified;
     mg_part_free(&part);
     return status;
 }
@@ -117,6 +130,7 @@ static margin_status solve_group(part_run *run, part_group *group, margin_contex
     for (int64_t k = 0; k < count; k++) {
         run->results[first + k].hypothesis = group->fits[k].hypothesis;
         run->results[first + k].report = group->fits[k].report;
+        hold_to_tolerance(&run->results[first + k].report);
     }
     return MARGIN_OK;
 }
@@ -243,11 +257,17 @@ static margin_status join_hypotheses(part_run *run, mg_hypothesis **hypothesis,
     return status;
 }
 
-static void free_results(part_run *run) {
+static void forget_results(part_run *run) {
     for (int64_t number = 0; run->results && number < run->split->parts; number++) {
         mg_hypothesis_free(run->results[number].hypothesis);
         mg_free(run->split->heap, run->results[number].error);
+        memset(&run->results[number], 0, sizeof run->results[number]);
     }
+    run->done = 0;
+}
+
+static void free_results(part_run *run) {
+    forget_results(run);
     mg_free(run->split->heap, run->results);
     mg_free(run->split->heap, run->options);
 }
@@ -273,6 +293,22 @@ static margin_status start_run(part_run *run, const mg_spec_component *learner,
     return MARGIN_OK;
 }
 
+/* Each part is as near as it should be, the whole is not: parts with an objective below 1 have as
+ * large a distance as one of 1 may have, and there are several. */
+static bool is_loose(const margin_report *joined) {
+    return joined->status == MARGIN_OK && joined->gap > joined->tolerance;
+}
+
+/* With tol / parts for each the sum is at most tol max(1, sum P). */
+static bool make_stricter(part_run *run, const margin_component *info) {
+    for (int k = 0; k < info->option_count; k++)
+        if (strcmp(info->options[k].name, "tol") == 0) {
+            run->options[k].number /= (double)run->split->parts;
+            return true;
+        }
+    return false;
+}
+
 margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
                              const mg_trace *trace, mg_hypothesis **hypothesis,
@@ -282,6 +318,13 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
     MG_GO(start_run(&run, learner, error));
     MG_GO(run_parts(&run, error));
     join_reports(&run, report);
+    if (is_loose(report) && make_stricter(&run, learner->info)) {
+        const double tolerance = report->tolerance;
+        forget_results(&run);
+        MG_GO(run_parts(&run, error));
+        join_reports(&run, report);
+        report->tolerance = tolerance;
+    }
     status = join_hypotheses(&run, hypothesis, error);
 done:
     free_results(&run);
@@ -290,12 +333,16 @@ done:
 
 margin_status mg_split_verify(margin_context *context, const mg_split *split,
                               const mg_spec_component *learner, const margin_model *model,
-                              margin_report *report, margin_report *parts, margin_error *error) {
+                              margin_report *report, mg_verified *verified, margin_report *parts,
+                              margin_error *error) {
     part_run run = {.context = context, .split = split, .model = model, .verify = true};
     margin_status status;
     MG_GO(start_run(&run, learner, error));
     MG_GO(run_parts(&run, error));
     join_reports(&run, report);
+    *verified = run.results[0].verified;
+    for (int64_t number = 1; number < split->parts; number++)
+        mg_verified_join(verified, &run.results[number].verified);
     for (int64_t number = 0; parts && number < split->parts; number++)
         parts[number] = run.results[number].report;
 done:

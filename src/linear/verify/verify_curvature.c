@@ -1,0 +1,266 @@
+/* How far an objective without |w|_1 can be above its least value, from its gradient g and its
+ * Hessian H at the weights.
+ *
+ * The losses here have |l'''| <= l'' along every line: the third derivative of a sample is at most
+ * its second times the change of its score (of the softmax: times the range of the changes of its
+ * scores, which is what a third central moment is to a variance). In a direction d of length s =
+ * sqrt(d'Hd) no sample's change exceeds L s, where L^2 is the greatest (a_i, 1)'H^-1(a_i, 1) (of
+ * the softmax: the greatest of the same for e_k a_i - e_l a_i), so that the curvature along d falls
+ * no faster than exp(-L t) and with G^2 = g'H^-1 g, psi(t) = exp(-t) + t - 1 and g.d >= -G s
+ *
+ *   P(w + d) >= P(w) - G s + psi(L s) / L^2.
+ *
+ * The right side is least at L s = -log(1 - L G), if L G < 1, and then
+ *
+ *   P(w) - P* <= ((1 - t) log(1 - t) + t) / L^2,   t = L G,
+ *
+ * which is G^2/2 (1 + t/3 + t^2/6 + ...): Bach, "Self-concordant analysis for logistic regression",
+ * 2010. For the squared loss L = 0 and the distance is G^2/2, exactly. Nothing is assumed of where
+ * the optimum is. Where L G is large there is no bound: classes that separate, for instance.
+ *
+ * H is factored in extended precision, scaled to a diagonal of 1. A column of which nothing is left
+ * beside those before it depends on them, up to the precision of the numbers that are stored; the
+ * gradient along it must then be rounding too. */
+#include "linear/verify/verification.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef mg_real real;
+
+typedef struct curvature {
+    mg_verification *k;
+    int64_t blocks, block, size; /* functions that may move on their own; numbers of one; of all */
+    real *matrix;                /* size x size: the factor, lower triangle */
+    real *scale;                 /* size */
+    real *x;                     /* blocks x size */
+} curvature;
+
+enum { MOST_SIZE = 4096 };
+static const real most_reach =
+    1.0L / 3.0L; /* of L G; as in the training (proof/curvature_bound.c) */
+/* A row of the squared hinge counts if it is as far inside the margin: there the curvature is that
+ * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, the distance is
+ * at most G^2/2 as well: on the edge of that ball P is not below P(w). */
+static const double inside = 1e-3;
+/* What is left of a column of length 1 that depends on others, squared: as far as double, or single
+ * precision of the data, can tell. */
+static real dependent(const mg_verification *k) {
+    return k->problem->x.value_type == MARGIN_F32 ? 1e-12L : 1e-16L;
+}
+
+static double depth(const mg_verification *k, int64_t i) {
+    return 1.0 - (double)(k->scores[i] * (real)k->problem->sign[i]);
+}
+
+static bool counts(const mg_verification *k, int64_t i) {
+    return k->loss->kind != MG_LOSS_SQUARED_HINGE || depth(k, i) >= inside;
+}
+
+static margin_status add_sample(curvature *m, int64_t i) {
+    mg_verification *k = m->k;
+    if (!counts(k, i)) return MARGIN_OK;
+    MG_TRY(mg_verify_row(k, i));
+    const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
+    for (int64_t a = 0; a < m->blocks; a++)
+        for (int64_t b = 0; b <= a; b++) {
+            const real weight = mg_verify_curvature(k, i, a, b);
+            for (int64_t r = 0; r < entries && weight != 0.0L; r++) {
+                const real left = weight * k->values[r];
+                real *into = m->matrix + (a * m->block + k->at[r]) * m->size + b * m->block;
+                for (int64_t s = 0; s < (a == b ? r + 1 : entries); s++)
+                    into[k->at[s]] += left * k->values[s];
+            }
+        }
+    return MARGIN_OK;
+}
+
+static margin_status fill_matrix(curvature *m) {
+    const int64_t n = m->size;
+    memset(m->matrix, 0, (size_t)(n * n) * sizeof *m->matrix);
+    for (int64_t i = 0; i < m->k->samples; i++)
+        MG_TRY(add_sample(m, i));
+    for (int64_t r = 0; r < n; r++) {
+        if (r % m->block < m->k->columns) m->matrix[r * n + r] += (real)m->k->options->penalty.rho;
+        const real own = m->matrix[r * n + r];
+        m->scale[r] = own > 0.0L ? 1.0L / sqrtl(own) : 0.0L;
+    }
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t s = 0; s <= r; s++)
+            m->matrix[r * n + s] *= m->scale[r] * m->scale[s];
+    return MARGIN_OK;
+}
+
+/* L of matrix = L L', where dependent columns have a diagonal of 0. */
+static margin_status factor(curvature *m) {
+    const int64_t n = m->size;
+    for (int64_t r = 0; r < n; r++) {
+        if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
+        real *row = m->matrix + r * n;
+        for (int64_t s = 0; s <= r; s++) {
+            const real *other = m->matrix + s * n;
+            for (int64_t l = 0; l < s; l++)
+                row[s] -= row[l] * other[l];
+            if (s < r)
+                row[s] = other[s] > 0.0L ? row[s] / other[s] : 0.0L;
+            else
+                row[s] = row[s] > dependent(m->k) ? sqrtl(row[s]) : 0.0L;
+        }
+    }
+    return MARGIN_OK;
+}
+
+/* x = L^-1 x from number `first` on, before which x is 0; returns |x|^2. *left: the greatest of
+ * what is left along dependent columns. */
+static real solve(const curvature *m, int64_t first, real *x, real *left) {
+    const int64_t n = m->size;
+    real sum = 0.0L;
+    *left = 0.0L;
+    for (int64_t r = first; r < n; r++) {
+        const real *row = m->matrix + r * n;
+        for (int64_t l = first; l < r; l++)
+            x[r] -= row[l] * x[l];
+        if (!(row[r] > 0.0L)) *left = fmaxl(*left, fabsl(x[r]));
+        x[r] = row[r] > 0.0L ? x[r] / row[r] : 0.0L;
+        sum += x[r] * x[r];
+    }
+    return sum;
+}
+
+static real take(const curvature *m, const real *v, bool with_penalty, int64_t r) {
+    const mg_verification *k = m->k;
+    const int64_t f = r / m->block, j = r % m->block;
+    real value = v[f * (k->columns + 1) + j];
+    if (with_penalty && j < k->columns)
+        value +=
+            (real)k->options->penalty.rho * (real)k->h->view.linear.weights[f * k->columns + j];
+    return value * m->scale[r];
+}
+
+/* L^-1 (e_f a_i) for every function that may move: `blocks` rows of x. */
+static void solve_row(curvature *m) {
+    const mg_verification *k = m->k;
+    const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
+    real left;
+    memset(m->x, 0, (size_t)(m->blocks * m->size) * sizeof *m->x);
+    for (int64_t f = 0; f < m->blocks; f++) {
+        real *x = m->x + f * m->size;
+        for (int64_t e = 0; e < entries; e++)
+            x[f * m->block + k->at[e]] = k->values[e] * m->scale[f * m->block + k->at[e]];
+        solve(m, f * m->block, x, &left);
+    }
+}
+
+/* The greatest squared length of one of them (the function that does not move is the other), or of
+ * the difference of two. */
+static real longest(const curvature *m) {
+    real most = 0.0L;
+    for (int64_t f = 0; f < m->blocks; f++)
+        for (int64_t g = 0; g <= f; g++) {
+            real sum = 0.0L;
+            for (int64_t r = 0; r < m->size; r++) {
+                const real other = g == f ? 0.0L : m->x[g * m->size + r];
+                sum += (m->x[f * m->size + r] - other) * (m->x[f * m->size + r] - other);
+            }
+            most = fmaxl(most, sum);
+        }
+    return most;
+}
+
+/* L^2; of the squared hinge 0, or INFINITY. square: G^2. */
+static margin_status find_reach(curvature *m, real square, real *reach) {
+    mg_verification *k = m->k;
+    *reach = 0.0L;
+    if (k->loss->kind == MG_LOSS_SQUARED) return MARGIN_OK;
+    for (int64_t i = 0; i < k->samples; i++) {
+        if (!counts(k, i)) continue;
+        MG_TRY(mg_verify_row(k, i));
+        solve_row(m);
+        real length = longest(m);
+        if (k->loss->kind == MG_LOSS_SQUARED_HINGE)
+            length =
+                4.0L * length * square > (real)(depth(k, i) * depth(k, i)) ? (real)INFINITY : 0.0L;
+        *reach = fmaxl(*reach, length);
+    }
+    return MARGIN_OK;
+}
+
+/* G^2, or INFINITY where the gradient points along a dependent column. */
+static real gradient_length(const curvature *m) {
+    real left, terms = 0.0L;
+    for (int64_t r = 0; r < m->size; r++) {
+        m->x[r] = take(m, m->k->v, true, r);
+        terms = fmaxl(terms, take(m, m->k->blur, false, r));
+    }
+    const real square = solve(m, 0, m->x, &left);
+    if (m->k->problem->x.value_type == MARGIN_F32) terms *= (real)FLT_EPSILON / (real)DBL_EPSILON;
+    return left <= (real)m->size * terms ? square : (real)INFINITY;
+}
+
+/* What rounding of the gradient may add to G^2: with signs that agree, and that alternate. */
+static real gradient_blur(const curvature *m) {
+    real left, most = 0.0L;
+    for (int way = 0; way < 2; way++) {
+        for (int64_t r = 0; r < m->size; r++)
+            m->x[r] = take(m, m->k->blur, false, r) * (way && r % 2 ? -1.0L : 1.0L);
+        most = fmaxl(most, solve(m, 0, m->x, &left));
+    }
+    return most;
+}
+
+/* The training of least squares adds to its distance what rounding may hide of the residuals, which
+ * the condition stretches: as much more may stand in its report. */
+static real stretched_blur(const curvature *m) {
+    const mg_verification *k = m->k;
+    real terms = 0.0L, least = 1.0L;
+    for (int64_t i = 0; i < k->samples; i++)
+        terms += k->c[i] * (real)k->problem->target[i] * (real)k->problem->target[i];
+    terms = sqrtl(terms);
+    for (int64_t r = 0; r < m->size; r++) {
+        const real own = m->matrix[r * m->size + r];
+        if (own > 0.0L) least = fminl(least, own);
+        if (r < k->columns && m->scale[r] > 0.0L)
+            terms += fabsl((real)k->h->view.linear.weights[r]) / m->scale[r];
+    }
+    return (real)DBL_EPSILON * (real)m->size * terms / (least * least);
+}
+
+static margin_status judge(curvature *m, real *distance, real *moved) {
+    real reach;
+    MG_TRY(fill_matrix(m));
+    MG_TRY(factor(m));
+    const real square = gradient_length(m), blur = gradient_blur(m);
+    *moved = sqrtl(square * blur) + blur;
+    if (m->k->loss->kind == MG_LOSS_SQUARED) {
+        const real hidden = stretched_blur(m);
+        *moved += hidden * (hidden + 2.0L * sqrtl(square));
+    }
+    MG_TRY(find_reach(m, square, &reach));
+    const real t = reach > 0.0L ? sqrtl(reach * square) : 0.0L;
+    if (!(t <= most_reach)) return MARGIN_OK;
+    if (t < 1e-3L) /* the closed form has few digits left; this is a little more */
+        *distance = square * (0.5L + t / 6.0L + t * t / 10.0L);
+    else
+        *distance = square * ((1.0L - t) * log1pl(-t) + t) / (t * t);
+    return MARGIN_OK;
+}
+
+margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
+    curvature m = {.k = k, .blocks = k->functions == 1 ? 1 : k->functions - 1};
+    const bool known = k->loss->kind == MG_LOSS_SQUARED || k->loss->kind == MG_LOSS_LOGISTIC ||
+                       k->loss->kind == MG_LOSS_EXPONENTIAL || k->loss->kind == MG_LOSS_SOFTMAX ||
+                       k->loss->kind == MG_LOSS_SQUARED_HINGE;
+    m.block = k->columns + k->options->intercept;
+    m.size = m.blocks * m.block;
+    *distance = (real)INFINITY;
+    *moved = 0.0L;
+    if (!known || m.size > MOST_SIZE) return MARGIN_OK;
+    MG_NEW(k->fit->context->heap, m.matrix, m.size * (m.size + 1 + m.blocks), "a verification",
+           k->fit->error);
+    m.scale = m.matrix + m.size * m.size;
+    m.x = m.scale + m.size;
+    const margin_status status = judge(&m, distance, moved);
+    mg_free(k->fit->context->heap, m.matrix);
+    return status;
+}

@@ -1,0 +1,327 @@
+#include "verify_cases.h"
+
+#include "model/object/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 50, MOST_COLUMNS = 6, SPEC = 240 };
+
+typedef struct random_case {
+    int64_t rows, columns, classes; /* classes 0: a regression; 1: clusters */
+    double x[MOST_ROWS * MOST_COLUMNS], y[MOST_ROWS], weights[MOST_ROWS];
+    float floats[MOST_ROWS * MOST_COLUMNS];
+    int32_t indices[MOST_ROWS * MOST_COLUMNS];
+    int64_t starts[MOST_ROWS + 1];
+    double stored[MOST_ROWS * MOST_COLUMNS];
+    margin_data data;
+    bool linear;
+    char stages[80], learner[40], options[100], spec[SPEC];
+} random_case;
+
+static uint64_t pick(uint64_t *random, uint64_t count) {
+    return (support_random(random) >> 16) % count;
+}
+
+static double power(uint64_t *random, double most) {
+    return pow(10, most * (2 * support_uniform(random) - 1));
+}
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+static void fill_rows(random_case *c, uint64_t *random) {
+    const bool sparse = pick(random, 3) == 0;
+    for (int64_t j = 0; j < c->columns; j++) {
+        const double size = power(random, 2), offset = pick(random, 2) ? 0 : 3 * size;
+        const bool counts = pick(random, 4) == 0;
+        for (int64_t i = 0; i < c->rows; i++) {
+            double *value = &c->x[i * c->columns + j];
+            *value = offset * !sparse + size * support_normal(random);
+            if (counts) *value = (double)(int)pick(random, 4);
+            if (sparse && pick(random, 2)) *value = 0;
+            *value = (double)(float)*value;
+        }
+    }
+}
+
+static void fill_targets(random_case *c, uint64_t *random) {
+    const double noise = power(random, 1), size = power(random, 1);
+    for (int64_t i = 0; i < c->rows; i++) {
+        double score = 0;
+        for (int64_t j = 0; j < c->columns; j++)
+            score += (j % 2 ? -1 : 1) * c->x[i * c->columns + j];
+        score += noise * support_normal(random);
+        if (c->classes == 0)
+            c->y[i] = size * score;
+        else
+            c->y[i] = i < c->classes ? (double)i : fmod(fabs(floor(score)), (double)c->classes);
+        c->weights[i] = (double)(1 + pick(random, 9)) / 4;
+    }
+}
+
+static void fill_layout(random_case *c, uint64_t *random) {
+    int64_t filled = 0;
+    for (int64_t i = 0; i < c->rows; i++) {
+        for (int64_t j = 0; j < c->columns; j++) {
+            const double value = c->x[i * c->columns + j];
+            c->floats[i * c->columns + j] = (float)value;
+            if (value == 0) continue;
+            c->stored[filled] = value;
+            c->indices[filled++] = (int32_t)j;
+        }
+        c->starts[i + 1] = filled;
+    }
+    c->data = (margin_data){.x = margin_dense_f64(c->x, c->rows, c->columns, c->columns)};
+    switch (pick(random, 4)) {
+    case 0:
+        c->data.x = margin_csr_f64(c->stored, c->indices, c->starts, c->rows, c->columns);
+        break;
+    case 1:
+        c->data.x = margin_dense_f32(c->floats, c->rows, c->columns, c->columns);
+        break;
+    }
+    if (c->classes != 1) c->data.y = margin_values_f64(c->y, c->rows);
+    if (pick(random, 3) == 0) c->data.weights = margin_values_f64(c->weights, c->rows);
+}
+
+/* ---- Specs ----------------------------------------------------------------------------------- */
+
+static const char *const classifiers[] = {"logistic", "svm",        "softmax",     "exponential",
+                                          "logistic", "perceptron", "naive-bayes", "knn"};
+static const char *const regressions[] = {"least-squares", "ridge", "lasso",
+                                          "elastic-net",   "ridge", "knn"};
+static const char *const stages[] = {"",
+                                     "",
+                                     "standardize",
+                                     "minmax",
+                                     "normalize",
+                                     "standardize | minmax",
+                                     "poly",
+                                     "standardize(columns=1)"};
+
+static void choose_options(random_case *c, uint64_t *random) {
+    char penalty[40] = "";
+    const char *const names[] = {"C", "alpha", "lambda"};
+    const char *extra = "";
+    const bool is_svm = strcmp(c->learner, "svm") == 0;
+    const bool one = strcmp(c->learner, "softmax") != 0;
+    if (pick(random, 3) && strcmp(c->learner, "least-squares") != 0)
+        snprintf(penalty, sizeof penalty, "%s=%.3g", names[pick(random, 3)], power(random, 3));
+    switch (pick(random, 6)) {
+    case 0:
+        extra = ", tol=0.01";
+        break;
+    case 1:
+        extra = ", intercept=no";
+        break;
+    case 2:
+        extra = c->classes > 2 && one ? ", multiclass=ovo" : ", tol=1e-08";
+        break;
+    case 3:
+        extra = is_svm ? ", loss=squared-hinge" : "";
+        break;
+    case 4:
+        extra = is_svm && c->classes > 2 ? ", multiclass=argmax" : "";
+        break;
+    default:
+        break;
+    }
+    snprintf(c->options, sizeof c->options, "%s%s", penalty,
+             penalty[0] ? extra : extra + 2 * !!*extra);
+}
+
+static void choose_spec(random_case *c, uint64_t *random) {
+    const int regression = c->classes == 0;
+    const char *name = regression ? regressions[pick(random, 6)] : classifiers[pick(random, 8)];
+    if (c->classes == 1) name = "kmeans";
+    snprintf(c->learner, sizeof c->learner, "%s", name);
+    c->linear = strcmp(name, "perceptron") != 0 && strcmp(name, "naive-bayes") != 0 &&
+                strcmp(name, "knn") != 0 && strcmp(name, "kmeans") != 0;
+    snprintf(c->stages, sizeof c->stages, "%s", stages[pick(random, 8)]);
+    c->options[0] = 0;
+    if (c->linear) choose_options(c, random);
+    if (c->classes == 1) snprintf(c->options, sizeof c->options, "k=2");
+    snprintf(c->spec, sizeof c->spec, "%s%s%s(%s)", c->stages, c->stages[0] ? " | " : "",
+             c->learner, c->options);
+}
+
+static void make_case(random_case *c, bool linear, uint64_t *random) {
+    do {
+        memset(c, 0, sizeof *c);
+        c->rows = 8 + (int64_t)pick(random, MOST_ROWS - 8);
+        c->columns = 1 + (int64_t)pick(random, MOST_COLUMNS);
+        c->classes = (int64_t)pick(random, 5);
+        if (c->classes == 1 && pick(random, 3)) c->classes = 0;
+        choose_spec(c, random);
+    } while (linear && !c->linear);
+    fill_rows(c, random);
+    fill_targets(c, random);
+    fill_layout(c, random);
+}
+
+/* NULL: refused, because of what the data or the options are. */
+static margin_model *fit_case(margin_context *context, const random_case *c) {
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    margin_error error = {0};
+    if (margin_spec_parse(context, c->spec, &spec, &error) < 0)
+        fail_msg("%s: %s", c->spec, error.text);
+    const margin_status status = margin_fit(context, spec, &c->data, &model, NULL, &error);
+    margin_spec_free(spec);
+    if (status < 0 && status != MARGIN_ERROR_SPEC && status != MARGIN_ERROR_DATA &&
+        status != MARGIN_ERROR_ARGUMENT)
+        fail_msg("%s: %s", c->spec, error.text);
+    return status < 0 ? NULL : model;
+}
+
+void assert_honest_fits_verify(int count, uint64_t seed) {
+    margin_context *context = support_context(NULL, 1);
+    random_case *c = malloc(sizeof *c);
+    int verified = 0, converged = 0, refused = 0;
+    for (uint64_t number = seed; verified < count; number++) {
+        uint64_t random = number;
+        margin_report found;
+        margin_error error = {0};
+        make_case(c, false, &random);
+        margin_model *model = fit_case(context, c);
+        if (!model) {
+            assert_true(++refused < 20 + count);
+            continue;
+        }
+        converged += margin_model_report(model)->status == MARGIN_OK;
+        if (getenv("VERIFY_PRINT")) error = (margin_error){0};
+        const margin_status status = margin_verify(context, model, &c->data, &found, &error);
+        if (getenv("VERIFY_PRINT")) {
+            const margin_report *r = margin_model_report(model);
+            printf("%llu %s rows %d classes %d: status %d %d gap %g %g obj %g %g: %s %s\n",
+                   (unsigned long long)number, c->spec, (int)c->rows, (int)c->classes, r->status,
+                   status, r->gap, found.gap, r->objective, found.objective - r->objective,
+                   status == MARGIN_OK ? "" : found.reason, error.text);
+        } else if (status != MARGIN_OK)
+            fail_msg("number %llu: %s: %s%s", (unsigned long long)number, c->spec, found.reason,
+                     error.text);
+        verified++;
+        margin_model_free(model);
+    }
+    assert_true(converged > count / 2);
+    free(c);
+    margin_context_free(context);
+}
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+static double other(double value, uint64_t *random) {
+    switch (pick(random, 4)) {
+    case 0:
+        return value * 1.01 + (value == 0);
+    case 1:
+        return value == 0 ? 0.5 : -value;
+    case 2:
+        return value + fmax(1, fabs(value)) / 8;
+    default:
+        return value * 0.5 - (value == 0);
+    }
+}
+
+static bool change_tensors(mg_tensor *tensors, int count, uint64_t *random, char *what) {
+    if (count == 0) return false;
+    mg_tensor *t = &tensors[pick(random, (uint64_t)count)];
+    const int64_t numbers = t->shape[0] * MG_MAX(t->shape[1], 1);
+    if (numbers == 0) return false;
+    const int64_t at = (int64_t)pick(random, (uint64_t)numbers);
+    snprintf(what, 100, "tensor %s[%lld]", t->name, (long long)at);
+    if (t->type == MARGIN_F64) {
+        double *value = (double *)t->data + at;
+        if (!isfinite(*value)) return false;
+        *value = other(*value, random);
+        return true;
+    }
+    if (t->type != MARGIN_I64) return false;
+    ((int64_t *)t->data)[at]++;
+    return true;
+}
+
+static bool change_report(margin_report *r, uint64_t *random, char *what) {
+    double *const numbers[] = {&r->objective,      &r->gap,        &r->tolerance,
+                               &r->train_accuracy, &r->train_rmse, &r->train_r2};
+    int64_t *const counts[] = {&r->rows, &r->columns, &r->classes, &r->subproblems};
+    const int which = (int)pick(random, 13);
+    snprintf(what, 100, "report number %d", which);
+    if (which < 6) {
+        if (isnan(*numbers[which]) || (which == 1 && r->gap < 1e-10)) return false;
+        *numbers[which] = pick(random, 4) ? other(*numbers[which], random)
+                                          : (double[]){NAN, INFINITY, -1}[pick(random, 3)];
+        return true;
+    }
+    if (which < 10) {
+        ++*counts[which - 6];
+    } else if (which == 10) {
+        r->iterations = -1;
+    } else if (which == 11) {
+        if (r->status == MARGIN_OK) return false;
+        r->status = MARGIN_OK;
+    } else {
+        if (r->item_count == 0) return false;
+        margin_report_item *item = &r->items[pick(random, (uint64_t)r->item_count)];
+        if (strcmp(item->name, "condition") == 0 || strcmp(item->name, "rank") == 0) return false;
+        if (!isfinite(item->value)) return false;
+        snprintf(what, 100, "item %s", item->name);
+        item->value = other(item->value, random);
+    }
+    return true;
+}
+
+static bool change_model(margin_model *model, uint64_t *random, char *what) {
+    mg_hypothesis *h = model->hypothesis;
+    if (pick(random, 2)) return change_report(&model->report, random, what);
+    if (model->stage_count > 0 && pick(random, 4) == 0) {
+        mg_fitted_stage *stage = &model->stages[pick(random, (uint64_t)model->stage_count)];
+        return change_tensors(stage->tensors, stage->tensor_count, random, what);
+    }
+    return change_tensors(h->tensors, h->tensor_count, random, what);
+}
+
+/* What a reader would do with it, and then verification; 1: noticed. */
+static bool is_noticed(margin_context *context, const margin_model *model, const random_case *c) {
+    margin_model *read = NULL;
+    margin_report found;
+    void *bytes = NULL;
+    int64_t length = 0;
+    margin_error error = {0};
+    if (margin_model_encode(model, &bytes, &length, &error) < 0) return true;
+    margin_status status = margin_model_decode(context, bytes, length, &read, &error);
+    margin_bytes_free(model, bytes);
+    if (status >= 0) status = margin_verify(context, read, &c->data, &found, &error);
+    margin_model_free(read);
+    return status != MARGIN_OK;
+}
+
+void assert_changes_are_noticed(int count, uint64_t seed) {
+    margin_context *context = support_context(NULL, 1);
+    random_case *c = malloc(sizeof *c);
+    int changed = 0, missed = 0;
+    for (uint64_t number = seed; changed < count; number++) {
+        uint64_t random = number;
+        char what[100] = "";
+        make_case(c, true, &random);
+        margin_model *model = fit_case(context, c);
+        if (!model) continue;
+        const margin_report before = *margin_model_report(model);
+        if (change_model(model, &random, what)) {
+            changed++;
+            if (!is_noticed(context, model, c)) {
+                const margin_report *r = margin_model_report(model);
+                print_error("number %llu: %s: %s (objective %.17g %.17g gap %g %g)\n",
+                            (unsigned long long)number, c->spec, what, before.objective,
+                            r->objective, before.gap, r->gap);
+                missed++;
+            }
+        }
+        margin_model_free(model);
+    }
+    assert_int_equal(missed, 0);
+    free(c);
+    margin_context_free(context);
+}
