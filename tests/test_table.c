@@ -198,7 +198,7 @@ static void wrong_references_are_refused(void **state) {
     assert_plan_refused(PLAN(.weights = "wieght"), "did you mean 'weight'");
     assert_plan_refused(PLAN(.categorical = "town"), "'town' (categorical)");
     assert_plan_refused(PLAN_NONE(.target = "class"), "has no header");
-    assert_plan_refused(PLAN(.target = "id", .ignore = "id"), "both to be ignored and the target");
+    assert_plan_refused(PLAN(.target = "id", .ignore = "id"), "to be ignored and the target at once");
     assert_plan_refused(PLAN(.target = "id", .weights = "id"), "both the weights and the target");
     assert_plan_refused(PLAN(.weights = "id", .ignore = "id"),
                         "both to be ignored and the weights");
@@ -258,7 +258,7 @@ static void a_model_misses_columns(void **state) {
         PLAN(.expected = wanted, .expected_count = 2, .target = "klass", .target_optional = 1),
         "ifiFi");
     assert_plan_refused(PLAN(.expected = wanted, .expected_count = 2, .ignore = "age"),
-                        "both to be ignored and a feature");
+                        "to be ignored and a feature at once");
     assert_plan_refused(PLAN(.expected = wanted, .expected_count = 2, .target = "age"),
                         "both the target and a feature");
 }
