@@ -198,10 +198,12 @@ static void wrong_references_are_refused(void **state) {
     assert_plan_refused(PLAN(.weights = "wieght"), "did you mean 'weight'");
     assert_plan_refused(PLAN(.categorical = "town"), "'town' (categorical)");
     assert_plan_refused(PLAN_NONE(.target = "class"), "has no header");
-    assert_plan_refused(PLAN(.target = "id", .ignore = "id"), "to be ignored and the target at once");
-    assert_plan_refused(PLAN(.target = "id", .weights = "id"), "both the weights and the target");
+    assert_plan_refused(PLAN(.target = "id", .ignore = "id"),
+                        "to be ignored and the target at once");
+    assert_plan_refused(PLAN(.target = "id", .weights = "id"),
+                        "is the weights and the target at once");
     assert_plan_refused(PLAN(.weights = "id", .ignore = "id"),
-                        "both to be ignored and the weights");
+                        "is to be ignored and the weights at once");
     assert_plan_refused(PLAN(.ignore = "1,2,3,4"), "no column is left for features");
     assert_plan_refused(PLAN(.ignore = "1,2,3,4,5"), "no column is left for features");
 }
@@ -260,7 +262,7 @@ static void a_model_misses_columns(void **state) {
     assert_plan_refused(PLAN(.expected = wanted, .expected_count = 2, .ignore = "age"),
                         "to be ignored and a feature at once");
     assert_plan_refused(PLAN(.expected = wanted, .expected_count = 2, .target = "age"),
-                        "both the target and a feature");
+                        "is the target and a feature at once");
 }
 
 static void a_model_finds_repeated_names_as_it_knew_them(void **state) {
