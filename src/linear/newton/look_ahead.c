@@ -1,7 +1,7 @@
 /* Newton's direction for several functions, and how margins change along it. */
 #include "linear/newton/look_ahead.h"
 
-#include "linear/proof/classes_certificate.h"
+#include "linear/proof/newton_matrix.h"
 
 #include <math.h>
 

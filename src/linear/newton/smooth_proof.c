@@ -1,8 +1,8 @@
 /* When the smooth solvers are done, and what they say. */
 #include "linear/newton/look_ahead.h"
 #include "linear/newton/smooth.h"
-#include "linear/proof/classes_certificate.h"
 #include "linear/proof/end_words.h"
+#include "linear/proof/newton_matrix.h"
 
 #include <math.h>
 

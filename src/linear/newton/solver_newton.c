@@ -8,7 +8,7 @@
 #include "linear/newton/look_ahead.h"
 #include "linear/newton/smooth.h"
 #include "linear/objective/conjugate.h"
-#include "linear/proof/classes_certificate.h"
+#include "linear/proof/newton_matrix.h"
 
 #include <math.h>
 

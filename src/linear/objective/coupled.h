@@ -38,6 +38,9 @@ margin_status mg_coupled_gradient(const mg_objective *o, const double *residuals
                                   double *sums, margin_error *error);
 margin_status mg_coupled_scores(const mg_objective *o, const double *w, const double *b,
                                 double *scores, margin_error *error);
+/* Of a sample: slopes = c (shares - e_own), its own one as what the others leave. */
+void mg_coupled_slopes(const double *shares, int64_t functions, int64_t own, double c,
+                       double *slopes);
 
 /* ---- Sparse columns (coupled_sparse.c) ---- */
 margin_status mg_sparse_columns_make(const mg_design *d, mg_sparse_columns *columns,

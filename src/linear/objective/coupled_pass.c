@@ -99,9 +99,8 @@ static double sum_but_one(const double *e, int64_t functions) {
     return left_out ? sum : (double)NAN;
 }
 
-/* slopes = c (shares - e_own), its own one as what the others leave */
-static void make_slopes(const double *shares, int64_t functions, int64_t own, double c,
-                        double *slopes) {
+void mg_coupled_slopes(const double *shares, int64_t functions, int64_t own, double c,
+                       double *slopes) {
     double others = 0.0;
     for (int64_t k = 0; k < functions; k++) {
         slopes[k] = c * shares[k];
@@ -190,8 +189,8 @@ static double *chunk_slopes(const pass_walk *walk, int64_t first, int64_t count,
     chunk_losses(walk, first, count, work, sums);
     if (walk->shares) memcpy(walk->shares + from, work, bytes);
     for (int64_t r = 0; r < count && walk->gradient; r++)
-        make_slopes(work + r * functions, functions, o->design->problem->code[first + r],
-                    o->c[first + r], slopes + r * functions);
+        mg_coupled_slopes(work + r * functions, functions, o->design->problem->code[first + r],
+                          o->c[first + r], slopes + r * functions);
     return slopes;
 }
 
@@ -340,29 +339,4 @@ margin_status mg_coupled_scores(const mg_objective *o, const double *w, const do
                                 double *scores, margin_error *error) {
     pass_walk walk = {.o = o, .scores = scores};
     return walk_rows(&walk, w, b, &(mg_loss_point){0}, error);
-}
-
-/* ---- Residuals ------------------------------------------------------------------------------- */
-
-typedef struct residual_walk {
-    const mg_objective *o;
-    const double *shares;
-    double *residuals;
-} residual_walk;
-
-static margin_status make_residuals(const mg_block *block, void *argument) {
-    const residual_walk *walk = argument;
-    const mg_objective *o = walk->o;
-    for (int64_t i = block->first; i < block->first + block->count; i++)
-        make_slopes(walk->shares + i * o->functions, o->functions, o->design->problem->code[i],
-                    o->c[i], walk->residuals + i * o->functions);
-    return MARGIN_OK;
-}
-
-margin_status mg_objective_residuals(const mg_objective *o, const double *shares, double *residuals,
-                                     margin_error *error) {
-    residual_walk walk = {o, shares, residuals};
-    const margin_status status = mg_sweep_each(o->design->context, o->samples,
-                                               o->coupled->block_rows, make_residuals, &walk);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }

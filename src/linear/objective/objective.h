@@ -90,9 +90,6 @@ margin_status mg_objective_scores(const mg_objective *objective, const double *w
 /* gradient = sum_i residuals_i a_i' (functions x columns), and the sums of the residuals. */
 margin_status mg_objective_gradient(const mg_objective *objective, const double *residuals,
                                     double *gradient, double *sums, margin_error *error);
-/* Several functions: c_i (shares_i - e_y). */
-margin_status mg_objective_residuals(const mg_objective *objective, const double *shares,
-                                     double *residuals, margin_error *error);
 
 /* Several functions: takes their mean off weights and intercepts. The loss does not change, the
  * penalty becomes less. */

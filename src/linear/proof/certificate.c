@@ -1,275 +1,351 @@
 /* How good a linear model provably is: a lower bound of the objective, by Fenchel duality.
  *
- * Every loss satisfies loss(t) >= dual(u) - u t for all u, with equality where u = -slope(t)
- * (loss.h). With t_i = y_i f_i for losses of a margin (t_i = f_i - y_i otherwise), alpha_i = c_i
- * u_i and v = sum_i alpha_i y_i a_i (sum_i alpha_i a_i) it follows for every w and b that
+ * Every loss of one function satisfies loss(t) >= dual(u) - u t for all u, with equality where u =
+ * -slope(t) (loss.h). With t_i = y_i f_i for losses of a margin (t_i = f_i - y_i otherwise),
+ * alpha_i = c_i u_i and r_i = alpha_i y_i (alpha_i) it follows for every w and b that
  *
  *   P(w, b) >= sum_i c_i dual(u_i) [+ sum_i alpha_i y_i] - v.w - b s + rho/2 |w|^2 + kappa |w|_1
  *
- * where s = sum_i alpha_i y_i (sum_i alpha_i) must be 0 if b is free. The least value over w is
+ * where v = sum_i r_i a_i, and s = sum_i r_i must be 0 if b is free. The least value over w is
  *
  *   D = sum_i c_i dual(u_i) [+ sum_i alpha_i y_i] - sum_j max(|v_j| - kappa, 0)^2 / (2 rho)
  *
  * and for rho = 0 the last sum turns into the condition |v_j| <= kappa (Rockafellar, "Convex
  * Analysis", 1970, theorem 31.3). u = 0 is always feasible, so D = 0 is always to be had.
  *
+ * Several functions: for every q in the simplex loss(f, y) >= (q - e_y) . f + dual(q)
+ * (objective.h). With r_ik = c_i (q_ik - 1[y_i = k]), v and s of each function the same sums, and
+ * the signs of v and s turned, all of this holds again; kappa is 0, and q = e_y has D = 0.
+ *
  * Feasible points:
- * - s = 0: for losses of a margin the class of the larger sum is scaled down to the other, which
- *   stays in the box; for the squared loss the weighted mean is taken off. Then, and with
- *   alpha = -c slope, the gap is |grad_w P|^2 / (2 rho) if the intercept is optimal and kappa = 0.
+ * - s = 0, one function: for losses of a margin the class of the larger sum is scaled down to the
+ *   other, which stays in the box; for the squared loss the weighted mean is taken off. Then, and
+ *   with alpha = -c slope, the gap is |grad_w P|^2 / (2 rho) if the intercept is optimal and kappa
+ *   = 0.
+ * - s = 0, several: the shares of classes that have too much (sum_i c_i q_ik above the sum of c of
+ *   the class) are scaled down to what they should have; what a sample loses thereby goes to the
+ *   classes that have too little, in proportion to what they lack. Rows keep the sum 1, nothing
+ *   becomes negative, and every class gets exactly what it lacked. Samples with q = e_y stay as
+ *   they are where the others have enough to give: they are no support vectors and are not to
+ *   become any. With q the probabilities the gap is then |grad_w P|^2 / (2 rho) up to s . b and
+ *   what is of second order in s.
  * - rho = 0 < kappa: all of alpha times min(1, kappa / max |v_j|), for the squared loss the best
  *   factor in that range (El Ghaoui, Viallon, Rabbani, "Safe feature elimination for the LASSO",
  *   2012). With rho and kappa > 0 that, or the factor 1, whichever gives more.
- * - rho = kappa = 0: v must vanish, which no computed alpha obeys exactly; the bound is that of
+ * - rho = kappa = 0: v must vanish, which no computed point obeys exactly; the bound is that of
  *   curvature_bound.c.
  *
  * Rounding is allowed for in verifications only (linear/verify). */
-#include "linear/proof/certificate.h"
-
-#include "linear/proof/classes_certificate.h"
+#include "linear/objective/coupled.h"
 #include "linear/proof/curvature_bound.h"
 #include "linear/proof/goal.h"
 
 #include <math.h>
+#include <string.h>
 
-static const char purpose[] = "a proof of the optimum";
+typedef struct certificate {
+    const mg_objective *o;
+    const struct dual_set *set;
+    double *point; /* samples x functions: alpha, or the shares q */
+    double *r;     /* samples x functions */
+    double *v, *s; /* functions x columns; functions */
+    double *sums;  /* 2 functions: what a walk adds up */
+    double *move;  /* 2 functions: what makes s = 0; of shares the factors, and the parts of what
+                      is taken off that go to each class */
+    bool spare_settled; /* samples with q = e_y are left alone */
+    double factor;      /* alpha is to be multiplied by this */
+    double dual, kept;  /* the greatest D so far, and its factor */
+    margin_error *error;
+} certificate;
 
-/* ---- Sums over samples ----------------------------------------------------------------------- */
+/* Samples [first, first + count). */
+typedef void (*proof_visit)(const certificate *m, int64_t first, int64_t count, double *sums);
 
-typedef struct sum_job {
-    const mg_proof *proof;
-    mg_proof_range of_range;
-} sum_job;
+/* The dual points of one function, or of several. */
+typedef struct dual_set {
+    int64_t block_rows;
+    proof_visit settle;              /* each sample becomes feasible; sums what balance needs */
+    void (*balance)(certificate *m); /* finds the move from the sums */
+    proof_visit finish;              /* makes the move, and r */
+    proof_visit values;              /* sums to D without v: two numbers, c dual and alpha y */
+} dual_set;
 
-static void start_sums(void *state, void *argument) {
-    (void)argument;
-    *(mg_proof_sums *)state = (mg_proof_sums){0, 0};
+/* ---- One function: alpha / c in a box -------------------------------------------------------- */
+
+static bool is_positive(const certificate *m, int64_t i) {
+    return m->o->design->problem->sign[i] > 0;
 }
 
-static void merge_sums(void *into, const void *from, void *argument) {
-    (void)argument;
-    ((mg_proof_sums *)into)->a += ((const mg_proof_sums *)from)->a;
-    ((mg_proof_sums *)into)->b += ((const mg_proof_sums *)from)->b;
+/* Whether y_i = -1 turns the sign of what belongs to sample i. */
+static bool turns(const certificate *m, int64_t i) {
+    return m->o->loss->margin_based && !is_positive(m, i);
 }
 
-static margin_status add_range(void *state, const mg_block *block, void *argument) {
-    const sum_job *job = argument;
-    const mg_proof_sums part = job->of_range(job->proof, block->first, block->count);
-    merge_sums(state, &part, argument);
-    return MARGIN_OK;
-}
-
-margin_status mg_proof_sum(const mg_proof *proof, mg_proof_range of_range, mg_proof_sums *total) {
-    static const mg_accumulator steps = {.state_size = sizeof(mg_proof_sums),
-                                         .init = start_sums,
-                                         .add = add_range,
-                                         .merge = merge_sums};
-    sum_job job = {proof, of_range};
-    return mg_sweep(proof->design->context, proof->design->samples, MG_BLOCK_ROWS, &steps, &job,
-                    total, proof->error);
-}
-
-/* ---- Dual variables -------------------------------------------------------------------------- */
-
-static mg_proof_sums clip_range(const mg_proof *proof, int64_t first, int64_t count) {
-    const mg_loss *loss = proof->objective->loss;
-    for (int64_t i = first; i < first + count; i++) {
-        const double c = proof->objective->c[i], alpha = proof->alpha[i];
-        /* a NaN becomes 0 */
-        const double u = c > 0 && !isnan(alpha) ? alpha / c : 0;
-        if (u < loss->dual_low)
-            proof->alpha[i] = c * loss->dual_low;
-        else if (u > loss->dual_high)
-            proof->alpha[i] = c * loss->dual_high;
-        else if (u == 0)
-            proof->alpha[i] = 0;
-        proof->r[i] = mg_proof_turns(proof, i) ? -proof->alpha[i] : proof->alpha[i];
-    }
-    return (mg_proof_sums){0, 0};
-}
-
-margin_status mg_proof_settle(mg_proof *proof) {
-    mg_proof_sums none;
-    MG_TRY(mg_proof_sum(proof, clip_range, &none));
-    return mg_design_gradient(proof->design, proof->r, proof->v, &proof->s, proof->error);
+static double into_box(const certificate *m, int64_t i, double alpha) {
+    const mg_loss *loss = m->o->loss;
+    const double c = m->o->c[i], u = c > 0 && !isnan(alpha) ? alpha / c : 0;
+    if (u < loss->dual_low) return c * loss->dual_low;
+    if (u > loss->dual_high) return c * loss->dual_high;
+    return u == 0 ? 0 : alpha;
 }
 
 /* Sums of alpha of the classes +1 and -1; or the sums of alpha and c. */
-static mg_proof_sums balance_range(const mg_proof *proof, int64_t first, int64_t count) {
-    mg_proof_sums part = {0, 0};
-    if (proof->objective->loss->margin_based) {
-        for (int64_t i = first; i < first + count; i++)
-            *(mg_proof_is_positive(proof, i) ? &part.a : &part.b) += proof->alpha[i];
-    } else {
-        for (int64_t i = first; i < first + count; i++) {
-            part.a += proof->alpha[i];
-            part.b += proof->objective->c[i];
-        }
-    }
-    return part;
-}
-
-static mg_proof_sums rescale_range(const mg_proof *proof, int64_t first, int64_t count) {
-    const bool classes = proof->objective->loss->margin_based;
+static void box_settle(const certificate *m, int64_t first, int64_t count, double *sums) {
+    double part[2] = {0, 0};
     for (int64_t i = first; i < first + count; i++) {
-        proof->alpha[i] -= proof->mean * proof->objective->c[i];
-        if (classes) proof->alpha[i] *= proof->class_factor[mg_proof_is_positive(proof, i)];
+        m->point[i] = into_box(m, i, m->point[i]);
+        part[turns(m, i)] += m->point[i];
+        if (!m->o->loss->margin_based) part[1] += m->o->c[i];
     }
-    return (mg_proof_sums){0, 0};
+    sums[0] += part[0];
+    sums[1] += part[1];
 }
 
-/* Makes s = 0 by the simple means above. */
-static margin_status balance(mg_proof *proof) {
-    mg_proof_sums total;
-    MG_TRY(mg_proof_sum(proof, clip_range, &total));
-    if (!proof->objective->intercept) return MARGIN_OK;
-    MG_TRY(mg_proof_sum(proof, balance_range, &total));
-    proof->mean = 0;
-    proof->class_factor[0] = proof->class_factor[1] = 1;
-    if (!proof->objective->loss->margin_based)
-        proof->mean = total.a / total.b;
-    else if (total.a > total.b)
-        proof->class_factor[1] = total.b / total.a;
-    else if (total.b > total.a)
-        proof->class_factor[0] = total.a / total.b;
-    return mg_proof_sum(proof, rescale_range, &total);
+/* The factors of the classes -1 and +1; or the mean. */
+static void box_balance(certificate *m) {
+    const bool classes = m->o->loss->margin_based;
+    const double a = m->sums[0], b = m->sums[1];
+    m->move[0] = m->move[1] = classes ? 1 : 0;
+    if (!m->o->intercept) return;
+    if (!classes)
+        m->move[0] = a / b;
+    else if (a > b)
+        m->move[1] = b / a;
+    else if (b > a)
+        m->move[0] = a / b;
 }
 
-static mg_proof_sums scale_range(const mg_proof *proof, int64_t first, int64_t count) {
-    for (int64_t i = first; i < first + count; i++)
-        proof->alpha[i] *= proof->factor;
-    return (mg_proof_sums){0, 0};
-}
-
-/* ---- Values ---------------------------------------------------------------------------------- */
-
-/* sum c dual(u), and sum alpha y for residuals, with alpha times the factor. */
-static mg_proof_sums dual_range(const mg_proof *proof, int64_t first, int64_t count) {
-    const mg_loss *loss = proof->objective->loss;
-    const double *target = proof->design->problem->target;
-    mg_proof_sums part = {0, 0};
+static void box_finish(const certificate *m, int64_t first, int64_t count, double *sums) {
+    (void)sums;
     for (int64_t i = first; i < first + count; i++) {
-        const double c = proof->objective->c[i], alpha = proof->factor * proof->alpha[i];
+        const double alpha = m->o->loss->margin_based ? m->point[i] * m->move[is_positive(m, i)]
+                                                      : m->point[i] - m->move[0] * m->o->c[i];
+        m->point[i] = into_box(m, i, alpha);
+        m->r[i] = turns(m, i) ? -m->point[i] : m->point[i];
+    }
+}
+
+static void box_values(const certificate *m, int64_t first, int64_t count, double *sums) {
+    const mg_loss *loss = m->o->loss;
+    const double *target = m->o->design->problem->target;
+    double part[2] = {0, 0};
+    for (int64_t i = first; i < first + count; i++) {
+        const double c = m->o->c[i], alpha = m->factor * m->point[i];
         if (!(c > 0)) continue;
         /* rounding may have left the box */
-        part.a += c * loss->dual(fmin(fmax(alpha / c, loss->dual_low), loss->dual_high));
-        if (!loss->margin_based) part.b += alpha * target[i];
+        part[0] += c * loss->dual(fmin(fmax(alpha / c, loss->dual_low), loss->dual_high));
+        if (!loss->margin_based) part[1] += alpha * target[i];
     }
-    return part;
+    sums[0] += part[0];
+    sums[1] += part[1];
 }
 
-margin_status mg_proof_dual(mg_proof *proof, double factor, double *dual) {
-    const mg_penalty *penalty = &proof->objective->penalty;
+static const dual_set box = {MG_BLOCK_ROWS, box_settle, box_balance, box_finish, box_values};
+
+/* ---- Several functions: shares in a simplex -------------------------------------------------- */
+
+/* Sums: what each class has, in all samples and in those that are divided among classes. */
+static void simplex_settle(const certificate *m, int64_t first, int64_t count, double *sums) {
+    const int64_t classes = m->o->functions;
+    for (int64_t i = first; i < first + count; i++) {
+        const int32_t own = m->o->design->problem->code[i];
+        double *q = m->point + i * classes, sum = 0.0;
+        for (int64_t k = 0; k < classes; k++) {
+            if (!(q[k] > 0.0)) q[k] = 0.0;
+            sum += q[k];
+        }
+        if (!(sum > 0.0 && isfinite(sum))) {
+            memset(q, 0, (size_t)classes * sizeof *q);
+            q[own] = sum = 1.0;
+        }
+        const bool divided = q[own] / sum < 1.0;
+        for (int64_t k = 0; k < classes; k++) {
+            q[k] /= sum;
+            sums[k] += m->o->c[i] * q[k];
+            if (divided) sums[classes + k] += m->o->c[i] * q[k];
+        }
+    }
+}
+
+static void simplex_balance(certificate *m) {
+    const int64_t classes = m->o->functions;
+    const double *has = m->sums, *divided = has + classes, *due = m->o->totals;
+    double lacking = 0.0;
+    m->spare_settled = true;
+    for (int64_t k = 0; k < classes; k++) {
+        lacking += fmax(due[k] - has[k], 0.0);
+        m->spare_settled &= divided[k] >= has[k] - due[k];
+    }
+    const bool moves = m->o->intercept && lacking > 0.0;
+    for (int64_t k = 0; k < classes; k++) {
+        const double excess = fmax(has[k] - due[k], 0.0);
+        const double from = m->spare_settled ? divided[k] : has[k];
+        m->move[k] = moves && excess > 0.0 ? fmax(1.0 - excess / from, 0.0) : 1.0;
+        m->move[classes + k] = moves ? fmax(due[k] - has[k], 0.0) / lacking : 0.0;
+    }
+}
+
+static void simplex_finish(const certificate *m, int64_t first, int64_t count, double *sums) {
+    const int64_t classes = m->o->functions;
+    (void)sums;
+    for (int64_t i = first; i < first + count; i++) {
+        const int32_t own = m->o->design->problem->code[i];
+        const bool stays = m->spare_settled && m->point[i * classes + own] >= 1.0;
+        double *q = m->point + i * classes, taken = 0.0;
+        for (int64_t k = 0; k < classes && !stays; k++) {
+            const double rest = q[k] * m->move[k];
+            taken += q[k] - rest;
+            q[k] = rest;
+        }
+        for (int64_t k = 0; k < classes && !stays; k++)
+            q[k] += taken * m->move[classes + k];
+        mg_coupled_slopes(q, classes, own, m->o->c[i], m->r + i * classes);
+    }
+}
+
+static void simplex_values(const certificate *m, int64_t first, int64_t count, double *sums) {
+    const int64_t classes = m->o->functions;
+    for (int64_t i = first; i < first + count; i++) {
+        const int32_t own = m->o->design->problem->code[i];
+        const double *q = m->point + i * classes;
+        double value = 0.0;
+        for (int64_t k = 0; k < classes; k++) {
+            if (m->o->loss->kind == MG_LOSS_CRAMMER_SINGER)
+                value += k == own ? 0.0 : q[k];
+            else if (q[k] > 0.0)
+                value -= q[k] * log(q[k]);
+        }
+        sums[0] += m->o->c[i] * value;
+    }
+}
+
+static const dual_set simplex = {MG_BLOCK_ROWS / 4, simplex_settle, simplex_balance, simplex_finish,
+                                 simplex_values};
+
+/* ---- Walks ----------------------------------------------------------------------------------- */
+
+typedef struct proof_walk {
+    const certificate *m;
+    proof_visit visit;
+} proof_walk;
+
+static void start_sums(void *state, void *argument) {
+    const proof_walk *walk = argument;
+    memset(state, 0, (size_t)(2 * walk->m->o->functions) * sizeof(double));
+}
+
+static void merge_sums(void *into, const void *from, void *argument) {
+    const proof_walk *walk = argument;
+    for (int64_t k = 0; k < 2 * walk->m->o->functions; k++)
+        ((double *)into)[k] += ((const double *)from)[k];
+}
+
+static margin_status proof_add_block(void *state, const mg_block *block, void *argument) {
+    const proof_walk *walk = argument;
+    walk->visit(walk->m, block->first, block->count, state);
+    return MARGIN_OK;
+}
+
+static margin_status walk_samples(certificate *m, proof_visit visit) {
+    const mg_accumulator steps = {.state_size = 2 * m->o->functions * (int64_t)sizeof *m->sums,
+                                  .init = start_sums,
+                                  .add = proof_add_block,
+                                  .merge = merge_sums};
+    proof_walk walk = {m, visit};
+    return mg_sweep(m->o->design->context, m->o->samples, m->set->block_rows, &steps, &walk,
+                    m->sums, m->error);
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* D at factor * the point, taking v and s for feasible; kept if it is a number and more. */
+static margin_status try_factor(certificate *m, double factor) {
+    const mg_penalty *penalty = &m->o->penalty;
     double square = 0;
-    mg_proof_sums total;
-    proof->factor = factor;
-    MG_TRY(mg_proof_sum(proof, dual_range, &total));
-    for (int64_t j = 0; j < proof->design->columns && penalty->rho > 0; j++) {
-        const double excess = fmax(fabs(factor * proof->v[j]) - penalty->kappa, 0);
-        square += excess * excess;
+    m->factor = factor;
+    MG_TRY(walk_samples(m, m->set->values));
+    for (int64_t j = 0; j < m->o->functions * m->o->columns && penalty->rho > 0; j++) {
+        const double excess = fabs(factor * m->v[j]) - penalty->kappa;
+        if (!(excess <= 0)) square += excess * excess;
     }
-    *dual = total.a + total.b - (penalty->rho > 0 ? square / (2 * penalty->rho) : 0);
-    if (isnan(*dual)) *dual = -(double)INFINITY;
+    const double taken = penalty->rho > 0 ? square / (2 * penalty->rho) : 0;
+    const double dual = m->sums[0] + m->sums[1] - taken;
+    if (!(dual > m->dual)) return MARGIN_OK;
+    m->dual = dual;
+    m->kept = factor;
     return MARGIN_OK;
 }
 
-/* ---- Bounds ---- */
-
-static double greatest(const double *v, int64_t count) {
+static margin_status bound_penalised(certificate *m) {
+    const double rho = m->o->penalty.rho, kappa = m->o->penalty.kappa;
     double most = 0;
-    for (int64_t j = 0; j < count; j++)
-        most = fmax(most, fabs(v[j]));
-    return most;
-}
-
-static margin_status bound_ridge(mg_proof *proof, double *dual, double *factor) {
-    const double most = greatest(proof->v, proof->design->columns);
-    const double kappa = proof->objective->penalty.kappa;
-    double scaled;
-    *factor = 1;
-    MG_TRY(mg_proof_dual(proof, 1, dual));
-    if (!(kappa > 0 && most > kappa)) return MARGIN_OK;
-    MG_TRY(mg_proof_dual(proof, kappa / most, &scaled));
-    if (scaled > *dual) {
-        *dual = scaled;
-        *factor = kappa / most;
-    }
-    return MARGIN_OK;
-}
-
-static margin_status bound_lasso(mg_proof *proof, double *dual, double *factor) {
-    const double most = greatest(proof->v, proof->design->columns);
-    const double kappa = proof->objective->penalty.kappa;
+    for (int64_t j = 0; j < m->o->functions * m->o->columns; j++)
+        most = fmax(most, fabs(m->v[j]));
     const double limit = most > 0 ? kappa / most : (double)INFINITY;
-    *factor = fmin(1, limit);
-    if (proof->objective->loss->kind == MG_LOSS_SQUARED) { /* D(x) = b x + a x^2, a <= 0 */
-        mg_proof_sums total;
-        proof->factor = 1;
-        MG_TRY(mg_proof_sum(proof, dual_range, &total));
+    double factor = rho > 0 ? 1 : fmin(1, limit);
+    if (rho == 0 && m->o->loss->kind == MG_LOSS_SQUARED) { /* D(x) = b x + a x^2, a <= 0 */
+        m->factor = 1;
+        MG_TRY(walk_samples(m, m->set->values));
+        const double a = m->sums[0], b = m->sums[1];
         /* not far above 1: where alpha is what rounding left of 0, so is s */
         const double most_factor = fmin(limit, 1000);
-        if (total.a < 0) *factor = fmax(-most_factor, fmin(most_factor, -total.b / (2 * total.a)));
+        if (a < 0) factor = fmax(-most_factor, fmin(most_factor, -b / (2 * a)));
     }
-    return mg_proof_dual(proof, *factor, dual);
+    MG_TRY(try_factor(m, factor));
+    return rho > 0 && kappa > 0 && limit < 1 ? try_factor(m, limit) : MARGIN_OK;
 }
 
-static margin_status bound_unpenalised(mg_proof *proof, double *dual) {
+static margin_status bound(certificate *m, const mg_linear_solution *at) {
     double above;
-    MG_TRY(mg_bound_by_curvature(proof->objective, proof->solution, &above, proof->error));
-    *dual = proof->solution->primal - above;
+    MG_TRY(walk_samples(m, m->set->settle));
+    m->set->balance(m);
+    MG_TRY(walk_samples(m, m->set->finish));
+    if (mg_is_unpenalised(m->o)) {
+        MG_TRY(mg_bound_by_curvature(m->o, at, &above, m->error));
+        m->dual = at->primal - above;
+    } else {
+        MG_TRY(mg_objective_gradient(m->o, m->r, m->v, m->s, m->error));
+        MG_TRY(bound_penalised(m));
+    }
+    if (!(m->dual >= 0)) m->dual = m->kept = 0; /* u = 0, q = e_y */
+    for (int64_t i = 0; i < m->o->samples && m->set == &box && m->kept != 1; i++)
+        m->point[i] *= m->kept;
     return MARGIN_OK;
 }
 
-static margin_status bound(mg_proof *proof, double *dual) {
-    const mg_penalty *penalty = &proof->objective->penalty;
-    double factor = 1;
-    mg_proof_sums none;
-    MG_TRY(balance(proof));
-    MG_TRY(mg_proof_settle(proof));
-    if (penalty->rho > 0)
-        MG_TRY(bound_ridge(proof, dual, &factor));
-    else if (penalty->kappa > 0)
-        MG_TRY(bound_lasso(proof, dual, &factor));
-    else
-        MG_TRY(bound_unpenalised(proof, dual));
-    if (!(*dual >= 0)) *dual = factor = 0; /* u = 0 */
-    proof->factor = factor;
-    if (factor != 1) MG_TRY(mg_proof_sum(proof, scale_range, &none));
-    proof->factor = 1;
-    return MARGIN_OK;
-}
-
-double mg_proof_gap(double primal, double dual) {
-    return fmax((primal - dual) / fmax(1, fabs(primal)), 0);
+margin_status mg_certify_scored(const mg_objective *o, mg_linear_solution *solution,
+                                const double *scores, margin_error *error) {
+    double *given = o->coupled ? solution->shares : solution->alpha, *memory = NULL;
+    const int64_t numbers = o->samples * o->functions, own = given ? 0 : numbers;
+    certificate m = {.o = o,
+                     .set = o->coupled ? &simplex : &box,
+                     .dual = -(double)INFINITY,
+                     .kept = 1,
+                     .error = error};
+    mg_loss_point point = {.known = scores};
+    margin_status status;
+    MG_GO_NEW(o->design->heap, memory, own + numbers + o->functions * (o->columns + 5),
+              "a proof of the optimum", error);
+    m.r = memory;
+    m.v = m.r + numbers;
+    m.s = m.v + o->functions * o->columns;
+    m.sums = m.s + o->functions;
+    m.move = m.sums + 2 * o->functions;
+    m.point = given ? given : m.move + 2 * o->functions;
+    if (own > 0) *(o->coupled ? &point.shares : &point.slopes) = m.point;
+    MG_GO(mg_objective_pass(o, solution->w, solution->b, &point, error));
+    for (int64_t i = 0; point.slopes && i < o->samples; i++) /* these are in f, not in t */
+        if (!turns(&m, i)) m.point[i] = -m.point[i];
+    solution->primal = point.value;
+    MG_GO(bound(&m, solution));
+    solution->dual = m.dual;
+    solution->gap = fmax((point.value - m.dual) / fmax(1, fabs(point.value)), 0);
+done:
+    mg_free(o->design->heap, memory);
+    return status;
 }
 
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
                          margin_error *error) {
-    return objective->coupled ? mg_certify_classes(objective, solution, error)
-                              : mg_certify_scored(objective, solution, NULL, error);
-}
-
-margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
-                                const double *scores, margin_error *error) {
-    mg_design *d = objective->design;
-    const int64_t own = solution->alpha ? 0 : d->samples;
-    double *memory = NULL, dual = 0;
-    mg_proof proof = {.objective = objective, .solution = solution, .design = d, .error = error};
-    mg_loss_point point = {.known = scores};
-    margin_status status;
-    MG_GO_NEW(d->heap, memory, own + d->samples + d->columns, purpose, error);
-    proof.alpha = own ? memory : solution->alpha;
-    proof.r = memory + own;
-    proof.v = proof.r + d->samples;
-    if (own) point.slopes = proof.alpha;
-    MG_GO(mg_objective_pass(objective, solution->w, solution->b, &point, error));
-    for (int64_t i = 0; i < own; i++) /* these are the slopes in f, not in t */
-        if (!mg_proof_turns(&proof, i)) proof.alpha[i] = -proof.alpha[i];
-    solution->primal = point.value;
-    MG_GO(bound(&proof, &dual));
-    solution->dual = dual;
-    solution->gap = mg_proof_gap(point.value, dual);
-done:
-    mg_free(d->heap, memory);
-    return status;
+    return mg_certify_scored(objective, solution, NULL, error);
 }

@@ -25,7 +25,7 @@
  * precision, and nothing is proven. */
 #include "linear/proof/curvature_bound.h"
 
-#include "linear/proof/classes_certificate.h"
+#include "linear/proof/newton_matrix.h"
 
 #include "math/products/cholesky.h"
 #include "math/rows/row_ops.h"

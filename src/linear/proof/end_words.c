@@ -1,7 +1,7 @@
 /* What is said at the end of a minimisation. */
 #include "linear/proof/end_words.h"
 
-#include "linear/proof/classes_certificate.h"
+#include "linear/proof/newton_matrix.h"
 
 #include <stdio.h>
 

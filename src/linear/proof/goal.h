@@ -4,7 +4,7 @@
 
 #include "linear/objective/solver.h"
 
-/* The certificate (certificate.c, classes_certificate.c derive it): scores afresh, P, and the dual
+/* The certificate (certificate.c derives it): scores afresh, P, and the dual
  * objective at a feasible point made from the solution's dual variables if they are given, else
  * from the slopes or shares of the scores; given ones are replaced by the feasible point. Sets
  * primal, dual and gap; w and b stay as they are. Two passes; with no penalty (rho = kappa = 0)

@@ -1,6 +1,6 @@
 /* Newton's matrix of an objective, in coordinates and factored. The functions of all classes may
  * move together without changing the loss, so it is taken without the last one. */
-#include "linear/proof/classes_certificate.h"
+#include "linear/proof/newton_matrix.h"
 #include "math/products/ridge_factor.h"
 
 #include <math.h>

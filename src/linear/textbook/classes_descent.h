@@ -5,7 +5,7 @@
 
 #include "linear/design/step_row.h"
 #include "linear/newton/look_ahead.h"
-#include "linear/proof/classes_certificate.h"
+#include "linear/proof/newton_matrix.h"
 #include "linear/textbook/descent.h"
 
 typedef struct mg_classes_descent {
