@@ -17,18 +17,18 @@ static const struct {
     const char *reason;
 } found[] = {
     {1604, "perceptron: rounding of a row on the plane"},
-    {1932, "verification of ridge: made columns of very different sizes, several targets"},
-    {11668, "verification of ridge: made columns of very different sizes"},
-    {13890, "rounding of made columns of very different sizes"},
-    {17663, "least squares: almost dependent made columns"},
-    {18366, "perceptron: rounding of a row on the plane"},
-    {33319, "perceptron: rounding of a row on the plane"},
-    {38356, "support vectors are counted in another way by verification"},
-    {39225, "verification of ridge: columns of very different sizes"},
+    {1932, NULL},
+    {11668, NULL},
+    {13890, NULL},
+    {17663, NULL},
+    {18366, NULL},
+    {33319, NULL},
+    {38356, NULL},
+    {39225, NULL},
     {43475, "k-means: a row between two centres"},
-    {44848, "rounding of made columns of very different sizes"},
-    {51362, "support vectors are counted in another way by verification"},
-    {56391, "lasso: the gap of a fit that stopped"},
+    {44848, NULL},
+    {51362, NULL},
+    {56391, NULL},
 };
 
 typedef struct bench {
