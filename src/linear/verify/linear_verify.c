@@ -1,7 +1,7 @@
 /* What a linear learner claims, once more: objective and gap of one function or of K coupled ones,
  * from the rows, the weights as the learner found them and the dual variables that the model keeps,
  * by plain loops in extended precision that share nothing with the training but the formulas of the
- * losses (loss.h). certificate.c and classes_certificate.c derive the bound: with u_i the dual
+ * losses (loss.h). proof/certificate.c derives the bound: with u_i the dual
  * variables, p_ik what the loss of sample i changes by with its score k (-u y for a margin, -u for
  * a residual, q_k - 1[k = y] for shares q, times c_i), and v_k = sum_i p_ik (a_i, 1),
  *
