@@ -4,7 +4,6 @@
 #include "learn/dual.h"
 #include "linear/dual/crammer_singer.h"
 #include "linear/objective/linear_options.h"
-#include "linear/textbook/classes_descent.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +15,12 @@ typedef struct classes_run {
     mg_design design;
     mg_objective objective;
     mg_linear_solution solution;
+    const char *solver, *steps; /* its name, and what it counts */
 } classes_run;
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-static void fill_report(classes_run *run, const char *solver, const char *steps) {
+static void fill_report(classes_run *run) {
     const mg_linear_solution *solution = &run->solution;
     const mg_penalty *penalty = &run->objective.penalty;
     margin_report *report = &run->fit->report;
@@ -29,12 +29,12 @@ static void fill_report(classes_run *run, const char *solver, const char *steps)
     report->gap = solution->gap;
     report->tolerance = run->options.tolerance;
     report->iterations = solution->iterations;
-    snprintf(report->iteration_name, sizeof report->iteration_name, "%s", steps);
+    snprintf(report->iteration_name, sizeof report->iteration_name, "%s", run->steps);
     mg_linear_describe(penalty, run->objective.loss->formula, report);
     mg_report_set(report, "C", penalty->C);
     mg_report_set(report, "alpha", penalty->alpha);
     mg_report_set(report, "lambda", penalty->lambda);
-    mg_report_reason(report, "%s (solver %s)", solution->why, solver);
+    mg_report_reason(report, "%s (solver %s)", solution->why, run->solver);
 }
 
 /* ---- Hypothesis ------------------------------------------------------------------------------ */
@@ -122,16 +122,32 @@ done:
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
+/* The start, which only the textbook solvers may be given. */
+static margin_status set_start(classes_run *run) {
+    const mg_objective *o = &run->objective;
+    const int64_t weights = o->functions * o->columns, count = run->options.start_count;
+    double *w = run->solution.w;
+    MG_REQUIRE(
+        count == 0 || count == weights || (count == weights + o->functions && o->intercept),
+        run->fit->error, MARGIN_ERROR_SPEC,
+        "start_weights has %lld numbers; for %lld classes and %lld columns they are the %lld "
+        "weights, class by class%s",
+        (long long)count, (long long)o->functions, (long long)o->columns, (long long)weights,
+        o->intercept ? ", and then, if wanted, an intercept for each class" : "");
+    memset(w, 0, (size_t)(weights + o->functions) * sizeof *w);
+    if (count > 0) memcpy(w, run->options.descent.start_weights, (size_t)count * sizeof *w);
+    return MARGIN_OK;
+}
+
 static margin_status take_solution(classes_run *run) {
     const mg_objective *o = &run->objective;
     MG_NEW(run->design.heap, run->solution.w, o->functions * (o->columns + 1), "the weights",
            run->fit->error);
     run->solution.b = run->solution.w + o->functions * o->columns;
-    memset(run->solution.w, 0, (size_t)(o->functions * (o->columns + 1)) * sizeof(double));
     if (o->loss->kind == MG_LOSS_CRAMMER_SINGER)
         MG_NEW(run->design.heap, run->solution.shares, o->samples * o->functions,
                "the dual variables of the classes", run->fit->error);
-    return MARGIN_OK;
+    return set_start(run);
 }
 
 static mg_linear_job job_of(classes_run *run, const mg_objective *objective) {
@@ -142,19 +158,25 @@ static mg_linear_job job_of(classes_run *run, const mg_objective *objective) {
                            .stop = mg_stop_make(fit->context, run->options.max_iterations),
                            .trace = fit->trace,
                            .seed = fit->seed,
+                           .descent = run->options.descent,
                            .error = fit->error};
 }
 
 static margin_status solve(classes_run *run) {
-    const mg_linear_options *o = &run->options;
+    const char *asked = run->options.solver;
+    const mg_linear_solver *solver =
+        mg_is_descent(asked) ? mg_linear_solver_named(asked) : &mg_solver_lbfgs;
     mg_linear_job job = job_of(run, &run->objective);
-    margin_status status = MARGIN_OK;
-    if (run->objective.loss->kind == MG_LOSS_CRAMMER_SINGER)
+    margin_status status;
+    if (run->objective.loss->kind == MG_LOSS_CRAMMER_SINGER) {
+        run->solver = "dual_cd";
+        run->steps = "walks";
         status = mg_crammer_singer(&job, &run->solution);
-    else if (mg_is_descent(o->solver))
-        status = mg_classes_descend(&job, &o->descent, o->start_count, o->solver, &run->solution);
-    else
-        status = mg_solver_lbfgs.solve(&job, &run->solution);
+    } else {
+        run->solver = solver->name;
+        run->steps = solver->step_name;
+        status = solver->solve(&job, &run->solution);
+    }
     if (status >= 0) run->solution.status = status;
     return status;
 }
@@ -170,12 +192,7 @@ static margin_status fit_run(classes_run *run, mg_loss_kind loss) {
     run->solution.tolerance = o->tolerance;
     MG_TRY(take_solution(run));
     MG_TRY(solve(run));
-    if (loss == MG_LOSS_CRAMMER_SINGER)
-        fill_report(run, "dual_cd", "walks");
-    else if (mg_is_descent(o->solver))
-        fill_report(run, o->solver, strcmp(o->solver, "gd") == 0 ? "steps" : "passes");
-    else
-        fill_report(run, "lbfgs", "L-BFGS steps");
+    fill_report(run);
     MG_TRY(make_hypothesis(run));
     return run->solution.status;
 }

@@ -1,5 +1,5 @@
-/* What the textbook solvers (gd, sgd, minibatch) share: the point and the best one so far, rates,
- * the proof, and what is said at the end.
+/* Gradient descent, the textbook way: over all rows (gd), row by row (sgd) or in batches of rows
+ * (minibatch), for one score function or for K that are trained together.
  *
  * The rate belongs to the mean loss, as in textbooks: with M the sum of c
  *
@@ -12,41 +12,18 @@
 #ifndef MG_DESCENT_H
 #define MG_DESCENT_H
 
-#include "linear/objective/solver.h"
+#include "linear/design/step_row.h"
+#include "linear/proof/goal.h"
 
 /* Options `schedule`: step number t (from 0) has the rate
  *   constant  rate      inverse  rate / (1 + decay t)      sqrt  rate / sqrt(1 + decay t) */
 enum { MG_SCHEDULE_AUTO, MG_SCHEDULE_CONSTANT, MG_SCHEDULE_INVERSE, MG_SCHEDULE_SQRT };
 
-typedef struct mg_schedule {
-    double rate, decay;
-    int kind; /* not AUTO */
-} mg_schedule;
-
-/* What the options leave open is chosen; `rate` is theirs or the solver's, mu = rho / M. noisy:
- * steps may lead up, so their rates should fall. */
-mg_schedule mg_schedule_make(const mg_descent_options *options, double rate, double mu, bool noisy);
-double mg_schedule_rate(const mg_schedule *schedule, int64_t step);
-
-/* Largest eigenvalue of share x sum c (a, 1)(a, 1)' + mu diag(1, 0), by power iteration: from
- * below, to about a thousandth. */
-typedef struct mg_curvature {
-    mg_design *design;
-    const double *c; /* samples */
-    bool intercept;  /* false: no 1 behind a */
-    double share, mu;
-    int64_t limit; /* of passes */
-} mg_curvature;
-/* Adds to *passes. CANCELLED, MEMORY. */
-margin_status mg_curvature_find(const mg_curvature *q, double *largest, int64_t *passes,
-                                margin_error *error);
-
+/* Each is one block of functions x (columns + 1) numbers: intercepts stand behind the weights. */
 typedef struct mg_descent_point {
-    double *w; /* columns */
-    double b;
-    double *gradient; /* columns: of the smooth part of P */
-    double gradient_b;
-    double value; /* P */
+    double *w, *b;
+    double *gradient, *gradient_b; /* of the smooth part of P */
+    double value;                  /* P */
     int64_t errors;
 } mg_descent_point;
 
@@ -57,84 +34,95 @@ typedef struct mg_descent {
     mg_design *design;
     const mg_vector_ops *vectors;
     mg_arena arena;
-    int64_t columns, samples;
-    mg_descent_point here;
-    double *best_w, best_b, best_value; /* of the points whose value is known */
-    int64_t best_errors;
-    double *slopes; /* samples, of `here`; NULL: not needed */
-    double *alpha;  /* samples: dual variables whose sum of rows is rho w; NULL: not needed */
-    double start_value, constant_value; /* P at the start; with w = 0 and the best intercept */
-    double mass;                        /* M */
-    double mu;                          /* rho / M */
-    int64_t units;                      /* steps, or for sgd and minibatch passes over the rows */
-    const char *unit_name;              /* "steps", "passes" */
-    int64_t limit;                      /* of units */
-    bool is_default;                    /* limit: nobody gave it */
+    int64_t functions, columns, samples, numbers; /* functions x (columns + 1) */
+    mg_descent_point here, best; /* the best one has a gradient where a proof needs it */
+    mg_descent_point there;      /* adapts: the next one */
+    double *slopes;              /* samples, of `here`; NULL: not needed */
+    double *alpha;      /* samples: dual variables whose sum of rows is rho w; NULL: not needed */
+    double start_value; /* P at the start */
+    double mass, mu;    /* M; rho / M */
+    int64_t units;      /* steps, or for sgd and minibatch passes over the rows */
+    const char *unit_name; /* "steps", "passes" */
+    int64_t limit;         /* of units */
+    bool is_default;       /* limit: nobody gave it */
     /* rate */
-    double rows_curvature; /* what steps over single rows add to it */
     double
         curvature; /* largest eigenvalue of J's Hessian, or of what stands for it; NAN: unknown */
-    mg_schedule schedule;
-    bool noisy;  /* steps may lead up */
-    bool adapts; /* the rate is chosen anew in every step */
-    /* least squares without a penalty: the gap is the residual of the normal equations */
-    double *mean, *norm, *spare; /* columns; NULL: not so */
-    double spread;               /* of the target */
+    double rows_curvature; /* what steps over single rows add to it */
+    double rate, decay;
+    int schedule; /* not AUTO */
+    bool noisy;   /* steps may lead up, so their rates should fall */
+    bool adapts;  /* the rate is chosen anew in every step */
+    /* least squares without a penalty: the residual of the normal equations tells
+     * when a proof is due */
+    double *mean, *norm; /* columns; NULL: not so */
+    double spread;       /* of the target */
     /* proof */
+    mg_goal goal;       /* of the best point */
     int64_t next_check; /* unit before which no proof is made that costs passes */
-    double strictness;  /* share of the tolerance that the expected gap must reach */
     int64_t idle;       /* units without progress */
-    bool proven;        /* the solution's proof is that of the best point */
     bool diverged;
 } mg_descent;
 
-/* Takes memory, goes to the start and evaluates it; traces step 0. `unit_name`: see above. */
-margin_status mg_descent_begin(mg_linear_job *job, mg_linear_solution *solution,
-                               const char *unit_name, int64_t default_limit, mg_descent *d);
-void mg_descent_free(mg_descent *d);
+/* Minimises, from the solution's point. batch: rows of a step, 0: all, with one pass for each. */
+margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution, int64_t batch);
 
 /* Value, gradient and errors of a point: one pass. With slopes if d->slopes and point is &here. */
 margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point);
-/* After `here` was evaluated at the end of a unit: trace, best point, signs of divergence. */
-void mg_descent_note(mg_descent *d);
 
-/* Sets curvature, rate, schedule and decay. rows_curvature: what single rows add to the curvature,
- * 0 for steps over all rows. noisy: steps may lead up, so their rates should fall. */
-margin_status mg_descent_choose_rate(mg_descent *d, double rows_curvature, bool noisy);
+/* ---- Rate (descent_rate.c) ---- */
+/* Sets rate, schedule and decay; needs noisy, adapts and rows_curvature. Up to 100 passes. */
+margin_status mg_descent_choose_rate(mg_descent *d);
+/* Of step number `step`. */
 double mg_descent_rate(const mg_descent *d, int64_t step);
 /* Second derivative that stands for the loss in a rate. */
 double mg_descent_bend(const mg_loss *loss);
-/* mg_curvature_find for J: share = bend / M. */
-margin_status mg_descent_curvature(mg_descent *d, int64_t passes, double *largest);
+/* Sets curvature, from below, to about a thousandth. */
+margin_status mg_descent_curvature(mg_descent *d, int64_t passes);
 
-/* After mg_descent_note: whether the best point is proven to the tolerance. Proofs that cost passes
- * are tried at growing distances only. */
+/* ---- Proof (descent_proof.c) ---- */
+/* For losses that fall for ever: without a penalty they have no least value where classes
+ * separate. */
+bool mg_descent_is_endless(const mg_descent *d);
+margin_status mg_descent_measure_columns(mg_descent *d);
+margin_status mg_descent_prove(mg_descent *d);
+/* Whether the best point is proven to the tolerance. Proofs that cost passes are tried at growing
+ * distances only. */
 margin_status mg_descent_check(mg_descent *d, bool *done);
-/* OK: go on. Otherwise it ends for that reason (STALLED: diverged, or no progress). */
-margin_status mg_descent_stop(const mg_descent *d);
-/* Fills in the solution with the best point; `ended` as mg_descent_stop gave it. */
-margin_status mg_descent_end(mg_descent *d, margin_status ended);
+/* Where the duality gap of a ridge says too little: the distance to its optimum. */
+margin_status mg_descent_prove_by_distance(mg_descent *d);
 
-/* What is said at the end. */
-typedef struct mg_descent_words {
-    margin_status status, ended; /* of the solution; why the steps ended */
-    bool separated;              /* without a penalty, and every row is on its side */
-    bool recession, separable;   /* without a penalty, and the loss falls for ever; to 0 */
-    bool diverged, noisy, is_default;
-    double gap, rate, value, start_value;
-    double safe; /* mg_descent_safe; NAN: not known */
-    int64_t units, limit;
-    const char *unit_name;
-} mg_descent_words;
-void mg_descent_explain(const mg_descent_words *words, char *why, size_t room);
-/* The rate from which on steps overshoot, to two digits, downwards. */
-double mg_descent_safe(double curvature);
+/* ---- End (descent_end.c) ---- */
 /* Units without progress after which constant rates are given up. */
 enum { MG_DESCENT_MOST_IDLE = 200 };
+/* Fills in the solution with the best point; `ended`: OK, or why the steps ended. */
+margin_status mg_descent_end(mg_descent *d, margin_status ended);
 
+/* ---- All rows (solver_gd.c) ---- */
+margin_status mg_descent_step(mg_descent *d);
 /* Moves a number towards 0. */
 MG_INLINE double mg_shrink(double x, double by) {
     return x > by ? x - by : x < -by ? x + by : 0.0;
 }
+
+/* ---- Row by row (solver_sgd.c) ---- */
+typedef struct mg_descent_rows {
+    mg_descent *d;
+    int64_t batch, step;
+    int64_t *order;      /* samples */
+    double *slopes;      /* batch x functions: of the scores, divided by the rows of the batch */
+    double *lengths;     /* adapts: samples, |(a_i, 1)|^2 */
+    double alpha_factor; /* the dual variables are alpha times this */
+    mg_step_row row;     /* dense if there is |w|_1, which changes all weights */
+    /* sparse rows: w_k = factor u_k + along_k shift; u is here.w during a pass */
+    double factor;
+    double *along, *shift_u; /* functions; shift . u_k */
+    int64_t until_poll;      /* multiplications */
+} mg_descent_rows;
+
+/* Memory from d->arena; measures the rows: sets d->noisy and d->rows_curvature. */
+margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_rows *m);
+/* All rows once, in a new order. */
+margin_status mg_descent_rows_pass(mg_descent_rows *m);
 
 #endif

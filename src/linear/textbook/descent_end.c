@@ -1,0 +1,131 @@
+/* How gradient descent ends, and what is said of it. */
+#include "linear/newton/look_ahead.h"
+#include "linear/proof/end_words.h"
+#include "linear/proof/newton_matrix.h"
+#include "linear/textbook/descent.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Without an optimum ---------------------------------------------------------------------- */
+
+/* Several functions: whether the loss falls for ever in a direction of Newton's method from the
+ * best point: a loss without an optimum is told from one that steps did not reach. */
+static margin_status recedes(mg_descent *d, mg_smooth_words *endless) {
+    enum { MOST_NEWTON = 12 };
+    static const double far = 4.0; /* of a margin in one step */
+    const mg_objective *o = d->objective;
+    const int64_t weights = d->functions * d->columns;
+    double *at, least, most = (double)INFINITY;
+    margin_status status;
+    if (d->functions == 1 || !mg_is_unpenalised(o) || !mg_classes_newton_can(o)) return MARGIN_OK;
+    MG_NEW(d->design->heap, at, 2 * d->numbers + d->functions, "Newton's direction", d->job->error);
+    double *b = at + weights, *w = b + d->functions, *step = w + d->numbers;
+    memcpy(at, d->best.w, (size_t)d->numbers * sizeof *at);
+    for (int k = 0; k < MOST_NEWTON && most >= MG_STILL && !endless->recession; k++) {
+        MG_GO(mg_look_ahead(o, at, b, w, step, &least, &most, d->job->error));
+        endless->recession = mg_falls_for_ever(least, most);
+        endless->separable = endless->recession && least > 1e-4 * most;
+        const double share = fmin(1.0, far / fmax(most, -least));
+        for (int64_t j = 0; j < weights; j++)
+            at[j] -= share * w[j];
+        for (int64_t c = 0; c < d->functions; c++)
+            b[c] -= share * step[c];
+    }
+    status = MARGIN_OK;
+done:
+    mg_free(d->design->heap, at);
+    return status;
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+static double round_down(double x) {
+    const double unit = pow(10.0, floor(log10(x)) - 1.0);
+    return unit > 0.0 && isfinite(unit) ? floor(x / unit) * unit : x;
+}
+
+/* The rate from which on steps overshoot, to two digits, downwards. NAN: the loss has no such rate,
+ * or none was given. */
+static margin_status find_safe_rate(mg_descent *d, double *safe) {
+    enum { PASSES = 200 };
+    *safe = (double)NAN;
+    if (!isfinite(d->objective->loss->curvature_bound) || isnan(d->job->descent.rate))
+        return MARGIN_OK;
+    MG_TRY(mg_descent_curvature(d, PASSES));
+    if (d->curvature > 0.0) *safe = round_down(2.0 / (d->curvature + d->rows_curvature));
+    return MARGIN_OK;
+}
+
+static void explain_rate(const mg_descent *d, double safe_rate, char *why, size_t room) {
+    const mg_number_text rate = mg_number(d->rate);
+    char safe[120] = "";
+    if (!isnan(safe_rate))
+        snprintf(safe, sizeof safe,
+                 "; the largest safe rate is about %s, 2 / the largest curvature",
+                 mg_number(safe_rate).text);
+    if (d->diverged)
+        snprintf(why, room,
+                 "it diverges: after %lld %s with rate=%s the objective is %s, from %s at the "
+                 "start%s; leave rate out, or bring the columns to one scale (standardize | ...); "
+                 "kept is the best point seen",
+                 (long long)d->units, d->unit_name, rate.text, mg_number(d->here.value).text,
+                 mg_number(d->start_value).text, safe);
+    else
+        snprintf(why, room,
+                 "steps with rate=%s overshoot%s; leave rate out, or take a smaller one (gap %s "
+                 "after %lld %s)",
+                 rate.text, safe, mg_number(d->solution->gap).text, (long long)d->units,
+                 d->unit_name);
+}
+
+static void explain_end(const mg_descent *d, margin_status ended, char *why, size_t room) {
+    const mg_number_text gap = mg_number(d->solution->gap);
+    if (d->solution->status == MARGIN_OK)
+        snprintf(why, room, "the gap is proven");
+    else if (ended == MARGIN_STOPPED_ITERATIONS)
+        snprintf(why, room,
+                 "the limit of %lld %s%s is reached at a gap of %s: raise max_iter, bring the "
+                 "columns to one scale (standardize | ...), or take solver=auto, which needs few "
+                 "passes",
+                 (long long)d->limit, d->unit_name,
+                 d->is_default ? " (max_iter was not given)" : "", gap.text);
+    else if (ended == MARGIN_STOPPED_TIME)
+        snprintf(why, room,
+                 "the time limit is reached at a gap of %s after %lld %s; solver=auto is faster",
+                 gap.text, (long long)d->units, d->unit_name);
+    else if (d->noisy)
+        snprintf(why, room,
+                 "no pass of the last %d came to a better point, at a gap of %s: with a constant "
+                 "rate the steps of single rows never settle; take schedule=inverse, a smaller "
+                 "rate, or solver=auto",
+                 MG_DESCENT_MOST_IDLE, gap.text);
+    else
+        snprintf(why, room,
+                 "steps no longer change the objective, at a gap of %s: bring the columns to one "
+                 "scale (standardize | ...), or take solver=auto",
+                 gap.text);
+}
+
+/* ---- End ------------------------------------------------------------------------------------- */
+
+margin_status mg_descent_end(mg_descent *d, margin_status ended) {
+    mg_linear_solution *out = d->solution;
+    mg_smooth_words endless = {.separated = mg_descent_is_endless(d) && d->best.errors == 0};
+    double safe = (double)NAN;
+    MG_TRY(mg_descent_prove(d));
+    MG_TRY(mg_descent_prove_by_distance(d));
+    out->iterations = d->units;
+    out->status = out->gap <= d->job->tolerance && !endless.separated ? MARGIN_OK : ended;
+    if (endless.separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
+    if (out->status != MARGIN_OK && !endless.separated) MG_TRY(recedes(d, &endless));
+    if (out->status != MARGIN_OK) MG_TRY(find_safe_rate(d, &safe));
+    if (endless.separated || endless.recession)
+        mg_smooth_explain(&endless, out->why, sizeof out->why);
+    else if (out->status != MARGIN_OK && (d->diverged || d->rate > safe))
+        explain_rate(d, safe, out->why, sizeof out->why);
+    else
+        explain_end(d, ended, out->why, sizeof out->why);
+    return out->status;
+}
