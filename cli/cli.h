@@ -80,8 +80,8 @@ typedef struct cli_session {
     int64_t target;      /* its number; -1: all of several */
 } cli_session;
 
-/* Makes the context with callbacks and lets Ctrl-C cancel it. Returns an exit code, EXIT_DONE if
- * all is well. */
+/* Makes the context with callbacks and lets Ctrl-C and SIGTERM cancel it. Returns an exit code,
+ * EXIT_DONE if all is well. */
 int cli_session_open(cli_session *session, const cli_arguments *arguments);
 void cli_session_close(cli_session *session);
 /* To be called before a result is written (NULL or "-": standard output). EXIT_INTERRUPTED, with a

@@ -92,8 +92,10 @@ const cli_option cli_options[] = {
      FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
      FIELD(memory)},
-    {"--time-limit", 0, "SEC", " fit separable ",
-     "stop training after SEC seconds with what there is", NULL, KIND_SECONDS, FIELD(time_limit)},
+    {"--time-limit", 0, "SEC", " fit separable path update ",
+     "stop training after SEC seconds with what there is, or with exit code 4 if that is no model "
+     "yet; reading may take as long, too",
+     NULL, KIND_SECONDS, FIELD(time_limit)},
     {"--json", 0, NULL,
      " fit predict evaluate inspect separable path check convert learners update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},

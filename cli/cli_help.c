@@ -47,10 +47,11 @@ void cli_print_help(const cli_command *command) {
         printf("  %-10s", cli_commands[i].name);
         print_wrapped(cli_commands[i].summary, 14, 12);
     }
-    puts("\nDATA is a table: .csv .tsv, .svm .libsvm .svmlight, .npy, idx, each also .gz; - is "
-         "standard input.\n"
-         "'margin help COMMAND' lists the options of a command, 'margin learners' what a spec may "
-         "name.\n"
-         "exit codes: 0 done, 1 usage, 2 bad input, 3 stopped early, undecided, or a proof that "
-         "does not hold,\n4 memory, 5 file or system, 130 interrupted");
+    puts(
+        "\nDATA is a table: .csv .tsv, .svm .libsvm .svmlight, .npy, idx, each also .gz; - is "
+        "standard input.\n"
+        "'margin help COMMAND' lists the options of a command, 'margin learners' what a spec may "
+        "name.\n"
+        "exit codes: 0 done, 1 usage, 2 bad input, 3 stopped early, undecided, or a proof that "
+        "does not hold,\n4 memory or a limit, 5 file or system, 130 interrupted (Ctrl-C, SIGTERM)");
 }

@@ -96,6 +96,9 @@ int cli_session_open(cli_session *session, const cli_arguments *arguments) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* too large a file is then an error of write(), and what was begun is tidied up */
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, NULL);
     return EXIT_DONE;
 }
 

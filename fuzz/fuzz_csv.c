@@ -229,7 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                        !options.ignore && options.missing == MARGIN_MISSING_KEEP &&
                        table->details.separator != ' ';
     if (plain) check_cells(table, stream.data, stream.size);
-    const int64_t columns = table->x.view.columns + 1;
+    const int64_t columns = table->x.view.columns + table->target.count;
     margin_column_summary *summaries = calloc((size_t)columns, sizeof *summaries);
     FUZZ_CHECK(summaries != NULL);
     FUZZ_CHECK(margin_table_summarize(one, table, summaries, columns, &error) == MARGIN_OK);

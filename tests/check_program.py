@@ -368,6 +368,9 @@ def model_files(d):
             p = run('inspect', d / 'bad.margin')
             expect(p.returncode == 2 and p.stderr, f'a model with byte {k} flipped is refused: exit {p.returncode}')
     refuses(2, 'inspect', examples / 'iris.csv')
+    for command in (['inspect'], ['predict'], ['evaluate'], ['update']):
+        words = [*command, '/dev/zero', *([examples / 'points.csv'] if command != ['inspect'] else []), '--memory', '64M']
+        refuses(2, *words, *(['-o', d / 'u.margin'] if command == ['update'] else []), says=('does not begin as one',))
     refuses(5, 'inspect', d / 'absent.margin')
 
 
@@ -382,6 +385,10 @@ def outputs(d):
     keep.write_text('precious')
     refuses(2, 'fit', 'perceptron', d / 'one-class.csv', '-o', keep)
     expect(keep.read_text() == 'precious', 'a failed fit leaves an older model alone')
+    p = subprocess.run(['sh', '-c', 'ulimit -f 1; "$@"', 'sh', program, 'convert', str(examples / 'iris.csv'), str(d / 'large.csv')],
+                       capture_output=True, text=True)
+    expect(p.returncode == 5 and 'large.csv' in p.stderr and not (d / 'large.csv').exists(),
+           f'a file beyond the limit of the system: exit {p.returncode}: {p.stderr}')
     expect(not [f for f in d.iterdir() if f.name.endswith('.part')], 'no temporary files are left')
 
 
@@ -392,13 +399,14 @@ def interruption(d):
         f.write('a,b,y\n')
         for _ in range(60000):
             f.write(f'{rng.random()},{rng.random()},{rng.choice("uv")}\n')
-    p = subprocess.Popen([program, 'fit', 'perceptron(passes=10000000, bound=no)', str(table), '-o', str(d / 'long.margin')],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1)
-    p.send_signal(signal.SIGINT)
-    p.wait(timeout=60)
-    expect(p.returncode == 130, f'Ctrl-C ends with 130, not {p.returncode}')
-    expect(not (d / 'long.margin').exists(), 'an interrupted fit writes no model')
+    for how in (signal.SIGINT, signal.SIGTERM):
+        p = subprocess.Popen([program, 'fit', 'perceptron(passes=10000000, bound=no)', str(table), '-o', str(d / 'long.margin')],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        p.send_signal(how)
+        p.wait(timeout=60)
+        expect(p.returncode == 130, f'{how.name} ends with 130, not {p.returncode}')
+        expect(not (d / 'long.margin').exists(), 'an interrupted fit writes no model')
     r = answer('fit', 'perceptron(passes=10000000, bound=no)', table, '--time-limit', '0.2', codes=(3,))
     expect(r.get('status') == 'stopped', 'a time limit stops with a usable model')
 

@@ -411,6 +411,19 @@ static void test_max_iter(void **state) {
     }
 }
 
+/* The clock may end it before the first epoch: that proves nothing. */
+static void test_time_limit(void **state) {
+    (void)state;
+    for (int l = 0; l < MG_LENGTH(losses); l++) {
+        linear_case *c = thin_case(200, 20, 1, 20);
+        linear_fitted f = linear_fit_limited(&c->problem, losses[l], "solver=dual_cd");
+        assert_true(f.report.gap > 1e-6 && f.report.gap <= 1);
+        assert_true(f.report.objective > 0);
+        linear_fitted_free(&f);
+        linear_case_free(c);
+    }
+}
+
 static void test_refused(void **state) {
     const double shift[3] = {1, 2, 3};
     (void)state;
@@ -599,6 +612,7 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_weights_and_order),
         cmocka_unit_test(test_max_iter),
+        cmocka_unit_test(test_time_limit),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_beyond_double),
         cmocka_unit_test(test_allocations),

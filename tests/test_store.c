@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* ---- Round trip ------------------------------------------------------------------------------ */
 
@@ -428,12 +429,44 @@ static void test_fixtures(void **state) {
     margin_context_free(context);
 }
 
+/* What does not begin as a model is not read to its end, which may not come. */
+static void test_streams(void **state) {
+    (void)state;
+    margin_context_options options = {
+        .size = sizeof options, .threads = 1, .memory_limit = 32 << 20};
+    margin_context *context;
+    margin_model *model = NULL;
+    margin_error error;
+    char dir[SUPPORT_PATH], path[SUPPORT_PATH + 20];
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    assert_int_equal(margin_model_load(context, "/dev/zero", &model, &error), MARGIN_ERROR_MODEL);
+    assert_contains(error.text, "/dev/zero is not a usable model file: it does not begin as one");
+    assert_int_equal(margin_model_map(context, "/dev/urandom", &model, &error), MARGIN_ERROR_MODEL);
+    support_temp_dir(dir);
+    snprintf(path, sizeof path, "%s/zeros.margin.gz", dir);
+    char *zeros = calloc(1, 64 << 20);
+    gzFile file = gzopen(path, "wb1");
+    assert_true(zeros && file);
+    assert_int_equal(gzwrite(file, zeros, 64 << 20), 64 << 20);
+    assert_int_equal(gzclose(file), Z_OK);
+    assert_int_equal(margin_model_load(context, path, &model, &error), MARGIN_ERROR_MODEL);
+    assert_contains(error.text, "it does not begin as one");
+    free(zeros);
+    support_temp_remove(dir);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_empty_tensors), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_arguments),     cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_page_example),  cmocka_unit_test(test_safetensors_package),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_empty_tensors),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_page_example),
+        cmocka_unit_test(test_safetensors_package),
         cmocka_unit_test(test_fixtures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,8 @@ typedef enum margin_status {
     MARGIN_ERROR_FORMAT = -4, /* a data file does not follow its format */
     MARGIN_ERROR_MODEL = -5,  /* a model file is damaged, hostile or from a newer version */
     MARGIN_ERROR_MEMORY = -6, /* the allocator returned NULL */
-    MARGIN_ERROR_LIMIT = -7,  /* the context's memory limit, or a stated limit, would be exceeded */
+    MARGIN_ERROR_LIMIT = -7,  /* the context's memory limit, its time limit before there was a
+                                 result, or a stated limit would be exceeded */
     MARGIN_ERROR_FILE = -8,   /* opening, reading, writing or renaming a file failed */
     MARGIN_ERROR_SYSTEM = -9, /* the operating system refused something else (a thread, a map) */
     MARGIN_ERROR_CANCELLED = -10, /* the context was cancelled */
@@ -96,9 +97,10 @@ typedef struct margin_allocator {
 typedef enum margin_log_level { MARGIN_LOG_NOTE = 0, MARGIN_LOG_WARNING = 1 } margin_log_level;
 
 /* What a long call is doing. `done`/`total` count rows, bytes, passes or sub-problems as `activity`
- * says; total is 0 where the end is not known. */
+ * says, or under "working" the parts of one walk over the data; total is 0 where the end is not
+ * known. */
 typedef struct margin_progress {
-    const char *activity; /* "reading", "training", ... ; valid during the callback */
+    const char *activity; /* "reading", "training", "working"; valid during the callback */
     double done, total;
     double measure; /* learner's own number (misclassified, gap); NaN where there is none */
 } margin_progress;
@@ -113,12 +115,17 @@ typedef struct margin_context_options {
     int64_t memory_limit; /* bytes that the context, its tables and models may hold at once,
                              thread stacks and mapped files aside; 0: no limit */
     uint64_t seed;        /* every random choice derives from it */
-    double time_limit;    /* seconds, then a fit stops with MARGIN_STOPPED_TIME; 0: none */
+    /* Seconds a call may take that trains (fit, path, update, separable) or reads a table; 0: no
+     * limit. A fit that has a model by then stops with MARGIN_STOPPED_TIME, everything else fails
+     * with MARGIN_ERROR_LIMIT, both within about 100 ms; but a solver ends its pass over all rows
+     * first, and where the system's LAPACK is linked that ends its factorisation. */
+    double time_limit;
     margin_allocator allocator;
     /* Messages for people, one sentence without newline. Called from the calling thread only. */
     void (*log)(margin_log_level level, const char *text, void *user);
-    /* Called at most about ten times a second, from the calling thread only; return nonzero to
-     * cancel. */
+    /* Called at most about ten times a second, from the calling thread only and between two pieces
+     * of work of some milliseconds; not while a matrix is factored. Return nonzero to cancel
+     * (sticky: see margin_context_resume). */
     int (*progress)(const margin_progress *progress, void *user);
     void *user; /* passed to log and progress */
 } margin_context_options;
@@ -135,8 +142,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_conte
  * last of them is freed. */
 MARGIN_API void margin_context_free(margin_context *context);
 
-/* Asks the running call to end with MARGIN_ERROR_CANCELLED within about 50 ms; stays set until
- * margin_context_resume. Safe from any thread and from a signal handler. */
+/* Asks the running call to end with MARGIN_ERROR_CANCELLED within about 50 ms (where the system's
+ * LAPACK is linked, after its factorisation); stays set until margin_context_resume. Safe from any
+ * thread and from a signal handler. */
 MARGIN_API void margin_context_cancel(margin_context *context);
 MARGIN_API void margin_context_resume(margin_context *context);
 

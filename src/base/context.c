@@ -13,6 +13,8 @@
 enum { MOST_THREADS = 1024 };
 
 static const long long progress_interval = 100 * 1000 * 1000; /* nanoseconds */
+static const long long silence =
+    200 * 1000 * 1000; /* before the pool speaks for those who do not */
 
 /* ---- Options ---- */
 
@@ -59,9 +61,10 @@ margin_status margin_context_create(const margin_context_options *options, margi
     created->options = chosen;
     atomic_init(&created->own_flag, 0);
     created->cancelled = &created->own_flag;
-    created->deadline = (double)INFINITY;
+    created->deadline = created->end = (double)INFINITY;
     created->sharers = 1;
-    atomic_init(&created->progress_next, 0);
+    atomic_init(&created->own_next, 0);
+    created->progress_next = &created->own_next;
     *context = created;
     return MARGIN_OK;
 done:
@@ -116,20 +119,39 @@ double mg_clock(void) {
     return (double)clock_nanoseconds() * 1e-9;
 }
 
-void mg_progress(margin_context *context, const char *activity, double done, double total,
-                 double measure) {
-    if (!context->options.progress) return;
+/* Reports if nobody has for `quiet` nanoseconds beyond the interval. */
+static void report(margin_context *context, const margin_progress *progress, long long quiet) {
     long long now = clock_nanoseconds();
-    long long next = atomic_load_explicit(&context->progress_next, memory_order_relaxed);
-    if (now < next) return;
+    long long next = atomic_load_explicit(context->progress_next, memory_order_relaxed);
+    if (now < next + quiet) return;
     /* of two threads that share the context, one reports */
-    if (!atomic_compare_exchange_strong_explicit(&context->progress_next, &next,
+    if (!atomic_compare_exchange_strong_explicit(context->progress_next, &next,
                                                  now + progress_interval, memory_order_relaxed,
                                                  memory_order_relaxed))
         return;
-    margin_progress progress = {activity, done, total, measure};
-    if (context->options.progress(&progress, context->options.user) != 0)
+    if (context->options.progress(progress, context->options.user) != 0)
         margin_context_cancel(context);
+}
+
+/* What others report comes first in a call, too. */
+static void begin_silence(const margin_context *call) {
+    const long long now = clock_nanoseconds();
+    long long next = atomic_load_explicit(call->progress_next, memory_order_relaxed);
+    if (next < now)
+        atomic_compare_exchange_strong_explicit(call->progress_next, &next, now,
+                                                memory_order_relaxed, memory_order_relaxed);
+}
+
+void mg_progress(margin_context *context, const char *activity, double done, double total,
+                 double measure) {
+    if (!context->options.progress) return;
+    report(context, &(margin_progress){activity, done, total, measure}, 0);
+}
+
+void mg_progress_tasks(margin_context *context, int64_t done, int64_t total) {
+    if (!context->options.progress) return;
+    report(context, &(margin_progress){"working", (double)done, (double)total, (double)NAN},
+           silence);
 }
 
 void mg_log(margin_context *context, margin_log_level level, const char *format, ...) {
@@ -144,22 +166,53 @@ void mg_log(margin_context *context, margin_log_level level, const char *format,
 
 /* ---- Parts of a call, stopping ---- */
 
+void mg_context_copy(const margin_context *context, margin_context *copy) {
+    memset(copy, 0, sizeof *copy);
+    copy->heap = context->heap;
+    copy->pool = context->pool;
+    copy->options = context->options;
+    copy->cancelled = context->cancelled;
+    copy->progress_next = context->progress_next;
+    copy->deadline = context->deadline;
+    copy->end = context->end;
+    copy->sharers = context->sharers;
+}
+
 void mg_context_part(const margin_context *context, double deadline, margin_context *part) {
-    memset(part, 0, sizeof *part);
-    part->heap = context->heap;
-    part->pool = context->pool;
-    part->options = context->options;
+    mg_context_copy(context, part);
     part->options.log = NULL;
     part->options.progress = NULL;
-    part->cancelled = context->cancelled;
     part->deadline = deadline;
-    part->sharers = context->sharers;
 }
 
 void mg_context_call(const margin_context *context, margin_context *call) {
-    mg_context_part(context, mg_deadline(context), call);
-    call->options.log = context->options.log;
-    call->options.progress = context->options.progress;
+    mg_context_copy(context, call);
+    call->deadline = mg_deadline(context);
+    call->end = call->deadline + MG_GRACE;
+    if (call->options.progress) begin_silence(call);
+}
+
+void mg_context_extend(margin_context *context) {
+    if (isinf(context->deadline)) return;
+    context->end = MG_MAX(mg_clock(), context->deadline) + MG_GRACE;
+}
+
+margin_status mg_context_without_end(margin_context *context, margin_error *error) {
+    if (mg_cancelled(context)) return mg_fail_cancelled(error);
+    context->end = (double)INFINITY;
+    return MARGIN_OK;
+}
+
+bool mg_timed_out(const margin_context *call, margin_status status) {
+    return status == MARGIN_ERROR_CANCELLED &&
+           atomic_load_explicit(call->cancelled, memory_order_relaxed) == 0;
+}
+
+margin_status mg_call_status(const margin_context *call, margin_status status, const char *when,
+                             margin_error *error) {
+    if (!mg_timed_out(call, status)) return status;
+    return mg_fail(error, MARGIN_ERROR_LIMIT, "the time limit of %s seconds was reached %s",
+                   mg_number(call->options.time_limit).text, when);
 }
 
 int64_t mg_context_room(const margin_context *context, int64_t most) {

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 typedef struct mg_pool mg_pool;
@@ -14,18 +15,24 @@ struct margin_context {
     margin_context_options options; /* as given, defaults filled in */
     atomic_int *cancelled;          /* own_flag, or that of the context this is a part of */
     atomic_int own_flag;
-    double deadline; /* clock time by which the fit this is a part of must end; INFINITY: none */
-    int sharers;     /* parts that may run at the same time, this one included: each plans for its
-                        share of memory */
-    atomic_llong progress_next; /* nanoseconds on the clock before which progress is not called */
+    double deadline; /* clock time by which the call this is a part of must end; INFINITY: none */
+    double end;  /* clock time from which on all its work ends as if cancelled; INFINITY: none */
+    int sharers; /* parts that may run at the same time, this one included: each plans for its
+                    share of memory */
+    /* nanoseconds on the clock before which progress is not called: own_next, or that of the
+     * context this is a copy of */
+    atomic_llong *progress_next;
+    atomic_llong own_next;
 };
 
 double mg_clock(void); /* seconds, monotonic */
 
-/* True once the context is cancelled. One relaxed atomic load: poll it in every inner loop (each
- * few thousand operations). Safe from any thread. */
+/* True once the context is cancelled, or its end has come. One relaxed atomic load, and with a time
+ * limit a look at the clock: poll it in every inner loop (each few thousand operations). Safe from
+ * any thread. */
 MG_INLINE bool mg_cancelled(const margin_context *context) {
-    return atomic_load_explicit(context->cancelled, memory_order_relaxed) != 0;
+    return atomic_load_explicit(context->cancelled, memory_order_relaxed) != 0 ||
+           (context->end < (double)INFINITY && mg_clock() >= context->end);
 }
 margin_status mg_fail_cancelled(margin_error *error); /* "interrupted" */
 
@@ -34,17 +41,42 @@ margin_status mg_fail_cancelled(margin_error *error); /* "interrupted" */
  * context. */
 void mg_progress(margin_context *context, const char *activity, double done, double total,
                  double measure);
+/* What the pool does between the tasks of the calling thread: reports `done` of `total` tasks where
+ * nobody has reported for a while. */
+void mg_progress_tasks(margin_context *context, int64_t done, int64_t total);
 void mg_log(margin_context *context, margin_log_level level, const char *format, ...)
     MG_PRINTF(3, 4);
 
-/* The context for a part of a call that runs as a task of its own (a sub-problem, a fold): the same
- * heap, pool and cancellation; no callbacks, as they belong to the calling thread; every mg_stop
- * made from it ends at `deadline` (clock time, INFINITY: none). On the caller's stack, nothing to
+/* ---- One time limit ---------------------------------------------------------------------------
+ * A call that can take long makes itself a context with one deadline and hands that down. Shortly
+ * after the deadline everything in it ends as if it were cancelled: sweeps, tasks and loops that
+ * poll. The call then says that the time limit was reached (mg_call_status). A learner that can
+ * hand back what it has when the clock says so (mg_stop) takes the end off its own context
+ * (mg_context_without_end), and is stopped by mg_stop alone. */
+
+/* So many seconds behind the deadline comes the end: small data get a model whatever the limit. */
+#define MG_GRACE 0.05
+
+/* The same context with callbacks, deadline and end of its own. On the caller's stack, nothing to
  * release; must not outlive `context`. */
+void mg_context_copy(const margin_context *context, margin_context *copy);
+/* For a part of a call that runs as a task of its own (a sub-problem, a fold): no callbacks, as
+ * they belong to the calling thread; every mg_stop made from it ends at `deadline` (clock time,
+ * INFINITY: none). */
 void mg_context_part(const margin_context *context, double deadline, margin_context *part);
-/* The context of a whole call, from the calling thread: callbacks stay, and every mg_stop of the
- * call ends at one deadline, that of a call that starts now. */
+/* For a whole call, from the calling thread: its deadline is that of a call that starts now. */
 void mg_context_call(const margin_context *context, margin_context *call);
+/* Seconds of grace from now on, or from the deadline if that is later, for what is done after a
+ * learner was stopped. */
+void mg_context_extend(margin_context *context);
+/* CANCELLED if the end has come: what was done before may be cut off. */
+margin_status mg_context_without_end(margin_context *context, margin_error *error);
+/* Whether a status of a call is that of its end and not of a cancellation. */
+bool mg_timed_out(const margin_context *call, margin_status status);
+/* The status of a call at its end: if that has come, LIMIT with the sentence "the time limit of 3
+ * seconds was reached `when`". */
+margin_status mg_call_status(const margin_context *call, margin_status status, const char *when,
+                             margin_error *error);
 /* Bytes that a part may plan to take where more would only make it faster: at most `most`, at most
  * half of what the memory limit leaves, divided by the sharers. */
 int64_t mg_context_room(const margin_context *context, int64_t most);

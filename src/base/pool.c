@@ -106,6 +106,7 @@ static void work(pool_run *run, int worker) {
         }
         margin_status status = run->task(run->argument, task, worker);
         if (status < 0) note_failure(run, task, status);
+        if (worker == 0) mg_progress_tasks(run->context, task + 1, run->count);
     }
 }
 

@@ -77,8 +77,14 @@ static double distance_of(const margin_report *report) {
     return report->gap * MG_MAX(1.0, fabs(report->objective));
 }
 
+/* Which of two parts that ended early says how the whole ended: what the clock did comes first, as
+ * more time is then the first remedy. */
+static int rank_of(margin_status status) {
+    return status == MARGIN_STOPPED_TIME ? MARGIN_STOPPED_STALLED + 1 : (int)status;
+}
+
 void mg_report_join(margin_report *into, const margin_report *part, const char *label) {
-    if (part->status > into->status) {
+    if (rank_of(part->status) > rank_of(into->status)) {
         into->status = part->status;
         mg_report_reason(into, "%s: %s", label, part->reason);
     }

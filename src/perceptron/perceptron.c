@@ -109,6 +109,7 @@ static margin_status train(mg_perceptron_run *run) {
 
 static margin_status perceptron_fit(mg_fit *fit) {
     mg_perceptron_run run;
+    MG_TRY(mg_context_without_end(fit->context, fit->error)); /* it ends in time */
     set_up(&run, fit);
     MG_REQUIRE(run.problem->kind == MG_TWO_CLASS || !run.options.dual, fit->error,
                MARGIN_ERROR_SPEC,

@@ -53,6 +53,7 @@ typedef struct mg_kmeans_result {
     int64_t iterations;
     int64_t relocated; /* clusters that were empty and got the farthest row */
     int64_t run;       /* the restart that won, from 0 */
+    int64_t runs;      /* restarts that came to an end; fewer than asked for where time was up */
 } mg_kmeans_result;
 
 /* Fills centres (k x columns), weights (k, of the rows of each cluster) and, if not NULL, labels
@@ -65,6 +66,8 @@ margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *wei
 
 typedef struct mg_kmeans_run {
     const mg_kmeans_task *task;
+    mg_stop stop;      /* of all restarts */
+    double whole_pass; /* seconds the first took; < 0: there was none yet */
     int64_t n, tile_count;
     mg_tile_distances distances;
     double *centres; /* k x n, in the order of the result */

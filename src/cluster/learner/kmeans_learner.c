@@ -119,6 +119,29 @@ static double extreme(const double *sizes, int64_t k, double sign) {
     return best;
 }
 
+static void explain(const mg_kmeans_task *task, const mg_kmeans_result *result,
+                    margin_report *report) {
+    const bool by_time = result->status == MARGIN_STOPPED_TIME;
+    if (result->status == MARGIN_OK && result->gap == 0)
+        mg_report_reason(report,
+                         "a fixed point: every row is in the cluster of its nearest centre, "
+                         "and every centre is the mean of its cluster");
+    else if (result->status == MARGIN_OK)
+        mg_report_reason(report, "another step would lower the inertia by less than tol");
+    else if (by_time && result->runs > 0)
+        mg_report_reason(report,
+                         "the best of %lld runs from different starts; the time limit left none "
+                         "for the rest of the %lld asked for: give it more time, or lower restarts",
+                         (long long)result->runs, (long long)task->restarts);
+    else
+        mg_report_reason(report,
+                         "stopped %s while %lld rows still change their cluster; %s, or accept it "
+                         "with tol",
+                         by_time ? "by the time limit" : "after max_iter iterations",
+                         (long long)result->moved,
+                         by_time ? "give it more time" : "raise max_iter");
+}
+
 static void describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
                      const double *sizes, margin_report *report) {
     double total = 0;
@@ -131,21 +154,7 @@ static void describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
     report->gap = result->gap;
     report->tolerance = task->tolerance;
     report->iterations = result->iterations;
-    if (result->status == MARGIN_OK && result->gap == 0)
-        mg_report_reason(report,
-                         "a fixed point: every row is in the cluster of its nearest centre, "
-                         "and every centre is the mean of its cluster");
-    else if (result->status == MARGIN_OK)
-        mg_report_reason(report, "another step would lower the inertia by less than tol");
-    else
-        mg_report_reason(report,
-                         "stopped %s while %lld rows still change their cluster; %s, or accept it "
-                         "with tol",
-                         result->status == MARGIN_STOPPED_TIME ? "by the time limit"
-                                                               : "after max_iter iterations",
-                         (long long)result->moved,
-                         result->status == MARGIN_STOPPED_TIME ? "give it more time"
-                                                               : "raise max_iter");
+    explain(task, result, report);
     mg_report_set(report, "moved", (double)result->moved);
     mg_report_set(report, "smallest_cluster", extreme(sizes, task->k, -1));
     mg_report_set(report, "largest_cluster", extreme(sizes, task->k, 1));
@@ -166,7 +175,9 @@ static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
                                .sizes = sizes};
     double value;
     if (task->count > MG_MOST_SILHOUETTE || task->k < 2) return MARGIN_OK;
-    MG_TRY(mg_silhouette(fit->context, &rows, &value, fit->error));
+    const margin_status status = mg_silhouette(fit->context, &rows, &value, fit->error);
+    if (mg_timed_out(fit->context, status)) return MARGIN_OK; /* it says less than the model does */
+    MG_TRY(status);
     mg_report_set(&fit->report, "silhouette", value);
     return MARGIN_OK;
 }

@@ -186,6 +186,8 @@ static margin_status read_source(margin_context *context, mg_source *source, con
     return status;
 }
 
+static const char out_of_time[] = "before the table was read: allow more";
+
 margin_status margin_table_read(margin_context *context, const char *path,
                                 const margin_read_options *options, margin_table **table,
                                 margin_error *error) {
@@ -195,10 +197,13 @@ margin_status margin_table_read(margin_context *context, const char *path,
                : !path  ? "path"
                         : "table");
     margin_read_options known;
+    margin_context call;
     mg_source source;
     MG_TRY(take_options(options, &known, error));
-    MG_TRY(mg_source_open(context, path, &source, error));
-    return read_source(context, &source, path, &known, table, error);
+    mg_context_call(context, &call);
+    margin_status status = mg_source_open(&call, path, &source, error);
+    if (status == MARGIN_OK) status = read_source(&call, &source, path, &known, table, error);
+    return mg_call_status(&call, status, out_of_time, error);
 }
 
 margin_status margin_table_parse(margin_context *context, const void *bytes, int64_t length,
@@ -207,8 +212,12 @@ margin_status margin_table_parse(margin_context *context, const void *bytes, int
     MG_REQUIRE(context && table, error, MARGIN_ERROR_ARGUMENT, "margin_table_parse: %s is NULL",
                !context ? "context" : "table");
     margin_read_options known;
+    margin_context call;
     mg_source source;
     MG_TRY(take_options(options, &known, error));
-    MG_TRY(mg_source_memory(context, bytes, length, name, &source, error));
-    return read_source(context, &source, source.name, &known, table, error);
+    mg_context_call(context, &call);
+    margin_status status = mg_source_memory(&call, bytes, length, name, &source, error);
+    if (status == MARGIN_OK)
+        status = read_source(&call, &source, source.name, &known, table, error);
+    return mg_call_status(&call, status, out_of_time, error);
 }

@@ -41,12 +41,13 @@ typedef struct source_inner {
     margin_context *context;
     int descriptor;        /* of a regular file, else -1 */
     bool close_descriptor; /* not for standard input */
-    struct stat stamp;     /* of the regular file when it was opened */
-    char *map;             /* reservation with the mapped file in it, or NULL */
-    size_t map_bytes;      /* of the reservation */
-    char *block;           /* heap: guard, text, guard; or NULL */
-    bool restorable;       /* the text in `block` can be read once more */
-    atomic_bool released;  /* some of it was given back */
+    mg_source_look look;
+    struct stat stamp;    /* of the regular file when it was opened */
+    char *map;            /* reservation with the mapped file in it, or NULL */
+    size_t map_bytes;     /* of the reservation */
+    char *block;          /* heap: guard, text, guard; or NULL */
+    bool restorable;      /* the text in `block` can be read once more */
+    atomic_bool released; /* some of it was given back */
     int64_t page;
 } source_inner;
 
@@ -121,7 +122,8 @@ static mg_stream file_stream(const source_inner *inner, const char *name) {
     return (mg_stream){.name = name,
                        .descriptor = inner->descriptor,
                        .seekable = true,
-                       .length = (int64_t)inner->stamp.st_size};
+                       .length = (int64_t)inner->stamp.st_size,
+                       .look = inner->look};
 }
 
 /* Makes the collected text the source's. */
@@ -147,7 +149,8 @@ static margin_status open_regular(mg_source *source, margin_error *error) {
 
 static margin_status open_stream(mg_source *source, int descriptor, margin_error *error) {
     source_inner *inner = source->inner;
-    mg_stream stream = {.name = source->name, .descriptor = descriptor, .length = -1};
+    mg_stream stream = {
+        .name = source->name, .descriptor = descriptor, .length = -1, .look = inner->look};
     mg_stream_text text;
     MG_TRY(mg_stream_collect(inner->context, &stream, &text, error));
     adopt(inner, source, &text);
@@ -180,6 +183,11 @@ static int open_file(margin_context *context, const char *path) {
 
 margin_status mg_source_open(margin_context *context, const char *path, mg_source *source,
                              margin_error *error) {
+    return mg_source_open_if(context, path, NULL, source, error);
+}
+
+margin_status mg_source_open_if(margin_context *context, const char *path, mg_source_look look,
+                                mg_source *source, margin_error *error) {
     bool standard_input = strcmp(path, "-") == 0;
     int descriptor = standard_input ? STDIN_FILENO : open_file(context, path);
     if (descriptor < 0 && errno == EINTR) return mg_fail_cancelled(error);
@@ -188,8 +196,11 @@ margin_status mg_source_open(margin_context *context, const char *path, mg_sourc
     mg_source opened = {0};
     margin_status status =
         source_new(context, standard_input ? "standard input" : path, &opened, error);
-    if (status == MARGIN_OK) status = open_descriptor(&opened, descriptor, standard_input, error);
     source_inner *inner = opened.inner;
+    if (status == MARGIN_OK) {
+        inner->look = look;
+        status = open_descriptor(&opened, descriptor, standard_input, error);
+    }
     bool keep = status == MARGIN_OK && inner->descriptor >= 0;
     if (keep)
         inner->close_descriptor = !standard_input;

@@ -33,6 +33,7 @@ typedef struct sink {
     char *fixed;
     int64_t fixed_length;
     int64_t total;
+    mg_source_look look; /* NULL: it has looked */
 } sink;
 
 static void sink_free(sink *into) {
@@ -82,9 +83,15 @@ static margin_status sink_room(sink *into, const char *name, char **place, int64
     return MARGIN_OK;
 }
 
-static void sink_advance(sink *into, int64_t count) {
+static margin_status sink_advance(sink *into, int64_t count, const char *name,
+                                  margin_error *error) {
+    const mg_source_look look = into->look;
     into->total += count;
-    if (!into->fixed) into->last->used += count;
+    if (into->fixed) return MARGIN_OK;
+    into->last->used += count;
+    if (!look || into->total < MG_SOURCE_HEAD) return MARGIN_OK;
+    into->look = NULL;
+    return look(name, into->first->block + MG_SOURCE_GUARD, MG_SOURCE_HEAD, error);
 }
 
 /* Hands over the text as one guarded block and empties the sink. */
@@ -181,7 +188,7 @@ static margin_status copy_plain(margin_context *context, mg_stream *stream, cons
         } else {
             MG_TRY(stream_next(context, stream, place, room, &count, error));
         }
-        sink_advance(into, count);
+        MG_TRY(sink_advance(into, count, stream->name, error));
         report_progress(context, stream);
     }
     return MARGIN_OK;
@@ -280,7 +287,7 @@ static margin_status gunzip_step(gunzip *state, margin_error *error) {
     int64_t made = room - (int64_t)z->avail_out;
     if (place == &beyond && made)
         MG_TRY(sink_room(state->into, state->stream->name, &place, &room, error));
-    sink_advance(state->into, made);
+    MG_TRY(sink_advance(state->into, made, state->stream->name, error));
     if (code == Z_STREAM_END) return gunzip_next_member(state, error);
     if (code != Z_OK && code != Z_BUF_ERROR) return gunzip_fail(state, code, error);
     return MARGIN_OK;
@@ -343,6 +350,7 @@ static margin_status stream_run(margin_context *context, mg_stream *stream, sink
     *compressed = is_gzip(input, head);
     if (!into->fixed) {
         int64_t hint = *compressed ? inflated_length_hint(stream) : MG_MAX(stream->length, 0);
+        if (into->look) hint = 0; /* before that, no more than a piece */
         MG_GO(sink_add_piece(into, hint > 0 ? hint + 1 : FIRST_PIECE, error));
     }
     MG_GO(*compressed ? inflate_all(context, stream, input, head, into, error)
@@ -354,7 +362,7 @@ done:
 
 margin_status mg_stream_collect(margin_context *context, mg_stream *stream, mg_stream_text *text,
                                 margin_error *error) {
-    sink into = {.heap = context->heap};
+    sink into = {.heap = context->heap, .look = stream->look};
     bool compressed = false;
     char *block = NULL;
     margin_status status = stream_run(context, stream, &into, &compressed, error);

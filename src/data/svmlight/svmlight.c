@@ -27,15 +27,34 @@ static int64_t block_bytes(int64_t length) {
     return MG_MAX(SMALLEST_BLOCK, MG_MIN(LARGEST_BLOCK, bytes));
 }
 
-/* A block begins behind the first newline at or after the byte before its grid point. */
-static const char *block_begin(const mg_source *source, int64_t offset) {
-    if (offset == 0) return source->text;
-    if (offset >= source->length) return source->text + source->length;
-    const char *newline =
-        memchr(source->text + offset - 1, '\n', (size_t)(source->length - offset + 1));
-    return newline != NULL ? newline + 1 : source->text + source->length;
+/* Behind the end of the line that `at` lies in, which began at or before it: in steps, as a line
+ * may be long. */
+static margin_status find_line_end(const mg_svmlight *reader, const char *at, const char **end,
+                                   margin_error *error) {
+    const char *last = reader->source->text + reader->source->length, *newline = NULL;
+    for (; at < last && newline == NULL; at += MG_MIN(last - at, (ptrdiff_t)LARGEST_BLOCK)) {
+        if (mg_cancelled(reader->context)) return mg_fail_cancelled(error);
+        newline = memchr(at, '\n', (size_t)MG_MIN(last - at, (ptrdiff_t)LARGEST_BLOCK));
+    }
+    *end = newline != NULL ? newline + 1 : last;
+    return MARGIN_OK;
 }
 
+/* Only a block that is itself longer than a line may be can hold such a line, at its end. */
+static margin_status check_line(const mg_svmlight *reader, const char *begin, const char *end,
+                                margin_error *error) {
+    const char *line = end - 1;
+    if (end - begin <= MARGIN_MAX_LINE_BYTES) return MARGIN_OK;
+    while (line > begin && line[-1] != '\n' && end - line <= MARGIN_MAX_LINE_BYTES)
+        line--;
+    if (end - line <= MARGIN_MAX_LINE_BYTES) return MARGIN_OK;
+    return mg_fail_source(error, reader->source, begin - reader->source->text,
+                          "from here on a line is longer than %lld bytes, which is the limit: is "
+                          "this svmlight text?",
+                          (long long)MARGIN_MAX_LINE_BYTES);
+}
+
+/* A block ends behind the first newline at or after the byte before its grid point. */
 static margin_status cut_blocks(mg_svmlight *reader, margin_error *error) {
     const mg_source *source = reader->source;
     const int64_t bytes = block_bytes(source->length);
@@ -44,9 +63,10 @@ static margin_status cut_blocks(mg_svmlight *reader, margin_error *error) {
            error);
     const char *begin = source->text;
     for (int64_t b = 0; b < reader->block_count; b++) {
-        const char *end = block_begin(source, MG_MIN((b + 1) * bytes, source->length));
+        const char *grid = source->text + MG_MIN((b + 1) * bytes, source->length), *end = begin;
         /* A line longer than a block leaves empty ones behind. */
-        if (end < begin) end = begin;
+        if (grid > begin) MG_TRY(find_line_end(reader, grid - 1, &end, error));
+        MG_TRY(check_line(reader, begin, end, error));
         reader->blocks[b] = (mg_svmlight_block){.begin = begin, .end = end};
         begin = end;
     }

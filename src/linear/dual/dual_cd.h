@@ -50,7 +50,7 @@ struct mg_dual_cd {
     int64_t active;
     double highest, lowest; /* derivatives of the last epoch: what lies beyond leaves */
     double constant_value;  /* P with w = 0 and the best intercept */
-    int64_t proven;         /* epochs after which the solution was certified last */
+    int64_t proven;         /* epochs after which the solution was certified last; -1: never */
     /* of the last epoch, each sample where it was visited */
     double loss;  /* sum c loss */
     double slack; /* the gap, but for what making S = 0 will cost */

@@ -28,6 +28,7 @@ void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *sol
                       .samples = d->samples,
                       .columns = d->columns,
                       .active = d->samples,
+                      .proven = -1,
                       .highest = (double)INFINITY,
                       .lowest = -(double)INFINITY,
                       .progress = {.strictness = 2.0, .best = (double)INFINITY}};

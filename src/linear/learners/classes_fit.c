@@ -191,6 +191,7 @@ static margin_status fit_run(classes_run *run, mg_loss_kind loss) {
                                &run->objective, fit->error));
     run->solution.tolerance = o->tolerance;
     MG_TRY(take_solution(run));
+    MG_TRY(mg_context_without_end(fit->context, fit->error)); /* solvers end in time */
     MG_TRY(solve(run));
     fill_report(run);
     MG_TRY(make_hypothesis(run));

@@ -266,6 +266,7 @@ static void free_run(linear_run *run) {
 static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
     margin_status status;
     MG_GO(begin_run(run, loss, true));
+    MG_GO(mg_context_without_end(run->fit->context, run->fit->error)); /* solvers end in time */
     MG_GO(linear_solve(run));
     status = end_run(run);
 done:
@@ -292,6 +293,7 @@ static margin_status solve_together(linear_run *runs, int64_t count) {
     enum { MOST = MG_MOST_TOGETHER };
     mg_linear_job jobs[MOST];
     mg_linear_solution solutions[MOST];
+    MG_TRY(mg_context_without_end(runs[0].fit->context, runs[0].fit->error));
     for (int64_t k = 0; k < count; k++) {
         jobs[k] = job_of(&runs[k]);
         solutions[k] = runs[k].solution;

@@ -111,12 +111,13 @@ margin_status margin_separable(margin_context *context, const margin_data *data,
     margin_context call;
     margin_status status, decided;
     mg_context_call(context, &call); /* its searches share one time limit */
-    MG_GO(mg_data_check(context, data, error));
+    MG_GO(mg_data_check(&call, data, error));
     MG_GO(check_columns(data, error));
-    MG_GO(mg_matrix_check_finite(context, data, false, error));
+    MG_GO(mg_matrix_check_finite(&call, data, false, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(make_problem(context, data, &samples, &signs, &problem, error));
+    MG_GO(make_problem(&call, data, &samples, &signs, &problem, error));
     MG_GO(new_owner(context->heap, &owner, error));
+    MG_GO(mg_context_without_end(&call, error)); /* the search ends in time */
     MG_GO(decided = mg_separate(&call, &problem, MG_SEPARATE_WIDEST, &owner->solved, error));
     MG_GO(fill_weights(owner, &samples, signs, &answer, error));
     answer.separable = owner->solved.verdict == MG_SEPARABLE;
@@ -136,7 +137,7 @@ done:
     if (status < 0 && owner) free_owner(owner);
     mg_samples_free(&samples);
     mg_free(context->heap, signs);
-    return status;
+    return mg_call_status(&call, status, "before the search began: allow more", error);
 }
 
 void margin_separation_free(margin_separation *result) {

@@ -273,13 +273,12 @@ margin_status margin_probabilities(const margin_model *model, const margin_matri
 
 typedef struct parallel_query {
     query q;
-    double *scratch; /* `room` numbers per worker; NULL: the stack suffices */
+    double *scratch; /* `room` numbers per worker: stacks may be small */
     int64_t room;
 } parallel_query;
 
 static margin_status visit_block(const mg_block *block, void *argument) {
     const parallel_query *p = argument;
-    if (!p->scratch) return answer_on_stack(&p->q, block->first, block->count);
     return answer_range(&p->q, block->first, block->count, p->scratch + block->worker * p->room,
                         p->room);
 }
@@ -370,11 +369,9 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
     parallel_query p = {.q = {model, x, rows, what, out, context}};
     if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
     layout need = layout_of(model, what);
-    int64_t least = least_room(&need), workers = mg_pool_threads(context->pool);
-    if (least > STACK_ROOM) {
-        p.room = least;
-        MG_NEW(context->heap, p.scratch, workers * least, "scratch for predictions", error);
-    }
+    const int64_t workers = mg_pool_threads(context->pool);
+    p.room = MG_MAX(least_room(&need), (int64_t)STACK_ROOM);
+    MG_NEW(context->heap, p.scratch, workers * p.room, "scratch for predictions", error);
     margin_status status =
         mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p);
     mg_free(context->heap, p.scratch);

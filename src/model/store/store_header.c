@@ -221,12 +221,27 @@ static margin_status check_version(const mg_store_reader *r) {
     return MARGIN_OK;
 }
 
+static uint64_t read_length(const unsigned char *bytes) {
+    uint64_t length = 0;
+    for (int k = LENGTH_BYTES - 1; k >= 0; k--)
+        length = length << 8 | bytes[k];
+    return length;
+}
+
+margin_status mg_store_look(const char *name, const char *head, int64_t length,
+                            margin_error *error) {
+    const mg_store_reader r = {.name = name, .error = error};
+    const int64_t prefix = MG_MIN(prefix_length(), length - LENGTH_BYTES);
+    if (read_length((const unsigned char *)head) <= (uint64_t)MG_STORE_HEADER &&
+        memcmp(head + LENGTH_BYTES, MG_STORE_PREFIX, (size_t)prefix) == 0)
+        return MARGIN_OK;
+    return mg_fail_stored(&r, "it does not begin as one");
+}
+
 /* Length of the header, checked against that of the file. */
 static margin_status check_lengths(const mg_store_reader *r, int64_t *header_length) {
     if (r->length < LENGTH_BYTES) return mg_fail_stored(r, "it is too short to be one");
-    uint64_t length = 0;
-    for (int k = LENGTH_BYTES - 1; k >= 0; k--)
-        length = length << 8 | r->bytes[k];
+    const uint64_t length = read_length(r->bytes);
     if (length > (uint64_t)MG_STORE_HEADER || (int64_t)length > r->length - LENGTH_BYTES ||
         !has_prefix(r->bytes, (int64_t)length + LENGTH_BYTES))
         return mg_fail_stored(r, "it does not begin as one, or its beginning was cut off");

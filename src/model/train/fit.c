@@ -32,9 +32,8 @@ static margin_task task_of(const mg_spec_component *learner, const margin_data *
     return regresses ? chosen_task(learner, data, samples) : MARGIN_CLASSIFY;
 }
 
-static margin_status check_call(margin_context *context, const margin_spec *spec,
-                                const margin_data *data, margin_model **model,
-                                margin_error *error) {
+static margin_status check_call(const margin_context *context, const margin_spec *spec,
+                                margin_model **model, margin_error *error) {
     MG_REQUIRE(context && spec && model, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
                !context ? "context"
                : !spec  ? "spec"
@@ -43,7 +42,7 @@ static margin_status check_call(margin_context *context, const margin_spec *spec
                "'%s' stands for %lld specs; choose one (margin path compares penalties of "
                "ridge, margin plot elbow numbers of clusters)",
                spec->text, (long long)spec->variants);
-    return mg_data_check_targets(context, data, error);
+    return MARGIN_OK;
 }
 
 /* Names the learners that can. */
@@ -146,6 +145,22 @@ static void describe_fit(const margin_data *data, const mg_samples *samples, mar
     report->seconds = 0;
 }
 
+/* What the model does on its training rows. The clock may end that: there is a model by then. */
+static margin_status score(margin_context *context, const margin_data *data,
+                           const mg_samples *samples, margin_model *model, margin_error *error) {
+    margin_report *report = &model->report;
+    mg_context_extend(context);
+    const margin_status status = mg_fit_score(context, data, samples, model, report, error);
+    if (!mg_timed_out(context, status)) return status;
+    if (report->status == MARGIN_OK)
+        mg_report_reason(report,
+                         "the time limit of %s seconds was reached before the model had answered "
+                         "for its training rows: how well it does on them is not known",
+                         mg_number(context->options.time_limit).text);
+    if (report->status >= 0) report->status = MARGIN_STOPPED_TIME;
+    return MARGIN_OK;
+}
+
 /* One fit in a context whose deadline is set. */
 static margin_status train(margin_context *context, const margin_spec *spec,
                            const margin_data *data, const mg_trace *trace, margin_model *model,
@@ -165,7 +180,7 @@ static margin_status train(margin_context *context, const margin_spec *spec,
     mg_staged_free(&staged);
     describe_fit(data, &samples, model);
     MG_GO(mg_model_check(model, learner, error));
-    status = mg_fit_score(context, data, &samples, model, &model->report, error);
+    status = score(context, data, &samples, model, error);
 done:
     mg_staged_free(&staged);
     mg_samples_free(&samples);
@@ -183,10 +198,11 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     margin_status status;
     MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
                            &chosen, sizeof chosen, error));
-    MG_TRY(check_call(context, spec, data, model, error));
+    MG_TRY(check_call(context, spec, model, error));
     if (chosen.trace) trace = (mg_trace){.step = chosen.trace, .user = chosen.user};
     mg_context_call(context, &call);
 
+    MG_GO(mg_data_check_targets(&call, data, error));
     MG_GO(mg_model_new(context->heap, &made, error));
     MG_GO(train(&call, spec, data, trace.step ? &trace : NULL, made, error));
     status = made->report.status;
@@ -199,7 +215,9 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     made = NULL;
 done:
     margin_model_free(made);
-    return status;
+    return mg_call_status(&call, status,
+                          "before there was a model: allow more, or take fewer rows or columns",
+                          error);
 }
 
 margin_status margin_fit(margin_context *context, const margin_spec *spec, const margin_data *data,

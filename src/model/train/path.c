@@ -199,10 +199,10 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
                "a path judges penalties by one target, and the data has %lld: run it for each, as "
                "each may want a penalty of its own",
                (long long)data->targets);
-    MG_TRY(mg_data_check(context, data, error));
     MG_TRY(check_spec(spec, error));
     mg_context_call(context, &call);
     variant_list list = {.heap = context->heap};
+    MG_GO(mg_data_check(&call, data, error));
     MG_GO(make_variants(spec, &list, error));
     MG_GO(new_store(context->heap, &store, error));
     MG_GO(run(&call, &list, data, store, &made, error));
@@ -213,5 +213,5 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
 done:
     if (store) margin_path_free(&(margin_path_result){.inner = store});
     free_variants(&list);
-    return status;
+    return mg_call_status(&call, status, "before the path was whole: allow more", error);
 }

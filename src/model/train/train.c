@@ -159,11 +159,19 @@ static int64_t group_count(const part_run *run) {
     return (run->split->parts + run->group - 1) / run->group;
 }
 
+/* The time that is left is divided among the groups that are left, so that the clock stops each of
+ * them rather than leaving the last without a start. */
+static double group_deadline(const part_run *run, int64_t number) {
+    const double left = (double)(group_count(run) - number), now = mg_clock();
+    if (run->verify || isinf(run->deadline)) return run->deadline;
+    return MG_MIN(now + (run->deadline - now) * MG_MIN(run->sharers / left, 1.0), run->deadline);
+}
+
 /* As a task: without the callbacks, which belong to the calling thread, and inline inside. */
 static margin_status part_task(void *argument, int64_t number, int worker) {
     part_run *run = argument;
     margin_context context;
-    mg_context_part(run->context, run->deadline, &context);
+    mg_context_part(run->context, group_deadline(run, number), &context);
     context.sharers *= run->sharers;
     margin_status status = run_group(run, &context, number);
     int64_t done = ++run->done;
@@ -173,8 +181,13 @@ static margin_status part_task(void *argument, int64_t number, int worker) {
 }
 
 static margin_status run_in_order(part_run *run) {
+    const bool in_turn = group_count(run) > 1;
     for (int64_t number = 0; number < group_count(run); number++) {
-        margin_status status = run_group(run, run->context, number);
+        margin_context context;
+        mg_context_copy(run->context, &context);
+        if (in_turn) context.deadline = group_deadline(run, number);
+        if (in_turn && mg_cancelled(run->context)) return MARGIN_ERROR_CANCELLED;
+        margin_status status = run_group(run, &context, number);
         if (status < 0) return status;
     }
     return MARGIN_OK;

@@ -325,10 +325,10 @@ margin_status margin_update(margin_context *context, const margin_model *model,
     MG_REQUIRE(mg_learner_more_of(model->learner)->update, error, MARGIN_ERROR_ARGUMENT,
                "%s cannot take more rows later; train it on all of them",
                model->learner->info.name);
-    MG_TRY(mg_data_check(context, data, error));
     mg_context_call(context, &call);
     update u = {.context = &call, .old = model, .error = error};
-    MG_TRY(mg_align_columns(&call, model, data, &u.aligned, error));
+    MG_GO(mg_data_check(&call, data, error));
+    MG_GO(mg_align_columns(&call, model, data, &u.aligned, error));
     u.data = u.aligned.data;
     MG_GO(margin_spec_parse(context, model->spec, &spec, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
@@ -350,5 +350,5 @@ done:
     free_update(&u);
     mg_samples_free(&samples);
     margin_spec_free(spec);
-    return status;
+    return mg_call_status(&call, status, "before the model was up to date: allow more", error);
 }

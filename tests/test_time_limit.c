@@ -1,0 +1,263 @@
+/* Time limits and cancelling across whole calls: each piece of work here would take far longer than
+ * what it is allowed. The bounds are a hundred times what a quiet machine needs. */
+#include "model_cases.h"
+
+#include "base/context.h"
+#include "learn/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 60000, COLUMNS = 40, CLASSES = 30, CATEGORIES = 200000 };
+static const double limit = 0.2, allowed = 20;
+static const double long_enough = 3; /* for a first model, whatever else the machine does */
+
+static double *values, *labels;
+
+static int set_up(void **state) {
+    (void)state;
+    uint64_t seed = 5;
+    values = malloc((size_t)CATEGORIES * COLUMNS * sizeof *values);
+    labels = malloc((size_t)CATEGORIES * sizeof *labels);
+    if (!values || !labels) return 1;
+    for (int64_t i = 0; i < (int64_t)CATEGORIES * COLUMNS; i++)
+        values[i] = support_uniform(&seed) - 0.5;
+    for (int64_t i = 0; i < CATEGORIES; i++)
+        labels[i] = (double)(support_random(&seed) % CLASSES);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    free(values);
+    free(labels);
+    return 0;
+}
+
+static margin_data some_data(int64_t rows) {
+    return (margin_data){.x = margin_dense_f64(values, rows, COLUMNS, COLUMNS),
+                         .y = margin_values_f64(labels, rows)};
+}
+
+static margin_context *limited_context(double seconds) {
+    margin_context_options options = {.size = sizeof options, .threads = 2, .time_limit = seconds};
+    margin_context *context;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    return context;
+}
+
+/* A model that was stopped, or the sentence that there is none; in time. */
+static margin_status fit_in_time(double seconds_given, const char *text, const margin_data *data,
+                                 margin_report *report) {
+    margin_context *context = limited_context(seconds_given);
+    margin_spec *spec = parse_text(context, text);
+    margin_model *model = NULL;
+    margin_error error = {0};
+    const double start = mg_clock();
+    const margin_status status = margin_fit(context, spec, data, &model, report, &error);
+    const double seconds = mg_clock() - start;
+    if (seconds > allowed) fail_msg("%s: %g seconds", text, seconds);
+    if (status == MARGIN_ERROR_LIMIT) {
+        assert_contains(error.text, "seconds was reached before");
+        assert_null(model);
+    } else if (status != MARGIN_STOPPED_TIME) {
+        fail_msg("%s: status %d: %s", text, (int)status, error.text);
+    }
+    margin_model_free(model);
+    margin_spec_free(spec);
+    margin_context_free(context);
+    return status;
+}
+
+/* ---- Fits ------------------------------------------------------------------------------------ */
+
+static void learners_and_stages_end_in_time(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "knn",
+        "kmeans(k=400, restarts=1000)",
+        "rbf(centres=2000) | logistic",
+        "poly(degree=2) | logistic",
+        "poly(degree=2) | ridge",
+        "poly(degree=2) | softmax",
+        "poly(degree=2) | knn",
+        "impute | poly(degree=2) | naive-bayes",
+        "poly | svm",
+    };
+    const margin_data data = some_data(ROWS);
+    margin_report report;
+    for (int k = 0; k < MG_LENGTH(specs); k++)
+        fit_in_time(limit, specs[k], &data, &report);
+}
+
+static void many_categories_end_in_time(void **state) {
+    (void)state;
+    char *names = malloc((size_t)CATEGORIES * 8);
+    const char **list = malloc((size_t)CATEGORIES * sizeof *list);
+    double *codes = malloc((size_t)CATEGORIES * sizeof *codes);
+    assert_true(names && list && codes);
+    for (int64_t i = 0; i < CATEGORIES; i++) {
+        snprintf(names + 8 * i, 8, "%07d", (int)i);
+        list[i] = names + 8 * i;
+        codes[i] = (double)i;
+    }
+    const margin_column column = {
+        .name = "c", .kind = MARGIN_CATEGORICAL, .categories = list, .category_count = CATEGORIES};
+    const margin_data data = {.x = margin_dense_f64(codes, CATEGORIES, 1, 1),
+                              .y = margin_values_f64(labels, CATEGORIES),
+                              .columns = &column};
+    margin_report report;
+    fit_in_time(limit, "onehot | logistic(tol=1e-14)", &data, &report);
+    fit_in_time(limit, "onehot | softmax(tol=1e-14)", &data, &report);
+    free(codes);
+    free(list);
+    free(names);
+}
+
+/* The restarts share one deadline, and what is left out of them is said. */
+static void restarts_share_the_time(void **state) {
+    (void)state;
+    const margin_data data = {.x = margin_dense_f64(values, 2000, COLUMNS, COLUMNS)};
+    margin_report report;
+    assert_int_equal(fit_in_time(long_enough, "kmeans(k=3, restarts=10000)", &data, &report),
+                     MARGIN_STOPPED_TIME);
+    assert_int_equal(report.status, MARGIN_STOPPED_TIME);
+    assert_contains(report.reason, "of the 10000 asked for");
+    assert_true(isfinite(report.objective));
+}
+
+/* The model of a neighbour search is there at once; labelling its rows is not. */
+static void labelling_is_left_out(void **state) {
+    (void)state;
+    margin_context *context = limited_context(8);
+    const margin_data data = some_data(CATEGORIES);
+    margin_report report;
+    margin_model *model = fit_text(context, "knn(method=tree, task=classify)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_TIME);
+    assert_contains(report.reason, "before the model had answered for its training rows");
+    assert_true(isnan(report.train_accuracy));
+    int64_t label;
+    const margin_matrix one = margin_dense_f64(values, 1, COLUMNS, COLUMNS);
+    margin_error error = {0};
+    if (margin_predict(model, &one, &label, &error) < 0) fail_msg("%s", error.text);
+    assert_in_range(label, 0, CLASSES - 1);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* Every class gets its share of the time: the last is trained as long as the first. */
+static void parts_share_the_time(void **state) {
+    (void)state;
+    const margin_data data = some_data(1000);
+    margin_report report;
+    assert_int_equal(
+        fit_in_time(long_enough, "perceptron(passes=10000000, bound=no)", &data, &report),
+        MARGIN_STOPPED_TIME);
+    assert_int_equal(report.subproblems, CLASSES);
+    assert_contains(report.reason, "30 of 30 sub-problems stopped early");
+    assert_true(report.iterations > CLASSES);
+}
+
+static void the_clock_comes_first_in_a_joined_report(void **state) {
+    (void)state;
+    static const margin_status endings[] = {MARGIN_OK, MARGIN_STOPPED_STALLED, MARGIN_STOPPED_TIME,
+                                            MARGIN_STOPPED_ITERATIONS, MARGIN_STOPPED_STALLED};
+    margin_report whole;
+    mg_report_init(&whole);
+    for (int k = 0; k < MG_LENGTH(endings); k++) {
+        margin_report part;
+        mg_report_init(&part);
+        part.status = endings[k];
+        mg_report_reason(&part, "ending %d", k);
+        mg_report_join(&whole, &part, "class");
+    }
+    assert_int_equal(whole.status, MARGIN_STOPPED_TIME);
+    assert_string_equal(whole.reason, "class: ending 2");
+}
+
+/* ---- Other calls ----------------------------------------------------------------------------- */
+
+static void a_path_ends_in_time(void **state) {
+    (void)state;
+    margin_context *context = limited_context(limit);
+    margin_spec *spec = parse_text(context, "poly(degree=2) | ridge(alpha={1, 2, 3})");
+    const margin_data data = some_data(ROWS);
+    margin_path_result result;
+    margin_error error;
+    const double start = mg_clock();
+    assert_int_equal(margin_path(context, spec, &data, &result, &error), MARGIN_ERROR_LIMIT);
+    assert_true(mg_clock() - start < allowed);
+    assert_contains(error.text, "the time limit of 0.2 seconds was reached before the path");
+    margin_spec_free(spec);
+    margin_context_free(context);
+}
+
+static void reading_ends_in_time(void **state) {
+    (void)state;
+    static const char *const lines[] = {"1.25,2.5,3,4\n", "1 1:2.5 2:3.5\n"};
+    static const char *const names[] = {"f.csv", "f.svm"};
+    enum { COUNT = 8000000 };
+    margin_context *context = limited_context(1e-3);
+    for (int k = 0; k < 2; k++) {
+        const size_t length = strlen(lines[k]);
+        char *text = malloc(COUNT * length);
+        assert_non_null(text);
+        for (size_t i = 0; i < COUNT; i++)
+            memcpy(text + i * length, lines[k], length);
+        margin_table *table = NULL;
+        margin_error error;
+        assert_int_equal(margin_table_parse(context, text, (int64_t)(COUNT * length), names[k],
+                                            NULL, &table, &error),
+                         MARGIN_ERROR_LIMIT);
+        assert_contains(error.text,
+                        "the time limit of 0.001 seconds was reached before the table was read");
+        free(text);
+    }
+    margin_context_free(context);
+}
+
+/* ---- Progress -------------------------------------------------------------------------------- */
+
+static int stop_soon(const margin_progress *progress, void *user) {
+    assert_non_null(progress->activity);
+    ++*(int *)user;
+    return 1;
+}
+
+/* Whoever walks over the data reports, and can be cancelled from there. */
+static void all_long_work_reports(void **state) {
+    (void)state;
+    static const char *const specs[] = {"poly(degree=2) | ridge", "poly(degree=2) | least-squares",
+                                        "poly(degree=2) | naive-bayes", "knn(method=tree)",
+                                        "rbf(centres=2000) | ridge"};
+    const margin_data data = some_data(ROWS);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        int calls = 0;
+        margin_context_options options = {
+            .size = sizeof options, .threads = 2, .progress = stop_soon, .user = &calls};
+        margin_context *context;
+        assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+        const double start = mg_clock();
+        fit_refused(context, specs[k], &data, MARGIN_ERROR_CANCELLED, "cancelled");
+        assert_true(mg_clock() - start < allowed);
+        assert_int_equal(calls, 1);
+        margin_context_free(context);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(learners_and_stages_end_in_time),
+        cmocka_unit_test(many_categories_end_in_time),
+        cmocka_unit_test(restarts_share_the_time),
+        cmocka_unit_test(labelling_is_left_out),
+        cmocka_unit_test(parts_share_the_time),
+        cmocka_unit_test(the_clock_comes_first_in_a_joined_report),
+        cmocka_unit_test(a_path_ends_in_time),
+        cmocka_unit_test(reading_ends_in_time),
+        cmocka_unit_test(all_long_work_reports),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
