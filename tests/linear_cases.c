@@ -214,7 +214,7 @@ void linear_fit_together(margin_context *context, const mg_problem *problems, in
         mg_report_init(&list[k].report);
     }
     const margin_status status =
-        mg_linear_fit_together(list, count, table, MG_LENGTH(table), loss, "C", 1.0);
+        mg_linear_fit_many(list, count, table, MG_LENGTH(table), loss, "C", 1.0);
     for (int k = 0; k < count; k++) {
         if (status < 0) assert_null(list[k].hypothesis);
         fits[k] = (linear_fitted){.status = status < 0 ? status : list[k].report.status,

@@ -156,6 +156,51 @@ static const mg_learner toy_infinite = {
     .fit = fit_infinite,
 };
 
+/* Lines for several targets, two at a time. */
+static _Atomic int shares, releases, alone, twos, others;
+
+static void release_many(mg_heap *heap, void *data) {
+    releases++;
+    mg_free(heap, data);
+}
+
+static margin_status share_many(mg_shared *shared) {
+    shares++;
+    assert_int_equal(shared->fits, 5);
+    assert_int_equal(shared->differ, MG_DIFFER_TARGETS);
+    assert_int_equal(shared->whole->count, 6);
+    double *number;
+    MG_NEW(shared->context->heap, number, 1, "a toy", shared->error);
+    *number = 7;
+    shared->data = number;
+    shared->release = release_many;
+    shared->together = 2;
+    return MARGIN_OK;
+}
+
+static margin_status fit_one(mg_fit *fit) {
+    if (!fit->shared || *(const double *)fit->shared->data != 7) others++;
+    alone++;
+    return fit_line(fit);
+}
+
+static margin_status fit_two(mg_fit *fits, int64_t count) {
+    margin_status status = MARGIN_OK;
+    if (count != 2 || fits[0].shared != fits[1].shared) others++;
+    twos++;
+    for (int64_t k = 0; k < count && status >= 0; k++)
+        status = fit_line(&fits[k]);
+    return status;
+}
+
+#define TOY_MANY                                                                                   \
+    .info = {.name = "lines",                                                                      \
+             .kind = MARGIN_LEARNER,                                                               \
+             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_TARGETS},                             \
+    .makes = {&mg_hypothesis_linear}, .share = share_many, .fit = fit_one, .fit_many = fit_two
+static const mg_learner toy_many = {TOY_MANY, .differ = MG_DIFFER_TARGETS};
+static const mg_learner toy_signs = {TOY_MANY, .differ = MG_DIFFER_SIGNS}; /* not of targets */
+
 /* A spec of one toy, after the stages of `stages` (a spec text with any learner, or NULL). */
 static margin_spec *toy_spec(margin_context *context, const mg_learner *learner,
                              const char *stages) {
@@ -334,6 +379,31 @@ static void test_clusters(void **state) {
     }
 }
 
+/* `share` is asked once and released once; groups are as large as it said, the last one by `fit`;
+ * nobody fits together what differs in something else. */
+static void test_sharing(void **state) {
+    const mg_learner *learners[] = {&toy_many, &toy_signs};
+    const int by_twos[] = {2, 0}, by_one[] = {1, 5};
+    const double x[6] = {1, 2, 3, 4, 5, 6};
+    double y[30];
+    for (int i = 0; i < 30; i++)
+        y[i] = (i % 5 + 1) * x[i / 5];
+    const margin_data data = {
+        .x = margin_dense_f64(x, 6, 1, 1), .y = margin_values_f64(y, 30), .targets = 5};
+    for (int n = 0; n < 2; n++) {
+        shares = releases = alone = twos = others = 0;
+        margin_model *model = fit_toy(*state, learners[n], NULL, &data, NULL);
+        assert_int_equal(shares, 1);
+        assert_int_equal(releases, 1);
+        assert_int_equal(twos, by_twos[n]);
+        assert_int_equal(alone, by_one[n]);
+        assert_int_equal(others, 0);
+        for (int t = 0; t < 5; t++)
+            assert_close(margin_model_weights(model, t)[0], t + 1, 1e-13);
+        margin_model_free(model);
+    }
+}
+
 static margin_status toy_body(margin_context *context, void *user, margin_error *failure) {
     const mg_learner *const *learner = user;
     sample *s = sample_make(20, 4, 3, 0, 5);
@@ -363,7 +433,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_regression),     cmocka_unit_test(test_regression_refusals),
         cmocka_unit_test(test_native_classes), cmocka_unit_test(test_abilities),
-        cmocka_unit_test(test_clusters),       cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_clusters),       cmocka_unit_test(test_sharing),
+        cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

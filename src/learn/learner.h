@@ -69,11 +69,39 @@ typedef struct mg_trace {
     int64_t subproblem, subproblems;
 } mg_trace;
 
+/* What the fits of one call differ in: the parts of a problem of many classes or targets, the
+ * penalties of a path. All else is the same in them. */
+enum {
+    MG_DIFFER_SIGNS = 1,   /* sign */
+    MG_DIFFER_TARGETS = 2, /* target */
+    MG_DIFFER_OPTIONS = 4, /* options of the group "penalty" */
+    MG_DIFFER_ROWS = 8     /* count, index, weight, original: other rows of the same x */
+};
+
+/* What the fits of one call share. The model makes one for all of them and asks the learner's
+ * `share` once, on the calling thread, before the first fit; every fit points to it. While fits
+ * run nobody writes to it, as several threads read it. The model calls `release` once, after the
+ * last fit, also where a fit failed; not where `share` did, which then leaves nothing behind. */
+typedef struct mg_shared {
+    margin_context *context;
+    const mg_problem *whole;        /* before it is cut; no sign for classes */
+    const mg_option_value *options; /* of the first fit */
+    int64_t fits;
+    unsigned differ;     /* MG_DIFFER_ bits */
+    margin_error *error; /* of `share` */
+    /* Results. So many fits, more than 1, are to go through `fit_many` at once (1 beforehand; fewer
+     * than that may be left for the last time). Not by the number of threads. */
+    int64_t together;
+    void *data;                                 /* the learner's own; NULL: none */
+    void (*release)(mg_heap *heap, void *data); /* with data */
+} mg_shared;
+
 typedef struct mg_fit {
     margin_context *context;
     const mg_problem *problem;
     const mg_option_value *options;
-    const mg_trace *trace; /* NULL: none */
+    const mg_shared *shared; /* NULL: a fit by itself, a verification, an update */
+    const mg_trace *trace;   /* NULL: none */
     uint64_t seed;
     margin_error *error;
     /* results; on failure nothing is left behind */
@@ -84,7 +112,6 @@ typedef struct mg_fit {
 } mg_fit;
 
 typedef struct mg_inference mg_inference; /* learn/inference.h */
-typedef struct mg_path mg_path;           /* learn/path.h */
 
 /* Where classes and categories of an older hypothesis are in the lists of a problem. */
 typedef struct mg_update_map {
@@ -92,9 +119,6 @@ typedef struct mg_update_map {
     const int32_t *const *code_of; /* of each old code, by column; NULL, or NULL for a column: the
                                       same */
 } mg_update_map;
-
-/* Classes that are fitted together at most. */
-enum { MG_MOST_TOGETHER = 8 };
 
 /* What few learners have beside a fit. */
 typedef struct mg_learner_more {
@@ -139,28 +163,24 @@ typedef struct mg_learner {
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const mg_option_value *options, margin_error *error);
-    /* Puts numbers in place of options that are decided from the data (gamma=scale), once for the
-     * whole problem and before it is cut into sub-problems, so that they mean the same in all of
-     * them. `options` is a copy of its own. May be NULL. */
-    margin_status (*prepare)(margin_context *context, const mg_problem *whole,
-                             mg_option_value *options, margin_error *error);
+    /* Decides once for all fits of a call what must mean the same in them (gamma=scale), makes what
+     * they read in common, and says how many `fit_many` takes at once; see mg_shared. NULL: there
+     * is nothing to share. */
+    margin_status (*share)(mg_shared *shared);
+    /* Fits one problem. Parts of a problem are fitted side by side, one thread each. */
     margin_status (*fit)(mg_fit *fit);
-    /* Several parts of one-versus-rest, 2 to MG_MOST_TOGETHER: problems on the same rows with the
-     * same weights and options that differ in their signs only; or all targets of a regression
-     * (MARGIN_CAN_TARGETS), any number of problems that differ in their targets only. Each is
-     * fitted as by `fit`, to the same proof; what they share is read once. Returns a failure
-     * (nothing is left behind in any of them then) or MARGIN_OK. `fits` share one error. May be
-     * NULL. */
-    margin_status (*fit_together)(mg_fit *fits, int64_t count);
-    /* Whether that is worth it: else parts are trained side by side, each on its own. Not by the
-     * number of threads. NULL with fit_together. */
-    bool (*fits_together)(const mg_problem *whole, const mg_option_value *options);
+    /* Fits `count` >= 1 problems that differ in `differ` only, each to the same proof as `fit`
+     * would; what they share is read once. Calls for different fits may run side by side. Failure:
+     * of all, and nothing is left behind in any (they have one error). Else MARGIN_OK, and how each
+     * ended is in its report. Called only where `share` asked for it: parts are else fitted side by
+     * side, each by `fit`; penalties of a path always come this way. NULL with differ 0. */
+    margin_status (*fit_many)(mg_fit *fits, int64_t count);
+    unsigned differ; /* MG_DIFFER_ bits that it can; with MG_DIFFER_OPTIONS it has a path of
+                        penalties, and each report the items freedom, leave_one_out_rmse and
+                        gcv_rmse, and train_rmse */
     /* Recomputes objective, gap and items of a finished hypothesis from the data, sharing nothing
      * with fit. */
     margin_status (*verify)(mg_fit *fit, const mg_hypothesis *hypothesis);
-    /* Solves the problem for many penalties at once; weights and intercepts in the units of
-     * problem->x, before scale and shift. NULL: cannot. */
-    margin_status (*path)(mg_fit *fit, mg_path *path);
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);

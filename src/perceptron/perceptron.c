@@ -122,15 +122,20 @@ static margin_status perceptron_fit(mg_fit *fit) {
 }
 
 /* gamma=scale is that of all rows: functions over one set of support rows share a kernel. */
-static margin_status perceptron_prepare(margin_context *context, const mg_problem *whole,
-                                        mg_option_value *options, margin_error *error) {
-    double gamma;
-    const mg_perceptron_options all = mg_perceptron_options_of(options);
-    if (!all.scale) return MARGIN_OK;
-    MG_TRY(mg_kernel_scale(context, &whole->x, whole->index, whole->weight, whole->count, &gamma,
-                           error));
-    MG_TRY(mg_perceptron_check_distances(whole, all.kernel.kind, gamma, error));
-    mg_perceptron_set_gamma(options, gamma);
+static margin_status kernel_share(mg_shared *shared) {
+    const mg_perceptron_options options = mg_perceptron_options_of(shared->options);
+    mg_heap *heap = shared->context->heap;
+    double *gamma;
+    if (!options.scale) return MARGIN_OK;
+    MG_NEW(heap, gamma, 1, "the kernel", shared->error);
+    const margin_status status = mg_perceptron_gamma(shared->context, shared->whole,
+                                                     options.kernel.kind, gamma, shared->error);
+    if (status < 0) {
+        mg_free(heap, gamma);
+        return status;
+    }
+    shared->data = gamma;
+    shared->release = mg_free;
     return MARGIN_OK;
 }
 
@@ -170,7 +175,7 @@ static const mg_learner perceptron_kernel = {
     .makes = {&mg_hypothesis_expansion},
     .fits = fits,
     .check = mg_perceptron_check,
-    .prepare = perceptron_prepare,
+    .share = kernel_share,
     .fit = perceptron_fit,
     .verify = mg_perceptron_verify,
 };

@@ -15,8 +15,8 @@
  * leaves; beyond it is a cache of the rows used last. From NOTE_MEGABYTES on its size is told. */
 enum { GRAM_MEGABYTES = 512, NOTE_MEGABYTES = 64 };
 
-margin_status mg_perceptron_check_distances(const mg_problem *p, mg_kernel_kind kind, double gamma,
-                                            margin_error *error) {
+static margin_status check_distances(const mg_problem *p, mg_kernel_kind kind, double gamma,
+                                     margin_error *error) {
     static const double most = 1e-2; /* what rounding may make of an exponent */
     const mg_row_ops *ops = mg_row_ops_for(&p->x, mg_isa_level());
     if (kind != MG_KERNEL_RBF || gamma == 1.0) return MARGIN_OK;
@@ -31,12 +31,20 @@ margin_status mg_perceptron_check_distances(const mg_problem *p, mg_kernel_kind 
     return MARGIN_OK;
 }
 
+margin_status mg_perceptron_gamma(margin_context *context, const mg_problem *p, mg_kernel_kind kind,
+                                  double *gamma, margin_error *error) {
+    MG_TRY(mg_kernel_scale(context, &p->x, p->index, p->weight, p->count, gamma, error));
+    return check_distances(p, kind, *gamma, error);
+}
+
 static margin_status find_gamma(mg_perceptron_run *run) {
-    const mg_problem *p = run->problem;
+    const mg_shared *shared = run->fit->shared;
     mg_kernel *kernel = &run->options.kernel;
-    MG_TRY(mg_kernel_scale(run->context, &p->x, p->index, p->weight, p->count, &kernel->gamma,
-                           run->fit->error));
-    return mg_perceptron_check_distances(p, kernel->kind, kernel->gamma, run->fit->error);
+    if (!shared)
+        return mg_perceptron_gamma(run->context, run->problem, kernel->kind, &kernel->gamma,
+                                   run->fit->error);
+    kernel->gamma = *(const double *)shared->data;
+    return MARGIN_OK;
 }
 
 /* |k(x, z)| <= sqrt(k(x, x) k(z, z)): a finite diagonal is enough for the kernels that can

@@ -185,10 +185,6 @@ static double gamma_of(const mg_option_value *values, mg_kernel_kind kind) {
     return kind == MG_KERNEL_POLY || kind == MG_KERNEL_SIGMOID ? 1.0 : (double)NAN;
 }
 
-void mg_perceptron_set_gamma(mg_option_value *values, double gamma) {
-    values[GAMMA] = (mg_option_value){.given = true, .number = gamma};
-}
-
 mg_perceptron_options mg_perceptron_options_of(const mg_option_value *values) {
     const mg_kernel_kind kind =
         values[KERNEL].given ? (mg_kernel_kind)values[KERNEL].integer : MG_KERNEL_LINEAR;

@@ -248,12 +248,15 @@ static margin_status verify_by(mg_fit *fit, mg_linear_options o, const mg_hypoth
     return mg_linear_verify_as(fit, &o, MG_LOSS_SQUARED, hypothesis);
 }
 
-/* QR takes the target along with the columns, and descent goes its own way. */
-static bool shares_factor(const margin_option *table, int count, const mg_option_value *options) {
+/* QR takes the target along with the columns, and descent goes its own way; a path has one. */
+static margin_status share_factor(mg_shared *shared, const margin_option *table, int count) {
+    const char *solver = "auto";
     for (int k = 0; k < count; k++)
-        if (strcmp(table[k].name, "solver") == 0)
-            return is_solver(options[k].text, "auto") || is_solver(options[k].text, "normal");
-    return true;
+        if (strcmp(table[k].name, "solver") == 0) solver = shared->options[k].text;
+    if (is_solver(solver, "auto") || is_solver(solver, "normal") ||
+        (shared->differ & MG_DIFFER_OPTIONS))
+        shared->together = shared->fits;
+    return MARGIN_OK;
 }
 
 /* ---- Least squares --------------------------------------------------------------------------- */
@@ -266,14 +269,13 @@ static margin_status least_squares_fit(mg_fit *fit) {
     return fit_by(fit, least_squares_of(fit));
 }
 
-static margin_status least_squares_targets(mg_fit *fits, int64_t count) {
-    const mg_linear_options o = least_squares_of(&fits[0]);
-    return fit_targets(fits, count, &o);
+static margin_status least_squares_share(mg_shared *shared) {
+    return share_factor(shared, option_table + PENALTIES, OPTIONS - PENALTIES);
 }
 
-static bool least_squares_shares(const mg_problem *whole, const mg_option_value *options) {
-    (void)whole;
-    return shares_factor(option_table + PENALTIES, OPTIONS - PENALTIES, options);
+static margin_status least_squares_fit_many(mg_fit *fits, int64_t count) {
+    const mg_linear_options o = least_squares_of(&fits[0]);
+    return fit_targets(fits, count, &o);
 }
 
 static margin_status least_squares_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
@@ -304,8 +306,9 @@ const mg_learner mg_learner_least_squares = {
     .takes_made_rows = true,
     .check = least_squares_check,
     .fit = least_squares_fit,
-    .fit_together = least_squares_targets,
-    .fits_together = least_squares_shares,
+    .share = least_squares_share,
+    .fit_many = least_squares_fit_many,
+    .differ = MG_DIFFER_TARGETS,
     .verify = least_squares_verify,
     .more = &least_squares_more,
 };
@@ -320,14 +323,25 @@ static margin_status ridge_fit(mg_fit *fit) {
     return fit_by(fit, ridge_of(fit));
 }
 
-static margin_status ridge_targets(mg_fit *fits, int64_t count) {
-    const mg_linear_options o = ridge_of(&fits[0]);
-    return fit_targets(fits, count, &o);
+static margin_status ridge_path(mg_fit *fits, int64_t count) {
+    mg_heap *heap = fits[0].context->heap;
+    mg_linear_options *options = NULL;
+    MG_NEW(heap, options, count, "the penalties", fits[0].error);
+    for (int64_t k = 0; k < count; k++)
+        options[k] = ridge_of(&fits[k]);
+    const margin_status status = mg_ridge_path(fits, count, options);
+    mg_free(heap, options);
+    return status;
 }
 
-static bool ridge_shares(const mg_problem *whole, const mg_option_value *options) {
-    (void)whole;
-    return shares_factor(option_table, OPTIONS, options);
+static margin_status ridge_share(mg_shared *shared) {
+    return share_factor(shared, option_table, OPTIONS);
+}
+
+static margin_status ridge_fit_many(mg_fit *fits, int64_t count) {
+    if (fits[0].shared->differ & MG_DIFFER_OPTIONS) return ridge_path(fits, count);
+    const mg_linear_options o = ridge_of(&fits[0]);
+    return fit_targets(fits, count, &o);
 }
 
 static margin_status ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
@@ -338,23 +352,6 @@ static margin_status ridge_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
                                  mg_inference *inference) {
     const mg_linear_options o = ridge_of(fit);
     return mg_squares_infer(fit, &o.penalty, o.intercept, hypothesis, inference);
-}
-
-static margin_status ridge_path(mg_fit *fit, mg_path *path) {
-    mg_heap *heap = fit->context->heap;
-    mg_penalty *penalties = NULL;
-    bool intercept = true;
-    MG_NEW(heap, penalties, path->count, "the penalties", fit->error);
-    for (int64_t k = 0; k < path->count; k++) {
-        mg_fit one = *fit;
-        one.options = path->options[k];
-        const mg_linear_options o = ridge_of(&one);
-        penalties[k] = o.penalty;
-        intercept = o.intercept;
-    }
-    const margin_status status = mg_ridge_path(fit, penalties, intercept, path);
-    mg_free(heap, penalties);
-    return status;
 }
 
 static const mg_learner_more ridge_more = {.infer = ridge_infer};
@@ -375,9 +372,9 @@ const mg_learner mg_learner_ridge = {
     .takes_made_rows = true,
     .check = ridge_check,
     .fit = ridge_fit,
-    .fit_together = ridge_targets,
-    .fits_together = ridge_shares,
+    .share = ridge_share,
+    .fit_many = ridge_fit_many,
+    .differ = MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS,
     .verify = ridge_verify,
     .more = &ridge_more,
-    .path = ridge_path,
 };

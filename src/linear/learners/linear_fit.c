@@ -313,9 +313,9 @@ static bool are_for_one_solver(const linear_run *runs, int64_t count) {
     return count > 1 && solver->can_together && solver->can_together(&runs[0].objective);
 }
 
-margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_option *table,
-                                     int option_count, mg_loss_kind loss,
-                                     const char *default_spelling, double default_value) {
+margin_status mg_linear_fit_many(mg_fit *fits, int64_t count, const margin_option *table,
+                                 int option_count, mg_loss_kind loss, const char *default_spelling,
+                                 double default_value) {
     linear_run runs[MG_MOST_TOGETHER] = {0};
     margin_status status = MARGIN_OK;
     for (int64_t k = 0; k < count; k++) {
@@ -340,12 +340,14 @@ done:
     return status;
 }
 
-bool mg_linear_fits_together(const mg_problem *whole, const mg_option_value *options,
-                             const margin_option *table, int option_count) {
+margin_status mg_linear_share(mg_shared *shared, const margin_option *table, int option_count) {
+    const margin_matrix *x = &shared->whole->x;
     const char *solver = "auto";
     for (int k = 0; k < option_count; k++)
-        if (strcmp(table[k].name, "solver") == 0 && options[k].text) solver = options[k].text;
-    if (!mg_is_csr(&whole->x)) return false;
-    if (strcmp(solver, "auto") == 0) return whole->x.columns > MG_MANY_COLUMNS;
-    return strcmp(solver, mg_solver_dual_cd.name) == 0;
+        if (strcmp(table[k].name, "solver") == 0 && shared->options[k].text)
+            solver = shared->options[k].text;
+    const bool visits = strcmp(solver, "auto") == 0 ? x->columns > MG_MANY_COLUMNS
+                                                    : strcmp(solver, mg_solver_dual_cd.name) == 0;
+    if (visits && mg_is_csr(x)) shared->together = MG_MOST_TOGETHER;
+    return MARGIN_OK;
 }

@@ -13,16 +13,16 @@
 margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
                             mg_loss_kind loss, const char *default_spelling, double default_value);
 
-/* The same for up to MG_MOST_TOGETHER problems that differ in their signs only, together where the
- * solver can; see fit_together of mg_learner. */
-margin_status mg_linear_fit_together(mg_fit *fits, int64_t count, const margin_option *table,
-                                     int option_count, mg_loss_kind loss,
-                                     const char *default_spelling, double default_value);
+/* The same for up to MG_MOST_TOGETHER problems that differ in their signs only, by a solver that
+ * fits them together where there is one; see fit_many of mg_learner. */
+enum { MG_MOST_TOGETHER = 8 };
+margin_status mg_linear_fit_many(mg_fit *fits, int64_t count, const margin_option *table,
+                                 int option_count, mg_loss_kind loss, const char *default_spelling,
+                                 double default_value);
 
-/* Whether the rows will be visited one at a time, so that reading them once for several problems
- * pays. */
-bool mg_linear_fits_together(const mg_problem *whole, const mg_option_value *options,
-                             const margin_option *table, int option_count);
+/* As many together where the rows will be visited one at a time, so that reading them once for
+ * several problems pays; see share of mg_learner. */
+margin_status mg_linear_share(mg_shared *shared, const margin_option *table, int option_count);
 
 /* The same for options that are already plain numbers. */
 margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss);

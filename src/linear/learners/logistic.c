@@ -35,13 +35,12 @@ static margin_status logistic_fit(mg_fit *fit) {
     return mg_linear_fit(fit, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0);
 }
 
-static margin_status logistic_fit_together(mg_fit *fits, int64_t count) {
-    return mg_linear_fit_together(fits, count, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C",
-                                  1.0);
+static margin_status logistic_share(mg_shared *shared) {
+    return mg_linear_share(shared, options, MG_LENGTH(options));
 }
 
-static bool logistic_fits_together(const mg_problem *whole, const mg_option_value *values) {
-    return mg_linear_fits_together(whole, values, options, MG_LENGTH(options));
+static margin_status logistic_fit_many(mg_fit *fits, int64_t count) {
+    return mg_linear_fit_many(fits, count, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0);
 }
 
 static margin_status logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
@@ -79,8 +78,9 @@ const mg_learner mg_learner_logistic = {
     .takes_made_rows = true,
     .check = logistic_check,
     .fit = logistic_fit,
-    .fit_together = logistic_fit_together,
-    .fits_together = logistic_fits_together,
+    .share = logistic_share,
+    .fit_many = logistic_fit_many,
+    .differ = MG_DIFFER_SIGNS,
     .verify = logistic_verify,
     .probabilities = logistic_probabilities,
     .more = &logistic_more,

@@ -88,13 +88,13 @@ static margin_status svm_fit(mg_fit *fit) {
     return mg_linear_fit(fit, options, MG_LENGTH(options), loss_of(fit), "C", 1.0);
 }
 
-static margin_status svm_fit_together(mg_fit *fits, int64_t count) {
-    return mg_linear_fit_together(fits, count, options, MG_LENGTH(options), loss_of(&fits[0]), "C",
-                                  1.0);
+static margin_status svm_share(mg_shared *shared) {
+    return mg_linear_share(shared, options, MG_LENGTH(options));
 }
 
-static bool svm_fits_together(const mg_problem *whole, const mg_option_value *values) {
-    return mg_linear_fits_together(whole, values, options, MG_LENGTH(options));
+static margin_status svm_fit_many(mg_fit *fits, int64_t count) {
+    return mg_linear_fit_many(fits, count, options, MG_LENGTH(options), loss_of(&fits[0]), "C",
+                              1.0);
 }
 
 static margin_status svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
@@ -119,7 +119,8 @@ const mg_learner mg_learner_svm = {
     .takes_made_rows = true,
     .check = svm_check,
     .fit = svm_fit,
-    .fit_together = svm_fit_together,
-    .fits_together = svm_fits_together,
+    .share = svm_share,
+    .fit_many = svm_fit_many,
+    .differ = MG_DIFFER_SIGNS,
     .verify = svm_verify,
 };

@@ -31,19 +31,19 @@ typedef struct path_sums {
 
 typedef struct path_run {
     mg_squares s;
-    mg_path *path;
-    const mg_penalty *penalties;
-    int64_t count;    /* penalties */
-    double *vectors;  /* columns x columns: eigenvectors by rows */
-    double *values;   /* columns: eigenvalues, ascending */
-    double *start;    /* columns: V'A'C(y - mean) */
-    double *offset;   /* columns: of a row before it is centred */
-    double *alpha;    /* count: in the problem's own weights */
-    double *solution; /* count x columns, in eigenvectors' coordinates */
-    double *level;    /* count: intercept over centred columns */
-    double *inverse;  /* count x columns: 1/(l + alpha), 0 where that is rounding */
-    double *zero;     /* max(columns, count) */
-    double *state;    /* sums and gradients */
+    mg_fit *fits;
+    const mg_linear_options *options; /* count */
+    int64_t count;                    /* penalties */
+    double *vectors;                  /* columns x columns: eigenvectors by rows */
+    double *values;                   /* columns: eigenvalues, ascending */
+    double *start;                    /* columns: V'A'C(y - mean) */
+    double *offset;                   /* columns: of a row before it is centred */
+    double *alpha;                    /* count: in the problem's own weights */
+    double *solution;                 /* count x columns, in eigenvectors' coordinates */
+    double *level;                    /* count: intercept over centred columns */
+    double *inverse;                  /* count x columns: 1/(l + alpha), 0 where that is rounding */
+    double *zero;                     /* max(columns, count) */
+    double *state;                    /* sums and gradients */
     const mg_row_ops *ops;
 } path_run;
 
@@ -217,14 +217,14 @@ static margin_status sweep(path_run *run) {
 static double judge(const path_run *run, int64_t k) {
     const mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
-    const mg_penalty *penalty = &run->penalties[k];
+    const mg_penalty *penalty = &run->options[k].penalty;
     const path_sums *sums = sums_of(run->state, run->count, k);
     const double factor = penalty->factor * s->unit, *w = run->solution + k * s->columns;
     const double excess = s->intercept ? sums->excess : 0.0;
     double *gradient = gradient_of(run, run->state, k);
     ops->add(gradient, -run->alpha[k], w, s->columns);
     const double objective = factor * sums->value + penalty->rho / 2.0 * ops->square(w, s->columns);
-    run->path->points[k].objective = objective;
+    run->fits[k].report.objective = objective;
     if (penalty->rho > 0.0) {
         const double distance =
             factor * excess * excess / s->total +
@@ -261,8 +261,8 @@ static margin_status solve(path_run *run) {
         double worst = 0.0;
         MG_TRY(sweep(run));
         for (int64_t k = 0; k < run->count; k++) {
-            run->path->points[k].gap = judge(run, k);
-            worst = fmax(worst, run->path->points[k].gap);
+            run->fits[k].report.gap = judge(run, k);
+            worst = fmax(worst, run->fits[k].report.gap);
         }
         if (worst <= enough || !(worst < last / 2.0) || sweeps == MOST_SWEEPS ||
             mg_stop_check(&run->s.stop, sweeps) > 0)
@@ -275,22 +275,30 @@ static margin_status solve(path_run *run) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static void describe(path_run *run, int64_t k) {
+static void describe(const path_run *run, int64_t k) {
+    const mg_squares *s = &run->s;
+    const mg_penalty *penalty = &run->options[k].penalty;
+    const path_sums *sums = sums_of(run->state, run->count, k);
+    const double weight = s->total * s->unit, rmse = sqrt(sums->value / s->total);
+    margin_report *report = &run->fits[k].report;
+    report->tolerance = run->options[k].tolerance;
+    report->status = report->gap <= report->tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    report->train_rmse = rmse;
+    mg_report_set(report, "C", penalty->C);
+    mg_report_set(report, "alpha", penalty->alpha);
+    mg_report_set(report, "lambda", penalty->lambda);
+    mg_report_set(report, "freedom", sums->trace);
+    mg_report_set(report, "leave_one_out_rmse", sqrt(sums->errors / s->total));
+    mg_report_set(report, "gcv_rmse",
+                  sums->trace < weight ? rmse / (1.0 - sums->trace / weight) : (double)INFINITY);
+    mg_linear_describe(penalty, "(f-y)^2", report);
+    mg_report_reason(report, "solved by eigenvectors of the columns");
+}
+
+static margin_status hand_over(path_run *run, int64_t k) {
     mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
-    const mg_penalty *penalty = &run->penalties[k];
-    const path_sums *sums = sums_of(run->state, run->count, k);
-    margin_path_point *point = &run->path->points[k];
-    double *w = (double *)point->weights, b = run->level[k];
-    const double weight = s->total * s->unit, mean = sums->value / s->total;
-    point->C = penalty->C;
-    point->alpha = penalty->alpha;
-    point->lambda = penalty->lambda;
-    point->freedom = sums->trace;
-    point->train_rmse = sqrt(mean);
-    point->leave_one_out_rmse = sqrt(sums->errors / s->total);
-    point->gcv_rmse =
-        sums->trace < weight ? sqrt(mean) / (1.0 - sums->trace / weight) : (double)INFINITY;
+    double *w = s->w, b = run->level[k];
     memset(w, 0, (size_t)s->columns * sizeof *w);
     for (int64_t l = 0; l < s->columns; l++)
         ops->add(w, run->solution[k * s->columns + l], run->vectors + l * s->columns, s->columns);
@@ -298,9 +306,8 @@ static void describe(path_run *run, int64_t k) {
         if (!(s->norm[j] > 0.0)) w[j] = 0.0;
         b -= s->mean[j] * w[j];
     }
-    point->intercept = b + mg_design_to_rows(&s->design, w, w) + 0.0;
-    for (int64_t j = 0; j < s->columns; j++)
-        w[j] += 0.0; /* -0 prints as 0 */
+    describe(run, k);
+    return mg_linear_make(s->context->heap, w, s->columns, b, &run->fits[k].hypothesis, s->error);
 }
 
 static margin_status take_memory(path_run *run) {
@@ -334,30 +341,34 @@ static margin_status run_path(path_run *run) {
     for (int64_t j = 0; j < s->columns; j++)
         run->offset[j] = (s->problem->shift ? s->problem->shift[j] : 0.0) - s->mean[j];
     for (int64_t k = 0; k < run->count; k++)
-        run->alpha[k] = run->penalties[k].alpha / s->unit;
+        run->alpha[k] = run->options[k].penalty.alpha / s->unit;
     MG_TRY(decompose(run));
     set_inverses(run);
     MG_TRY(solve(run));
     for (int64_t k = 0; k < run->count; k++)
-        describe(run, k);
+        MG_TRY(hand_over(run, k));
     return MARGIN_OK;
 }
 
-margin_status mg_ridge_path(mg_fit *fit, const mg_penalty *penalties, bool intercept,
-                            mg_path *path) {
+margin_status mg_ridge_path(mg_fit *fits, int64_t count, const mg_linear_options *options) {
+    mg_fit *fit = &fits[0];
     path_run run = {.s = {.fit = fit,
                           .context = fit->context,
                           .error = fit->error,
                           .problem = fit->problem,
                           .stop = mg_stop_make(fit->context, -1),
-                          .intercept = intercept,
+                          .intercept = options[0].intercept,
                           .samples = fit->problem->count,
                           .columns = fit->problem->x.columns},
-                    .path = path,
-                    .penalties = penalties,
-                    .count = path->count};
+                    .fits = fits,
+                    .options = options,
+                    .count = count};
     mg_arena_init(&run.s.arena, fit->context->heap);
     const margin_status status = run_path(&run);
     mg_squares_end(&run.s);
+    for (int64_t k = 0; status < 0 && k < count; k++) {
+        mg_hypothesis_free(fits[k].hypothesis);
+        fits[k].hypothesis = NULL;
+    }
     return status;
 }

@@ -1,13 +1,12 @@
-/* Ridge under many penalties at once; see learn/path.h. */
+/* Ridge under many penalties at once. */
 #ifndef MG_RIDGE_PATH_H
 #define MG_RIDGE_PATH_H
 
-#include "learn/path.h"
+#include "linear/objective/linear_options.h"
 #include "linear/squares/least_squares.h"
 
-/* penalties: path->count. Fills path->points but spec. LIMIT, MEMORY, CANCELLED, DATA (overflow).
- */
-margin_status mg_ridge_path(mg_fit *fit, const mg_penalty *penalties, bool intercept,
-                            mg_path *path);
+/* `fits` are of one problem and differ in options[].penalty; see fit_many of mg_learner and
+ * MG_DIFFER_OPTIONS. LIMIT, MEMORY, CANCELLED, DATA (overflow). */
+margin_status mg_ridge_path(mg_fit *fits, int64_t count, const mg_linear_options *options);
 
 #endif

@@ -54,6 +54,10 @@ enum { MG_PART_LABEL = 200 };
 void mg_part_label(const mg_split *split, const margin_model *model, int64_t number,
                    char label[MG_PART_LABEL]);
 
+/* Asks the learner what fits share: everything but the results is set. Frees the learner's part. */
+margin_status mg_share(const mg_learner *learner, mg_shared *shared);
+void mg_shared_free(mg_shared *shared);
+
 /* Trains every part, side by side, each on one thread (a single part: on all threads; with a trace:
  * one after the other), and joins hypotheses and reports in the order of the parts. The whole has
  * converged if its own gap is at most the tolerance: where it is not though all parts have, they

@@ -1,5 +1,5 @@
 /* margin_path: a set of penalties over one pipeline and one problem. */
-#include "learn/path.h"
+#include "margin/path.h"
 
 #include "model/problem/multiclass.h"
 
@@ -37,7 +37,7 @@ enum { MOST_POINTS = 10000 };
 
 static margin_status check_spec(const margin_spec *spec, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
-    MG_REQUIRE(learner->learner->path, error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(learner->learner->differ & MG_DIFFER_OPTIONS, error, MARGIN_ERROR_SPEC,
                "%s has no path of penalties; ridge has", learner->info->name);
     for (int k = 0; k < spec->set_count; k++) {
         const mg_spec_set *set = &spec->sets[k];
@@ -107,24 +107,73 @@ static margin_status make_points(const variant_list *list, int64_t features, pat
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
+/* A fit as a point; the weights into the units of the columns before affine stages that the learner
+ * took in. */
+static void take_fit(const mg_fit *fit, margin_path_point *point) {
+    const mg_problem *problem = fit->problem;
+    const margin_report *report = &fit->report;
+    const double *w = fit->hypothesis->view.linear.weights;
+    double *weights = (double *)point->weights, sum = 0.0;
+    for (int64_t j = 0; j < problem->x.columns; j++) {
+        if (problem->shift) sum += problem->shift[j] * w[j];
+        weights[j] = (problem->scale ? problem->scale[j] * w[j] : w[j]) + 0.0; /* never -0 */
+    }
+    point->intercept = fit->hypothesis->view.linear.intercept[0] + sum + 0.0;
+    point->C = margin_report_item_value(report, "C");
+    point->alpha = margin_report_item_value(report, "alpha");
+    point->lambda = margin_report_item_value(report, "lambda");
+    point->objective = report->objective;
+    point->gap = report->gap;
+    point->freedom = margin_report_item_value(report, "freedom");
+    point->train_rmse = report->train_rmse;
+    point->leave_one_out_rmse = margin_report_item_value(report, "leave_one_out_rmse");
+    point->gcv_rmse = margin_report_item_value(report, "gcv_rmse");
+}
+
+static margin_status fit_all(margin_context *context, const variant_list *list,
+                             const mg_learner *learner, const mg_problem *problem, mg_fit *fits,
+                             margin_error *error) {
+    mg_shared shared = {.context = context,
+                        .whole = problem,
+                        .options = list->options[0],
+                        .fits = list->count,
+                        .differ = MG_DIFFER_OPTIONS,
+                        .error = error};
+    margin_status status = MARGIN_OK;
+    MG_TRY(mg_share(learner, &shared));
+    for (int64_t k = 0; k < list->count; k++) {
+        fits[k] = (mg_fit){.context = context,
+                           .problem = problem,
+                           .options = list->options[k],
+                           .shared = &shared,
+                           .seed = context->options.seed,
+                           .error = error};
+        mg_report_init(&fits[k].report);
+    }
+    for (int64_t first = 0; first < list->count && status >= 0; first += shared.together)
+        status = learner->fit_many(fits + first, MG_MIN(shared.together, list->count - first));
+    mg_shared_free(&shared);
+    return status;
+}
+
 static margin_status solve(margin_context *context, const variant_list *list,
                            const margin_data *data, const mg_samples *samples,
                            const mg_staged *staged, const margin_model *model,
                            margin_path_point *points, margin_error *error) {
     mg_split split = {0};
     mg_part part = {0};
-    mg_path path = {.count = list->count, .options = list->options, .points = points};
+    mg_fit *fits = mg_new_zero(list->heap, list->count, sizeof *fits);
     margin_status status;
+    if (!fits) return mg_no_memory(list->heap, list->count, sizeof *fits, "the path", error);
     MG_GO(mg_split_make(context, MG_REDUCE_NONE, data, samples, staged, model, &split, error));
     MG_GO(mg_part_make(&split, 0, &part, error));
-    mg_fit fit = {.context = context,
-                  .problem = &part.problem,
-                  .options = list->options[0],
-                  .seed = context->options.seed,
-                  .error = error};
-    mg_report_init(&fit.report);
-    status = model->learner->path(&fit, &path);
+    MG_GO(fit_all(context, list, model->learner, &part.problem, fits, error));
+    for (int64_t k = 0; k < list->count; k++)
+        take_fit(&fits[k], &points[k]);
 done:
+    for (int64_t k = 0; k < list->count; k++)
+        mg_hypothesis_free(fits[k].hypothesis);
+    mg_free(list->heap, fits);
     mg_part_free(&part);
     mg_split_free(&split);
     return status;

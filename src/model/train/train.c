@@ -18,7 +18,8 @@ typedef struct part_run {
     margin_context *context; /* of the call */
     const mg_split *split;
     const mg_learner *learner;
-    mg_option_value *options; /* owned; decided for the whole problem */
+    mg_option_value *options; /* owned: make_stricter changes them */
+    mg_shared shared;
     const margin_model *model;
     const mg_trace *trace;
     bool verify;
@@ -65,6 +66,7 @@ static margin_status solve_part(part_run *run, margin_context *context, int64_t 
     mg_fit fit = {.context = context,
                   .problem = &part.problem,
                   .options = run->options,
+                  .shared = run->verify ? NULL : &run->shared,
                   .trace = run->trace ? &trace : NULL,
                   .seed = context->options.seed,
                   .error = error};
@@ -121,12 +123,13 @@ static margin_status solve_group(part_run *run, part_group *group, margin_contex
         group->fits[k] = (mg_fit){.context = context,
                                   .problem = &group->parts[k].problem,
                                   .options = run->options,
+                                  .shared = &run->shared,
                                   .trace = run->trace ? &group->traces[k] : NULL,
                                   .seed = context->options.seed,
                                   .error = error};
         mg_report_init(&group->fits[k].report);
     }
-    MG_TRY(run->learner->fit_together(group->fits, count));
+    MG_TRY(run->learner->fit_many(group->fits, count));
     for (int64_t k = 0; k < count; k++) {
         run->results[first + k].hypothesis = group->fits[k].hypothesis;
         run->results[first + k].report = group->fits[k].report;
@@ -209,6 +212,21 @@ static margin_status run_parts(part_run *run, margin_error *error) {
     return mg_fail(error, status, "the training ended early: %s", margin_status_text(status));
 }
 
+/* ---- What they share ------------------------------------------------------------------------- */
+
+margin_status mg_share(const mg_learner *learner, mg_shared *shared) {
+    shared->together = 1;
+    if (learner->share) MG_TRY(learner->share(shared));
+    const bool can = learner->fit_many && (shared->differ & ~learner->differ) == 0;
+    shared->together = can ? MG_MIN(shared->together, shared->fits) : 1;
+    return MARGIN_OK;
+}
+
+void mg_shared_free(mg_shared *shared) {
+    if (shared->data) shared->release(shared->context->heap, shared->data);
+    shared->data = NULL;
+}
+
 /* ---- All parts ------------------------------------------------------------------------------- */
 
 /* Targets share their columns, and what there is to say of those. */
@@ -282,22 +300,29 @@ static void forget_results(part_run *run) {
 static void free_results(part_run *run) {
     forget_results(run);
     mg_free(run->split->heap, run->results);
+    mg_shared_free(&run->shared);
     mg_free(run->split->heap, run->options);
 }
 
 static margin_status start_run(part_run *run, const mg_spec_component *learner,
                                margin_error *error) {
+    static const unsigned differ[] = {[MG_REDUCE_NONE] = 0,
+                                      [MG_REDUCE_TWO] = 0,
+                                      [MG_REDUCE_REST] = MG_DIFFER_SIGNS,
+                                      [MG_REDUCE_PAIRS] = MG_DIFFER_SIGNS | MG_DIFFER_ROWS,
+                                      [MG_REDUCE_TARGETS] = MG_DIFFER_TARGETS};
     run->learner = learner->learner;
     run->deadline = mg_deadline(run->context);
     MG_TRY(mg_options_copy(run->split->heap, learner->options, learner->info->option_count,
                            &run->options, error));
-    if (run->learner->prepare)
-        MG_TRY(run->learner->prepare(run->context, &run->split->whole, run->options, error));
-    run->group = 1;
-    const bool targets = run->split->reduction == MG_REDUCE_TARGETS;
-    if ((run->split->reduction == MG_REDUCE_REST || targets) && !run->verify &&
-        run->learner->fit_together && run->learner->fits_together(&run->split->whole, run->options))
-        run->group = targets ? run->split->parts : MG_MOST_TOGETHER;
+    run->shared = (mg_shared){.context = run->context,
+                              .whole = &run->split->whole,
+                              .options = run->options,
+                              .fits = run->split->parts,
+                              .differ = differ[run->split->reduction],
+                              .error = error};
+    if (!run->verify) MG_TRY(mg_share(run->learner, &run->shared));
+    run->group = MG_MAX(run->shared.together, 1);
     run->sharers = (int)MG_MIN(group_count(run), (int64_t)mg_pool_threads(run->context->pool));
     run->results = mg_new_zero(run->split->heap, run->split->parts, sizeof *run->results);
     if (!run->results)
