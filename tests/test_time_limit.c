@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "learn/report.h"
+#include "model/object/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -147,6 +148,24 @@ static void labelling_is_left_out(void **state) {
     margin_context_free(context);
 }
 
+/* Nothing is claimed of scores that were left out, so there is nothing to refuse. */
+static void what_was_left_out_verifies(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 2);
+    const margin_data data = some_data(300);
+    margin_report report;
+    margin_error error = {0};
+    margin_model *model = fit_text(context, "knn(task=classify)", &data, &report);
+    model->report.train_accuracy = (double)NAN;
+    assert_int_equal(margin_verify(context, model, &data, &report, &error),
+                     MARGIN_STOPPED_STALLED); /* of a whole fit it is missing */
+    model->report.status = MARGIN_STOPPED_TIME;
+    if (margin_verify(context, model, &data, &report, &error) != MARGIN_OK)
+        fail_msg("%s %s", report.reason, error.text);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* Every class gets its share of the time: the last is trained as long as the first. */
 static void parts_share_the_time(void **state) {
     (void)state;
@@ -253,6 +272,7 @@ int main(void) {
         cmocka_unit_test(many_categories_end_in_time),
         cmocka_unit_test(restarts_share_the_time),
         cmocka_unit_test(labelling_is_left_out),
+        cmocka_unit_test(what_was_left_out_verifies),
         cmocka_unit_test(parts_share_the_time),
         cmocka_unit_test(the_clock_comes_first_in_a_joined_report),
         cmocka_unit_test(a_path_ends_in_time),

@@ -100,6 +100,8 @@ static void compare_numbers(comparison *c) {
 
 static void compare_scores(comparison *c, bool updated) {
     const margin_report *was = c->stored, *is = c->found;
+    const bool is_silent = isnan(was->train_accuracy) && isnan(was->train_rmse);
+    if (is_silent && was->status == MARGIN_STOPPED_TIME) return; /* no time was left for them */
     if (!(updated && isnan(was->train_accuracy)))
         compare(c, "training accuracy", was->train_accuracy, is->train_accuracy, 0, nothing);
     compare(c, "training rmse", was->train_rmse, is->train_rmse, 1, nothing);
