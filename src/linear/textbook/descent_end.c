@@ -12,7 +12,7 @@
 
 /* Several functions: whether the loss falls for ever in a direction of Newton's method from the
  * best point: a loss without an optimum is told from one that steps did not reach. */
-static margin_status recedes(mg_descent *d, mg_smooth_words *endless) {
+static margin_status descent_recedes(mg_descent *d, mg_smooth_words *endless) {
     enum { MOST_NEWTON = 12 };
     static const double far = 4.0; /* of a margin in one step */
     const mg_objective *o = d->objective;
@@ -119,7 +119,7 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     out->iterations = d->units;
     out->status = out->gap <= d->job->tolerance && !endless.separated ? MARGIN_OK : ended;
     if (endless.separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
-    if (out->status != MARGIN_OK && !endless.separated) MG_TRY(recedes(d, &endless));
+    if (out->status != MARGIN_OK && !endless.separated) MG_TRY(descent_recedes(d, &endless));
     if (out->status != MARGIN_OK) MG_TRY(find_safe_rate(d, &safe));
     if (endless.separated || endless.recession)
         mg_smooth_explain(&endless, out->why, sizeof out->why);

@@ -13,7 +13,7 @@ double mg_descent_bend(const mg_loss *loss) {
 }
 
 /* v becomes the unit vector along it; returns the length. */
-static double normalise(const mg_descent *d, double *v, double *v0) {
+static double descent_normalise(const mg_descent *d, double *v, double *v0) {
     double most = fabs(*v0), square;
     for (int64_t j = 0; j < d->columns; j++)
         most = fmax(most, fabs(v[j]));
@@ -41,7 +41,7 @@ margin_status mg_descent_curvature(mg_descent *d, int64_t passes) {
     image = v + d->columns;
     for (int64_t j = 0; j < d->columns; j++)
         v[j] = mg_random_normal(0, MG_RANDOM_START, (uint64_t)j);
-    normalise(d, v, &v0);
+    descent_normalise(d, v, &v0);
     for (int64_t pass = 0; pass < passes; pass++) {
         double total = 0.0;
         MG_GO(mg_design_product(d->design, NULL, d->samples, o->c, v, v0, image, &total,
@@ -50,7 +50,7 @@ margin_status mg_descent_curvature(mg_descent *d, int64_t passes) {
         for (int64_t j = 0; j < d->columns; j++)
             v[j] = share * image[j] + d->mu * v[j];
         v0 = o->intercept ? share * total : 0.0;
-        d->curvature = normalise(d, v, &v0);
+        d->curvature = descent_normalise(d, v, &v0);
         if (!(d->curvature > 0.0) || !(d->curvature > before * (1.0 + enough))) break;
         before = d->curvature;
     }

@@ -16,8 +16,8 @@
 #include <math.h>
 
 /* to = from - rate x gradient, proximal. */
-static void step_from(const mg_descent *d, const mg_descent_point *from, double rate,
-                      mg_descent_point *to) {
+static void gd_step_from(const mg_descent *d, const mg_descent_point *from, double rate,
+                         mg_descent_point *to) {
     const double share = rate / d->mass, by = share * d->objective->penalty.kappa;
     for (int64_t j = 0; j < d->numbers; j++)
         to->w[j] = from->w[j] - share * from->gradient[j]; /* and the intercepts */
@@ -44,8 +44,8 @@ static double smooth_value(const mg_descent *d, const mg_descent_point *p) {
 }
 
 /* The parabola of curvature 1/rate at `from` lies above the objective at `to`. */
-static bool fits(const mg_descent *d, const mg_descent_point *from, const mg_descent_point *to,
-                 double rate) {
+static bool gd_fits(const mg_descent *d, const mg_descent_point *from, const mg_descent_point *to,
+                    double rate) {
     static const double rounding = 1e-13;
     double slope = 0.0, square = 0.0;
     for (int64_t j = 0; j < d->numbers; j++) {
@@ -57,14 +57,14 @@ static bool fits(const mg_descent *d, const mg_descent_point *from, const mg_des
     return smooth_value(d, to) <= most + rounding * fabs(from->value);
 }
 
-static margin_status adapting_step(mg_descent *d) {
+static margin_status gd_adapting_step(mg_descent *d) {
     enum { MOST_HALVINGS = 100 };
     static const double growth = 1.5;
     d->rate *= growth;
     for (int k = 0; k < MOST_HALVINGS; k++, d->rate /= 2.0) {
-        step_from(d, &d->here, d->rate, &d->there);
+        gd_step_from(d, &d->here, d->rate, &d->there);
         MG_TRY(mg_descent_evaluate(d, &d->there));
-        if (fits(d, &d->here, &d->there, d->rate)) break;
+        if (gd_fits(d, &d->here, &d->there, d->rate)) break;
     }
     const mg_descent_point here = d->here;
     d->here = d->there;
@@ -74,9 +74,9 @@ static margin_status adapting_step(mg_descent *d) {
 
 margin_status mg_descent_step(mg_descent *d) {
     const double rate = mg_descent_rate(d, d->units);
-    if (d->adapts) return adapting_step(d);
+    if (d->adapts) return gd_adapting_step(d);
     step_dual(d, rate);
-    step_from(d, &d->here, rate, &d->here);
+    gd_step_from(d, &d->here, rate, &d->here);
     return mg_descent_evaluate(d, &d->here);
 }
 

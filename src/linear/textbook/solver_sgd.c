@@ -25,7 +25,7 @@ enum { POLL = 1 << 22 }; /* multiplications */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static margin_status read_row(mg_descent_rows *m, int64_t sample) {
+static margin_status sgd_read_row(mg_descent_rows *m, int64_t sample) {
     const mg_descent *d = m->d;
     mg_step_row_read(&m->row, sample);
     m->until_poll -=
@@ -44,7 +44,7 @@ static double along_shift_of(const mg_descent_rows *m) {
     return sum;
 }
 
-static double score(const mg_descent_rows *m, int64_t k, double along_shift) {
+static double sgd_score(const mg_descent_rows *m, int64_t k, double along_shift) {
     const mg_descent *d = m->d;
     const double *w = d->here.w + k * d->columns;
     if (!m->row.sparse) return d->vectors->dot(m->row.values, w, d->columns) + d->here.b[k];
@@ -55,7 +55,7 @@ static double score(const mg_descent_rows *m, int64_t k, double along_shift) {
 }
 
 /* w_k += by x row at hand */
-static void add_row(mg_descent_rows *m, int64_t k, double by) {
+static void sgd_add_row(mg_descent_rows *m, int64_t k, double by) {
     mg_descent *d = m->d;
     const double *shift = d->design->shift;
     double *w = d->here.w + k * d->columns;
@@ -74,7 +74,7 @@ static void add_row(mg_descent_rows *m, int64_t k, double by) {
 /* ---- Weights --------------------------------------------------------------------------------- */
 
 /* u = w, and the dual variables as they are. */
-static void settle(mg_descent_rows *m) {
+static void sgd_settle(mg_descent_rows *m) {
     mg_descent *d = m->d;
     const double *shift = d->design->shift;
     for (int64_t k = 0; m->row.sparse && k < d->functions; k++) {
@@ -92,7 +92,7 @@ static void settle(mg_descent_rows *m) {
 }
 
 /* w *= 1 - theta, the step of the penalty. */
-static void shrink(mg_descent_rows *m, double theta) {
+static void sgd_shrink(mg_descent_rows *m, double theta) {
     static const double least = 1e-6;
     mg_descent *d = m->d;
     const double by = 1.0 - theta;
@@ -106,7 +106,7 @@ static void shrink(mg_descent_rows *m, double theta) {
         for (int64_t j = 0; j < d->functions * d->columns; j++)
             d->here.w[j] *= by;
     }
-    if (fabs(m->factor) < least || m->alpha_factor < least) settle(m);
+    if (fabs(m->factor) < least || m->alpha_factor < least) sgd_settle(m);
 }
 
 static void shrink_absolute(mg_descent_rows *m, double by) {
@@ -122,7 +122,7 @@ static void slope_of_one(const mg_descent_rows *m, int64_t i, double weight, dou
                          double *curvature) {
     const mg_problem *problem = m->d->design->problem;
     const mg_loss *loss = m->d->objective->loss;
-    const double f = score(m, 0, along_shift_of(m));
+    const double f = sgd_score(m, 0, along_shift_of(m));
     const double sign = loss->margin_based ? (double)problem->sign[i] : 1.0;
     const double t = loss->margin_based ? sign * f : f - problem->target[i];
     *slope = weight * sign * loss->slope(t);
@@ -135,7 +135,7 @@ static void slopes_of_several(const mg_descent_rows *m, int64_t own, double weig
     const double along_shift = along_shift_of(m);
     double most = -(double)INFINITY, sum = 0.0, others = 0.0;
     for (int64_t k = 0; k < functions; k++) {
-        z[k] = score(m, k, along_shift);
+        z[k] = sgd_score(m, k, along_shift);
         if (!(z[k] <= most)) most = z[k];
     }
     for (int64_t k = 0; k < functions; k++) {
@@ -150,8 +150,8 @@ static void slopes_of_several(const mg_descent_rows *m, int64_t own, double weig
 }
 
 /* n c_i / M x slopes, divided by the rows of the batch; by more where they bend. */
-static margin_status find_slopes(mg_descent_rows *m, const int64_t *samples, int64_t count,
-                                 double rate) {
+static margin_status sgd_find_slopes(mg_descent_rows *m, const int64_t *samples, int64_t count,
+                                     double rate) {
     const mg_descent *d = m->d;
     const double rows = (double)count;
     double curvature = 0.0, bend = 0.0; /* rate x curvature of the batch */
@@ -159,7 +159,7 @@ static margin_status find_slopes(mg_descent_rows *m, const int64_t *samples, int
         const int64_t i = samples[r];
         const double weight = (double)d->samples * d->objective->c[i] / d->mass;
         double *slopes = m->slopes + r * d->functions;
-        MG_TRY(read_row(m, i));
+        MG_TRY(sgd_read_row(m, i));
         if (d->functions > 1) {
             slopes_of_several(m, d->design->problem->code[i], weight / rows, slopes);
             continue;
@@ -175,18 +175,18 @@ static margin_status find_slopes(mg_descent_rows *m, const int64_t *samples, int
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static margin_status one_batch(mg_descent_rows *m, const int64_t *samples, int64_t count) {
+static margin_status sgd_one_batch(mg_descent_rows *m, const int64_t *samples, int64_t count) {
     mg_descent *d = m->d;
     const double rate = mg_descent_rate(d, m->step++), theta = rate * d->mu;
     const int8_t *sign = d->design->problem->sign;
-    MG_TRY(find_slopes(m, samples, count, rate));
-    shrink(m, theta);
+    MG_TRY(sgd_find_slopes(m, samples, count, rate));
+    sgd_shrink(m, theta);
     for (int64_t r = 0; r < count; r++) {
         const double *slopes = m->slopes + r * d->functions;
-        if (count > 1) MG_TRY(read_row(m, samples[r]));
+        if (count > 1) MG_TRY(sgd_read_row(m, samples[r]));
         for (int64_t k = 0; k < d->functions; k++) {
             if (slopes[k] == 0.0) continue;
-            add_row(m, k, -rate * slopes[k]);
+            sgd_add_row(m, k, -rate * slopes[k]);
             if (d->objective->intercept) d->here.b[k] -= rate * slopes[k];
         }
         /* w changes by -rate slope a, and rho w is the sum of the rows times sign and alpha */
@@ -201,8 +201,8 @@ margin_status mg_descent_rows_pass(mg_descent_rows *m) {
     mg_descent *d = m->d;
     mg_random_shuffle(d->job->seed, MG_RANDOM_SHUFFLE, (uint64_t)d->units, m->order, d->samples);
     for (int64_t first = 0; first < d->samples; first += m->batch)
-        MG_TRY(one_batch(m, m->order + first, MG_MIN(m->batch, d->samples - first)));
-    settle(m);
+        MG_TRY(sgd_one_batch(m, m->order + first, MG_MIN(m->batch, d->samples - first)));
+    sgd_settle(m);
     return mg_descent_evaluate(d, &d->here);
 }
 
@@ -238,9 +238,9 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
                            .alpha_factor = 1.0,
                            .until_poll = POLL};
     MG_TRY(rows_memory(m));
-    settle(m); /* for shift_u */
+    sgd_settle(m); /* for shift_u */
     for (int64_t i = 0; i < d->samples; i++) {
-        MG_TRY(read_row(m, i));
+        MG_TRY(sgd_read_row(m, i));
         const double length = mg_step_row_square(&m->row, o->intercept);
         if (d->adapts) m->lengths[i] = length;
         most = fmax(most, (double)d->samples * o->c[i] / d->mass * length);
