@@ -401,7 +401,7 @@ static void judge_refusal(fit_case *c, const fitted *f) {
 }
 
 static void judge_report(fit_case *c, const margin_report *r) {
-    if (r->status == MARGIN_OK && !isnan(r->tolerance) && !(r->gap <= r->tolerance))
+    if (r->status == MARGIN_OK && !isnan(r->tolerance) && r->gap > r->tolerance)
         complain(c, "converged with gap %g above %g", r->gap, r->tolerance);
     if (r->status == MARGIN_STOPPED_TIME) complain(c, "takes too long");
     if (r->status > 0 && strlen(r->reason) < 30) complain(c, "no reason: %s", r->reason);

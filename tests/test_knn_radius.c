@@ -282,7 +282,7 @@ static void test_files_and_proof(void **state) {
         margin_report report, found;
         margin_error error = {0};
         margin_model *model = fit_text(context, specs[n], &data, &report);
-        assert_true(report.gap == 0);
+        assert_true(isnan(report.gap));
         if (margin_model_save(model, path, &error) < 0 ||
             margin_model_load(context, path, &copy, &error) < 0)
             fail_msg("%s: %s", specs[n], error.text);

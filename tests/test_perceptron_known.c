@@ -98,7 +98,7 @@ static void xor_is_not_separable(void **unused) {
     assert_contains(f.report.reason, "not separable");
     assert_contains(f.report.reason, "variant=pocket");
     assert_true(f.report.iterations < 100); /* the proof ends it, not the limit */
-    assert_true(f.report.gap > 0.0 && item(&f, "errors") >= 1.0);
+    assert_true(item(&f, "errors") >= 1.0);
     assert_true(isnan(item(&f, "margin")) && isnan(item(&f, "bound")));
     mg_hypothesis_free(f.h);
 
@@ -111,7 +111,7 @@ static void xor_is_not_separable(void **unused) {
     f = fit_perceptron(context, &problem, "variant=pocket", 0, NULL);
     assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
     assert_true(item(&f, "errors") <= 2.0);
-    assert_true(f.report.gap == item(&f, "errors") / 4.0);
+    assert_true(f.report.gap == f.report.objective / fmax(1.0, f.report.objective));
     assert_contains(f.report.reason, "best weights seen");
     mg_hypothesis_free(f.h);
     margin_context_free(context);

@@ -49,9 +49,8 @@ typedef struct margin_report {
     double objective;
     /* The proof: (objective - least possible) / max(1, objective) is at most this, whatever the
      * data are; of several sub-problems or targets that of the sum. A model that converged has one
-     * of at most `tolerance`. Infinity: there is no bound. NaN, or another number that the
-     * learner's page names, where nothing is minimised to a least value (perceptron, kmeans, knn).
-     */
+     * of at most `tolerance`. Infinity: there is no bound. NaN: nothing is minimised (knn),
+     * or nothing tells how low it could be (kmeans). */
     double gap;
     double tolerance;   /* what was asked of gap */
     int64_t iterations; /* passes, steps, Newton steps: see iteration_name */

@@ -265,7 +265,8 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
                      : ended == MARGIN_OK ? MARGIN_STOPPED_STALLED
                                           : ended;
     report->objective = judged->criterion;
-    report->gap = judged->error_weight / run->total_weight;
+    /* no criterion is below 0 */
+    report->gap = judged->criterion / fmax(1.0, judged->criterion);
     report->tolerance = 0.0;
     report->iterations = run->passes;
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");

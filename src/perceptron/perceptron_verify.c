@@ -105,7 +105,7 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     }
     margin_report *report = &fit->report;
     report->objective = v.criterion;
-    report->gap = v.error_weight / v.weight;
+    report->gap = v.criterion / fmax(1.0, v.criterion);
     report->tolerance = 0.0;
     report->status = v.errors == 0 ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     mg_report_set(report, "radius", sqrt(v.radius_square));

@@ -151,11 +151,11 @@ static void describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
     snprintf(report->iteration_name, sizeof report->iteration_name, "iterations");
     report->status = result->status;
     report->objective = result->inertia;
-    report->gap = result->gap;
     report->tolerance = task->tolerance;
     report->iterations = result->iterations;
     explain(task, result, report);
     mg_report_set(report, "moved", (double)result->moved);
+    mg_report_set(report, "gain", result->gap);
     mg_report_set(report, "smallest_cluster", extreme(sizes, task->k, -1));
     mg_report_set(report, "largest_cluster", extreme(sizes, task->k, 1));
     mg_report_set(report, "simple_silhouette", task->k > 1 ? result->second / total : (double)NAN);

@@ -108,8 +108,8 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_report_formula(report, "inertia = sum_i min_c |x_i - c|^2");
     report->status = MARGIN_OK;
     report->objective = c.inertia;
-    report->gap = gain > 0 ? gain / fmax(c.inertia, gain) : 0;
     mg_report_set(report, "moved", (double)moved);
+    mg_report_set(report, "gain", gain > 0 ? gain / fmax(c.inertia, gain) : 0);
     mg_report_set(report, "smallest_cluster", least);
     mg_report_set(report, "largest_cluster", greatest);
     mg_report_set(report, "simple_silhouette", c.k > 1 ? c.second / total : (double)NAN);
