@@ -36,6 +36,21 @@ static margin_status check_options(const margin_context_options *options, margin
     return MARGIN_OK;
 }
 
+static long long clock_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* In a call, and in a new context, what others report comes first. */
+static void begin_silence(const margin_context *call) {
+    const long long now = clock_nanoseconds();
+    long long next = atomic_load_explicit(call->progress_next, memory_order_relaxed);
+    if (next < now)
+        atomic_compare_exchange_strong_explicit(call->progress_next, &next, now,
+                                                memory_order_relaxed, memory_order_relaxed);
+}
+
 /* ---- Life ---- */
 
 margin_status margin_context_create(const margin_context_options *options, margin_context **context,
@@ -65,6 +80,7 @@ margin_status margin_context_create(const margin_context_options *options, margi
     created->sharers = 1;
     atomic_init(&created->own_next, 0);
     created->progress_next = &created->own_next;
+    begin_silence(created);
     *context = created;
     return MARGIN_OK;
 done:
@@ -109,12 +125,6 @@ margin_status mg_fail_cancelled(margin_error *error) {
 
 /* ---- Clock, progress, log ---- */
 
-static long long clock_nanoseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 double mg_clock(void) {
     return (double)clock_nanoseconds() * 1e-9;
 }
@@ -131,15 +141,6 @@ static void report(margin_context *context, const margin_progress *progress, lon
         return;
     if (context->options.progress(progress, context->options.user) != 0)
         margin_context_cancel(context);
-}
-
-/* What others report comes first in a call, too. */
-static void begin_silence(const margin_context *call) {
-    const long long now = clock_nanoseconds();
-    long long next = atomic_load_explicit(call->progress_next, memory_order_relaxed);
-    if (next < now)
-        atomic_compare_exchange_strong_explicit(call->progress_next, &next, now,
-                                                memory_order_relaxed, memory_order_relaxed);
 }
 
 void mg_progress(margin_context *context, const char *activity, double done, double total,
