@@ -9,6 +9,7 @@
  * file says which. With others only status, objective and proof are compared. */
 #include "made_data.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,17 @@ static const char *proof_of(margin_context *context, const margin_model *model,
     return status < 0 ? "" : status == MARGIN_OK ? "holds" : "fails";
 }
 
+/* Nobody reads seventeen digits: what was computed has four, what the spec says has few. */
+static void check_digits(const row *r, const char *sentence) {
+    enum { MOST = 6 };
+    int digits = 0;
+    for (const char *p = strchr(sentence, '.'); p && *p; p++) {
+        const bool counts = *p != '0' || digits > 0; /* 0.0001: one digit */
+        digits = isdigit((unsigned char)*p) ? digits + counts : 0;
+        if (digits > MOST) fail_msg("%s on %s: %s", r->field[0], r->field[1], sentence);
+    }
+}
+
 static void put_report(row *r, const margin_report *report) {
     static const char *const words[] = {"converged", "iterations", "time", "stalled"};
     double score = report->task == MARGIN_REGRESS ? report->train_rmse : report->train_accuracy;
@@ -121,6 +133,8 @@ static void put_report(row *r, const margin_report *report) {
     put_number(r->field[ITERATIONS], "%.0f", (double)report->iterations);
     put_number(r->field[SUPPORT], "%.0f", margin_report_item_value(report, "support_vectors"));
     put_number(r->field[SCORE], "%.6g", score);
+    check_digits(r, report->reason);
+    check_digits(r, report->formula);
 }
 
 static row answer(margin_context *context, const row *question) {

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,30 @@ static void sentence_may_quote_the_error_it_replaces(void **state) {
     mg_fail(&error, MARGIN_ERROR_FORMAT, "inner");
     mg_fail(&error, MARGIN_ERROR_FILE, "outer: %s, again %s", error.text, error.text);
     assert_string_equal(error.text, "outer: inner, again inner");
+}
+
+static void computed_numbers_have_four_digits(void **state) {
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0.7508766909419957, "0.7509"},
+                 {-2.0 / 3.0, "-0.6667"},
+                 {123456789.0, "123500000"},
+                 {0.99996, "1"},
+                 {99.995, "100"},
+                 {2.5e-300, "2.5e-300"},
+                 {1234.5, "1235"},
+                 {1.23456e-7, "1.235e-07"},
+                 {12345678.9e20, "1.235e+27"},
+                 {5e-324, "5e-324"},
+                 {0.0, "0"},
+                 {42.0, "42"}};
+    for (int k = 0; k < MG_LENGTH(cases); k++)
+        assert_string_equal(mg_about(cases[k].value).text, cases[k].text);
+    assert_string_equal(mg_about(1.7976931348623157e308).text, "1.798e+308");
+    assert_string_equal(mg_about((double)INFINITY).text, "inf");
+    assert_string_equal(mg_about((double)NAN).text, "nan");
 }
 
 static bool is_utf8(const char *text) {
@@ -234,6 +259,7 @@ int main(void) {
         cmocka_unit_test(fail_without_error_returns_the_status),
         cmocka_unit_test(place_is_copied_and_position_belongs_to_specs),
         cmocka_unit_test(sentence_may_quote_the_error_it_replaces),
+        cmocka_unit_test(computed_numbers_have_four_digits),
         cmocka_unit_test(long_sentences_are_cut_between_characters),
         cmocka_unit_test(sentences_that_fit_exactly_are_whole),
         cmocka_unit_test(foreign_bytes_cannot_reach_a_terminal),

@@ -126,7 +126,17 @@ static char *append_decimal(char *out, short_decimal number) {
     return append(out, digits, count);
 }
 
-static int print(bool negative, uint64_t magnitude, mg_binary_format format, char *text) {
+/* The nearest number of less digits than `limit` has, a power of ten; a tie goes up. */
+static short_decimal round_below(short_decimal number, uint64_t limit) {
+    uint64_t unit = 1;
+    for (; number.digits / unit >= limit; unit *= 10)
+        number.power++;
+    number.digits = (number.digits + unit / 2) / unit;
+    return number;
+}
+
+static int print(bool negative, uint64_t magnitude, mg_binary_format format, uint64_t limit,
+                 char *text) {
     const uint64_t infinity = (uint64_t)format.exponent_ones << format.mantissa_bits;
     char *out = text;
     if (magnitude > infinity) {
@@ -138,7 +148,7 @@ static int print(bool negative, uint64_t magnitude, mg_binary_format format, cha
         else if (magnitude == 0)
             *out++ = '0';
         else
-            out = append_decimal(out, shortest(magnitude, format));
+            out = append_decimal(out, round_below(shortest(magnitude, format), limit));
     }
     *out = 0;
     return (int)(out - text);
@@ -146,10 +156,17 @@ static int print(bool negative, uint64_t magnitude, mg_binary_format format, cha
 
 int margin_number_print_f64(double value, char text[MARGIN_NUMBER_TEXT]) {
     const uint64_t bits = mg_f64_bits(value);
-    return print(bits >> 63 != 0, bits & ~(uint64_t)0 >> 1, mg_format_f64, text);
+    return print(bits >> 63 != 0, bits & ~(uint64_t)0 >> 1, mg_format_f64, UINT64_MAX, text);
 }
 
 int margin_number_print_f32(float value, char text[MARGIN_NUMBER_TEXT]) {
     const uint32_t bits = mg_f32_bits(value);
-    return print(bits >> 31 != 0, bits & 0x7fffffffu, mg_format_f32, text);
+    return print(bits >> 31 != 0, bits & 0x7fffffffu, mg_format_f32, UINT64_MAX, text);
+}
+
+mg_number_text mg_about(double value) {
+    mg_number_text number;
+    const uint64_t bits = mg_f64_bits(value);
+    print(bits >> 63 != 0, bits & ~(uint64_t)0 >> 1, mg_format_f64, 10000, number.text);
+    return number;
 }

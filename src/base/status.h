@@ -27,11 +27,14 @@ margin_status mg_fail_at(margin_error *error, margin_status status, mg_place pla
 /* Out of memory: says how many bytes were asked for and for what. */
 margin_status mg_fail_memory(margin_error *error, size_t bytes, const char *purpose);
 
-/* Number for an error sentence: mg_number(x).text is valid until the end of the full expression. */
+/* Number for a sentence: mg_number(x).text is valid until the end of the full expression. mg_number
+ * is exact, for what the user gave and for values of the data; mg_about has four digits, for what
+ * was computed. */
 typedef struct mg_number_text {
     char text[MARGIN_NUMBER_TEXT];
 } mg_number_text;
 mg_number_text mg_number(double value);
+mg_number_text mg_about(double value);
 
 /* A count of bytes for people: "15.3 MiB" (units of 1024). Lives as
  * mg_number's text. */

@@ -89,7 +89,7 @@ static margin_status keep(const double *centres, int64_t count, double sigma, bo
     *gamma = 1 / (2 * sigma * sigma);
     MG_REQUIRE(isfinite(*gamma) && *gamma > 0, error, MARGIN_ERROR_DATA,
                "rbf: sigma = %s is out of range: scale the columns (minmax | rbf)",
-               mg_number(sigma).text);
+               mg_about(sigma).text);
     fitted->columns_out = count + bias;
     return set_names(count, bias, fitted, error);
 }
@@ -112,7 +112,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
                (long long)count, count == 1 ? "" : "s");
     MG_GO(mg_rbf_width(context, data, &wish, centres, count, &sigma, error));
     mg_log(context, MARGIN_LOG_NOTE, "rbf makes %lld columns, sigma %s", (long long)count + bias,
-           mg_number(sigma).text);
+           mg_about(sigma).text);
     status = keep(centres, count, sigma, bias, fitted, error);
 done:
     mg_free(context->heap, centres);

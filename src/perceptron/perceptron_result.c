@@ -164,14 +164,6 @@ static margin_status make_hypothesis(mg_perceptron_run *run, const mg_perceptron
 
 /* ---- Reason ---------------------------------------------------------------------------------- */
 
-/* For people: four digits are enough. */
-static mg_number_text four_digits(double value) {
-    if (!(fabs(value) > 1e-290 && fabs(value) < 1e290)) return mg_number(value);
-    const double unit = pow(10.0, floor(log10(fabs(value))) - 3.0);
-    return mg_number(unit >= 1.0 ? round(value / unit) * unit
-                                 : round(value / unit) / round(1.0 / unit));
-}
-
 static const char *plural(int64_t count) {
     return count == 1 ? "" : "s";
 }
@@ -204,8 +196,8 @@ static void describe_data(const mg_perceptron_run *run, double radius, margin_st
         snprintf(text, capacity,
                  "the data is separable with margin %s, at most %s updates from zero: %s "
                  "or scale the columns",
-                 four_digits(run->separation_margin).text,
-                 four_digits(floor(ratio * ratio * (1.0 + 1e-9))).text, more);
+                 mg_about(run->separation_margin).text,
+                 mg_about(floor(ratio * ratio * (1.0 + 1e-9))).text, more);
     } else if (run->options.expansion) {
         snprintf(text, capacity, "%s, try another kernel%s", more,
                  plain ? ", or use variant=pocket" : "");

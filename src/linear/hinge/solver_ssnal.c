@@ -202,7 +202,7 @@ static margin_status next_round(ssnal *m) {
 static void ssnal_explain(const ssnal *m) {
     mg_linear_solution *out = m->s.solution;
     const double norm = sqrt(m->s.vectors->square(out->w, m->s.columns));
-    const mg_number_text width = mg_number(2.0 / norm), within = mg_number(m->s.job->tolerance);
+    const mg_number_text width = mg_about(2.0 / norm), within = mg_number(m->s.job->tolerance);
     const size_t room = sizeof out->why;
     if (is_widest(m))
         snprintf(out->why, room,

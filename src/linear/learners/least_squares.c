@@ -115,12 +115,12 @@ static void describe_end(const mg_squares *s, margin_status status, mg_text *tex
         mg_text_format(text,
                        "rounding in the data limits the gap (%s, condition %s): a larger penalty, "
                        "or columns of similar size (standardize), would be certain",
-                       s->method, mg_number(s->condition).text);
+                       s->method, mg_about(s->condition).text);
     else
         mg_text_format(text,
                        "rounding limits the residual (%s, condition %s): subtract large offsets "
                        "from the columns (standardize), leave out columns, or use ridge",
-                       s->method, mg_number(s->condition).text);
+                       s->method, mg_about(s->condition).text);
 }
 
 static margin_status set_reason(mg_squares *s, margin_status status) {

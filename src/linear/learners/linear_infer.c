@@ -81,7 +81,7 @@ static margin_status measure_distance(infer_run *run, double noise) {
     MG_REQUIRE(out->distance <= far, run->fit->error, MARGIN_ERROR_DATA,
                "the weights are %s standard errors from the best ones for this data: it is not the "
                "data that the model was trained on, or training stopped early",
-               mg_number(out->distance).text);
+               mg_about(out->distance).text);
     return MARGIN_OK;
 }
 

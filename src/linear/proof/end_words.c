@@ -7,7 +7,7 @@
 
 void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,
                     double tolerance, char *why, size_t room) {
-    const mg_number_text at = mg_number(gap), asked = mg_number(tolerance);
+    const mg_number_text at = mg_about(gap), asked = mg_number(tolerance);
     if (status == MARGIN_OK)
         snprintf(why, room, "the gap is proven");
     else if (status == MARGIN_STOPPED_ITERATIONS)

@@ -110,7 +110,7 @@ static void describe_target(const mg_target_scale *scale, margin_report *report)
     if (scale->offset == 0 && scale->divisor == 1) return;
     const double less = fabs(scale->offset);
     snprintf(text, sizeof text, "%.60s, with (y %s %s)/%s for y", report->formula,
-             scale->offset < 0 ? "+" : "-", mg_number(less).text, mg_number(scale->divisor).text);
+             scale->offset < 0 ? "+" : "-", mg_about(less).text, mg_about(scale->divisor).text);
     mg_report_formula(report, text);
 }
 
