@@ -18,8 +18,9 @@ const cli_option cli_options[] = {
     {"--output", 'o', "FILE", " fit predict evaluate inspect separable path check plot update ",
      "write the result (of fit: the model) to FILE, which is replaced only when complete", NULL,
      KIND_TEXT, FIELD(output)},
-    {"--trace", 0, "FILE", " fit ", "write every training step to FILE as CSV", NULL, KIND_TEXT,
-     FIELD(trace)},
+    {"--trace", 0, "FILE", " fit ",
+     "write every training step to FILE as CSV; a row of score 0 counts as misclassified", NULL,
+     KIND_TEXT, FIELD(trace)},
     {"--target", 0, "COLUMNS", READS,
      "column to predict, by name or number (default: the last); several, separated by commas, "
      "where "

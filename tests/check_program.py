@@ -5,6 +5,7 @@ usage: check_program.py PROGRAM SOURCE_DIR
 
 Prints a line for each breach and 'N passed, N failed' at the end.
 """
+import csv
 import gzip
 import json
 import os
@@ -213,7 +214,7 @@ def missing_values(d):
         refuses(1, *command, table, '--missing', 'mean', says=('margin fit',))
     p = run('predict', model, table)
     expect(p.returncode == 0 and p.stdout.count('\n') == 6, f'a model with impute predicts every row: {p.stderr}')
-    refuses(2, 'predict', model, table, '--missing', 'error')
+    refuses(2, 'predict', model, table, '--missing', 'error', says=('--missing drop', 'impute'))
 
 
 def traces(d):
@@ -228,6 +229,10 @@ def traces(d):
     run('fit', 'perceptron', examples / 'points.csv', '--trace', trace)
     expect('subproblem' not in trace.read_text(), 'two classes have none')
     r = answer('fit', 'logistic(class_weight="a|b:2")', d / 'bar.csv')
+    run('fit', 'logistic(solver=gd)', examples / 'points.csv', '--trace', trace)
+    start = next(csv.DictReader(trace.open()))
+    expect((start['step'], start['errors']) == ('0', '3'), f'at w = 0 every row counts as misclassified: {start}')
+    expect('score 0' in run('help', 'fit').stdout, 'which help says')
     expect(r.get('learner') == 'logistic', f'a bar within an option is no stage: {r.get("learner")}')
     for learner in ('ridge(solver=gd, max_iter=3)', 'softmax(solver=gd, max_iter=3)'):
         run('fit', learner, table, '--trace', trace)
@@ -317,6 +322,13 @@ def usage(d):
     refuses(1, 'fit', 'perceptron(kernel=rbf, gamma=1, sigma=1)', iris, says=('gamma', 'sigma'))
     refuses(1, 'fit', 'perceptron(rate={0.1,1})', iris)
     refuses(1, 'fit', 'perceptron |', iris)
+    refuses(1, 'fit', 'pca | svm', iris, says=('pca is not part of margin',))
+    refuses(1, 'fit', 'logistic(class_weight=1:1,2:5)', iris, says=('logistic(class_weight="1:1,2:5")',))
+    refuses(2, 'fit', 'least-squares', iris, says=('species has categories', 'logistic', 'softmax', 'svm', 'knn'))
+    for spec in ('poly | ridge', 'rbf(centres=3) | least-squares'):
+        expect('constant' not in run('fit', spec, examples / 'cars.csv').stdout, f'{spec}: the column of ones is no news')
+    (d / 'constant.csv').write_text('a,b,y\n1,7,1\n2,7,3\n4,7,4\n')
+    expect('column b is constant' in run('fit', 'ridge', d / 'constant.csv').stdout, 'a constant column of the table is')
     refuses(1, 'fit', '', iris)
     refuses(1, 'fit', 'perceptron', says=('DATA is missing: a file, or - for standard input',))
     refuses(1, 'fit', iris, 'perceptron', says=('the spec comes first', "margin fit 'perceptron'"))

@@ -72,8 +72,10 @@ MARGIN_API double margin_report_item_value(const margin_report *report, const ch
 typedef struct margin_trace_step {
     int64_t subproblem, subproblems; /* 0-based, and how many there are */
     int64_t step;                    /* from 0: the start */
-    int64_t row;      /* the sample picked, 0-based; -1: none (start, or the end of a pass) */
-    int64_t errors;   /* misclassified after the step; -1: nothing is classified */
+    int64_t row; /* the sample picked, 0-based; -1: none (start, or the end of a pass) */
+    /* Misclassified after the step, y f <= 0: at f = 0 a row counts, though a prediction takes it
+     * for the second class. -1: nothing is classified. */
+    int64_t errors;
     double loss;      /* objective after the step; NaN if it is not computed */
     double intercept; /* NaN if there are several functions */
     /* weight_count numbers in the learner's own units, or NULL. One function: a weight per column.

@@ -38,23 +38,38 @@ static void add_names(char *out, size_t capacity, margin_component_kind kind) {
     }
 }
 
+/* Well-known methods of other libraries, which are no slips of the pen: rf is not rbf. */
+static bool is_elsewhere(const mg_token *t) {
+    static const char *const names[] = {
+        "adaboost", "boosting",      "dbscan",  "decision-tree", "decisiontree", "forest",
+        "gbm",      "gmm",           "lda",     "lightgbm",      "mlp",          "neural-network",
+        "pca",      "random-forest", "qda",     "randomforest",  "rf",           "svd",
+        "tree",     "tsne",          "xgboost", "catboost",      "umap",         "nn"};
+    for (int k = 0; k < MG_LENGTH(names); k++)
+        if ((int64_t)strlen(names[k]) == t->length && mg_ends_with(t->text, t->length, names[k]))
+            return true;
+    return false;
+}
+
 static margin_status fail_unknown_component(const mg_parser *p) {
     const mg_token *t = &p->token;
+    const bool elsewhere = is_elsewhere(t);
     mg_nearest nearest = mg_nearest_begin(t->text, t->length);
     for (int k = 0; k < margin_component_count(); k++) {
         const char *name = margin_component_at(k)->name;
         mg_nearest_offer(&nearest, name, (int64_t)strlen(name));
     }
-    if (nearest.best)
+    if (nearest.best && !elsewhere)
         return mg_fail_spec(p->error, t->position,
                             "there is no stage or learner %s; did you mean %s?",
                             mg_excerpt(t->text, t->length).text, nearest.best);
     char stages[300], learners[300];
     add_names(stages, sizeof stages, MARGIN_STAGE);
     add_names(learners, sizeof learners, MARGIN_LEARNER);
-    return mg_fail_spec(p->error, t->position,
-                        "there is no stage or learner %s; learners: %s; stages: %s",
-                        mg_excerpt(t->text, t->length).text, learners, stages);
+    return mg_fail_spec(p->error, t->position, "%s%s%s; learners: %s; stages: %s",
+                        elsewhere ? "" : "there is no stage or learner ",
+                        mg_excerpt(t->text, t->length).text,
+                        elsewhere ? " is not part of margin" : "", learners, stages);
 }
 
 static const margin_component *find_component(const char *name, int64_t length) {

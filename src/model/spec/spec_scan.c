@@ -66,6 +66,38 @@ static margin_status take_quoted(mg_scanner *s, mg_token *token) {
     return MARGIN_OK;
 }
 
+/* The bare value that the stray character at s->at stands in, [from, to): up to the end of the
+ * arguments or to the comma before the next `name=`. False: it stands in none. */
+static bool value_around(const mg_scanner *s, int64_t *from, int64_t *to) {
+    static const char bounds[] = "|()={}\"'";
+    int64_t first = s->at, last = s->at;
+    while (first > 0 && !strchr(bounds, s->text[first - 1]))
+        first--;
+    if (first == 0 || s->text[first - 1] != '=') return false;
+    while (last < s->length && !strchr(bounds, s->text[last]))
+        last++;
+    if (last < s->length && s->text[last] == '=')
+        while (last > s->at && s->text[last] != ',')
+            last--;
+    *from = first;
+    *to = last;
+    return last > s->at;
+}
+
+static margin_status refuse_character(const mg_scanner *s) {
+    int64_t from, to;
+    if (!value_around(s, &from, &to))
+        return mg_fail_spec(s->error, s->at,
+                            "the character '%c' has no meaning here; put texts "
+                            "with such characters in quotes",
+                            s->text[s->at]);
+    return mg_fail_spec(s->error, s->at,
+                        "the character '%c' has no meaning here; put the text in quotes: "
+                        "%.*s\"%.*s\"%s",
+                        s->text[s->at], (int)from, s->text, (int)(to - from), s->text + from,
+                        s->text + to);
+}
+
 margin_status mg_scanner_next(mg_scanner *s, mg_token *token) {
     while (s->at < s->length && is_space(s->text[s->at]))
         s->at++;
@@ -85,10 +117,7 @@ margin_status mg_scanner_next(mg_scanner *s, mg_token *token) {
         token->length = 1;
         s->at++;
     } else {
-        return mg_fail_spec(s->error, s->at,
-                            "the character '%c' has no meaning here; put texts "
-                            "with such characters in quotes",
-                            c);
+        return refuse_character(s);
     }
     return MARGIN_OK;
 }
