@@ -59,29 +59,29 @@ static margin_status find_safe_rate(mg_descent *d, double *safe) {
 }
 
 static void explain_rate(const mg_descent *d, double safe_rate, char *why, size_t room) {
-    const mg_number_text rate = mg_number(d->rate);
+    const mg_number_text rate = mg_about(d->rate);
     char safe[120] = "";
     if (!isnan(safe_rate))
         snprintf(safe, sizeof safe,
                  "; the largest safe rate is about %s, 2 / the largest curvature",
-                 mg_number(safe_rate).text);
+                 mg_about(safe_rate).text);
     if (d->diverged)
         snprintf(why, room,
                  "it diverges: after %lld %s with rate=%s the objective is %s, from %s at the "
                  "start%s; leave rate out, or bring the columns to one scale (standardize | ...); "
                  "kept is the best point seen",
-                 (long long)d->units, d->unit_name, rate.text, mg_number(d->here.value).text,
-                 mg_number(d->start_value).text, safe);
+                 (long long)d->units, d->unit_name, rate.text, mg_about(d->here.value).text,
+                 mg_about(d->start_value).text, safe);
     else
         snprintf(why, room,
                  "steps with rate=%s overshoot%s; leave rate out, or take a smaller one (gap %s "
                  "after %lld %s)",
-                 rate.text, safe, mg_number(d->solution->gap).text, (long long)d->units,
+                 rate.text, safe, mg_about(d->solution->gap).text, (long long)d->units,
                  d->unit_name);
 }
 
 static void explain_end(const mg_descent *d, margin_status ended, char *why, size_t room) {
-    const mg_number_text gap = mg_number(d->solution->gap);
+    const mg_number_text gap = mg_about(d->solution->gap);
     if (d->solution->status == MARGIN_OK)
         snprintf(why, room, "the gap is proven");
     else if (ended == MARGIN_STOPPED_ITERATIONS)
