@@ -156,13 +156,10 @@ static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worke
             const char *const stop = step + *next;
             bool row_ends = stop == text_end || *stop == '\n';
             if (MG_UNLIKELY(blanks)) {
-                if (stop == cell && !row_ends) { /* one more blank */
-                    const bool line_starts = cell == pass->text || cell[-1] == '\n';
-                    if (line_starts && csv_rest_is_blank(stop, text_end)) goto ragged;
-                    cell = stop + 1;
-                    continue;
-                }
-                row_ends = row_ends || (stop > cell && csv_rest_is_blank(stop, text_end));
+                const csv_blank kind = csv_judge_blank(pass->text, cell, stop, text_end, &row_ends);
+                if (kind == CSV_BLANK_ROW) goto ragged;
+                cell += kind == CSV_BLANK_MORE ? stop + 1 - cell : 0;
+                if (kind == CSV_BLANK_MORE) continue;
             }
             if (MG_UNLIKELY(j == 0)) {
                 if (row_ends && csv_is_blank_line(cell, stop)) {

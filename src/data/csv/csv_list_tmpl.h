@@ -43,6 +43,20 @@ static bool csv_rest_is_blank(const char *stop, const char *text_end) {
     return stop == text_end || *stop == '\n';
 }
 
+/* What the end of a cell at `stop` is where runs of blanks separate: of a cell, one more blank, or
+ * of a row of nothing but blanks. *row_ends: set where only blanks are left of the line. */
+typedef enum csv_blank { CSV_BLANK_CELL, CSV_BLANK_MORE, CSV_BLANK_ROW } csv_blank;
+
+static csv_blank csv_judge_blank(const char *text, const char *cell, const char *stop,
+                                 const char *text_end, bool *row_ends) {
+    if (stop > cell || *row_ends) {
+        *row_ends = *row_ends || (stop > cell && csv_rest_is_blank(stop, text_end));
+        return CSV_BLANK_CELL;
+    }
+    const bool line_starts = cell == text || cell[-1] == '\n';
+    return line_starts && csv_rest_is_blank(stop, text_end) ? CSV_BLANK_ROW : CSV_BLANK_MORE;
+}
+
 /* Room for `bytes` and what a dictionary reads over. */
 static bool csv_reserve_scratch(mg_heap *heap, mg_csv_worker *worker, int64_t bytes) {
     bytes += MG_DICTIONARY_OVERREAD;
