@@ -2,6 +2,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
+#include "margin/data.h"
 
 #include <fcntl.h>
 #include <stdio.h>

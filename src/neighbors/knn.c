@@ -152,7 +152,7 @@ static bool votes_fit(const mg_knn_voting *asked, const mg_hypothesis *h) {
     const mg_neighbors *index = mg_neighbors_view(h);
     const mg_tensor *radius = mg_tensor_find(h, "radius");
     const double *limit = radius ? radius->data : NULL;
-    if (!radius != isnan(asked->radius)) return false;
+    if ((radius == NULL) != (isnan(asked->radius) != 0)) return false;
     if (radius && (limit[0] != asked->radius || limit[1] != (double)asked->empty)) return false;
     return (radius || index->k == asked->k) && index->by_distance == asked->by_distance;
 }

@@ -177,7 +177,8 @@ static void take_dual(mg_verification *k) {
         int64_t at = h->dual_starts ? h->dual_starts[m] : 0;
         for (int64_t i = 0; i < k->samples; i++) {
             const real alpha = h->dual_starts ? take_entry(k, i, m, &at) : 0.0L;
-            if (fabsl(alpha) > k->c[i] * (k->loss->coupled ? above : k->loss->dual_high * above))
+            if (fabsl(alpha) >
+                k->c[i] * (k->loss->coupled ? above : (real)k->loss->dual_high * above))
                 k->fit->verified.contradiction =
                     "a dual coefficient of the model is above its bound";
             k->u[i * k->functions + m] = k->loss->coupled ? (real)is_own(k, i, m) - alpha / k->c[i]
