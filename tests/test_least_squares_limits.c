@@ -93,8 +93,11 @@ static void test_time_limits(void **state) {
         table t = new_table(cases[k].rows, cases[k].columns);
         margin_context *context = new_context(limit);
         const outcome found = fit(context, cases[k].spec, &t.data);
-        assert_int_equal(found.status, MARGIN_STOPPED_TIME);
-        assert_true(found.gap > 0.0); /* a true one, of the constant */
+        /* a model with a true gap (of the constant), or none that could be checked in time */
+        if (found.status != MARGIN_ERROR_LIMIT) {
+            assert_int_equal(found.status, MARGIN_STOPPED_TIME);
+            assert_true(found.gap > 0.0);
+        }
         assert_true(found.took < soon);
         margin_context_free(context);
         free_table(&t);
@@ -134,7 +137,7 @@ static void test_path(void **state) {
     assert_int_equal(margin_spec_parse(context, "ridge(alpha={1,10})", &spec, NULL), MARGIN_OK);
     const double start = seconds();
     assert_int_equal(margin_path(context, spec, &t.data, &path, &error), MARGIN_ERROR_LIMIT);
-    assert_contains(error.text, "the time limit came before");
+    assert_contains(error.text, "the time limit");
     assert_true(seconds() - start < soon);
     margin_spec_free(spec);
     margin_context_free(context);
