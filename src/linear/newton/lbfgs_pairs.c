@@ -12,7 +12,7 @@ mg_lbfgs_pairs mg_lbfgs_pairs_make(margin_context *context, mg_isa isa, int64_t 
                             .size = size,
                             .room = room,
                             .steps = memory,
-                            .changes = memory + room * size};
+                            .changes = room > 0 ? memory + room * size : NULL};
 }
 
 void mg_lbfgs_pairs_clear(mg_lbfgs_pairs *pairs) {
