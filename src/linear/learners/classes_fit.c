@@ -189,7 +189,6 @@ static margin_status fit_run(classes_run *run, mg_loss_kind loss) {
         MG_TRY(mg_design_take_offsets(&run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
                                &run->objective, fit->error));
-    run->solution.tolerance = o->tolerance;
     MG_TRY(take_solution(run));
     MG_TRY(mg_context_without_end(fit->context, fit->error)); /* solvers end in time */
     MG_TRY(solve(run));

@@ -242,7 +242,6 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
                                &run->objective, fit->error));
     run->solution.l1_limit = (double)NAN;
-    run->solution.tolerance = o->tolerance;
     MG_TRY(set_start(run));
     return choose_solver(run);
 }

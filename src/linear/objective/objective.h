@@ -107,7 +107,6 @@ typedef struct mg_linear_solution {
     };
     double primal, dual, gap; /* gap = (primal - dual) / max(1, |primal|), dual from a feasible
                                  point; -inf and inf if no feasible point is at hand */
-    double tolerance;         /* of the gap: what is within it needs no closer look */
     int64_t iterations, passes;
     double l1_limit;  /* kappa > 0: the least kappa for which w = 0, NaN: not found */
     const char *next; /* the solver that should go on from here; NULL: this is the end */

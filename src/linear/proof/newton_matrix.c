@@ -34,8 +34,6 @@ static void add_penalty(const mg_objective *o, const mg_classes_curvature *curva
         n->matrix[(k * size + j) * n->size + l * size + j] += added;
         if (k != l) n->matrix[(l * size + j) * n->size + k * size + j] += added;
     }
-    double *own = n->matrix + (k * size + o->columns) * (n->size + 1);
-    if (k == l && curvature->least) *own = fmax(*own, curvature->least[k]);
 }
 
 /* Of sample i in the block of the classes k and l. */

@@ -23,7 +23,6 @@ typedef struct mg_classes_curvature {
     const double *c;          /* samples; those that are 0 cost nothing */
     double added;             /* to the diagonal of the matrix scaled to a diagonal of 1 */
     double rho;
-    const double *least; /* classes: the curvature that an intercept has at least; NULL: 0 */
 } mg_classes_curvature;
 margin_status mg_classes_newton_make(const mg_objective *o, const mg_classes_curvature *curvature,
                                      mg_classes_newton *n, margin_error *error);
