@@ -4,6 +4,7 @@
 #ifndef MG_LINEAR_LEARNER_H
 #define MG_LINEAR_LEARNER_H
 
+#include "learn/penalty.h"
 #include "linear/verify/linear_verify.h"
 
 /* Fits one score function with `loss`; fills fit->hypothesis and fit->report. Options are found by
@@ -26,61 +27,6 @@ margin_status mg_linear_share(mg_shared *shared, const margin_option *table, int
 
 /* The same for options that are already plain numbers. */
 margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss);
-
-/* Entries for option tables, so that a word means the same everywhere. */
-#define MG_OPTION_C_OF(default_value, half_norm)                                                   \
-    {                                                                                              \
-        .name = "C", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1,                        \
-        .high = (double)INFINITY, .default_text = (default_value), .group = "penalty",             \
-        .help = "weight of the summed loss against " half_norm "; inf: no penalty"                 \
-    }
-#define MG_OPTION_ALPHA_OF(default_value, norm)                                                    \
-    {                                                                                              \
-        .name = "alpha", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,         \
-        .high_open = 1, .default_text = (default_value), .group = "penalty",                       \
-        .help = "penalty: summed loss + alpha " norm                                               \
-    }
-#define MG_OPTION_LAMBDA_OF(norm)                                                                  \
-    {                                                                                              \
-        .name = "lambda", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,        \
-        .high_open = 1, .default_text = NULL, .group = "penalty",                                  \
-        .help = "penalty: mean loss + lambda " norm                                                \
-    }
-#define MG_OPTION_C(default_value)     MG_OPTION_C_OF(default_value, "|w|^2/2")
-#define MG_OPTION_ALPHA(default_value) MG_OPTION_ALPHA_OF(default_value, "|w|^2")
-#define MG_OPTION_LAMBDA               MG_OPTION_LAMBDA_OF("|w|^2")
-#define MG_OPTION_L1_RATIO(default_value)                                                          \
-    {                                                                                              \
-        .name = "l1_ratio", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = 1,                     \
-        .default_text = (default_value),                                                           \
-        .help = "r of the penalty (1-r) |w|^2 + r |w|_1 in place of |w|^2: 0 ridge, 1 lasso"       \
-    }
-#define MG_OPTION_TOL(default_value)                                                               \
-    {                                                                                              \
-        .name = "tol", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1, .high = 1,           \
-        .high_open = 1, .default_text = (default_value), .help = "relative duality gap to reach"   \
-    }
-#define MG_OPTION_MAX_ITER                                                                         \
-    {                                                                                              \
-        .name = "max_iter", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                  \
-        .help = "limit on steps (default: none)"                                                   \
-    }
-#define MG_OPTION_MULTICLASS                                                                       \
-    {                                                                                              \
-        .name = "multiclass", .type = MARGIN_OPTION_CHOICE, .default_text = "ovr",                 \
-        .choices = "ovr|ovo",                                                                      \
-        .help = "more than two classes: one against the rest, or one against one"                  \
-    }
-#define MG_OPTION_INTERCEPT                                                                        \
-    {                                                                                              \
-        .name = "intercept", .type = MARGIN_OPTION_SWITCH, .default_text = "yes",                  \
-        .help = "fit an intercept, which is never penalised"                                       \
-    }
-#define MG_OPTION_CLASS_WEIGHT                                                                     \
-    {                                                                                              \
-        .name = "class_weight", .type = MARGIN_OPTION_TEXT, .default_text = "none",                \
-        .help = "none, balanced (rows / (classes x rows of the class)), or 'name:weight,...'"      \
-    }
 
 /* The textbook solvers (descent.h): their words of the option `solver`, and what they take. */
 #define MG_SOLVERS_DESCENT "|gd|sgd|minibatch"

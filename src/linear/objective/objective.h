@@ -13,38 +13,16 @@
  * -sum q log q for the softmax, where the best shares are the probabilities, and 1 - q_y for the
  * hinge of Crammer and Singer.
  *
- * The penalty has three spellings, of which one is given (N(w) = (1-r) |w|^2 + r |w|_1 with
- * r = l1_ratio, so N is |w|^2 where there is no r):
- *
- *   C        C sum loss + N(w)/2        factor C     rho = 1 - r              kappa = r/2
- *   alpha    sum loss + alpha N(w)      factor 1     rho = 2 alpha (1 - r)    kappa = alpha r
- *   lambda   mean loss + lambda N(w)    factor 1/m   rho = 2 lambda (1 - r)   kappa = lambda r
- *
- * sums and the mean are weighted, m is the sum of the weights of the samples, and c_i = factor x
- * sample weight x class weight. They convert by lambda = alpha/m = 1/(2 C m). C = inf is no
- * penalty: factor 1, rho = kappa = 0. The report's objective is P, in the spelling the formula
- * shows.
+ * The penalty is that of learn/penalty.h, and c_i = factor x sample weight x class weight. The
+ * report's objective is P, in the spelling the formula shows.
  *
  * w is functions x columns in A's units (design.h), b has `functions` numbers, and what belongs to
  * samples is samples x functions. Passes fail with CANCELLED or MEMORY only. */
 #ifndef MG_OBJECTIVE_H
 #define MG_OBJECTIVE_H
 
+#include "learn/penalty.h"
 #include "linear/design/design.h"
-
-typedef struct mg_penalty {
-    double C, alpha, lambda; /* the same penalty in the three spellings (INFINITY, 0, 0: none) */
-    double l1_ratio;         /* 0: ridge, 1: lasso */
-    double factor;           /* of the summed loss in P */
-    double rho, kappa;
-    const char *spelling; /* the one that was given: "C", "alpha", "lambda" */
-} mg_penalty;
-
-/* From the options C, alpha, lambda (indices into `options`, -1: not offered; the learner's check
- * has seen that at most one is given) and the learner's default. */
-mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alpha_index,
-                           int lambda_index, const char *default_spelling, double default_value,
-                           double l1_ratio, double total_weight);
 
 typedef struct mg_objective {
     mg_design *design; /* borrowed */
@@ -64,9 +42,6 @@ margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const 
                                   bool intercept, const double class_weight[2],
                                   mg_objective *objective, margin_error *error);
 void mg_objective_free(mg_objective *objective);
-/* The m above. */
-double mg_total_weight(const mg_problem *problem);
-
 /* The best intercepts for w = 0 (0 without intercept), and P there; of the softmax or one function.
  * A class without samples, which a problem may name, is put out of the way. */
 double mg_objective_constant(const mg_objective *objective, double *b);

@@ -1,0 +1,88 @@
+/* One penalty, three spellings, and the options that penalised learners share.
+ *
+ * Of a size N(f) of the function (|w|^2, (1-r) |w|^2 + r |w|_1, or the norm of a function of
+ * kernels) one of these is minimised:
+ *
+ *   C        C sum loss + N/2           factor C     rho = 1 - r              kappa = r/2
+ *   alpha    sum loss + alpha N         factor 1     rho = 2 alpha (1 - r)    kappa = alpha r
+ *   lambda   mean loss + lambda N       factor 1/m   rho = 2 lambda (1 - r)   kappa = lambda r
+ *
+ * (r = l1_ratio). Sums and the mean are weighted, m is the sum of the weights of the samples. They
+ * convert by lambda = alpha/m = 1/(2 C m). C = inf is no penalty: factor 1, rho = kappa = 0. */
+#ifndef MG_PENALTY_H
+#define MG_PENALTY_H
+
+#include "learn/learner.h"
+
+typedef struct mg_penalty {
+    double C, alpha, lambda; /* the same penalty in the three spellings (INFINITY, 0, 0: none) */
+    double l1_ratio;         /* 0: ridge, 1: lasso */
+    double factor;           /* of the summed loss in P */
+    double rho, kappa;
+    const char *spelling; /* the one that was given: "C", "alpha", "lambda" */
+} mg_penalty;
+
+/* From the options C, alpha, lambda (indices into `options`, -1: not offered; the learner's check
+ * has seen that at most one is given) and the learner's default. */
+mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alpha_index,
+                           int lambda_index, const char *default_spelling, double default_value,
+                           double l1_ratio, double total_weight);
+/* The m above. */
+double mg_total_weight(const mg_problem *problem);
+
+/* Entries for option tables, so that a word means the same everywhere. */
+#define MG_OPTION_C_OF(default_value, half_norm)                                                   \
+    {                                                                                              \
+        .name = "C", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1,                        \
+        .high = (double)INFINITY, .default_text = (default_value), .group = "penalty",             \
+        .help = "weight of the summed loss against " half_norm "; inf: no penalty"                 \
+    }
+#define MG_OPTION_ALPHA_OF(default_value, norm)                                                    \
+    {                                                                                              \
+        .name = "alpha", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,         \
+        .high_open = 1, .default_text = (default_value), .group = "penalty",                       \
+        .help = "penalty: summed loss + alpha " norm                                               \
+    }
+#define MG_OPTION_LAMBDA_OF(norm)                                                                  \
+    {                                                                                              \
+        .name = "lambda", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,        \
+        .high_open = 1, .default_text = NULL, .group = "penalty",                                  \
+        .help = "penalty: mean loss + lambda " norm                                                \
+    }
+#define MG_OPTION_C(default_value)     MG_OPTION_C_OF(default_value, "|w|^2/2")
+#define MG_OPTION_ALPHA(default_value) MG_OPTION_ALPHA_OF(default_value, "|w|^2")
+#define MG_OPTION_LAMBDA               MG_OPTION_LAMBDA_OF("|w|^2")
+#define MG_OPTION_L1_RATIO(default_value)                                                          \
+    {                                                                                              \
+        .name = "l1_ratio", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = 1,                     \
+        .default_text = (default_value),                                                           \
+        .help = "r of the penalty (1-r) |w|^2 + r |w|_1 in place of |w|^2: 0 ridge, 1 lasso"       \
+    }
+#define MG_OPTION_TOL(default_value)                                                               \
+    {                                                                                              \
+        .name = "tol", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1, .high = 1,           \
+        .high_open = 1, .default_text = (default_value), .help = "relative duality gap to reach"   \
+    }
+#define MG_OPTION_MAX_ITER                                                                         \
+    {                                                                                              \
+        .name = "max_iter", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                  \
+        .help = "limit on steps (default: none)"                                                   \
+    }
+#define MG_OPTION_MULTICLASS                                                                       \
+    {                                                                                              \
+        .name = "multiclass", .type = MARGIN_OPTION_CHOICE, .default_text = "ovr",                 \
+        .choices = "ovr|ovo",                                                                      \
+        .help = "more than two classes: one against the rest, or one against one"                  \
+    }
+#define MG_OPTION_INTERCEPT                                                                        \
+    {                                                                                              \
+        .name = "intercept", .type = MARGIN_OPTION_SWITCH, .default_text = "yes",                  \
+        .help = "fit an intercept, which is never penalised"                                       \
+    }
+#define MG_OPTION_CLASS_WEIGHT                                                                     \
+    {                                                                                              \
+        .name = "class_weight", .type = MARGIN_OPTION_TEXT, .default_text = "none",                \
+        .help = "none, balanced (rows / (classes x rows of the class)), or 'name:weight,...'"      \
+    }
+
+#endif
