@@ -187,6 +187,15 @@ int cli_confidence(const cli_arguments *arguments, double *confidence);
  * "statistics". On failure prints the sentence and returns its exit code. */
 int cli_statistics(cli_session *session, const margin_model *model, cli_text *text);
 
+/* The units of a model's features (margin_model_scale): a value of one in those of the table; how
+ * many are scaled; the line that says how columns with weights are scaled, or which columns of
+ * clusters and of naive Bayes a stage made of scaled ones, and "units": {"shift": [...], "scale":
+ * [...]} of all features where one is scaled. */
+double cli_in_units(const margin_model *model, int64_t feature, double value);
+int64_t cli_scaled_features(const margin_model *model);
+void text_units(cli_text *text, const margin_model *model);
+void json_units(cli_text *text, const margin_model *model);
+
 /* Probabilities of a naive Bayes model and what tells its classes apart; nothing for others. */
 void json_bayes(cli_text *text, const margin_model *model);
 void text_bayes(cli_text *text, const margin_model *model);

@@ -209,6 +209,7 @@ static void print_statistics(cli_text *text, const margin_model *model, int64_t 
     text_printf(text, "rows        %lld", (long long)r->rows);
     if (r->weight != (double)r->rows) print_short(text, ", which count as ", r->weight);
     text_puts(text, "\n");
+    text_units(text, model);
     print_table(text, r);
     if (r->task == MARGIN_REGRESS)
         print_squares(text, r);

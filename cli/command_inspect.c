@@ -85,8 +85,12 @@ static void json_centres(cli_text *text, const margin_model *model) {
     margin_model_features(model, &features);
     if (!margin_model_centre(model, 0)) return;
     json_open(text, "centres", '[');
-    for (int64_t c = 0; c < margin_model_class_count(model); c++)
-        json_numbers(text, NULL, margin_model_centre(model, c), features);
+    for (int64_t c = 0; c < margin_model_class_count(model); c++) {
+        json_open(text, NULL, '[');
+        for (int64_t j = 0; j < features; j++)
+            json_number(text, NULL, cli_in_units(model, j, margin_model_centre(model, c)[j]));
+        json_close(text, ']');
+    }
     json_close(text, ']');
 }
 
@@ -104,7 +108,7 @@ static void print_centres(cli_text *text, const margin_model *model) {
             text_puts(text, j ? ", " : " ");
             text_name(text, columns[j].name, 0, 24);
             text_puts(text, " ");
-            text_short(text, centre[j]);
+            text_short(text, cli_in_units(model, j, centre[j]));
         }
         text_puts(text, features > SHOWN ? ", ...\n" : "\n");
     }
@@ -136,6 +140,7 @@ static void json_model(cli_text *text, const margin_model *model, int64_t chosen
     for (int64_t j = 0; j < features; j++)
         json_string(text, NULL, list[j].name);
     json_close(text, ']');
+    json_units(text, model);
     if (scores > 1 && !cli_several_targets(model)) {
         json_open(text, "classes_of", '[');
         for (int64_t k = 0; k < scores; k++)
@@ -233,6 +238,7 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
     text_puts(text, "\n");
     text_formula(text, model, report);
     text_printf(text, "\n%s   %s\n", cli_ending(model, report), report->reason);
+    text_units(text, model);
     print_centres(text, model);
     text_bayes(text, model);
     for (int64_t k = 0; k < margin_model_score_count(model); k++) {

@@ -10,6 +10,17 @@
 enum { COLUMNS = 20, LEVELS = 20, CLASSES = 20, BLOCK = 4 };
 enum { LABEL = 28, CELL = 15, NAME = 12 };
 
+/* In the units of the table; values are those of the features. */
+static bool likelihood(const margin_model *model, int64_t k, int64_t j, margin_likelihood *l,
+                       int64_t capacity, double *probabilities) {
+    double shift, scale;
+    if (!margin_model_likelihood(model, k, j, l, capacity, probabilities)) return false;
+    (void)margin_model_scale(model, j, &shift, &scale);
+    l->mean = shift + scale * l->mean;
+    l->deviation *= scale;
+    return true;
+}
+
 /* ---- What tells a class from the others ------------------------------------------------------ */
 
 enum { TELLING = 5, TELLING_JSON = 50 };
@@ -19,6 +30,14 @@ static const char *category_of(const margin_model *model, const margin_telling *
     const margin_column *column = &margin_model_features(model, &count)[t->column];
     const bool known = t->category >= 0 && t->category < column->category_count;
     return known ? column->categories[t->category] : NULL;
+}
+
+/* 0 or 1 of a bernoulli column, or a value of the column in the units of the table. */
+static double value_of(const margin_model *model, const margin_telling *t) {
+    margin_likelihood l;
+    const bool switched = likelihood(model, 0, t->column, &l, 0, NULL) &&
+                          l.distribution == MARGIN_DISTRIBUTION_BERNOULLI;
+    return switched ? t->value : cli_in_units(model, t->column, t->value);
 }
 
 static void json_telling(cli_text *text, const margin_model *model) {
@@ -36,7 +55,7 @@ static void json_telling(cli_text *text, const margin_model *model) {
             json_number(text, "evidence", list[i].evidence);
             if (category_of(model, &list[i]))
                 json_string(text, "category", category_of(model, &list[i]));
-            if (!isnan(list[i].value)) json_number(text, "value", list[i].value);
+            if (!isnan(list[i].value)) json_number(text, "value", value_of(model, &list[i]));
             if (!isnan(list[i].log_ratio)) json_number(text, "log_ratio", list[i].log_ratio);
             json_close(text, '}');
         }
@@ -64,7 +83,7 @@ static void print_telling(cli_text *text, const margin_model *model, int64_t k) 
             text_name(text, category, 0, 24);
         } else if (!isnan(list[i].value)) {
             text_puts(text, isnan(list[i].log_ratio) ? " about " : "=");
-            text_short(text, list[i].value);
+            text_short(text, value_of(model, &list[i]));
         }
         text_puts(text, " (");
         text_short(text, list[i].evidence);
@@ -96,8 +115,7 @@ static void json_part(cli_text *text, const char *key, const margin_model *model
     margin_likelihood l;
     json_open(text, key, '[');
     for (int64_t k = 0; k < margin_model_class_count(model); k++)
-        if (margin_model_likelihood(model, k, j, &l, 0, NULL))
-            json_number(text, NULL, part_of(&l, part));
+        if (likelihood(model, k, j, &l, 0, NULL)) json_number(text, NULL, part_of(&l, part));
     json_close(text, ']');
 }
 
@@ -110,7 +128,7 @@ static void json_levels(cli_text *text, const margin_model *model, int64_t j,
     json_open(text, "levels", '[');
     for (int64_t level = 0; level < first->levels; level++)
         if (first->values)
-            json_number(text, NULL, first->values[level]);
+            json_number(text, NULL, cli_in_units(model, j, first->values[level]));
         else if (level_name(column, first, level))
             json_string(text, NULL, level_name(column, first, level));
         else
@@ -118,13 +136,11 @@ static void json_levels(cli_text *text, const margin_model *model, int64_t j,
     json_close(text, ']');
     json_open(text, "count", '[');
     for (int64_t k = 0; k < classes; k++)
-        if (margin_model_likelihood(model, k, j, &l, 0, NULL))
-            json_numbers(text, NULL, l.counts, l.levels);
+        if (likelihood(model, k, j, &l, 0, NULL)) json_numbers(text, NULL, l.counts, l.levels);
     json_close(text, ']');
     json_open(text, "p", '[');
     for (int64_t k = 0; p && k < classes; k++)
-        if (margin_model_likelihood(model, k, j, &l, first->levels, p))
-            json_numbers(text, NULL, p, l.levels);
+        if (likelihood(model, k, j, &l, first->levels, p)) json_numbers(text, NULL, p, l.levels);
     json_close(text, ']');
     free(p);
 }
@@ -132,7 +148,7 @@ static void json_levels(cli_text *text, const margin_model *model, int64_t j,
 static void json_likelihood(cli_text *text, const margin_model *model, int64_t j,
                             const margin_column *column) {
     margin_likelihood first;
-    if (!margin_model_likelihood(model, 0, j, &first, 0, NULL)) return;
+    if (!likelihood(model, 0, j, &first, 0, NULL)) return;
     json_open(text, NULL, '{');
     json_string(text, "column", column->name);
     json_string(text, "distribution", distributions[first.distribution]);
@@ -205,18 +221,23 @@ static void put_cell(cli_text *text, cli_text *cell, int width, int most) {
     text_free(cell);
 }
 
-static void add_label(cli_text *label, const margin_column *column, const margin_likelihood *l,
-                      int64_t level) {
+static void add_label(cli_text *label, const margin_model *model, int64_t j,
+                      const margin_likelihood *l, int64_t level) {
+    int64_t columns;
+    const margin_column *column = &margin_model_features(model, &columns)[j];
     const bool listed = l->distribution == MARGIN_DISTRIBUTION_CATEGORICAL;
     const char *name = level_name(column, l, level);
     if (l->distribution == MARGIN_DISTRIBUTION_MULTINOMIAL) text_puts(label, "theta ");
     text_name(label, column->name, 0, listed ? NAME : LABEL - 6);
-    if (l->distribution == MARGIN_DISTRIBUTION_BERNOULLI) text_puts(label, " > 0");
+    if (l->distribution == MARGIN_DISTRIBUTION_BERNOULLI) {
+        text_puts(label, " > ");
+        text_short(label, cli_in_units(model, j, 0));
+    }
     if (listed) text_puts(label, " = ");
     if (name)
         text_name(label, name, 0, 0);
     else if (l->values)
-        text_short(label, l->values[level]);
+        text_short(label, cli_in_units(model, j, l->values[level]));
 }
 
 /* Lines of a column in the classes [first, end). */
@@ -228,12 +249,12 @@ static void print_column(cli_text *text, const margin_model *model, int64_t j, i
     margin_likelihood l[BLOCK];
     cli_text cell = {0};
     for (int64_t k = first; k < end; k++)
-        if (!margin_model_likelihood(model, k, j, &l[k - first], LEVELS, p[k - first])) return;
+        if (!likelihood(model, k, j, &l[k - first], LEVELS, p[k - first])) return;
     const bool listed = l[0].distribution == MARGIN_DISTRIBUTION_CATEGORICAL;
     const int64_t lines = listed ? l[0].levels : 1;
     for (int64_t line = 0; line < lines && line < LEVELS; line++) {
         text_puts(text, " ");
-        add_label(&cell, column, &l[0], line);
+        add_label(&cell, model, j, &l[0], line);
         put_cell(text, &cell, LABEL, LABEL);
         for (int64_t k = first; k < end; k++) {
             add_cell(&cell, &l[k - first], p[k - first][line], line);
@@ -279,8 +300,8 @@ void text_bayes(cli_text *text, const margin_model *model) {
     for (int64_t k = 0; k < classes; k++)
         print_telling(text, model, k);
     for (int64_t j = 0; j < columns && j < COLUMNS && !gaussian; j++)
-        gaussian = margin_model_likelihood(model, 0, j, &l, 0, NULL) &&
-                   l.distribution == MARGIN_DISTRIBUTION_GAUSSIAN;
+        gaussian =
+            likelihood(model, 0, j, &l, 0, NULL) && l.distribution == MARGIN_DISTRIBUTION_GAUSSIAN;
     text_puts(text, "\nP(value | class), in brackets what was counted");
     text_puts(text, gaussian ? "; gaussian: mean +- standard deviation\n" : "\n");
     for (int64_t k = 0; k < classes && k < CLASSES; k += BLOCK)

@@ -649,6 +649,19 @@ def clusters_and_curves(d, model, line, logistic):
     run('fit', 'normalize | kmeans(k=3)', iris, '--target', 'species', '-o', round_)
     run('fit', 'rbf(centres=9, pick=even) | ridge(alpha=0.1)', cars, '-o', curve)
     run('fit', 'minmax | poly(degree=3) | ridge(alpha=0.1)', cars, '-o', powers)
+    plain = [sum(float(r.split(',')[j]) for r in iris.read_text().split()[1:51]) / 50 for j in range(4)]
+    r = answer('inspect', deep)
+    first = min(r['centres'], key=lambda c: c[2])
+    expect(all(abs(a - b) < 1e-12 for a, b in zip(first, plain)) and len(r['units']['scale']) == 4, f'centres in the units of the table: {r}')
+    expect('petal_length 1.462,' in run('inspect', deep).stdout, 'in text, too')
+    run('fit', 'standardize | poly | ridge', cars, '-o', d / 'scaled.margin')
+    expect("units       weights are of scaled columns: speed' = (speed - 15.4) / 5.2345\n" in run('inspect', d / 'scaled.margin').stdout, 'how columns are scaled')
+    expect(answer('inspect', d / 'scaled.margin')['units']['shift'][2] == 0, 'a product is not shifted')
+    run('fit', 'standardize | poly | kmeans(k=2)', iris, '--target', '', '--ignore', 'species', '-o', d / 'scaled.margin')
+    expect('units       made of scaled columns: 1, sepal_length^2,' in run('inspect', d / 'scaled.margin').stdout, 'which values are of scaled columns')
+    for spec in ('naive-bayes', 'naive-bayes(distribution=bernoulli)'):
+        run('fit', f'standardize | {spec}', iris, '-o', d / 'scaled.margin')
+        expect(('5.006 +- 0.348947' if spec == 'naive-bayes' else 'sepal_length > 5.84333') in run('inspect', d / 'scaled.margin').stdout, f'{spec} in the units of the table')
     for words, says in ((['clusters', deep, iris], 'two of 4 columns'), (['clusters', deep, iris, '--columns', 'petal_length,4'], 'petal_width'),
                         (['clusters', round_, iris], 'as the stages make them'), (['clusters', flat, cars], 'centres'),
                         (['fit', line, cars], 'least-squares'), (['fit', curve, cars], 'weight x function'), (['fit', powers, cars], 'speed^3'),

@@ -509,6 +509,10 @@ static void use_transform(use *u) {
     if (out)
         note(u, margin_model_transform(u->context, u->model, &u->set->data.x, out, u->error),
              "margin_model_transform");
+    for (int64_t j = -1; j <= features; j++) {
+        double shift, scale;
+        (void)margin_model_scale(u->model, j, &shift, &scale);
+    }
     free(out);
 }
 

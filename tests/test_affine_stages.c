@@ -297,12 +297,59 @@ static void test_start_weights(void **state) {
     margin_context_free(context);
 }
 
+/* Features are (u - shift) / scale of an input column u, or made by a stage, of columns in their
+ * own units or of scaled ones: "0" to "2" the column, "m", "s". */
+static void test_units(void **state) {
+    static const struct {
+        const char *spec, *features;
+    } cases[] = {
+        {"kmeans(k=2)", "012"},
+        {"standardize | kmeans(k=2)", "012"},
+        {"impute | minmax | standardize(center=no) | kmeans(k=2)", "012"},
+        {"standardize | impute | poly(bias=no, columns=1) | kmeans(k=2)", "012s"},
+        {"standardize | poly | minmax | kmeans(k=2)", "s012sssss"},
+        {"poly(interactions=yes, bias=no) | standardize | kmeans(k=2)", "012mmm"},
+        {"standardize(columns=\"1,2\") | onehot(columns=3) | kmeans(k=2)", "01m"},
+        {"onehot(columns=\"1,3\") | standardize | kmeans(k=2)", "mmmm1m"},
+        {"standardize | normalize | kmeans(k=2)", "sss"},
+        {"rbf(centres=2, bias=no) | kmeans(k=2)", "mm"},
+        {"standardize | rbf(centres=2) | kmeans(k=2)", "sss"},
+        {"standardize | ridge", "012"},
+    };
+    static const double x[] = {1, 10, 7, 2, 30, 7, 4, 20, 7, 9, 70, 7}, y[] = {1, 2, 4, 3};
+    const margin_data data = {.x = margin_dense_f64(x, 4, 3, 3),
+                              .y = {.values = y, .type = MARGIN_F64, .count = 4}};
+    margin_context *context = support_context(NULL, 1);
+    (void)state;
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        margin_model *model = fit_text(context, cases[k].spec, &data, NULL);
+        double out[4 * 16], shift = -1, scale = -1;
+        int64_t features;
+        (void)margin_model_features(model, &features);
+        assert_int_equal(features, strlen(cases[k].features));
+        OK(margin_model_transform(context, model, &data.x, out, &error));
+        for (int64_t j = 0; j < features; j++) {
+            const int64_t found = margin_model_scale(model, j, &shift, &scale);
+            const char code = cases[k].features[j];
+            assert_int_equal(found, code == 'm' ? -1 : code == 's' ? -2 : code - '0');
+            for (int i = 0; i < 4 && found >= 0; i++) {
+                assert_close(shift + scale * out[i * features + j], x[3 * i + found], 1e-12);
+                if (scale == 0) assert_true(out[i * features + j] == 0);
+            }
+        }
+        assert_int_equal(margin_model_scale(model, features, &shift, &scale), -1);
+        assert_true(shift == 0 && scale == 1);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_model),       cmocka_unit_test(test_constant_column),
         cmocka_unit_test(test_gaps_are_refused), cmocka_unit_test(test_apply_gives_the_same),
         cmocka_unit_test(test_kept_weights),     cmocka_unit_test(test_memory_may_run_out),
-        cmocka_unit_test(test_start_weights),
+        cmocka_unit_test(test_start_weights),    cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

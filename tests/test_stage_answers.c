@@ -90,7 +90,7 @@ static void test_constant_columns(void **state) {
             assert_true(out[0] == 0);
             assert_true(isfinite(out[1]));
         }
-        fitted.stage->affine(&fitted, scale, shift);
+        mg_stage_affine(&fitted, scale, shift);
         assert_true(scale[0] == 0 && shift[0] == 0 && scale[1] > 0);
         mg_fitted_stage_clear(&fitted);
         margin_context_free(context);
@@ -205,7 +205,7 @@ static void test_affine(void **state) {
     for (int k = 0; k < MG_LENGTH(stages); k++) {
         double scale[STAGE_COLUMNS], shift[STAGE_COLUMNS], out[STAGE_COLUMNS];
         mg_fitted_stage fitted = stage_fitted(context, stages[k], &data);
-        fitted.stage->affine(&fitted, scale, shift);
+        mg_stage_affine(&fitted, scale, shift);
         fitted.stage->apply_row(&fitted, values, out);
         for (int j = 0; j < STAGE_COLUMNS; j++)
             assert_close(out[j], scale[j] * values[j] + shift[j], 1e-9);

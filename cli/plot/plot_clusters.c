@@ -15,73 +15,32 @@ typedef struct {
     margin_matrix x;              /* over `columns` */
     const margin_column *columns; /* inputs or features */
     int64_t column_count, clusters, axis[2];
-    bool scaled;     /* x is the table itself; centres are scaled back */
-    double *centres; /* clusters x 2, on the axes */
-    double *slope, *shift;
+    bool scaled;      /* x is the table itself; centres are scaled back */
+    double *centres;  /* clusters x 2, on the axes */
     double *features; /* owned; x where not scaled */
     int64_t *labels, *sizes;
     int64_t *cells; /* clusters of a grid over the plane, or NULL */
     double low[2], high[2];
 } cluster_picture;
 
-/* Four rows that tell whether each feature is slope x column + shift: the least values, the
- * greatest, the middle, and least and greatest in turn. */
-static void make_probes(const margin_matrix *x, double *probes) {
-    const int64_t n = x->columns;
-    for (int64_t j = 0; j < n; j++) {
-        double low, high;
-        picture_column_range(x, j, &low, &high);
-        if (!(high > low)) high = low + 1;
-        probes[j] = low;
-        probes[n + j] = high;
-        probes[2 * n + j] = low + (high - low) / 2;
-        probes[3 * n + j] = j % 2 ? low : high;
-    }
-}
-
-static bool find_scale(cluster_picture *p, const double *in, const double *out) {
-    const int64_t n = p->column_count;
-    for (int64_t j = 0; j < n; j++) {
-        const double low = out[j], high = out[n + j], near = 1e-9 * (fabs(low) + fabs(high));
-        const double middle = low + (high - low) / 2, turn = j % 2 ? low : high;
-        p->slope[j] = (high - low) / (in[n + j] - in[j]);
-        p->shift[j] = low - p->slope[j] * in[j];
-        if (!(fabs(out[2 * n + j] - middle) <= near && fabs(out[3 * n + j] - turn) <= near))
-            return false;
-    }
-    return true;
-}
-
-/* Whether the stages do no more than scale each column. */
-static margin_status probe_stages(cli_session *session, const margin_matrix *x, cluster_picture *p,
-                                  bool *scaled) {
-    int64_t features;
-    const margin_column *made = margin_model_features(p->model, &features);
-    *scaled = features == x->columns;
-    for (int64_t j = 0; *scaled && j < features; j++)
-        *scaled = !strcmp(made[j].name, p->columns[j].name) && p->columns[j].kind == MARGIN_NUMERIC;
-    if (!*scaled) return MARGIN_OK;
-    double *probes = malloc((size_t)(8 * features) * sizeof *probes);
-    if (!probes) return MARGIN_ERROR_MEMORY;
-    make_probes(x, probes);
-    const margin_matrix in = margin_dense_f64(probes, 4, features, features);
-    const margin_status status = margin_model_transform(session->context, p->model, &in,
-                                                        probes + 4 * features, &session->error);
-    if (status >= 0) *scaled = find_scale(p, probes, probes + 4 * features);
-    free(probes);
-    return status;
+/* Whether the stages do no more than scale the columns and fill in what is missing. */
+static bool only_scaled(const margin_model *model) {
+    int64_t columns, features;
+    double shift, scale;
+    (void)margin_model_columns(model, &columns);
+    (void)margin_model_features(model, &features);
+    for (int64_t j = 0; j < features; j++)
+        if (margin_model_scale(model, j, &shift, &scale) != j) return false;
+    return features == columns;
 }
 
 /* The columns to draw over, and the rows in them. */
 static margin_status choose_space(cli_session *session, const margin_matrix *x,
                                   cluster_picture *p) {
     p->columns = margin_model_columns(p->model, &p->column_count);
-    p->slope = malloc((size_t)p->column_count * sizeof *p->slope);
-    p->shift = malloc((size_t)p->column_count * sizeof *p->shift);
-    if (!p->slope || !p->shift) return MARGIN_ERROR_MEMORY;
-    margin_status status = probe_stages(session, x, p, &p->scaled);
+    p->scaled = only_scaled(p->model);
     p->x = *x;
-    if (status < 0 || p->scaled) return status;
+    if (p->scaled) return MARGIN_OK;
     p->columns = margin_model_features(p->model, &p->column_count);
     p->features = malloc((size_t)(x->rows * p->column_count) * sizeof *p->features);
     if (!p->features) return MARGIN_ERROR_MEMORY;
@@ -96,9 +55,7 @@ static void place_centres(cluster_picture *p) {
         picture_column_range(&p->x, j, &p->low[k], &p->high[k]);
         for (int64_t c = 0; c < p->clusters; c++) {
             double value = margin_model_centre(p->model, c)[j];
-            /* a column that was constant in training has slope 0 */
-            if (p->scaled)
-                value = p->slope[j] != 0 ? (value - p->shift[j]) / p->slope[j] : p->low[k];
+            if (p->scaled) value = cli_in_units(p->model, j, value);
             p->centres[2 * c + k] = value;
             p->low[k] = fmin(p->low[k], value);
             p->high[k] = fmax(p->high[k], value);
@@ -288,8 +245,6 @@ int plot_clusters(cli_session *session, picture_kind kind, const margin_model *m
     int code = prepare(session, kind, &data.x, &p);
     if (!code) code = draw(session, kind, &p);
     free(p.centres);
-    free(p.slope);
-    free(p.shift);
     free(p.features);
     free(p.labels);
     free(p.sizes);

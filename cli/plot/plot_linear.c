@@ -198,8 +198,10 @@ static int draw_coefficients(cli_session *session, picture_kind kind, coefficien
     }
     picture_axes(&script, kind);
     name_ticks(&script, p);
-    text_printf(&script, "set xlabel '%s of the column'\nset xzeroaxis\n",
-                p->deviation ? "change for one standard deviation" : "change for one unit");
+    text_printf(&script, "set xlabel '%s column'\nset xzeroaxis\n",
+                p->deviation                    ? "change for one standard deviation of the"
+                : cli_scaled_features(p->model) ? "change for one unit of the scaled"
+                                                : "change for one unit of the");
     text_puts(&script, "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#000000' lw 1\n"
                        "set offsets graph 0.05, graph 0.05, 0, 0\n");
     if (p->statistics)
@@ -213,11 +215,13 @@ static int draw_coefficients(cli_session *session, picture_kind kind, coefficien
 static margin_status measure_columns(cli_session *session, const margin_table *table,
                                      coefficient_picture *p) {
     int64_t inputs;
+    double shift, scale;
     const margin_column *columns = margin_model_columns(p->model, &inputs);
     const margin_data data = margin_table_data(table);
     bool same = inputs == p->count && data.columns != NULL;
     for (int64_t j = 0; same && j < inputs; j++)
-        same = columns[j].kind == MARGIN_NUMERIC && !strcmp(columns[j].name, p->columns[j].name);
+        same = columns[j].kind == MARGIN_NUMERIC &&
+               margin_model_scale(p->model, j, &shift, &scale) == j && scale == 1;
     if (!same) return MARGIN_OK;
     const int64_t count = inputs + margin_model_target_count(p->model);
     margin_column_summary *s = calloc((size_t)count, sizeof *s);

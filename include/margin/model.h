@@ -228,6 +228,13 @@ MARGIN_API void margin_model_score_classes(const margin_model *model, int64_t sc
 MARGIN_API const double *margin_model_weights(const margin_model *model, int64_t score);
 MARGIN_API double margin_model_intercept(const margin_model *model, int64_t score);
 MARGIN_API const margin_column *margin_model_features(const margin_model *model, int64_t *count);
+/* The units of a feature. It stands for (u - *shift) / *scale, where u is the column of its name:
+ * an input column, whose number is returned (its missing values filled in, if a stage does so), or
+ * what a stage made of columns in their own units (-1) or of scaled ones (-2: products of poly
+ * behind standardize). *scale = 0: u was the constant *shift in training, and the feature is 0. A
+ * feature that is not scaled, or that is not there, has 0 and 1. */
+MARGIN_API int64_t margin_model_scale(const margin_model *model, int64_t feature, double *shift,
+                                      double *scale);
 /* rows x features: what margin_model_features stand for at each row of x, NaN where a stage cannot
  * tell. On the calling thread. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *context,
@@ -244,7 +251,8 @@ MARGIN_API int64_t margin_model_dual(const margin_model *model, int64_t score, c
                                      const double **updates);
 
 /* Clusters: the coordinates of a centre over margin_model_features (behind stages: as they make
- * them), NULL if there is no such cluster; the weight of the training rows in it, NaN then. */
+ * them; in the units of the columns it is shift + scale x coordinate, see margin_model_scale), NULL
+ * if there is no such cluster; the weight of the training rows in it, NaN then. */
 MARGIN_API const double *margin_model_centre(const margin_model *model, int64_t cluster);
 MARGIN_API double margin_model_cluster_size(const margin_model *model, int64_t cluster);
 

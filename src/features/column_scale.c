@@ -189,12 +189,11 @@ margin_status mg_scale_apply(margin_context *context, const mg_fitted_stage *fit
     return mg_map_values(context, in, &map, out, error);
 }
 
-void mg_scale_affine(const mg_fitted_stage *fitted, double *scale, double *shift) {
+void mg_scale_affine(const mg_fitted_stage *fitted, int64_t column, double *offset,
+                     double *divisor) {
     const scale_view *view = fitted->view;
-    for (int64_t j = 0; j < fitted->columns_in; j++) {
-        scale[j] = 1 / view->divisor[j];
-        shift[j] = isinf(view->divisor[j]) ? 0 : -view->offset[j] / view->divisor[j];
-    }
+    *offset = view->offset[column];
+    *divisor = view->divisor[column];
 }
 
 bool mg_scale_target(const mg_fitted_stage *fitted, double *offset, double *divisor) {

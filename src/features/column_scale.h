@@ -24,7 +24,8 @@ margin_status mg_scale_attach(mg_fitted_stage *fitted, margin_error *error);
 void mg_scale_apply_row(const mg_fitted_stage *fitted, const double *in, double *out);
 margin_status mg_scale_apply(margin_context *context, const mg_fitted_stage *fitted,
                              const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
-void mg_scale_affine(const mg_fitted_stage *fitted, double *scale, double *shift);
+void mg_scale_affine(const mg_fitted_stage *fitted, int64_t column, double *offset,
+                     double *divisor);
 bool mg_scale_target(const mg_fitted_stage *fitted, double *offset, double *divisor);
 
 #define MG_OPTION_TARGET                                                                           \

@@ -170,6 +170,11 @@ static void apply_row(const mg_fitted_stage *fitted, const double *in, double *o
         out[j] = isnan(in[j]) ? view->fill[j] : in[j];
 }
 
+static int64_t passes(const mg_fitted_stage *fitted, int64_t column) {
+    (void)fitted;
+    return column;
+}
+
 static void map_chunk(const void *argument, mg_row_norm of_row, const mg_row_chunk *chunk,
                       bool sparse, double *out) {
     const impute_view *view = argument;
@@ -215,4 +220,5 @@ const mg_stage mg_stage_impute = {
     .attach = attach,
     .apply_row = apply_row,
     .apply = apply,
+    .passes = passes,
     .takes_missing = true};

@@ -254,6 +254,17 @@ static bool refuses_unknown(const mg_fitted_stage *fitted) {
     return ((const mg_onehot_view *)fitted->view)->refuse_unknown;
 }
 
+/* The last input column that begins at `column` or before it. */
+static int64_t passes(const mg_fitted_stage *fitted, int64_t column) {
+    const mg_onehot_view *view = fitted->view;
+    int64_t low = 0, high = fitted->columns_in;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        *(view->columns[middle].first <= column ? &low : &high) = middle;
+    }
+    return view->columns[low].kind == MG_ONEHOT_PASS ? low : -1;
+}
+
 static const margin_option options[] = {
     {.name = "columns",
      .type = MARGIN_OPTION_TEXT,
@@ -286,4 +297,5 @@ const mg_stage mg_stage_onehot = {
     .attach = attach,
     .apply_row = mg_onehot_apply_row,
     .refuses_unknown = refuses_unknown,
-    .apply = mg_onehot_apply};
+    .apply = mg_onehot_apply,
+    .passes = passes};

@@ -291,6 +291,12 @@ static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
     return MARGIN_OK;
 }
 
+static int64_t passes(const mg_fitted_stage *fitted, int64_t column) {
+    const mg_poly_view *view = fitted->view;
+    const int64_t from = column - view->bias;
+    return from < view->columns ? from : -1;
+}
+
 static const margin_option options[] = {
     {.name = "degree",
      .type = MARGIN_OPTION_INTEGER,
@@ -327,4 +333,5 @@ const mg_stage mg_stage_poly = {
     .attach = attach,
     .apply_row = mg_poly_apply_row,
     .apply = mg_poly_apply,
+    .passes = passes,
     .kept_bytes = 16 << 20};

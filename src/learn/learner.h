@@ -216,10 +216,13 @@ typedef struct mg_stage {
      * NULL: rows through apply_row. */
     margin_status (*apply)(margin_context *context, const mg_fitted_stage *fitted,
                            const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
-    /* For affine column-wise stages out_j = scale_j in_j + shift_j: fills scale and shift
-     * (columns_in each), so that linear models can be folded back to original units. NULL: cannot.
-     * apply_row of such a stage may write over its input. */
-    void (*affine)(const mg_fitted_stage *fitted, double *scale, double *shift);
+    /* For affine column-wise stages out = (in - offset) / divisor: those of a column, so that
+     * models can be put back into original units. An infinite divisor: a constant column, which
+     * becomes 0. NULL: it is not affine. apply_row of such a stage may write over its input. */
+    void (*affine)(const mg_fitted_stage *fitted, int64_t column, double *offset, double *divisor);
+    /* The input column that an output column hands on as it is (but for missing values), -1: none.
+     * NULL: all are made. Affine stages need none. */
+    int64_t (*passes)(const mg_fitted_stage *fitted, int64_t column);
     /* For stages that scale the target of a regression, y' = (y - offset) / divisor with divisor >
      * 0: true, and both filled in, if this one does. The learner then sees y', and the model puts
      * its functions back into the units of y. NULL: never. */
@@ -263,6 +266,10 @@ const mg_tensor *mg_stage_tensor_find(const mg_fitted_stage *fitted, const char 
  * another. */
 margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, margin_type type,
                               int64_t rows, const void **data, margin_error *error);
+
+/* An affine stage as out_j = scale_j in_j + shift_j: fills in columns_in of each; both 0 for a
+ * constant column. */
+void mg_stage_affine(const mg_fitted_stage *fitted, double *scale, double *shift);
 
 /* The rows of a matrix through apply_row into a dense one of the same number type, in parallel;
  * fitted NULL: as they are. */

@@ -1,6 +1,7 @@
 /* What every fitted stage needs: its tensors and options, made, found and freed. */
 #include "learn/learner.h"
 
+#include <math.h>
 #include <string.h>
 
 margin_status mg_fitted_stage_init(mg_fitted_stage *fitted, mg_heap *heap, const mg_stage *stage,
@@ -62,4 +63,13 @@ margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, m
                name, stage, (long long)rows);
     *data = tensor->data;
     return MARGIN_OK;
+}
+
+void mg_stage_affine(const mg_fitted_stage *fitted, double *scale, double *shift) {
+    for (int64_t j = 0; j < fitted->columns_in; j++) {
+        double offset, divisor;
+        fitted->stage->affine(fitted, j, &offset, &divisor);
+        scale[j] = 1 / divisor;
+        shift[j] = isinf(divisor) ? 0 : -offset / divisor;
+    }
 }

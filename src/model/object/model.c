@@ -174,6 +174,37 @@ const margin_column *margin_model_features(const margin_model *model, int64_t *c
     return columns->items;
 }
 
+/* What stage number s made: -2 where it may have had scaled columns to make it of. */
+static int64_t made_of(const margin_model *model, int s) {
+    if (model->stages[s].stage->info.abilities & MARGIN_CAN_CATEGORIES) return -1;
+    while (--s >= 0)
+        if (model->stages[s].stage->affine) return -2;
+    return -1;
+}
+
+/* From the last stage back: what leaves it is (u - shift) / scale. */
+int64_t margin_model_scale(const margin_model *model, int64_t feature, double *shift,
+                           double *scale) {
+    int64_t column = feature;
+    double offset, divisor;
+    *shift = 0;
+    *scale = 1;
+    if (feature < 0 || feature >= mg_model_feature_columns(model)->count) return -1;
+    for (int s = model->active - 1; s >= 0; s--) {
+        const mg_fitted_stage *fitted = &model->stages[s];
+        if (!fitted->stage->affine) {
+            column = fitted->stage->passes ? fitted->stage->passes(fitted, column) : -1;
+            if (column < 0) return made_of(model, s);
+            continue;
+        }
+        fitted->stage->affine(fitted, column, &offset, &divisor);
+        if (isinf(divisor)) divisor = 0;
+        *shift = offset + divisor * *shift;
+        *scale *= divisor;
+    }
+    return column;
+}
+
 int64_t margin_model_dual(const margin_model *model, int64_t score, const int64_t **rows,
                           const double **coefficients, const double **signs,
                           const double **updates) {

@@ -275,7 +275,7 @@ static margin_status leave_affine(const margin_model *model, int first, mg_stage
         staged->shift[j] = 0;
     }
     for (int s = first; s < model->stage_count; s++) {
-        model->stages[s].stage->affine(&model->stages[s], next, next + n);
+        mg_stage_affine(&model->stages[s], next, next + n);
         for (int64_t j = 0; j < n; j++) {
             staged->scale[j] *= next[j];
             staged->shift[j] = next[j] * staged->shift[j] + next[n + j];

@@ -7,7 +7,7 @@
 static margin_status stage_affine(mg_heap *heap, const mg_fitted_stage *stage, double **scale,
                                   margin_error *error) {
     MG_NEW(heap, *scale, 2 * stage->columns_in, "the scales of a stage", error);
-    stage->stage->affine(stage, *scale, *scale + stage->columns_in);
+    mg_stage_affine(stage, *scale, *scale + stage->columns_in);
     return MARGIN_OK;
 }
 
