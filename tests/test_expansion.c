@@ -105,9 +105,9 @@ static void test_expansion_refusals(void **state) {
 /* ---- Scores ------------------------------------------------------------------------------ */
 
 static const mg_kernel kernels[] = {
-    {MG_KERNEL_LINEAR, 0, 0, 0},       {MG_KERNEL_POLY, 0.5, 1, 3},
-    {MG_KERNEL_RBF, 0.05, 0, 0},       {MG_KERNEL_EXP, 0, 0, 0},
-    {MG_KERNEL_SIGMOID, 0.125, -1, 0}, {MG_KERNEL_LAPLACIAN, 0.1, 0, 0},
+    {MG_KERNEL_LINEAR, 0, 0, 0, NULL, NULL},       {MG_KERNEL_POLY, 0.5, 1, 3, NULL, NULL},
+    {MG_KERNEL_RBF, 0.05, 0, 0, NULL, NULL},       {MG_KERNEL_EXP, 0, 0, 0, NULL, NULL},
+    {MG_KERNEL_SIGMOID, 0.125, -1, 0, NULL, NULL}, {MG_KERNEL_LAPLACIAN, 0.1, 0, 0, NULL, NULL},
 };
 
 static double pair_sum(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
@@ -163,7 +163,7 @@ static void test_expansion_wide(void **state) {
         sample *l = sample_make(12, widths[n], 2, 0, 4);
         const int64_t rows[3] = {1, 4, 10};
         const double c[3] = {1, -0.5, 0.25};
-        const mg_kernel kernel = {MG_KERNEL_RBF, 1.0 / (double)widths[n], 0, 0};
+        const mg_kernel kernel = {MG_KERNEL_RBF, 1.0 / (double)widths[n], 0, 0, NULL, NULL};
         for (int v = 0; v < LAYOUTS; v++) {
             mg_hypothesis *h = NULL;
             OK(mg_expansion_make(context->heap, &kernel, VIEW(l, v), rows, c, 3, 0, &h, &error));

@@ -2,8 +2,9 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "kernel/gram/kernel.h"
+#include "kernel/gram/gram.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,13 @@ static void make_fixture(fixture *f) {
     f->x = margin_dense_f64(f->values, ROWS, COLUMNS, COLUMNS);
 }
 
+static margin_status create(margin_context *context, const mg_kernel *kernel,
+                            const margin_matrix *x, const int64_t *rows, int64_t count,
+                            int64_t bytes, mg_gram **gram, margin_error *error) {
+    const mg_gram_request request = {*kernel, {*x, rows, NULL, count}, MARGIN_F64, bytes};
+    return mg_gram_create(context, &request, gram, error);
+}
+
 static const mg_kernel rbf = {.kind = MG_KERNEL_RBF, .gamma = 0.1};
 
 static void same_bits_for_any_cache(void **unused) {
@@ -39,22 +47,21 @@ static void same_bits_for_any_cache(void **unused) {
     margin_context *context = support_context(NULL, 2);
     for (int k = 0; k < MG_LENGTH(all); k++) {
         mg_gram *whole, *small;
-        assert_int_equal(
-            mg_gram_create(context, &all[k], &f.x, f.rows, CHOSEN, 1 << 20, &whole, NULL),
-            MARGIN_OK);
+        assert_int_equal(create(context, &all[k], &f.x, f.rows, CHOSEN, 1 << 20, &whole, NULL),
+                         MARGIN_OK);
         assert_true(mg_gram_is_whole(whole));
         for (int64_t slots = 0; slots <= 5; slots++) {
             uint64_t state = (uint64_t)slots;
-            assert_int_equal(mg_gram_create(context, &all[k], &f.x, f.rows, CHOSEN,
-                                            slots * CHOSEN * 8, &small, NULL),
+            assert_int_equal(create(context, &all[k], &f.x, f.rows, CHOSEN,
+                                    mg_gram_bytes(CHOSEN, MARGIN_F64, slots), &small, NULL),
                              MARGIN_OK);
             assert_false(mg_gram_is_whole(small));
             for (int round = 0; round < 300; round++) {
                 const int64_t i = (int64_t)(support_random(&state) % (round & 1 ? CHOSEN : 4));
                 margin_status status = MARGIN_OK;
-                const double *a = mg_gram_row(whole, i, &status);
+                const double *a = mg_gram_row(whole, context, i, &status);
                 assert_int_equal(status, MARGIN_OK);
-                const double *b = mg_gram_row(small, i, &status);
+                const double *b = mg_gram_row(small, context, i, &status);
                 assert_int_equal(status, MARGIN_OK);
                 assert_memory_equal(a, b, CHOSEN * sizeof *a);
                 assert_true(a[i] == mg_gram_diagonal(whole)[i]);
@@ -78,10 +85,10 @@ static void known_gram(void **unused) {
     const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
     margin_context *context = support_context(NULL, 1);
     mg_gram *gram;
-    assert_int_equal(mg_gram_create(context, &linear, &x, NULL, 3, 1000, &gram, NULL), MARGIN_OK);
+    assert_int_equal(create(context, &linear, &x, NULL, 3, 1000, &gram, NULL), MARGIN_OK);
     for (int64_t i = 0; i < 3; i++) {
         margin_status status = MARGIN_OK;
-        const double *row = mg_gram_row(gram, i, &status);
+        const double *row = mg_gram_row(gram, context, i, &status);
         assert_memory_equal(row, expected[i], sizeof expected[i]);
     }
     mg_gram_free(gram);
@@ -96,16 +103,17 @@ static void keeps_the_rows_used_last(void **unused) {
     margin_context *context = support_context(NULL, 1);
     mg_gram *gram;
     margin_status status = MARGIN_OK;
-    assert_int_equal(mg_gram_create(context, &rbf, &f.x, NULL, ROWS, 3 * ROWS * 8, &gram, NULL),
-                     MARGIN_OK);
-    const double *zero = mg_gram_row(gram, 0, &status);
-    const double *one = mg_gram_row(gram, 1, &status);
-    const double *two = mg_gram_row(gram, 2, &status);
-    assert_ptr_equal(mg_gram_row(gram, 0, &status), zero); /* now 1 is the oldest */
-    assert_ptr_equal(mg_gram_row(gram, 3, &status), one);
-    assert_ptr_equal(mg_gram_row(gram, 0, &status), zero);
-    assert_ptr_equal(mg_gram_row(gram, 4, &status), two);
-    assert_ptr_equal(mg_gram_row(gram, 3, &status), one);
+    assert_int_equal(
+        create(context, &rbf, &f.x, NULL, ROWS, mg_gram_bytes(ROWS, MARGIN_F64, 3), &gram, NULL),
+        MARGIN_OK);
+    const double *zero = mg_gram_row(gram, context, 0, &status);
+    const double *one = mg_gram_row(gram, context, 1, &status);
+    const double *two = mg_gram_row(gram, context, 2, &status);
+    assert_ptr_equal(mg_gram_row(gram, context, 0, &status), zero); /* now 1 is the oldest */
+    assert_ptr_equal(mg_gram_row(gram, context, 3, &status), one);
+    assert_ptr_equal(mg_gram_row(gram, context, 0, &status), zero);
+    assert_ptr_equal(mg_gram_row(gram, context, 4, &status), two);
+    assert_ptr_equal(mg_gram_row(gram, context, 3, &status), one);
     mg_gram_free(gram);
     margin_context_free(context);
 }
@@ -118,19 +126,190 @@ static void cancelled(void **unused) {
         margin_context *context = support_context(NULL, 2);
         mg_gram *gram;
         margin_status status = MARGIN_OK;
-        assert_int_equal(mg_gram_create(context, &rbf, &f.x, NULL, ROWS,
-                                        whole ? ROWS * ROWS * 8 : 2 * ROWS * 8, &gram, NULL),
+        assert_int_equal(create(context, &rbf, &f.x, NULL, ROWS,
+                                mg_gram_bytes(ROWS, MARGIN_F64, whole ? ROWS : 2), &gram, NULL),
                          MARGIN_OK);
         margin_context_cancel(context);
-        assert_null(mg_gram_row(gram, 5, &status));
+        assert_null(mg_gram_row(gram, context, 5, &status));
         assert_int_equal(status, MARGIN_ERROR_CANCELLED);
         margin_context_resume(context);
-        const double *row = mg_gram_row(gram, 5, &status);
+        const double *row = mg_gram_row(gram, context, 5, &status);
         assert_non_null(row);
         assert_true(row[5] == 1.0);
         mg_gram_free(gram);
         margin_context_free(context);
     }
+}
+
+/* ---- Values as f32, visits, blocks ----------------------------------------------------------- */
+
+typedef struct seen {
+    const mg_gram *gram;
+    const mg_gram *exact;
+    const int64_t *rows;
+    int64_t count;
+    int times[CHOSEN]; /* each column */
+} seen;
+
+static float rounded(const mg_gram *gram, double value) {
+    return (float)(mg_gram_factor(gram) * value);
+}
+
+static void look(const mg_gram_part *part, void *argument) {
+    seen *s = argument;
+    int64_t ld;
+    const double *exact = mg_gram_values(s->exact, &ld);
+    for (int64_t j = 0; j < part->columns; j++) {
+        s->times[part->first + j]++;
+        for (int64_t k = 0; k < s->count; k++)
+            assert_close(((const float *)part->rows[k])[j],
+                         rounded(s->gram, exact[s->rows[k] * ld + part->first + j]), 1e-5);
+    }
+}
+
+static void f32_rows_and_blocks(void **unused) {
+    (void)unused;
+    static const mg_kernel all[] = {
+        {.kind = MG_KERNEL_LINEAR},
+        {.kind = MG_KERNEL_POLY, .gamma = 1.0, .coef0 = 1.0, .degree = 3},
+        {.kind = MG_KERNEL_RBF, .gamma = 0.1},
+        {.kind = MG_KERNEL_EXP},
+        {.kind = MG_KERNEL_SIGMOID, .gamma = 0.1, .coef0 = 1.0},
+        {.kind = MG_KERNEL_LAPLACIAN, .gamma = 0.1},
+    };
+    static const int64_t some[] = {3, 40, 0, 17, 8}, columns[] = {1, 0, 40, 7};
+    fixture f;
+    make_fixture(&f);
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < MG_LENGTH(all); k++)
+        for (int64_t slots = 5; slots <= CHOSEN; slots += CHOSEN - 5) {
+            mg_gram *exact, *gram;
+            float block[5 * 4];
+            int64_t ld;
+            mg_gram_request request = {
+                all[k], {f.x, f.rows, NULL, CHOSEN}, MARGIN_F64, INT64_MAX / 2};
+            assert_int_equal(mg_gram_create(context, &request, &exact, NULL), MARGIN_OK);
+            assert_int_equal(mg_gram_fill(exact, context, NULL), MARGIN_OK);
+            request.type = MARGIN_F32;
+            request.bytes = mg_gram_bytes(CHOSEN, MARGIN_F32, slots);
+            assert_int_equal(mg_gram_create(context, &request, &gram, NULL), MARGIN_OK);
+            assert_int_equal(mg_gram_most_rows(gram), slots);
+            for (int from = 0; from < 3; from++) { /* the store has some of them, then all */
+                seen s = {gram, exact, some + from, 5 - from, {0}};
+                assert_int_equal(mg_gram_rows(gram, context, s.rows, s.count, look, &s, NULL),
+                                 MARGIN_OK);
+                for (int j = 0; j < CHOSEN; j++)
+                    assert_int_equal(s.times[j], 1);
+                assert_int_equal(mg_gram_block(gram, context, some, 5, columns, 4, block, 4, NULL),
+                                 MARGIN_OK);
+                const double *values = mg_gram_values(exact, &ld);
+                for (int i = 0; i < 5; i++)
+                    for (int j = 0; j < 4; j++)
+                        assert_close(block[i * 4 + j],
+                                     rounded(gram, values[some[i] * ld + columns[j]]), 1e-5);
+            }
+            mg_gram_free(gram);
+            mg_gram_free(exact);
+        }
+    margin_context_free(context);
+}
+
+/* ---- Open kinds ------------------------------------------------------------------------------ */
+
+/* A Gram matrix given directly: selected rows pick their columns too. */
+static void precomputed(void **unused) {
+    (void)unused;
+    enum { M = 12, SOME = 5 };
+    static const int64_t rows[SOME] = {7, 0, 11, 3, 4};
+    double values[M * M];
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < M; j++)
+            values[i * M + j] = 1.0 / (1 + i + j);
+    const margin_matrix x = margin_dense_f64(values, M, M, M);
+    const mg_kernel kernel = {.kind = MG_KERNEL_PRECOMPUTED};
+    margin_context *context = support_context(NULL, 1);
+    mg_gram *gram;
+    margin_error error;
+    assert_int_equal(create(context, &kernel, &x, rows, SOME, 1 << 20, &gram, &error), MARGIN_OK);
+    for (int64_t i = 0; i < SOME; i++) {
+        margin_status status;
+        const double *row = mg_gram_row(gram, context, i, &status);
+        for (int64_t j = 0; j < SOME; j++)
+            assert_true(row[j] == values[rows[i] * M + rows[j]]);
+        assert_true(mg_gram_diagonal(gram)[i] == row[i]);
+    }
+    mg_gram_free(gram);
+
+    const margin_matrix narrow = margin_dense_f64(values, M, M - 2, M);
+    assert_int_equal(create(context, &kernel, &narrow, rows, SOME, 1 << 20, &gram, &error),
+                     MARGIN_ERROR_DATA);
+    assert_non_null(strstr(error.text, "not square"));
+    values[3 * M + 7] += 0.1;
+    assert_int_equal(create(context, &kernel, &x, rows, SOME, 1 << 20, &gram, &error),
+                     MARGIN_ERROR_DATA);
+    assert_non_null(strstr(error.text, "not symmetric: row 4 has"));
+    margin_context_free(context);
+}
+
+typedef enum mood { WORKS, STOPS, GIVES_NAN } mood;
+
+static int dot_plus_one(void *user, const double *x, int64_t x_rows, const double *z,
+                        int64_t z_rows, int64_t columns, double *values) {
+    const mood *how = user;
+    for (int64_t i = 0; i < x_rows; i++)
+        for (int64_t j = 0; j < z_rows; j++) {
+            double sum = 1.0;
+            for (int64_t k = 0; k < columns; k++)
+                sum += x[i * columns + k] * z[j * columns + k];
+            values[i * z_rows + j] = *how == GIVES_NAN ? (double)NAN : sum;
+        }
+    return *how == STOPS;
+}
+
+static void function_of_the_user(void **unused) {
+    (void)unused;
+    fixture f;
+    make_fixture(&f);
+    mood how = WORKS;
+    const mg_kernel kernel = {.kind = MG_KERNEL_FUNCTION, .function = dot_plus_one, .user = &how};
+    const mg_kernel same = {.kind = MG_KERNEL_POLY, .gamma = 1.0, .coef0 = 1.0, .degree = 1};
+    margin_context *context = support_context(NULL, 2);
+    mg_gram *a, *b;
+    margin_error error;
+    margin_status status;
+    assert_int_equal(create(context, &kernel, &f.x, f.rows, CHOSEN, 1 << 20, &a, &error), 0);
+    assert_int_equal(create(context, &same, &f.x, f.rows, CHOSEN, 1 << 20, &b, &error), 0);
+    how = GIVES_NAN;
+    assert_int_equal(mg_gram_fill(a, context, &error), MARGIN_ERROR_DATA);
+    assert_non_null(strstr(error.text, "not a finite number"));
+    how = STOPS;
+    assert_int_equal(mg_gram_fill(a, context, &error), MARGIN_ERROR_CANCELLED);
+    how = WORKS;
+    for (int64_t i = 0; i < CHOSEN; i++) {
+        const double *x = mg_gram_row(a, context, i, &status),
+                     *y = mg_gram_row(b, context, i, &status);
+        for (int64_t j = 0; j < CHOSEN; j++)
+            assert_close(x[j], y[j], 1e-13);
+    }
+    mg_gram_free(a);
+    mg_gram_free(b);
+    margin_context_free(context);
+}
+
+static void median_of_the_distances(void **unused) {
+    (void)unused;
+    const double values[] = {0, 0, 3, 4, 0, 0, 6, 8, 6, 8};
+    const margin_matrix x = margin_dense_f64(values, 5, 2, 2);
+    const mg_kernel_points points = {.x = x,
+                                     .count = 4}; /* distances 5, 10, 5, 10, 5, and 0 left out */
+    margin_context *context = support_context(NULL, 1);
+    double gamma;
+    assert_int_equal(mg_kernel_median(context, MG_KERNEL_RBF, &points, &gamma, NULL), MARGIN_OK);
+    assert_close(gamma, 1.0 / 50, 1e-14);
+    assert_int_equal(mg_kernel_median(context, MG_KERNEL_LAPLACIAN, &points, &gamma, NULL),
+                     MARGIN_OK);
+    assert_close(gamma, 1.0 / 7, 1e-14);
+    margin_context_free(context);
 }
 
 typedef struct attempt {
@@ -141,7 +320,7 @@ typedef struct attempt {
 static margin_status create_once(margin_context *context, void *user, margin_error *error) {
     attempt *a = user;
     mg_gram *gram;
-    MG_TRY(mg_gram_create(context, &rbf, &a->f.x, a->f.rows, CHOSEN, a->bytes, &gram, error));
+    MG_TRY(create(context, &rbf, &a->f.x, a->f.rows, CHOSEN, a->bytes, &gram, error));
     mg_gram_free(gram);
     return MARGIN_OK;
 }
@@ -162,6 +341,10 @@ int main(void) {
         cmocka_unit_test(known_gram),
         cmocka_unit_test(keeps_the_rows_used_last),
         cmocka_unit_test(cancelled),
+        cmocka_unit_test(f32_rows_and_blocks),
+        cmocka_unit_test(precomputed),
+        cmocka_unit_test(function_of_the_user),
+        cmocka_unit_test(median_of_the_distances),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -355,7 +355,19 @@ static void check_square(void) {
                                                .z_squares = squares};
                 assert_int_equal(
                     mg_kernel_scratch_new(context, &kernels[k], &x, &x, &scratch, NULL), MARGIN_OK);
-                assert_int_equal(mg_kernel_fill_square(scratch, &block, mirrored, ROWS), MARGIN_OK);
+                const mg_kernel_out out = {
+                    .type = MARGIN_F64, .values = mirrored, .ld = ROWS, .square = true};
+                assert_int_equal(mg_kernel_fill_out(scratch, &block, &out), MARGIN_OK);
+                double ones[ROWS], sums[ROWS];
+                for (int i = 0; i < ROWS; i++)
+                    ones[i] = 1.0;
+                assert_int_equal(mg_kernel_multiply(scratch, &block, ones, 1, sums), MARGIN_OK);
+                for (int i = 0; i < ROWS; i++) {
+                    double sum = 0.0;
+                    for (int j = 0; j < ROWS; j++)
+                        sum += whole[i * ROWS + j];
+                    assert_true(sums[i] == sum);
+                }
                 mg_kernel_scratch_free(scratch);
                 assert_same(mirrored, whole, ROWS * ROWS);
                 for (int64_t i = 0; i < ROWS; i++) {

@@ -18,8 +18,10 @@ static margin_status attach_kernel(mg_hypothesis *h, margin_error *error) {
             numbers[0] == floor(numbers[0]);
     sound = sound && numbers[3] >= 0 && numbers[3] <= INT32_MAX && numbers[3] == floor(numbers[3]);
     MG_REQUIRE(sound, error, MARGIN_ERROR_MODEL, "tensor 'kernel' describes no known kernel");
-    h->view.expansion.kernel =
-        (mg_kernel){(mg_kernel_kind)numbers[0], numbers[1], numbers[2], (int)numbers[3]};
+    h->view.expansion.kernel = (mg_kernel){.kind = (mg_kernel_kind)numbers[0],
+                                           .gamma = numbers[1],
+                                           .coef0 = numbers[2],
+                                           .degree = (int)numbers[3]};
     return MARGIN_OK;
 }
 

@@ -47,18 +47,6 @@ static margin_status find_gamma(mg_perceptron_run *run) {
     return MARGIN_OK;
 }
 
-/* |k(x, z)| <= sqrt(k(x, x) k(z, z)): a finite diagonal is enough for the kernels that can
- * overflow. */
-static margin_status check_diagonal(const mg_perceptron_run *run) {
-    const double *diagonal = mg_gram_diagonal(run->gram);
-    for (int64_t i = 0; i < run->count; i++)
-        MG_REQUIRE(isfinite(diagonal[i]), run->fit->error, MARGIN_ERROR_DATA,
-                   "row %lld: its kernel value with itself is beyond double precision; scale the "
-                   "columns first (minmax | perceptron(...)) or use kernel=rbf",
-                   (long long)mg_sample_original(run->problem, i) + 1);
-    return MARGIN_OK;
-}
-
 static void tell_size(const mg_perceptron_run *run, int64_t bytes) {
     const long long m = (long long)run->count;
     if (!mg_gram_is_whole(run->gram))
@@ -75,17 +63,19 @@ margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
     const int64_t bytes = mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
     if (run->options.scale) MG_TRY(find_gamma(run));
-    MG_TRY(mg_gram_create(run->context, &run->options.kernel, &p->x, p->index, p->count, bytes,
-                          &run->gram, run->fit->error));
+    const mg_gram_request request = {.kernel = run->options.kernel,
+                                     .points = {p->x, p->index, NULL, p->count},
+                                     .type = MARGIN_F64,
+                                     .bytes = bytes};
+    MG_TRY(mg_gram_create(run->context, &request, &run->gram, run->fit->error));
     tell_size(run, bytes);
-    MG_TRY(check_diagonal(run));
     return mg_perceptron_dual_refresh(run, &run->now);
 }
 
 /* ---- Scores made afresh -----------------------------------------------------------------------*/
 
 static const double *gram_row(mg_perceptron_run *run, int64_t sample, margin_status *status) {
-    const double *row = mg_gram_row(run->gram, sample, status);
+    const double *row = mg_gram_row(run->gram, run->context, sample, status);
     if (*status == MARGIN_ERROR_CANCELLED) mg_fail_cancelled(run->fit->error);
     return row;
 }

@@ -10,6 +10,7 @@
 #ifndef MG_PERCEPTRON_RUN_H
 #define MG_PERCEPTRON_RUN_H
 
+#include "kernel/gram/gram.h"
 #include "perceptron/perceptron_options.h"
 #include "perceptron/separation.h"
 

@@ -1,36 +1,28 @@
-/* Rows of a Gram matrix: the whole of it, or the rows used last.
- *
- * Where the whole matrix fits into the memory given it is computed once, at the first use, half of
- * it mirrored. Otherwise rows are computed when they are asked for and kept in slots; a doubly
- * linked list orders the slots by their last use. */
-#include "kernel/gram/kernel.h"
+/* A Gram matrix from its request to its diagonal; its rows are in gram_store.c. */
+#include "kernel/gram/gram_store.h"
 
+#include <math.h>
 #include <string.h>
 
-struct mg_gram {
-    mg_heap *heap;
-    margin_matrix x;
-    const int64_t *rows;
-    int64_t count;
-    mg_kernel kernel;
-    mg_kernel_scratch *scratch;
-    double *squares;  /* of all rows of x; NULL where the kernel needs none */
-    double *diagonal; /* count */
-    double *values;   /* slots * count; whole: row i in slot i */
-    bool whole, filled;
-    /* Slots; NULL if whole. */
-    int64_t slots, used;
-    int64_t newest, oldest;          /* -1: none is in use */
-    int64_t *slot_of;                /* of each row, -1: not kept */
-    int64_t *row_of, *newer, *older; /* of each slot */
-};
+static const char purpose[] = "rows of the Gram matrix";
 
+int64_t mg_gram_count(const mg_gram *gram) {
+    return gram->points.count;
+}
+const double *mg_gram_diagonal(const mg_gram *gram) {
+    return gram->diagonal;
+}
+double mg_gram_factor(const mg_gram *gram) {
+    return gram->factor;
+}
 bool mg_gram_is_whole(const mg_gram *gram) {
     return gram->whole;
 }
-
-const double *mg_gram_diagonal(const mg_gram *gram) {
-    return gram->diagonal;
+int64_t mg_gram_most_rows(const mg_gram *gram) {
+    return gram->slots;
+}
+int64_t mg_gram_computed(const mg_gram *gram) {
+    return gram->computed;
 }
 
 void mg_gram_free(mg_gram *gram) {
@@ -40,6 +32,12 @@ void mg_gram_free(mg_gram *gram) {
     mg_free(heap, gram->squares);
     mg_free(heap, gram->diagonal);
     mg_free(heap, gram->values);
+    if (gram->place != gram->row) mg_free(heap, gram->place);
+    mg_free(heap, gram->row);
+    mg_free(heap, gram->some_rows);
+    mg_free(heap, gram->some_places);
+    mg_free(heap, gram->pointers);
+    mg_free(heap, gram->missing);
     mg_free(heap, gram->slot_of);
     mg_free(heap, gram->row_of);
     mg_free(heap, gram->newer);
@@ -47,167 +45,165 @@ void mg_gram_free(mg_gram *gram) {
     mg_free(heap, gram);
 }
 
-/* ---- Creation -------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
-static const char purpose[] = "rows of the Gram matrix";
+/* Rows begin on cache lines. */
+static int64_t line_of(int64_t points, margin_type type) {
+    const int64_t each = 64 / mg_type_size(type);
+    return (points + each - 1) / each * each;
+}
+
+int64_t mg_gram_bytes(int64_t points, margin_type type, int64_t rows) {
+    const int64_t row = line_of(points, type) * mg_type_size(type);
+    return rows > 0 && row > INT64_MAX / rows ? INT64_MAX : rows * row;
+}
 
 static margin_status new_slots(mg_gram *gram, int64_t bytes, margin_error *error) {
-    const int64_t row_bytes = gram->count * (int64_t)sizeof *gram->values;
-    gram->slots = MG_MIN(MG_MAX(row_bytes > 0 ? bytes / row_bytes : 0, 2), gram->count);
-    gram->whole = gram->slots == gram->count;
-    MG_REQUIRE(gram->slots == 0 || gram->count <= INT64_MAX / 8 / gram->slots, error,
-               MARGIN_ERROR_LIMIT, "%s: more than memory can hold", purpose);
-    MG_NEW(gram->heap, gram->values, gram->slots * gram->count, purpose, error);
+    const int64_t count = gram->points.count, row = gram->ld * gram->size;
+    gram->slots = MG_MIN(MG_MAX(row > 0 ? bytes / row : 0, 2), count);
+    gram->whole = gram->slots == count;
+    MG_REQUIRE(mg_gram_bytes(count, gram->type, gram->slots) < INT64_MAX, error, MARGIN_ERROR_LIMIT,
+               "%s: more than memory can hold", purpose);
+    gram->values = mg_new(gram->heap, gram->slots * row, 1);
+    if (!gram->values) return mg_no_memory(gram->heap, gram->slots * row, 1, purpose, error);
+    MG_NEW(gram->heap, gram->pointers, gram->slots, purpose, error);
     if (gram->whole) return MARGIN_OK;
-    MG_NEW(gram->heap, gram->slot_of, gram->count, purpose, error);
+    MG_NEW(gram->heap, gram->missing, gram->slots, purpose, error);
+    MG_NEW(gram->heap, gram->slot_of, count, purpose, error);
     MG_NEW(gram->heap, gram->row_of, gram->slots, purpose, error);
     MG_NEW(gram->heap, gram->newer, gram->slots, purpose, error);
     MG_NEW(gram->heap, gram->older, gram->slots, purpose, error);
-    for (int64_t i = 0; i < gram->count; i++)
+    for (int64_t i = 0; i < count; i++)
         gram->slot_of[i] = -1;
     return MARGIN_OK;
 }
 
-static int64_t gram_row(const mg_gram *gram, int64_t i) {
-    return gram->rows ? gram->rows[i] : i;
+/* The points as blocks list them. */
+static margin_status list_points(mg_gram *gram, margin_error *error) {
+    const int64_t count = gram->points.count;
+    const bool places = gram->kernel.kind == MG_KERNEL_PRECOMPUTED;
+    MG_NEW(gram->heap, gram->some_rows, count, purpose, error);
+    MG_NEW(gram->heap, gram->some_places, count, purpose, error);
+    MG_NEW(gram->heap, gram->row, count, purpose, error);
+    if (!places) gram->place = gram->row;
+    if (places) MG_NEW(gram->heap, gram->place, count, purpose, error);
+    for (int64_t i = 0; i < count; i++) {
+        gram->row[i] = mg_point_row(&gram->points, i);
+        if (places) gram->place[i] = mg_point_place(&gram->points, i);
+    }
+    return MARGIN_OK;
+}
+
+mg_kernel_block mg_gram_block_of(mg_gram *gram, const int64_t *points, int64_t count,
+                                 const int64_t *others, int64_t other_count) {
+    for (int64_t k = 0; points && k < count; k++)
+        gram->some_rows[k] = gram->row[points[k]];
+    for (int64_t k = 0; others && k < other_count; k++)
+        gram->some_places[k] = gram->place[others[k]];
+    return (mg_kernel_block){.x = &gram->points.x,
+                             .z = &gram->points.x,
+                             .x_rows = points ? gram->some_rows : gram->row,
+                             .z_rows = others ? gram->some_places : gram->place,
+                             .x_count = count,
+                             .z_count = other_count,
+                             .x_squares = gram->squares,
+                             .z_squares = gram->squares};
+}
+
+/* ---- Diagonal -------------------------------------------------------------------------------- */
+
+static margin_status find_squares(margin_context *context, mg_gram *gram, double **squares,
+                                  margin_error *error) {
+    MG_NEW(gram->heap, *squares, gram->points.x.rows, purpose, error);
+    const margin_status status = mg_row_squares(context, &gram->points.x, *squares);
+    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(error) : status;
 }
 
 /* k(x, x) from the squared norm, by the same steps as in a block: x.x is the squared norm and the
  * distance is 0. */
-static margin_status fill_diagonal(margin_context *context, mg_gram *gram, margin_error *error) {
-    double *squares = gram->squares;
-    MG_NEW(gram->heap, gram->diagonal, gram->count, purpose, error);
-    if (!squares) {
-        MG_NEW(gram->heap, squares, gram->x.rows, purpose, error);
-        margin_status status = mg_row_squares(context, &gram->x, squares);
-        if (status < 0) {
-            mg_free(gram->heap, squares);
-            return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(error) : status;
-        }
-    }
+static void diagonal_of_squares(mg_gram *gram, const double *squares) {
     const mg_isa isa = mg_isa_level();
-    for (int64_t i = 0; i < gram->count; i++) {
-        const double square = squares[gram_row(gram, i)];
+    for (int64_t i = 0; i < gram->points.count; i++) {
+        const double square = squares[mg_point_row(&gram->points, i)];
         gram->diagonal[i] = gram->kernel.kind == MG_KERNEL_LAPLACIAN ? 0.0 : square;
         mg_kernel_finish(isa, &gram->kernel, square, &square, &gram->diagonal[i], 1);
     }
-    if (squares != gram->squares) mg_free(gram->heap, squares);
+}
+
+static margin_status diagonal_one_by_one(mg_gram *gram) {
+    for (int64_t i = 0; i < gram->points.count; i++) {
+        const mg_kernel_block block = mg_gram_block_of(gram, &i, 1, &i, 1);
+        MG_TRY(mg_kernel_fill_with(gram->scratch, &block, &gram->diagonal[i], 1));
+    }
     return MARGIN_OK;
 }
 
-static margin_status prepare(margin_context *context, mg_gram *gram, int64_t bytes,
-                             margin_error *error) {
-    MG_TRY(
-        mg_kernel_scratch_new(context, &gram->kernel, &gram->x, &gram->x, &gram->scratch, error));
+static margin_status fill_diagonal(margin_context *context, mg_gram *gram, margin_error *error) {
+    double *squares = NULL;
+    margin_status status;
+    MG_NEW(gram->heap, gram->diagonal, gram->points.count, purpose, error);
+    if (gram->kernel.kind >= MG_KERNEL_PRECOMPUTED)
+        return mg_kernel_fail(diagonal_one_by_one(gram), error);
+    MG_GO(find_squares(context, gram, &squares, error));
+    diagonal_of_squares(gram, squares);
     if (gram->kernel.kind == MG_KERNEL_RBF) {
-        MG_NEW(gram->heap, gram->squares, gram->x.rows, purpose, error);
-        margin_status status = mg_row_squares(context, &gram->x, gram->squares);
-        if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
-        MG_TRY(status);
+        gram->squares = squares;
+        squares = NULL;
     }
-    MG_TRY(fill_diagonal(context, gram, error));
-    return new_slots(gram, bytes, error);
+done:
+    mg_free(gram->heap, squares);
+    return status;
 }
 
-margin_status mg_gram_create(margin_context *context, const mg_kernel *kernel,
-                             const margin_matrix *x, const int64_t *rows, int64_t count,
-                             int64_t bytes, mg_gram **out, margin_error *error) {
+/* |k(x, z)| <= sqrt(k(x, x) k(z, z)): a finite diagonal is enough for the kernels that can
+ * overflow. */
+static margin_status check_diagonal(mg_gram *gram, margin_error *error) {
+    const bool bounded = gram->kernel.kind == MG_KERNEL_RBF ||
+                         gram->kernel.kind == MG_KERNEL_SIGMOID ||
+                         gram->kernel.kind == MG_KERNEL_LAPLACIAN;
+    double most = 0.0;
+    for (int64_t i = 0; i < gram->points.count; i++) {
+        MG_REQUIRE(isfinite(gram->diagonal[i]), error, MARGIN_ERROR_DATA,
+                   "row %lld: its kernel value with itself is beyond double precision; scale the "
+                   "columns first (standardize | ...) or use kernel=rbf",
+                   (long long)mg_point_place(&gram->points, i) + 1);
+        most = fmax(most, fabs(gram->diagonal[i]));
+    }
+    gram->factor =
+        bounded || gram->type == MARGIN_F64 || !(1.0 / most < (double)INFINITY) ? 1.0 : 1.0 / most;
+    return MARGIN_OK;
+}
+
+/* ---- Creation -------------------------------------------------------------------------------- */
+
+static margin_status gram_prepare(margin_context *context, mg_gram *gram, int64_t bytes,
+                                  margin_error *error) {
+    MG_TRY(mg_kernel_check(context, &gram->kernel, &gram->points, error));
+    MG_TRY(mg_kernel_scratch_new(context, &gram->kernel, &gram->points.x, &gram->points.x,
+                                 &gram->scratch, error));
+    MG_TRY(list_points(gram, error));
+    MG_TRY(new_slots(gram, bytes, error));
+    MG_TRY(fill_diagonal(context, gram, error));
+    return check_diagonal(gram, error);
+}
+
+margin_status mg_gram_create(margin_context *context, const mg_gram_request *request, mg_gram **out,
+                             margin_error *error) {
     mg_gram *gram;
     MG_NEW(context->heap, gram, 1, purpose, error);
     memset(gram, 0, sizeof *gram);
     gram->heap = context->heap;
-    gram->x = *x;
-    gram->rows = rows;
-    gram->count = count;
-    gram->kernel = *kernel;
+    gram->points = request->points;
+    gram->kernel = request->kernel;
+    gram->type = request->type;
+    gram->size = mg_type_size(request->type);
+    gram->ld = line_of(request->points.count, request->type);
     gram->newest = gram->oldest = -1;
-    margin_status status = prepare(context, gram, bytes, error);
+    const margin_status status = gram_prepare(context, gram, request->bytes, error);
     if (status < 0) {
         mg_gram_free(gram);
         return status;
     }
     *out = gram;
     return MARGIN_OK;
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-static mg_kernel_block block_of(const mg_gram *gram, int64_t first, int64_t count) {
-    mg_kernel_block block = {.x = &gram->x,
-                             .z = &gram->x,
-                             .x_rows = gram->rows ? gram->rows + first : NULL,
-                             .z_rows = gram->rows,
-                             .x_first = first,
-                             .x_count = count,
-                             .z_count = gram->count,
-                             .x_squares = gram->squares,
-                             .z_squares = gram->squares};
-    return block;
-}
-
-static void unlink_slot(mg_gram *gram, int64_t slot) {
-    const int64_t newer = gram->newer[slot], older = gram->older[slot];
-    if (newer >= 0)
-        gram->older[newer] = older;
-    else
-        gram->newest = older;
-    if (older >= 0)
-        gram->newer[older] = newer;
-    else
-        gram->oldest = newer;
-}
-
-static void make_newest(mg_gram *gram, int64_t slot) {
-    gram->newer[slot] = -1;
-    gram->older[slot] = gram->newest;
-    if (gram->newest >= 0)
-        gram->newer[gram->newest] = slot;
-    else
-        gram->oldest = slot;
-    gram->newest = slot;
-}
-
-/* A slot for row i: a fresh one, or the one that was not used for longest. */
-static int64_t take_slot(mg_gram *gram, int64_t i) {
-    int64_t slot = gram->used;
-    if (slot < gram->slots) {
-        gram->used++;
-    } else {
-        slot = gram->oldest;
-        unlink_slot(gram, slot);
-        gram->slot_of[gram->row_of[slot]] = -1;
-    }
-    gram->row_of[slot] = i;
-    gram->slot_of[i] = slot;
-    make_newest(gram, slot);
-    return slot;
-}
-
-static const double *cached_row(mg_gram *gram, int64_t i, margin_status *status) {
-    int64_t slot = gram->slot_of[i];
-    if (slot >= 0) {
-        unlink_slot(gram, slot);
-        make_newest(gram, slot);
-        return gram->values + slot * gram->count;
-    }
-    slot = take_slot(gram, i);
-    double *values = gram->values + slot * gram->count;
-    const mg_kernel_block block = block_of(gram, i, 1);
-    *status = mg_kernel_fill_with(gram->scratch, &block, values, gram->count);
-    if (*status >= 0) return values;
-    /* The slot holds nothing: it stays the newest, but belongs to no row's request any more. */
-    gram->slot_of[i] = -1;
-    return NULL;
-}
-
-const double *mg_gram_row(mg_gram *gram, int64_t i, margin_status *status) {
-    *status = MARGIN_OK;
-    if (!gram->whole) return cached_row(gram, i, status);
-    if (!gram->filled) {
-        const mg_kernel_block block = block_of(gram, 0, gram->count);
-        *status = mg_kernel_fill_square(gram->scratch, &block, gram->values, gram->count);
-        if (*status < 0) return NULL;
-        gram->filled = true;
-    }
-    return gram->values + i * gram->count;
 }

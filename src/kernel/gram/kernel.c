@@ -14,6 +14,7 @@ double mg_power(double a, int n) {
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z) {
     switch (kernel->kind) {
     case MG_KERNEL_LINEAR:
+    case MG_KERNEL_PRECOMPUTED:
         return dot;
     case MG_KERNEL_POLY:
         return mg_power(kernel->gamma * dot + kernel->coef0, kernel->degree);
@@ -26,7 +27,8 @@ double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, 
     case MG_KERNEL_SIGMOID:
         return tanh(kernel->gamma * dot + kernel->coef0);
     case MG_KERNEL_LAPLACIAN:
-        break; /* needs the rows themselves */
+    case MG_KERNEL_FUNCTION:
+        break; /* need the rows themselves */
     }
     return (double)NAN;
 }
@@ -59,22 +61,36 @@ static double walk_value(const row_walk *walk) {
     return mg_stored_value(x, k);
 }
 
-double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
-                      const margin_matrix *z, int64_t j) {
+typedef struct pair_sums {
+    double dot, square_a, square_b, distance, difference; /* |a - b|_1, |a - b|^2 */
+} pair_sums;
+
+static pair_sums sum_pair(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j) {
     row_walk a = walk_begin(x, i), b = walk_begin(z, j);
-    double dot = 0.0, distance = 0.0, square_a = 0.0, square_b = 0.0;
+    pair_sums sums = {0};
     for (;;) {
         const int64_t column_a = walk_column(&a), column_b = walk_column(&b);
-        if (column_a == x->columns && column_b == x->columns) break;
+        if (column_a == x->columns && column_b == x->columns) return sums;
         const double value_a = column_a <= column_b ? walk_value(&a) : 0.0;
         const double value_b = column_b <= column_a ? walk_value(&b) : 0.0;
-        dot += value_a * value_b;
-        square_a += value_a * value_a;
-        square_b += value_b * value_b;
-        distance += fabs(value_a - value_b);
+        sums.dot += value_a * value_b;
+        sums.square_a += value_a * value_a;
+        sums.square_b += value_b * value_b;
+        sums.distance += fabs(value_a - value_b);
+        sums.difference += (value_a - value_b) * (value_a - value_b);
         a.at += column_a <= column_b;
         b.at += column_b <= column_a;
     }
-    if (kernel->kind == MG_KERNEL_LAPLACIAN) return exp(-kernel->gamma * distance);
-    return mg_kernel_from_dot(kernel, dot, square_a, square_b);
+}
+
+double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
+                      const margin_matrix *z, int64_t j) {
+    const pair_sums sums = sum_pair(x, i, z, j);
+    if (kernel->kind == MG_KERNEL_LAPLACIAN) return exp(-kernel->gamma * sums.distance);
+    return mg_kernel_from_dot(kernel, sums.dot, sums.square_a, sums.square_b);
+}
+
+double mg_row_distance(const margin_matrix *x, int64_t i, int64_t j, bool absolute) {
+    const pair_sums sums = sum_pair(x, i, x, j);
+    return absolute ? sums.distance : sums.difference;
 }

@@ -1,5 +1,5 @@
-/* Kernel functions k(x, z) and blocks of Gram matrices. Layers: cache | kernel rows | solver, each
- * ignorant of the next.
+/* Kernel functions k(x, z) and blocks of Gram matrices. Layers: kernel values (here) | rows that
+ * stay (gram.h) | solver, each ignorant of the next.
  *
  *   linear       x.z
  *   poly         (gamma x.z + coef0)^degree           default gamma 1, coef0 1
@@ -7,6 +7,8 @@
  *   exp          e^(x.z)
  *   sigmoid      tanh(gamma x.z + coef0)
  *   laplacian    exp(-gamma |x - z|_1)
+ *   precomputed  the number in row x and in the column that belongs to z
+ *   function     the caller's own, over blocks of rows
  */
 #ifndef MG_KERNEL_H
 #define MG_KERNEL_H
@@ -19,24 +21,62 @@ typedef enum mg_kernel_kind {
     MG_KERNEL_RBF,
     MG_KERNEL_EXP,
     MG_KERNEL_SIGMOID,
-    MG_KERNEL_LAPLACIAN
+    MG_KERNEL_LAPLACIAN,
+    MG_KERNEL_PRECOMPUTED,
+    MG_KERNEL_FUNCTION
 } mg_kernel_kind;
 #define MG_KERNEL_CHOICES "linear|poly|rbf|exp|sigmoid|laplacian" /* in the order of the enum */
+/* For learners whose problem may be a Gram matrix (mg_kernel_points.places). */
+#define MG_KERNEL_CHOICES_GRAM MG_KERNEL_CHOICES "|precomputed"
+
+/* values[i * z_rows + j] = k(x_i, z_j) for two blocks of dense rows of `columns` numbers each. Must
+ * be symmetric in x and z and is called from several threads at the same time. Another answer than
+ * 0 stops the whole call. A value that is not finite is an error. */
+typedef int (*mg_kernel_function)(void *user, const double *x, int64_t x_rows, const double *z,
+                                  int64_t z_rows, int64_t columns, double *values);
 
 typedef struct mg_kernel {
     mg_kernel_kind kind;
     double gamma, coef0;
     int degree;
+    mg_kernel_function function; /* MG_KERNEL_FUNCTION */
+    void *user;
 } mg_kernel;
 
-/* k from the dot product and the two squared norms (all kinds but laplacian). The squared distance
- * is clipped at 0. */
+/* What a kernel machine is about: point i is row rows[i] of x. Of a precomputed kernel x holds the
+ * values themselves: k(point i, point j) is the number in row rows[i] and column places[j], so that
+ * a selection of points picks rows and columns. */
+typedef struct mg_kernel_points {
+    margin_matrix x;
+    const int64_t *rows;   /* NULL: i */
+    const int64_t *places; /* precomputed: the column that belongs to each point; NULL: rows[i] */
+    int64_t count;
+} mg_kernel_points;
+MG_INLINE int64_t mg_point_row(const mg_kernel_points *points, int64_t i) {
+    return points->rows ? points->rows[i] : i;
+}
+MG_INLINE int64_t mg_point_place(const mg_kernel_points *points, int64_t i) {
+    return points->places ? points->places[i] : mg_point_row(points, i);
+}
+
+/* Whether these points can have this kernel: of a precomputed one, every point has its column, and
+ * the matrix is symmetric on them, but for rounding. DATA with the place. One pass over the square
+ * on all threads. */
+margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
+                              const mg_kernel_points *points, margin_error *error);
+
+/* k from the dot product and the two squared norms (all kinds but laplacian and function;
+ * precomputed: the dot product itself, as with a row of zeros and a one). The squared distance is
+ * clipped at 0. */
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z);
 /* a^n, n >= 0, by repeated squaring. */
 double mg_power(double a, int n);
-/* One pair of rows, any layouts with equal columns. */
+/* One pair of rows, any layouts with equal columns (not of kind function). */
 double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
                       const margin_matrix *z, int64_t j);
+
+/* |x_i - x_j|_1 (absolute), or |x_i - x_j|^2, entry by entry. */
+double mg_row_distance(const margin_matrix *x, int64_t i, int64_t j, bool absolute);
 
 /* values[j]: dot products (laplacian: L1 distances) of one row x with rows z_j, turned in place
  * into k(x, z_j). squares_z[j] = |z_j|^2 (rbf only). Element j's bits do not depend on its place.
@@ -46,10 +86,12 @@ void mg_kernel_finish(mg_isa isa, const mg_kernel *kernel, double square_x, cons
 
 /* out[i * ld + j] = k(x[x_rows[i]], z[z_rows[j]]) for a block; rows NULL: first, first + 1, ...
  * `squares` of all rows of x and z from mg_row_squares (needed by rbf only, may be NULL otherwise).
- * f64; blocked and vectorised, sparse x sparse through a scatter of one row where that is less
- * work. An element's bits depend on its two rows alone: not on the block, the layouts or which of
- * the two rows comes first. Polls cancel. Uses the context's threads. Memory: up to 0.5 MB a
- * thread, and for sparse rows one dense row each. */
+ * Precomputed: z_rows are columns of x, and z is not looked at. f64; blocked and vectorised, sparse
+ * x sparse through a scatter of one row where that is less work. An element's bits depend on its
+ * two rows alone: not on the block, the layouts or which of the two rows comes first. Polls cancel.
+ * Uses the context's threads. Memory: up to 0.5 MB a thread, and for sparse rows one dense row
+ * each. CANCELLED, also where a function stops; DATA: a function gave a value that is not finite.
+ */
 typedef struct mg_kernel_block {
     const margin_matrix *x, *z;
     const int64_t *x_rows, *z_rows;
@@ -61,7 +103,7 @@ margin_status mg_kernel_fill(margin_context *context, const mg_kernel *kernel,
                              margin_error *error);
 
 /* The same in parts, for callers that fill often: scratch for blocks of these two matrices, to be
- * used by one call at a time. */
+ * used by one call at a time. A call from inside a task works on that task's thread alone. */
 typedef struct mg_kernel_scratch mg_kernel_scratch;
 margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *kernel,
                                     const margin_matrix *x, const margin_matrix *z,
@@ -69,9 +111,24 @@ margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *ke
 void mg_kernel_scratch_free(mg_kernel_scratch *scratch);
 margin_status mg_kernel_fill_with(mg_kernel_scratch *scratch, const mg_kernel_block *block,
                                   double *out, int64_t ld);
-/* The square matrix of a block with x = z, both over the same rows: half the work. */
-margin_status mg_kernel_fill_square(mg_kernel_scratch *scratch, const mg_kernel_block *block,
-                                    double *out, int64_t ld);
+/* To other places: as f32 times a factor, as rows here and there, as the two halves of a square. */
+typedef struct mg_kernel_out {
+    margin_type type;
+    double factor; /* f32: what is written is factor * k */
+    void *values;  /* row i at values[i * ld], of the type */
+    int64_t ld;
+    void *const *rows; /* row i at rows[i]; NULL: see values */
+    bool square;       /* x = z and the same rows in the block: half the work */
+} mg_kernel_out;
+margin_status mg_kernel_fill_out(mg_kernel_scratch *scratch, const mg_kernel_block *block,
+                                 const mg_kernel_out *out);
+/* out[i * width + c] = sum_j k(x_i, z_j) v[j * width + c] over a block, without storing it: each
+ * value is made once for all `width` vectors. Sums in ascending order of j, so that the bits of a
+ * row depend on nothing but the row and z. */
+margin_status mg_kernel_multiply(mg_kernel_scratch *scratch, const mg_kernel_block *block,
+                                 const double *v, int64_t width, double *out);
+/* The sentence for a failure of these four. */
+margin_status mg_kernel_fail(margin_status status, margin_error *error);
 
 /* squares[i] = |x_i|^2 of all rows, in parallel, with the sums of mg_kernel_fill: |x - x|^2 is
  * exactly 0. */
@@ -83,19 +140,9 @@ margin_status mg_row_squares(margin_context *context, const margin_matrix *x, do
 margin_status mg_kernel_scale(margin_context *context, const margin_matrix *x, const int64_t *rows,
                               const double *weights, int64_t count, double *gamma,
                               margin_error *error);
-
-/* Rows of the Gram matrix K[i, :] over the selected rows of one matrix, kept in a
- * least-recently-used cache of at most `bytes` (the whole Gram where it fits: then it is computed
- * once, in blocks, at the first use). */
-typedef struct mg_gram mg_gram;
-margin_status mg_gram_create(margin_context *context, const mg_kernel *kernel,
-                             const margin_matrix *x, const int64_t *rows, int64_t count,
-                             int64_t bytes, mg_gram **gram, margin_error *error);
-/* count numbers; valid until the next call on this gram. NULL only after a failure (cancel),
- * written to *status. */
-const double *mg_gram_row(mg_gram *gram, int64_t i, margin_status *status);
-const double *mg_gram_diagonal(const mg_gram *gram);
-bool mg_gram_is_whole(const mg_gram *gram);
-void mg_gram_free(mg_gram *gram);
+/* 1 / (2 s^2), s the median distance (laplacian: 1 / s, of L1 distances) between up to 1000 points
+ * spread evenly over all, equal ones left out. 1 if all are equal. */
+margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
+                               const mg_kernel_points *points, double *gamma, margin_error *error);
 
 #endif

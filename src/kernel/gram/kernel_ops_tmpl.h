@@ -138,6 +138,8 @@ MG_INLINE vec finish_vector(const mg_kernel *kernel, const finish_terms *terms, 
         return vec_exp(vec_multiply(vec_subtract(vec_zero(), terms->gamma), dot));
     case MG_KERNEL_LINEAR:
     case MG_KERNEL_SIGMOID:
+    case MG_KERNEL_PRECOMPUTED:
+    case MG_KERNEL_FUNCTION:
         break;
     }
     return dot;
@@ -150,7 +152,7 @@ static void finish_sigmoid(const mg_kernel *kernel, double *values, int64_t coun
 
 static void finish(const mg_kernel *kernel, double square_x, const double *squares_z,
                    double *values, int64_t count) {
-    if (kernel->kind == MG_KERNEL_LINEAR) return;
+    if (kernel->kind == MG_KERNEL_LINEAR || kernel->kind >= MG_KERNEL_PRECOMPUTED) return;
     if (kernel->kind == MG_KERNEL_SIGMOID) {
         finish_sigmoid(kernel, values, count);
         return;
