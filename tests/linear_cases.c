@@ -121,8 +121,8 @@ static linear_fitted run(margin_context *context, const mg_problem *problem, mg_
                   .seed = 7,
                   .error = &f.error};
     mg_report_init(&fit.report);
-    f.status = h ? mg_linear_verify(&fit, table, MG_LENGTH(table), loss, "C", 1.0, h)
-                 : mg_linear_fit(&fit, table, MG_LENGTH(table), loss, "C", 1.0);
+    const mg_linear_options o = mg_linear_options_of(&fit, table, MG_LENGTH(table), "C", 1.0);
+    f.status = h ? mg_linear_verify(&fit, &o, loss, h) : mg_linear_fit(&fit, 1, &o, loss);
     if (f.status < 0) assert_null(fit.hypothesis);
     f.h = fit.hypothesis;
     if (f.h) f.heap = mg_heap_retain(context->heap);
@@ -213,8 +213,8 @@ void linear_fit_together(margin_context *context, const mg_problem *problems, in
                            .error = &error};
         mg_report_init(&list[k].report);
     }
-    const margin_status status =
-        mg_linear_fit_many(list, count, table, MG_LENGTH(table), loss, "C", 1.0);
+    const mg_linear_options o = mg_linear_options_of(&list[0], table, MG_LENGTH(table), "C", 1.0);
+    const margin_status status = mg_linear_fit(list, count, &o, loss);
     for (int k = 0; k < count; k++) {
         if (status < 0) assert_null(list[k].hypothesis);
         fits[k] = (linear_fitted){.status = status < 0 ? status : list[k].report.status,

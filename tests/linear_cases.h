@@ -45,7 +45,7 @@ void linear_assert_cancels(const mg_problem *problem, mg_loss_kind loss, const c
                            int64_t step);
 /* One to four threads make the same model and proof. */
 void linear_assert_threads(const mg_problem *problem, mg_loss_kind loss, const char *options);
-/* Up to eight problems by mg_linear_fit_many; every fit has the status of all. */
+/* Up to eight problems by one mg_linear_fit; every fit has the status of all. */
 void linear_fit_together(margin_context *context, const mg_problem *problems, int count,
                          mg_loss_kind loss, const char *options, const mg_trace *trace,
                          linear_fitted *fits);

@@ -231,7 +231,8 @@ static margin_status verify_body(margin_context *context, void *user, margin_err
         mg_fit fit = {
             .context = context, .problem = &c->problem, .options = &value, .error = error};
         mg_report_init(&fit.report);
-        status = mg_linear_verify(&fit, table, 1, MG_LOSS_LOGISTIC, "C", 1, f.h);
+        const mg_linear_options o = mg_linear_options_of(&fit, table, 1, "C", 1);
+        status = mg_linear_verify(&fit, &o, MG_LOSS_LOGISTIC, f.h);
     }
     linear_fitted_free(&f);
     linear_case_free(c);
@@ -251,9 +252,9 @@ static void test_verification_cancelled(void **state) {
     margin_context *context = support_context(NULL, 1);
     margin_error error = {0};
     mg_fit fit = {.context = context, .problem = &c->problem, .error = &error};
+    const mg_linear_options o = mg_linear_options_of(&fit, NULL, 0, "C", 1);
     margin_context_cancel(context);
-    assert_int_equal(mg_linear_verify(&fit, NULL, 0, MG_LOSS_LOGISTIC, "C", 1, f.h),
-                     MARGIN_ERROR_CANCELLED);
+    assert_int_equal(mg_linear_verify(&fit, &o, MG_LOSS_LOGISTIC, f.h), MARGIN_ERROR_CANCELLED);
     margin_context_free(context);
     linear_fitted_free(&f);
     linear_case_free(c);

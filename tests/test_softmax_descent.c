@@ -355,11 +355,15 @@ static void test_refused(void **state) {
     const margin_data data = sample_data(s, DENSE_F64);
     const margin_status bad = MARGIN_ERROR_SPEC;
     fit_refused(context, "softmax(solver=gd, start_weights=\"1 2 3\")", &data, bad,
-                "start_weights has 3 numbers; for 4 classes and 3 columns they are the 12 weights");
+                "start_weights has 3 numbers; the learner sees 3 columns, so 12 are needed, class "
+                "by class, "
+                "and then, if wanted, an intercept for each class");
     fit_refused(context,
                 "softmax(solver=gd, intercept=no, start_weights=\"1 2 3 4 5 6 7 8 9 10 11 12 13 14 "
                 "15 16\")",
-                &data, bad, "they are the 12 weights, class by class");
+                &data, bad,
+                "start_weights has 16 numbers; the learner sees 3 columns, so 12 are needed, class "
+                "by class");
     fit_refused(context, "softmax(solver=gd, start_weights=\"1e200 0 0 0 0 0 0 0 0 0 0 0\")", &data,
                 MARGIN_ERROR_DATA, "beyond double precision at the start");
     fit_refused(context, "softmax(rate=1)", &data, bad,

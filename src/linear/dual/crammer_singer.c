@@ -304,9 +304,9 @@ static margin_status singer_iterate(crammer_singer *m) {
             if (better) best = m->solution->gap;
             idle = better ? 0 : idle + 1;
             if (m->solution->gap <= m->job->tolerance || stop > 0)
-                return mg_goal_end(m->job, m->solution, stop, "walks");
+                return mg_goal_end(m->job, m->solution, stop, "epochs");
             if (idle > IDLE_PROOFS)
-                return mg_goal_end(m->job, m->solution, MARGIN_STOPPED_STALLED, "walks");
+                return mg_goal_end(m->job, m->solution, MARGIN_STOPPED_STALLED, "epochs");
             strictness = fmax(0.7 * strictness, 0.02);
         }
         MG_TRY(inner_walks(m));

@@ -19,7 +19,9 @@
  * lost most of their part of the gap; then all are looked at again. Each visit adds up the gap, so
  * that it is known for nothing; the proof is made once that is small enough. Where it goes too
  * slowly and the columns are few a method that factors Hessians (lbfgs, ssnal) goes on from there.
- */
+ *
+ * Several functions (the hinge of Crammer and Singer): crammer_singer.c. */
+#include "linear/dual/crammer_singer.h"
 #include "linear/dual/dual_cd.h"
 
 #include <math.h>
@@ -31,13 +33,17 @@ static const char purpose[] = "the state of dual coordinate descent";
 static bool dual_cd_can(const mg_objective *objective, char *why) {
     enum { ROOM = 200 };
     const mg_loss_kind kind = objective->loss->kind;
+    const bool several = kind == MG_LOSS_CRAMMER_SINGER;
     const char *reason = NULL;
-    if (kind != MG_LOSS_HINGE && kind != MG_LOSS_SQUARED_HINGE && kind != MG_LOSS_LOGISTIC)
+    if (!several && kind != MG_LOSS_HINGE && kind != MG_LOSS_SQUARED_HINGE &&
+        kind != MG_LOSS_LOGISTIC)
         snprintf(why, ROOM, "it has no steps for the %s loss", objective->loss->name);
     else if (!(objective->penalty.rho > 0.0))
         reason = "its dual needs the penalty |w|^2";
     else if (objective->penalty.kappa > 0.0)
         reason = "it has no steps for |w|_1";
+    else if (several)
+        return true;
     else if (objective->design->made)
         reason = "it reads rows again and again, and these are made afresh each time";
     else if (objective->design->shift && !objective->intercept)
@@ -115,6 +121,7 @@ margin_status mg_dual_cd_go_on(mg_dual_cd *m) {
 static margin_status dual_cd_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_dual_cd m;
     margin_status status;
+    if (job->objective->functions > 1) return mg_crammer_singer(job, solution);
     MG_GO(dual_cd_begin(job, solution, &m));
     MG_GO(mg_dual_cd_trace(&m));
     status = mg_dual_cd_go_on(&m);

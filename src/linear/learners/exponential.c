@@ -27,13 +27,18 @@ static margin_status exponential_check(const mg_option_value *values, margin_err
     return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
 }
 
+static mg_linear_options exponential_options(const mg_fit *fit) {
+    return mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
+}
+
 static margin_status exponential_fit(mg_fit *fit) {
-    return mg_linear_fit(fit, options, MG_LENGTH(options), MG_LOSS_EXPONENTIAL, "C", 1.0);
+    const mg_linear_options o = exponential_options(fit);
+    return mg_linear_fit(fit, 1, &o, MG_LOSS_EXPONENTIAL);
 }
 
 static margin_status exponential_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    return mg_linear_verify(fit, options, MG_LENGTH(options), MG_LOSS_EXPONENTIAL, "C", 1.0,
-                            hypothesis);
+    const mg_linear_options o = exponential_options(fit);
+    return mg_linear_verify(fit, &o, MG_LOSS_EXPONENTIAL, hypothesis);
 }
 
 /* The mean of e^(-y f) is least where f is half of the log-odds (Friedman, Hastie, Tibshirani,

@@ -59,7 +59,7 @@ static mg_linear_options options_of(const mg_fit *fit, const margin_option *tabl
 
 static margin_status fit_with(mg_fit *fit, const mg_linear_options *options) {
     if (options->penalty.kappa > 0.0 || mg_is_descent(options->solver))
-        return mg_linear_fit_as(fit, options, MG_LOSS_SQUARED);
+        return mg_linear_fit(fit, 1, options, MG_LOSS_SQUARED);
     return mg_squares_fit(fit, &options->penalty, options->intercept, options->tolerance);
 }
 
@@ -80,7 +80,7 @@ static margin_status lasso_fit(mg_fit *fit) {
 
 static margin_status lasso_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const mg_linear_options options = lasso_of(fit);
-    return mg_linear_verify_as(fit, &options, MG_LOSS_SQUARED, hypothesis);
+    return mg_linear_verify(fit, &options, MG_LOSS_SQUARED, hypothesis);
 }
 
 const mg_learner mg_learner_lasso = {
@@ -120,7 +120,7 @@ static margin_status elastic_net_fit(mg_fit *fit) {
 
 static margin_status elastic_net_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const mg_linear_options options = elastic_net_of(fit);
-    return mg_linear_verify_as(fit, &options, MG_LOSS_SQUARED, hypothesis);
+    return mg_linear_verify(fit, &options, MG_LOSS_SQUARED, hypothesis);
 }
 
 const mg_learner mg_learner_elastic_net = {

@@ -244,11 +244,11 @@ margin_status mg_squares_fit(mg_fit *fit, const mg_penalty *penalty, bool interc
 
 static margin_status fit_by(mg_fit *fit, mg_linear_options o) {
     o.residual = true;
-    return mg_is_descent(o.solver) ? mg_linear_fit_as(fit, &o, MG_LOSS_SQUARED) : fit_with(fit, &o);
+    return mg_is_descent(o.solver) ? mg_linear_fit(fit, 1, &o, MG_LOSS_SQUARED) : fit_with(fit, &o);
 }
 
 static margin_status verify_by(mg_fit *fit, mg_linear_options o, const mg_hypothesis *hypothesis) {
-    return mg_linear_verify_as(fit, &o, MG_LOSS_SQUARED, hypothesis);
+    return mg_linear_verify(fit, &o, MG_LOSS_SQUARED, hypothesis);
 }
 
 /* QR takes the target along with the columns, and descent goes its own way; a path has one. */

@@ -32,6 +32,10 @@ const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why
     const bool wide = d->columns >= 2 * d->samples;
     const bool many = mg_is_csr(&d->problem->x) && d->columns > MG_MANY_COLUMNS;
     why[0] = 0;
+    if (loss->kind == MG_LOSS_CRAMMER_SINGER && mg_solver_dual_cd.can(objective, why)) {
+        snprintf(why, ROOM, "the %s has corners", loss->name);
+        return &mg_solver_dual_cd;
+    }
     /* a smooth loss on many rows has a well-posed primal, in which fewer steps are needed */
     if ((wide || (many && !loss->smooth)) && mg_solver_dual_cd.can(objective, why)) {
         snprintf(why, ROOM,

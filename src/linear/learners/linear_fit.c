@@ -1,4 +1,4 @@
-/* From options to a certified linear model. */
+/* From options to a certified linear model: one function, or as many as the loss couples. */
 #include "linear/learners/linear_learner.h"
 
 #include "linear/design/merged_rows.h"
@@ -10,19 +10,19 @@
 
 typedef struct linear_run {
     mg_fit *fit;
-    mg_linear_options options;
+    const mg_linear_options *options;
     mg_merged_rows merged; /* of the design, if there is such a thing */
     mg_design design;
     mg_objective objective;
     const mg_linear_solver *solver;
     char why[200]; /* it was chosen; empty: it was asked for */
-    mg_linear_solution solution;
+    mg_linear_solution *solution;
 } linear_run;
 
 /* ---- Solver ---------------------------------------------------------------------------------- */
 
 static margin_status choose_solver(linear_run *run) {
-    const char *name = run->options.solver;
+    const char *name = run->options->solver;
     margin_error *error = run->fit->error;
     char why[200] = "";
     if (!name || strcmp(name, "auto") == 0) {
@@ -32,14 +32,15 @@ static margin_status choose_solver(linear_run *run) {
     }
     run->solver = mg_linear_solver_named(name);
     MG_REQUIRE(run->solver, error, MARGIN_ERROR_INTERNAL, "there is no solver %s", name);
-    MG_REQUIRE(run->solver->can(&run->objective, why), error, MARGIN_ERROR_SPEC,
-               "solver=%s cannot minimise this: %s; leave it to solver=auto", name, why);
+    MG_REQUIRE(!run->solver->can || run->solver->can(&run->objective, why), error,
+               MARGIN_ERROR_SPEC, "solver=%s cannot minimise this: %s; leave it to solver=auto",
+               name, why);
     return MARGIN_OK;
 }
 
 static mg_linear_job job_of(linear_run *run) {
     mg_fit *fit = run->fit;
-    const mg_linear_options *o = &run->options;
+    const mg_linear_options *o = run->options;
     const bool is_unpenalised = mg_is_unpenalised(&run->objective);
     return (mg_linear_job){.context = fit->context,
                            .objective = &run->objective,
@@ -54,28 +55,40 @@ static mg_linear_job job_of(linear_run *run) {
                            .error = fit->error};
 }
 
-/* Solver after solver, as long as one hands over to another. */
-static margin_status linear_solve_on(linear_run *run, mg_linear_job *job) {
-    mg_linear_solution *out = &run->solution;
-    while (out->next) {
-        const mg_linear_solver *next = mg_linear_solver_named(out->next);
-        out->next = NULL;
-        const margin_status status = next->solve(job, out);
-        if (status < 0) return status;
-        out->status = status;
-    }
-    return out->status;
+static bool are_for_one_solver(const linear_run *runs, int64_t count) {
+    const mg_linear_solver *solver = runs[0].solver;
+    for (int64_t k = 1; k < count; k++)
+        if (runs[k].solver != solver) return false;
+    return count > 1 && solver->can_together && solver->can_together(&runs[0].objective);
 }
 
-static margin_status linear_solve(linear_run *run) {
-    mg_linear_job job = job_of(run);
-    run->solution.next = run->solver->name;
-    return linear_solve_on(run, &job);
+/* All at once by a solver that can, or one by one; and solver after solver, as long as one hands
+ * over to another. */
+static margin_status linear_solve(linear_run *runs, mg_linear_solution *solutions, int64_t count) {
+    mg_linear_job jobs[MG_MOST_TOGETHER];
+    const mg_linear_solver *first = runs[0].solver;
+    const bool together = are_for_one_solver(runs, count);
+    for (int64_t k = 0; k < count; k++) {
+        jobs[k] = job_of(&runs[k]);
+        solutions[k].next = together ? NULL : runs[k].solver->name;
+    }
+    if (together) MG_TRY(first->solve_together(jobs, solutions, count));
+    for (int64_t k = 0; k < count; k++) {
+        mg_linear_solution *out = &solutions[k];
+        while (out->next) {
+            const mg_linear_solver *next = mg_linear_solver_named(out->next);
+            out->next = NULL;
+            const margin_status status = next->solve(&jobs[k], out);
+            if (status < 0) return status;
+            out->status = status;
+        }
+    }
+    return MARGIN_OK;
 }
 
 /* The least kappa for which w = 0, where the solver has not come across it: a pass. */
 static margin_status find_limit(linear_run *run) {
-    mg_linear_solution *solution = &run->solution;
+    mg_linear_solution *solution = run->solution;
     mg_design *d = &run->design;
     double *memory, b;
     if (!(run->objective.penalty.kappa > 0.0) || !run->objective.loss->smooth ||
@@ -97,18 +110,18 @@ static margin_status find_limit(linear_run *run) {
 /* ---- Report ---------------------------------------------------------------------------------- */
 
 static void fill_report(linear_run *run) {
-    const mg_linear_solution *solution = &run->solution;
+    const mg_linear_solution *solution = run->solution;
     const mg_penalty *penalty = &run->objective.penalty;
     margin_report *report = &run->fit->report;
     report->status = solution->status;
     report->objective = solution->primal;
     report->gap = solution->gap;
-    report->tolerance = run->options.tolerance;
+    report->tolerance = run->options->tolerance;
     report->iterations = solution->iterations;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
              run->solver->step_name ? run->solver->step_name : "steps");
     mg_linear_describe(penalty, run->objective.loss->formula, report);
-    if (run->options.penalised) {
+    if (run->options->penalised) {
         mg_report_set(report, "C", penalty->C);
         mg_report_set(report, "alpha", penalty->alpha);
         mg_report_set(report, "lambda", penalty->lambda);
@@ -123,43 +136,16 @@ static void fill_report(linear_run *run) {
 
 /* ---- Hypothesis ------------------------------------------------------------------------------ */
 
-/* The samples with a dual variable above 0: they carry the proof. */
-static margin_status add_dual(const linear_run *run, mg_hypothesis *h) {
-    const mg_problem *p = run->fit->problem;
-    const double *alpha = run->solution.alpha;
-    mg_heap *heap = run->fit->context->heap;
-    int64_t count = 0, at = 0, *rows = NULL;
-    double *numbers = NULL;
-    margin_status status;
-    for (int64_t i = 0; i < p->count; i++)
-        count += alpha[i] > 0.0;
-    mg_report_set(&run->fit->report, "support_vectors", (double)count);
-    MG_GO_NEW(heap, rows, count, "the support vectors", run->fit->error);
-    MG_GO_NEW(heap, numbers, 2 * count, "the support vectors", run->fit->error);
-    for (int64_t i = 0; i < p->count; i++) {
-        if (!(alpha[i] > 0.0)) continue;
-        rows[at] = mg_sample_original(p, i);
-        numbers[at] = alpha[i];
-        numbers[count + at++] = p->sign[i];
-    }
-    status =
-        mg_hypothesis_set_dual(h, count, rows, numbers, numbers + count, numbers, run->fit->error);
-done:
-    mg_free(heap, rows);
-    mg_free(heap, numbers);
-    return status;
-}
-
 /* The squared hinge's dual variables, which are 0 for the rows outside of the margin. */
 static margin_status find_alpha(linear_run *run) {
     mg_loss_point point = {0};
-    MG_NEW(run->design.heap, run->solution.alpha, run->design.samples, "the dual variables",
+    MG_NEW(run->design.heap, run->solution->alpha, run->design.samples, "the dual variables",
            run->fit->error);
-    point.slopes = run->solution.alpha;
-    MG_TRY(mg_objective_pass(&run->objective, run->solution.w, run->solution.b, &point,
+    point.slopes = run->solution->alpha;
+    MG_TRY(mg_objective_pass(&run->objective, run->solution->w, run->solution->b, &point,
                              run->fit->error));
     for (int64_t i = 0; i < run->design.samples; i++)
-        run->solution.alpha[i] = fabs(run->solution.alpha[i]);
+        run->solution->alpha[i] = fabs(run->solution->alpha[i]);
     return MARGIN_OK;
 }
 
@@ -173,67 +159,144 @@ static margin_status spread_alpha(linear_run *run) {
     MG_NEW(heap, alpha, p->count, "the dual variables", run->fit->error);
     for (int64_t i = 0; i < p->count; i++) {
         const int32_t k = run->merged.group[i];
-        alpha[i] = run->solution.alpha[k] / run->objective.c[k] * (factor * mg_sample_weight(p, i));
+        alpha[i] =
+            run->solution->alpha[k] / run->objective.c[k] * (factor * mg_sample_weight(p, i));
     }
-    mg_free(heap, run->solution.alpha);
-    run->solution.alpha = alpha;
+    mg_free(heap, run->solution->alpha);
+    run->solution->alpha = alpha;
     return MARGIN_OK;
 }
 
-static margin_status make_hypothesis(linear_run *run) {
-    mg_fit *fit = run->fit;
-    mg_hypothesis *h = NULL;
-    for (int64_t j = 0; j < run->design.columns; j++)
-        run->solution.w[j] += 0.0; /* -0 prints as 0 */
-    if (!run->solution.alpha && run->objective.loss->kind == MG_LOSS_SQUARED_HINGE)
+/* Entries of the dual form of a function: rows, coefficients, signs. */
+typedef struct dual_part {
+    int64_t count, *rows;
+    double *coefficients, *signs;
+} dual_part;
+
+/* The dual variable of sample i in function k, signed: of several functions c (1[y = k] - q_k). */
+static double dual_of(const linear_run *run, int64_t i, int64_t k) {
+    const mg_objective *o = &run->objective;
+    const mg_problem *p = run->fit->problem;
+    double others = 0.0; /* 1 - q_k, exactly where it is small */
+    if (o->functions == 1) return p->sign[i] * run->solution->alpha[i];
+    const double *q = run->solution->shares + i * o->functions;
+    for (int64_t l = 0; l < o->functions; l++)
+        others += l == k ? 0.0 : q[l];
+    return o->c[i] * (k == p->code[i] ? others : -q[k]);
+}
+
+/* The samples with a dual variable that is not 0: they carry the proof. */
+static margin_status set_dual(const linear_run *run, int64_t k, dual_part *part, mg_hypothesis *h) {
+    const mg_problem *p = run->fit->problem;
+    part->count = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        const double alpha = dual_of(run, i, k);
+        if (alpha == 0.0) continue;
+        part->rows[part->count] = mg_sample_original(p, i);
+        part->coefficients[part->count] = fabs(alpha);
+        part->signs[part->count++] = alpha > 0.0 ? 1.0 : -1.0;
+    }
+    return mg_hypothesis_set_dual(h, part->count, part->rows, part->coefficients, part->signs,
+                                  part->coefficients, run->fit->error);
+}
+
+/* Room for any function; support vectors are samples whose own function has a dual variable. */
+static margin_status begin_dual(linear_run *run, dual_part *part) {
+    const mg_problem *p = run->fit->problem;
+    mg_heap *heap = run->design.heap;
+    int64_t count = 0;
+    if (!run->solution->alpha && run->objective.loss->kind == MG_LOSS_SQUARED_HINGE)
         MG_TRY(find_alpha(run));
-    if (run->solution.alpha) MG_TRY(spread_alpha(run));
-    MG_TRY(
-        mg_linear_make(fit->context->heap, run->solution.w, run->design.columns,
-                       mg_design_intercept(&run->design, run->solution.w, *run->solution.b) + 0.0,
-                       &h, fit->error));
-    const margin_status status = run->solution.alpha ? add_dual(run, h) : MARGIN_OK;
-    if (status < 0)
-        mg_hypothesis_free(h);
-    else
-        fit->hypothesis = h;
+    if (!run->solution->alpha) return MARGIN_OK;
+    MG_TRY(spread_alpha(run));
+    for (int64_t i = 0; i < p->count; i++)
+        count += dual_of(run, i, run->objective.functions > 1 ? p->code[i] : 0) != 0.0;
+    mg_report_set(&run->fit->report, "support_vectors", (double)count);
+    MG_NEW(heap, part->rows, p->count, "the support vectors", run->fit->error);
+    MG_NEW(heap, part->coefficients, 2 * p->count, "the support vectors", run->fit->error);
+    part->signs = part->coefficients + p->count;
+    return MARGIN_OK;
+}
+
+static margin_status make_function(const linear_run *run, int64_t k, dual_part *part,
+                                   mg_hypothesis **h) {
+    const int64_t columns = run->objective.columns;
+    double *w = run->solution->w + k * columns;
+    for (int64_t j = 0; j < columns; j++)
+        w[j] += 0.0; /* -0 prints as 0 */
+    const double b = mg_design_intercept(&run->design, w, run->solution->b[k]) + 0.0;
+    MG_TRY(mg_linear_make(run->design.heap, w, columns, b, h, run->fit->error));
+    return part->rows ? set_dual(run, k, part, *h) : MARGIN_OK;
+}
+
+static margin_status make_hypothesis(linear_run *run) {
+    const int64_t functions = run->objective.functions;
+    mg_heap *heap = run->design.heap;
+    margin_error *error = run->fit->error;
+    mg_hypothesis **parts = mg_new_zero(heap, functions, sizeof *parts);
+    dual_part dual = {0};
+    margin_status status;
+    if (!parts) return mg_no_memory(heap, functions, sizeof *parts, "the functions", error);
+    MG_GO(begin_dual(run, &dual));
+    for (int64_t k = 0; k < functions; k++)
+        MG_GO(make_function(run, k, &dual, &parts[k]));
+    if (functions > 1) {
+        status = parts[0]->kind->combine(heap, parts, functions, &run->fit->hypothesis, error);
+    } else {
+        run->fit->hypothesis = parts[0];
+        parts[0] = NULL;
+    }
+done:
+    for (int64_t k = 0; k < functions; k++)
+        mg_hypothesis_free(parts[k]);
+    mg_free(heap, dual.coefficients);
+    mg_free(heap, dual.rows);
+    mg_free(heap, parts);
     return status;
 }
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
+/* Zeros, or what a textbook solver was given. */
 static margin_status set_start(linear_run *run) {
-    const mg_descent_options *descent = &run->options.descent;
-    const int64_t columns = run->design.columns;
-    mg_heap *heap = run->design.heap;
+    const mg_linear_options *options = run->options;
+    const mg_objective *o = &run->objective;
+    const int64_t weights = o->functions * o->columns, count = options->start_count;
+    const bool several = o->functions > 1, both = several && o->intercept;
+    mg_linear_solution *solution = run->solution;
     margin_error *error = run->fit->error;
-    MG_REQUIRE(run->options.start_count == 0 || run->options.start_count == columns, error,
+    MG_REQUIRE(count == 0 || count == weights || (both && count == weights + o->functions), error,
                MARGIN_ERROR_SPEC,
-               "start_weights has %lld numbers; the learner sees %lld column%s, so %lld are needed",
-               (long long)run->options.start_count, (long long)columns, columns == 1 ? "" : "s",
-               (long long)columns);
-    MG_NEW(heap, run->solution.w, columns + 1, "the weights", error);
-    run->solution.b = run->solution.w + columns;
-    for (int64_t j = 0; j < columns; j++)
-        run->solution.w[j] = descent->start_weights ? descent->start_weights[j] : 0.0;
-    *run->solution.b = run->objective.intercept ? descent->start_intercept : 0.0;
-    if (run->objective.loss->smooth) return MARGIN_OK;
-    MG_NEW(heap, run->solution.alpha, run->design.samples, "the dual variables", error);
-    memset(run->solution.alpha, 0, (size_t)run->design.samples * sizeof(double));
+               "start_weights has %lld numbers; the learner sees %lld column%s, so %lld are "
+               "needed%s%s",
+               (long long)count, (long long)o->columns, o->columns == 1 ? "" : "s",
+               (long long)weights, several ? ", class by class" : "",
+               both ? ", and then, if wanted, an intercept for each class" : "");
+    MG_NEW(run->design.heap, solution->w, weights + o->functions, "the weights", error);
+    solution->b = solution->w + weights;
+    memset(solution->w, 0, (size_t)(weights + o->functions) * sizeof *solution->w);
+    for (int64_t k = 0; k < o->functions && o->intercept; k++)
+        solution->b[k] = options->descent.start_intercept;
+    if (count > 0)
+        memcpy(solution->w, options->descent.start_weights, (size_t)count * sizeof *solution->w);
+    if (o->loss->smooth) return MARGIN_OK;
+    MG_NEW(run->design.heap, solution->alpha, o->samples * o->functions, "the dual variables",
+           error);
+    memset(solution->alpha, 0, (size_t)(o->samples * o->functions) * sizeof(double));
     return MARGIN_OK;
 }
 
 /* Equal rows become one where nobody can tell: the textbook solvers and traces go by the rows. */
 static margin_status merge_rows(linear_run *run) {
     const mg_fit *fit = run->fit;
-    if (fit->trace || mg_is_descent(run->options.solver)) return MARGIN_OK;
+    if (fit->trace || mg_is_descent(run->options->solver)) return MARGIN_OK;
     return mg_merge_rows(fit->context, fit->problem, &run->merged, fit->error);
 }
 
 /* `alone`: no other problem shares the rows. */
 static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     mg_fit *fit = run->fit;
-    const mg_linear_options *o = &run->options;
+    const mg_linear_options *o = run->options;
     if (alone) MG_TRY(merge_rows(run));
     const mg_problem *problem = run->merged.heap ? &run->merged.problem : fit->problem;
     MG_TRY(mg_design_create(fit->context, problem, &run->design, fit->error));
@@ -241,7 +304,7 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
         MG_TRY(mg_design_take_offsets(&run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
                                &run->objective, fit->error));
-    run->solution.l1_limit = (double)NAN;
+    run->solution->l1_limit = (double)NAN;
     MG_TRY(set_start(run));
     return choose_solver(run);
 }
@@ -249,90 +312,37 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
 static margin_status end_run(linear_run *run) {
     MG_TRY(find_limit(run));
     fill_report(run);
-    MG_TRY(make_hypothesis(run));
-    return run->solution.status;
+    return make_hypothesis(run);
 }
 
 static void free_run(linear_run *run) {
     mg_heap *heap = run->fit->context->heap;
-    mg_free(heap, run->solution.w);
-    mg_free(heap, run->solution.alpha);
+    mg_free(heap, run->solution->w);
+    mg_free(heap, run->solution->alpha);
     mg_objective_free(&run->objective);
     if (run->design.heap) mg_design_free(&run->design);
     mg_merged_rows_free(&run->merged);
 }
 
-static margin_status fit_with(linear_run *run, mg_loss_kind loss) {
-    margin_status status;
-    MG_GO(begin_run(run, loss, true));
-    MG_GO(mg_context_without_end(run->fit->context, run->fit->error)); /* solvers end in time */
-    MG_GO(linear_solve(run));
-    status = end_run(run);
-done:
-    free_run(run);
-    return status;
-}
-
-margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
-                            mg_loss_kind loss, const char *default_spelling, double default_value) {
-    const mg_linear_options options =
-        mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
-    return mg_linear_fit_as(fit, &options, loss);
-}
-
-margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss) {
-    linear_run run = {.fit = fit, .options = *options};
-    return fit_with(&run, loss);
-}
-
-/* ---- Several at once ------------------------------------------------------------------------- */
-
-/* All of them, by a solver that can. */
-static margin_status solve_together(linear_run *runs, int64_t count) {
-    enum { MOST = MG_MOST_TOGETHER };
-    mg_linear_job jobs[MOST];
-    mg_linear_solution solutions[MOST];
-    MG_TRY(mg_context_without_end(runs[0].fit->context, runs[0].fit->error));
-    for (int64_t k = 0; k < count; k++) {
-        jobs[k] = job_of(&runs[k]);
-        solutions[k] = runs[k].solution;
-    }
-    margin_status status = runs[0].solver->solve_together(jobs, solutions, count);
-    for (int64_t k = 0; k < count; k++) {
-        runs[k].solution = solutions[k];
-        if (status >= 0) status = linear_solve_on(&runs[k], &jobs[k]);
-    }
-    return status;
-}
-
-static bool are_for_one_solver(const linear_run *runs, int64_t count) {
-    const mg_linear_solver *solver = runs[0].solver;
-    for (int64_t k = 1; k < count; k++)
-        if (runs[k].solver != solver) return false;
-    return count > 1 && solver->can_together && solver->can_together(&runs[0].objective);
-}
-
-margin_status mg_linear_fit_many(mg_fit *fits, int64_t count, const margin_option *table,
-                                 int option_count, mg_loss_kind loss, const char *default_spelling,
-                                 double default_value) {
+margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options *options,
+                            mg_loss_kind loss) {
     linear_run runs[MG_MOST_TOGETHER] = {0};
-    margin_status status = MARGIN_OK;
-    for (int64_t k = 0; k < count; k++) {
-        runs[k].fit = &fits[k];
-        runs[k].options =
-            mg_linear_options_of(&fits[k], table, option_count, default_spelling, default_value);
-        MG_GO(begin_run(&runs[k], loss, false));
-    }
-    const bool together = are_for_one_solver(runs, count);
-    if (together) MG_GO(solve_together(runs, count));
-    for (int64_t k = 0; k < count; k++) {
-        if (!together) MG_GO(linear_solve(&runs[k]));
-        MG_GO(end_run(&runs[k]));
-    }
-done:
+    mg_linear_solution solutions[MG_MOST_TOGETHER] = {0};
+    margin_context *context = fits[0].context;
+    margin_status status;
     for (int64_t k = 0; k < count; k++)
-        if (runs[k].fit) free_run(&runs[k]);
-    for (int64_t k = 0; status < 0 && k < count; k++) {
+        runs[k] = (linear_run){.fit = &fits[k], .options = options, .solution = &solutions[k]};
+    for (int64_t k = 0; k < count; k++)
+        MG_GO(begin_run(&runs[k], loss, count == 1));
+    MG_GO(mg_context_without_end(context, fits[0].error)); /* solvers end in time */
+    MG_GO(linear_solve(runs, solutions, count));
+    for (int64_t k = 0; k < count; k++)
+        MG_GO(end_run(&runs[k]));
+    status = count == 1 ? solutions[0].status : MARGIN_OK;
+done:
+    for (int64_t k = 0; k < count; k++) {
+        free_run(&runs[k]);
+        if (status >= 0) continue;
         mg_hypothesis_free(fits[k].hypothesis);
         fits[k].hypothesis = NULL;
     }

@@ -7,26 +7,19 @@
 #include "learn/penalty.h"
 #include "linear/verify/linear_verify.h"
 
-/* Fits one score function with `loss`; fills fit->hypothesis and fit->report. Options are found by
- * name in `table` (C, alpha, lambda, l1_ratio, tol, max_iter, solver, intercept, class_weight,
- * rate, schedule, batch, start_weights, start_intercept), so a learner's table holds those it
- * offers. default_spelling and default_value: the penalty where none is given ("C", 1). */
-margin_status mg_linear_fit(mg_fit *fit, const margin_option *table, int option_count,
-                            mg_loss_kind loss, const char *default_spelling, double default_value);
-
-/* The same for up to MG_MOST_TOGETHER problems that differ in their signs only, by a solver that
- * fits them together where there is one; see fit_many of mg_learner. */
+/* Fits one score function, or as many as the loss couples; fills fit->hypothesis and fit->report.
+ * `options`: mg_linear_options_of the learner's table, which holds those of C, alpha, lambda,
+ * l1_ratio, tol, max_iter, solver, intercept, class_weight, rate, schedule, batch, start_weights
+ * and start_intercept that it offers. `count` is 1, or up to MG_MOST_TOGETHER for problems that
+ * differ in their signs only, fitted together where a solver can; see fit_many of mg_learner. One
+ * fit: how it ended; several: OK. */
 enum { MG_MOST_TOGETHER = 8 };
-margin_status mg_linear_fit_many(mg_fit *fits, int64_t count, const margin_option *table,
-                                 int option_count, mg_loss_kind loss, const char *default_spelling,
-                                 double default_value);
+margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options *options,
+                            mg_loss_kind loss);
 
 /* As many together where the rows will be visited one at a time, so that reading them once for
  * several problems pays; see share of mg_learner. */
 margin_status mg_linear_share(mg_shared *shared, const margin_option *table, int option_count);
-
-/* The same for options that are already plain numbers. */
-margin_status mg_linear_fit_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss);
 
 /* The textbook solvers (descent.h): their words of the option `solver`, and what they take. */
 #define MG_SOLVERS_DESCENT "|gd|sgd|minibatch"

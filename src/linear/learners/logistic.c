@@ -31,8 +31,13 @@ static margin_status logistic_check(const mg_option_value *values, margin_error 
     return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
 }
 
+static mg_linear_options logistic_options(const mg_fit *fit) {
+    return mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
+}
+
 static margin_status logistic_fit(mg_fit *fit) {
-    return mg_linear_fit(fit, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0);
+    const mg_linear_options o = logistic_options(fit);
+    return mg_linear_fit(fit, 1, &o, MG_LOSS_LOGISTIC);
 }
 
 static margin_status logistic_share(mg_shared *shared) {
@@ -40,17 +45,18 @@ static margin_status logistic_share(mg_shared *shared) {
 }
 
 static margin_status logistic_fit_many(mg_fit *fits, int64_t count) {
-    return mg_linear_fit_many(fits, count, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0);
+    const mg_linear_options o = logistic_options(&fits[0]);
+    return mg_linear_fit(fits, count, &o, MG_LOSS_LOGISTIC);
 }
 
 static margin_status logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    return mg_linear_verify(fit, options, MG_LENGTH(options), MG_LOSS_LOGISTIC, "C", 1.0,
-                            hypothesis);
+    const mg_linear_options o = logistic_options(fit);
+    return mg_linear_verify(fit, &o, MG_LOSS_LOGISTIC, hypothesis);
 }
 
 static margin_status logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
                                     mg_inference *inference) {
-    const mg_linear_options o = mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
+    const mg_linear_options o = logistic_options(fit);
     return mg_logistic_infer(fit, &o.penalty, o.intercept, hypothesis, inference);
 }
 

@@ -1,5 +1,4 @@
 /* Softmax regression: logistic regression with a function for each class. */
-#include "linear/learners/classes_fit.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
@@ -33,13 +32,18 @@ static margin_status softmax_check(const mg_option_value *values, margin_error *
     return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
 }
 
+static mg_linear_options softmax_options(const mg_fit *fit) {
+    return mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
+}
+
 static margin_status softmax_fit(mg_fit *fit) {
-    return mg_classes_fit(fit, options, MG_LENGTH(options), MG_LOSS_SOFTMAX, "C", 1.0);
+    const mg_linear_options o = softmax_options(fit);
+    return mg_linear_fit(fit, 1, &o, MG_LOSS_SOFTMAX);
 }
 
 static margin_status softmax_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    return mg_linear_verify(fit, options, MG_LENGTH(options), MG_LOSS_SOFTMAX, "C", 1.0,
-                            hypothesis);
+    const mg_linear_options o = softmax_options(fit);
+    return mg_linear_verify(fit, &o, MG_LOSS_SOFTMAX, hypothesis);
 }
 
 /* exp f_k / sum exp f, by way of the greatest score; NaN gives NaN. */

@@ -1,5 +1,4 @@
 /* Support vector machines: the linear function with the widest margin that the penalty allows. */
-#include "linear/learners/classes_fit.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
@@ -44,6 +43,7 @@ static const margin_option options[] = {
 };
 
 static mg_loss_kind loss_of(const mg_fit *fit) {
+    if (fit->problem->kind == MG_ARGMAX) return MG_LOSS_CRAMMER_SINGER;
     return fit->options[LOSS_AT].integer == 0 ? MG_LOSS_HINGE : MG_LOSS_SQUARED_HINGE;
 }
 
@@ -82,10 +82,13 @@ static margin_status svm_check(const mg_option_value *values, margin_error *erro
     return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
 }
 
+static mg_linear_options svm_options(const mg_fit *fit) {
+    return mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
+}
+
 static margin_status svm_fit(mg_fit *fit) {
-    if (fit->problem->kind == MG_ARGMAX)
-        return mg_classes_fit(fit, options, MG_LENGTH(options), MG_LOSS_CRAMMER_SINGER, "C", 1.0);
-    return mg_linear_fit(fit, options, MG_LENGTH(options), loss_of(fit), "C", 1.0);
+    const mg_linear_options o = svm_options(fit);
+    return mg_linear_fit(fit, 1, &o, loss_of(fit));
 }
 
 static margin_status svm_share(mg_shared *shared) {
@@ -93,14 +96,13 @@ static margin_status svm_share(mg_shared *shared) {
 }
 
 static margin_status svm_fit_many(mg_fit *fits, int64_t count) {
-    return mg_linear_fit_many(fits, count, options, MG_LENGTH(options), loss_of(&fits[0]), "C",
-                              1.0);
+    const mg_linear_options o = svm_options(&fits[0]);
+    return mg_linear_fit(fits, count, &o, loss_of(&fits[0]));
 }
 
 static margin_status svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    const mg_loss_kind loss =
-        fit->problem->kind == MG_ARGMAX ? MG_LOSS_CRAMMER_SINGER : loss_of(fit);
-    return mg_linear_verify(fit, options, MG_LENGTH(options), loss, "C", 1.0, hypothesis);
+    const mg_linear_options o = svm_options(fit);
+    return mg_linear_verify(fit, &o, loss_of(fit), hypothesis);
 }
 
 const mg_learner mg_learner_svm = {

@@ -37,7 +37,7 @@ typedef struct mg_linear_solver {
     const char *summary;
     const char *step_name; /* what it counts: "Newton steps"; at most 23 bytes */
     /* Whether it can handle this objective at all; if not, `why` (200 bytes) says so in a clause.
-     */
+     * NULL: any. */
     bool (*can)(const mg_objective *objective, char *why);
     /* Improves solution->w and ->b (given: a start) until the certificate reaches the tolerance,
      * `stop` says so, or rounding ends progress; leaves a certified primal, dual and gap in

@@ -82,12 +82,6 @@ margin_status mg_descent_step(mg_descent *d) {
 
 /* ---- The solver ------------------------------------------------------------------------------ */
 
-static bool gd_can(const mg_objective *objective, char *why) {
-    (void)objective;
-    (void)why;
-    return true;
-}
-
 static margin_status gd_solve(mg_linear_job *job, mg_linear_solution *solution) {
     return mg_descend(job, solution, 0);
 }
@@ -96,6 +90,5 @@ const mg_linear_solver mg_solver_gd = {
     .name = "gd",
     .summary = "gradient descent over all rows, the textbook way",
     .step_name = "steps",
-    .can = gd_can,
     .solve = gd_solve,
 };

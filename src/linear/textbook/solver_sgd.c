@@ -252,12 +252,6 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
 
 /* ---- The solvers ----------------------------------------------------------------------------- */
 
-static bool sgd_can(const mg_objective *objective, char *why) {
-    (void)objective;
-    (void)why;
-    return true;
-}
-
 static margin_status sgd_solve(mg_linear_job *job, mg_linear_solution *solution) {
     return mg_descend(job, solution, 1);
 }
@@ -270,7 +264,6 @@ const mg_linear_solver mg_solver_sgd = {
     .name = "sgd",
     .summary = "stochastic gradient descent, row by row",
     .step_name = "passes",
-    .can = sgd_can,
     .solve = sgd_solve,
 };
 
@@ -278,6 +271,5 @@ const mg_linear_solver mg_solver_minibatch = {
     .name = "minibatch",
     .summary = "stochastic gradient descent over batches of rows",
     .step_name = "passes",
-    .can = sgd_can,
     .solve = minibatch_solve,
 };

@@ -547,8 +547,8 @@ static margin_status verify(mg_verification *k) {
     return fill_report(k, gap, moved);
 }
 
-margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
-                                  const mg_hypothesis *hypothesis) {
+margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
+                               const mg_hypothesis *hypothesis) {
     mg_verification k = {.fit = fit,
                          .problem = fit->problem,
                          .loss = mg_loss_get(loss),
@@ -579,12 +579,4 @@ done:
     mg_free(heap, k.at);
     mg_free(heap, k.c);
     return status;
-}
-
-margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int option_count,
-                               mg_loss_kind loss, const char *default_spelling,
-                               double default_value, const mg_hypothesis *hypothesis) {
-    const mg_linear_options options =
-        mg_linear_options_of(fit, table, option_count, default_spelling, default_value);
-    return mg_linear_verify_as(fit, &options, loss, hypothesis);
 }

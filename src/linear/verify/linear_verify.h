@@ -4,15 +4,10 @@
 
 #include "linear/objective/linear_options.h"
 
-/* Objective, gap, status and items of a hypothesis with the options of a learner's table (see
- * mg_linear_options_of), and how far rounding may have moved them (fit->rounding); fit->report is
- * filled in. One function, or as many as the loss couples. */
-margin_status mg_linear_verify(mg_fit *fit, const margin_option *table, int option_count,
-                               mg_loss_kind loss, const char *default_spelling,
-                               double default_value, const mg_hypothesis *hypothesis);
-
-/* The same for options that are already plain numbers. */
-margin_status mg_linear_verify_as(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
-                                  const mg_hypothesis *hypothesis);
+/* Objective, gap, status and items of a hypothesis with these options (mg_linear_options_of), and
+ * how far rounding may have moved them (fit->rounding); fit->report is filled in. One function, or
+ * as many as the loss couples. */
+margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
+                               const mg_hypothesis *hypothesis);
 
 #endif
