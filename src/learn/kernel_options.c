@@ -1,0 +1,115 @@
+/* Options of kernels: rules, values, and gamma from the data. */
+#include "learn/kernel_options.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+const mg_option_value *mg_option_named(const margin_component *info, const mg_option_value *values,
+                                       const char *name) {
+    return &values[mg_option_index(info, name)];
+}
+
+static bool uses_gamma(mg_kernel_kind kind) {
+    return kind == MG_KERNEL_POLY || kind == MG_KERNEL_RBF || kind == MG_KERNEL_SIGMOID ||
+           kind == MG_KERNEL_LAPLACIAN;
+}
+
+static mg_kernel_kind kind_of(const margin_component *info, const mg_option_value *values) {
+    const mg_option_value *kernel = mg_option_named(info, values, "kernel");
+    return mg_option_has_value(kernel) ? (mg_kernel_kind)kernel->integer : MG_KERNEL_LINEAR;
+}
+
+static double gamma_of_sigma(double sigma) {
+    return 0.5 / (sigma * sigma);
+}
+
+margin_status mg_kernel_options_check(const margin_component *info, const mg_option_value *values,
+                                      margin_error *error) {
+    const mg_kernel_kind kind = kind_of(info, values);
+    const struct {
+        const char *name, *users;
+        bool used;
+    } rules[] = {
+        {"gamma", "poly, rbf, sigmoid or laplacian", uses_gamma(kind)},
+        {"sigma", "rbf", kind == MG_KERNEL_RBF},
+        {"degree", "poly", kind == MG_KERNEL_POLY},
+        {"coef0", "poly or sigmoid", kind == MG_KERNEL_POLY || kind == MG_KERNEL_SIGMOID},
+    };
+    for (int k = 0; k < MG_LENGTH(rules); k++)
+        MG_REQUIRE(!mg_option_named(info, values, rules[k].name)->given || rules[k].used, error,
+                   MARGIN_ERROR_SPEC,
+                   "%s: %s belongs to kernel=%s; leave it out or choose that kernel", info->name,
+                   rules[k].name, rules[k].users);
+    const mg_option_value *sigma = mg_option_named(info, values, "sigma");
+    const double gamma = sigma->given ? gamma_of_sigma(sigma->number) : 1.0;
+    MG_REQUIRE(gamma > 0.0 && isfinite(gamma), error, MARGIN_ERROR_SPEC,
+               "%s: 1/(2 sigma^2) is beyond double precision for sigma=%s", info->name,
+               mg_number(sigma->number).text);
+    return MARGIN_OK;
+}
+
+mg_kernel_choice mg_kernel_options_of(const margin_component *info, const mg_option_value *values) {
+    const mg_option_value *gamma = mg_option_named(info, values, "gamma"),
+                          *sigma = mg_option_named(info, values, "sigma");
+    const mg_kernel_kind kind = kind_of(info, values);
+    mg_kernel_choice choice = {
+        .kernel = {.kind = kind,
+                   .coef0 = mg_option_named(info, values, "coef0")->number,
+                   .degree = (int)mg_option_named(info, values, "degree")->integer}};
+    if (!uses_gamma(kind)) return choice;
+    choice.kernel.gamma = (double)NAN;
+    if (sigma->given)
+        choice.kernel.gamma = gamma_of_sigma(sigma->number);
+    else if (gamma->given && gamma->text)
+        choice.rule = strcmp(gamma->text, "scale") == 0 ? MG_GAMMA_SCALE : MG_GAMMA_MEDIAN;
+    else if (gamma->given)
+        choice.kernel.gamma = gamma->number;
+    else if (kind == MG_KERNEL_POLY || kind == MG_KERNEL_SIGMOID)
+        choice.kernel.gamma = 1.0;
+    else
+        choice.rule = MG_GAMMA_SCALE;
+    return choice;
+}
+
+mg_kernel_points mg_kernel_points_of(const mg_problem *problem) {
+    return (mg_kernel_points){problem->x, problem->index, problem->original, problem->count};
+}
+
+/* Given a gamma, a user takes what he asked for: values of 1 and 0. */
+static margin_status check_distances(const mg_problem *p, const char *learner, double gamma,
+                                     margin_error *error) {
+    static const double most = 1e-2; /* what rounding may make of an exponent */
+    const mg_row_ops *ops = mg_row_ops_for(&p->x, mg_isa_level());
+    for (int64_t i = 0; i < p->count; i++)
+        MG_REQUIRE(
+            !(gamma * ops->square(&p->x, mg_sample_row(p, i)) * DBL_EPSILON > most), error,
+            MARGIN_ERROR_DATA,
+            "row %lld is so far from 0, beside the spread of the values, that rounding hides "
+            "the distances between rows; scale the columns first (standardize | %s(...))",
+            (long long)mg_sample_original(p, i) + 1, learner);
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice *choice,
+                                const char *learner, const mg_problem *p, mg_kernel *kernel,
+                                margin_error *error) {
+    *kernel = choice->kernel;
+    if (choice->rule == MG_GAMMA_GIVEN) return MARGIN_OK;
+    if (choice->rule == MG_GAMMA_SCALE) {
+        MG_TRY(
+            mg_kernel_scale(context, &p->x, p->index, p->weight, p->count, &kernel->gamma, error));
+    } else {
+        const mg_kernel_points points = mg_kernel_points_of(p);
+        MG_TRY(mg_kernel_median(context, kernel->kind, &points, &kernel->gamma, error));
+    }
+    if (kernel->kind != MG_KERNEL_RBF || kernel->gamma == 1.0) return MARGIN_OK;
+    return check_distances(p, learner, kernel->gamma, error);
+}
+
+bool mg_kernel_is(const mg_kernel_choice *choice, const mg_kernel *kernel) {
+    const mg_kernel *asked = &choice->kernel;
+    return kernel->kind == asked->kind && kernel->degree == asked->degree &&
+           kernel->coef0 == asked->coef0 &&
+           (choice->rule != MG_GAMMA_GIVEN || kernel->gamma == asked->gamma);
+}

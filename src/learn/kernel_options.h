@@ -1,0 +1,73 @@
+/* Options of kernels, one meaning in every learner that has them: entries for option tables, the
+ * rules between them, and the kernel that they mean for a problem. Values are found by their names
+ * in the learner's table. */
+#ifndef MG_KERNEL_OPTIONS_H
+#define MG_KERNEL_OPTIONS_H
+
+#include "learn/learner.h"
+
+/* kernel_choices: a macro of kernel.h, with more words behind it if need be. */
+#define MG_OPTION_KERNEL(default_kernel, kernel_choices, kernel_help)                              \
+    {                                                                                              \
+        .name = "kernel", .type = MARGIN_OPTION_CHOICE, .default_text = (default_kernel),          \
+        .choices = kernel_choices, .help = kernel_help                                             \
+    }
+#define MG_OPTIONS_KERNEL_SHAPE                                                                    \
+    {.name = "gamma",                                                                              \
+     .type = MARGIN_OPTION_NUMBER,                                                                 \
+     .low = 0,                                                                                     \
+     .high = (double)INFINITY,                                                                     \
+     .low_open = 1,                                                                                \
+     .high_open = 1,                                                                               \
+     .choices = "scale|median",                                                                    \
+     .group = "width",                                                                             \
+     .help = "factor in poly, rbf, sigmoid and laplacian; scale is 1/(columns x variance of all "  \
+             "values), median 1/(2 s^2) with the median distance s of rows (laplacian: 1/s); "     \
+             "default: scale for rbf and laplacian, 1 for poly and sigmoid"},                      \
+        {.name = "sigma",                                                                          \
+         .type = MARGIN_OPTION_NUMBER,                                                             \
+         .low = 0,                                                                                 \
+         .high = (double)INFINITY,                                                                 \
+         .low_open = 1,                                                                            \
+         .high_open = 1,                                                                           \
+         .group = "width",                                                                         \
+         .help = "width of rbf: gamma = 1/(2 sigma^2)"},                                           \
+        {.name = "degree",                                                                         \
+         .type = MARGIN_OPTION_INTEGER,                                                            \
+         .low = 1,                                                                                 \
+         .high = 100,                                                                              \
+         .default_text = "2",                                                                      \
+         .help = "degree of poly"},                                                                \
+    {                                                                                              \
+        .name = "coef0", .type = MARGIN_OPTION_NUMBER, .low = -(double)INFINITY,                   \
+        .high = (double)INFINITY, .low_open = 1, .high_open = 1, .default_text = "1",              \
+        .help = "constant in poly and sigmoid"                                                     \
+    }
+
+/* Option `name` of a table, which must have it. */
+const mg_option_value *mg_option_named(const margin_component *info, const mg_option_value *values,
+                                       const char *name);
+
+typedef enum mg_gamma_rule { MG_GAMMA_GIVEN, MG_GAMMA_SCALE, MG_GAMMA_MEDIAN } mg_gamma_rule;
+typedef struct mg_kernel_choice {
+    mg_kernel kernel; /* gamma NaN where a rule finds it */
+    mg_gamma_rule rule;
+} mg_kernel_choice;
+
+/* Options that the kernel does not use, and sigmas beyond double precision: SPEC. */
+margin_status mg_kernel_options_check(const margin_component *info, const mg_option_value *values,
+                                      margin_error *error);
+mg_kernel_choice mg_kernel_options_of(const margin_component *info, const mg_option_value *values);
+
+/* The points of a problem: its samples. Of a precomputed kernel their columns are their row numbers
+ * in the user's data. */
+mg_kernel_points mg_kernel_points_of(const mg_problem *problem);
+/* The kernel for the samples of a problem. DATA where rows are so far from 0, beside the spread
+ * that gamma stands for, that |x - z|^2 = |x|^2 + |z|^2 - 2 x.z is lost in rounding. */
+margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice *choice,
+                                const char *learner, const mg_problem *problem, mg_kernel *kernel,
+                                margin_error *error);
+/* Whether a hypothesis has the kernel that the options ask for. */
+bool mg_kernel_is(const mg_kernel_choice *choice, const mg_kernel *kernel);
+
+#endif
