@@ -1,6 +1,8 @@
 /* poly: which products there are, their names and values; sizes, refusals, hostile files. */
 #include "stage_support.h"
 
+#include "model/object/model.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,19 +135,185 @@ static void test_hostile(void **state) {
         mg_fitted_stage_clear(&fitted);
     }
     mg_fitted_stage fitted = stage_fitted(context, "poly", &data);
-    ((uint8_t *)mg_stage_tensor_find(&fitted, "repeats")->data)[1] = 2;
-    assert_detached(&fitted);
+    uint8_t *repeats = mg_stage_tensor_find(&fitted, "repeats")->data;
+    for (uint8_t k = 2; k < 4; k++) {
+        repeats[1] = k; /* the next one may be multiplied with itself; no such kind */
+        assert_detached(&fitted);
+        repeats[1] = 1;
+        repeats[2] = k; /* there is no next one */
+        assert_detached(&fitted);
+        repeats[2] = 1;
+    }
     ((uint8_t *)mg_stage_tensor_find(&fitted, "repeats")->data)[1] = 0;
     assert_detached(&fitted); /* one column less than it says */
     mg_fitted_stage_clear(&fitted);
     margin_context_free(context);
 }
 
+/* ---- Behind onehot ----------------------------------------------------------------------------
+ * Two indicators of one column are never 1 together: their product is left out. */
+
+enum { ROWS = 24, FACTORS = 6 };
+
+static const char *const colours[] = {"blue", "green", "red"}, *const sizes[] = {"large", "small"};
+static const margin_column table[] = {
+    {"colour", MARGIN_CATEGORICAL, colours, 3},
+    {"age", MARGIN_NUMERIC, NULL, 0},
+    {"size", MARGIN_CATEGORICAL, sizes, 2},
+};
+static const char *const factors[FACTORS] = {"colour=blue", "colour=green", "colour=red",
+                                             "age",         "size=large",   "size=small"};
+
+/* Whether the product of the factors, ascending, may be other than 0 and than one of fewer. */
+static bool is_kept(const int *factor, int degree) {
+    static const int group[FACTORS] = {0, 0, 0, 1, 2, 2};
+    for (int k = 1; k < degree; k++)
+        if (group[factor[k - 1]] == group[factor[k]] && group[factor[k]] != 1) return false;
+    return true;
+}
+
+static void name_of(const int *factor, int degree, char *name) {
+    int power = 0;
+    *name = '\0';
+    for (int k = 0; k < degree; k += power) {
+        for (power = 1; k + power < degree && factor[k + power] == factor[k]; power++) {
+        }
+        sprintf(name + strlen(name), "%s%s", k ? " " : "", factors[factor[k]]);
+        if (power > 1) sprintf(name + strlen(name), "^%d", power);
+    }
+}
+
+/* The next of the ascending lists of factors; false: there is none. */
+static bool next_list(int *factor, int degree) {
+    int k = degree - 1;
+    while (k >= 0 && factor[k] == FACTORS - 1)
+        k--;
+    if (k < 0) return false;
+    factor[k]++;
+    for (int i = k + 1; i < degree; i++)
+        factor[i] = factor[k];
+    return true;
+}
+
+static margin_model *fit_indicators(margin_context *context, const char *text, double *x) {
+    static double y[ROWS];
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    margin_error error;
+    for (int i = 0; i < ROWS; i++) {
+        x[3 * i] = i % 3;
+        x[3 * i + 1] = i - 7.5;
+        x[3 * i + 2] = i / 3 % 2;
+        y[i] = i % 5;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, 3, 3),
+                              .y = {.values = y, .type = MARGIN_F64, .count = ROWS},
+                              .columns = table};
+    assert_int_equal(margin_spec_parse(context, text, &spec, &error), MARGIN_OK);
+    if (margin_fit(context, spec, &data, &model, NULL, &error) < 0) fail_msg("%s", error.text);
+    margin_spec_free(spec);
+    return model;
+}
+
+static void test_indicators(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 2);
+    double x[3 * ROWS], value[FACTORS];
+    margin_error error;
+    int64_t count, at = 1 + FACTORS;
+    margin_model *model = fit_indicators(context, "impute | onehot | poly(degree=4) | ridge", x);
+    const margin_column *columns = margin_model_features(model, &count);
+    const margin_matrix rows = margin_dense_f64(x, ROWS, 3, 3);
+    double *out = malloc((size_t)(ROWS * count) * sizeof *out);
+    assert_int_equal(margin_model_transform(context, model, &rows, out, &error), MARGIN_OK);
+    for (int degree = 2; degree <= 4; degree++) {
+        int factor[4] = {0};
+        char name[200];
+        do {
+            if (!is_kept(factor, degree)) continue;
+            assert_true(at < count);
+            name_of(factor, degree, name);
+            assert_string_equal(columns[at].name, name);
+            for (int i = 0; i < ROWS; i++) {
+                double product = 1;
+                memcpy(value, out + i * count + 1, sizeof value);
+                for (int k = 0; k < degree; k++)
+                    product *= value[factor[k]];
+                assert_true(out[i * count + at] == product);
+            }
+            at++;
+        } while (next_list(factor, degree));
+    }
+    assert_int_equal(at, count);
+    free(out);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* Sparse rows as dense ones, rows that onehot cannot make with them. */
+static void test_sparse_indicators(void **state) {
+    (void)state;
+    enum { MADE = 1 << FACTORS };
+    margin_context *context = support_context(NULL, 2);
+    double x[3 * ROWS], in[MADE * FACTORS], row[200], found[200];
+    margin_model *model = fit_indicators(context, "onehot | poly(degree=4) | ridge", x);
+    const mg_fitted_stage *poly = &model->stages[1];
+    assert_true(poly->columns_out <= MG_LENGTH(row));
+    for (int k = 0; k < MADE * FACTORS; k++)
+        in[k] = (k / FACTORS) >> (k % FACTORS) & 1;
+    stage_csr sparse = stage_to_csr(in, MADE, FACTORS);
+    mg_matrix_buffer out = stage_applied(context, poly, &sparse.view);
+    assert_true(mg_is_csr(&out.view));
+    for (int i = 0; i < MADE; i++) {
+        poly->stage->apply_row(poly, in + (ptrdiff_t)i * FACTORS, row);
+        mg_row_expand(&out.view, i, found);
+        assert_memory_equal(row, found, (size_t)poly->columns_out * sizeof *row);
+    }
+    mg_matrix_buffer_free(&out);
+    stage_csr_free(&sparse);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* Indicators that scaling made other numbers of are multiplied; those it left alone are not. */
+static void test_scaled_indicators(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int64_t columns;
+    } cases[] = {
+        {"onehot | poly(bias=no) | ridge", 6 + 1 + 3 + 6 + 2},
+        {"onehot(drop=first) | poly(bias=no) | ridge", 4 + 1 + 2 + 2 + 1},
+        {"onehot | minmax | poly(bias=no) | ridge", 6 + 1 + 3 + 6 + 2},
+        {"onehot | standardize(columns=age) | poly(bias=no) | ridge", 6 + 1 + 3 + 6 + 2},
+        {"onehot | standardize | poly(bias=no) | ridge", 6 + 21},
+        {"onehot | poly(bias=no, interactions=yes) | ridge", 6 + 3 + 6 + 2},
+        {"onehot | poly(bias=no, columns='1,3,5,6') | ridge", 6 + 4},
+        {"onehot | poly(bias=no, degree=1) | poly(bias=no) | ridge", 6 + 1 + 3 + 6 + 2},
+    };
+    margin_context *context = support_context(NULL, 1);
+    double x[3 * ROWS];
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        int64_t count;
+        margin_model *model = fit_indicators(context, cases[k].spec, x);
+        (void)margin_model_features(model, &count);
+        assert_int_equal(count, cases[k].columns);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),    cmocka_unit_test(test_names),
-        cmocka_unit_test(test_count),    cmocka_unit_test(test_selected_rows),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_count),
+        cmocka_unit_test(test_selected_rows),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_indicators),
+        cmocka_unit_test(test_scaled_indicators),
+        cmocka_unit_test(test_sparse_indicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

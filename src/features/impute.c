@@ -170,8 +170,9 @@ static void apply_row(const mg_fitted_stage *fitted, const double *in, double *o
         out[j] = isnan(in[j]) ? view->fill[j] : in[j];
 }
 
-static int64_t passes(const mg_fitted_stage *fitted, int64_t column) {
+static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indicates) {
     (void)fitted;
+    *indicates = false;
     return column;
 }
 
@@ -220,5 +221,5 @@ const mg_stage mg_stage_impute = {
     .attach = attach,
     .apply_row = apply_row,
     .apply = apply,
-    .passes = passes,
+    .origin = origin,
     .takes_missing = true};

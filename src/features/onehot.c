@@ -255,14 +255,15 @@ static bool refuses_unknown(const mg_fitted_stage *fitted) {
 }
 
 /* The last input column that begins at `column` or before it. */
-static int64_t passes(const mg_fitted_stage *fitted, int64_t column) {
+static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indicates) {
     const mg_onehot_view *view = fitted->view;
     int64_t low = 0, high = fitted->columns_in;
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         *(view->columns[middle].first <= column ? &low : &high) = middle;
     }
-    return view->columns[low].kind == MG_ONEHOT_PASS ? low : -1;
+    *indicates = view->columns[low].kind != MG_ONEHOT_PASS;
+    return low;
 }
 
 static const margin_option options[] = {
@@ -298,4 +299,4 @@ const mg_stage mg_stage_onehot = {
     .apply_row = mg_onehot_apply_row,
     .refuses_unknown = refuses_unknown,
     .apply = mg_onehot_apply,
-    .passes = passes};
+    .origin = origin};

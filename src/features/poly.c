@@ -59,7 +59,7 @@ static int64_t integer_option(const mg_option_value *options, const char *name) 
     return mg_stage_option(&mg_stage_poly, options, name)->integer;
 }
 
-/* What the options and the columns say; factor and repeats are still to be set. */
+/* What the options and the columns say; factors are still to be set. */
 static mg_poly_view view_of(const mg_option_value *options, int64_t columns) {
     return (mg_poly_view){.bias = integer_option(options, "bias"),
                           .degree = integer_option(options, "degree"),
@@ -100,9 +100,19 @@ static void tell_size(margin_context *context, const margin_data *data, int64_t 
                (long long)rows);
 }
 
-/* Tensors: the factors and which of them repeat. */
+/* The factor of column j, where `before` (-1: none) is that of the factor before it. */
+static uint8_t kind_of(const mg_fitted_stage *fitted, const uint8_t *others, bool interactions,
+                       int64_t before, int64_t j, uint8_t *kind_before) {
+    if (others[j]) return interactions ? MG_POLY_ONCE : MG_POLY_REPEATS;
+    if (before >= 0 && !others[before] && mg_stage_same_indicated(fitted, before, j))
+        *kind_before = MG_POLY_EXCLUDES;
+    return MG_POLY_ONCE;
+}
+
+/* Tensors: the factors and what may be multiplied with them. */
 static margin_status set_tensors(const bool *chosen, const uint8_t *others, bool interactions,
                                  mg_poly_view *view, mg_fitted_stage *fitted, margin_error *error) {
+    int64_t before = -1;
     for (int64_t j = 0; j < view->columns; j++)
         view->factors += chosen[j];
     int64_t *factor = mg_stage_tensor(fitted, "factor", MARGIN_I64, view->factors, 0);
@@ -112,11 +122,12 @@ static margin_status set_tensors(const bool *chosen, const uint8_t *others, bool
         return mg_no_memory(fitted->heap, view->factors, sizeof *factor,
                             "the products of the columns", error);
     view->factor = factor;
-    view->repeats = repeats;
     for (int64_t j = 0; j < view->columns; j++) {
         if (!chosen[j]) continue;
         *factor++ = j;
-        *repeats++ = (uint8_t)(others[j] && !interactions);
+        *repeats = kind_of(fitted, others, interactions, before, j, repeats - (before >= 0));
+        repeats++;
+        before = j;
     }
     return MARGIN_OK;
 }
@@ -141,6 +152,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
     mg_poly_view view = view_of(options, data->x.columns);
     mg_poly_run *runs = NULL;
     uint8_t *others = NULL;
+    int64_t *next = NULL;
     bool *chosen;
     double columns;
     margin_status status;
@@ -150,6 +162,9 @@ static margin_status fit(margin_context *context, const margin_data *data,
     MG_GO(find_others(context, data, others, error));
     MG_GO(set_tensors(chosen, others, integer_option(options, "interactions") != 0, &view, fitted,
                       error));
+    MG_GO_NEW(context->heap, next, view.factors, "the products of the columns", error);
+    (void)mg_poly_next(mg_stage_tensor_find(fitted, "repeats")->data, view.factors, next);
+    view.next = next;
     MG_GO(count_columns(context->heap, &view, &columns, error));
     if (columns > MG_POLY_MOST_COLUMNS) {
         status = refuse_size(&view, columns, error);
@@ -163,6 +178,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
     status = set_names(data, &view, fitted, error);
 done:
     mg_free(context->heap, runs);
+    mg_free(context->heap, next);
     mg_free(context->heap, others);
     mg_free(context->heap, chosen);
     return status;
@@ -259,41 +275,65 @@ done:
 
 /* ---- Attach ---------------------------------------------------------------------------------- */
 
-static margin_status check_factors(const mg_poly_view *view, margin_error *error) {
+static margin_status check_factors(const mg_poly_view *view, const uint8_t *repeats, int64_t *next,
+                                   margin_error *error) {
     for (int64_t f = 0; f < view->factors; f++)
         MG_REQUIRE(view->factor[f] >= 0 && view->factor[f] < view->columns &&
-                       (f == 0 || view->factor[f - 1] < view->factor[f]) && view->repeats[f] <= 1,
+                       (f == 0 || view->factor[f - 1] < view->factor[f]),
                    error, MARGIN_ERROR_MODEL, "the stage poly multiplies impossible columns");
+    MG_REQUIRE(mg_poly_next(repeats, view->factors, next), error, MARGIN_ERROR_MODEL,
+               "the stage poly multiplies impossible columns");
+    return MARGIN_OK;
+}
+
+/* The view with its lists behind it: next, then runs. */
+static margin_status make_view(mg_fitted_stage *fitted, const mg_poly_view *view, int64_t *next,
+                               margin_error *error) {
+    const int64_t bytes = (int64_t)sizeof *view + view->factors * (int64_t)sizeof *next +
+                          view->run_count * (int64_t)sizeof(mg_poly_run);
+    mg_poly_view *kept = mg_new(fitted->heap, bytes, 1);
+    if (!kept) return mg_no_memory(fitted->heap, bytes, 1, "a stage", error);
+    int64_t *const list = (int64_t *)(void *)(kept + 1);
+    mg_poly_run *const runs = (mg_poly_run *)(void *)(list + view->factors);
+    *kept = *view;
+    memcpy(list, next, (size_t)view->factors * sizeof *next);
+    kept->next = list;
+    kept->runs = runs;
+    mg_poly_list(kept, runs);
+    fitted->view = kept;
     return MARGIN_OK;
 }
 
 static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
-    mg_poly_view view = view_of(fitted->options, fitted->columns_in), *kept;
+    mg_poly_view view = view_of(fitted->options, fitted->columns_in);
     const void *factor, *repeats;
+    int64_t *next;
     double columns;
+    margin_status status;
     MG_TRY(mg_stage_expect(fitted, "factor", MARGIN_I64, -1, &factor, error));
     view.factors = mg_stage_tensor_find(fitted, "factor")->shape[0];
     MG_TRY(mg_stage_expect(fitted, "repeats", MARGIN_U8, view.factors, &repeats, error));
     view.factor = factor;
-    view.repeats = repeats;
-    MG_TRY(check_factors(&view, error));
-    MG_TRY(count_columns(fitted->heap, &view, &columns, error));
-    MG_REQUIRE(fitted->tensor_count == 2 && (double)fitted->columns_out == columns &&
-                   columns <= MG_POLY_MOST_COLUMNS && fitted->columns.count == fitted->columns_out,
-               error, MARGIN_ERROR_MODEL, "the stage poly makes other columns than it says");
-    const int64_t bytes = (int64_t)sizeof *kept + view.run_count * (int64_t)sizeof(mg_poly_run);
-    kept = mg_new(fitted->heap, bytes, 1);
-    if (!kept) return mg_no_memory(fitted->heap, bytes, 1, "a stage", error);
-    fitted->view = kept;
-    view.runs = (mg_poly_run *)(void *)(kept + 1);
-    *kept = view;
-    mg_poly_list(kept, (mg_poly_run *)(void *)(kept + 1));
-    return MARGIN_OK;
+    MG_NEW(fitted->heap, next, view.factors, "a stage", error);
+    view.next = next;
+    MG_GO(check_factors(&view, repeats, next, error));
+    MG_GO(count_columns(fitted->heap, &view, &columns, error));
+    if (fitted->tensor_count != 2 || (double)fitted->columns_out != columns ||
+        columns > MG_POLY_MOST_COLUMNS || fitted->columns.count != fitted->columns_out) {
+        status =
+            mg_fail(error, MARGIN_ERROR_MODEL, "the stage poly makes other columns than it says");
+        goto done;
+    }
+    status = make_view(fitted, &view, next, error);
+done:
+    mg_free(fitted->heap, next);
+    return status;
 }
 
-static int64_t passes(const mg_fitted_stage *fitted, int64_t column) {
+static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indicates) {
     const mg_poly_view *view = fitted->view;
     const int64_t from = column - view->bias;
+    *indicates = false;
     return from < view->columns ? from : -1;
 }
 
@@ -333,5 +373,5 @@ const mg_stage mg_stage_poly = {
     .attach = attach,
     .apply_row = mg_poly_apply_row,
     .apply = mg_poly_apply,
-    .passes = passes,
+    .origin = origin,
     .kept_bytes = 16 << 20};

@@ -3,7 +3,9 @@
  *
  * Output columns: the constant (with bias), every input column, then the products of two factors,
  * of three, ...; products of the same degree in lexicographic order of their factors. A factor is a
- * column that is multiplied; factors are numbered in the order of their columns. */
+ * column that is multiplied; factors are numbered in the order of their columns. Left out are
+ * powers of columns of 0 and 1, and products of two indicators of one column, which are 0
+ * everywhere. */
 #ifndef MG_POLY_H
 #define MG_POLY_H
 
@@ -22,11 +24,22 @@ typedef struct mg_poly_view {
     int64_t bias, degree;
     int64_t columns; /* of the input */
     int64_t factors;
-    const int64_t *factor;  /* their columns, ascending */
-    const uint8_t *repeats; /* 1: the factor may be multiplied with itself */
-    int64_t run_count;      /* one per factor, then one per product of less than the degree */
+    const int64_t *factor; /* their columns, ascending */
+    const int64_t *next;   /* the first factor that may follow each: itself, the one behind it, or
+                              the first that does not indicate another category of its column;
+                              ascending */
+    int64_t run_count;     /* one per factor, then one per product of less than the degree */
     const mg_poly_run *runs;
 } mg_poly_view;
+
+/* What the tensor `repeats` says of a factor. */
+enum {
+    MG_POLY_ONCE = 0,
+    MG_POLY_REPEATS = 1,  /* it may be multiplied with itself */
+    MG_POLY_EXCLUDES = 2, /* nor with the factor behind it, nor that one's others */
+};
+/* Fills in next[0 .. factors) from such numbers; false: one is impossible. */
+bool mg_poly_next(const uint8_t *repeats, int64_t factors, int64_t *next);
 
 /* Output columns and runs of a view whose other members are set, as numbers that do not overflow.
  * counts: scratch for one number per factor. */

@@ -92,7 +92,10 @@ static void add_products(const mg_poly_view *view, int64_t parent, sparse_row *r
         run = &view->runs[view->factors + row->column[parent] - view->bias - view->columns];
     else
         run = &view->runs[row->factor[last]];
-    for (int64_t k = run->first > row->factor[last] ? last + 1 : last; k < row->factors; k++)
+    int64_t k = last;
+    while (k < row->factors && row->factor[k] < run->first)
+        k++;
+    for (; k < row->factors; k++)
         add_entry(row, run->start + row->factor[k] - run->first,
                   row->value[parent] * row->multiply[k], k);
 }

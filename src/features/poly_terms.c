@@ -2,17 +2,27 @@
  * does not come before its last one, so the products of one parent lie side by side. */
 #include "features/poly.h"
 
-static int64_t first_factor(const mg_poly_view *view, int64_t last) {
-    return view->repeats[last] ? last : last + 1;
+bool mg_poly_next(const uint8_t *repeats, int64_t factors, int64_t *next) {
+    for (int64_t f = factors - 1; f >= 0; f--) {
+        const bool excludes = repeats[f] == MG_POLY_EXCLUDES;
+        if (repeats[f] > MG_POLY_EXCLUDES || (excludes && f + 1 == factors)) return false;
+        next[f] = repeats[f] == MG_POLY_REPEATS ? f : excludes ? next[f + 1] : f + 1;
+        if (excludes && next[f] == f + 1) return false; /* the one behind it repeats */
+    }
+    return true;
 }
 
-/* counts[f]: products of the degree at hand whose last factor is f. */
+/* counts[f]: products of the degree at hand whose last factor is f. Those of the next degree are
+ * the sum over all that f may follow, which come first. */
 static double count_next(const mg_poly_view *view, double *counts) {
-    double before = 0.0, sum = 0.0;
-    for (int64_t f = 0; f < view->factors; f++) {
-        const double own = counts[f];
-        counts[f] = before + (view->repeats[f] ? own : 0.0);
-        before += own;
+    int64_t followed = view->factors;
+    double sum = 0.0;
+    for (int64_t f = 1; f < view->factors; f++)
+        counts[f] += counts[f - 1];
+    for (int64_t f = view->factors - 1; f >= 0; f--) {
+        while (followed > 0 && view->next[followed - 1] > f)
+            followed--;
+        counts[f] = followed > 0 ? counts[followed - 1] : 0.0;
         sum += counts[f];
     }
     return sum;
@@ -34,7 +44,7 @@ void mg_poly_size(const mg_poly_view *view, double *counts, double *columns, dou
 /* The run of `parent`, whose last factor is `last`; returns the column behind it. */
 static int64_t add_run(const mg_poly_view *view, int64_t parent, int64_t last, int64_t start,
                        mg_poly_run *run) {
-    const int64_t first = first_factor(view, last);
+    const int64_t first = view->next[last];
     *run = (mg_poly_run){parent, first, view->factors - first, start};
     return start + run->count;
 }

@@ -220,9 +220,10 @@ typedef struct mg_stage {
      * models can be put back into original units. An infinite divisor: a constant column, which
      * becomes 0. NULL: it is not affine. apply_row of such a stage may write over its input. */
     void (*affine)(const mg_fitted_stage *fitted, int64_t column, double *offset, double *divisor);
-    /* The input column that an output column hands on as it is (but for missing values), -1: none.
-     * NULL: all are made. Affine stages need none. */
-    int64_t (*passes)(const mg_fitted_stage *fitted, int64_t column);
+    /* The input column that an output column hands on as it is (but for missing values), or of
+     * which it indicates one category (*indicates); -1: it is made. NULL: all are made. Affine
+     * stages need none: theirs hand on the column of their number. */
+    int64_t (*origin)(const mg_fitted_stage *fitted, int64_t column, bool *indicates);
     /* For stages that scale the target of a regression, y' = (y - offset) / divisor with divisor >
      * 0: true, and both filled in, if this one does. The learner then sees y', and the model puts
      * its functions back into the units of y. NULL: never. */
@@ -248,6 +249,8 @@ struct mg_fitted_stage {
     int tensor_count;
     const mg_row_maker *maker; /* during a fit with fits_made_rows: makes the rows of data->x, which
                                   is only their shape; else NULL */
+    const mg_fitted_stage *before; /* during a fit: the before_count stages before it */
+    int before_count;
     const void
         *view; /* the stage's own small view of its tensors, owned by the heap; may be NULL */
 };
@@ -270,6 +273,11 @@ margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, m
 /* An affine stage as out_j = scale_j in_j + shift_j: fills in columns_in of each; both 0 for a
  * constant column. */
 void mg_stage_affine(const mg_fitted_stage *fitted, double *scale, double *shift);
+
+/* The origin of an output column, affine stages included. */
+int64_t mg_stage_origin(const mg_fitted_stage *fitted, int64_t column, bool *indicates);
+/* During the fit of a stage: whether two columns that it gets indicate categories of one column. */
+bool mg_stage_same_indicated(const mg_fitted_stage *fitted, int64_t a, int64_t b);
 
 /* The rows of a matrix through apply_row into a dense one of the same number type, in parallel;
  * fitted NULL: as they are. */

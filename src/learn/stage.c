@@ -73,3 +73,19 @@ void mg_stage_affine(const mg_fitted_stage *fitted, double *scale, double *shift
         shift[j] = isinf(divisor) ? 0 : -offset / divisor;
     }
 }
+
+int64_t mg_stage_origin(const mg_fitted_stage *fitted, int64_t column, bool *indicates) {
+    *indicates = false;
+    if (fitted->stage->affine) return column;
+    return fitted->stage->origin ? fitted->stage->origin(fitted, column, indicates) : -1;
+}
+
+bool mg_stage_same_indicated(const mg_fitted_stage *fitted, int64_t a, int64_t b) {
+    for (int s = fitted->before_count - 1; s >= 0 && a >= 0 && b >= 0; s--) {
+        bool left, right;
+        a = mg_stage_origin(&fitted->before[s], a, &left);
+        b = mg_stage_origin(&fitted->before[s], b, &right);
+        if (left || right) return left && right && a == b;
+    }
+    return false;
+}

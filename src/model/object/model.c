@@ -176,7 +176,6 @@ const margin_column *margin_model_features(const margin_model *model, int64_t *c
 
 /* What stage number s made: -2 where it may have had scaled columns to make it of. */
 static int64_t made_of(const margin_model *model, int s) {
-    if (model->stages[s].stage->info.abilities & MARGIN_CAN_CATEGORIES) return -1;
     while (--s >= 0)
         if (model->stages[s].stage->affine) return -2;
     return -1;
@@ -192,11 +191,11 @@ int64_t margin_model_scale(const margin_model *model, int64_t feature, double *s
     if (feature < 0 || feature >= mg_model_feature_columns(model)->count) return -1;
     for (int s = model->active - 1; s >= 0; s--) {
         const mg_fitted_stage *fitted = &model->stages[s];
-        if (!fitted->stage->affine) {
-            column = fitted->stage->passes ? fitted->stage->passes(fitted, column) : -1;
-            if (column < 0) return made_of(model, s);
-            continue;
-        }
+        bool indicates;
+        column = mg_stage_origin(fitted, column, &indicates);
+        if (indicates) return -1;
+        if (column < 0) return made_of(model, s);
+        if (!fitted->stage->affine) continue;
         fitted->stage->affine(fitted, column, &offset, &divisor);
         if (isinf(divisor)) divisor = 0;
         *shift = offset + divisor * *shift;

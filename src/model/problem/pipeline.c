@@ -213,14 +213,19 @@ static margin_status copy_targets(const margin_data *data, const mg_samples *sam
 }
 
 static margin_status fit_stage(margin_context *context, const mg_spec_component *component,
-                               const margin_data *data, const mg_row_maker *maker,
-                               mg_fitted_stage *fitted, margin_error *error) {
+                               const margin_data *data, const mg_row_maker *maker, int number,
+                               margin_model *model, margin_error *error) {
+    mg_fitted_stage *fitted = &model->stages[number];
     MG_TRY(mg_fitted_stage_init(fitted, context->heap, component->stage, component->options,
                                 data->x.columns, error));
     fitted->maker = maker;
+    fitted->before = model->stages;
+    fitted->before_count = number;
     const margin_status status =
         component->stage->fit(context, data, fitted->options, fitted, error);
     fitted->maker = NULL;
+    fitted->before = NULL;
+    fitted->before_count = 0;
     MG_TRY(status);
     return component->stage->attach ? component->stage->attach(fitted, error) : MARGIN_OK;
 }
@@ -337,7 +342,7 @@ static margin_status fit_stages(margin_context *context, const margin_spec *spec
             MG_TRY(check_made(context, staged, samples, *missing, component->info->name, error));
         }
         margin_data seen = stage_data(data, samples, staged, targets);
-        MG_TRY(fit_stage(context, component, &seen, NULL, &model->stages[s], error));
+        MG_TRY(fit_stage(context, component, &seen, NULL, s, model, error));
         if (s + 1 == last && !apply_last) break;
         MG_TRY(gather(samples, staged, error));
         MG_TRY(apply_stage(context, &model->stages[s], staged, error));
@@ -354,7 +359,7 @@ static margin_status fit_to_made(margin_context *context, const margin_spec *spe
     const margin_data seen = stage_data(data, samples, staged, targets);
     maker.after = &model->stages[first];
     for (int s = first; s < spec->component_count - 1; s++, maker.after_count++)
-        MG_TRY(fit_stage(context, &spec->components[s], &seen, &maker, &model->stages[s], error));
+        MG_TRY(fit_stage(context, &spec->components[s], &seen, &maker, s, model, error));
     return MARGIN_OK;
 }
 
