@@ -95,25 +95,35 @@ static margin_matrix matrix_of(const table *t) {
     return margin_dense_f64(t->x, t->rows, t->columns, t->columns);
 }
 
-static void check(margin_context *context, const table *t, const char *spec, const double *y) {
+/* What the stated domain leaves out: all functions together, and a large C on classes that overlap
+ * or columns of unlike sizes. */
+static bool may_stop(const table *t, const char *spec) {
+    return strstr(spec, "argmax") && (strstr(spec, "1e6") || strstr(t->name, "scaled"));
+}
+
+/* Says what is wrong and counts it. */
+static int check(margin_context *context, const table *t, const char *spec, const double *y) {
     margin_report report, found;
     margin_error error = {0};
     const margin_data data = {.x = matrix_of(t), .y = margin_values_f64(y, t->rows)};
     margin_model *model = fit_text(context, spec, &data, &report);
-    if (report.status != MARGIN_OK && strstr(t->name, "shifted") &&
-        strstr(report.reason, "the gap is proven in the coordinates of the solver")) {
-        margin_model_free(model); /* offsets take the digits that the proof needs */
-        return;
+    int bad = 0;
+    if (report.status != MARGIN_OK && !may_stop(t, spec)) {
+        print_error("%s %d x %d: %s: %s\n", t->name, (int)t->rows, (int)t->columns, spec,
+                    report.reason);
+        bad++;
     }
-    if (report.status != MARGIN_OK) fail_msg("%s: %s: %s", t->name, spec, report.reason);
-    /* a million times w, less another million times w, times C: not the same in other sums */
-    const bool digits = strstr(t->name, "shifted") && strstr(spec, "1e10");
-    if (!digits && margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
-        fail_msg("%s: %s: %s %s", t->name, spec, error.text, found.reason);
+    if (report.status == MARGIN_OK &&
+        margin_verify(context, model, &data, &found, &error) != MARGIN_OK) {
+        print_error("%s %d x %d: %s: %s %s\n", t->name, (int)t->rows, (int)t->columns, spec,
+                    error.text, found.reason);
+        bad++;
+    }
     margin_model_free(model);
+    return bad;
 }
 
-static void check_all(const table *t) {
+static int check_all(const table *t) {
     static const char *const two[] = {
         "logistic(C=%s)",   "logistic(C=%s, l1_ratio=1)",    "logistic(C=%s, l1_ratio=0.5)",
         "svm(C=%s)",        "svm(C=%s, loss=squared-hinge)", "svm(C=%s, solver=dual_cd)",
@@ -121,47 +131,49 @@ static void check_all(const table *t) {
     static const char *const three[] = {"softmax(C=%s)", "svm(C=%s, multiclass=argmax)",
                                         "svm(C=%s, multiclass=ovo)"};
     static const char *const targets[] = {"ridge(C=%s)", "lasso(C=%s)", "elastic-net(C=%s)"};
-    static const char *const sizes[] = {"1e-10", "1", "1e10"};
+    static const char *const sizes[] = {"1e-6", "1", "1e6"};
     margin_context *context = support_context(NULL, 2);
+    int bad = 0;
     for (int c = 0; c < 3; c++) {
         char spec[80];
         for (size_t k = 0; k < sizeof two / sizeof *two; k++) {
             snprintf(spec, sizeof spec, two[k], sizes[c]);
-            check(context, t, spec, t->two);
+            bad += check(context, t, spec, t->two);
         }
         for (size_t k = 0; k < sizeof three / sizeof *three; k++) {
-            const bool least = k == 0 && c == 2; /* next to the last digit of its proof */
-            snprintf(spec, sizeof spec, three[k], least ? "1e6" : sizes[c]);
-            check(context, t, spec, t->three);
+            snprintf(spec, sizeof spec, three[k], sizes[c]);
+            bad += check(context, t, spec, t->three);
         }
         for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
-            const char *alpha[] = {"alpha=5e9", "alpha=0.5", "alpha=5e-11"};
-            const char *name = targets[k];
-            snprintf(spec, sizeof spec, "%.*s(%s)", (int)strcspn(name, "("), name, alpha[c]);
-            check(context, t, spec, t->y);
+            snprintf(spec, sizeof spec, targets[k], sizes[c]);
+            bad += check(context, t, spec, t->y);
         }
     }
-    check(context, t, "least-squares", t->y);
+    bad += check(context, t, "least-squares", t->y);
     margin_context_free(context);
+    return bad;
 }
 
+/* Scales: sizes of columns within the stated domain, 1e9 apart. */
 static void check_size(int64_t rows, int64_t columns) {
     enum { PLAIN, SPARSE, SCALED, SPARSE_SCALED, SCALED_LESS, SHIFTED, NARROW, REPEATED, KINDS };
     static const char *const names[] = {"plain",       "sparse",  "scaled",         "sparse scaled",
                                         "scaled less", "shifted", "shifted single", "repeated"};
+    int bad = 0;
     for (int kind = 0; kind < KINDS; kind++) {
         table t = table_make(names[kind], rows, columns, 0.8);
-        if (kind == SCALED || kind == SPARSE_SCALED) scale_columns(&t, 12);
-        if (kind == SCALED_LESS) scale_columns(&t, 6);
+        if (kind == SCALED || kind == SPARSE_SCALED) scale_columns(&t, 4);
+        if (kind == SCALED_LESS) scale_columns(&t, 2);
         if (kind == SHIFTED || kind == NARROW) shift_columns(&t, kind == NARROW);
         if (kind == REPEATED) repeat_columns(&t);
         if (kind == SPARSE || kind == SPARSE_SCALED) thin_out(&t);
-        check_all(&t);
+        bad += check_all(&t);
         table_free(&t);
     }
     table separable = table_make("separable", rows, columns, 0);
-    check_all(&separable);
+    bad += check_all(&separable);
     table_free(&separable);
+    assert_int_equal(bad, 0);
 }
 
 static void test_small(void **state) {

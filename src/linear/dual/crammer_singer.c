@@ -30,8 +30,9 @@ enum { INNER_WALKS = 8 };
 /* A walk over some samples has done enough if the gap is this share of that before. */
 static const double enough = 0.1;
 static const double tau_share = 0.3;
-/* It ends if the gap has not halved for so many walks, and products of values and classes. */
-static const double idle_walks = 2000.0, idle_products = 1e8;
+/* It ends if the gap has not fallen by a fifth for so many walks: those of so many products of
+ * values and classes, within bounds. */
+static const double idle_least = 2000.0, idle_most = 10000.0, idle_products = 3e9;
 
 static const char purpose[] = "the dual variables of the classes";
 
@@ -55,9 +56,9 @@ typedef struct crammer_singer {
     double shift_square;
     int64_t *order; /* samples; the first `active` ones are walked over */
     int64_t active, walks;
-    double gap, loss; /* of a walk */
-    double best_seen; /* gap of a walk over all that halved the one before, and the walks by then */
-    int64_t best_walk;
+    double gap, loss;  /* of a walk */
+    double best_seen;  /* gap of a walk over all that was well below the one before, */
+    int64_t best_walk; /* and the walks by then */
 } crammer_singer;
 
 /* A sample as it is needed: its values and columns, |a|^2, and its product with the shifts. */
@@ -255,8 +256,9 @@ static double seen_gap(const crammer_singer *m) {
 
 static bool is_stuck(crammer_singer *m, double seen) {
     const double row = (double)m->classes * (mg_design_row_length(m->o->design) + 1.0);
-    const double most = fmax(idle_walks, idle_products / (row * (double)m->samples));
-    if (seen < 0.5 * m->best_seen) {
+    const double most =
+        fmin(fmax(idle_products / (row * (double)m->samples), idle_least), idle_most);
+    if (seen < 0.8 * m->best_seen) {
         m->best_seen = seen;
         m->best_walk = m->walks;
     }

@@ -25,10 +25,10 @@
  * - s = 0, several: the shares of classes that have too much (sum_i c_i q_ik above the sum of c of
  *   the class) are scaled down to what they should have; what a sample loses thereby goes to the
  *   classes that have too little, in proportion to what they lack. Rows keep the sum 1, nothing
- *   becomes negative, and every class gets exactly what it lacked. Samples with q = e_y stay as
- *   they are where the others have enough to give: they are no support vectors and are not to
- *   become any. With q the probabilities the gap is then |grad_w P|^2 / (2 rho) up to s . b and
- *   what is of second order in s.
+ *   becomes negative, and every class gets exactly what it lacked. Samples with q = e_y (but
+ *   for 1e-9) stay as they are where the others have enough to give: they are no support vectors
+ * and are not to become any. With q the probabilities the gap is then |grad_w P|^2 / (2 rho) up to
+ * s . b and what is of second order in s.
  * - rho = 0 < kappa: all of alpha times min(1, kappa / max |v_j|), for the squared loss the best
  *   factor in that range (El Ghaoui, Viallon, Rabbani, "Safe feature elimination for the LASSO",
  *   2012). With rho and kappa > 0 that, or the factor 1, whichever gives more.
@@ -144,7 +144,11 @@ static const dual_set box = {MG_BLOCK_ROWS, box_settle, box_balance, box_finish,
 
 /* ---- Several functions: shares in a simplex -------------------------------------------------- */
 
-/* Sums: what each class has, in all samples and in those that are divided among classes. */
+/* From this own share on a sample counts as settled: well above rounding, which would else decide
+ * here and in a verification, and differently. */
+static const double settled = 1.0 - 1e-9;
+
+/* Sums: what each class has too much, and what it has in samples divided among classes. */
 static void simplex_settle(const certificate *m, int64_t first, int64_t count, double *sums) {
     const int64_t classes = m->o->functions;
     for (int64_t i = first; i < first + count; i++) {
@@ -158,30 +162,33 @@ static void simplex_settle(const certificate *m, int64_t first, int64_t count, d
             memset(q, 0, (size_t)classes * sizeof *q);
             q[own] = sum = 1.0;
         }
-        const bool divided = q[own] / sum < 1.0;
+        const bool divided = q[own] / sum < settled;
+        double others = 0.0;
         for (int64_t k = 0; k < classes; k++) {
             q[k] /= sum;
-            sums[k] += m->o->c[i] * q[k];
             if (divided) sums[classes + k] += m->o->c[i] * q[k];
+            if (k == own) continue;
+            sums[k] += m->o->c[i] * q[k];
+            others += q[k];
         }
+        sums[own] -= m->o->c[i] * others; /* of c (q_own - 1), without cancellation */
     }
 }
 
 static void simplex_balance(certificate *m) {
     const int64_t classes = m->o->functions;
-    const double *has = m->sums, *divided = has + classes, *due = m->o->totals;
+    const double *excess = m->sums, *divided = excess + classes, *due = m->o->totals;
     double lacking = 0.0;
     m->spare_settled = true;
     for (int64_t k = 0; k < classes; k++) {
-        lacking += fmax(due[k] - has[k], 0.0);
-        m->spare_settled &= divided[k] >= has[k] - due[k];
+        lacking += fmax(-excess[k], 0.0);
+        m->spare_settled &= divided[k] >= excess[k];
     }
     const bool moves = m->o->intercept && lacking > 0.0;
     for (int64_t k = 0; k < classes; k++) {
-        const double excess = fmax(has[k] - due[k], 0.0);
-        const double from = m->spare_settled ? divided[k] : has[k];
-        m->move[k] = moves && excess > 0.0 ? fmax(1.0 - excess / from, 0.0) : 1.0;
-        m->move[classes + k] = moves ? fmax(due[k] - has[k], 0.0) / lacking : 0.0;
+        const double from = m->spare_settled ? divided[k] : due[k] + excess[k];
+        m->move[k] = moves && excess[k] > 0.0 ? fmax(1.0 - excess[k] / from, 0.0) : 1.0;
+        m->move[classes + k] = moves ? fmax(-excess[k], 0.0) / lacking : 0.0;
     }
 }
 
@@ -190,7 +197,7 @@ static void simplex_finish(const certificate *m, int64_t first, int64_t count, d
     (void)sums;
     for (int64_t i = first; i < first + count; i++) {
         const int32_t own = m->o->design->problem->code[i];
-        const bool stays = m->spare_settled && m->point[i * classes + own] >= 1.0;
+        const bool stays = m->spare_settled && m->point[i * classes + own] >= settled;
         double *q = m->point + i * classes, taken = 0.0;
         for (int64_t k = 0; k < classes && !stays; k++) {
             const double rest = q[k] * m->move[k];
@@ -208,13 +215,16 @@ static void simplex_values(const certificate *m, int64_t first, int64_t count, d
     for (int64_t i = first; i < first + count; i++) {
         const int32_t own = m->o->design->problem->code[i];
         const double *q = m->point + i * classes;
-        double value = 0.0;
+        double value = 0.0, others = 0.0;
         for (int64_t k = 0; k < classes; k++) {
-            if (m->o->loss->kind == MG_LOSS_CRAMMER_SINGER)
-                value += k == own ? 0.0 : q[k];
-            else if (q[k] > 0.0)
-                value -= q[k] * log(q[k]);
+            if (k == own || !(q[k] > 0.0)) continue;
+            others += q[k];
+            value -= q[k] * log(q[k]);
         }
+        if (m->o->loss->kind == MG_LOSS_CRAMMER_SINGER)
+            value = others;
+        else if (others < 1.0) /* q_own, whose rounding would hide how small the value is */
+            value -= (1.0 - others) * log1p(-others);
         sums[0] += m->o->c[i] * value;
     }
 }

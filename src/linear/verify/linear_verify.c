@@ -224,7 +224,9 @@ static void balance_one(mg_verification *k) {
 }
 
 /* Several: classes with too much give to those with too little; samples that are no support vectors
- * stay so if the others have enough. */
+ * (their own share but for 1e-9) stay so if the others have enough. */
+static const real settled = 1.0L - 1e-9L;
+
 static void balance_shares(mg_verification *k, real *should, real *has, real *divided) {
     real lack = 0.0L;
     bool spare = true;
@@ -235,7 +237,7 @@ static void balance_shares(mg_verification *k, real *should, real *has, real *di
         should[y] += k->c[i];
         for (int64_t m = 0; m < k->functions; m++) {
             has[m] += k->c[i] * q[m];
-            divided[m] += (double)q[y] < 1.0 ? k->c[i] * q[m] : 0.0L;
+            divided[m] += q[y] < settled ? k->c[i] * q[m] : 0.0L;
         }
     }
     for (int64_t m = 0; m < k->functions; m++) {
@@ -244,7 +246,7 @@ static void balance_shares(mg_verification *k, real *should, real *has, real *di
     }
     for (int64_t i = 0; i < k->samples && lack > 0.0L; i++) {
         real *q = k->u + i * k->functions, taken = 0.0L;
-        if (spare && (double)q[k->problem->code[i]] >= 1.0) continue;
+        if (spare && q[k->problem->code[i]] >= settled) continue;
         for (int64_t m = 0; m < k->functions; m++) {
             const real excess = fmaxl(has[m] - should[m], 0.0L);
             const real gives = excess > 0.0L ? excess / (spare ? divided[m] : has[m]) : 0.0L;
