@@ -57,8 +57,7 @@ static void run(void (*body)(void *)) {
     free(x);
 }
 
-/* ---- Matrices ----------------------------------------------------------------------------------
- */
+/* ---- Matrices -------------------------------------------------------------------------------- */
 
 static void one_gemm(numbers *x, const char *words, const int *size, double alpha, double beta) {
     const int m = size[0], n = size[1], k = size[2], ldc = m + PAD;
@@ -163,8 +162,7 @@ static void test_dtrmm(void **state) {
     run(trmm_body);
 }
 
-/* ---- Vectors -----------------------------------------------------------------------------------
- */
+/* ---- Vectors --------------------------------------------------------------------------------- */
 
 static const int increments[] = {1, 3, -1, -2};
 

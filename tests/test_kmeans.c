@@ -190,8 +190,7 @@ static void test_scikit_learn(void **state) {
     points_free(&p);
 }
 
-/* ---- Starts, restarts, threads ----------------------------------------------------------------
- */
+/* ---- Starts, restarts, threads --------------------------------------------------------------- */
 
 /* Well apart: k-means++ finds them all, whatever the seed. */
 static void test_starts(void **state) {
@@ -273,8 +272,7 @@ static void test_threads(void **state) {
     points_free(&p);
 }
 
-/* ---- Empty clusters, duplicates ---------------------------------------------------------------
- */
+/* ---- Empty clusters, duplicates -------------------------------------------------------------- */
 
 /* Two of the centres are far from every row: they get the farthest rows. */
 static void test_empty_clusters(void **state) {
@@ -403,8 +401,7 @@ static void test_units(void **state) {
     points_free(&p);
 }
 
-/* ---- The filter in single precision -----------------------------------------------------------
- */
+/* ---- The filter in single precision ---------------------------------------------------------- */
 
 /* Awkward for it: a grid with many equal distances, copies of rows and of centres, an offset that
  * single precision cannot tell from the values, one row far from all others. */

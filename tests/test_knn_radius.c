@@ -13,8 +13,7 @@ static margin_data points_data(const double *x, int64_t rows, int64_t columns, c
                          .y = margin_values_f64(y, rows)};
 }
 
-/* ---- By hand: 0 1 2 3 10 on a line, classes 0 1 1 0 1, values 0 10 20 30 40 -------------------
- */
+/* ---- By hand: 0 1 2 3 10 on a line, classes 0 1 1 0 1, values 0 10 20 30 40 ------------------ */
 
 static const double line[5] = {0, 1, 2, 3, 10};
 

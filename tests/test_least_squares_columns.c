@@ -10,8 +10,7 @@
 
 static const char *const solvers[3] = {"auto", "normal", "qr"};
 
-/* ---- Sizes and dependences
- * --------------------------------------------------------------------------------- */
+/* ---- Sizes and dependences ------------------------------------------------------------------- */
 
 static void test_sizes_of_columns(void **state) {
     (void)state;

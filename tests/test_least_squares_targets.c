@@ -248,8 +248,7 @@ static void test_stages(void **state) {
     }
 }
 
-/* ---- Layouts, selections, threads -------------------------------------------------------------
- */
+/* ---- Layouts, selections, threads ------------------------------------------------------------ */
 
 /* A layout of the same numbers, f64 or f32, dense or CSR: weights agree. */
 static void test_layouts(void **state) {
@@ -344,8 +343,7 @@ static void test_threads(void **state) {
     regression_free(&r);
 }
 
-/* ---- Proofs and statistics of each ------------------------------------------------------------
- */
+/* ---- Proofs and statistics of each ----------------------------------------------------------- */
 
 static void test_verify_parts(void **state) {
     (void)state;

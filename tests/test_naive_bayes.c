@@ -189,8 +189,7 @@ static void test_scikit_learn(void **state) {
                   &data, bernoulli);
 }
 
-/* ---- The oracle: columns of every distribution, gaps, weights ---------------------------------
- */
+/* ---- The oracle: columns of every distribution, gaps, weights -------------------------------- */
 
 /* Columns: c codes (3), v values {-1.5, 2, 7}, g1 g2 gaussian, b1 b2 bernoulli, m1 m2 m3
  * multinomial. */
@@ -550,8 +549,7 @@ static void test_far_single_rows(void **state) {
     margin_model_free(model);
 }
 
-/* ---- Zero probabilities, unseen categories ----------------------------------------------------
- */
+/* ---- Zero probabilities, unseen categories --------------------------------------------------- */
 
 static void test_zero_counts(void **state) {
     /* class 0 has only 0 in the first column, class 1 only 1 and 2 in the second */

@@ -84,8 +84,7 @@ static void check_table(margin_context *context, margin_table *table, int separa
     margin_table_free(table);
 }
 
-/* ---- Iris, which comes with the source ----------------------------------------------------------
- */
+/* ---- Iris, which comes with the source ------------------------------------------------------- */
 
 /* Writes the lines of iris with `out` left out and every kind but `kept` called "other". */
 static void write_iris(char path[SUPPORT_PATH], const char *dir, const char *out,
@@ -129,8 +128,7 @@ static void versicolor_and_virginica_overlap(void **state) {
     margin_context_free(context);
 }
 
-/* ---- Published tables
- * ------------------------------------------------------------------------------ */
+/* ---- Published tables ------------------------------------------------------------------------ */
 
 static void check_published(const char *name, const char *target, const char *ignore,
                             int separable) {
@@ -161,8 +159,7 @@ static void banknotes_are_not_separable(void **state) {
     check_published("tabular/banknote_authentication.csv", NULL, NULL, 0);
 }
 
-/* ---- Refusals
- * ---------------------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static const double four[] = {0, 0, 1, 1, 0, 1, 1, 0};
 

@@ -226,8 +226,7 @@ static void great_values_on_one_side(void **state) {
     margin_context_free(context);
 }
 
-/* ---- Random data with a known plane
- * --------------------------------------------------------------- */
+/* ---- Random data with a known plane ---------------------------------------------------------- */
 
 typedef struct {
     double *x;
@@ -380,8 +379,7 @@ static void unit_margin_relates_to_widest(void **state) {
     free_random(&d);
 }
 
-/* ---- Layouts, threads, failures
- * ---------------------------------------------------------------------- */
+/* ---- Layouts, threads, failures -------------------------------------------------------------- */
 
 static void layouts_and_threads_agree(void **state) {
     (void)state;

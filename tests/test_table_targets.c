@@ -147,8 +147,7 @@ static void test_csv_categories(void **state) {
     margin_table_free(table);
 }
 
-/* ---- As a model wants them --------------------------------------------------------------------
- */
+/* ---- As a model wants them ------------------------------------------------------------------- */
 
 static const margin_column features[] = {{.name = "b"}, {.name = "a"}};
 static const margin_column targets[] = {{.name = "y,2"}, {.name = "y1"}};

@@ -92,8 +92,7 @@ static void divide_means(recount *r) {
         }
 }
 
-/* ---- The objective of the model, and the least there is ---------------------------------------
- */
+/* ---- The objective of the model, and the least there is -------------------------------------- */
 
 /* Adds what shares p cost where `found` was counted, and how much more than the best shares would:
  * by Gibbs' inequality never less than 0, and 0 for the shares of the counts themselves. */

@@ -29,9 +29,7 @@ static const double proof_residual = 1e-9;
 /* Convex weights up to this are rounding and left out of the answer. */
 static const double least_weight = 1e-15;
 
-/* ---- Results
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 /* Normal in the user's units from g, of norm 1 (unit: together with the intercept, of which its
  * share is the last number of g). Divided by the largest entry first: columns of size 1e-300 or
@@ -138,9 +136,7 @@ static double measure_residual(mg_search *s, const mg_separation *out, const mg_
     return residual;
 }
 
-/* ---- Coordinates
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- Coordinates ----------------------------------------------------------------------------- */
 
 /* A power of two that brings `size` near 1. */
 static double power_for(double size) {

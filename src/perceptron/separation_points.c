@@ -98,8 +98,7 @@ margin_status mg_ranges_find(margin_context *context, const mg_problem *problem,
     return MARGIN_OK;
 }
 
-/* ---- Points -----------------------------------------------------------------------------------
- */
+/* ---- Points ---------------------------------------------------------------------------------- */
 
 void mg_point_write(const mg_points *points, int64_t sample, double *z) {
     double sign = points->problem->sign[sample];
@@ -141,8 +140,7 @@ margin_status mg_points_score(const mg_points *points, const double *g, double *
                          mg_block_rows(mg_row_bytes(&points->problem->x)), score_block, &job);
 }
 
-/* ---- Double-double: error-free sums and products (Dekker 1971; Ogita, Rump, Oishi 2005)
- * ---------- */
+/* ---- Double-double: error-free sums and products (Dekker 1971; Ogita, Rump, Oishi 2005) ------ */
 
 static mg_twin two_sum(double a, double b) {
     double s = a + b, t = s - a;

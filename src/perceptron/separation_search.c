@@ -71,8 +71,7 @@ void mg_search_free(mg_search *s) {
         mg_free(heap, blocks[i]);
 }
 
-/* ---- Points of the pool
- * ---------------------------------------------------------------------------- */
+/* ---- Points of the pool ---------------------------------------------------------------------- */
 
 static double *pool_point(const mg_search *s, int64_t position) {
     return s->point + position * s->points.dimension;
@@ -150,8 +149,7 @@ static int64_t pool_position(const mg_search *s, int64_t sample) {
     return -1;
 }
 
-/* ---- The point g
- * ------------------------------------------------------------------------------------ */
+/* ---- The point g ----------------------------------------------------------------------------- */
 
 /* Scores of the members by g, in double-double, as differences from their group's weighted mean. */
 static double member_residuals(mg_search *s, double *residual) {
@@ -228,8 +226,7 @@ static bool rebuild_corral(mg_search *s) {
     return true;
 }
 
-/* ---- Optimum over the pool
- * ----------------------------------------------------------------------------- */
+/* ---- Optimum over the pool ------------------------------------------------------------------- */
 
 static int64_t worst_in_pool(const mg_search *s, const double parts[MG_CORRAL_GROUPS],
                              double *violation) {
@@ -294,8 +291,7 @@ static margin_status optimise_pool(mg_search *s, double gap) {
     return MARGIN_OK;
 }
 
-/* ---- Passes over all rows
- * -------------------------------------------------------------------------------- */
+/* ---- Passes over all rows -------------------------------------------------------------------- */
 
 static bool comes_before(candidate a, candidate b) {
     return a.value < b.value || (a.value == b.value && a.sample < b.sample);

@@ -61,8 +61,7 @@ margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient
 MG_INLINE int64_t mg_design_row(const mg_design *d, int64_t i) {
     return mg_sample_row(d->problem, i);
 }
-/* v_j = scale_j w_j, and the returned sum_j shift_j w_j: a_i . w = x_i . v + that sum. v may be w.
- */
+/* v_j = scale_j w_j; returns sum_j shift_j w_j: a_i . w = x_i . v + that sum. v may be w. */
 double mg_design_to_rows(const mg_design *d, const double *w, double *v);
 
 /* One pass for a loss at (w, b): scores, loss and gradient while a block of rows is in cache.
@@ -109,8 +108,7 @@ typedef struct mg_gram_request {
                                       then has these only, in this order */
     int64_t column_count;          /* of columns */
     const double *extra;           /* samples numbers, such as the targets; NULL: no such column */
-    bool single; /* products in f32, for preconditioners; sums across row blocks in f64 all the same
-                  */
+    bool single; /* products in f32, for preconditioners; sums across row blocks in f64 */
 } mg_gram_request;
 /* Rows and columns of the result: one for each column that takes part and one more, or two with
  * `extra`; the last one belongs to the intercept (so the corner is the sum of d). */

@@ -7,7 +7,7 @@ int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request) 
 }
 
 /* e_j = (scale x + shift - centre) * factor, centred in x where that can be. */
-static void compose(mg_gram_job *job) {
+static void gram_compose(mg_gram_job *job) {
     const mg_design *d = job->design;
     const mg_gram_request *request = job->request;
     job->plain = !d->scale && !d->shift && !request->centre && !request->factor;
@@ -38,7 +38,7 @@ static bool is_sparse(const margin_matrix *x) {
     return stored < x->rows * x->columns / 7;
 }
 
-static void mirror(int64_t size, double *gram) {
+static void gram_mirror(int64_t size, double *gram) {
     for (int64_t r = 0; r < size; r++)
         for (int64_t s = 0; s < r; s++)
             gram[s * size + r] = gram[r * size + s];
@@ -58,13 +58,13 @@ margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, doubl
     MG_GO_NEW(d->heap, job.centre, 3 * job.columns, purpose, error);
     job.scale = job.centre + job.columns;
     job.shift = job.scale + job.columns;
-    compose(&job);
+    gram_compose(&job);
     if (sparse && request->columns) {
         MG_GO_NEW(d->heap, job.place, d->columns, purpose, error);
         find_places(&job);
     }
     MG_GO(sparse ? mg_gram_of_sparse(&job, gram) : mg_gram_by_tiles(&job, gram));
-    mirror(job.size, gram);
+    gram_mirror(job.size, gram);
 done:
     mg_free(d->heap, job.place);
     mg_free(d->heap, job.centre);

@@ -9,8 +9,7 @@
 
 static const char purpose[] = "the products of the columns";
 
-/* ---- Few columns: a sweep, each block with a triangle of its own
- * -------------------------------*/
+/* ---- Few columns: a sweep, each block with a triangle of its own ----------------------------- */
 
 /* Numbers of a row, those of columns that do not take part included. */
 static int64_t row_room(const mg_gram_job *job) {
@@ -70,12 +69,12 @@ static int64_t state_numbers(const mg_gram_job *job) {
     return job->size * job->size + 2 * row_room(job);
 }
 
-static void start(void *state, void *argument) {
+static void sparse_gram_start(void *state, void *argument) {
     const mg_gram_job *job = argument;
     memset(state, 0, (size_t)(job->size * job->size) * sizeof(double));
 }
 
-static void merge(void *into, const void *from, void *argument) {
+static void sparse_gram_merge(void *into, const void *from, void *argument) {
     const mg_gram_job *job = argument;
     double *a = into;
     const double *b = from;
@@ -143,9 +142,9 @@ static margin_status few_columns(mg_gram_job *job, double *gram) {
     mg_design *d = job->design;
     const int64_t numbers = state_numbers(job);
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
-                                        .init = start,
+                                        .init = sparse_gram_start,
                                         .add = add_rows,
-                                        .merge = merge};
+                                        .merge = sparse_gram_merge};
     double *sums;
     MG_NEW(d->heap, sums, numbers, purpose, job->error);
     margin_status status =

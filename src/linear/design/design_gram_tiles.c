@@ -93,12 +93,12 @@ static int64_t state_bytes(const tile_job *job) {
            job->packed * job->ops->number_size;
 }
 
-static void start(void *state, void *argument) {
+static void tiles_start(void *state, void *argument) {
     const tile_job *job = argument;
     memset(state, 0, (size_t)triangle_numbers(job) * sizeof(double));
 }
 
-static void merge(void *into, const void *from, void *argument) {
+static void tiles_merge(void *into, const void *from, void *argument) {
     const tile_job *job = argument;
     const int64_t size = job->gram->size;
     double *a = into;
@@ -131,7 +131,7 @@ static margin_status few_columns(tile_job *job, double *gram) {
     job->packed = (mg_symmetric_packed(job->ops, job->gram->size, depth) + 15) / 16 * 16;
     const int64_t depths = MG_MIN(job->gram->count / (LEAST_BLOCKS * depth), MOST_DEPTHS);
     const mg_accumulator accumulator = {
-        .state_size = state_bytes(job), .init = start, .add = add_rows, .merge = merge};
+        .state_size = state_bytes(job), .init = tiles_start, .add = add_rows, .merge = tiles_merge};
     void *state = mg_new(d->heap, accumulator.state_size, 1);
     if (!state)
         return mg_no_memory(d->heap, accumulator.state_size, 1, "the products of the columns",
@@ -177,7 +177,7 @@ static margin_status add_panels(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-static margin_status walk(tile_job *job) {
+static margin_status tiles_walk(tile_job *job) {
     margin_context *context = job->gram->design->context;
     const int64_t step = WALK_DEPTHS * job->stride;
     for (job->first = 0; job->first < job->gram->count; job->first += step) {
@@ -202,7 +202,7 @@ static margin_status many_columns(tile_job *job, double *gram) {
                             purpose, job->gram->error);
     MG_GO_NEW(d->heap, job->rows, threads * d->columns, purpose, job->gram->error);
     memset(gram, 0, (size_t)(size * size) * sizeof *gram);
-    status = walk(job);
+    status = tiles_walk(job);
     if (status < 0) mg_fail_cancelled(job->gram->error);
 done:
     mg_free(d->heap, job->block);

@@ -153,7 +153,7 @@ static int64_t count_distinct(const merge_job *job) {
     return distinct;
 }
 
-static void fill(const merge_job *job, mg_merged_rows *merged) {
+static void merged_fill(const merge_job *job, mg_merged_rows *merged) {
     const mg_problem *p = job->problem;
     int32_t made = 0;
     for (int64_t i = 0; i < p->count; i++) {
@@ -171,8 +171,8 @@ static void fill(const merge_job *job, mg_merged_rows *merged) {
     }
 }
 
-static margin_status merge(const merge_job *job, int64_t distinct, mg_merged_rows *merged,
-                           margin_error *error) {
+static margin_status merged_make(const merge_job *job, int64_t distinct, mg_merged_rows *merged,
+                                 margin_error *error) {
     const mg_problem *p = job->problem;
     mg_heap *heap = job->context->heap;
     mg_merged_rows made = {.heap = heap, .problem = *p};
@@ -183,7 +183,7 @@ static margin_status merge(const merge_job *job, int64_t distinct, mg_merged_row
     MG_GO_NEW(heap, made.weight, distinct, purpose, error);
     if (p->sign) MG_GO_NEW(heap, made.sign, distinct, purpose, error);
     if (p->target) MG_GO_NEW(heap, made.target, distinct, purpose, error);
-    fill(job, &made);
+    merged_fill(job, &made);
     made.problem.count = distinct;
     made.problem.index = made.index;
     made.problem.original = made.original;
@@ -245,7 +245,8 @@ margin_status mg_merge_rows(margin_context *context, const mg_problem *problem,
     MG_GO_NEW(heap, job.tables, 2 * count, purpose, error);
     status = find_equals(&job, &distinct);
     if (status < 0) mg_fail_cancelled(error);
-    if (status >= 0 && distinct <= count / 4 * 3) status = merge(&job, distinct, merged, error);
+    if (status >= 0 && distinct <= count / 4 * 3)
+        status = merged_make(&job, distinct, merged, error);
 done:
     mg_free(heap, job.hashes);
     mg_free(heap, job.first);

@@ -57,8 +57,7 @@ struct mg_dual_cd {
     mg_dual_progress progress;
 };
 
-/* ---- Start and progress (solver_dual_cd.c) ----------------------------------------------------
- */
+/* ---- Start and progress (solver_dual_cd.c) --------------------------------------------------- */
 
 /* Everything but memory: w = 0, the best intercept for it, P there. */
 void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution);
@@ -76,8 +75,7 @@ margin_status mg_dual_cd_go_on(mg_dual_cd *m);
 /* A step of the trace, if there is one. */
 margin_status mg_dual_cd_trace(mg_dual_cd *m);
 
-/* ---- Epochs (dual_cd_epoch.c) -----------------------------------------------------------------
- */
+/* ---- Epochs (dual_cd_epoch.c) ---------------------------------------------------------------- */
 
 /* A permutation of order[0, count) that depends on the seed and the number of the shuffle. */
 void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t count);
@@ -85,8 +83,7 @@ void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t c
 /* One epoch over the active samples in their order. CANCELLED only. */
 margin_status mg_dual_cd_epoch(mg_dual_cd *m);
 
-/* ---- Solution (dual_cd_proof.c) ---------------------------------------------------------------
- */
+/* ---- Solution (dual_cd_proof.c) -------------------------------------------------------------- */
 
 /* Weights, intercept and dual variables as they are, in A's units, into the solution. */
 void mg_dual_cd_weights(mg_dual_cd *m);
@@ -99,8 +96,7 @@ margin_status mg_dual_cd_prove(mg_dual_cd *m);
  * _STALLED. Sets status and reason. */
 margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended);
 
-/* ---- Several at once (dual_cd_lanes.c) --------------------------------------------------------
- */
+/* ---- Several at once (dual_cd_lanes.c) ------------------------------------------------------- */
 
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count);

@@ -47,7 +47,7 @@ void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t c
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* z: y_i f_i before the step. */
-static void move(const epoch *e, int64_t i, int64_t row, double z, double change) {
+static void dual_cd_move(const epoch *e, int64_t i, int64_t row, double z, double change) {
     mg_dual_cd *m = e->m;
     const int8_t sign = e->m->design->problem->sign[i];
     const double step = sign * change;
@@ -88,7 +88,7 @@ MG_INLINE bool step_hinge(epoch *e, bool squared, int64_t i, int64_t row, double
     if (fabs(violation) > 1e-15) {
         const double moved = fmin(fmax(alpha - d / (m->bend[i] + soft), 0.0), most);
         m->alpha[i] = moved;
-        if (moved != alpha) move(e, i, row, z, moved - alpha);
+        if (moved != alpha) dual_cd_move(e, i, row, z, moved - alpha);
     }
     return true;
 }
@@ -138,7 +138,7 @@ static void step_logistic(epoch *e, int64_t i, int64_t row, double z) {
     }
     if (!first && fabs(d) < 1e-13) return;
     m->logit[i] = find_logit(c, bend, alpha, z, s, d, slope, &m->alpha[i]);
-    move(e, i, row, z, m->alpha[i] - alpha);
+    dual_cd_move(e, i, row, z, m->alpha[i] - alpha);
 }
 
 /* ---- Epoch ----------------------------------------------------------------------------------- */

@@ -62,8 +62,8 @@ static void shares(const lanes *g, double c, const double *s, double *share, dou
 }
 
 /* One step of Newton's method or of halving for each lane that is not there; false: all are. */
-static bool refine(double bend, const double *slope, const double *d, const double *enough,
-                   double *low, double *high, double *s) {
+static bool lanes_refine(double bend, const double *slope, const double *d, const double *enough,
+                         double *low, double *high, double *s) {
     bool some = false;
     for (int l = 0; l < LANES; l++) {
         const bool there = !(fabs(d[l]) > enough[l]);
@@ -87,7 +87,7 @@ static void find_logits(const lanes *g, double c, double bend, const double *z, 
         low[l] = bend * (alpha[l] - c) - z[l];
         high[l] = bend * alpha[l] - z[l];
     }
-    for (int k = 0; k < MOST && refine(bend, slope, d, enough, low, high, s); k++) {
+    for (int k = 0; k < MOST && lanes_refine(bend, slope, d, enough, low, high, s); k++) {
         shares(g, c, s, alpha, slope);
         for (int l = 0; l < LANES; l++)
             d[l] = bend * (alpha[l] - before[l]) + z[l] + s[l];
@@ -149,7 +149,7 @@ static double step_hinge(lanes *g, int l, bool squared, int64_t i, double z) {
 }
 
 /* Adds what the lanes changed at a row. */
-static void move(lanes *g, int64_t i, int64_t row, const double *z, double *change) {
+static void lanes_move(lanes *g, int64_t i, int64_t row, const double *z, double *change) {
     const double rho = g->lane[0].objective->penalty.rho;
     const bool scaled = g->lane[0].factor != NULL;
     bool some = false;
@@ -170,7 +170,7 @@ static void move(lanes *g, int64_t i, int64_t row, const double *z, double *chan
 
 /* ---- Epoch ----------------------------------------------------------------------------------- */
 
-static void visit(lanes *g, int64_t i, int64_t row, uint8_t mask) {
+static void lanes_visit(lanes *g, int64_t i, int64_t row, uint8_t mask) {
     double z[LANES], change[LANES] = {0};
     g->rows->dot(g->x, row, g->weights, z);
     for (int l = 0; l < g->count; l++)
@@ -182,10 +182,10 @@ static void visit(lanes *g, int64_t i, int64_t row, uint8_t mask) {
             if (mask >> l & 1)
                 change[l] = step_hinge(g, l, g->kind == MG_LOSS_SQUARED_HINGE, i, z[l]);
     }
-    move(g, i, row, z, change);
+    lanes_move(g, i, row, z, change);
 }
 
-static margin_status run(lanes *g, int64_t *visits) {
+static margin_status lanes_run(lanes *g, int64_t *visits) {
     const mg_dual_rows *rows = g->lane[0].rows;
     memset(visits, 0, LANES * sizeof *visits);
     for (int64_t k = 0; k < g->active;) {
@@ -196,7 +196,7 @@ static margin_status run(lanes *g, int64_t *visits) {
         const uint8_t mask = g->open[i] & g->unfinished;
         for (int l = 0; l < g->count; l++)
             visits[l] += mask >> l & 1;
-        if (mask) visit(g, i, mg_design_row(g->design, i), mask);
+        if (mask) lanes_visit(g, i, mg_design_row(g->design, i), mask);
         if (g->open[i] & g->unfinished) {
             k++;
         } else {
@@ -207,7 +207,7 @@ static margin_status run(lanes *g, int64_t *visits) {
     return MARGIN_OK;
 }
 
-static margin_status epoch(lanes *g, int64_t *visits) {
+static margin_status lanes_epoch(lanes *g, int64_t *visits) {
     const mg_linear_job *job = g->lane[0].job;
     int64_t number = 0;
     for (int l = 0; l < g->count; l++) {
@@ -218,7 +218,7 @@ static margin_status epoch(lanes *g, int64_t *visits) {
         if (g->unfinished >> l & 1) number = m->solution->iterations;
     }
     mg_dual_cd_shuffle(job->seed, number, g->order, g->active);
-    if (run(g, visits) < 0) return mg_fail_cancelled(job->error);
+    if (lanes_run(g, visits) < 0) return mg_fail_cancelled(job->error);
     for (int l = 0; l < g->count; l++) {
         g->lane[l].highest = g->highest[l] > 0.0 ? g->highest[l] : (double)INFINITY;
         g->lane[l].lowest = g->lowest[l] < 0.0 ? g->lowest[l] : -(double)INFINITY;
@@ -230,7 +230,7 @@ static margin_status epoch(lanes *g, int64_t *visits) {
 /* ---- Lanes ----------------------------------------------------------------------------------- */
 
 /* The weights and dual variables of a lane from where all are. */
-static void fetch(mg_dual_cd *m) {
+static void lanes_fetch(mg_dual_cd *m) {
     const lanes *g = m->shared;
     const int64_t l = m - g->lane;
     for (int64_t j = 0; j < m->columns; j++)
@@ -309,7 +309,7 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
         m->spread = one->spread;
         m->progress.strictness = one->progress.strictness;
         m->shared = g;
-        m->fetch = fetch;
+        m->fetch = lanes_fetch;
     }
     return MARGIN_OK;
 }
@@ -343,7 +343,7 @@ static margin_status go_on_apart(lanes *g) {
     for (int l = 0; l < g->count; l++) {
         mg_dual_cd *m = &g->lane[l];
         if (!(g->unfinished >> l & 1)) continue;
-        fetch(m);
+        lanes_fetch(m);
         m->fetch = NULL;
         m->order = g->order;
         m->active = 0;
@@ -359,7 +359,7 @@ static margin_status go_on_apart(lanes *g) {
 static margin_status one_epoch(lanes *g) {
     int64_t visits[LANES];
     bool reopen_all = false;
-    MG_TRY(epoch(g, visits));
+    MG_TRY(lanes_epoch(g, visits));
     for (int l = 0; l < g->count; l++) {
         mg_dual_cd *m = &g->lane[l];
         const bool full = visits[l] == m->samples;

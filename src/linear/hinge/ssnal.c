@@ -128,7 +128,7 @@ static int only_sign(const mg_ssnal *s) {
     return sign[0];
 }
 
-static margin_status go_to_start(mg_ssnal *s) {
+static margin_status ssnal_start(mg_ssnal *s) {
     const double rho = s->objective->penalty.rho;
     memcpy(s->here.w, s->solution->w, (size_t)s->columns * sizeof *s->here.w);
     s->here.b = *s->solution->b;
@@ -164,7 +164,7 @@ margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, m
     MG_GO(new_vectors(s));
     MG_GO(
         mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
-    MG_GO(go_to_start(s));
+    MG_GO(ssnal_start(s));
     return MARGIN_OK;
 done:
     mg_ssnal_free(s);
@@ -189,7 +189,7 @@ static void set_move(mg_ssnal *s) {
 }
 
 /* there = here + t direction */
-static margin_status try_step(mg_ssnal *s, double t) {
+static margin_status ssnal_try(mg_ssnal *s, double t) {
     for (int64_t j = 0; j < s->columns; j++)
         s->there.w[j] = s->here.w[j] + t * s->move[j];
     s->there.b = s->here.b + t * s->move_b;
@@ -208,12 +208,12 @@ margin_status mg_ssnal_step(mg_ssnal *s, bool *moved) {
     if (s->sampled && s->last_slope != 0.0 && s->slope < slow * s->last_slope)
         s->most_rows *= MORE_ROWS;
     s->last_slope = s->sampled ? s->slope : 0.0;
-    MG_TRY(try_step(s, 1.0));
+    MG_TRY(ssnal_try(s, 1.0));
     mg_step step = step_of(s, 1.0);
     if (!mg_step_leads_down(&step, rounding) || mg_step_is_short(&step)) {
         double t;
         MG_TRY(mg_ssnal_line(s, &t));
-        if (t != 1.0) MG_TRY(try_step(s, t));
+        if (t != 1.0) MG_TRY(ssnal_try(s, t));
         step = step_of(s, t);
         if (!mg_step_leads_down(&step, rounding)) return MARGIN_OK;
     }

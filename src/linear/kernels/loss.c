@@ -69,8 +69,7 @@ static double squared_hinge_dual(double u) {
     return u >= 0 ? u - u * u / 4 : -INF;
 }
 
-/* ---- logistic: the conjugate is the entropy of a coin that shows heads with probability u
- * ------*/
+/* ---- logistic: the conjugate is the entropy of a coin that shows heads with probability u ---- */
 
 static double logistic_slope(double z) {
     return -mg_sigmoid(-z);

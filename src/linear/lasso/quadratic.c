@@ -47,7 +47,7 @@ static double violation(const descent *d, int64_t k) {
     return fabs(q->r[k] + copysign(lambda, q->u[k])) / lambda;
 }
 
-static void move(descent *d, int64_t k) {
+static void quadratic_move(descent *d, int64_t k) {
     mg_quadratic *q = d->q;
     const double bend = q->h[k * q->stride + k], before = q->u[k];
     double next = 0.0;
@@ -71,7 +71,7 @@ static double sweep_all(descent *d) {
     for (int64_t k = 0; k < d->q->count; k++) {
         const double found = violation(d, k);
         most = fmax(most, found);
-        if (found > 0.0) move(d, k);
+        if (found > 0.0) quadratic_move(d, k);
     }
     d->work += (double)d->q->count;
     return most;
@@ -82,7 +82,7 @@ static double sweep_support(descent *d) {
     for (int64_t s = 0; s < d->size; s++) {
         const int64_t k = d->support[s];
         most = fmax(most, violation(d, k));
-        move(d, k);
+        quadratic_move(d, k);
     }
     return most;
 }
@@ -195,8 +195,7 @@ static double find_direction(descent *d, double *bend) {
     return slope < 0.0 && isfinite(slope) && isfinite(*bend) ? slope : 0.0;
 }
 
-/* The factor without row and column `gone`: rotations bring what lies right of the diagonal back.
- */
+/* The factor without row and column `gone`: rotations clear what lies right of the diagonal. */
 static void shrink_factor(descent *d, int64_t gone) {
     const int64_t room = d->room;
     double *l = d->matrix;
@@ -249,7 +248,7 @@ static margin_status step_if_it_pays(descent *d) {
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-static margin_status descend(descent *d, double tolerance) {
+static margin_status quadratic_descend(descent *d, double tolerance) {
     double best = (double)INFINITY;
     int idle = 0;
     for (int round = 0; round < MOST_ROUNDS && idle < IDLE_ROUNDS; round++) {
@@ -280,9 +279,9 @@ static margin_status descend_in_stages(descent *d, double tolerance) {
         most = fmax(most, violation(d, k));
     const double last = fmax(2.0, least * most);
     for (d->stretch = (1.0 + most) / stage; d->stretch > last; d->stretch /= stage)
-        MG_TRY(descend(d, rough));
+        MG_TRY(quadratic_descend(d, rough));
     d->stretch = 1.0;
-    return descend(d, tolerance);
+    return quadratic_descend(d, tolerance);
 }
 
 margin_status mg_quadratic_solve(mg_quadratic *q, double tolerance) {

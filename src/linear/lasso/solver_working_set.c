@@ -76,7 +76,7 @@ static double gap_of(const mg_working *s, const mg_working_point *point, double 
     return fabs(gap) + fabs(point->excess) * (fabs(point->b) + 1.0);
 }
 
-static margin_status evaluate(mg_working *s, mg_working_point *point, double *curvatures) {
+static margin_status working_evaluate(mg_working *s, mg_working_point *point, double *curvatures) {
     double sum;
     mg_loss_point pass = {.scores = point->scores,
                           .gradient = point->gradient,
@@ -124,20 +124,20 @@ static void find_limit(mg_working *s) {
     s->solution->l1_limit = limit;
 }
 
-static margin_status go_to_start(mg_working *s) {
+static margin_status working_start(mg_working *s) {
     const mg_linear_solution *given = s->solution;
     bool somewhere = false;
     for (int64_t j = 0; j < s->columns; j++)
         somewhere |= given->w[j] != 0.0;
     memset(s->here.w, 0, (size_t)s->columns * sizeof *s->here.w);
     s->goal.constant = mg_objective_constant(s->objective, &s->here.b);
-    MG_TRY(evaluate(s, &s->here, s->curvatures));
+    MG_TRY(working_evaluate(s, &s->here, s->curvatures));
     find_limit(s);
     if (somewhere) {
         for (int64_t j = 0; j < s->columns; j++)
             s->here.w[j] = s->factor[j] > 0.0 ? given->w[j] : 0.0;
         s->here.b = *given->b;
-        MG_TRY(evaluate(s, &s->here, s->curvatures));
+        MG_TRY(working_evaluate(s, &s->here, s->curvatures));
     }
     MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
                "the objective is beyond double precision; bring the columns to one scale first: "
@@ -195,7 +195,7 @@ static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solut
     if (design->columns > MG_MANY_COLUMNS) MG_TRY(mg_design_store_columns(design, job->error));
     MG_TRY(find_coordinates(s));
     set_sizes(s);
-    MG_TRY(go_to_start(s));
+    MG_TRY(working_start(s));
     mg_linear_trace(job, 0, s->here.w, &s->here.b, s->here.value, s->here.errors);
     return MARGIN_OK;
 }
@@ -257,7 +257,7 @@ static void judge_model(mg_working *s, double violation_before) {
     s->model.fresh = false;
 }
 
-static void take_step(mg_working *s) {
+static void working_take(mg_working *s) {
     const mg_working_point here = s->here;
     s->here = s->there;
     s->there = here;
@@ -291,15 +291,15 @@ static margin_status working_step(mg_working *s, bool *moved) {
     MG_TRY(aim(s));
     if (!(s->slope < 0.0) && !s->was_set) MG_TRY(aim(s));
     if (!(s->slope < 0.0)) return MARGIN_OK;
-    MG_TRY(evaluate(s, &s->there, curvatures));
+    MG_TRY(working_evaluate(s, &s->there, curvatures));
     if (leads_down(s, 1.0)) {
         mg_working_learn(s, 1.0);
     } else {
         MG_TRY(go_part_of_the_way(s));
-        MG_TRY(evaluate(s, &s->there, curvatures));
+        MG_TRY(working_evaluate(s, &s->there, curvatures));
         if (!leads_down(s, 0.0)) return MARGIN_OK;
     }
-    take_step(s);
+    working_take(s);
     *moved = true;
     return MARGIN_OK;
 }

@@ -97,8 +97,7 @@ static margin_status add_dependence(mg_column_variances *v, int64_t k, const dou
     return MARGIN_OK;
 }
 
-/* Reflects rows [first, last] of the columns from k on so that column k has nothing behind `first`.
- */
+/* Reflects rows [first, last] of columns k and on so that column k has nothing behind `first`. */
 static void reflect(const mg_vector_ops *ops, double *l, int64_t n, int64_t k, int64_t first) {
     double *x = l + k * n + first;
     const int64_t count = k - first + 1;

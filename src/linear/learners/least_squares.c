@@ -67,7 +67,7 @@ static margin_status solve_by(mg_squares *s, const char *solver) {
     return doubtful && !s->out_of_time ? mg_squares_qr(s) : MARGIN_OK;
 }
 
-static margin_status solve(mg_squares *s, const char *solver) {
+static margin_status squares_solve_by(mg_squares *s, const char *solver) {
     MG_TRY(mg_squares_begin(s));
     MG_TRY(solve_by(s, solver));
     return s->judged ? MARGIN_OK : mg_squares_constant(s);
@@ -202,7 +202,7 @@ static mg_squares squares_of(mg_fit *fit, const mg_linear_options *o) {
 
 static margin_status fit_with(mg_fit *fit, const mg_linear_options *o) {
     mg_squares s = squares_of(fit, o);
-    margin_status status = solve(&s, o->solver);
+    margin_status status = squares_solve_by(&s, o->solver);
     if (status >= 0) status = hand_over(&s, o->penalised);
     mg_squares_end(&s);
     return status;
@@ -220,7 +220,7 @@ static margin_status fit_next(mg_squares *s, mg_fit *fit, const mg_linear_option
 
 static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_options *o) {
     mg_squares s = squares_of(&fits[0], o);
-    margin_status status = solve(&s, o->solver);
+    margin_status status = squares_solve_by(&s, o->solver);
     if (status >= 0) status = hand_over(&s, o->penalised);
     for (int64_t t = 1; status >= 0 && t < count; t++)
         status = fit_next(&s, &fits[t], o);

@@ -65,7 +65,7 @@ double mg_lbfgs_dot(const mg_lbfgs_pairs *pairs, const double *a, const double *
     return sum;
 }
 
-static void add(const mg_lbfgs_pairs *pairs, double *y, double factor, const double *x) {
+static void pairs_add(const mg_lbfgs_pairs *pairs, double *y, double factor, const double *x) {
     vector_job job = {.pairs = pairs, .a = x, .y = y, .factor = factor};
     if (pairs->size <= PIECE)
         pairs->vectors->add(y, factor, x, pairs->size);
@@ -107,7 +107,7 @@ void mg_lbfgs_pairs_before(mg_lbfgs_pairs *pairs, double *d) {
         const int k = pair_at(pairs, age);
         pairs->share[k] =
             mg_lbfgs_dot(pairs, pairs->steps + k * pairs->size, d) / pairs->product[k];
-        add(pairs, d, -pairs->share[k], pairs->changes + k * pairs->size);
+        pairs_add(pairs, d, -pairs->share[k], pairs->changes + k * pairs->size);
     }
 }
 
@@ -116,6 +116,6 @@ void mg_lbfgs_pairs_after(mg_lbfgs_pairs *pairs, double *d) {
         const int k = pair_at(pairs, age);
         const double back =
             mg_lbfgs_dot(pairs, pairs->changes + k * pairs->size, d) / pairs->product[k];
-        add(pairs, d, pairs->share[k] - back, pairs->steps + k * pairs->size);
+        pairs_add(pairs, d, pairs->share[k] - back, pairs->steps + k * pairs->size);
     }
 }

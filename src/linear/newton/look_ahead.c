@@ -10,7 +10,7 @@ margin_status mg_look_ahead(const mg_objective *o, const double *at_w, const dou
                             margin_error *error) {
     mg_heap *heap = o->design->heap;
     const int32_t *code = o->design->problem->code;
-    mg_classes_newton newton = {.heap = heap};
+    mg_newton_matrix newton = {.heap = heap};
     double *shares = NULL, *v = NULL;
     margin_status status;
     *least = (double)INFINITY;
@@ -20,9 +20,9 @@ margin_status mg_look_ahead(const mg_objective *o, const double *at_w, const dou
     double *sums = v + o->functions * o->columns;
     mg_loss_point point = {.gradient = v, .intercept_gradient = sums, .shares = shares};
     MG_GO(mg_objective_pass(o, at_w, at_b, &point, error));
-    const mg_classes_curvature curvature = {.shares = shares, .c = o->c, .rho = o->penalty.rho};
-    MG_GO(mg_classes_newton_make(o, &curvature, &newton, error));
-    mg_classes_newton_solve(o, &newton, v, sums, w, b);
+    const mg_newton_weights curvature = {.shares = shares, .c = o->c, .rho = o->penalty.rho};
+    MG_GO(mg_newton_matrix_make(o, &curvature, &newton, error));
+    mg_newton_matrix_solve(o, &newton, v, sums, w, b);
     MG_GO(mg_objective_scores(o, w, b, shares, error));
     for (int64_t i = 0; i < o->samples; i++)
         for (int64_t k = 0; k < o->functions; k++) {
@@ -32,7 +32,7 @@ margin_status mg_look_ahead(const mg_objective *o, const double *at_w, const dou
             *most = fmax(*most, u[k] - u[code[i]]);
         }
 done:
-    mg_classes_newton_free(&newton);
+    mg_newton_matrix_free(&newton);
     mg_free(heap, v);
     mg_free(heap, shares);
     return status;

@@ -5,7 +5,7 @@
 
 #include "linear/objective/objective.h"
 
-/* Of several functions (where mg_classes_newton_can): minus Newton's direction at (at_w, at_b), and
+/* Of several functions (where mg_newton_matrix_can): minus Newton's direction at (at_w, at_b), and
  * the least and the greatest change of a margin (own score less another) along it. w: room for
  * functions x (columns + 1) numbers, of which the first functions x columns are the weights; b:
  * functions. Passes. */

@@ -72,7 +72,7 @@ static void trace_here(const mg_smooth *s) {
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-static margin_status go_to_start(mg_smooth *s) {
+static margin_status smooth_start(mg_smooth *s) {
     const mg_linear_solution *given = s->solution;
     const int64_t weights = s->functions * s->columns;
     bool somewhere = false;
@@ -161,7 +161,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
     mg_arena_init(&s->arena, s->design->heap);
     MG_GO(new_vectors(s));
     MG_GO(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
-    MG_GO(go_to_start(s));
+    MG_GO(smooth_start(s));
     trace_here(s);
     return MARGIN_OK;
 done:
@@ -186,7 +186,7 @@ void mg_smooth_set_move(mg_smooth *s) {
 }
 
 /* there = here + t direction */
-static margin_status try_step(mg_smooth *s, double t) {
+static margin_status smooth_try(mg_smooth *s, double t) {
     for (int64_t j = 0; j < s->functions * s->columns; j++)
         s->there.w[j] = s->here.w[j] + t * s->move[j];
     for (int64_t k = 0; k < s->functions; k++)
@@ -230,14 +230,14 @@ static margin_status find_length(const mg_smooth *s, double *t) {
 }
 
 /* To the best length, where the full step is too long or too short. */
-static margin_status search_line(mg_smooth *s) {
+static margin_status smooth_search(mg_smooth *s) {
     const mg_step step = step_of(s);
     const bool fits = leads_down(s);
     double t;
     s->stretched = fits && mg_step_is_short(&step);
     if (fits && !s->stretched) return MARGIN_OK;
     MG_TRY(find_length(s, &t));
-    return t != 1.0 ? try_step(s, t) : MARGIN_OK;
+    return t != 1.0 ? smooth_try(s, t) : MARGIN_OK;
 }
 
 /* Where the slope is 0 if it is linear between both ends; a third as far where nothing is known. */
@@ -246,15 +246,15 @@ static double shorter(const mg_smooth *s) {
     return s->step * fmin(fmax(s->slope / (s->slope - s->slope_there), 0.1), 0.8);
 }
 
-static margin_status shorten(mg_smooth *s) {
+static margin_status smooth_shorten(mg_smooth *s) {
     for (int k = 1; k < MOST_TRIES && !leads_down(s); k++) {
         if (mg_cancelled(s->design->context)) return mg_fail_cancelled(s->job->error);
-        MG_TRY(try_step(s, shorter(s)));
+        MG_TRY(smooth_try(s, shorter(s)));
     }
     return MARGIN_OK;
 }
 
-static void take_step(mg_smooth *s) {
+static void smooth_take(mg_smooth *s) {
     const mg_smooth_point here = s->here;
     s->here = s->there;
     s->there = here;
@@ -275,10 +275,10 @@ margin_status mg_smooth_step(mg_smooth *s, bool *moved) {
     *moved = s->stretched = false;
     mg_smooth_set_move(s);
     if (!(s->slope < 0.0)) return MARGIN_OK;
-    MG_TRY(try_step(s, 1.0));
-    MG_TRY(s->here.scores ? search_line(s) : shorten(s));
+    MG_TRY(smooth_try(s, 1.0));
+    MG_TRY(s->here.scores ? smooth_search(s) : smooth_shorten(s));
     if (!leads_down(s)) return MARGIN_OK;
-    take_step(s);
+    smooth_take(s);
     *moved = true;
     return MARGIN_OK;
 }

@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-/* Steps without progress after which only rounding is left; and in f32, where there is another way.
- */
+/* Steps without progress after which only rounding is left; in f32 there is another way. */
 enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
 
 /* Losses that fall for ever: without a penalty they have no least value where classes separate. */
@@ -42,7 +41,7 @@ bool mg_smooth_is_idle(const mg_smooth *s) {
 
 /* Whether the loss falls for ever in the direction in which Newton's method goes. At an optimum no
  * margin would change; so it goes on until one or the other is plain. */
-static margin_status recedes(mg_smooth *s, bool *yes) {
+static margin_status smooth_recedes(mg_smooth *s, bool *yes) {
     enum { MOST_STEPS = 5 };
     double least, most;
     bool moved = true;
@@ -57,7 +56,7 @@ static margin_status recedes(mg_smooth *s, bool *yes) {
     return MARGIN_OK;
 }
 
-static void explain(mg_smooth *s, margin_status ended, bool recession) {
+static void smooth_explain_end(mg_smooth *s, margin_status ended, bool recession) {
     mg_linear_solution *out = s->solution;
     const mg_smooth_words words = {.ended = ended,
                                    .separated = s->separated,
@@ -73,11 +72,12 @@ static void explain(mg_smooth *s, margin_status ended, bool recession) {
 margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
     bool recession = false;
-    if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED) MG_TRY(recedes(s, &recession));
+    if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED)
+        MG_TRY(smooth_recedes(s, &recession));
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b));
     out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
     if ((recession || s->separated) && out->status == MARGIN_OK)
         out->status = MARGIN_STOPPED_STALLED;
-    explain(s, ended, recession);
+    smooth_explain_end(s, ended, recession);
     return out->status;
 }

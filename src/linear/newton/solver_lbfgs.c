@@ -40,8 +40,7 @@ static const double changed = 2.0;
 static const double small_price = 2.0, tiny_price = 1.0;
 
 /* Level by level the factor comes nearer to the Hessian: samples in single precision, eight times
- * as many rows each, then all rows in double precision (at once if the first sample would be all).
- */
+ * as many rows each, then all rows in double precision (at once if the first sample is all). */
 typedef struct level {
     int64_t rows;
     bool single, last;
@@ -57,7 +56,7 @@ static level level_at(const mg_smooth *s, int number) {
     return (level){MG_MIN(rows, all), !exact, exact};
 }
 
-static margin_status build(mg_smooth *s, int number) {
+static margin_status smooth_build(mg_smooth *s, int number) {
     const level l = level_at(s, number);
     MG_TRY(mg_smooth_factor(s, MG_BASE_BLOCKS, l.rows, l.single));
     s->level = number;
@@ -87,8 +86,8 @@ static margin_status improve_one(mg_smooth *s) {
     if (!mg_smooth_can_factor(s, 1) || !(none || is_slow || has_changed(s))) return MARGIN_OK;
     const int next = !none && level_at(s, s->level).last ? s->level : s->level + 1;
     const double most = none || is_slow ? fmax(small_price, rented) : tiny_price;
-    if (price_at(s, next) <= most) return build(s, next);
-    if (!none && price_at(s, s->level) <= rented) return build(s, s->level);
+    if (price_at(s, next) <= most) return smooth_build(s, next);
+    if (!none && price_at(s, s->level) <= rented) return smooth_build(s, s->level);
     return MARGIN_OK;
 }
 
@@ -101,7 +100,7 @@ static margin_status escalate_one(mg_smooth *s, bool idle, bool *tried) {
     while (!level_at(s, number).last)
         number++;
     if (!exact) s->idle_steps = 0;
-    return build(s, number);
+    return smooth_build(s, number);
 }
 
 /* ---- H0 of several functions ----------------------------------------------------------------- */
@@ -132,8 +131,7 @@ static margin_status improve_several(mg_smooth *s, bool must, bool *improved) {
     return mg_smooth_factor(s, MG_BASE_BLOCKS, rows, true);
 }
 
-/* Double precision, then another H0, and last, when no steps are left to forget, Newton's method.
- */
+/* Double precision, then another H0, and last, with no steps left to forget, Newton's method. */
 static margin_status escalate_several(mg_smooth *s, bool idle, bool *tried) {
     if (s->single) {
         *tried = true;

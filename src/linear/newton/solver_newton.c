@@ -89,7 +89,7 @@ done:
 }
 
 bool mg_smooth_can_look(const mg_smooth *s) {
-    return s->functions > 1 ? mg_classes_newton_can(s->objective) : mg_smooth_can_factor(s, 1);
+    return s->functions > 1 ? mg_newton_matrix_can(s->objective) : mg_smooth_can_factor(s, 1);
 }
 
 margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most) {

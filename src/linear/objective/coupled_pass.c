@@ -24,8 +24,7 @@ typedef struct pass_walk {
     bool gradient;
 } pass_walk;
 
-/* Behind this head: functions sums of slopes, and for dense rows functions x columns of a gradient.
- */
+/* Behind this head: `functions` sums of slopes; dense rows: functions x columns of a gradient. */
 typedef struct pass_sums {
     double value;
     int64_t errors;
@@ -154,7 +153,7 @@ static void chunk_losses(const pass_walk *walk, int64_t first, int64_t count, do
 }
 
 /* To f32 in place: a number is read before it is written to. */
-static void narrow(double *slopes, int64_t count) {
+static void coupled_narrow(double *slopes, int64_t count) {
     float *to = (float *)(void *)slopes;
     for (int64_t k = 0; k < count; k++) {
         const float value = (float)slopes[k];
@@ -209,7 +208,7 @@ static void add_chunk(const pass_walk *walk, int64_t first, int64_t count, doubl
     double *slopes = chunk_slopes(walk, first, count, rows, work, sums);
     if (!walk->gradient) return;
     sum_slopes(slopes, count, functions, sums);
-    if (walk->rows && walk->rows->single) narrow(slopes, count * functions);
+    if (walk->rows && walk->rows->single) coupled_narrow(slopes, count * functions);
     chunk_gradient(walk, count, rows, slopes, sums);
 }
 
@@ -253,8 +252,8 @@ static void pack_weights(const mg_objective *o, int64_t k, int64_t ld, const dou
     }
 }
 
-static margin_status prepare(pass_walk *walk, const double *w, const double *b, bool single,
-                             margin_error *error) {
+static margin_status coupled_prepare(pass_walk *walk, const double *w, const double *b, bool single,
+                                     margin_error *error) {
     const mg_objective *o = walk->o;
     mg_design *d = o->design;
     walk->ld = (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
@@ -304,7 +303,7 @@ static margin_status walk_rows(pass_walk *walk, const double *w, const double *b
     mg_accumulator accumulator = {
         .init = start_sums, .add = coupled_add_block, .merge = merge_sums};
     walk->gradient = point->gradient != NULL;
-    MG_TRY(prepare(walk, w, b, point->single, error));
+    MG_TRY(coupled_prepare(walk, w, b, point->single, error));
     accumulator.state_size = (int64_t)sizeof(pass_sums) + sum_count(walk) * (int64_t)sizeof(double);
     pass_sums *sums = mg_new(o->design->heap, accumulator.state_size, 1);
     if (!sums)

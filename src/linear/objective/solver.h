@@ -41,7 +41,7 @@ typedef struct mg_linear_solver {
     bool (*can)(const mg_objective *objective, char *why);
     /* Improves solution->w and ->b (given: a start) until the certificate reaches the tolerance,
      * `stop` says so, or rounding ends progress; leaves a certified primal, dual and gap in
-     * `solution`. Never a bare "did not converge": solution->why names what limits and what helps.
+     * `solution`. Never a bare "did not converge": solution->why says what limits and what helps.
      */
     margin_status (*solve)(mg_linear_job *job, mg_linear_solution *solution);
     /* Several problems in one go that differ in their signs only: the same rows, c, penalty and

@@ -27,8 +27,7 @@ typedef struct mg_line {
     bool pieces;         /* it is quadratic piece by piece */
 } mg_line;
 
-/* The t >= 0 where it is least, or near enough, by Newton's method on the slope, kept in a bracket.
- */
+/* The t >= 0 where it is least, or nearly, by Newton's method on the slope, kept in a bracket. */
 margin_status mg_line_search(const mg_line *line, double *t);
 
 #endif

@@ -46,7 +46,7 @@ typedef struct curvature_bound {
     double *weights; /* samples: curvatures; or samples x functions: shares */
     double *scores;  /* the squared hinge, samples: 1 - y f; else NULL */
     double *solved;  /* functions x size of the matrix, and a row */
-    mg_classes_newton newton;
+    mg_newton_matrix newton;
 } curvature_bound;
 
 static bool has_bound(const mg_objective *o) {
@@ -77,13 +77,13 @@ static margin_status take_memory(curvature_bound *m) {
 static margin_status squared_step(curvature_bound *m, double diagonal, double *square) {
     const mg_objective *o = m->o;
     const bool one = o->functions == 1;
-    const mg_classes_curvature curvature = {.shares = one ? NULL : m->weights,
-                                            .curvatures = one ? m->weights : NULL,
-                                            .c = o->c,
-                                            .added = diagonal};
-    mg_classes_newton_free(&m->newton);
-    MG_TRY(mg_classes_newton_make(o, &curvature, &m->newton, m->error));
-    mg_classes_newton_solve(o, &m->newton, m->gradient, m->sums, m->step, m->step_b);
+    const mg_newton_weights curvature = {.shares = one ? NULL : m->weights,
+                                         .curvatures = one ? m->weights : NULL,
+                                         .c = o->c,
+                                         .added = diagonal};
+    mg_newton_matrix_free(&m->newton);
+    MG_TRY(mg_newton_matrix_make(o, &curvature, &m->newton, m->error));
+    mg_newton_matrix_solve(o, &m->newton, m->gradient, m->sums, m->step, m->step_b);
     *square = 0.0;
     for (int64_t k = 0; k < o->functions; k++) {
         *square += m->sums[k] * m->step_b[k];
@@ -121,7 +121,7 @@ static void read_sample(curvature_bound *m, int64_t i, double *row) {
 
 /* The greatest e'H^-1 e over the differences e of the functions of sample i. */
 static double exact_leverage(curvature_bound *m, int64_t i) {
-    const mg_classes_newton *n = &m->newton;
+    const mg_newton_matrix *n = &m->newton;
     const int64_t block = m->o->columns + 1, blocks = n->size / block;
     const mg_vector_ops *v = mg_vector_ops_for(m->o->design->isa);
     double *row = m->solved + blocks * n->size, most = 0.0;
@@ -204,10 +204,10 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_line
                                     double *above, margin_error *error) {
     curvature_bound m = {.o = objective, .at = at, .error = error};
     *above = (double)INFINITY;
-    if (!has_bound(objective) || !mg_classes_newton_can(objective)) return MARGIN_OK;
+    if (!has_bound(objective) || !mg_newton_matrix_can(objective)) return MARGIN_OK;
     margin_status status = take_memory(&m);
     if (status >= 0) status = find_bound(&m, above);
-    mg_classes_newton_free(&m.newton);
+    mg_newton_matrix_free(&m.newton);
     mg_free(objective->design->heap, m.memory);
     return status;
 }

@@ -43,7 +43,7 @@ void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room) {
         snprintf(why, room,
                  "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
                  "<= %d: give C a finite value",
-                 MG_CLASSES_NEWTON_SIZE);
+                 MG_NEWTON_MATRIX_SIZE);
     else
         mg_explain_end(status, "steps", words->steps, words->gap, words->tolerance, why, room);
 }

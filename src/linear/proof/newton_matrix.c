@@ -12,11 +12,11 @@ static int64_t blocks_of(const mg_objective *o) {
     return o->functions == 1 ? 1 : o->functions - 1;
 }
 
-bool mg_classes_newton_can(const mg_objective *o) {
-    return blocks_of(o) * (o->columns + 1) <= MG_CLASSES_NEWTON_SIZE;
+bool mg_newton_matrix_can(const mg_objective *o) {
+    return blocks_of(o) * (o->columns + 1) <= MG_NEWTON_MATRIX_SIZE;
 }
 
-void mg_classes_newton_free(mg_classes_newton *n) {
+void mg_newton_matrix_free(mg_newton_matrix *n) {
     mg_free(n->heap, n->matrix);
     mg_free(n->heap, n->mean);
     memset(n, 0, sizeof *n);
@@ -24,8 +24,8 @@ void mg_classes_newton_free(mg_classes_newton *n) {
 
 /* Of a change that all classes share the loss knows nothing, so that it is what the penalty wants:
  * rho (1[k = l] - 1/K). */
-static void add_penalty(const mg_objective *o, const mg_classes_curvature *curvature, int64_t k,
-                        int64_t l, mg_classes_newton *n) {
+static void add_penalty(const mg_objective *o, const mg_newton_weights *curvature, int64_t k,
+                        int64_t l, mg_newton_matrix *n) {
     const int64_t size = o->columns + 1;
     const double shared = o->functions == 1 ? 0.0 : 1.0 / (double)o->functions;
     const double share = (k == l ? 1.0 : 0.0) - shared;
@@ -37,7 +37,7 @@ static void add_penalty(const mg_objective *o, const mg_classes_curvature *curva
 }
 
 /* Of sample i in the block of the classes k and l. */
-static double weight_of(const mg_objective *o, const mg_classes_curvature *curvature, int64_t i,
+static double weight_of(const mg_objective *o, const mg_newton_weights *curvature, int64_t i,
                         int64_t k, int64_t l) {
     double others = 0.0;
     if (curvature->curvatures) return curvature->curvatures[i];
@@ -49,9 +49,9 @@ static double weight_of(const mg_objective *o, const mg_classes_curvature *curva
 }
 
 /* Of the classes k and l: the Gram with weights c q_k (1 - q_k), or minus that with c q_k q_l. */
-static margin_status add_block(const mg_objective *o, const mg_classes_curvature *curvature,
-                               int64_t k, int64_t l, double *weights, int64_t *chosen, double *gram,
-                               mg_classes_newton *n, margin_error *error) {
+static margin_status add_block(const mg_objective *o, const mg_newton_weights *curvature, int64_t k,
+                               int64_t l, double *weights, int64_t *chosen, double *gram,
+                               mg_newton_matrix *n, margin_error *error) {
     const int64_t size = o->columns + 1;
     mg_gram_request request = {.weights = weights, .centre = n->mean, .factor = n->factor};
     for (int64_t i = 0; i < o->samples; i++) {
@@ -74,7 +74,7 @@ static margin_status add_block(const mg_objective *o, const mg_classes_curvature
 }
 
 /* To a diagonal of 1, and factored. */
-static margin_status factor_matrix(const mg_objective *o, double added, mg_classes_newton *n,
+static margin_status factor_matrix(const mg_objective *o, double added, mg_newton_matrix *n,
                                    margin_error *error) {
     double *diagonal;
     for (int64_t r = 0; r < n->size; r++) {
@@ -93,11 +93,11 @@ static margin_status factor_matrix(const mg_objective *o, double added, mg_class
     return status;
 }
 
-margin_status mg_classes_newton_make(const mg_objective *o, const mg_classes_curvature *curvature,
-                                     mg_classes_newton *n, margin_error *error) {
+margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weights *curvature,
+                                    mg_newton_matrix *n, margin_error *error) {
     mg_heap *heap = o->design->heap;
     const int64_t size = o->columns + 1;
-    mg_classes_newton made = {.heap = heap, .size = blocks_of(o) * size};
+    mg_newton_matrix made = {.heap = heap, .size = blocks_of(o) * size};
     double *weights = NULL, *gram = NULL;
     int64_t *chosen = NULL;
     margin_status status;
@@ -114,20 +114,19 @@ margin_status mg_classes_newton_make(const mg_objective *o, const mg_classes_cur
             MG_GO(add_block(o, curvature, k, l, weights, chosen, gram, &made, error));
     MG_GO(factor_matrix(o, curvature->added, &made, error));
     *n = made;
-    made = (mg_classes_newton){.heap = heap};
+    made = (mg_newton_matrix){.heap = heap};
 done:
     mg_free(heap, gram);
     mg_free(heap, chosen);
     mg_free(heap, weights);
-    mg_classes_newton_free(&made);
+    mg_newton_matrix_free(&made);
     return status;
 }
 
-void mg_classes_newton_solve(const mg_objective *o, const mg_classes_newton *n, const double *v,
-                             const double *s, double *w, double *b) {
+void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, const double *v,
+                            const double *s, double *w, double *b) {
     const int64_t p = o->columns, size = p + 1;
-    double *x =
-        w; /* coordinates (w_k, b_k) of a class one behind the other; taken apart in place */
+    double *x = w; /* (w_k, b_k) of a function one behind the other; taken apart in place */
     for (int64_t k = 0; k < blocks_of(o); k++) {
         for (int64_t j = 0; j < p; j++)
             x[k * size + j] = n->factor[j] * (v[k * p + j] - n->mean[j] * s[k]);

@@ -92,8 +92,7 @@ margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void 
 margin_status mg_squares_again(mg_squares *s, mg_fit *fit);
 /* Memory of the fit, or the failure. */
 margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose);
-/* least_squares_factor.c: a factor of the equilibrated A'CA + alpha I over the columns that vary.
- */
+/* least_squares_factor.c: a factor of the equilibrated A'CA + alpha I of columns that vary. */
 typedef struct mg_squares_factor {
     int64_t count;      /* columns that are not constant */
     int64_t *column;    /* their numbers */

@@ -98,8 +98,7 @@ static void fold_triangles(void *into, const void *from, void *argument) {
 
 /* ---- The triangle ---------------------------------------------------------------------------- */
 
-/* Without the column of ones: columns of A and the target. The penalty is one more block of rows.
- */
+/* Columns of A and the target, not that of ones. The penalty is one more block of rows. */
 static margin_status take_triangle(mg_squares *s, const qr_walk *walk, const double *whole,
                                    triangle *t) {
     const int64_t n = walk->f->count, size = n + 1;
@@ -140,7 +139,7 @@ static double condition_of(const mg_squares *s, const mg_squares_factor *f) {
 
 /* Singular values into f->values (squared), right vectors into f->matrix, and the start: step = V
  * diag(1/values) U'y. */
-static margin_status decompose(mg_squares *s, const triangle *t, mg_squares_factor *f) {
+static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_factor *f) {
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const int64_t n = f->count;
     double *r = NULL, *u, *vt, *x = f->work + n, *y = f->work + 2 * n;
@@ -174,13 +173,13 @@ static margin_status decompose(mg_squares *s, const triangle *t, mg_squares_fact
     return MARGIN_OK;
 }
 
-static margin_status solve(mg_squares *s, const qr_walk *walk, const double *whole,
-                           mg_squares_factor *f) {
+static margin_status qr_solve(mg_squares *s, const qr_walk *walk, const double *whole,
+                              mg_squares_factor *f) {
     triangle t;
     memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
     MG_TRY(take_triangle(s, walk, whole, &t));
     if (s->out_of_time) return MARGIN_OK;
-    if (f->count > 0) MG_TRY(decompose(s, &t, f));
+    if (f->count > 0) MG_TRY(qr_decompose(s, &t, f));
     if (s->out_of_time) return MARGIN_OK;
     if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
     if (s->out_of_time) return MARGIN_OK;
@@ -238,5 +237,5 @@ margin_status mg_squares_qr(mg_squares *s) {
     s->judged = false;
     s->correct = NULL; /* the triangle holds one target */
     MG_TRY(mg_squares_in_time(s, make_triangle(s, &f, &s->stop, &walk, &whole)));
-    return s->out_of_time ? MARGIN_OK : solve(s, &walk, whole, &f);
+    return s->out_of_time ? MARGIN_OK : qr_solve(s, &walk, whole, &f);
 }

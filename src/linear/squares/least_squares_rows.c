@@ -149,7 +149,7 @@ static margin_status try_cholesky(mg_squares *s, row_system *system, bool *done)
     return MARGIN_OK;
 }
 
-static margin_status eigenvectors(mg_squares *s, row_system *system) {
+static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
     const int64_t n = s->samples;
     int64_t info = 0;
     MG_TRY(mg_squares_new(s, n, &system->values, "the eigenvalues"));
@@ -185,7 +185,7 @@ static void solve_spectral(const mg_squares *s, const row_system *system, double
 }
 
 /* Corrects u by the residual of the system over the samples; step = A'(change of u). */
-static margin_status correct(mg_squares *s, void *argument, double *step) {
+static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
     row_system *system = argument;
     const int64_t n = s->samples;
     double *x = system->work, total = 0.0;
@@ -221,7 +221,7 @@ static margin_status take_memory(mg_squares *s, row_system *system) {
     return MARGIN_OK;
 }
 
-static margin_status solve(mg_squares *s, row_system *system) {
+static margin_status rows_solve(mg_squares *s, row_system *system) {
     bool reliable = false;
     MG_TRY(mg_squares_moments(s));
     MG_TRY(take_memory(s, system));
@@ -234,7 +234,7 @@ static margin_status solve(mg_squares *s, row_system *system) {
     MG_TRY(try_cholesky(s, system, &reliable));
     if (!reliable) {
         MG_TRY(make_matrix(s, system));
-        MG_TRY(eigenvectors(s, system));
+        MG_TRY(rows_eigenvectors(s, system));
         if (s->out_of_time) return MARGIN_OK;
     }
     mg_matrix_buffer_free(&system->rows);
@@ -242,7 +242,7 @@ static margin_status solve(mg_squares *s, row_system *system) {
              reliable ? "Cholesky factor" : "eigenvectors");
     if (s->alpha == 0.0) s->rank = system->rank;
     mg_squares_start(s);
-    return mg_squares_refine(s, correct, system);
+    return mg_squares_refine(s, rows_correct, system);
 }
 
 margin_status mg_squares_rows(mg_squares *s) {
@@ -251,9 +251,9 @@ margin_status mg_squares_rows(mg_squares *s) {
         return mg_no_memory(s->context->heap, 1, sizeof *system, "the products of the rows",
                             s->error);
     memset(system, 0, sizeof *system);
-    const margin_status status = solve(s, system);
+    const margin_status status = rows_solve(s, system);
     mg_matrix_buffer_free(&system->rows);
-    s->correct = correct;
+    s->correct = rows_correct;
     s->factor = system;
     return status;
 }

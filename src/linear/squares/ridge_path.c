@@ -80,7 +80,7 @@ static margin_status make_products(path_run *run, double *gram) {
     return MARGIN_OK;
 }
 
-static margin_status decompose(path_run *run) {
+static margin_status path_decompose(path_run *run) {
     mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const int64_t n = s->columns;
@@ -199,7 +199,7 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
     return MARGIN_OK;
 }
 
-static margin_status sweep(path_run *run) {
+static margin_status path_sweep(path_run *run) {
     const int64_t room = CHUNK * (3 * run->s.columns + 2 * run->count);
     const mg_accumulator accumulator = {.state_size =
                                             (state_numbers(run) + room) * (int64_t)sizeof(double),
@@ -214,7 +214,7 @@ static margin_status sweep(path_run *run) {
 
 /* Takes the gradient of the penalty off, and says how far the solution is from the optimum; the
  * formulas are those of least_squares_pass.c. */
-static double judge(const path_run *run, int64_t k) {
+static double path_judge(const path_run *run, int64_t k) {
     const mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const mg_penalty *penalty = &run->options[k].penalty;
@@ -240,7 +240,7 @@ static double judge(const path_run *run, int64_t k) {
     return most > 0.0 ? most / s->spread : 0.0;
 }
 
-static void correct(path_run *run, int64_t k) {
+static void path_correct(path_run *run, int64_t k) {
     const mg_squares *s = &run->s;
     const double *gradient = gradient_of(run, run->state, k);
     for (int64_t l = 0; l < s->columns; l++)
@@ -248,7 +248,7 @@ static void correct(path_run *run, int64_t k) {
     if (s->intercept) run->level[k] += sums_of(run->state, run->count, k)->excess / s->total;
 }
 
-static margin_status solve(path_run *run) {
+static margin_status path_solve(path_run *run) {
     const double enough = 1e-10;
     const int64_t n = run->s.columns;
     double last = (double)INFINITY;
@@ -259,9 +259,9 @@ static margin_status solve(path_run *run) {
         run->level[k] = run->s.centre;
     for (int sweeps = 1;; sweeps++) {
         double worst = 0.0;
-        MG_TRY(sweep(run));
+        MG_TRY(path_sweep(run));
         for (int64_t k = 0; k < run->count; k++) {
-            run->fits[k].report.gap = judge(run, k);
+            run->fits[k].report.gap = path_judge(run, k);
             worst = fmax(worst, run->fits[k].report.gap);
         }
         if (worst <= enough || !(worst < last / 2.0) || sweeps == MOST_SWEEPS ||
@@ -269,13 +269,13 @@ static margin_status solve(path_run *run) {
             return MARGIN_OK;
         last = worst;
         for (int64_t k = 0; k < run->count; k++)
-            correct(run, k);
+            path_correct(run, k);
     }
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static void describe(const path_run *run, int64_t k) {
+static void path_describe(const path_run *run, int64_t k) {
     const mg_squares *s = &run->s;
     const mg_penalty *penalty = &run->options[k].penalty;
     const path_sums *sums = sums_of(run->state, run->count, k);
@@ -306,7 +306,7 @@ static margin_status hand_over(path_run *run, int64_t k) {
         if (!(s->norm[j] > 0.0)) w[j] = 0.0;
         b -= s->mean[j] * w[j];
     }
-    describe(run, k);
+    path_describe(run, k);
     return mg_linear_make(s->context->heap, w, s->columns, b, &run->fits[k].hypothesis, s->error);
 }
 
@@ -342,9 +342,9 @@ static margin_status run_path(path_run *run) {
         run->offset[j] = (s->problem->shift ? s->problem->shift[j] : 0.0) - s->mean[j];
     for (int64_t k = 0; k < run->count; k++)
         run->alpha[k] = run->options[k].penalty.alpha / s->unit;
-    MG_TRY(decompose(run));
+    MG_TRY(path_decompose(run));
     set_inverses(run);
-    MG_TRY(solve(run));
+    MG_TRY(path_solve(run));
     for (int64_t k = 0; k < run->count; k++)
         MG_TRY(hand_over(run, k));
     return MARGIN_OK;

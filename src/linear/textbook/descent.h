@@ -46,8 +46,7 @@ typedef struct mg_descent {
     int64_t limit;         /* of units */
     bool is_default;       /* limit: nobody gave it */
     /* rate */
-    double
-        curvature; /* largest eigenvalue of J's Hessian, or of what stands for it; NAN: unknown */
+    double curvature;      /* largest eigenvalue of J's Hessian, or a bound; NAN: unknown */
     double rows_curvature; /* what steps over single rows add to it */
     double rate, decay;
     int schedule; /* not AUTO */

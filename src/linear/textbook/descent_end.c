@@ -19,7 +19,7 @@ static margin_status descent_recedes(mg_descent *d, mg_smooth_words *endless) {
     const int64_t weights = d->functions * d->columns;
     double *at, least, most = (double)INFINITY;
     margin_status status;
-    if (d->functions == 1 || !mg_is_unpenalised(o) || !mg_classes_newton_can(o)) return MARGIN_OK;
+    if (d->functions == 1 || !mg_is_unpenalised(o) || !mg_newton_matrix_can(o)) return MARGIN_OK;
     MG_NEW(d->design->heap, at, 2 * d->numbers + d->functions, "Newton's direction", d->job->error);
     double *b = at + weights, *w = b + d->functions, *step = w + d->numbers;
     memcpy(at, d->best.w, (size_t)d->numbers * sizeof *at);

@@ -122,7 +122,7 @@ static bool is_time_to_prove(mg_descent *d, double expected) {
     if (d->here.value > d->best.value) return false; /* the best one had its chance */
     if (!isnan(expected)) return expected <= d->goal.strictness * allowed_gap(d);
     if (d->units < d->next_check) return false;
-    if (d->functions > 1 && !mg_classes_newton_can(d->objective)) return false;
+    if (d->functions > 1 && !mg_newton_matrix_can(d->objective)) return false;
     d->next_check = d->units + MG_MAX(FIRST_CHECK + price(d), d->units / GROWTH);
     return true;
 }

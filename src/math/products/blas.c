@@ -8,8 +8,7 @@
 #include <float.h>
 #include <string.h>
 
-/* ---- The way out ------------------------------------------------------------------------------
- */
+/* ---- The way out ----------------------------------------------------------------------------- */
 
 /* The call that this thread is in. Fortran's argument lists have no place for it. */
 static _Thread_local mg_blas_call *inside;
@@ -97,8 +96,7 @@ double mg_blas_dlamch(const char *name, size_t length) {
     }
 }
 
-/* ---- C += alpha A B ---------------------------------------------------------------------------
- */
+/* ---- C += alpha A B -------------------------------------------------------------------------- */
 
 /* Element (i, k) lies at at[i * across + k * along]; one of the strides is 1. Of the right factor i
  * is the column. */
@@ -257,8 +255,7 @@ void mg_blas_dsyr2k(const char *uplo, const char *transpose, const int *n, const
     add_product(&p, &second, &first, *k);
 }
 
-/* ---- Triangles --------------------------------------------------------------------------------
- */
+/* ---- Triangles ------------------------------------------------------------------------------- */
 
 /* op(a): element (i, k) at a[i * across + k * along]. */
 typedef struct triangle {

@@ -149,8 +149,7 @@ static int64_t NAME(next_error)(const mg_row_scan *scan, int64_t first, int64_t 
     return last;
 }
 
-/* ---- The plain perceptron with its weights in registers ----------------------------------------
- */
+/* ---- The plain perceptron with its weights in registers -------------------------------------- */
 
 /* A correction that goes through memory has to be stored before the next row can be multiplied, and
  * every third row or so is corrected where classes overlap. `vectors` is a constant where this is
