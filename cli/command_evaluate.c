@@ -301,7 +301,7 @@ static margin_status check_proof(cli_session *session, const margin_model *model
 
 static int evaluate_data(cli_session *session, const margin_model *model, margin_data data) {
     const cli_arguments *a = session->arguments;
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     verification proven = {.status = MARGIN_OK};
     double start = cli_clock();
     margin_status proof = MARGIN_OK, status;

@@ -235,7 +235,7 @@ static int save_and_report(cli_session *session, const margin_report *report,
         int code = text_finish(session, &trace->text, arguments->trace);
         if (code) return code;
     }
-    margin_metrics training = {0};
+    margin_metrics training = {.size = sizeof training};
     if (cli_several_targets(model)) { /* of each on the rows that it was trained on */
         const margin_status status =
             margin_evaluate(session->context, model, &data, &training, &session->error);

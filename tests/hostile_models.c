@@ -519,7 +519,7 @@ static void use_transform(use *u) {
 static void use_judges(use *u, margin_status *verified) {
     const margin_data *data = &u->set->data;
     const int64_t parts = margin_model_report(u->model)->subproblems;
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     margin_report found, *each = parts < 1000 ? calloc((size_t)parts, sizeof *each) : NULL;
     margin_statistics_result statistics;
     double functional[HOSTILE_ROWS], geometric[HOSTILE_ROWS];

@@ -91,7 +91,7 @@ static void test_names_decide(void **state) {
         OK(margin_predict_data(*state, model, &there, MARGIN_OUTPUT_SCORES, q, &error));
         assert_memory_equal(p, q, (size_t)(N * margin_model_score_count(model)) * sizeof *p);
         free(p);
-        margin_metrics left, right;
+        margin_metrics left = {.size = sizeof left}, right = {.size = sizeof right};
         OK(margin_evaluate(*state, model, &here, &left, &error));
         OK(margin_evaluate(*state, model, &there, &right, &error));
         assert_memory_equal(left.confusion, right.confusion, 4 * sizeof *left.confusion);
@@ -191,7 +191,7 @@ static void test_position_where_names_mean_nothing(void **state) {
 
 static void refuse(margin_context *context, const margin_model *model, const margin_data *data,
                    margin_status status, const char *sentence) {
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     margin_report found;
     int64_t labels[N];
     error.text[0] = 0;
@@ -278,7 +278,7 @@ static void test_unknown_categories(void **state) {
         int64_t label;
         OK(margin_predict_data(*state, model, &query, MARGIN_OUTPUT_LABELS, &label, &error));
         assert_int_equal(label, -1);
-        margin_metrics metrics;
+        margin_metrics metrics = {.size = sizeof metrics};
         assert_int_equal(margin_evaluate(*state, model, &query, &metrics, &error),
                          MARGIN_ERROR_DATA);
         assert_contains(error.text, "row 1 has a category in column size that was not in");

@@ -212,7 +212,7 @@ static void test_long_labels(void **state) {
     assert_string_equal(margin_model_class_name(model, 0), "9007199254740992");
     assert_string_equal(margin_model_class_name(model, 1), "9007199254740993");
     assert_int_equal(margin_model_target(model)->kind, MARGIN_CATEGORICAL);
-    margin_metrics metrics = {0};
+    margin_metrics metrics = {.size = sizeof metrics};
     if (margin_evaluate(f->context, model, &data, &metrics, &error) < 0) fail_msg("%s", error.text);
     assert_true(metrics.accuracy == 1);
     margin_metrics_free(&metrics);

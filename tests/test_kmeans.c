@@ -300,7 +300,7 @@ static void test_empty_clusters(void **state) {
 static void test_metrics(void **state) {
     const double train[4] = {-1, 1, 9, 11}, x[4] = {0, 2, 9, 14}, weights[4] = {1, 2, 1, 1};
     margin_data data = {.x = margin_dense_f64(train, 4, 1, 1)}, other = data;
-    margin_metrics m;
+    margin_metrics m = {.size = sizeof m};
     margin_model *model = fit_text(*state, "kmeans(k=2)", &data, NULL);
     const int low = margin_model_centre(model, 0)[0] < 5 ? 0 : 1;
     other.x = margin_dense_f64(x, 4, 1, 1);

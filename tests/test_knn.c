@@ -241,7 +241,7 @@ static void test_optdigits(void **state) {
     const margin_data data = margin_table_data(train), other = margin_table_data(test);
     for (int k = 1; k <= 11; k += 2) {
         char spec[60];
-        margin_metrics metrics;
+        margin_metrics metrics = {.size = sizeof metrics};
         snprintf(spec, sizeof spec, "knn(k=%d)", k);
         margin_model *model = fit_text(context, spec, &data, NULL);
         assert_int_equal(margin_evaluate(context, model, &other, &metrics, &error), MARGIN_OK);
@@ -264,7 +264,7 @@ static void test_ionosphere(void **state) {
     margin_table *table = read_table(context, path);
     margin_data data = margin_table_data(table);
     int64_t rows[351];
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     margin_error error = {0};
     for (int64_t i = 0; i < 351; i++)
         rows[i] = i;

@@ -421,7 +421,7 @@ static void test_refused(void **state) {
     margin_data data = points_data(line, 5, 1, y);
     margin_error error = {0};
     int64_t labels[3];
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     (void)state;
     for (int n = 0; n < 5; n++) {
         margin_spec *spec = NULL;

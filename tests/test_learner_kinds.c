@@ -252,7 +252,7 @@ static void test_regression(void **state) {
 
         data.y.values = noisy;
         data.weights = margin_values_f64(weights, 6);
-        margin_metrics m;
+        margin_metrics m = {.size = sizeof m};
         OK(margin_evaluate(context, model, &data, &m, &error));
         double squares = 0, misses = 0;
         for (int i = 0; i < 6; i++) {
@@ -310,7 +310,7 @@ static void test_native_classes(void **state) {
         OK(margin_predict_parallel(context, model, &data.x, MARGIN_OUTPUT_PROBABILITIES, parallel,
                                    &error));
         assert_memory_equal(p, parallel, sizeof p);
-        margin_metrics m;
+        margin_metrics m = {.size = sizeof m};
         OK(margin_evaluate(context, model, &data, &m, &error));
         assert_close(m.log_loss, loss / 90, 1e-12);
         assert_close(m.accuracy, report.train_accuracy, 1e-15);
@@ -366,7 +366,7 @@ static void test_clusters(void **state) {
         int64_t labels[5];
         OK(margin_predict(model, &data.x, labels, &error));
         if (n < 2) assert_memory_equal(labels, expected, sizeof expected);
-        margin_metrics m;
+        margin_metrics m = {.size = sizeof m};
         double margins[5];
         OK(margin_evaluate(context, model, &data, &m, &error));
         assert_int_equal(m.task, MARGIN_CLUSTER);

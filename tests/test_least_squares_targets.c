@@ -102,7 +102,7 @@ static void test_values_and_metrics(void **state) {
     double *y = make_targets(&r), values[60 * TARGETS], scores[60 * TARGETS];
     const margin_data data = several(&one, y);
     margin_error error = {0};
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     margin_report report;
     margin_model *model = fit_proven(context, "ridge", &data, &report), *loaded = NULL;
     void *bytes = NULL;
@@ -494,7 +494,7 @@ static margin_status fit_body(margin_context *own, void *user, margin_error *err
     const margin_data *data = user;
     margin_spec *spec = NULL;
     margin_model *model = NULL;
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     margin_report found, parts[TARGETS];
     margin_statistics_options options = {.size = sizeof options, .target = 2};
     margin_statistics_result result;

@@ -129,7 +129,7 @@ static void test_iris_classes(void **state) {
     table_case t = read_example("examples/data/iris.csv");
     margin_report report;
     margin_error error = {0};
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     margin_model *model = fit_text(t.context, "logistic(tol=1e-14)", &t.data, &report);
     for (int k = 0; k < 3; k++)
         assert_function(model, k, rest[k], 4, 1e-7);

@@ -80,7 +80,7 @@ static void by_hand(margin_context *context, const regression *r, measure of, co
 
 static void check_units(margin_context *context, const regression *r, const margin_model *model) {
     double mine = 0, weight = 0;
-    margin_metrics metrics;
+    margin_metrics metrics = {.size = sizeof metrics};
     margin_error error = {0};
     double values[ROWS];
     assert_int_equal(margin_predict_values(model, &r->data.x, values, &error), MARGIN_OK);

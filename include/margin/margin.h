@@ -5,10 +5,12 @@
 #include "margin/base.h"
 #include "margin/data.h"
 #include "margin/functions.h"
+#include "margin/measure.h"
 #include "margin/model.h"
 #include "margin/neighbors.h"
 #include "margin/path.h"
 #include "margin/spec.h"
+#include "margin/split.h"
 #include "margin/statistics.h"
 
 #endif

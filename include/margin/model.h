@@ -14,6 +14,7 @@
 #define MARGIN_MODEL_H
 
 #include "margin/data.h"
+#include "margin/measure.h"
 #include "margin/spec.h"
 
 #ifdef __cplusplus
@@ -21,12 +22,6 @@ extern "C" {
 #endif
 
 typedef struct margin_model margin_model;
-
-typedef enum margin_task {
-    MARGIN_CLASSIFY = 1,
-    MARGIN_REGRESS = 2,
-    MARGIN_CLUSTER = 3
-} margin_task;
 
 /* A number of the report that only some learners have: "mistakes", "margin", "radius", "bound",
  * "support_vectors". */
@@ -308,28 +303,8 @@ MARGIN_API int margin_model_likelihood(const margin_model *model, int64_t class_
 
 /* ---- Judging --------------------------------------------------------------------------------- */
 
-typedef struct margin_metrics {
-    margin_task task;
-    int64_t rows, classes;
-    double weight;                /* sum of sample weights (rows if none) */
-    double accuracy, error;       /* classification */
-    double log_loss;              /* NaN without probabilities */
-    double auc;                   /* two classes: by score, ties count half; NaN otherwise */
-    double precision, recall, f1; /* two classes: of the second; more: mean over classes */
-    double rmse, mae, r2;         /* regression; several targets: the root of the mean of their mean
-                                     squares, and the means of the other two */
-    double mean_margin, least_margin; /* two classes: functional margin y f(x) */
-    double least_geometric_margin;    /* linear, two classes: divided by the norm of w (in original
-                                         units) */
-    double inertia;                   /* clusters: sum of squared distances to the nearest centre */
-    double silhouette;                /* clusters, up to 2000 rows: see docs/kmeans.md */
-    double *cluster_sizes;            /* clusters: weight of the rows of each; owned */
-    double *confusion; /* classes x classes, [true][predicted], weighted counts; owned */
-    void *inner;
-    int64_t targets;                              /* several targets: their number, else 0 */
-    double *target_rmse, *target_mae, *target_r2; /* of each, owned; NULL with one target */
-} margin_metrics;
-/* Needs a target in `data` whose labels are all known to the model (DATA names an unknown one) and
+/* Metrics of a model (margin/measure.h; set metrics->size) on a data set.
+ * Needs a target in `data` whose labels are all known to the model (DATA names an unknown one) and
  * rows that it can score (DATA names one with a missing value). Labels are compared as numbers, or
  * by name where both or only the data have categories. Clusters need no target. */
 MARGIN_API MARGIN_CHECKED margin_status margin_evaluate(margin_context *context,
@@ -337,7 +312,6 @@ MARGIN_API MARGIN_CHECKED margin_status margin_evaluate(margin_context *context,
                                                         const margin_data *data,
                                                         margin_metrics *metrics,
                                                         margin_error *error);
-MARGIN_API void margin_metrics_free(margin_metrics *metrics);
 
 /* Margins of every sample: functional y f(x) and geometric y f(x)/|w| (for kernel forms |w| is the
  * norm in feature space), rows (or selected) numbers each, whatever their weights. Several classes:

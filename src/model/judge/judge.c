@@ -1,6 +1,5 @@
 /* A labelled data set seen through a model: what metrics, margins and proofs start from. */
 #include "model/judge/judge.h"
-#include "base/sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -135,46 +134,4 @@ double mg_sample_margin(const margin_model *model, const double *scores, int32_t
         break;
     }
     return (double)NAN;
-}
-
-/* ---- Area under the curve -------------------------------------------------------------------- */
-
-static bool lower_score(int64_t a, int64_t b, const void *scores) {
-    return ((const double *)scores)[a] < ((const double *)scores)[b];
-}
-
-/* Sum over pairs (negative, positive) of their weights times 1, 1/2 or 0 as the positive's score is
- * greater, equal or less; `order` ascends by score. */
-static double pair_weight(const double *scores, const int32_t *codes, const mg_samples *samples,
-                          const int64_t *order) {
-    double below = 0, sum = 0;
-    for (int64_t i = 0; i < samples->count;) {
-        double weight[2] = {0, 0}, score = scores[order[i]];
-        for (; i < samples->count && scores[order[i]] == score; i++)
-            weight[codes[order[i]] == 1] += mg_samples_weight(samples, order[i]);
-        sum += weight[1] * (below + 0.5 * weight[0]);
-        below += weight[0];
-    }
-    return sum;
-}
-
-margin_status mg_auc(mg_heap *heap, const double *scores, const int32_t *codes,
-                     const mg_samples *samples, double *auc, margin_error *error) {
-    int64_t *order = NULL, *scratch = NULL;
-    double weight[2] = {0, 0};
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(heap, order, samples->count, "the order of the scores", error);
-    MG_GO_NEW(heap, scratch, samples->count, "the order of the scores", error);
-    for (int64_t i = 0; i < samples->count; i++) {
-        order[i] = i;
-        weight[codes[i] == 1] += mg_samples_weight(samples, i);
-    }
-    mg_sort(order, samples->count, scratch, lower_score, scores);
-    *auc = weight[0] > 0 && weight[1] > 0
-               ? pair_weight(scores, codes, samples, order) / weight[0] / weight[1]
-               : (double)NAN;
-done:
-    mg_free(heap, scratch);
-    mg_free(heap, order);
-    return status;
 }

@@ -30,11 +30,6 @@ void mg_judge_close(mg_judged *judged);
 double mg_sample_margin(const margin_model *model, const double *scores, int32_t code,
                         int64_t *first, int64_t *second);
 
-/* Area under the ROC curve of class 1 by `scores`, ties counting half (midranks), weighted. NaN if
- * one of the two classes does not occur. */
-margin_status mg_auc(mg_heap *heap, const double *scores, const int32_t *codes,
-                     const mg_samples *samples, double *auc, margin_error *error);
-
 /* Number of pair (i, j), i < j, in the order (0,1), (0,2), ..., (1,2), ... */
 MG_INLINE int64_t mg_pair_number(int64_t classes, int64_t i, int64_t j) {
     return i * (2 * classes - i - 1) / 2 + (j - i - 1);

@@ -1,19 +1,10 @@
 /* margin_evaluate: what a model is worth on a labelled data set. */
 #include "cluster/learner/silhouette.h"
 #include "model/judge/judge.h"
+#include "model/measure/measure.h"
 
 #include <math.h>
 #include <string.h>
-
-static void clear_metrics(margin_metrics *metrics) {
-    const double none = (double)NAN;
-    memset(metrics, 0, sizeof *metrics);
-    metrics->accuracy = metrics->error = metrics->log_loss = metrics->auc = none;
-    metrics->precision = metrics->recall = metrics->f1 = none;
-    metrics->rmse = metrics->mae = metrics->r2 = none;
-    metrics->inertia = metrics->silhouette = none;
-    metrics->mean_margin = metrics->least_margin = metrics->least_geometric_margin = none;
-}
 
 /* ---- Classification -------------------------------------------------------------------------- */
 
@@ -27,40 +18,6 @@ static margin_status decide_samples(const mg_judged *judged, int64_t *labels, ma
     return MARGIN_OK;
 }
 
-static void count_confusion(const mg_judged *judged, const int64_t *labels, double *confusion) {
-    int64_t classes = judged->model->classes;
-    memset(confusion, 0, (size_t)(classes * classes) * sizeof *confusion);
-    for (int64_t i = 0; i < judged->samples.count; i++)
-        confusion[judged->codes[i] * classes + labels[i]] += mg_samples_weight(&judged->samples, i);
-}
-
-/* Adds those of class c; 0 where there is no row to count. F1: 2 right / (its rows + rows given to
- * it). */
-static void add_class(const double *confusion, int64_t classes, int64_t c, margin_metrics *m) {
-    const double right = confusion[c * classes + c];
-    double rows = 0, given = 0;
-    for (int64_t k = 0; k < classes; k++) {
-        rows += confusion[c * classes + k];
-        given += confusion[k * classes + c];
-    }
-    m->precision += given > 0 ? right / given : 0;
-    m->recall += rows > 0 ? right / rows : 0;
-    m->f1 += rows + given > 0 ? 2 * right / (rows + given) : 0;
-}
-
-static void judge_classes(const double *confusion, int64_t classes, margin_metrics *m) {
-    m->precision = m->recall = m->f1 = 0;
-    if (classes == 2) {
-        add_class(confusion, 2, 1, m);
-        return;
-    }
-    for (int64_t c = 0; c < classes; c++)
-        add_class(confusion, classes, c, m);
-    m->precision /= (double)classes;
-    m->recall /= (double)classes;
-    m->f1 /= (double)classes;
-}
-
 /* -log P(class) from scores that are logarithms: no probability is rounded to 0. */
 static double log_score_loss(const double *scores, int64_t classes, int32_t code) {
     double greatest = scores[0], sum = 0;
@@ -71,26 +28,47 @@ static double log_score_loss(const double *scores, int64_t classes, int32_t code
     return log(sum) - (scores[code] - greatest);
 }
 
-/* Mean of -log P(true class). No clipping: a class that was given probability 0 costs infinity. */
-static margin_status log_loss(const mg_judged *judged, double *loss, margin_error *error) {
+/* What probabilities give each sample. No clipping: a true class of probability 0 costs infinity.
+ */
+typedef struct {
+    double *loss, *brier; /* NULL: the model has no probabilities */
+    double *scores;       /* ranks of the classes; NULL: none */
+} judged_rows;
+
+static double brier_of(const double *p, int64_t classes, int32_t code) {
+    double sum = 0;
+    if (classes == 2) return (1 - p[code]) * (1 - p[code]);
+    for (int64_t c = 0; c < classes; c++)
+        sum += (p[c] - (c == code)) * (p[c] - (c == code));
+    return sum;
+}
+
+/* With more than two classes they rank the rows, as logarithms where these are known. */
+static void judge_row(const mg_judged *judged, int64_t i, double *p, judged_rows *rows) {
     const margin_model *model = judged->model;
-    int64_t functions = model->hypothesis->functions;
-    double *probabilities, sum = 0, total = 0;
-    if (!margin_model_has_probabilities(model)) return MARGIN_OK;
-    MG_NEW(judged->context->heap, probabilities, model->classes, "the probabilities", error);
-    for (int64_t i = 0; i < judged->samples.count; i++) {
-        const double weight = mg_samples_weight(&judged->samples, i);
-        const double *scores = judged->scores + i * functions;
-        total += weight;
-        if (mg_learner_more_of(model->learner)->log_scores) {
-            sum += weight * log_score_loss(scores, model->classes, judged->codes[i]);
-            continue;
-        }
-        model->learner->probabilities(scores, functions, model->classes, probabilities);
-        sum -= weight * log(probabilities[judged->codes[i]]);
-    }
-    mg_free(judged->context->heap, probabilities);
-    *loss = sum / total;
+    const int64_t functions = model->hypothesis->functions, k = model->classes;
+    const double *scores = judged->scores + i * functions;
+    const bool logs = mg_learner_more_of(model->learner)->log_scores;
+    const int32_t code = judged->codes[i];
+    model->learner->probabilities(scores, functions, k, p);
+    rows->loss[i] = code < 0 ? 0 : logs ? log_score_loss(scores, k, code) : -log(p[code]);
+    rows->brier[i] = code < 0 ? 0 : brier_of(p, k, code);
+    for (int64_t c = 0; k > 2 && c < k; c++)
+        rows->scores[i * k + c] = logs ? -log_score_loss(scores, k, (int32_t)c) : p[c];
+}
+
+static margin_status judge_rows(const mg_judged *judged, mg_arena *arena, judged_rows *rows,
+                                margin_error *error) {
+    const margin_model *model = judged->model;
+    const int64_t n = judged->samples.count, k = model->classes;
+    double *p = mg_arena_new(arena, k, sizeof *p);
+    rows->loss = mg_arena_new(arena, n, sizeof *rows->loss);
+    rows->brier = mg_arena_new(arena, n, sizeof *rows->brier);
+    if (k > 2) rows->scores = mg_arena_new(arena, n * k, sizeof *rows->scores);
+    if (!p || !rows->loss || !rows->brier || (k > 2 && !rows->scores))
+        return mg_no_memory(arena->heap, n * k, sizeof *p, "the probabilities", error);
+    for (int64_t i = 0; i < n; i++)
+        judge_row(judged, i, p, rows);
     return MARGIN_OK;
 }
 
@@ -115,48 +93,58 @@ static double weight_norm(const mg_judged *judged) {
     return sqrt(square);
 }
 
-static margin_status two_class_metrics(const mg_judged *judged, margin_metrics *metrics,
-                                       margin_error *error) {
-    mg_heap *heap = judged->context->heap;
-    double *scores, sum = 0, least = (double)INFINITY;
-    MG_NEW(heap, scores, judged->samples.count, "the scores of the rows", error);
-    two_class_scores(judged, scores);
+/* Rows of unknown classes have no margin. */
+static void two_class_margins(const mg_judged *judged, const double *scores,
+                              margin_metrics *metrics) {
+    double sum = 0, total = 0, least = (double)INFINITY;
     for (int64_t i = 0; i < judged->samples.count; i++) {
-        double margin = judged->codes[i] == 1 ? scores[i] : -scores[i];
+        if (judged->codes[i] < 0) continue;
+        const double margin = judged->codes[i] == 1 ? scores[i] : -scores[i];
         sum += mg_samples_weight(&judged->samples, i) * margin;
+        total += mg_samples_weight(&judged->samples, i);
         least = MG_MIN(least, margin);
     }
-    metrics->mean_margin = sum / metrics->weight;
+    if (!(total > 0)) return;
+    metrics->mean_margin = sum / total;
     metrics->least_margin = least;
-    double norm = weight_norm(judged);
+    const double norm = weight_norm(judged);
     metrics->least_geometric_margin = norm > 0 ? least / norm : (double)NAN;
-    margin_status status =
-        mg_auc(heap, scores, judged->codes, &judged->samples, &metrics->auc, error);
-    mg_free(heap, scores);
-    return status;
 }
 
-static margin_status class_metrics(const mg_judged *judged, margin_metrics *metrics,
-                                   margin_error *error) {
-    mg_heap *heap = judged->context->heap;
-    int64_t classes = judged->model->classes, *labels = NULL;
-    double *confusion = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, labels, judged->samples.count, "the predicted classes", error);
-    MG_GO_NEW(heap, confusion, classes * classes, "the confusion matrix", error);
+static margin_status class_metrics(const mg_judged *judged, const margin_measure_options *options,
+                                   margin_metrics *metrics, margin_error *error) {
+    const margin_model *model = judged->model;
+    const int64_t n = judged->samples.count;
+    mg_arena arena;
+    judged_rows rows = {NULL, NULL, NULL};
+    margin_status status = MARGIN_OK;
+    mg_arena_init(&arena, judged->context->heap);
+    int64_t *labels = mg_arena_new(&arena, n, sizeof *labels);
+    double *two = model->classes == 2 ? mg_arena_new(&arena, n, sizeof *two) : NULL;
+    if (!labels || (model->classes == 2 && !two)) {
+        status = mg_no_memory(arena.heap, n, sizeof *labels, "the predicted classes", error);
+        goto done;
+    }
     MG_GO(decide_samples(judged, labels, error));
-    count_confusion(judged, labels, confusion);
-    metrics->accuracy = mg_score_classes(labels, judged->codes, &judged->samples);
-    metrics->error = 1 - metrics->accuracy;
-    judge_classes(confusion, classes, metrics);
-    MG_GO(log_loss(judged, &metrics->log_loss, error));
-    if (classes == 2) MG_GO(two_class_metrics(judged, metrics, error));
-    metrics->confusion = confusion;
-    metrics->inner = mg_heap_retain(heap);
-    confusion = NULL;
+    if (margin_model_has_probabilities(model)) MG_GO(judge_rows(judged, &arena, &rows, error));
+    if (two) two_class_scores(judged, two);
+    const bool each = model->decision == MG_DECIDE_ARGMAX; /* a score for each class */
+    const mg_outcome outcome = {.task = MARGIN_CLASSIFY,
+                                .rows = n,
+                                .classes = model->classes,
+                                .weights = judged->samples.weights,
+                                .truth = judged->codes,
+                                .predicted = labels,
+                                .loss = rows.loss,
+                                .brier = rows.brier,
+                                .scores = two           ? two
+                                          : rows.scores ? rows.scores
+                                          : each        ? judged->scores
+                                                        : NULL};
+    MG_GO(mg_measure_outcome(judged->context, &outcome, options, metrics, error));
+    if (two) two_class_margins(judged, two, metrics);
 done:
-    mg_free(heap, confusion);
-    mg_free(heap, labels);
+    mg_arena_free(&arena);
     return status;
 }
 
@@ -207,92 +195,58 @@ done:
 static margin_status cluster_metrics(const mg_judged *judged, const margin_matrix *x,
                                      margin_metrics *metrics, margin_error *error) {
     mg_heap *heap = judged->context->heap;
+    mg_measured *measured = NULL;
     int32_t *labels = NULL;
     margin_status status;
-    MG_GO_NEW(heap, metrics->cluster_sizes, judged->model->classes, "the sizes", error);
+    mg_metrics_clear(metrics);
+    metrics->task = MARGIN_CLUSTER;
+    metrics->rows = judged->samples.count;
+    metrics->classes = judged->model->classes;
+    for (int64_t i = 0; i < judged->samples.count; i++)
+        metrics->weight += mg_samples_weight(&judged->samples, i);
+    MG_GO(mg_measured_new(heap, &measured, error));
+    MG_GO(mg_measured_room(measured, judged->model->classes, &metrics->cluster_sizes, error));
     MG_GO_NEW(heap, labels, judged->samples.count, "the clusters of the rows", error);
     assign_samples(judged, labels, metrics);
     MG_GO(cluster_silhouette(judged, x, labels, metrics, error));
-    metrics->inner = mg_heap_retain(heap);
+    measured->value[MG_INERTIA] = metrics->inertia;
+    measured->value[MG_SILHOUETTE] = metrics->silhouette;
+    metrics->inner = measured;
+    measured = NULL;
 done:
-    if (status < 0) mg_free(heap, metrics->cluster_sizes);
+    mg_measured_free(measured);
     mg_free(heap, labels);
     return status;
 }
 
-/* ---- Entry ----------------------------------------------------------------------------------- */
-
-/* rmse, mae and r2 of each of several targets: one block of numbers. */
-static margin_status keep_targets(mg_heap *heap, const mg_value_score *each, int64_t count,
-                                  margin_metrics *metrics, margin_error *error) {
-    double *numbers = NULL;
-    MG_NEW(heap, numbers, 3 * count, "the scores of the targets", error);
-    metrics->targets = count;
-    metrics->target_rmse = numbers;
-    metrics->target_mae = numbers + count;
-    metrics->target_r2 = numbers + 2 * count;
-    for (int64_t t = 0; t < count; t++) {
-        metrics->target_rmse[t] = each[t].rmse;
-        metrics->target_mae[t] = each[t].mae;
-        metrics->target_r2[t] = each[t].r2;
-    }
-    metrics->inner = mg_heap_retain(heap);
-    return MARGIN_OK;
-}
-
-static margin_status value_metrics(const mg_judged *judged, margin_metrics *metrics,
-                                   margin_error *error) {
-    mg_heap *heap = judged->context->heap;
-    const int64_t count = judged->model->target.count;
-    mg_value_score *each = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, each, count, "the scores of the targets", error);
-    MG_GO(mg_score_values(judged->context, judged->scores, count, judged->targets, &judged->samples,
-                          each, error));
-    const mg_value_score score = mg_score_all(each, count);
-    metrics->rmse = score.rmse;
-    metrics->mae = score.mae;
-    metrics->r2 = score.r2;
-    if (count > 1) status = keep_targets(heap, each, count, metrics, error);
-done:
-    mg_free(heap, each);
-    return status;
+static margin_status value_metrics(const mg_judged *judged, const margin_measure_options *options,
+                                   margin_metrics *metrics, margin_error *error) {
+    const mg_outcome outcome = {.task = MARGIN_REGRESS,
+                                .rows = judged->samples.count,
+                                .targets = judged->model->target.count,
+                                .weights = judged->samples.weights,
+                                .target = judged->targets,
+                                .value = judged->scores};
+    return mg_measure_outcome(judged->context, &outcome, options, metrics, error);
 }
 
 margin_status margin_evaluate(margin_context *context, const margin_model *model,
                               const margin_data *data, margin_metrics *metrics,
                               margin_error *error) {
+    const margin_measure_options options = {.size = sizeof options};
     mg_judged judged = {0};
     margin_metrics found;
     margin_status status = MARGIN_OK;
-    MG_REQUIRE(metrics, error, MARGIN_ERROR_ARGUMENT, "the place for the metrics is NULL");
+    MG_TRY(mg_metrics_check(metrics, error));
     MG_TRY(mg_judge_open(context, model, data, &judged, error));
-    clear_metrics(&found);
-    found.task = model->task;
-    found.rows = judged.samples.count;
-    found.classes = model->classes;
-    for (int64_t i = 0; i < judged.samples.count; i++)
-        found.weight += mg_samples_weight(&judged.samples, i);
     if (model->task == MARGIN_REGRESS)
-        MG_GO(value_metrics(&judged, &found, error));
+        MG_GO(value_metrics(&judged, &options, &found, error));
     else if (model->task == MARGIN_CLUSTER)
         MG_GO(cluster_metrics(&judged, &judged.aligned.data.x, &found, error));
     else
-        MG_GO(class_metrics(&judged, &found, error));
-    *metrics = found;
+        MG_GO(class_metrics(&judged, &options, &found, error));
+    mg_metrics_hand_out(&found, metrics);
 done:
     mg_judge_close(&judged);
     return status;
-}
-
-void margin_metrics_free(margin_metrics *metrics) {
-    if (!metrics || !metrics->inner) return;
-    mg_heap *heap = metrics->inner;
-    mg_free(heap, metrics->confusion);
-    mg_free(heap, metrics->cluster_sizes);
-    mg_free(heap, metrics->target_rmse);
-    metrics->confusion = metrics->cluster_sizes = NULL;
-    metrics->target_rmse = metrics->target_mae = metrics->target_r2 = NULL;
-    metrics->inner = NULL;
-    mg_heap_release(heap);
 }

@@ -1,0 +1,75 @@
+/* What follows from the order that scores bring the rows into, one class against the rest. */
+#include "base/pool.h"
+#include "base/sort.h"
+#include "model/measure/measure.h"
+
+#include <math.h>
+
+typedef struct {
+    const mg_outcome *outcome;
+    int64_t *orders, *scratch; /* a column of rows each */
+    const double *scores;
+    int64_t stride, column;
+} ranking;
+
+static bool higher_score(int64_t a, int64_t b, const void *argument) {
+    const ranking *r = argument;
+    return r->scores[a * r->stride + r->column] > r->scores[b * r->stride + r->column];
+}
+
+static margin_status rank_column(void *argument, int64_t column, int worker) {
+    ranking r = *(const ranking *)argument;
+    const int64_t rows = r.outcome->rows;
+    int64_t *order = r.orders + column * rows;
+    r.column = column;
+    for (int64_t i = 0; i < rows; i++)
+        order[i] = i;
+    mg_sort(order, rows, r.scratch + worker * rows, higher_score, &r);
+    return MARGIN_OK;
+}
+
+margin_status mg_rank_orders(margin_context *context, const mg_outcome *o, int64_t *orders,
+                             margin_error *error) {
+    ranking r = {.outcome = o, .orders = orders, .scores = o->scores, .stride = mg_rank_columns(o)};
+    const int64_t workers = MG_MIN((int64_t)margin_context_threads(context), r.stride);
+    MG_NEW(context->heap, r.scratch, margin_context_threads(context) * o->rows,
+           "the order of the scores", error);
+    (void)workers;
+    const margin_status status = mg_parallel(context, r.stride, rank_column, &r);
+    mg_free(context->heap, r.scratch);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+/* From the greatest score down, equal ones together: `above` positives and negatives so far. */
+void mg_rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, double *auc,
+                     double *average_precision) {
+    const int64_t stride = mg_rank_columns(o), positive = o->classes == 2 ? 1 : column;
+    double above[2] = {0, 0}, pairs = 0, precision = 0;
+    for (int64_t i = 0; i < o->rows;) {
+        const double score = o->scores[order[i] * stride + column];
+        double here[2] = {0, 0};
+        for (; i < o->rows && o->scores[order[i] * stride + column] == score; i++)
+            here[o->truth[order[i]] == positive] += mg_outcome_weight(o, order[i]);
+        pairs += here[0] * (above[1] + 0.5 * here[1]);
+        above[0] += here[0];
+        above[1] += here[1];
+        if (here[1] > 0) precision += here[1] * (above[1] / (above[0] + above[1]));
+    }
+    const bool both = above[0] > 0 && above[1] > 0;
+    *auc = both ? pairs / above[0] / above[1] : (double)NAN;
+    *average_precision = both ? precision / above[1] : (double)NAN;
+}
+
+void mg_measure_ranks(const mg_outcome *o, const int64_t *orders, double value[MG_MEASURED]) {
+    double area = 0, precision = 0, count = 0;
+    for (int64_t c = 0; c < mg_rank_columns(o); c++) {
+        double auc, ap;
+        mg_rank_measure(o, c, orders + c * o->rows, &auc, &ap);
+        if (isnan(auc)) continue;
+        area += auc;
+        precision += ap;
+        count++;
+    }
+    value[MG_AUC] = count > 0 ? area / count : (double)NAN;
+    value[MG_AVERAGE_PRECISION] = count > 0 ? precision / count : (double)NAN;
+}
