@@ -25,8 +25,10 @@ typedef struct cli_arguments {
     int word_count;
     const char *output, *trace, *target, *weights, *ignore, *categorical, *missing, *labels,
         *format, *separator, *margins, *keep, *columns, *size, *title, *labels_out, *confidence;
+    const char *groups, *time, *metric, *journal, *predictions, *table; /* of cv */
     bool no_target;
-    double threads, seed, memory, time_limit;
+    double threads, seed, memory, time_limit, folds, repeat, random, cells;
+    bool stratify, in_order, leave_one_out, halving, training, one_se; /* of cv */
     bool json, quiet, header, no_header, probabilities, scores, verify, float32, zero_based,
         one_based, terminal, bash, zsh, man, markdown, statistics;
 } cli_arguments;
@@ -228,6 +230,7 @@ extern const char cli_plot_kinds[]; /* separated by blanks */
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 int run_fit(const cli_arguments *arguments);
+int run_cv(const cli_arguments *arguments);
 int run_predict(const cli_arguments *arguments);
 int run_evaluate(const cli_arguments *arguments);
 int run_inspect(const cli_arguments *arguments);

@@ -11,13 +11,14 @@
 enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
-#define READS       " fit predict evaluate inspect separable path check convert plot update "
-#define USES_ALL    " fit predict evaluate inspect separable path check convert plot update "
+#define READS       " fit cv predict evaluate inspect separable path check convert plot update "
+#define USES_ALL    " fit cv predict evaluate inspect separable path check convert plot update "
 
 const cli_option cli_options[] = {
-    {"--output", 'o', "FILE", " fit predict evaluate inspect separable path check plot update ",
-     "write the result (of fit: the model) to FILE, which is replaced only when complete", NULL,
-     KIND_TEXT, FIELD(output)},
+    {"--output", 'o', "FILE", " fit cv predict evaluate inspect separable path check plot update ",
+     "write the result (of fit: the model; of cv: the best one) to FILE, which is replaced only "
+     "when complete",
+     NULL, KIND_TEXT, FIELD(output)},
     {"--trace", 0, "FILE", " fit ",
      "write every training step to FILE as CSV; a row of score 0 counts as misclassified", NULL,
      KIND_TEXT, FIELD(trace)},
@@ -37,7 +38,7 @@ const cli_option cli_options[] = {
     {"--categorical", 0, "COLUMNS", READS,
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
-    {"--missing", 0, "POLICY", " fit predict evaluate inspect separable path plot update ",
+    {"--missing", 0, "POLICY", " fit cv predict evaluate inspect separable path plot update ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out; predict: leave its prediction empty); fit only, and remembered by the model: mean "
      "(filled "
@@ -86,19 +87,60 @@ const cli_option cli_options[] = {
     {"--title", 0, "TEXT", " plot ", "title of the picture", NULL, KIND_TEXT, FIELD(title)},
     {"--terminal", 0, NULL, " plot ", "draw in the terminal (the default without -o)", NULL,
      KIND_SWITCH, FIELD(terminal)},
+    {"--folds", 'k', "K", " cv ",
+     "cut the rows into K folds and predict each by a fit to the others (default 5)", NULL,
+     KIND_COUNT, FIELD(folds)},
+    {"--leave-one-out", 0, NULL, " cv ", "as many folds as rows", NULL, KIND_SWITCH,
+     FIELD(leave_one_out)},
+    {"--stratify", 0, NULL, " cv ", "every class has its share in every fold", NULL, KIND_SWITCH,
+     FIELD(stratify)},
+    {"--repeat", 0, "N", " cv ", "the same again with N different cuts into folds", NULL,
+     KIND_COUNT, FIELD(repeat)},
+    {"--groups", 0, "COLUMN", " cv ",
+     "rows of equal value in this column, which is then no feature, stay in one fold", NULL,
+     KIND_TEXT, FIELD(groups)},
+    {"--time", 0, "COLUMN", " cv ",
+     "learn from rows that are earlier by this column, which is then no feature, than those that "
+     "are predicted",
+     NULL, KIND_TEXT, FIELD(time)},
+    {"--in-order", 0, NULL, " cv ", "folds are runs of rows as they stand in the file", NULL,
+     KIND_SWITCH, FIELD(in_order)},
+    {"--metric", 0, "NAME", " cv ",
+     "what settings are judged by (default: accuracy, of numbers rmse)", NULL, KIND_TEXT,
+     FIELD(metric)},
+    {"--random", 0, "N", " cv ", "try N settings drawn by chance instead of all", NULL, KIND_COUNT,
+     FIELD(random)},
+    {"--halving", 0, NULL, " cv ",
+     "try all settings on few rows, the better third on three times as many, and so on", NULL,
+     KIND_SWITCH, FIELD(halving)},
+    {"--cells", 0, "N", " cv ", "allow up to N settings (default 10000)", NULL, KIND_COUNT,
+     FIELD(cells)},
+    {"--one-se", 0, NULL, " cv ",
+     "-o writes the simplest model within one standard error of the best", NULL, KIND_SWITCH,
+     FIELD(one_se)},
+    {"--training", 0, NULL, " cv ", "judge the training rows, too", NULL, KIND_SWITCH,
+     FIELD(training)},
+    {"--journal", 0, "FILE", " cv ",
+     "add a line to FILE for each finished setting; what it holds already is not tried again", NULL,
+     KIND_TEXT, FIELD(journal)},
+    {"--table", 0, "FILE", " cv ", "write all settings to FILE as CSV", NULL, KIND_TEXT,
+     FIELD(table)},
+    {"--predictions", 0, "FILE", " cv ",
+     "write the best setting's prediction for each row, by the fit that did not see it, to FILE",
+     NULL, KIND_TEXT, FIELD(predictions)},
     {"--threads", 't', "N", USES_ALL,
      "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
      FIELD(threads)},
-    {"--seed", 0, "N", " fit plot ", "seed of every random choice (default 0)", NULL, KIND_COUNT,
+    {"--seed", 0, "N", " fit cv plot ", "seed of every random choice (default 0)", NULL, KIND_COUNT,
      FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
      FIELD(memory)},
-    {"--time-limit", 0, "SEC", " fit separable path update ",
+    {"--time-limit", 0, "SEC", " fit cv separable path update ",
      "stop training after SEC seconds with what there is, or with exit code 4 if that is no model "
-     "yet; reading may take as long, too",
+     "yet; reading may take as long, too; cv: each setting has SEC seconds for its folds",
      NULL, KIND_SECONDS, FIELD(time_limit)},
     {"--json", 0, NULL,
-     " fit predict evaluate inspect separable path check convert learners update ",
+     " fit cv predict evaluate inspect separable path check convert learners update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL,
      "no notes, no progress, no report of a fit; warnings and other results stay", NULL,
@@ -293,6 +335,12 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
                       (a->margins && !strcmp(a->output, a->margins))))
         return cli_usage_error(command, "%s would be written twice: -o and %s need two files",
                                a->output, a->trace ? "--trace" : "--margins");
+    if (a->groups && a->time)
+        return cli_usage_error(command, "--groups and --time exclude each other");
+    if (a->random > 0 && a->halving)
+        return cli_usage_error(command, "--random and --halving exclude each other");
+    if (a->folds > 0 && a->leave_one_out)
+        return cli_usage_error(command, "--folds and --leave-one-out exclude each other");
     if (a->probabilities && a->scores)
         return cli_usage_error(command, "--proba and --scores exclude each other");
     if (a->separator && strlen(a->separator) != 1 && strcmp(a->separator, "tab") != 0 &&

@@ -14,6 +14,14 @@ const cli_command cli_commands[] = {
      "report names what was minimised, how training ended and the proof. Exit code 3: a usable "
      "model that stopped early.",
      2, 2, run_fit},
+    {"cv", "SPEC DATA [-k 5] [--stratify] [--repeat N] [-o MODEL]",
+     "choose settings by cross-validation",
+     "Sets in SPEC stand for settings: 'standardize | svm(C={0.1,1,10}, gamma={0.01..1 log 5})'. "
+     "Each is fitted, stages included, to all folds but one and judged on that one, in turn. Shows "
+     "the mean and standard deviation of every setting, the best and the simplest within one "
+     "standard error of it; one that failed or stopped early is never best. Exit code 3: all "
+     "stopped early.",
+     2, 2, run_cv},
     {"predict", "MODEL DATA [-o FILE] [--proba|--scores]", "predict rows of a table",
      "Writes a CSV table whose last column is the prediction, or last columns, one for each "
      "target. "
@@ -90,11 +98,12 @@ const cli_command *cli_find_command(const char *name) {
 /* What other programs call a command. */
 static const char *other_name(const char *word) {
     static const char *const names[][2] = {
-        {"train", "fit"},       {"learn", "fit"},     {"eval", "evaluate"},
-        {"score", "evaluate"},  {"test", "evaluate"}, {"validate", "evaluate"},
-        {"show", "inspect"},    {"info", "inspect"},  {"print", "inspect"},
-        {"describe", "check"},  {"summary", "check"}, {"apply", "predict"},
-        {"classify", "predict"}};
+        {"train", "fit"},     {"learn", "fit"},         {"eval", "evaluate"},
+        {"search", "cv"},     {"tune", "cv"},           {"grid", "cv"},
+        {"crossval", "cv"},   {"cross-validate", "cv"}, {"score", "evaluate"},
+        {"test", "evaluate"}, {"validate", "evaluate"}, {"show", "inspect"},
+        {"info", "inspect"},  {"print", "inspect"},     {"describe", "check"},
+        {"summary", "check"}, {"apply", "predict"},     {"classify", "predict"}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(word, names[k][0])) return names[k][1];
     return NULL;

@@ -3,6 +3,7 @@
 #include "base/caller_options.h"
 #include "model/predict/fit_score.h"
 #include "model/problem/multiclass.h"
+#include "model/train/train.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@ static margin_task chosen_task(const mg_spec_component *learner, const margin_da
     return MARGIN_REGRESS;
 }
 
-static margin_task task_of(const mg_spec_component *learner, const margin_data *data,
-                           const mg_samples *samples) {
+margin_task mg_task_of(const mg_spec_component *learner, const margin_data *data,
+                       const mg_samples *samples) {
     const unsigned abilities = learner->info->abilities;
     bool classifies = (abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
     bool regresses = (abilities & MARGIN_CAN_REGRESSION) != 0;
@@ -87,10 +88,10 @@ static margin_status name_spec(const margin_spec *spec, margin_model *model, mar
     return MARGIN_OK;
 }
 
-static margin_status learn_target(margin_context *context, const mg_spec_component *learner,
+static margin_status learn_target(margin_context *context, margin_task task,
                                   const margin_data *data, const mg_samples *samples,
                                   margin_model *model, margin_error *error) {
-    model->task = task_of(learner, data, samples);
+    model->task = task;
     if (model->task == MARGIN_CLASSIFY)
         return mg_target_learn(context, data, samples, model, error);
     return model->task == MARGIN_REGRESS ? mg_target_describe(data, model, error) : MARGIN_OK;
@@ -161,26 +162,25 @@ static margin_status score(margin_context *context, const margin_data *data,
     return MARGIN_OK;
 }
 
-/* One fit in a context whose deadline is set. */
-static margin_status train(margin_context *context, const margin_spec *spec,
-                           const margin_data *data, const mg_trace *trace, margin_model *model,
-                           margin_error *error) {
+margin_status mg_train(margin_context *context, const margin_spec *spec, const margin_data *data,
+                       const mg_train_how *how, margin_model *model, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
     mg_samples samples = {0};
     mg_staged staged = {0};
     margin_status status;
     MG_GO(name_spec(spec, model, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(check_learner(learner, data, &samples, trace, error));
-    MG_GO(learn_target(context, learner, data, &samples, model, error));
+    MG_GO(check_learner(learner, data, &samples, how->trace, error));
+    const margin_task task = how->task ? how->task : mg_task_of(learner, data, &samples);
+    MG_GO(learn_target(context, task, data, &samples, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
-    MG_GO(solve(context, learner, data, &samples, &staged, trace, model, error));
+    MG_GO(solve(context, learner, data, &samples, &staged, how->trace, model, error));
     mg_staged_free(&staged);
     describe_fit(data, &samples, model);
     MG_GO(mg_model_check(model, learner, error));
-    status = score(context, data, &samples, model, error);
+    if (!how->unscored) status = score(context, data, &samples, model, error);
 done:
     mg_staged_free(&staged);
     mg_samples_free(&samples);
@@ -204,7 +204,8 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
 
     MG_GO(mg_data_check_targets(&call, data, error));
     MG_GO(mg_model_new(context->heap, &made, error));
-    MG_GO(train(&call, spec, data, trace.step ? &trace : NULL, made, error));
+    const mg_train_how how = {.trace = trace.step ? &trace : NULL};
+    MG_GO(mg_train(&call, spec, data, &how, made, error));
     status = made->report.status;
     if (report) {
         *report = made->report;

@@ -1,0 +1,16 @@
+/* What the commands that search share: cv, compare. */
+#ifndef CLI_SEARCH_H
+#define CLI_SEARCH_H
+
+#include "cli.h"
+
+/* Splits as -k, --stratify, --repeat and their like say. Returns an exit code. */
+int cli_split(cli_session *session, const margin_data *data, margin_splits **splits);
+margin_search_options cli_search_options(const cli_session *session);
+/* "converged", "stopped", "failed", "dropped" */
+const char *cli_cell_ending(const margin_search_cell *cell);
+/* Fits the chosen setting to all rows and writes it to -o. Returns an exit code. */
+int cli_write_choice(cli_session *session, const margin_search_result *table,
+                     const margin_data *data);
+
+#endif

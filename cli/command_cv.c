@@ -1,0 +1,321 @@
+/* margin cv: the settings of a spec judged by cross-validation. */
+#include "cli.h"
+#include "cli_search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_WHOLE = 40, SHOWN_OF_MORE = 20 };
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_cell(cli_text *text, const margin_search_result *table,
+                      const margin_search_cell *cell) {
+    json_open(text, NULL, '{');
+    json_string(text, "spec", cell->spec);
+    json_number(text, "mean", cell->mean);
+    json_number(text, "std", cell->deviation);
+    json_numbers(text, "folds", cell->values, table->splits);
+    if (cell->training) json_numbers(text, "training", cell->training, table->splits);
+    json_string(text, "status", cli_cell_ending(cell));
+    json_string(text, "reason", cell->reason);
+    json_number(text, "gap", cell->gap);
+    if (cell->dropped) json_integer(text, "dropped", cell->dropped);
+    json_integer(text, "rows", cell->rows);
+    json_open(text, "seconds", '{');
+    json_number(text, "fit", cell->fit_seconds);
+    json_number(text, "predict", cell->predict_seconds);
+    json_close(text, '}');
+    json_close(text, '}');
+}
+
+static void json_choice(cli_text *text, const char *key, const char *spec_key,
+                        const margin_search_result *table, int64_t cell) {
+    if (cell < 0) {
+        json_null(text, key);
+        json_null(text, spec_key);
+        return;
+    }
+    json_integer(text, key, cell);
+    json_string(text, spec_key, margin_search_cell_at(table, cell)->spec);
+}
+
+static void json_table(cli_text *text, const cli_session *session, const char *spec,
+                       const margin_search_result *table, const margin_data *data) {
+    json_open(text, NULL, '{');
+    json_string(text, "spec", spec);
+    json_integer(text, "rows", table->rows);
+    json_integer(text, "columns", data->x.columns);
+    json_string(text, "metric", table->metric);
+    json_bool(text, "greater_is_better", table->greater != 0);
+    json_open(text, "cells", '[');
+    for (int64_t k = 0; k < table->count; k++)
+        json_cell(text, table, margin_search_cell_at(table, k));
+    json_close(text, ']');
+    json_choice(text, "best", "best_spec", table, table->best);
+    json_choice(text, "best_one_se", "best_one_se_spec", table, table->best_one_se);
+    json_integer(text, "splits", table->splits);
+    json_integer(text, "stopped", table->stopped);
+    json_integer(text, "failed", table->failed);
+    json_integer(text, "resumed", table->resumed);
+    json_open(text, "seconds", '{');
+    json_number(text, "read", session->read_seconds);
+    json_number(text, "search", table->seconds);
+    json_number(text, "total", cli_elapsed(session));
+    json_close(text, '}');
+    json_integer(text, "threads", table->threads);
+    json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
+    if (session->arguments->output) json_string(text, "model", session->arguments->output);
+    json_close(text, '}');
+    text_puts(text, "\n");
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static void print_cell(cli_text *text, const margin_search_result *table, int64_t number) {
+    const margin_search_cell *cell = margin_search_cell_at(table, number);
+    const char *mark = number == table->best ? "*" : number == table->best_one_se ? "+" : " ";
+    text_printf(text, "%s ", mark);
+    if (isnan(cell->mean))
+        text_printf(text, "%12s %10s", "-", "-");
+    else
+        text_printf(text, "%12.6g %10.3g", cell->mean, cell->deviation);
+    text_printf(text, "  %-9s  %s\n", cli_cell_ending(cell), cell->spec);
+    if (cell->reason[0]) text_printf(text, "%38s%s\n", "", cell->reason);
+}
+
+typedef struct {
+    double loss;
+    int64_t number;
+} ranked_cell;
+
+static int by_loss(const void *a, const void *b) {
+    const ranked_cell *left = a, *right = b;
+    if (left->loss != right->loss) return left->loss < right->loss ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* The best of many. */
+static void print_first(cli_text *text, const margin_search_result *table) {
+    ranked_cell *order = malloc((size_t)table->count * sizeof *order);
+    if (!order) {
+        text->failed = true;
+        return;
+    }
+    for (int64_t k = 0; k < table->count; k++) {
+        const margin_search_cell *cell = margin_search_cell_at(table, k);
+        const bool ranks = cell->status == 0 && !cell->dropped && !isnan(cell->mean);
+        order[k].loss = ranks ? (table->greater ? -cell->mean : cell->mean) : (double)INFINITY;
+        order[k].number = k;
+    }
+    qsort(order, (size_t)table->count, sizeof *order, by_loss);
+    for (int64_t k = 0; k < SHOWN_OF_MORE; k++)
+        print_cell(text, table, order[k].number);
+    text_printf(text, "  the first %d of %lld; --json and --table have all\n", (int)SHOWN_OF_MORE,
+                (long long)table->count);
+    free(order);
+}
+
+static void print_choice(cli_text *text, const char *name, const margin_search_result *table,
+                         int64_t number) {
+    const margin_search_cell *cell = margin_search_cell_at(table, number);
+    text_printf(text, "%-12s", name);
+    text_printf(text, "%s: %s ", cell->spec, table->metric);
+    text_short(text, cell->mean);
+    if (!isnan(cell->deviation)) {
+        text_puts(text, ", std ");
+        text_short(text, cell->deviation);
+    }
+    text_puts(text, "\n");
+}
+
+static void print_table(cli_text *text, const cli_session *session,
+                        const margin_search_result *table, const margin_data *data) {
+    text_count(text, table->rows, "rows");
+    text_puts(text, ", ");
+    text_count(text, data->x.columns, "columns");
+    text_puts(text, ", ");
+    text_count(text, table->splits, "folds");
+    text_puts(text, ", ");
+    text_count(text, table->count, "settings");
+    text_puts(text, " in ");
+    text_seconds(text, table->seconds);
+    text_puts(text, " on ");
+    text_count(text, table->threads, "threads");
+    text_printf(text, "\n\n  %12s %10s  %-9s  setting\n", table->metric, "std", "ended");
+    if (table->count > SHOWN_WHOLE) print_first(text, table);
+    for (int64_t k = 0; k < table->count && table->count <= SHOWN_WHOLE; k++)
+        print_cell(text, table, k);
+    text_puts(text, "\n");
+    if (table->best < 0) {
+        text_puts(text, "best        none: every setting failed or stopped early\n");
+    } else {
+        print_choice(text, "best *", table, table->best);
+        if (table->best_one_se != table->best)
+            print_choice(text, "simplest +", table, table->best_one_se);
+    }
+    if (session->arguments->output && table->best >= 0)
+        text_printf(text, "model       %s\n", session->arguments->output);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void csv_number(cli_text *text, double value) {
+    text_puts(text, ",");
+    if (!isnan(value)) text_number(text, value);
+}
+
+static int write_table(cli_session *session, const margin_search_result *table) {
+    cli_text text = {0};
+    const char *path = session->arguments->table;
+    const int code = path ? cli_writes_to(path) : EXIT_DONE;
+    if (!path || code) return code;
+    text_puts(&text, "spec,status,mean,std");
+    for (int64_t k = 0; k < table->splits; k++)
+        text_printf(&text, ",fold%lld", (long long)k + 1);
+    text_puts(&text, ",gap,fit_seconds,predict_seconds,reason\n");
+    for (int64_t k = 0; k < table->count; k++) {
+        const margin_search_cell *cell = margin_search_cell_at(table, k);
+        text_cell(&text, cell->spec);
+        text_printf(&text, ",%s", cli_cell_ending(cell));
+        csv_number(&text, cell->mean);
+        csv_number(&text, cell->deviation);
+        for (int64_t i = 0; i < table->splits; i++)
+            csv_number(&text, cell->values[i]);
+        csv_number(&text, cell->gap);
+        csv_number(&text, cell->fit_seconds);
+        csv_number(&text, cell->predict_seconds);
+        text_puts(&text, ",");
+        text_cell(&text, cell->reason);
+        text_puts(&text, "\n");
+    }
+    return text_finish(session, &text, path);
+}
+
+static void csv_answer(cli_text *text, const margin_search_result *table, double value) {
+    if (isnan(value)) return;
+    if (table->task != MARGIN_CLASSIFY)
+        text_number(text, value);
+    else if (value >= 0)
+        text_cell(text, table->class_names[(int64_t)value]);
+}
+
+/* The answers for each row by the fit of the best setting that did not see it. */
+static int write_predictions(cli_session *session, const margin_search_result *table,
+                             const margin_data *data, int64_t folds) {
+    const char *path = session->arguments->predictions;
+    cli_text text = {0};
+    if (!path || table->best < 0) return EXIT_DONE;
+    const margin_search_cell *cell = margin_search_cell_at(table, table->best);
+    const int64_t targets = data->targets > 1 ? data->targets : 1, repeats = table->splits / folds;
+    if (!cell->predictions) {
+        cli_warn("%s is not written: the best setting came from the journal", path);
+        return EXIT_DONE;
+    }
+    const int code = cli_writes_to(path);
+    if (code) return code;
+    text_puts(&text, "row");
+    for (int64_t k = 0; k < repeats * targets; k++)
+        text_puts(&text, ",prediction");
+    text_puts(&text, "\n");
+    for (int64_t i = 0; i < data->x.rows; i++) {
+        text_printf(&text, "%lld", (long long)i + 1);
+        for (int64_t k = 0; k < repeats * targets; k++) {
+            text_puts(&text, ",");
+            csv_answer(&text, table,
+                       cell->predictions[(k / targets * data->x.rows + i) * targets + k % targets]);
+        }
+        text_puts(&text, "\n");
+    }
+    return text_finish(session, &text, path);
+}
+
+/* ---- Command --------------------------------------------------------------------------------- */
+
+/* Nothing to choose from. */
+static int cli_no_best(const margin_search_result *table) {
+    return table->best >= 0 ? EXIT_DONE : table->stopped > 0 ? EXIT_STOPPED_EARLY : EXIT_BAD_INPUT;
+}
+
+static int show_search(cli_session *session, const margin_spec *spec, const margin_data *data,
+                       const margin_search_result *table, int64_t folds) {
+    cli_text text = {0};
+    int code = write_table(session, table);
+    if (!code) code = write_predictions(session, table, data, folds);
+    if (!code) code = cli_write_choice(session, table, data);
+    if (code) return code;
+    if (session->arguments->json)
+        json_table(&text, session, margin_spec_text(spec), table, data);
+    else
+        print_table(&text, session, table, data);
+    code = text_finish(session, &text, NULL);
+    return code ? code : cli_no_best(table);
+}
+
+static int search_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
+    const margin_data data = margin_table_data(table);
+    const margin_search_options options = cli_search_options(session);
+    margin_splits *splits = NULL;
+    margin_search_result *found = NULL;
+    int code = cli_split(session, &data, &splits);
+    if (code) return code;
+    margin_status status =
+        margin_search(session->context, spec, &data, splits, &options, &found, &session->error);
+    code = status < 0 ? cli_failed(session, status)
+                      : show_search(session, spec, &data, found, margin_splits_folds(splits));
+    margin_search_result_free(found);
+    margin_splits_free(splits);
+    return code;
+}
+
+/* --ignore with the columns of --groups and --time, which are no features. NULL: no memory. */
+static char *ignored(const cli_arguments *a) {
+    const char *const parts[] = {a->ignore, a->groups, a->time};
+    size_t length = 1;
+    for (int i = 0; i < 3; i++)
+        length += parts[i] ? strlen(parts[i]) + 1 : 0;
+    char *list = calloc(length, 1);
+    for (int i = 0; list && i < 3; i++) {
+        if (!parts[i]) continue;
+        if (list[0]) strcat(list, ",");
+        strcat(list, parts[i]);
+    }
+    return list;
+}
+
+static int cv_file(cli_session *session, const cli_arguments *arguments) {
+    margin_spec *spec = NULL;
+    margin_table *table = NULL;
+    margin_status status =
+        margin_spec_parse(session->context, arguments->words[0], &spec, &session->error);
+    session->spec = arguments->words[0];
+    if (status >= 0)
+        status = cli_read_table(session, arguments->words[1], true,
+                                cli_missing(arguments, margin_spec_text(spec)), &table);
+    const int code = status < 0 ? cli_failed(session, status) : search_table(session, spec, table);
+    margin_table_free(table);
+    margin_spec_free(spec);
+    return code;
+}
+
+int run_cv(const cli_arguments *arguments) {
+    cli_arguments chosen = *arguments;
+    cli_session session;
+    char *list = ignored(arguments);
+    if (!list) {
+        fputs("margin: out of memory\n", stderr);
+        return EXIT_NO_MEMORY;
+    }
+    chosen.ignore = list[0] ? list : NULL;
+    chosen.time_limit = 0; /* of each setting, not of reading and the whole */
+    int code = cli_session_open(&session, &chosen);
+    if (!code) {
+        chosen.time_limit = arguments->time_limit;
+        code = cv_file(&session, &chosen);
+        cli_session_close(&session);
+    }
+    free(list);
+    return code;
+}

@@ -1,0 +1,125 @@
+/* margin/search.h - which settings of a spec predict best the rows that they were not fitted to.
+ *
+ *   margin_splits *splits;                    how: margin/split.h
+ *   margin_search_result *found;
+ *   if (margin_spec_parse(context, "standardize | svm(C={0.1,1,10})", &spec, &error) < 0 ||
+ *       margin_split(context, &data, &(margin_split_options){.folds = 5}, &splits, &error) < 0 ||
+ *       margin_search(context, spec, &data, splits, NULL, &found, &error) < 0)
+ *       return complain(error.text);
+ *   margin_search_cell_at(found, found->best)->spec    is the spec to give to margin_fit
+ */
+#ifndef MARGIN_SEARCH_H
+#define MARGIN_SEARCH_H
+
+#include "margin/model.h"
+#include "margin/split.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One setting: a spec without sets, and what it is worth. Belongs to the result. */
+typedef struct margin_search_cell {
+    const char *spec;   /* canonical: what margin_fit takes */
+    int64_t number;     /* of this setting among those of its spec, as margin_spec_variant counts */
+    int32_t status;     /* margin_status: OK; STOPPED_*, the worst of its fits; below 0: failed */
+    int32_t dropped;    /* halving: the round (from 1) after which it was given up; 0: never */
+    const char *reason; /* one sentence, with the fold; "" if all its fits converged */
+    int64_t rows;       /* most rows that one of its fits learned from */
+    double mean;        /* of the values; NaN if the setting failed */
+    double deviation;   /* sample standard deviation of the values; NaN for fewer than 2 */
+    const double *values;   /* the metric on the test rows of each split; NaN where there is none */
+    const double *training; /* the same on the rows that were learned from; NULL: not asked for */
+    double gap;             /* the largest of its fits; NaN where nothing is claimed */
+    double fit_seconds, predict_seconds; /* summed over its fits */
+    /* x.rows numbers for each repeat of the splits, one repeat after the other: the answer for each
+     * row by the fit that did not see it (margin_search_result.classes tells the classes; -1: no
+     * answer; NaN: a row that is not tested, or a fit that failed). NULL: not asked for, or
+     * nothing known of this setting but its values (read from a journal). */
+    const double *predictions;
+} margin_search_cell;
+
+/* The whole table. Lives until margin_search_result_free; depends on neither context nor data. */
+typedef struct margin_search_result {
+    int64_t count;        /* settings */
+    int64_t splits, rows; /* of the folds; rows of the data that took part */
+    int32_t task;         /* margin_task */
+    int32_t greater;      /* 1: a greater value of the metric is better */
+    const char *metric;   /* its name */
+    /* Cell with the best mean, the first of equals; -1: none. Settings that failed, stopped early
+     * or were dropped are never best. */
+    int64_t best;
+    /* The simplest cell whose mean is within one standard error of the best one's (Breiman,
+     * Friedman, Olshen and Stone 1984): deviation / sqrt(folds). Simpler: set after set in the
+     * order of the spec the lower degree, the stronger penalty, more neighbours, the wider kernel;
+     * other options rank by their place in the set. */
+    int64_t best_one_se;
+    int64_t stopped, failed, resumed; /* settings of each kind; read from the journal */
+    int64_t classes;                  /* 0 for regression */
+    const char *const *class_names;
+    double seconds;
+    int32_t threads;
+} margin_search_result;
+
+typedef enum margin_search_method {
+    MARGIN_SEARCH_GRID = 0,   /* every setting */
+    MARGIN_SEARCH_RANDOM = 1, /* `count` of them, drawn without putting back */
+    /* Successive halving (Jamieson and Talwalkar, AISTATS 2016): all settings learn from few rows
+     * of each training part, the better third of them from three times as many, and so on; the last
+     * round has all rows. */
+    MARGIN_SEARCH_HALVING = 2
+} margin_search_method;
+
+/* All fields may be zero. */
+typedef struct margin_search_options {
+    size_t size;        /* sizeof(margin_search_options) */
+    int32_t method;     /* margin_search_method */
+    int32_t training;   /* 1: the metric on the training rows, too; costs their prediction */
+    int64_t count;      /* RANDOM: how many settings */
+    int64_t most_cells; /* refuse to try more settings than that; 0: 10000 */
+    /* A metric of margin/measure.h; NULL: accuracy; for numbers rmse, with single test rows mse. */
+    const char *metric;
+    /* Seconds that the fits of one setting may take together; one that has no more is shown as
+     * stopped or failed. 0: no limit. The context's time limit is that of the whole call: what was
+     * not tried by then is shown as failed. */
+    double cell_seconds;
+    /* File to which a line is added whenever a setting is finished; settings that it holds already
+     * are not tried again. FORMAT: a file of another search (spec, data, splits, metric, seed).
+     * NULL: none. */
+    const char *journal;
+    int32_t predictions; /* 1: keep those of each cell: 8 bytes a row, repeat and cell */
+    /* Called for each finished setting, from the calling thread, in no particular order. */
+    void (*finished)(const margin_search_cell *cell, int64_t done, int64_t count, void *user);
+    void *user;
+} margin_search_options;
+
+/* Tries all settings that the sets in `spec` stand for: each is fitted, stages included, to the
+ * training rows of each split and judged on its test rows. `options` may be NULL. Returns OK also
+ * where settings failed or stopped: the table tells. ARGUMENT: options, splits of other data; SPEC:
+ * a learner without a target; DATA as margin_fit, where it concerns all of the rows; LIMIT: more
+ * settings than most_cells (before anything is fitted); FILE, FORMAT: the journal; MEMORY,
+ * CANCELLED (the journal keeps what is finished).
+ *
+ * Fits run side by side, each on one thread; the result does not depend on their number, nor on
+ * what came from a journal, times aside. Memory: that of one fit for each thread, and 48 bytes for
+ * each setting and split. */
+MARGIN_API MARGIN_CHECKED margin_status
+margin_search(margin_context *context, const margin_spec *spec, const margin_data *data,
+              const margin_splits *splits, const margin_search_options *options,
+              margin_search_result **result, margin_error *error);
+/* The settings of several specs in one table, under the same splits; `number` of a cell counts
+ * within its spec. All must have the same task. */
+MARGIN_API MARGIN_CHECKED margin_status margin_search_specs(
+    margin_context *context, const margin_spec *const *specs, int64_t count,
+    const margin_data *data, const margin_splits *splits, const margin_search_options *options,
+    margin_search_result **result, margin_error *error);
+MARGIN_API void margin_search_result_free(margin_search_result *result);
+
+/* NULL if there is no such cell. */
+MARGIN_API const margin_search_cell *margin_search_cell_at(const margin_search_result *result,
+                                                           int64_t cell);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,103 @@
+/* What a setting is worth, and which to take. */
+#include "select/search/tune.h"
+
+#include <string.h>
+
+/* ---- One setting ----------------------------------------------------------------------------- */
+
+double mg_cell_mean(const mg_cell *cell, int64_t splits, double *deviation) {
+    double sum = 0, squares = 0;
+    for (int64_t k = 0; k < splits; k++)
+        sum += cell->slots[k].value - cell->slots[0].value;
+    const double mean = cell->slots[0].value + sum / (double)splits;
+    for (int64_t k = 0; k < splits; k++) {
+        const double off = cell->slots[k].value - mean;
+        squares += off * off;
+    }
+    *deviation = splits > 1 ? sqrt(squares / (double)(splits - 1)) : (double)NAN;
+    return mean;
+}
+
+int32_t mg_cell_status(const mg_cell *cell, int64_t splits, const mg_slot **worst) {
+    *worst = &cell->slots[0];
+    for (int64_t k = 1; k < splits; k++) {
+        const int32_t status = cell->slots[k].status, most = (*worst)->status;
+        if (status < 0 ? most >= 0 : most == 0 && status > 0) *worst = &cell->slots[k];
+    }
+    return (*worst)->status;
+}
+
+bool mg_cell_counts(const mg_tune *s, const mg_cell *cell) {
+    const mg_slot *worst;
+    double deviation;
+    return cell->dropped == 0 && mg_cell_status(cell, s->split_count, &worst) == MARGIN_OK &&
+           !isnan(mg_cell_mean(cell, s->split_count, &deviation));
+}
+
+/* ---- Simplicity ------------------------------------------------------------------------------ */
+
+/* 1: a greater number makes the simpler model; -1: a lesser one; 0: neither. */
+static int simpler_way(const char *option) {
+    static const char *const greater[] = {"alpha",     "lambda",        "k",      "sigma",
+                                          "smoothing", "var_smoothing", "radius", "epsilon"};
+    static const char *const lesser[] = {"C", "gamma", "degree", "centres", "passes"};
+    for (int i = 0; i < MG_LENGTH(greater); i++)
+        if (strcmp(option, greater[i]) == 0) return 1;
+    for (int i = 0; i < MG_LENGTH(lesser); i++)
+        if (strcmp(option, lesser[i]) == 0) return -1;
+    return 0;
+}
+
+static int64_t digit(const margin_spec *spec, int64_t number, int set) {
+    for (int k = spec->set_count - 1; k > set; k--)
+        number /= spec->sets[k].count;
+    return number % spec->sets[set].count;
+}
+
+/* Below 0: a is the simpler of two settings by this set. */
+static int compare_set(const margin_spec *spec, int set, int64_t a, int64_t b) {
+    const mg_spec_set *of = &spec->sets[set];
+    const margin_option *option = &spec->components[of->component].info->options[of->option];
+    const bool numbers =
+        option->type == MARGIN_OPTION_NUMBER || option->type == MARGIN_OPTION_INTEGER;
+    const int64_t at = digit(spec, a, set), other = digit(spec, b, set);
+    const int way = numbers ? simpler_way(option->name) : 0;
+    if (way == 0 || at == other) return at < other ? -1 : at > other;
+    const double value = mg_spec_set_value(spec, of, at).number,
+                 against = mg_spec_set_value(spec, of, other).number;
+    if (value == against) return 0;
+    return (value > against) == (way > 0) ? -1 : 1;
+}
+
+static bool is_simpler(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
+    if (a->owner != b->owner) return a->owner < b->owner;
+    const margin_spec *spec = s->specs[a->owner];
+    int order = 0;
+    for (int k = 0; k < spec->set_count && order == 0; k++)
+        order = compare_set(spec, k, a->number, b->number);
+    return order < 0;
+}
+
+/* ---- Choice ---------------------------------------------------------------------------------- */
+
+void mg_tune_choose(const mg_tune *s, int64_t *best, int64_t *best_one_se) {
+    const double sign = s->metric->greater ? -1 : 1;
+    double least = (double)INFINITY, spread = 0, deviation;
+    *best = *best_one_se = -1;
+    for (int64_t k = 0; k < s->count; k++) {
+        if (!mg_cell_counts(s, &s->cells[k])) continue;
+        const double loss = sign * mg_cell_mean(&s->cells[k], s->split_count, &deviation);
+        if (*best >= 0 && !(loss < least)) continue;
+        *best = k;
+        least = loss;
+        spread = deviation;
+    }
+    *best_one_se = *best;
+    if (*best < 0 || isnan(spread)) return;
+    const double most = least + spread / sqrt((double)s->folds);
+    for (int64_t k = 0; k < s->count; k++)
+        if (mg_cell_counts(s, &s->cells[k]) &&
+            sign * mg_cell_mean(&s->cells[k], s->split_count, &deviation) <= most &&
+            is_simpler(s, &s->cells[k], &s->cells[*best_one_se]))
+            *best_one_se = k;
+}

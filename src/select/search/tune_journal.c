@@ -1,0 +1,276 @@
+/* The file that lets an interrupted search go on. First line: what is searched, with a checksum of
+ * data, splits and options; then a line for each setting that is finished:
+ *   cell share, for each split value training status gap fit_seconds predict_seconds; the split
+ *   with the worst status, a tab, its reason
+ * Numbers are in their shortest exact form, so that a table is the same whichever way its cells
+ * came. A last line without an end is of a search that was killed and is cut off. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "base/crc64.h"
+#include "data/table/matrix.h"
+#include "select/search/tune.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct mg_journal {
+    int file;
+    char *text; /* the whole file as it was */
+    int64_t length;
+    struct journal_line {
+        const char *values; /* behind cell and share */
+        double cell, share;
+    } * lines;
+    int64_t line_count;
+};
+
+static margin_status fail_file(const mg_tune *s, const char *what, margin_error *error) {
+    return mg_fail(error, MARGIN_ERROR_FILE, "cannot %s the journal %.600s: %s", what,
+                   s->options.journal, strerror(errno));
+}
+
+static margin_status fail_format(const mg_tune *s, const char *why, margin_error *error) {
+    return mg_fail(error, MARGIN_ERROR_FORMAT,
+                   "%.600s %s; give another name, or remove the file to start anew",
+                   s->options.journal, why);
+}
+
+/* ---- What is searched ------------------------------------------------------------------------ */
+
+static void add_vector(mg_crc64 *crc, const margin_vector *vector) {
+    mg_crc64_add(crc, &vector->count, sizeof vector->count);
+    if (vector->values)
+        mg_crc64_add(crc, vector->values, vector->count * mg_type_size(vector->type));
+}
+
+static void add_matrix(mg_crc64 *crc, const margin_matrix *x) {
+    const int64_t size = mg_type_size(x->value_type), shape[2] = {x->rows, x->columns};
+    mg_crc64_add(crc, shape, sizeof shape);
+    if (!mg_is_csr(x)) {
+        for (int64_t i = 0; i < x->rows; i++)
+            mg_crc64_add(crc, (const char *)x->values + i * x->stride * size, x->columns * size);
+        return;
+    }
+    const int64_t start_size = mg_type_size(x->start_type);
+    const int64_t stored = x->start_type == MARGIN_I32 ? ((const int32_t *)x->row_starts)[x->rows]
+                                                       : ((const int64_t *)x->row_starts)[x->rows];
+    mg_crc64_add(crc, x->row_starts, (x->rows + 1) * start_size);
+    mg_crc64_add(crc, x->column_indices, stored * mg_type_size(x->index_type));
+    mg_crc64_add(crc, x->values, stored * size);
+}
+
+static margin_status add_splits(const mg_tune *s, mg_crc64 *crc, margin_error *error) {
+    int64_t *rows;
+    MG_NEW(s->heap, rows, s->samples.count, "the rows of a fold", error);
+    for (int64_t k = 0; k < s->split_count; k++)
+        for (int32_t part = MARGIN_PART_TRAIN; part <= MARGIN_PART_TEST; part++) {
+            const int64_t count = margin_splits_rows(s->splits, k, part, rows);
+            mg_crc64_add(crc, rows, count * (int64_t)sizeof *rows);
+        }
+    mg_free(s->heap, rows);
+    return MARGIN_OK;
+}
+
+/* The first line. */
+static margin_status head_line(const mg_tune *s, mg_text *text, margin_error *error) {
+    mg_crc64 *crc;
+    MG_NEW(s->heap, crc, 1, "a checksum", error);
+    mg_crc64_begin(crc);
+    add_matrix(crc, &s->data->x);
+    add_vector(crc, &s->data->y);
+    add_vector(crc, &s->data->weights);
+    mg_crc64_add(crc, &s->context->options.seed, sizeof s->context->options.seed);
+    mg_crc64_add(crc, &s->options.method, sizeof s->options.method);
+    mg_crc64_add(crc, &s->options.count, sizeof s->options.count);
+    mg_crc64_add(crc, &s->options.training, sizeof s->options.training);
+    const margin_status status = add_splits(s, crc, error);
+    mg_text_format(text, "margin-search 1 %016llx %lld settings %lld splits %s",
+                   (unsigned long long)mg_crc64_value(crc), (long long)s->count,
+                   (long long)s->split_count, s->metric->name);
+    mg_free(s->heap, crc);
+    for (int64_t k = 0; k < s->spec_count; k++)
+        mg_text_format(text, "\t%s", s->specs[k]->text);
+    mg_text_puts(text, "\n");
+    if (status < 0) return status;
+    return text->failed ? mg_no_memory(s->heap, text->length + 1, 1, "the journal", error)
+                        : MARGIN_OK;
+}
+
+static bool next_number(const char **at, double *value) {
+    while (**at == ' ')
+        (*at)++;
+    const size_t length = strcspn(*at, " \t");
+    const bool found = margin_number_parse_f64(*at, length, value) != 0;
+    *at += length;
+    return found;
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+static margin_status write_all(const mg_tune *s, const mg_text *text, margin_error *error) {
+    for (int64_t at = 0; at < text->length;) {
+        const ssize_t written =
+            write(s->journal->file, text->data + at, (size_t)(text->length - at));
+        if (written < 0 && errno != EINTR) return fail_file(s, "write", error);
+        if (written > 0) at += written;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status read_all(const mg_tune *s, int64_t size, margin_error *error) {
+    mg_journal *journal = s->journal;
+    MG_NEW(s->heap, journal->text, size + 1, "the journal", error);
+    while (journal->length < size) {
+        const ssize_t got = pread(journal->file, journal->text + journal->length,
+                                  (size_t)(size - journal->length), (off_t)journal->length);
+        if (got < 0 && errno != EINTR) return fail_file(s, "read", error);
+        if (got == 0) break;
+        if (got > 0) journal->length += got;
+    }
+    while (journal->length > 0 && journal->text[journal->length - 1] != '\n')
+        journal->length--;
+    journal->text[journal->length] = 0;
+    if (journal->length < size && ftruncate(journal->file, (off_t)journal->length) < 0)
+        return fail_file(s, "write", error);
+    return MARGIN_OK;
+}
+
+static margin_status find_lines(const mg_tune *s, int64_t from, margin_error *error) {
+    mg_journal *journal = s->journal;
+    int64_t count = 0;
+    for (int64_t at = from; at < journal->length; at++)
+        count += journal->text[at] == '\n';
+    MG_NEW(s->heap, journal->lines, count, "the journal", error);
+    for (int64_t k = 0, first = from; k < count; k++) {
+        struct journal_line *line = &journal->lines[journal->line_count++];
+        const int64_t length = (int64_t)strcspn(journal->text + first, "\n");
+        line->values = journal->text + first;
+        journal->text[first + length] = 0;
+        first += length + 1;
+        if (!next_number(&line->values, &line->cell) || !next_number(&line->values, &line->share))
+            return fail_format(s, "holds a line that is no setting's", error);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status start(const mg_tune *s, const mg_text *head, margin_error *error) {
+    mg_journal *journal = s->journal;
+    struct stat file;
+    journal->file = open(s->options.journal, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (journal->file < 0 || fstat(journal->file, &file) < 0) return fail_file(s, "open", error);
+    if (!S_ISREG(file.st_mode))
+        return fail_format(s, "is no file that lines can be kept in", error);
+    MG_TRY(read_all(s, (int64_t)file.st_size, error));
+    if (file.st_size == 0) return write_all(s, head, error);
+    if (strncmp(journal->text, "margin-search ", 14) != 0)
+        return fail_format(s, "is no journal of a search", error);
+    if (journal->length < head->length ||
+        memcmp(journal->text, head->data, (size_t)head->length) != 0)
+        return fail_format(s, "is the journal of another search (spec, data, splits, metric, seed)",
+                           error);
+    return find_lines(s, head->length, error);
+}
+
+margin_status mg_journal_open(mg_tune *s, margin_error *error) {
+    mg_text head;
+    if (!s->options.journal) return MARGIN_OK;
+    MG_NEW(s->heap, s->journal, 1, "the journal", error);
+    *s->journal = (mg_journal){.file = -1};
+    mg_text_init(&head, s->heap);
+    margin_status status = head_line(s, &head, error);
+    if (status >= 0) status = start(s, &head, error);
+    mg_text_free(&head);
+    return status;
+}
+
+void mg_journal_close(mg_tune *s) {
+    if (!s->journal) return;
+    if (s->journal->file >= 0) close(s->journal->file);
+    mg_free(s->heap, s->journal->text);
+    mg_free(s->heap, s->journal->lines);
+    mg_free(s->heap, s->journal);
+    s->journal = NULL;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+margin_status mg_journal_add(mg_tune *s, const mg_cell *cell, margin_error *error) {
+    const mg_slot *worst;
+    mg_text text;
+    if (!s->journal) return MARGIN_OK;
+    mg_text_init(&text, s->heap);
+    mg_text_format(&text, "%lld %lld", (long long)(cell - s->cells), (long long)s->share);
+    for (int64_t k = 0; k < s->split_count; k++) {
+        const mg_slot *slot = &cell->slots[k];
+        const double numbers[] = {slot->value,
+                                  slot->training,
+                                  (double)slot->status,
+                                  slot->gap,
+                                  (double)slot->fit_seconds,
+                                  (double)slot->predict_seconds};
+        for (int i = 0; i < MG_LENGTH(numbers); i++) {
+            mg_text_puts(&text, " ");
+            mg_text_number(&text, numbers[i]);
+        }
+    }
+    mg_cell_status(cell, s->split_count, &worst);
+    mg_text_format(&text, " %lld\t", (long long)(worst - cell->slots));
+    mg_text_puts(&text, worst->reason ? worst->reason : "");
+    mg_text_puts(&text, "\n");
+    const margin_status status =
+        text.failed ? mg_no_memory(s->heap, text.length + 1, 1, "the journal", error)
+                    : write_all(s, &text, error);
+    mg_text_free(&text);
+    return status;
+}
+
+static bool read_slot(const char **at, mg_slot *slot) {
+    double numbers[6];
+    for (int i = 0; i < 6; i++)
+        if (!next_number(at, &numbers[i])) return false;
+    *slot = (mg_slot){.value = numbers[0],
+                      .training = numbers[1],
+                      .gap = numbers[3],
+                      .fit_seconds = (float)numbers[4],
+                      .predict_seconds = (float)numbers[5]};
+    if (!(numbers[2] >= MARGIN_ERROR_INTERNAL && numbers[2] <= MARGIN_STOPPED_STALLED))
+        return false;
+    slot->status = (int32_t)numbers[2];
+    return true;
+}
+
+static margin_status read_line(const mg_tune *s, const char *at, mg_cell *cell,
+                               margin_error *error) {
+    double worst;
+    bool whole = true;
+    for (int64_t k = 0; whole && k < s->split_count; k++)
+        whole = read_slot(&at, &cell->slots[k]);
+    whole = whole && next_number(&at, &worst) && worst >= 0 && worst < (double)s->split_count &&
+            *at == '\t';
+    if (!whole) return fail_format(s, "holds a line that is no setting's", error);
+    if (!at[1]) return MARGIN_OK;
+    const int64_t length = (int64_t)strlen(at + 1);
+    mg_slot *slot = &cell->slots[(int64_t)worst];
+    slot->reason = mg_copy_text(s->heap, at + 1, length);
+    return slot->reason ? MARGIN_OK : mg_no_memory(s->heap, length + 1, 1, "a reason", error);
+}
+
+margin_status mg_journal_find(mg_tune *s, mg_cell *cell, margin_error *error) {
+    cell->known = false;
+    for (int64_t k = s->journal ? s->journal->line_count : 0; k-- > 0;) {
+        const struct journal_line *line = &s->journal->lines[k];
+        if (line->cell != (double)(cell - s->cells) || line->share != (double)s->share) continue;
+        for (int64_t i = 0; i < s->split_count; i++) {
+            mg_free(s->heap, cell->slots[i].reason);
+            cell->slots[i].reason = NULL;
+        }
+        cell->known = true;
+        return read_line(s, line->values, cell, error);
+    }
+    return MARGIN_OK;
+}

@@ -1,0 +1,124 @@
+/* The table as the caller keeps it. */
+#include "select/search/tune.h"
+
+#include <string.h>
+
+typedef struct owned_result {
+    margin_search_result table; /* first: the caller's pointer is that to the whole */
+    mg_heap *heap;
+    mg_arena arena;
+    margin_search_cell *cells;
+} owned_result;
+
+void margin_search_result_free(margin_search_result *result) {
+    if (!result) return;
+    owned_result *own = (owned_result *)result;
+    mg_heap *heap = own->heap;
+    mg_arena_free(&own->arena);
+    mg_free(heap, own);
+    mg_heap_release(heap);
+}
+
+const margin_search_cell *margin_search_cell_at(const margin_search_result *result, int64_t cell) {
+    if (!result || cell < 0 || cell >= result->count) return NULL;
+    return &((const owned_result *)result)->cells[cell];
+}
+
+void mg_cell_describe(const mg_tune *s, const mg_cell *cell, margin_search_cell *out) {
+    const mg_slot *worst;
+    *out = (margin_search_cell){.spec = cell->spec->text,
+                                .number = cell->number,
+                                .status = mg_cell_status(cell, s->split_count, &worst),
+                                .dropped = cell->dropped,
+                                .rows = cell->rows,
+                                .predictions = cell->known ? NULL : cell->predictions};
+    out->reason = worst->reason ? worst->reason : "";
+    out->mean = mg_cell_mean(cell, s->split_count, &out->deviation);
+    for (int64_t k = 0; k < s->split_count; k++) {
+        const mg_slot *slot = &cell->slots[k];
+        out->gap = k == 0 || slot->gap > out->gap || isnan(slot->gap) ? slot->gap : out->gap;
+        out->fit_seconds += (double)slot->fit_seconds;
+        out->predict_seconds += (double)slot->predict_seconds;
+    }
+}
+
+static const char *keep_text(mg_arena *arena, const char *text) {
+    const size_t length = strlen(text) + 1;
+    char *copy = mg_arena_new(arena, (int64_t)length, 1);
+    return copy ? memcpy(copy, text, length) : NULL;
+}
+
+static const double *keep_numbers(mg_arena *arena, const double *values, int64_t count) {
+    double *copy = mg_arena_new(arena, count, sizeof *copy);
+    if (copy && count) memcpy(copy, values, (size_t)count * sizeof *copy);
+    return copy;
+}
+
+static bool keep_cell(const mg_tune *s, const mg_cell *cell, mg_arena *arena,
+                      margin_search_cell *out) {
+    mg_cell_describe(s, cell, out);
+    double *values = mg_arena_new(arena, 2 * s->split_count, sizeof *values);
+    if (!values) return false;
+    for (int64_t k = 0; k < s->split_count; k++) {
+        values[k] = cell->slots[k].value;
+        values[s->split_count + k] = cell->slots[k].training;
+    }
+    out->values = values;
+    out->training = s->options.training ? values + s->split_count : NULL;
+    out->spec = keep_text(arena, out->spec);
+    out->reason = keep_text(arena, out->reason);
+    if (out->predictions) {
+        out->predictions =
+            keep_numbers(arena, out->predictions,
+                         s->split_count / s->folds * s->data->x.rows * mg_data_targets(s->data));
+        if (!out->predictions) return false;
+    }
+    return out->spec && out->reason;
+}
+
+static bool keep_classes(const mg_tune *s, mg_arena *arena, margin_search_result *table) {
+    const char **names = mg_arena_new(arena, s->whole->classes, sizeof *names);
+    bool kept = names != NULL;
+    for (int64_t c = 0; kept && c < s->whole->classes; c++)
+        kept = (names[c] = keep_text(arena, s->whole->class_names[c])) != NULL;
+    table->classes = s->whole->classes;
+    table->class_names = names;
+    return kept;
+}
+
+static bool fill(const mg_tune *s, owned_result *own) {
+    margin_search_result *table = &own->table;
+    own->cells = mg_arena_new(&own->arena, s->count, sizeof *own->cells);
+    if (!own->cells || !keep_classes(s, &own->arena, table)) return false;
+    for (int64_t k = 0; k < s->count; k++) {
+        const margin_search_cell *cell = &own->cells[k];
+        if (!keep_cell(s, &s->cells[k], &own->arena, &own->cells[k])) return false;
+        table->stopped += cell->status > 0;
+        table->failed += cell->status < 0;
+        table->resumed += s->cells[k].known;
+    }
+    table->count = s->count;
+    table->splits = s->split_count;
+    table->rows = s->samples.count;
+    table->task = (int32_t)s->whole->task;
+    table->greater = s->metric->greater;
+    table->metric = s->metric->name;
+    table->seconds = mg_clock() - s->started;
+    table->threads = mg_pool_threads(s->context->pool);
+    mg_tune_choose(s, &table->best, &table->best_one_se);
+    return true;
+}
+
+margin_status mg_tune_result_make(const mg_tune *s, margin_search_result **result,
+                                  margin_error *error) {
+    owned_result *own = mg_new_zero(s->heap, 1, sizeof *own);
+    if (!own) return mg_no_memory(s->heap, 1, sizeof *own, "the table", error);
+    own->heap = mg_heap_retain(s->heap);
+    mg_arena_init(&own->arena, s->heap);
+    if (!fill(s, own)) {
+        margin_search_result_free(&own->table);
+        return mg_no_memory(s->heap, s->count, sizeof *own->cells, "the table", error);
+    }
+    *result = &own->table;
+    return MARGIN_OK;
+}
