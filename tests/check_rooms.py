@@ -14,12 +14,12 @@ for number, line in enumerate(l for l in (root / 'rooms.txt').read_text().splitl
         level[room] = number
 breaches = []
 for file in sorted(root.rglob('*.[ch]')):
-    room = str(file.parent.relative_to(root)).replace('/ref', '')
+    room = str(file.parent.relative_to(root))
     if room not in level:
         breaches.append(f'src/{file.relative_to(root)} lies in no room of src/rooms.txt')
         continue
-    for path in re.findall(r'^[ \t]*#[ \t]*(?:include|define[ \t]+ROWS_\w+)[ \t]+"([^"]+)"', file.read_text(), re.M):
-        other = str(Path(path).parent).replace('/ref', '')
+    for path in re.findall(r'^[ \t]*#[ \t]*(?:include|define[ \t]+(?:ROWS_\w+|VALUE_TYPES_TMPL))[ \t]+"([^"]+)"', file.read_text(), re.M):
+        other = str(Path(path).parent)
         if other == 'margin' or other == room:
             continue
         if other not in level or level[other] >= level[room]:

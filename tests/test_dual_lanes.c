@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "linear/dual/dual_cd.h"
+#include "linear/kernels/linear_kernels.h"
 #include "model_cases.h"
 
 #include <math.h>
@@ -331,11 +332,8 @@ static void assert_rows(const mg_dual_lane_rows table[2][2]) {
 
 static void test_rows(void **state) {
     (void)state;
-    assert_rows(mg_dual_lane_rows_ref);
-#if defined(__x86_64__)
-    if (mg_isa_level() >= MG_ISA_AVX2) assert_rows(mg_dual_lane_rows_avx2);
-    if (mg_isa_level() >= MG_ISA_AVX512) assert_rows(mg_dual_lane_rows_avx512);
-#endif
+    for (int isa = MG_ISA_REF; isa <= (int)mg_isa_level(); isa++)
+        assert_rows(MG_ISA_TABLE((mg_isa)isa, mg_linear_kernels)->lanes);
 }
 
 int main(void) {

@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "neighbors/neighbors.h"
+#include "tiles_half.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -157,7 +158,7 @@ static void take_and_compare(void *argument, int64_t query, const double *q, mg_
 /* The tiles in bfloat16, by plain C and by matrix registers: with the choice of f32 instead, and
  * where they are made to do it all the same. */
 static void compare_half(margin_context *context, const mg_neighbors_batch *batch, expectation *e) {
-    const mg_tile_ops *ops[2] = {&mg_tile_ops_half_ref, NULL};
+    const mg_tile_ops *ops[2] = {&tiles_half, NULL};
 #if defined(__x86_64__)
     if (mg_tile_ops_amx.product && mg_has_matrix_registers()) ops[1] = &mg_tile_ops_amx;
 #endif

@@ -2,7 +2,7 @@
  * bits everywhere. */
 #include "support/support.h"
 
-#include "math/vectors/vector_math.h"
+#include "math/rows/vector_math.h"
 
 #include <float.h>
 #include <math.h>

@@ -22,4 +22,16 @@ bool mg_has_matrix_registers(void);
 
 const char *mg_isa_name(mg_isa isa); /* "ref", "avx2", "avx512"; static storage */
 
+/* Kernels are tables of functions, one for each instruction set, built from the same templates:
+ * MG_ISA_TABLES declares name_ref and its kin (the plain one is always there), MG_ISA_TABLE is the
+ * address of the one for `isa`. */
+#if defined(__x86_64__)
+#define MG_ISA_TABLES(type, name) extern const type name##_ref, name##_avx2, name##_avx512
+#define MG_ISA_TABLE(isa, name)                                                                    \
+    ((isa) == MG_ISA_AVX512 ? &name##_avx512 : (isa) == MG_ISA_AVX2 ? &name##_avx2 : &name##_ref)
+#else
+#define MG_ISA_TABLES(type, name) extern const type name##_ref
+#define MG_ISA_TABLE(isa, name)   ((void)(isa), &name##_ref)
+#endif
+
 #endif

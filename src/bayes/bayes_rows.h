@@ -35,12 +35,13 @@ MG_INLINE int64_t mg_bayes_rows_ahead(int64_t row_bytes) {
     return MG_MAX(4, MG_MIN(rows, MG_BAYES_AHEAD));
 }
 
-/* Never NULL. */
-const mg_bayes_rows *mg_bayes_rows_for(mg_isa isa, bool single);
+typedef struct mg_bayes_kernels {
+    mg_bayes_rows rows[2]; /* of f64 and f32 */
+} mg_bayes_kernels;
+MG_ISA_TABLES(mg_bayes_kernels, mg_bayes_kernels);
 
-extern const mg_bayes_rows mg_bayes_rows_ref[2];
-#if defined(__x86_64__)
-extern const mg_bayes_rows mg_bayes_rows_avx2[2], mg_bayes_rows_avx512[2];
-#endif
+MG_INLINE const mg_bayes_rows *mg_bayes_rows_for(mg_isa isa, bool single) {
+    return &MG_ISA_TABLE(isa, mg_bayes_kernels)->rows[single];
+}
 
 #endif

@@ -4,20 +4,8 @@
 
 enum { TOGETHER = 4, BESIDE = 2 }; /* rows and classes at a time */
 
-#define REAL            double
-#define NAME(x)         x##_f64
-#define LOAD(p)         vec_load(p)
-#define LOAD_PART(p, n) vec_load_part(p, n)
-#include "bayes/bayes_rows_tmpl.h"
-#undef REAL
-#undef NAME
-#undef LOAD
-#undef LOAD_PART
+#define VALUE_TYPES_TMPL "bayes/bayes_rows_tmpl.h"
+#include "math/vectors/value_types_tmpl.h"
 
-#define REAL            float
-#define NAME(x)         x##_f32
-#define LOAD(p)         vec_widen(p)
-#define LOAD_PART(p, n) vec_widen_part(p, n)
-#include "bayes/bayes_rows_tmpl.h"
-
-const mg_bayes_rows mg_bayes_rows_avx2[2] = {{moments_f64, scores_f64}, {moments_f32, scores_f32}};
+const mg_bayes_kernels mg_bayes_kernels_avx2 = {
+    .rows = {{moments_f64, scores_f64}, {moments_f32, scores_f32}}};

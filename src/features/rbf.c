@@ -4,7 +4,7 @@
 #include "cluster/centres/centre_squares.h"
 #include "features/stages.h"
 #include "learn/column_choice.h"
-#include "math/vectors/vector_math.h"
+#include "math/rows/vector_math.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Eight and sixteen f32 with AVX2, for lanes_avx2.h and lanes_avx512.h: a search gains nothing from
- * longer vectors. */
+/* Eight and sixteen f32 with AVX2, for both vector sets: a search gains nothing from longer
+ * vectors. */
 #ifndef MG_LANES_EIGHT_H
 #define MG_LANES_EIGHT_H
 

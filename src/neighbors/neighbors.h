@@ -254,11 +254,8 @@ typedef struct mg_neighbors_ops {
 } mg_neighbors_ops;
 
 const mg_neighbors_ops *mg_neighbors_ops_for(mg_isa isa);
-/* The tiles in bfloat16 by plain C: for tests. */
-extern const mg_tile_ops mg_tile_ops_half_ref;
-extern const mg_neighbors_ops mg_neighbors_ops_ref;
+MG_ISA_TABLES(mg_neighbors_ops, mg_neighbors_ops);
 #if defined(__x86_64__)
-extern const mg_neighbors_ops mg_neighbors_ops_avx2, mg_neighbors_ops_avx512;
 extern const mg_tile_ops mg_tile_ops_amx; /* product NULL: the compiler did not know them */
 #endif
 

@@ -33,12 +33,7 @@ bool mg_search_reach(const mg_neighbors *index, mg_filter filter, const double *
 }
 
 const mg_neighbors_ops *mg_neighbors_ops_for(mg_isa isa) {
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return &mg_neighbors_ops_avx512;
-    if (isa == MG_ISA_AVX2) return &mg_neighbors_ops_avx2;
-#endif
-    (void)isa;
-    return &mg_neighbors_ops_ref;
+    return MG_ISA_TABLE(isa, mg_neighbors_ops);
 }
 
 void mg_neighbors_find(const mg_neighbors *index, mg_search *search) {

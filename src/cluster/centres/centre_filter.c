@@ -1,6 +1,8 @@
 /* Rows and centres in f32 for the filter, and the choice of the kernels. */
 #include "cluster/centres/centre_filter.h"
 
+#include "cluster/centres/centre_kernels.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -51,11 +53,5 @@ bool mg_filter_pack(const mg_filter_frame *frame, const double *centres, const i
 }
 
 const mg_filter_ops *mg_filter_ops_for(mg_isa isa) {
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return &mg_filter_ops_avx512;
-    if (isa == MG_ISA_AVX2) return &mg_filter_ops_avx2;
-#else
-    (void)isa;
-#endif
-    return &mg_filter_ops_ref;
+    return &MG_ISA_TABLE(isa, mg_centre_kernels)->filter;
 }

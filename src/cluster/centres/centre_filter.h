@@ -54,10 +54,6 @@ typedef struct mg_filter_ops {
 } mg_filter_ops;
 
 const mg_filter_ops *mg_filter_ops_for(mg_isa isa);
-extern const mg_filter_ops mg_filter_ops_ref;
-#if defined(__x86_64__)
-extern const mg_filter_ops mg_filter_ops_avx2, mg_filter_ops_avx512;
-#endif
 
 /* How coordinates become f32. */
 typedef struct mg_filter_frame {

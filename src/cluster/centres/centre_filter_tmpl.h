@@ -1,5 +1,5 @@
 /* The kernels: included by an instruction-set file after its vector type `wide` of WIDE numbers,
- * VECTORS of them for the rows of a tile, and NAME. */
+ * VECTORS of them for the rows of a tile. */
 
 enum { TILE_ROWS = VECTORS * WIDE };
 
@@ -171,5 +171,3 @@ static void draw(const float *rows, int64_t columns, const float *strip, const f
         break;
     }
 }
-
-const mg_filter_ops NAME = {TILE_ROWS, load, nearest, bounds, drift_bounds, draw};

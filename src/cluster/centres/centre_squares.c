@@ -1,12 +1,9 @@
-/* Squared distances to centres: packing, and the loops in plain C. */
+/* Squared distances to centres: packing, and the loop over groups. */
 #include "cluster/centres/centre_squares.h"
 
-#include "base/status.h"
+#include "cluster/centres/centre_kernels.h"
 
 #include <string.h>
-
-#define NAME(x) x##_ref
-#include "cluster/centres/centre_squares_tmpl.h"
 
 static int64_t groups_of(int64_t count) {
     return (count + MG_CENTRE_GROUP - 1) / MG_CENTRE_GROUP;
@@ -25,24 +22,14 @@ void mg_centres_pack(const double *centres, int64_t count, int64_t columns, doub
     }
 }
 
-static mg_centre_group group_for(mg_isa isa) {
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return mg_centre_group_avx512;
-    if (isa == MG_ISA_AVX2) return mg_centre_group_avx2;
-#else
-    (void)isa;
-#endif
-    return mg_centre_group_ref;
-}
-
 void mg_centre_squares(mg_isa isa, const double *x, int64_t columns, const double *packed,
                        int64_t count, double *squares) {
-    const mg_centre_group group = group_for(isa);
+    const mg_centre_kernels *kernels = MG_ISA_TABLE(isa, mg_centre_kernels);
     double last[MG_CENTRE_GROUP];
     int64_t k = 0;
     for (; k + MG_CENTRE_GROUP <= count; k += MG_CENTRE_GROUP)
-        group(x, columns, packed + k * columns, squares + k);
+        kernels->group_squares(x, columns, packed + k * columns, squares + k);
     if (k == count) return;
-    group(x, columns, packed + k * columns, last);
+    kernels->group_squares(x, columns, packed + k * columns, last);
     memcpy(squares + k, last, (size_t)(count - k) * sizeof *last);
 }

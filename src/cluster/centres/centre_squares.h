@@ -19,13 +19,4 @@ void mg_centres_pack(const double *centres, int64_t count, int64_t columns, doub
 void mg_centre_squares(mg_isa isa, const double *x, int64_t columns, const double *packed,
                        int64_t count, double *squares);
 
-/* One group, for the dispatcher. */
-typedef void (*mg_centre_group)(const double *x, int64_t columns, const double *group,
-                                double *squares);
-void mg_centre_group_ref(const double *x, int64_t columns, const double *group, double *squares);
-#if defined(__x86_64__)
-void mg_centre_group_avx2(const double *x, int64_t columns, const double *group, double *squares);
-void mg_centre_group_avx512(const double *x, int64_t columns, const double *group, double *squares);
-#endif
-
 #endif

@@ -1,6 +1,8 @@
 /* Packing of centres, and the choice of the kernel. */
 #include "cluster/centres/centre_tiles.h"
 
+#include "cluster/centres/centre_kernels.h"
+
 #include <math.h>
 
 void mg_tile_pack(const double *centres, const int32_t *order, int64_t count, int64_t n,
@@ -14,11 +16,5 @@ void mg_tile_pack(const double *centres, const int32_t *order, int64_t count, in
 }
 
 mg_tile_distances mg_tile_distances_for(mg_isa isa) {
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return mg_tile_distances_avx512;
-    if (isa == MG_ISA_AVX2) return mg_tile_distances_avx2;
-#else
-    (void)isa;
-#endif
-    return mg_tile_distances_ref;
+    return MG_ISA_TABLE(isa, mg_centre_kernels)->tile_distances;
 }

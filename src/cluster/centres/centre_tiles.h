@@ -30,11 +30,4 @@ typedef void (*mg_tile_distances)(const double *x, const double *tile, int64_t n
                                   double out[MG_TILE]);
 mg_tile_distances mg_tile_distances_for(mg_isa isa);
 
-/* Functions of each instruction set, for the dispatcher. */
-void mg_tile_distances_ref(const double *x, const double *tile, int64_t n, double out[MG_TILE]);
-#if defined(__x86_64__)
-void mg_tile_distances_avx2(const double *x, const double *tile, int64_t n, double out[MG_TILE]);
-void mg_tile_distances_avx512(const double *x, const double *tile, int64_t n, double out[MG_TILE]);
-#endif
-
 #endif

@@ -5,18 +5,6 @@
 
 #include <string.h>
 
-const mg_design_rows *mg_design_rows_for(const margin_matrix *x, mg_isa isa) {
-    const bool f32 = x->value_type == MARGIN_F32;
-    if (mg_is_csr(x)) return NULL;
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return &mg_design_rows_avx512[f32];
-    if (isa == MG_ISA_AVX2) return &mg_design_rows_avx2[f32];
-#else
-    (void)isa;
-#endif
-    return &mg_design_rows_ref[f32];
-}
-
 /* ---- Weights and gradients in X's units ------------------------------------------------------ */
 
 mg_row_weights mg_design_row_weights(mg_design *d, const double *w, double b) {

@@ -7,7 +7,7 @@
  * whose proof is made takes no steps any more; where samples leave, those stay that some lane
  * needs. */
 #include "linear/dual/dual_cd.h"
-#include "math/vectors/vector_math.h"
+#include "math/rows/vector_math.h"
 
 #include <math.h>
 #include <string.h>
@@ -266,17 +266,6 @@ static margin_status new_vectors(lanes *g) {
     return MARGIN_OK;
 }
 
-static const mg_dual_lane_rows *rows_for(const margin_matrix *x, mg_isa isa) {
-    const bool f32 = x->value_type == MARGIN_F32, i64 = x->index_type == MARGIN_I64;
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return &mg_dual_lane_rows_avx512[f32][i64];
-    if (isa == MG_ISA_AVX2) return &mg_dual_lane_rows_avx2[f32][i64];
-#else
-    (void)isa;
-#endif
-    return &mg_dual_lane_rows_ref[f32][i64];
-}
-
 static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_solution *solutions,
                                  int count) {
     const mg_objective *objective = jobs[0].objective;
@@ -284,7 +273,7 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
     *g = (lanes){.count = count,
                  .x = &d->problem->x,
                  .design = d,
-                 .rows = rows_for(&d->problem->x, d->isa),
+                 .rows = mg_dual_lane_rows_for(&d->problem->x, d->isa),
                  .c = objective->c,
                  .kind = objective->loss->kind,
                  .first = true,

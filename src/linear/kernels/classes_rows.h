@@ -30,10 +30,4 @@ typedef struct mg_classes_rows {
 /* For a dense view; `single` is heeded where the values are f32. */
 const mg_classes_rows *mg_classes_rows_for(const margin_matrix *x, mg_isa isa, bool single);
 
-/* Tables of each instruction set, for the dispatcher: f64, f32 in f64, f32 in f32. */
-extern const mg_classes_rows mg_classes_rows_ref[3];
-#if defined(__x86_64__)
-extern const mg_classes_rows mg_classes_rows_avx2[3], mg_classes_rows_avx512[3];
-#endif
-
 #endif

@@ -26,10 +26,4 @@ typedef struct mg_design_rows {
 /* For a dense view; NULL for a sparse one. */
 const mg_design_rows *mg_design_rows_for(const margin_matrix *x, mg_isa isa);
 
-/* Tables of each instruction set, for the dispatcher: f64, f32. */
-extern const mg_design_rows mg_design_rows_ref[2];
-#if defined(__x86_64__)
-extern const mg_design_rows mg_design_rows_avx2[2], mg_design_rows_avx512[2];
-#endif
-
 #endif

@@ -4,7 +4,8 @@
  * Stored value k goes to sum k mod 4; products and sums are rounded one after the other, so that
  * every instruction set gives the same bits. */
 
-static void NAME(dot)(const margin_matrix *x, int64_t row, const double *weights, double *out) {
+static void NAME(lanes_dot)(const margin_matrix *x, int64_t row, const double *weights,
+                            double *out) {
     const int64_t first = mg_row_start(x, row), length = mg_row_start(x, row + 1) - first;
     const REAL *values = (const REAL *)x->values + first;
     const INDEX *columns = (const INDEX *)x->column_indices + first;
@@ -31,8 +32,8 @@ static void NAME(dot)(const margin_matrix *x, int64_t row, const double *weights
                   vec_add(vec_add(sum[0][v], sum[1][v]), vec_add(sum[2][v], sum[3][v])));
 }
 
-static void NAME(add)(const margin_matrix *x, int64_t row, const double *c, const double *factor,
-                      double *weights) {
+static void NAME(lanes_add)(const margin_matrix *x, int64_t row, const double *c,
+                            const double *factor, double *weights) {
     const int64_t first = mg_row_start(x, row), length = mg_row_start(x, row + 1) - first;
     const REAL *values = (const REAL *)x->values + first;
     const INDEX *columns = (const INDEX *)x->column_indices + first;

@@ -2,6 +2,7 @@
 #ifndef MG_DUAL_ROWS_H
 #define MG_DUAL_ROWS_H
 
+#include "base/cpu.h"
 #include "data/table/matrix.h"
 
 /* Inner loops over one row, for the types of x. */
@@ -27,10 +28,7 @@ typedef struct mg_dual_lane_rows {
     void (*add)(const margin_matrix *x, int64_t row, const double *c, const double *factor,
                 double *weights);
 } mg_dual_lane_rows;
-/* By value type (f64, f32) and index type (i32, i64); the same bits for every instruction set. */
-extern const mg_dual_lane_rows mg_dual_lane_rows_ref[2][2];
-#if defined(__x86_64__)
-extern const mg_dual_lane_rows mg_dual_lane_rows_avx2[2][2], mg_dual_lane_rows_avx512[2][2];
-#endif
+/* For a sparse view; the same bits for every instruction set. */
+const mg_dual_lane_rows *mg_dual_lane_rows_for(const margin_matrix *x, mg_isa isa);
 
 #endif

@@ -1,7 +1,5 @@
 /* The losses one number at a time, their duals, and the table of them. */
-#include "linear/kernels/loss.h"
-
-#include "linear/kernels/loss_pass.h"
+#include "linear/kernels/linear_kernels.h"
 
 #include <math.h>
 
@@ -202,12 +200,6 @@ const mg_loss *mg_loss_get(mg_loss_kind kind) {
 
 double mg_loss_pass(const mg_loss *loss, mg_isa isa, const double *t, const double *c,
                     int64_t count, double *slopes, double *curvatures) {
-    mg_loss_passer pass = mg_loss_pass_ref;
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) pass = mg_loss_pass_avx512;
-    if (isa == MG_ISA_AVX2) pass = mg_loss_pass_avx2;
-#else
-    (void)isa;
-#endif
-    return pass(loss->kind, t, c, count, slopes, curvatures);
+    return MG_ISA_TABLE(isa, mg_linear_kernels)
+        ->loss_pass(loss->kind, t, c, count, slopes, curvatures);
 }

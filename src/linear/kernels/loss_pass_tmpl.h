@@ -1,10 +1,10 @@
 /* One pass of a loss over an array: included by an instruction-set file after its vector type, with
- * PASS the name of the function.
+ * LOSS_PASS the name of the function.
  *
  * Eight elements at a time, in 8 / LANES vectors; term i goes to sum i mod 8 and the sums are added
  * as a tree, so the number of lanes cannot be seen in the result. The last elements are copied into
  * a group of eight, filled up with the weight 0. */
-#include "linear/kernels/loss_pass.h"
+#include "linear/kernels/loss.h"
 #include "math/vectors/vec_exp_tmpl.h"
 #include "math/vectors/vec_log1p_tmpl.h"
 
@@ -109,8 +109,8 @@ MG_INLINE double pass_array(mg_loss_kind kind, const double *t, const double *c,
     return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
 }
 
-double PASS(mg_loss_kind kind, const double *t, const double *c, int64_t count, double *slopes,
-            double *curvatures) {
+double LOSS_PASS(mg_loss_kind kind, const double *t, const double *c, int64_t count, double *slopes,
+                 double *curvatures) {
     switch (kind) {
     case MG_LOSS_SQUARED:
         return pass_array(MG_LOSS_SQUARED, t, c, count, slopes, curvatures);

@@ -10,7 +10,7 @@
 
 #include "linear/design/design_block.h"
 #include "linear/kernels/classes_rows.h"
-#include "math/vectors/vector_math.h"
+#include "math/rows/vector_math.h"
 
 #include <math.h>
 #include <string.h>

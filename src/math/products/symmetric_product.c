@@ -10,13 +10,7 @@ enum {
 }; /* panels that stay in the second cache */
 
 const mg_symmetric_ops *mg_symmetric_ops_for(mg_isa isa, bool single) {
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return &mg_symmetric_ops_avx512[single];
-    if (isa == MG_ISA_AVX2) return &mg_symmetric_ops_avx2[single];
-#else
-    (void)isa;
-#endif
-    return &mg_symmetric_ops_ref[single];
+    return &MG_ISA_TABLE(isa, mg_symmetric_kernels)->by_type[single];
 }
 
 void mg_symmetric_set(const mg_symmetric_ops *ops, void *packed, int64_t stride, int64_t line,

@@ -61,10 +61,9 @@ void mg_symmetric_add(const mg_symmetric_ops *ops, const void *packed, int64_t s
                       int64_t lines, int64_t size, int64_t first_panel, int64_t last_panel,
                       double sign, double *c, int64_t ldc);
 
-/* Tables of each instruction set, for the dispatcher: f64, f32. */
-extern const mg_symmetric_ops mg_symmetric_ops_ref[2];
-#if defined(__x86_64__)
-extern const mg_symmetric_ops mg_symmetric_ops_avx2[2], mg_symmetric_ops_avx512[2];
-#endif
+typedef struct mg_symmetric_kernels {
+    mg_symmetric_ops by_type[2]; /* f64, f32 */
+} mg_symmetric_kernels;
+MG_ISA_TABLES(mg_symmetric_kernels, mg_symmetric_kernels);
 
 #endif

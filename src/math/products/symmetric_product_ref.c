@@ -20,9 +20,9 @@ enum { FOUR = 4 };
 
 #include "math/products/symmetric_tile_tmpl.h"
 
-const mg_symmetric_ops mg_symmetric_ops_ref[2] = {
-    {WIDTH_f64, TILE_ROWS, FOUR, 128, sizeof(double), pack_f64_f64, pack_f32_f64, tile_f64,
-     solve_lines, "f64 ref"},
-    {WIDTH_f32, TILE_ROWS, FOUR, 128, sizeof(float), pack_f64_f32, pack_f32_f32, tile_f32, NULL,
-     "f32 ref"},
+const mg_symmetric_kernels mg_symmetric_kernels_ref = {
+    .by_type = {{WIDTH_f64, TILE_ROWS, FOUR, 128, sizeof(double), pack_f64_f64, pack_f32_f64,
+                 tile_f64, solve_lines, "f64 ref"},
+                {WIDTH_f32, TILE_ROWS, FOUR, 128, sizeof(float), pack_f64_f32, pack_f32_f32,
+                 tile_f32, NULL, "f32 ref"}},
 };

@@ -1,39 +1,9 @@
-/* The filter of centres with AVX-512. */
-#include "cluster/centres/centre_filter.h"
+/* Distances to centres with AVX-512. */
+#include "cluster/centres/centre_kernels.h"
+#include "math/vectors/wide_avx512.h"
 
-#include <float.h>
-#include <immintrin.h>
+enum { VECTORS = 2 };
 
-enum { WIDE = 16, VECTORS = 2 };
-typedef __m512 wide;
-
-MG_INLINE wide wide_set(float a) {
-    return _mm512_set1_ps(a);
-}
-MG_INLINE wide wide_load(const float *p) {
-    return _mm512_loadu_ps(p);
-}
-MG_INLINE void wide_store(float *p, wide a) {
-    _mm512_storeu_ps(p, a);
-}
-MG_INLINE wide wide_add(wide a, wide b) {
-    return _mm512_add_ps(a, b);
-}
-MG_INLINE wide wide_subtract(wide a, wide b) {
-    return _mm512_sub_ps(a, b);
-}
-MG_INLINE wide wide_multiply(wide a, wide b) {
-    return _mm512_mul_ps(a, b);
-}
-MG_INLINE wide wide_fma(wide a, wide b, wide c) {
-    return _mm512_fmadd_ps(a, b, c);
-}
-MG_INLINE wide wide_min(wide a, wide b) {
-    return _mm512_min_ps(a, b);
-}
-MG_INLINE wide wide_max(wide a, wide b) {
-    return _mm512_max_ps(a, b);
-}
 /* At most the root, less by 2^-12 of it at most. */
 MG_INLINE wide wide_root(wide a) {
     const __mmask16 some = _mm512_cmp_ps_mask(a, _mm512_setzero_ps(), _CMP_GT_OQ);
@@ -73,5 +43,5 @@ MG_INLINE void wide_turn(wide a[4]) {
     a[3] = _mm512_shuffle_ps(high, high2, 0xEE);
 }
 
-#define NAME mg_filter_ops_avx512
-#include "cluster/centres/centre_filter_tmpl.h"
+#define KERNELS mg_centre_kernels_avx512
+#include "cluster/centres/centre_kernels_tmpl.h"

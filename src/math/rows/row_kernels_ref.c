@@ -1,5 +1,9 @@
-/* Row products in plain C: the specification, and the code for sparse rows everywhere. */
-#include "math/rows/row_ops_tables.h"
+/* Row products and elementary functions in plain C: the specification, and the code for sparse rows
+ * everywhere. */
+#include "math/rows/row_kernels.h"
+#include "math/vectors/vec_fused_ref.h"
+
+#include "math/rows/vector_math_tmpl.h"
 
 /* Rows to fetch early: measured best on text and one-hot data, and for a list with gaps. */
 enum { MG_CSR_AHEAD = 2, MG_CSR_LIST_AHEAD = 8 };
@@ -21,15 +25,6 @@ MG_INLINE int64_t mg_csr_start(const margin_matrix *x, int64_t row) {
 #define DENSE_TABLE(suffix, text)  TABLE(suffix, NULL, NULL, text)
 #define SPARSE_TABLE(suffix, text) TABLE(suffix, dots_##suffix, adds_##suffix, text)
 
-const mg_row_ops mg_row_ops_ref[MG_ROW_LAYOUTS] = {
-    [MG_ROWS_DENSE_F64] = DENSE_TABLE(dense_f64, "dense f64 ref"),
-    [MG_ROWS_DENSE_F32] = DENSE_TABLE(dense_f32, "dense f32 ref"),
-    [MG_ROWS_CSR_F64_I32] = SPARSE_TABLE(csr_f64_i32, "csr f64 i32 ref"),
-    [MG_ROWS_CSR_F64_I64] = SPARSE_TABLE(csr_f64_i64, "csr f64 i64 ref"),
-    [MG_ROWS_CSR_F32_I32] = SPARSE_TABLE(csr_f32_i32, "csr f32 i32 ref"),
-    [MG_ROWS_CSR_F32_I64] = SPARSE_TABLE(csr_f32_i64, "csr f32 i64 ref"),
-};
-
 static double vector_dot(const double *a, const double *b, int64_t n) {
     return product_dense_f64(a, b, n);
 }
@@ -43,4 +38,17 @@ static double vector_square(const double *a, int64_t n) {
     return product_dense_f64(a, a, n);
 }
 
-const mg_vector_ops mg_vector_ops_ref = {vector_dot, vector_add, vector_square};
+const mg_row_kernels mg_row_kernels_ref = {
+    .rows =
+        {
+            [MG_ROWS_DENSE_F64] = DENSE_TABLE(dense_f64, "dense f64 ref"),
+            [MG_ROWS_DENSE_F32] = DENSE_TABLE(dense_f32, "dense f32 ref"),
+            [MG_ROWS_CSR_F64_I32] = SPARSE_TABLE(csr_f64_i32, "csr f64 i32 ref"),
+            [MG_ROWS_CSR_F64_I64] = SPARSE_TABLE(csr_f64_i64, "csr f64 i64 ref"),
+            [MG_ROWS_CSR_F32_I32] = SPARSE_TABLE(csr_f32_i32, "csr f32 i32 ref"),
+            [MG_ROWS_CSR_F32_I64] = SPARSE_TABLE(csr_f32_i64, "csr f32 i64 ref"),
+        },
+    .vectors = {vector_dot, vector_add, vector_square},
+    .exp = exp_array,
+    .log1p = log1p_array,
+};

@@ -1,5 +1,5 @@
 /* Tiles in bfloat16 as the matrix registers make them, in plain C. */
-#include "neighbors/neighbors.h"
+#include "tiles_half.h"
 
 enum { SIDE = 32, HALF = 16 };
 
@@ -37,5 +37,5 @@ static uint32_t within(const float *values, float threshold) {
     return bits;
 }
 
-const mg_tile_ops mg_tile_ops_half_ref = {
+const mg_tile_ops tiles_half = {
     .rows = SIDE, .columns = SIDE, .half = true, .product = product, .within = within};

@@ -12,14 +12,4 @@ void mg_vector_exp(mg_isa isa, const double *x, int64_t count, double *out);
 /* log(1 + x) for 0 <= x <= 1, within one and a half units in the last place; NaN stays NaN. */
 void mg_vector_log1p(mg_isa isa, const double *x, int64_t count, double *out);
 
-/* The functions of one instruction set, for the dispatcher. */
-typedef struct mg_vector_math {
-    void (*exp)(const double *x, int64_t count, double *out);
-    void (*log1p)(const double *x, int64_t count, double *out);
-} mg_vector_math;
-extern const mg_vector_math mg_vector_math_ref;
-#if defined(__x86_64__)
-extern const mg_vector_math mg_vector_math_avx2, mg_vector_math_avx512;
-#endif
-
 #endif

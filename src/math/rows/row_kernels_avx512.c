@@ -1,5 +1,5 @@
-/* Row products with AVX-512. */
-#include "math/rows/row_ops_tables.h"
+/* Row products and elementary functions with AVX-512. */
+#include "math/rows/row_kernels.h"
 #include "math/vectors/vec_avx512.h"
 
 enum { TILE_ROWS = 2, TILE_FUNCTIONS = 2 }; /* sixteen sums of thirty-two registers */
@@ -19,8 +19,6 @@ enum { WALK_VECTORS = 14 };                 /* beside sums, factor and a value *
     WALK_CASE(12)                                                                                  \
     WALK_CASE(13)                                                                                  \
     WALK_CASE(14)
+#define KERNELS  mg_row_kernels_avx512
 #define ISA_TEXT "avx512"
-#include "math/rows/row_ops_simd_tables_tmpl.h"
-
-const mg_row_ops mg_row_ops_avx512[2] = ROW_OPS_TABLES;
-const mg_vector_ops mg_vector_ops_avx512 = VECTOR_OPS_TABLE;
+#include "math/rows/row_kernels_simd_tmpl.h"

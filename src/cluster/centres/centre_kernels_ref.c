@@ -1,7 +1,7 @@
-/* The filter of centres in plain C. */
-#include "cluster/centres/centre_filter.h"
+/* Distances to centres in plain C. */
+#include "cluster/centres/centre_kernels.h"
+#include "math/vectors/vec_ref.h"
 
-#include <float.h>
 #include <math.h>
 
 enum { WIDE = 8, VECTORS = 1 };
@@ -82,5 +82,5 @@ MG_INLINE void wide_turn(wide a[4]) {
         }
 }
 
-#define NAME mg_filter_ops_ref
-#include "cluster/centres/centre_filter_tmpl.h"
+#define KERNELS mg_centre_kernels_ref
+#include "cluster/centres/centre_kernels_tmpl.h"

@@ -1,0 +1,13 @@
+/* The kernels of one instruction set: included by its file after the vector types `vec` and `wide`,
+ * with VECTORS (of `wide` for the rows of a tile) and KERNELS (the name of the table) defined. */
+#include <float.h>
+
+#include "cluster/centres/centre_filter_tmpl.h"
+#include "cluster/centres/centre_squares_tmpl.h"
+#include "cluster/centres/centre_tiles_tmpl.h"
+
+const mg_centre_kernels KERNELS = {
+    .filter = {TILE_ROWS, load, nearest, bounds, drift_bounds, draw},
+    .tile_distances = tile_distances,
+    .group_squares = group_squares,
+};

@@ -1,0 +1,48 @@
+/* Both number types with vectors `vec` and `wide`: included by an instruction-set file with
+ * TILE_ROWS, DEPTH, ISA_TEXT and KERNELS (the name of the table) defined. */
+#define REAL                   double
+#define NAME(x)                x##_f64
+#define VEC                    vec
+#define VEC_LANES              LANES
+#define VEC_ZERO()             vec_zero()
+#define VEC_LOAD(p)            vec_load(p)
+#define VEC_STORE(p, a)        vec_store(p, a)
+#define VEC_SET(x)             vec_set(x)
+#define VEC_FMA(a, b, c)       vec_fma(a, b, c)
+#define VEC_DIVIDE(a, b)       vec_divide(a, b)
+#define VEC_ADD_TO(c, v, sign) vec_store(c, vec_fma(vec_set(sign), v, vec_load(c)))
+#include "math/products/symmetric_tile_tmpl.h"
+
+#include "math/products/symmetric_solve_tmpl.h"
+#undef REAL
+#undef NAME
+#undef VEC
+#undef VEC_LANES
+#undef VEC_ZERO
+#undef VEC_LOAD
+#undef VEC_SET
+#undef VEC_FMA
+#undef VEC_ADD_TO
+
+MG_INLINE void add_widened(double *c, wide v, double sign) {
+    vec_store(c, vec_fma(vec_set(sign), wide_low(v), vec_load(c)));
+    vec_store(c + LANES, vec_fma(vec_set(sign), wide_high(v), vec_load(c + LANES)));
+}
+
+#define REAL                   float
+#define NAME(x)                x##_f32
+#define VEC                    wide
+#define VEC_LANES              WIDE
+#define VEC_ZERO()             wide_zero()
+#define VEC_LOAD(p)            wide_load(p)
+#define VEC_SET(x)             wide_set(x)
+#define VEC_FMA(a, b, c)       wide_fma(a, b, c)
+#define VEC_ADD_TO(c, v, sign) add_widened(c, v, sign)
+#include "math/products/symmetric_tile_tmpl.h"
+
+const mg_symmetric_kernels KERNELS = {
+    .by_type = {{WIDTH_f64, TILE_ROWS, LANES, DEPTH, sizeof(double), pack_f64_f64, pack_f32_f64,
+                 tile_f64, solve_lines, "f64 " ISA_TEXT},
+                {WIDTH_f32, TILE_ROWS, WIDE, DEPTH, sizeof(float), pack_f64_f32, pack_f32_f32,
+                 tile_f32, NULL, "f32 " ISA_TEXT}},
+};

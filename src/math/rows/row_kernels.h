@@ -1,0 +1,26 @@
+/* The kernels of each instruction set, seen only by the dispatchers. */
+#ifndef MG_ROW_KERNELS_H
+#define MG_ROW_KERNELS_H
+
+#include "math/rows/row_ops.h"
+
+typedef enum mg_row_layout {
+    MG_ROWS_DENSE_F64,
+    MG_ROWS_DENSE_F32,
+    MG_ROWS_CSR_F64_I32,
+    MG_ROWS_CSR_F64_I64,
+    MG_ROWS_CSR_F32_I32,
+    MG_ROWS_CSR_F32_I64,
+    MG_ROW_LAYOUTS
+} mg_row_layout;
+
+typedef void mg_array_function(const double *x, int64_t count, double *out);
+
+typedef struct mg_row_kernels {
+    mg_row_ops rows[MG_ROW_LAYOUTS]; /* no functions for sparse rows but in plain C */
+    mg_vector_ops vectors;
+    mg_array_function *exp, *log1p; /* the same bits in every set */
+} mg_row_kernels;
+MG_ISA_TABLES(mg_row_kernels, mg_row_kernels);
+
+#endif
