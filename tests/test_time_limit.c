@@ -93,6 +93,26 @@ static void learners_and_stages_end_in_time(void **state) {
         fit_in_time(limit, specs[k], &data, &report);
 }
 
+/* Columns are sorted one after the other: the end is seen between them. */
+static void medians_end_in_time(void **state) {
+    (void)state;
+    const margin_data data = some_data(ROWS);
+    double seconds[2];
+    for (int limited = 0; limited < 2; limited++) {
+        margin_context *context = limited_context(limited ? 0.01 : 0);
+        margin_spec *spec = parse_text(context, "impute(with=median) | naive-bayes");
+        margin_model *model = NULL;
+        const double start = mg_clock();
+        const margin_status status = margin_fit(context, spec, &data, &model, NULL, NULL);
+        seconds[limited] = mg_clock() - start;
+        assert_int_equal(status, limited ? MARGIN_ERROR_LIMIT : MARGIN_OK);
+        margin_model_free(model);
+        margin_spec_free(spec);
+        margin_context_free(context);
+    }
+    assert_true(seconds[1] < 0.1 + seconds[0] / 2);
+}
+
 static void many_categories_end_in_time(void **state) {
     (void)state;
     char *names = malloc((size_t)CATEGORIES * 8);
@@ -269,6 +289,7 @@ static void all_long_work_reports(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(learners_and_stages_end_in_time),
+        cmocka_unit_test(medians_end_in_time),
         cmocka_unit_test(many_categories_end_in_time),
         cmocka_unit_test(restarts_share_the_time),
         cmocka_unit_test(labelling_is_left_out),

@@ -35,6 +35,7 @@ static double most_frequent(const mg_value_run *runs, int64_t count) {
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
 typedef struct runs_task {
+    const margin_context *context;
     const mg_column_reader *reader;
     const bool *columns;
     const margin_data *data;
@@ -52,6 +53,7 @@ static margin_status fill_by_runs(void *argument, int64_t slot, int worker) {
     (void)worker;
     for (int64_t j = slot; j < task->data->x.columns; j += task->slots) {
         if (!task->columns[j]) continue;
+        if (mg_cancelled(task->context)) return MARGIN_ERROR_CANCELLED;
         const int64_t count = mg_column_runs(task->reader, j, runs, runs + room);
         const fill_kind kind = kind_of_column(task->data, j, task->with);
         task->fill[j] =
@@ -79,7 +81,7 @@ static margin_status fill_ranked(margin_context *context, const margin_data *dat
     const int64_t room = mg_column_runs_room(&reader);
     const int64_t slots = count_slots(context, &data->x, room);
     MG_GO_NEW(context->heap, space, 2 * room * slots, "sorting the values of columns", error);
-    runs_task task = {&reader, columns, data, with, slots, space, fill};
+    runs_task task = {context, &reader, columns, data, with, slots, space, fill};
     status = mg_parallel(context, slots, fill_by_runs, &task);
     if (status < 0) status = mg_fail_cancelled(error);
 done:
