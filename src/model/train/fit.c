@@ -17,6 +17,7 @@ static margin_task chosen_task(const mg_spec_component *learner, const margin_da
     const mg_option_value *task = mg_spec_option(learner, "task");
     if (task && strcmp(task->text, "classify") == 0) return MARGIN_CLASSIFY;
     if (task && strcmp(task->text, "regress") == 0) return MARGIN_REGRESS;
+    if (data->targets > 1) return MARGIN_REGRESS;
     bool numbers = data->y.type == MARGIN_F64 || data->y.type == MARGIN_F32;
     bool categories = data->target && data->target->kind == MARGIN_CATEGORICAL;
     if (!numbers || categories || (task && mg_target_looks_like_classes(data, samples)))
@@ -76,6 +77,15 @@ static margin_status check_learner(const mg_spec_component *learner, const margi
     MG_REQUIRE(!trace || (info->abilities & MARGIN_CAN_TRACE), error, MARGIN_ERROR_ARGUMENT,
                "%s cannot trace its steps", info->name);
     return learner->learner->check ? learner->learner->check(learner->options, error) : MARGIN_OK;
+}
+
+static margin_status check_task(const mg_spec_component *learner, margin_task task,
+                                const margin_data *data, margin_error *error) {
+    MG_REQUIRE(task != MARGIN_CLASSIFY || data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
+               "%s tells the classes of one target and the data has %lld; fit them one by one, or "
+               "leave out task=classify",
+               learner->info->name, (long long)data->targets);
+    return MARGIN_OK;
 }
 
 /* ---- Training -------------------------------------------------------------------------------- */
@@ -172,6 +182,7 @@ margin_status mg_train(margin_context *context, const margin_spec *spec, const m
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(check_learner(learner, data, &samples, how->trace, error));
     const margin_task task = how->task ? how->task : mg_task_of(learner, data, &samples);
+    MG_GO(check_task(learner, task, data, error));
     MG_GO(learn_target(context, task, data, &samples, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))

@@ -1,0 +1,237 @@
+/* Randomly pivoted Cholesky in blocks. */
+#include "kernel/landmarks/pivoted_cholesky.h"
+
+#include "base/random.h"
+#include "math/products/cholesky.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 64, MOST_EMPTY = 8 }; /* candidates; blocks without a pivot before it ends */
+
+/* What is left of a diagonal element below this part of it is rounding. */
+static const double rounding = 1e-13;
+
+typedef struct pivot_run {
+    const mg_pivoting *task;
+    mg_kernel_scratch *scratch;
+    mg_isa isa;
+    double *factor;
+    int64_t rank, drawn;
+    double *start;    /* count: the diagonal */
+    double *diagonal; /* count: what is left of it */
+    double *sums;     /* count: running sums of it */
+    double *values;   /* count x BLOCK: kernel values with the new pivots */
+    double *kept;     /* BLOCK x most: rows of the factor at the new pivots */
+    double *small;    /* BLOCK x BLOCK: what is left among the candidates; then its factor */
+    double *zero;     /* BLOCK */
+    int64_t candidates[BLOCK], rows[BLOCK]; /* samples, and rows of x */
+    int64_t added;
+} pivot_run;
+
+static int64_t row_of(const mg_pivoting *task, int64_t sample) {
+    return task->rows ? task->rows[sample] : sample;
+}
+
+static double scale_of(const mg_pivoting *task, int64_t sample) {
+    return task->scale ? task->scale[sample] : 1.0;
+}
+
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
+static double uniform(pivot_run *run) {
+    return mg_random_unit(run->task->seed, MG_RANDOM_START, (uint64_t)run->drawn++);
+}
+
+static double left_of(pivot_run *run) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < run->task->count; i++)
+        run->sums[i] = sum += run->diagonal[i];
+    return sum;
+}
+
+/* The first sample whose running sum is above `at`. */
+static int64_t sample_at(const pivot_run *run, double at) {
+    int64_t low = 0, high = run->task->count - 1;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (run->sums[middle] > at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static mg_kernel_block block_of(const pivot_run *run, const int64_t *rows, int64_t count) {
+    const mg_pivoting *task = run->task;
+    return (mg_kernel_block){.x = task->x,
+                             .z = task->x,
+                             .x_rows = rows,
+                             .z_rows = run->rows,
+                             .x_count = count,
+                             .z_count = run->added,
+                             .x_squares = task->squares,
+                             .z_squares = task->squares};
+}
+
+static void keep_rows(pivot_run *run) {
+    for (int64_t k = 0; k < run->added; k++) {
+        run->rows[k] = row_of(run->task, run->candidates[k]);
+        memcpy(run->kept + k * run->rank, run->factor + run->candidates[k] * run->task->most,
+               (size_t)run->rank * sizeof *run->kept);
+    }
+}
+
+/* small = what is left of S K S among the candidates */
+static margin_status compare_candidates(pivot_run *run) {
+    const mg_vector_ops *ops = mg_vector_ops_for(run->isa);
+    const int64_t n = run->added;
+    keep_rows(run);
+    const mg_kernel_block block = block_of(run, run->rows, n);
+    MG_TRY(mg_kernel_fill_with(run->scratch, &block, run->small, BLOCK));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            run->small[i * BLOCK + j] =
+                run->small[i * BLOCK + j] * scale_of(run->task, run->candidates[i]) *
+                    scale_of(run->task, run->candidates[j]) -
+                ops->dot(run->kept + i * run->rank, run->kept + j * run->rank, run->rank);
+    return MARGIN_OK;
+}
+
+/* Candidate i becomes a pivot; the numbers of the later ones are what it leaves of them. Column i
+ * then holds its column of the factor. */
+static void eliminate(pivot_run *run, int64_t i) {
+    double *a = run->small;
+    const double root = sqrt(a[i * BLOCK + i]);
+    for (int64_t j = i; j < run->added; j++)
+        a[j * BLOCK + i] /= root;
+    for (int64_t j = i + 1; j < run->added; j++)
+        for (int64_t k = i + 1; k <= j; k++)
+            a[j * BLOCK + k] -= a[j * BLOCK + i] * a[k * BLOCK + i];
+}
+
+/* Keeps each candidate with the chance of what the ones before it left of its diagonal. */
+static void reject(pivot_run *run) {
+    bool accepted[BLOCK];
+    int64_t kept = 0;
+    for (int64_t i = 0; i < run->added; i++) {
+        const int64_t sample = run->candidates[i];
+        const double now = run->small[i * BLOCK + i];
+        accepted[i] =
+            uniform(run) * run->diagonal[sample] < now && now > rounding * run->start[sample];
+        if (accepted[i]) eliminate(run, i);
+    }
+    for (int64_t i = 0; i < run->added; i++) {
+        if (!accepted[i]) continue;
+        int64_t column = 0;
+        for (int64_t j = 0; j <= i; j++)
+            if (accepted[j]) run->small[kept * BLOCK + column++] = run->small[i * BLOCK + j];
+        run->candidates[kept++] = run->candidates[i];
+    }
+    run->added = kept;
+}
+
+/* ---- New columns ----------------------------------------------------------------------------- */
+
+static margin_status add_rows(const mg_block *block, void *argument) {
+    const pivot_run *run = argument;
+    const mg_pivoting *task = run->task;
+    const int64_t t = run->added;
+    const margin_matrix factor = margin_dense_f64(run->factor, task->count, run->rank, task->most);
+    const mg_row_ops *ops = mg_row_ops_for(&factor, run->isa);
+    double product[BLOCK];
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        double *to = run->factor + i * task->most + run->rank, square = 0.0;
+        memset(product, 0, sizeof product);
+        if (run->rank > 0) ops->scores(&factor, i, 1, run->kept, run->zero, t, product);
+        for (int64_t k = 0; k < t; k++)
+            to[k] = run->values[i * BLOCK + k] * scale_of(task, i) *
+                        scale_of(task, run->candidates[k]) -
+                    product[k];
+        mg_cholesky_solve_lower(run->isa, t, run->small, BLOCK, to);
+        for (int64_t k = 0; k < t; k++)
+            square += to[k] * to[k];
+        const double rest = run->diagonal[i] - square;
+        run->diagonal[i] = rest > rounding * run->start[i] ? rest : 0.0;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status add_columns(pivot_run *run) {
+    const mg_pivoting *task = run->task;
+    keep_rows(run);
+    mg_kernel_block block = block_of(run, task->rows, task->count);
+    MG_TRY(mg_kernel_fill_with(run->scratch, &block, run->values, BLOCK));
+    MG_TRY(mg_sweep_each(task->context, task->count, 256, add_rows, run));
+    for (int64_t k = 0; k < run->added; k++)
+        run->diagonal[run->candidates[k]] = 0.0;
+    run->rank += run->added;
+    return MARGIN_OK;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static margin_status take_memory(pivot_run *run, mg_arena *arena) {
+    const mg_pivoting *task = run->task;
+    const int64_t m = task->count;
+    const int64_t numbers = m * (3 + BLOCK) + BLOCK * task->most + BLOCK * BLOCK + BLOCK;
+    double *memory = mg_arena_new(arena, numbers, sizeof *memory);
+    if (!memory)
+        return mg_no_memory(task->context->heap, numbers, sizeof *memory,
+                            "columns of the Gram matrix", task->error);
+    run->start = memory;
+    run->diagonal = run->start + m;
+    run->sums = run->diagonal + m;
+    run->values = run->sums + m;
+    run->kept = run->values + m * BLOCK;
+    run->small = run->kept + BLOCK * task->most;
+    run->zero = run->small + BLOCK * BLOCK;
+    memset(run->zero, 0, BLOCK * sizeof *run->zero);
+    for (int64_t i = 0; i < m; i++) {
+        const int64_t row = row_of(task, i);
+        const double s = scale_of(task, i);
+        run->start[i] = s * s * mg_kernel_rows(task->kernel, task->x, row, task->x, row);
+        run->start[i] = run->diagonal[i] = fmax(run->start[i], 0.0);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status add_block(pivot_run *run, int64_t *pivots, double left) {
+    run->added = MG_MIN(BLOCK, run->task->most - run->rank);
+    for (int64_t k = 0; k < run->added; k++)
+        run->candidates[k] = sample_at(run, uniform(run) * left);
+    MG_TRY(compare_candidates(run));
+    reject(run);
+    if (run->added == 0) return MARGIN_OK;
+    memcpy(pivots + run->rank, run->candidates, (size_t)run->added * sizeof *pivots);
+    return add_columns(run);
+}
+
+static margin_status find(pivot_run *run, int64_t *pivots, double *left) {
+    for (int empty = 0; (*left = left_of(run)) > run->task->enough && empty < MOST_EMPTY;) {
+        const int64_t before = run->rank;
+        if (before == run->task->most) break;
+        MG_TRY(add_block(run, pivots, *left));
+        empty = run->rank == before ? empty + 1 : 0;
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_pivoted_cholesky(const mg_pivoting *task, double *factor, int64_t *pivots,
+                                  int64_t *rank, double *left) {
+    pivot_run run = {.task = task, .isa = mg_isa_level(), .factor = factor};
+    mg_arena arena;
+    margin_status status;
+    mg_arena_init(&arena, task->context->heap);
+    MG_GO(mg_kernel_scratch_new(task->context, task->kernel, task->x, task->x, &run.scratch,
+                                task->error));
+    MG_GO(take_memory(&run, &arena));
+    status = find(&run, pivots, left);
+    if (status == MARGIN_ERROR_CANCELLED) mg_fail_cancelled(task->error);
+    *rank = run.rank;
+done:
+    mg_kernel_scratch_free(run.scratch);
+    mg_arena_free(&arena);
+    return status;
+}

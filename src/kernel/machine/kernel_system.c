@@ -1,0 +1,225 @@
+/* The Gram matrix as an operator. */
+#include "kernel/machine/kernel_system.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    NOTE_MEGABYTES = 64, /* from here on its size is told */
+    BLOCK = 256          /* rows of a task */
+};
+
+static const char purpose[] = "the Gram matrix";
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+/* Numbers of the blocks of rows before block `index`; row i of it begins at its first column. */
+static int64_t blocks_before(int64_t count, int64_t index) {
+    return index * BLOCK * count - (int64_t)BLOCK * BLOCK * (index * (index - 1) / 2);
+}
+
+int64_t mg_system_bytes(mg_gram_storage storage, int64_t count) {
+    const int64_t whole = count / BLOCK, rest = count % BLOCK;
+    if (storage == MG_GRAM_NONE) return 0;
+    if (count > 0 && count > INT64_MAX / 8 / count) return INT64_MAX;
+    if (storage == MG_GRAM_SQUARE) return count * count * 8;
+    return (blocks_before(count, whole) + rest * rest) * 8;
+}
+
+bool mg_system_fits(const margin_context *context, mg_gram_storage storage, int64_t count) {
+    return mg_system_bytes(storage, count) <=
+           mg_context_room(context, (int64_t)MG_GRAM_MEGABYTES << 20);
+}
+
+/* Row i, of which the columns from the diagonal on are there. */
+static double *upper_row(const mg_kernel_system *system, int64_t i) {
+    const int64_t index = i / BLOCK, left = index * BLOCK;
+    if (system->storage == MG_GRAM_SQUARE) return system->gram + i * system->count;
+    return system->gram + blocks_before(system->count, index) +
+           (i - left) * (system->count - left) - left;
+}
+
+void mg_kernel_system_free(mg_kernel_system *system) {
+    if (!system->context) return;
+    mg_heap *heap = system->context->heap;
+    mg_kernel_scratch_free(system->scratch);
+    mg_free(heap, system->squares);
+    mg_free(heap, system->gram);
+    mg_free(heap, system->diagonal);
+    memset(system, 0, sizeof *system);
+}
+
+/* The rows from `first` on with the columns from `left` on. */
+static mg_kernel_block block_of(const mg_kernel_system *system, int64_t first, int64_t count,
+                                int64_t left) {
+    const mg_problem *p = system->problem;
+    return (mg_kernel_block){.x = &p->x,
+                             .z = &p->x,
+                             .x_rows = p->index ? p->index + first : NULL,
+                             .z_rows = p->index ? p->index + left : NULL,
+                             .x_first = first,
+                             .x_count = count,
+                             .z_first = left,
+                             .z_count = system->count - left,
+                             .x_squares = system->squares,
+                             .z_squares = system->squares};
+}
+
+/* |k(x, z)| <= sqrt(k(x, x) k(z, z)): for the kernels that can overflow a finite diagonal is
+ * enough. */
+static margin_status make_diagonal(mg_kernel_system *system) {
+    const mg_problem *p = system->problem;
+    MG_NEW(system->context->heap, system->diagonal, system->count, purpose, system->error);
+    for (int64_t i = 0; i < system->count; i++) {
+        const int64_t row = mg_sample_row(p, i);
+        system->diagonal[i] = mg_kernel_rows(&system->kernel, &p->x, row, &p->x, row);
+        if (i % 4096 == 0 && mg_cancelled(system->context)) return mg_fail_cancelled(system->error);
+        MG_REQUIRE(isfinite(system->diagonal[i]), system->error, MARGIN_ERROR_DATA,
+                   "row %lld: its kernel value with itself is beyond double precision; scale the "
+                   "columns first (minmax | ...) or use kernel=rbf",
+                   (long long)mg_sample_original(p, i) + 1);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status fill_triangle(const mg_kernel_system *system) {
+    for (int64_t first = 0; first < system->count; first += BLOCK) {
+        const int64_t rows = MG_MIN(BLOCK, system->count - first);
+        const mg_kernel_block block = block_of(system, first, rows, first);
+        MG_TRY(mg_kernel_fill_with(system->scratch, &block, upper_row(system, first) + first,
+                                   system->count - first));
+    }
+    return MARGIN_OK;
+}
+
+static margin_status store(mg_kernel_system *system) {
+    const int64_t bytes = mg_system_bytes(system->storage, system->count);
+    const long long m = (long long)system->count;
+    if (bytes >= (int64_t)NOTE_MEGABYTES << 20)
+        mg_log(system->context, MARGIN_LOG_NOTE, "the Gram matrix of %lld x %lld numbers takes %s",
+               m, m, mg_bytes((uint64_t)bytes).text);
+    MG_NEW(system->context->heap, system->gram, bytes / 8, purpose, system->error);
+    if (system->storage == MG_GRAM_TRIANGLE)
+        return mg_kernel_fail(fill_triangle(system), system->error);
+    const mg_kernel_block block = block_of(system, 0, system->count, 0);
+    const mg_kernel_out out = {
+        .type = MARGIN_F64, .values = system->gram, .ld = system->count, .square = true};
+    return mg_kernel_fail(mg_kernel_fill_out(system->scratch, &block, &out), system->error);
+}
+
+static margin_status make(mg_kernel_system *system) {
+    const margin_matrix *x = &system->problem->x;
+    MG_TRY(mg_kernel_scratch_new(system->context, &system->kernel, x, x, &system->scratch,
+                                 system->error));
+    if (system->kernel.kind == MG_KERNEL_RBF) {
+        MG_NEW(system->context->heap, system->squares, x->rows, purpose, system->error);
+        MG_TRY(mg_kernel_fail(mg_row_squares(system->context, x, system->squares), system->error));
+    }
+    MG_TRY(make_diagonal(system));
+    return system->storage == MG_GRAM_NONE ? MARGIN_OK : store(system);
+}
+
+margin_status mg_kernel_system_make(margin_context *context, const mg_problem *problem,
+                                    const mg_kernel *kernel, mg_gram_storage storage,
+                                    mg_kernel_system *system, margin_error *error) {
+    *system = (mg_kernel_system){.context = context,
+                                 .problem = problem,
+                                 .kernel = *kernel,
+                                 .storage = storage,
+                                 .count = problem->count,
+                                 .error = error};
+    const margin_status status = make(system);
+    if (status < 0) mg_kernel_system_free(system);
+    return status;
+}
+
+/* ---- Products -------------------------------------------------------------------------------- */
+
+typedef struct multiplication {
+    const mg_kernel_system *system;
+    const mg_vector_ops *ops;
+    int64_t vectors;
+    const double *v;
+    double *out;
+} multiplication;
+
+static void start_product(void *state, void *argument) {
+    const multiplication *to = argument;
+    memset(state, 0, (size_t)(to->vectors * to->system->count) * sizeof(double));
+}
+
+/* What the numbers right of the diagonal add: to their row, and mirrored to their column. */
+static margin_status add_product(void *state, const mg_block *block, void *argument) {
+    const multiplication *to = argument;
+    const int64_t m = to->system->count;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const double *row = upper_row(to->system, i) + i + 1;
+        for (int64_t k = 0; k < to->vectors; k++) {
+            const double *v = to->v + k * m + i;
+            double *out = (double *)state + k * m + i;
+            out[0] += to->system->diagonal[i] * v[0] + to->ops->dot(row, v + 1, m - i - 1);
+            to->ops->add(out + 1, v[0], row, m - i - 1);
+        }
+        if (mg_cancelled(to->system->context)) return MARGIN_ERROR_CANCELLED;
+    }
+    return MARGIN_OK;
+}
+
+static void merge_product(void *into, const void *from, void *argument) {
+    const multiplication *to = argument;
+    to->ops->add(into, 1.0, from, to->vectors * to->system->count);
+}
+
+static margin_status multiply_triangle(multiplication *to) {
+    const mg_accumulator accumulator = {.state_size = to->vectors * to->system->count *
+                                                      (int64_t)sizeof(double),
+                                        .init = start_product,
+                                        .add = add_product,
+                                        .merge = merge_product};
+    return mg_sweep(to->system->context, to->system->count, BLOCK, &accumulator, to, to->out,
+                    to->system->error);
+}
+
+/* Kernel values are made again, once for all vectors, which have to lie side by side. */
+static margin_status multiply_anew(const multiplication *to) {
+    const mg_kernel_system *system = to->system;
+    const int64_t m = system->count, n = to->vectors;
+    const mg_kernel_block block = block_of(system, 0, m, 0);
+    double *v;
+    if (n == 1) return mg_kernel_multiply(system->scratch, &block, to->v, 1, to->out);
+    v = mg_new(system->context->heap, 2 * n * m, sizeof *v);
+    if (!v) return mg_no_memory(system->context->heap, 2 * n * m, 8, purpose, system->error);
+    double *out = v + n * m;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t k = 0; k < n; k++)
+            v[i * n + k] = to->v[k * m + i];
+    const margin_status status = mg_kernel_multiply(system->scratch, &block, v, n, out);
+    for (int64_t i = 0; i < m && status >= 0; i++)
+        for (int64_t k = 0; k < n; k++)
+            to->out[k * m + i] = out[i * n + k];
+    mg_free(system->context->heap, v);
+    return status;
+}
+
+margin_status mg_kernel_system_multiply(const mg_kernel_system *system, int64_t vectors,
+                                        const double *v, double *out) {
+    multiplication to = {system, mg_vector_ops_for(mg_isa_level()), vectors, v, out};
+    if (system->storage != MG_GRAM_NONE) return multiply_triangle(&to);
+    return mg_kernel_fail(multiply_anew(&to), system->error);
+}
+
+/* ---- The result ------------------------------------------------------------------------------ */
+
+margin_status mg_kernel_system_hand_over(const mg_kernel_system *system, const double *a, double b,
+                                         mg_fit *fit) {
+    const mg_problem *p = system->problem;
+    mg_heap *heap = system->context->heap;
+    int64_t *rows;
+    MG_NEW(heap, rows, system->count, "the list of the support rows", fit->error);
+    for (int64_t i = 0; i < system->count; i++)
+        rows[i] = mg_sample_row(p, i);
+    const margin_status status = mg_expansion_make(heap, &system->kernel, &p->x, rows, a,
+                                                   system->count, b, &fit->hypothesis, fit->error);
+    mg_free(heap, rows);
+    return status;
+}

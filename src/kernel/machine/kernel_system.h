@@ -1,0 +1,51 @@
+/* The Gram matrix K of the samples of a problem as an operator: stored, or made again for every
+ * product. */
+#ifndef MG_KERNEL_SYSTEM_H
+#define MG_KERNEL_SYSTEM_H
+
+#include "kernel/machine/kernel_choice.h"
+
+typedef enum mg_gram_storage {
+    MG_GRAM_SQUARE,   /* count x count, row-major */
+    MG_GRAM_TRIANGLE, /* its upper triangle, in blocks of rows: half of that */
+    MG_GRAM_NONE      /* not at all */
+} mg_gram_storage;
+
+typedef struct mg_kernel_system {
+    margin_context *context;
+    const mg_problem *problem;
+    mg_kernel kernel;
+    int64_t count;
+    double *squares; /* of all rows of x; NULL where the kernel needs none */
+    mg_kernel_scratch *scratch;
+    mg_gram_storage storage;
+    /* Products read the upper triangle and `diagonal` only, so the lower one of a square may hold a
+     * factor. */
+    double *gram, *diagonal;
+    margin_error *error;
+} mg_kernel_system;
+
+/* The most memory that a Gram matrix is stored in where no limit is given: 32,768 rows. */
+enum { MG_GRAM_MEGABYTES = 4096 };
+
+/* Bytes of the matrix, INT64_MAX if they are more. */
+int64_t mg_system_bytes(mg_gram_storage storage, int64_t count);
+/* Whether there is room for it. */
+bool mg_system_fits(const margin_context *context, mg_gram_storage storage, int64_t count);
+
+/* Computes what is stored, after a note of its size where that is much. LIMIT, MEMORY,
+ * CANCELLED; DATA where a kernel value is not finite. The kernel's gamma is there. */
+margin_status mg_kernel_system_make(margin_context *context, const mg_problem *problem,
+                                    const mg_kernel *kernel, mg_gram_storage storage,
+                                    mg_kernel_system *system, margin_error *error);
+void mg_kernel_system_free(mg_kernel_system *system);
+
+/* out = K v for `vectors` vectors, one after the other in both (count numbers each). */
+margin_status mg_kernel_system_multiply(const mg_kernel_system *system, int64_t vectors,
+                                        const double *v, double *out);
+
+/* The function sum_i a_i k(x_i, .) + b as the hypothesis of a fit. */
+margin_status mg_kernel_system_hand_over(const mg_kernel_system *system, const double *a, double b,
+                                         mg_fit *fit);
+
+#endif

@@ -1,0 +1,313 @@
+/* The learner kernel-ridge: options, choice of the way, report. */
+#include "kernel/ridge/kernel_ridge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Rows up to which a factor, which also gives the errors at rows left out, is chosen. */
+enum { DIRECT_ROWS = 2048 };
+/* A factor takes as long as so many rows / this steps. */
+enum { STEPS_OF_FACTOR = 16 };
+
+/* Kernel values that `solver=auto` will compute anew, at most, in all steps; some hours. */
+static const double most_work = 3e13;
+enum { EXPECTED_STEPS = 50 };
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static const margin_option option_table[] = {
+    MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,
+                     "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), "
+                     "tanh(gamma x.z + coef0), or exp(-gamma |x-z|_1)"),
+    MG_OPTIONS_KERNEL_SHAPE,
+    MG_OPTION_ALPHA_OF("1", "|f|^2"),
+    MG_OPTION_LAMBDA_OF("|f|^2"),
+    MG_OPTION_C_OF(NULL, "|f|^2/2"),
+    {.name = "intercept",
+     .type = MARGIN_OPTION_SWITCH,
+     .default_text = "no",
+     .help = "fit an intercept, which is never penalised"},
+    {.name = "solver",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|cholesky|cg",
+     .help = "a factor of the Gram matrix, which also tells the errors at rows left out; "
+             "conjugate gradients; or by the number of rows"},
+    {.name = "tol",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .low_open = 1,
+     .high = 1,
+     .high_open = 1,
+     .default_text = "1e-06",
+     .help = "relative duality gap to reach"},
+    {.name = "max_iter",
+     .type = MARGIN_OPTION_INTEGER,
+     .low = 1,
+     .high = 1e9,
+     .help = "limit on steps of solver=cg (default: 10000)"},
+    {.name = "task",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|classify|regress",
+     .help = "what the target is; auto: numbers are values unless they look like classes"},
+    MG_OPTION_MULTICLASS,
+    MG_OPTION_CLASS_WEIGHT,
+};
+
+static const margin_component *info(void) {
+    return &mg_learner_kernel_ridge.info;
+}
+
+static const mg_option_value *option(const mg_option_value *values, const char *name) {
+    return mg_option_named(info(), values, name);
+}
+
+mg_ridge_options mg_ridge_options_of(const mg_fit *fit) {
+    const mg_option_value *values = fit->options;
+    return (mg_ridge_options){.choice = mg_kernel_options_of(info(), values),
+                              .penalty = mg_penalty_make(values, mg_option_index(info(), "C"),
+                                                         mg_option_index(info(), "alpha"),
+                                                         mg_option_index(info(), "lambda"), "alpha",
+                                                         1.0, 0.0, mg_total_weight(fit->problem)),
+                              .intercept = option(values, "intercept")->integer != 0,
+                              .tolerance = option(values, "tol")->number,
+                              .solver = option(values, "solver")->text,
+                              .max_iterations = option(values, "max_iter")->integer};
+}
+
+static margin_status check(const mg_option_value *values, margin_error *error) {
+    const mg_option_value *C = option(values, "C");
+    const bool none = (C->given && isinf(C->number)) ||
+                      (option(values, "alpha")->given && option(values, "alpha")->number == 0.0) ||
+                      (option(values, "lambda")->given && option(values, "lambda")->number == 0.0);
+    MG_TRY(mg_kernel_options_check(info(), values, error));
+    MG_REQUIRE(!none, error, MARGIN_ERROR_SPEC,
+               "kernel-ridge: without a penalty a kernel can fit any numbers; take a small alpha "
+               "above 0, such as 1e-6");
+    return MARGIN_OK;
+}
+
+/* ---- The way --------------------------------------------------------------------------------- */
+
+static bool is_word(const char *text, const char *word) {
+    return strcmp(text, word) == 0;
+}
+
+static margin_status refuse_size(const mg_ridge_run *run) {
+    const long long m = (long long)run->count;
+    return mg_fail(
+        run->error, MARGIN_ERROR_LIMIT,
+        "the Gram matrix of %lld x %lld numbers takes %s, and there is room for %s: "
+        "solver=cg computes it anew in every step, nystroem(centres=2000) | ridge takes "
+        "some rows for all; or give more memory",
+        m, m, mg_bytes((uint64_t)mg_system_bytes(MG_GRAM_SQUARE, run->count)).text,
+        mg_bytes((uint64_t)mg_context_room(run->context, (int64_t)MG_GRAM_MEGABYTES << 20)).text);
+}
+
+static margin_status refuse_work(const mg_ridge_run *run) {
+    const long long m = (long long)run->count;
+    return mg_fail(run->error, MARGIN_ERROR_LIMIT,
+                   "%lld rows have %s pairs, too many to store (%s) and to compute anew in each of "
+                   "some %d steps: take some rows for all, nystroem(centres=2000) | ridge; or "
+                   "insist with solver=cg and a time limit",
+                   m, mg_about((double)m * (double)m).text,
+                   mg_bytes((uint64_t)mg_system_bytes(MG_GRAM_SQUARE, run->count)).text,
+                   (int)EXPECTED_STEPS);
+}
+
+static double row_numbers(const margin_matrix *x) {
+    if (!mg_is_csr(x) || x->rows == 0) return (double)x->columns;
+    return (double)(mg_row_start(x, x->rows) - mg_row_start(x, 0)) / (double)x->rows;
+}
+
+static margin_status choose(const mg_ridge_run *run, mg_gram_storage *storage) {
+    const char *solver = run->options->solver;
+    const double pairs = (double)run->count * (double)run->count;
+    const bool square = mg_system_fits(run->context, MG_GRAM_SQUARE, run->count);
+    const bool triangle = mg_system_fits(run->context, MG_GRAM_TRIANGLE, run->count);
+    const bool direct = is_word(solver, "cholesky") ||
+                        (is_word(solver, "auto") && square && run->count <= DIRECT_ROWS);
+    *storage = direct ? MG_GRAM_SQUARE : triangle ? MG_GRAM_TRIANGLE : MG_GRAM_NONE;
+    if (direct && !square) return refuse_size(run);
+    if (is_word(solver, "auto") && *storage == MG_GRAM_NONE &&
+        pairs * (row_numbers(&run->problem->x) + 8.0) * EXPECTED_STEPS > most_work)
+        return refuse_work(run);
+    return MARGIN_OK;
+}
+
+static margin_status solve_direct(mg_ridge_run *run) {
+    const mg_kernel kernel = run->system.kernel;
+    mg_kernel_system_free(&run->system);
+    MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, MG_GRAM_SQUARE, &run->system,
+                                 run->error));
+    return mg_ridge_direct(run);
+}
+
+/* Conjugate gradients that would take longer than a factor. */
+static margin_status solve_conjugate(mg_ridge_run *run) {
+    const bool square = mg_system_fits(run->context, MG_GRAM_SQUARE, run->count);
+    const bool may_change =
+        is_word(run->options->solver, "auto") && square && run->options->max_iterations < 0;
+    if (may_change) run->stop.max_iterations = MG_MAX(run->count / STEPS_OF_FACTOR, 50);
+    MG_TRY(mg_ridge_conjugate(run));
+    if (!may_change || run->ended != MARGIN_STOPPED_ITERATIONS) return MARGIN_OK;
+    run->stop.max_iterations = -1;
+    run->ended = MARGIN_OK;
+    run->iterations = 0;
+    return solve_direct(run);
+}
+
+static margin_status solve(mg_ridge_run *run) {
+    mg_gram_storage storage;
+    mg_kernel kernel;
+    MG_TRY(choose(run, &storage));
+    MG_TRY(mg_kernel_of_fit(&run->fits[0], &run->options->choice, info()->name, &kernel));
+    MG_TRY(mg_ridge_begin(run));
+    MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, storage, &run->system,
+                                 run->error));
+    return storage == MG_GRAM_SQUARE ? mg_ridge_direct(run) : solve_conjugate(run);
+}
+
+/* ---- Report ---------------------------------------------------------------------------------- */
+
+void mg_ridge_describe(const mg_ridge_options *options, const mg_kernel *kernel,
+                       margin_report *report) {
+    const mg_penalty *penalty = &options->penalty;
+    if (is_word(penalty->spelling, "C"))
+        mg_report_formula(report, "C sum (f-y)^2 + |f|^2/2");
+    else if (is_word(penalty->spelling, "alpha"))
+        mg_report_formula(report, "sum (f-y)^2 + alpha |f|^2");
+    else
+        mg_report_formula(report, "mean (f-y)^2 + lambda |f|^2");
+    mg_report_set(report, "C", penalty->C);
+    mg_report_set(report, "alpha", penalty->alpha);
+    mg_report_set(report, "lambda", penalty->lambda);
+    if (kernel->kind != MG_KERNEL_LINEAR && kernel->kind != MG_KERNEL_EXP)
+        mg_report_set(report, "gamma", kernel->gamma);
+    report->tolerance = options->tolerance;
+}
+
+static margin_status status_of(const mg_ridge_run *run, double gap) {
+    if (gap <= run->options->tolerance) return MARGIN_OK;
+    return run->ended > 0 ? run->ended : MARGIN_STOPPED_STALLED;
+}
+
+static void describe_end(const mg_ridge_run *run, margin_report *report) {
+    const char *kernel = mg_kernel_describe(&run->system.kernel).text;
+    char name[96];
+    snprintf(name, sizeof name, "%s", kernel);
+    if (run->indefinite)
+        mg_report_reason(report,
+                         "%s; but the kernel %s is no inner product, so nothing bounds how low the "
+                         "objective could be: take rbf, laplacian, linear or poly with coef0 >= 0",
+                         run->method, name);
+    else if (report->status == MARGIN_STOPPED_TIME)
+        mg_report_reason(report, "the time limit came first: %s; kernel %s", run->method, name);
+    else if (report->status == MARGIN_STOPPED_ITERATIONS)
+        mg_report_reason(report, "the limit of %lld steps is reached: %s; raise max_iter or alpha",
+                         (long long)run->iterations, run->method);
+    else if (report->status == MARGIN_STOPPED_STALLED)
+        mg_report_reason(report,
+                         "rounding limits the residual (%s, kernel %s): take a larger alpha",
+                         run->method, name);
+    else
+        mg_report_reason(report, "%s; kernel %s", run->method, name);
+}
+
+static void describe(mg_ridge_run *run, int64_t t) {
+    margin_report *report = &run->fits[t].report;
+    const double factor = run->options->penalty.factor;
+    mg_ridge_describe(run->options, &run->system.kernel, report);
+    report->objective = factor * run->objective[t];
+    report->gap = run->indefinite ? (double)INFINITY : mg_ridge_gap(run, t);
+    report->status = status_of(run, report->gap);
+    report->iterations = run->iterations;
+    snprintf(report->iteration_name, sizeof report->iteration_name, "%s", run->iteration_name);
+    if (!isnan(run->condition)) mg_report_set(report, "condition", run->condition);
+    if (!isnan(run->missed[t]))
+        mg_report_set(report, "leave_one_out_rmse", sqrt(run->missed[t] / run->total));
+    describe_end(run, report);
+}
+
+static margin_status hand_over(mg_ridge_run *run) {
+    for (int64_t t = 0; t < run->targets; t++) {
+        describe(run, t);
+        MG_TRY(mg_kernel_system_hand_over(&run->system, run->a + t * run->count, run->b[t] + 0.0,
+                                          &run->fits[t]));
+    }
+    return MARGIN_OK;
+}
+
+/* ---- The learner ----------------------------------------------------------------------------- */
+
+static margin_status fit_targets(mg_fit *fits, int64_t count) {
+    const mg_ridge_options options = mg_ridge_options_of(&fits[0]);
+    margin_context context;
+    mg_context_copy(fits[0].context, &context);
+    MG_TRY(mg_context_without_end(&context, fits[0].error));
+    mg_ridge_run run = {.fits = fits,
+                        .options = &options,
+                        .context = &context,
+                        .error = fits[0].error,
+                        .problem = fits[0].problem,
+                        .stop = mg_stop_make(&context, options.max_iterations),
+                        .count = fits[0].problem->count,
+                        .targets = count,
+                        .condition = (double)NAN,
+                        .indefinite = !mg_kernel_is_definite(&options.choice.kernel),
+                        .iteration_name = "steps"};
+    mg_arena_init(&run.arena, context.heap);
+    margin_status status = solve(&run);
+    if (status >= 0) status = hand_over(&run);
+    mg_ridge_end(&run);
+    for (int64_t t = 0; status < 0 && t < count; t++) {
+        mg_hypothesis_free(fits[t].hypothesis);
+        fits[t].hypothesis = NULL;
+    }
+    return status < 0 ? status : MARGIN_OK;
+}
+
+static margin_status kernel_ridge_fit(mg_fit *fit) {
+    MG_TRY(fit_targets(fit, 1));
+    return fit->report.status;
+}
+
+static margin_status share(mg_shared *shared) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info(), shared->options);
+    MG_TRY(mg_kernel_share(shared, &choice, info()->name));
+    shared->together = shared->fits;
+    return MARGIN_OK;
+}
+
+static margin_status fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info(), values);
+    (void)problem;
+    MG_REQUIRE(mg_kernel_is(&choice, &h->view.expansion.kernel), error, MARGIN_ERROR_MODEL,
+               "the model has another kernel than its kernel-ridge asks for");
+    return MARGIN_OK;
+}
+
+const mg_learner mg_learner_kernel_ridge = {
+    .info = {.name = "kernel-ridge",
+             .kind = MARGIN_LEARNER,
+             .summary = "Ridge over a kernel: a coefficient for every row, in closed form",
+             .formula = "minimise sum (f - y)^2 + alpha |f|^2,  f = sum_j a_j k(x_j, x)",
+             .source = "Saunders, Gammerman and Vovk 1998; Kimeldorf and Wahba 1971 (representer "
+                       "theorem)",
+             .page = "docs/kernel-ridge.md",
+             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE |
+                          MARGIN_CAN_WEIGHTS | MARGIN_CAN_TARGETS,
+             .options = option_table,
+             .option_count = MG_LENGTH(option_table)},
+    .makes = {&mg_hypothesis_expansion},
+    .fits = fits,
+    .check = check,
+    .share = share,
+    .fit = kernel_ridge_fit,
+    .fit_many = fit_targets,
+    .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS,
+    .verify = mg_kernel_ridge_verify,
+};

@@ -1,0 +1,95 @@
+/* Kernel ridge: for every target the function of least
+ *
+ *   P(f) = sum_i c_i (f(x_i) - y_i)^2 + alpha |f|^2,      f = sum_j a_j k(x_j, .) + b
+ *
+ * with weights c, |f|^2 = a'Ka, and b 0 unless asked for. The coefficients solve
+ *
+ *   (K + alpha / c) a + b 1 = y,      1'a = 0 (with b)
+ *
+ * For any a (with 1'a = 0) the dual D(a) = 2 alpha a'y - alpha a'Ka - alpha^2 sum a_i^2 / c_i is at
+ * most the least P, and what the equations miss is the distance:
+ *
+ *   P(a) - D(a) = sum_i c_i residual_i^2,   residual = y - b - K a - (alpha / c) a
+ *
+ * so the proof costs one product with K. Here alpha is that of the summed loss whatever the
+ * spelling; reports are in the spelling of the penalty (factor P). */
+#ifndef MG_KERNEL_RIDGE_H
+#define MG_KERNEL_RIDGE_H
+
+#include "kernel/machine/kernel_system.h"
+
+typedef struct mg_ridge_options {
+    mg_kernel_choice choice;
+    mg_penalty penalty;
+    bool intercept;
+    double tolerance;
+    const char *solver;
+    int64_t max_iterations; /* < 0: none */
+    double rate;            /* NaN: from the largest curvature */
+    int64_t centres;        /* 0: a coefficient for every row */
+} mg_ridge_options;
+
+/* What `targets` fits over the same samples have in common, and their numbers one target after the
+ * other. */
+typedef struct mg_ridge_run {
+    mg_fit *fits; /* targets */
+    const mg_ridge_options *options;
+    margin_context *context;
+    margin_error *error;
+    const mg_problem *problem; /* of the first */
+    mg_stop stop;
+    mg_arena arena;
+    mg_kernel_system system;
+    int64_t count, targets;
+    double total; /* of the weights */
+    double alpha;
+    double *c;               /* count: weights */
+    double *shift;           /* count: alpha / c */
+    double *y;               /* targets x count */
+    double *a;               /* targets x count */
+    double *b;               /* targets */
+    double *fitted;          /* targets x count: K a */
+    double *residual;        /* targets x count: y - b - K a - shift a */
+    double *objective, *gap; /* targets: P and P - D, not yet in the spelling */
+    double *missed;          /* targets: sum of squares of errors at rows left out; NaN: unknown */
+    double condition;        /* estimate; NaN: unknown */
+    int64_t iterations;
+    const char *iteration_name;
+    margin_status ended; /* above 0: a limit came first */
+    bool indefinite;     /* the kernel is no inner product in general */
+    char method[160];
+} mg_ridge_run;
+
+/* Takes the samples of the fits and memory for the vectors: a = 0, b = 0. */
+margin_status mg_ridge_begin(mg_ridge_run *run);
+void mg_ridge_end(mg_ridge_run *run);
+/* Memory of the run. */
+margin_status mg_ridge_new(mg_ridge_run *run, int64_t count, double **numbers);
+/* From a: K a, b, residual, objective and gap of every target. One product. */
+margin_status mg_ridge_judge(mg_ridge_run *run);
+/* The relative gap of a target in the spelling of the penalty. */
+double mg_ridge_gap(const mg_ridge_run *run, int64_t target);
+/* Adds steps that nearly solve the equations for the residuals, until that changes nothing more. */
+typedef margin_status (*mg_ridge_correct)(mg_ridge_run *run, void *argument, double *step);
+margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct correct,
+                              void *argument);
+/* Solves for b and puts 1'a = 0, given A^-1 1 and steps A^-1 residual. */
+void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step);
+
+/* The ways. */
+margin_status mg_ridge_direct(mg_ridge_run *run);
+margin_status mg_ridge_conjugate(mg_ridge_run *run);
+
+/* kernel_path.c: fits that differ in their penalty. */
+margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_options *options);
+
+/* The plain numbers of a fit's options. */
+mg_ridge_options mg_ridge_options_of(const mg_fit *fit);
+/* Penalty, formula and gamma of a report. */
+void mg_ridge_describe(const mg_ridge_options *options, const mg_kernel *kernel,
+                       margin_report *report);
+margin_status mg_kernel_ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis);
+
+extern const mg_learner mg_learner_kernel_ridge;
+
+#endif

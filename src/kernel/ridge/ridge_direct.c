@@ -1,0 +1,176 @@
+/* Kernel ridge by a Cholesky factor of K + alpha / c, corrected until its residuals are rounding.
+ *
+ * The factor lies below the diagonal of the matrix whose upper triangle stays K. Errors at rows
+ * left out come from the diagonal of the inverse,
+ *
+ *   y_i - f_without_i(x_i) = a_i / (A^-1)_ii,      A = K + alpha / c
+ *
+ * (with an intercept A^-1 less its part along 1), (A^-1)_ii = sum_k (L^-1)_ki^2: columns of L^-1
+ * by forward substitution, as many at a time as a panel is wide. */
+#include "kernel/ridge/kernel_ridge.h"
+
+#include "base/pool.h"
+#include "math/products/cholesky.h"
+#include "math/products/symmetric_product.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct factor {
+    mg_ridge_run *run;
+    mg_isa isa;
+    double *inverse; /* count: diagonal of A^-1 */
+    double *ones;    /* count: A^-1 1, with an intercept */
+    double *panels;  /* per worker: count x width */
+    int64_t panel;
+    double *step; /* of a correction */
+} factor;
+
+/* ---- The factor ------------------------------------------------------------------------------ */
+
+/* K and what the penalty adds, with `ridge` of it more, below the diagonal. */
+static void copy_lower(mg_ridge_run *run, double ridge) {
+    const int64_t m = run->count;
+    double *gram = run->system.gram;
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < i; j++)
+            gram[i * m + j] = gram[j * m + i];
+        gram[i * m + i] = (run->system.diagonal[i] + run->shift[i]) * (1.0 + ridge);
+    }
+}
+
+/* Where rounding has made the matrix indefinite a little more on its diagonal mends that, and
+ * corrections the rest. */
+static margin_status make_factor(mg_ridge_run *run) {
+    static const double ridges[] = {0.0, 1e-14, 1e-12, 1e-10};
+    const int64_t m = run->count;
+    int64_t failed = 1;
+    for (int k = 0; k < MG_LENGTH(ridges) && failed; k++) {
+        if (k > 0)
+            copy_lower(run, ridges[k]);
+        else
+            for (int64_t i = 0; i < m; i++)
+                run->system.gram[i * (m + 1)] = run->system.diagonal[i] + run->shift[i];
+        MG_TRY(mg_cholesky_factor(run->context, m, run->system.gram, m, &failed, run->error));
+    }
+    MG_REQUIRE(!failed, run->error, MARGIN_ERROR_DATA,
+               "K + alpha is not positive definite for the kernel %s: there is no least; take a "
+               "larger alpha, or a kernel that is an inner product (rbf, laplacian, linear, poly "
+               "with coef0 >= 0)",
+               mg_kernel_describe(&run->system.kernel).text);
+    return MARGIN_OK;
+}
+
+static double norm_of(const mg_ridge_run *run) {
+    const int64_t m = run->count;
+    double most = 0.0;
+    for (int64_t i = 0; i < m; i++) { /* the factor is not there yet: both triangles are */
+        double sum = run->shift[i];
+        for (int64_t j = 0; j < m; j++)
+            sum += fabs(run->system.gram[i * m + j]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* ---- Corrections ----------------------------------------------------------------------------- */
+
+static margin_status solve_target(void *argument, int64_t t, int worker) {
+    const factor *f = argument;
+    const int64_t m = f->run->count;
+    (void)worker;
+    memcpy(f->step + t * m, f->run->residual + t * m, (size_t)m * sizeof *f->step);
+    mg_cholesky_solve(f->isa, m, f->run->system.gram, m, f->step + t * m);
+    return MARGIN_OK;
+}
+
+static margin_status correct(mg_ridge_run *run, void *argument, double *step) {
+    factor *f = argument;
+    f->step = step;
+    if (mg_parallel(run->context, run->targets, solve_target, f) < 0)
+        return mg_fail_cancelled(run->error);
+    mg_ridge_project(run, f->ones, step);
+    run->iterations++;
+    return MARGIN_OK;
+}
+
+/* ---- Rows left out --------------------------------------------------------------------------- */
+
+/* A panel of columns of L^-1; above the first of them they are 0. */
+static margin_status invert_panel(void *argument, int64_t task, int worker) {
+    const factor *f = argument;
+    const mg_symmetric_ops *ops = mg_symmetric_ops_for(f->isa, false);
+    const int64_t m = f->run->count, width = ops->width, first = task * width;
+    const int64_t rows = m - first, columns = MG_MIN(width, rows);
+    double *panel = f->panels + worker * f->panel;
+    memset(panel, 0, (size_t)(rows * width) * sizeof *panel);
+    for (int64_t k = 0; k < columns; k++)
+        panel[k * width + k] = 1.0;
+    ops->solve(rows, f->run->system.gram + first * (m + 1), m, panel);
+    for (int64_t k = 0; k < columns; k++)
+        f->inverse[first + k] = 0.0;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t k = 0; k < columns; k++)
+            f->inverse[first + k] += panel[i * width + k] * panel[i * width + k];
+    return MARGIN_OK;
+}
+
+static margin_status find_inverse(factor *f) {
+    mg_ridge_run *run = f->run;
+    const int64_t m = run->count, width = mg_symmetric_ops_for(f->isa, false)->width;
+    f->panel = m * width;
+    MG_TRY(mg_ridge_new(run, m, &f->inverse));
+    MG_NEW(run->context->heap, f->panels, margin_context_threads(run->context) * f->panel,
+           "errors at rows left out", run->error);
+    const margin_status status =
+        mg_parallel(run->context, (m + width - 1) / width, invert_panel, f);
+    mg_free(run->context->heap, f->panels);
+    return status < 0 ? mg_fail_cancelled(run->error) : MARGIN_OK;
+}
+
+static void leave_out(const factor *f) {
+    mg_ridge_run *run = f->run;
+    const int64_t m = run->count;
+    double sum = 0.0;
+    for (int64_t i = 0; run->options->intercept && i < m; i++)
+        sum += f->ones[i];
+    for (int64_t t = 0; t < run->targets; t++) {
+        run->missed[t] = 0.0;
+        for (int64_t i = 0; i < m; i++) {
+            double inverse = f->inverse[i];
+            if (run->options->intercept) inverse -= f->ones[i] * f->ones[i] / sum;
+            const double miss = run->a[t * m + i] / inverse;
+            run->missed[t] += inverse > 0.0 ? run->c[i] * miss * miss : (double)INFINITY;
+        }
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static margin_status solve_ones(factor *f) {
+    mg_ridge_run *run = f->run;
+    MG_TRY(mg_ridge_new(run, run->count, &f->ones));
+    for (int64_t i = 0; i < run->count; i++)
+        f->ones[i] = 1.0;
+    mg_cholesky_solve(f->isa, run->count, run->system.gram, run->count, f->ones);
+    return MARGIN_OK;
+}
+
+margin_status mg_ridge_direct(mg_ridge_run *run) {
+    const int64_t m = run->count;
+    factor f = {.run = run, .isa = mg_isa_level()};
+    double *work;
+    run->iteration_name = "solves";
+    snprintf(run->method, sizeof run->method, "solved by Cholesky factor of the Gram matrix");
+    MG_TRY(mg_ridge_new(run, 2 * m, &work));
+    const double norm = norm_of(run);
+    MG_TRY(make_factor(run));
+    run->condition = 1.0 / mg_cholesky_condition(f.isa, m, run->system.gram, m, norm, work);
+    if (run->options->intercept) MG_TRY(solve_ones(&f));
+    MG_TRY(mg_ridge_refine(run, 1e-24, correct, &f));
+    if (mg_stop_check(&run->stop, 0) != MARGIN_OK) return MARGIN_OK;
+    MG_TRY(find_inverse(&f));
+    leave_out(&f);
+    return MARGIN_OK;
+}

@@ -1,0 +1,154 @@
+/* What the ways to solve a kernel ridge share: the samples, the judgement, the corrections. */
+#include "kernel/ridge/kernel_ridge.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char purpose[] = "the coefficients of the rows";
+
+margin_status mg_ridge_new(mg_ridge_run *run, int64_t count, double **numbers) {
+    *numbers = mg_arena_new(&run->arena, count, sizeof **numbers);
+    if (*numbers) return MARGIN_OK;
+    return mg_no_memory(run->context->heap, count, sizeof **numbers, purpose, run->error);
+}
+
+static void take_samples(mg_ridge_run *run) {
+    const mg_problem *p = run->problem;
+    run->total = 0.0;
+    for (int64_t i = 0; i < run->count; i++) {
+        run->c[i] = mg_sample_weight(p, i);
+        run->shift[i] = run->alpha / run->c[i];
+        run->total += run->c[i];
+    }
+    for (int64_t t = 0; t < run->targets; t++) {
+        const mg_problem *own = run->fits[t].problem;
+        double *y = run->y + t * run->count;
+        for (int64_t i = 0; i < run->count; i++)
+            y[i] = own->kind == MG_TWO_CLASS ? own->sign[i] : own->target[i];
+    }
+}
+
+margin_status mg_ridge_begin(mg_ridge_run *run) {
+    const int64_t all = run->targets * run->count;
+    double *numbers;
+    MG_REQUIRE(all / run->targets == run->count && all < INT64_MAX / 64, run->error,
+               MARGIN_ERROR_LIMIT, "%s: more than memory can hold", purpose);
+    MG_TRY(mg_ridge_new(run, 4 * all + 2 * run->count + 4 * run->targets, &numbers));
+    run->y = numbers;
+    run->a = numbers + all;
+    run->fitted = numbers + 2 * all;
+    run->residual = numbers + 3 * all;
+    run->c = numbers + 4 * all;
+    run->shift = run->c + run->count;
+    run->b = run->shift + run->count;
+    run->objective = run->b + run->targets;
+    run->gap = run->objective + run->targets;
+    run->missed = run->gap + run->targets;
+    run->alpha = run->options->penalty.alpha;
+    take_samples(run);
+    memset(run->a, 0, (size_t)(2 * all) * sizeof *run->a); /* and K a */
+    for (int64_t t = 0; t < run->targets; t++) {
+        run->b[t] = 0.0;
+        run->missed[t] = (double)NAN;
+    }
+    return MARGIN_OK;
+}
+
+void mg_ridge_end(mg_ridge_run *run) {
+    mg_kernel_system_free(&run->system);
+    mg_arena_free(&run->arena);
+}
+
+/* ---- Judgement ------------------------------------------------------------------------------- */
+
+/* The b for which the weighted squares of the residuals are least. */
+static double best_intercept(const mg_ridge_run *run, const double *residual) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < run->count; i++)
+        sum += run->c[i] * residual[i];
+    return sum / run->total;
+}
+
+static void judge_target(mg_ridge_run *run, int64_t t) {
+    const int64_t m = run->count;
+    const double *a = run->a + t * m, *y = run->y + t * m, *fitted = run->fitted + t * m;
+    double *residual = run->residual + t * m, loss = 0.0, norm = 0.0, gap = 0.0;
+    for (int64_t i = 0; i < m; i++)
+        residual[i] = y[i] - fitted[i] - run->shift[i] * a[i];
+    run->b[t] = run->options->intercept ? best_intercept(run, residual) : 0.0;
+    for (int64_t i = 0; i < m; i++) {
+        const double miss = y[i] - fitted[i] - run->b[t];
+        residual[i] -= run->b[t];
+        loss += run->c[i] * miss * miss;
+        norm += a[i] * fitted[i];
+        gap += run->c[i] * residual[i] * residual[i];
+    }
+    run->objective[t] = loss + run->alpha * fmax(norm, 0.0);
+    run->gap[t] = gap;
+}
+
+margin_status mg_ridge_judge(mg_ridge_run *run) {
+    MG_TRY(mg_kernel_system_multiply(&run->system, run->targets, run->a, run->fitted));
+    for (int64_t t = 0; t < run->targets; t++)
+        judge_target(run, t);
+    return MARGIN_OK;
+}
+
+double mg_ridge_gap(const mg_ridge_run *run, int64_t t) {
+    const double factor = run->options->penalty.factor;
+    return factor * run->gap[t] / fmax(1.0, factor * run->objective[t]);
+}
+
+/* ---- Corrections ----------------------------------------------------------------------------- */
+
+void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step) {
+    const int64_t m = run->count;
+    double sum = 0.0;
+    if (!run->options->intercept) return;
+    for (int64_t i = 0; i < m; i++)
+        sum += ones[i];
+    for (int64_t t = 0; t < run->targets; t++) {
+        double move = 0.0;
+        for (int64_t i = 0; i < m; i++)
+            move += run->a[t * m + i] + step[t * m + i];
+        move /= sum;
+        for (int64_t i = 0; i < m; i++)
+            step[t * m + i] -= move * ones[i];
+    }
+}
+
+static double worst_gap(const mg_ridge_run *run) {
+    double worst = 0.0;
+    for (int64_t t = 0; t < run->targets; t++) {
+        const double gap = mg_ridge_gap(run, t);
+        worst = gap <= worst ? worst : gap; /* NaN stays */
+    }
+    return worst;
+}
+
+margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct correct,
+                              void *argument) {
+    enum { MOST = 6 };
+    const int64_t all = run->targets * run->count;
+    double *step, last;
+    MG_TRY(mg_ridge_new(run, all, &step));
+    for (int64_t t = 0; t < run->targets; t++)
+        judge_target(run, t); /* a = 0 */
+    last = (double)INFINITY;
+    for (int k = 0; k < MOST; k++) {
+        MG_TRY(correct(run, argument, step));
+        for (int64_t i = 0; i < all; i++)
+            run->a[i] += step[i];
+        MG_TRY(mg_ridge_judge(run));
+        const double worst = worst_gap(run);
+        if (!(worst < last)) { /* rounding: the step before was better */
+            for (int64_t i = 0; i < all; i++)
+                run->a[i] -= step[i];
+            MG_TRY(mg_ridge_judge(run));
+            return MARGIN_OK;
+        }
+        if (worst <= enough || run->ended > 0 || worst > last / 4.0) return MARGIN_OK;
+        last = worst;
+    }
+    return MARGIN_OK;
+}
