@@ -24,11 +24,13 @@ typedef struct cli_arguments {
     const char *words[CLI_MAX_WORDS]; /* after the command */
     int word_count;
     const char *output, *trace, *target, *weights, *ignore, *categorical, *missing, *labels,
-        *format, *separator, *margins, *keep, *columns, *size, *title, *labels_out, *confidence;
-    const char *groups, *time, *metric, *journal, *predictions, *table; /* of cv */
+        *format, *separator, *margins, *keep, *columns, *size, *title, *labels_out, *confidence,
+        *unknown_classes;
+    const char *groups, *time, *holdout, *validation;   /* of splits */
+    const char *metric, *journal, *predictions, *table; /* of cv */
     bool no_target;
-    double threads, seed, memory, time_limit, folds, repeat, random, cells;
-    bool stratify, in_order, leave_one_out, halving, training, one_se; /* of cv */
+    double threads, seed, memory, time_limit, folds, repeat, random, cells, bootstrap;
+    bool stratify, in_order, leave_one_out, halving, training, one_se; /* of splits and cv */
     bool json, quiet, header, no_header, probabilities, scores, verify, float32, zero_based,
         one_based, terminal, bash, zsh, man, markdown, statistics;
 } cli_arguments;
@@ -113,6 +115,9 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
  */
 margin_status cli_read_texts(cli_session *session, const char *path, const char *as_text,
                              margin_table **table);
+/* Reads a table whose target is that column, for its values. */
+margin_status cli_read_column(cli_session *session, const char *path, const char *column,
+                              margin_table **table);
 /* Columns of a table that look like identifiers: a note for each, and as JSON "notes". */
 void cli_note_identifiers(const cli_session *session, const margin_data *data);
 /* A note where naive Bayes takes sparse counts for measurements. */
@@ -142,6 +147,19 @@ int cli_choose_target(cli_session *session, const margin_model *model, const cha
 bool cli_several_targets(const margin_model *model);
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model);
 margin_format cli_format(const cli_arguments *arguments);
+
+/* ---- Splits ---------------------------------------------------------------------------------- */
+
+/* The splits of `data` that the options ask for, 5 folds if they ask for none; `stratify`: with
+ * shares of classes where nothing stands against it. One part as a selection of data; the caller
+ * frees rows. Return an exit code, and print what is wrong. */
+int cli_split(cli_session *session, const margin_data *data, margin_splits **splits);
+int cli_split_shares(cli_session *session, const margin_data *data, bool stratify,
+                     margin_splits **splits);
+int cli_split_part(const margin_splits *splits, int64_t split, margin_part part, margin_data *data,
+                   int64_t **rows);
+/* Whether a learner (NULL: any) will take the target for classes. */
+bool cli_is_classes(const margin_data *data, const margin_spec *spec);
 
 /* ---- Text and JSON --------------------------------------------------------------------------- */
 
@@ -220,6 +238,10 @@ void json_classes(cli_text *text, const char *key, const margin_model *model);
 /* Several targets: "a, b, ..."; rmse, mae and r2 of each. Nothing for one. */
 void text_targets(cli_text *text, const margin_model *model);
 void json_identifiers(cli_text *text, const margin_data *data);
+/* What margin evaluate found; whether it counts rows of unknown classes as errors. */
+void json_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
+void text_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
+bool cli_unknown_wrong(const cli_arguments *arguments);
 void json_target_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 void text_target_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 const char *task_name(margin_task task);
@@ -235,6 +257,7 @@ int run_predict(const cli_arguments *arguments);
 int run_evaluate(const cli_arguments *arguments);
 int run_inspect(const cli_arguments *arguments);
 int run_separable(const cli_arguments *arguments);
+int run_split(const cli_arguments *arguments);
 int run_check(const cli_arguments *arguments);
 int run_convert(const cli_arguments *arguments);
 int run_learners(const cli_arguments *arguments);

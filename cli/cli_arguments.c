@@ -11,11 +11,12 @@
 enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
-#define READS       " fit cv predict evaluate inspect separable path check convert plot update "
-#define USES_ALL    " fit cv predict evaluate inspect separable path check convert plot update "
+#define READS       " fit cv predict evaluate inspect separable path check convert plot update split "
+#define USES_ALL    " fit cv predict evaluate inspect separable path check convert plot update split "
 
 const cli_option cli_options[] = {
-    {"--output", 'o', "FILE", " fit cv predict evaluate inspect separable path check plot update ",
+    {"--output", 'o', "FILE",
+     " fit cv predict evaluate inspect separable path check plot update split ",
      "write the result (of fit: the model; of cv: the best one) to FILE, which is replaced only "
      "when complete",
      NULL, KIND_TEXT, FIELD(output)},
@@ -27,7 +28,7 @@ const cli_option cli_options[] = {
      "where "
      "the learner takes them (least-squares, ridge); inspect, plot: one of the model's targets",
      NULL, KIND_TEXT, FIELD(target)},
-    {"--no-target", 0, NULL, " check convert ", "all columns are features", NULL, KIND_SWITCH,
+    {"--no-target", 0, NULL, " check convert split ", "all columns are features", NULL, KIND_SWITCH,
      FIELD(no_target)},
     {"--weights", 0, "COLUMN", READS, "column of sample weights", NULL, KIND_TEXT, FIELD(weights)},
     {"--ignore", 0, "COLUMNS", READS,
@@ -75,11 +76,23 @@ const cli_option cli_options[] = {
      FIELD(margins)},
     {"--verify", 0, NULL, " evaluate ", "recompute the proof of the fit from the training data",
      NULL, KIND_SWITCH, FIELD(verify)},
+    {"--holdout", 0, "SHARE", " fit split ",
+     "share of the rows to judge by, which training does not see (0.2)", NULL, KIND_TEXT,
+     FIELD(holdout)},
+    {"--validation", 0, "SHARE", " split ", "share of the rows for a third part, to choose by",
+     NULL, KIND_TEXT, FIELD(validation)},
+    {"--bootstrap", 0, "N", " evaluate ",
+     "intervals of the metrics from N resamples of the rows (1000 for most)", NULL, KIND_COUNT,
+     FIELD(bootstrap)},
+    {"--unknown-classes", 0, "POLICY", " evaluate ",
+     "rows of classes that the model does not know: refuse (the default) or wrong (each is an "
+     "error)",
+     "refuse|wrong", KIND_TEXT, FIELD(unknown_classes)},
     {"--statistics", 0, NULL, " inspect ",
      "standard errors, p-values, R2 and likelihood of a linear model, from its training data", NULL,
      KIND_SWITCH, FIELD(statistics)},
-    {"--confidence", 0, "P", " inspect plot ", "of the intervals of coefficients (default 0.95)",
-     NULL, KIND_TEXT, FIELD(confidence)},
+    {"--confidence", 0, "P", " inspect plot evaluate ", "of the intervals (default 0.95)", NULL,
+     KIND_TEXT, FIELD(confidence)},
     {"--columns", 0, "A,B", " plot ", "the two columns that span the picture", NULL, KIND_TEXT,
      FIELD(columns)},
     {"--size", 0, "WxH", " plot ", "size of the picture in pixels (default 800x600)", NULL,
@@ -87,24 +100,25 @@ const cli_option cli_options[] = {
     {"--title", 0, "TEXT", " plot ", "title of the picture", NULL, KIND_TEXT, FIELD(title)},
     {"--terminal", 0, NULL, " plot ", "draw in the terminal (the default without -o)", NULL,
      KIND_SWITCH, FIELD(terminal)},
-    {"--folds", 'k', "K", " cv ",
+    {"--folds", 'k', "K", " cv split ",
      "cut the rows into K folds and predict each by a fit to the others (default 5)", NULL,
      KIND_COUNT, FIELD(folds)},
-    {"--leave-one-out", 0, NULL, " cv ", "as many folds as rows", NULL, KIND_SWITCH,
+    {"--leave-one-out", 0, NULL, " cv split ", "as many folds as rows", NULL, KIND_SWITCH,
      FIELD(leave_one_out)},
-    {"--stratify", 0, NULL, " cv ", "every class has its share in every fold", NULL, KIND_SWITCH,
-     FIELD(stratify)},
-    {"--repeat", 0, "N", " cv ", "the same again with N different cuts into folds", NULL,
+    {"--stratify", 0, NULL, " cv split ", "every class has its share in every part", NULL,
+     KIND_SWITCH, FIELD(stratify)},
+    {"--repeat", 0, "N", " cv split ", "the same again with N different cuts into folds", NULL,
      KIND_COUNT, FIELD(repeat)},
-    {"--groups", 0, "COLUMN", " cv ",
-     "rows of equal value in this column, which is then no feature, stay in one fold", NULL,
+    {"--groups", 0, "COLUMN", " fit cv split ",
+     "rows of equal value in this column, which is then no feature, stay in one part", NULL,
      KIND_TEXT, FIELD(groups)},
-    {"--time", 0, "COLUMN", " cv ",
+    {"--time", 0, "COLUMN", " fit cv split ",
      "learn from rows that are earlier by this column, which is then no feature, than those that "
      "are predicted",
      NULL, KIND_TEXT, FIELD(time)},
-    {"--in-order", 0, NULL, " cv ", "folds are runs of rows as they stand in the file", NULL,
-     KIND_SWITCH, FIELD(in_order)},
+    {"--in-order", 0, NULL, " fit cv split ",
+     "rows are not shuffled: the last ones are held out, folds are runs of rows", NULL, KIND_SWITCH,
+     FIELD(in_order)},
     {"--metric", 0, "NAME", " cv ",
      "what settings are judged by (default: accuracy, of numbers rmse)", NULL, KIND_TEXT,
      FIELD(metric)},
@@ -131,8 +145,8 @@ const cli_option cli_options[] = {
     {"--threads", 't', "N", USES_ALL,
      "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
      FIELD(threads)},
-    {"--seed", 0, "N", " fit cv plot ", "seed of every random choice (default 0)", NULL, KIND_COUNT,
-     FIELD(seed)},
+    {"--seed", 0, "N", " fit cv plot evaluate split ", "seed of every random choice (default 0)",
+     NULL, KIND_COUNT, FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
      FIELD(memory)},
     {"--time-limit", 0, "SEC", " fit cv separable path update ",
@@ -272,9 +286,8 @@ static const char *other_words(const char *word, size_t length) {
         {"--class", "; did you mean --target, the column to predict?"},
         {"--response", "; did you mean --target, the column to predict?"},
         {"--drop", "; did you mean --ignore, the columns to leave out?"},
-        {"--test", "; to hold rows out, fit on one file and 'margin evaluate' on another"},
-        {"--holdout", "; to hold rows out, fit on one file and 'margin evaluate' on another"},
-        {"--split", "; to hold rows out, fit on one file and 'margin evaluate' on another"}};
+        {"--test", "; did you mean --holdout, the share of the rows to judge by?"},
+        {"--split", "; did you mean --holdout, the share of the rows to judge by?"}};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         if (strlen(words[k][0]) == length && !memcmp(words[k][0], word, length)) return words[k][1];
     return NULL;
@@ -341,6 +354,13 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
         return cli_usage_error(command, "--random and --halving exclude each other");
     if (a->folds > 0 && a->leave_one_out)
         return cli_usage_error(command, "--folds and --leave-one-out exclude each other");
+    if ((a->folds > 0 || a->leave_one_out) && (a->holdout || a->validation))
+        return cli_usage_error(command, "-k gives folds, --holdout parts: choose one");
+    if ((a->groups || a->time || a->in_order) && !a->holdout && !strcmp(command->name, "fit"))
+        return cli_usage_error(command, "%s says how to split: give --holdout, too",
+                               a->groups ? "--groups"
+                               : a->time ? "--time"
+                                         : "--in-order");
     if (a->probabilities && a->scores)
         return cli_usage_error(command, "--proba and --scores exclude each other");
     if (a->separator && strlen(a->separator) != 1 && strcmp(a->separator, "tab") != 0 &&

@@ -153,11 +153,39 @@ static void note_unknown(const cli_session *session, const margin_model *model,
     text_free(&first);
 }
 
+/* Columns that only say how to split are no features. NULL: --ignore as it is. */
+static char *ignored_too(const cli_arguments *a) {
+    const char *lists[3] = {a->ignore, a->groups, a->time};
+    size_t length = 4;
+    if (!a->groups && !a->time) return NULL;
+    for (int k = 0; k < 3; k++)
+        length += lists[k] ? strlen(lists[k]) + 1 : 0;
+    char *all = malloc(length), *end = all;
+    if (!all) return NULL;
+    *end = 0;
+    for (int k = 0; k < 3; k++)
+        if (lists[k]) end += sprintf(end, "%s%s", end > all ? "," : "", lists[k]);
+    return all;
+}
+
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table) {
     margin_read_options options = read_options(session->arguments);
     options.missing = missing;
     if (!with_target && !options.target) options.target = "";
+    char *list = session->spec ? ignored_too(session->arguments) : NULL;
+    if (list) options.ignore = list;
+    const margin_status status = read_timed(session, path, &options, table);
+    free(list);
+    return status;
+}
+
+margin_status cli_read_column(cli_session *session, const char *path, const char *column,
+                              margin_table **table) {
+    margin_read_options options = read_options(session->arguments);
+    options.target = column;
+    options.weights = options.ignore = options.labels = NULL;
+    options.missing = MARGIN_MISSING_KEEP;
     return read_timed(session, path, &options, table);
 }
 
@@ -175,9 +203,11 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
     options.target_optional = need == CLI_NEEDS_TARGET ? 0 : need == CLI_MAY_HAVE_TARGET ? 1 : 2;
     options.svmlight_columns = report->columns;
     options.unknown = margin_model_unknown(model);
-    options.unknown_target = need != CLI_NEEDS_TARGET                 ? MARGIN_UNKNOWN_MISSING
-                             : options.missing == MARGIN_MISSING_DROP ? MARGIN_UNKNOWN_KEEP
-                                                                      : MARGIN_UNKNOWN_ERROR;
+    const bool keep =
+        options.missing == MARGIN_MISSING_DROP || cli_unknown_wrong(session->arguments);
+    options.unknown_target = need != CLI_NEEDS_TARGET ? MARGIN_UNKNOWN_MISSING
+                             : keep                   ? MARGIN_UNKNOWN_KEEP
+                                                      : MARGIN_UNKNOWN_ERROR;
     const margin_status status = read_timed(session, path, &options, table);
     if (status >= 0) note_unknown(session, model, *table);
     return status;
@@ -206,6 +236,10 @@ margin_status cli_read_more_for_model(cli_session *session, const margin_model *
 
 /* ---- Rows whose class a model does not know -------------------------------------------------- */
 
+bool cli_unknown_wrong(const cli_arguments *arguments) {
+    return arguments->unknown_classes && !strcmp(arguments->unknown_classes, "wrong");
+}
+
 /* Whether the model knows the label of a row. */
 static bool knows_class(const margin_model *model, const margin_data *data, int64_t row) {
     const margin_column *target = data->target;
@@ -226,8 +260,9 @@ int cli_drop_unknown_classes(cli_session *session, const margin_model *model, ma
     int64_t kept = 0, last = -1;
     bool known = false;
     *rows = NULL;
-    if (!missing || strcmp(missing, "drop") != 0 || margin_model_task(model) != MARGIN_CLASSIFY ||
-        !data->y.values || data->y.type != MARGIN_F64)
+    if (!missing || strcmp(missing, "drop") != 0 || cli_unknown_wrong(session->arguments) ||
+        margin_model_task(model) != MARGIN_CLASSIFY || !data->y.values ||
+        data->y.type != MARGIN_F64)
         return EXIT_DONE;
     *rows = malloc((size_t)(data->x.rows + 1) * sizeof **rows);
     if (!*rows) {

@@ -4,8 +4,6 @@
 
 #include "cli.h"
 
-/* Splits as -k, --stratify, --repeat and their like say. Returns an exit code. */
-int cli_split(cli_session *session, const margin_data *data, margin_splits **splits);
 margin_search_options cli_search_options(const cli_session *session);
 /* "converged", "stopped", "failed", "dropped" */
 const char *cli_cell_ending(const margin_search_cell *cell);

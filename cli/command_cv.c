@@ -270,21 +270,6 @@ static int search_table(cli_session *session, const margin_spec *spec, const mar
     return code;
 }
 
-/* --ignore with the columns of --groups and --time, which are no features. NULL: no memory. */
-static char *ignored(const cli_arguments *a) {
-    const char *const parts[] = {a->ignore, a->groups, a->time};
-    size_t length = 1;
-    for (int i = 0; i < 3; i++)
-        length += parts[i] ? strlen(parts[i]) + 1 : 0;
-    char *list = calloc(length, 1);
-    for (int i = 0; list && i < 3; i++) {
-        if (!parts[i]) continue;
-        if (list[0]) strcat(list, ",");
-        strcat(list, parts[i]);
-    }
-    return list;
-}
-
 static int cv_file(cli_session *session, const cli_arguments *arguments) {
     margin_spec *spec = NULL;
     margin_table *table = NULL;
@@ -303,19 +288,11 @@ static int cv_file(cli_session *session, const cli_arguments *arguments) {
 int run_cv(const cli_arguments *arguments) {
     cli_arguments chosen = *arguments;
     cli_session session;
-    char *list = ignored(arguments);
-    if (!list) {
-        fputs("margin: out of memory\n", stderr);
-        return EXIT_NO_MEMORY;
-    }
-    chosen.ignore = list[0] ? list : NULL;
     chosen.time_limit = 0; /* of each setting, not of reading and the whole */
-    int code = cli_session_open(&session, &chosen);
-    if (!code) {
-        chosen.time_limit = arguments->time_limit;
-        code = cv_file(&session, &chosen);
-        cli_session_close(&session);
-    }
-    free(list);
-    return code;
+    const int code = cli_session_open(&session, &chosen);
+    if (code) return code;
+    chosen.time_limit = arguments->time_limit;
+    const int done = cv_file(&session, &chosen);
+    cli_session_close(&session);
+    return done;
 }

@@ -6,187 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void json_confusion(cli_text *text, const margin_metrics *m) {
-    json_open(text, "confusion", '[');
-    for (int64_t i = 0; i < m->classes; i++)
-        json_numbers(text, NULL, m->confusion + i * m->classes, m->classes);
-    json_close(text, ']');
-}
-
-static void json_metrics(cli_text *text, const margin_model *model, const margin_metrics *m) {
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {{"accuracy", m->accuracy},
-                   {"error", m->error},
-                   {"log_loss", m->log_loss},
-                   {"auc", m->auc},
-                   {"precision", m->precision},
-                   {"recall", m->recall},
-                   {"f1", m->f1},
-                   {"rmse", m->rmse},
-                   {"mae", m->mae},
-                   {"r2", m->r2},
-                   {"inertia", m->inertia},
-                   {"silhouette", m->silhouette},
-                   {"mean_margin", m->mean_margin},
-                   {"least_margin", m->least_margin},
-                   {"least_geometric_margin", m->least_geometric_margin}};
-    json_integer(text, "rows", m->rows);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (!isnan(numbers[i].value)) json_number(text, numbers[i].name, numbers[i].value);
-    json_target_metrics(text, model, m);
-    if (m->task == MARGIN_CLUSTER) json_numbers(text, "sizes", m->cluster_sizes, m->classes);
-    if (m->task == MARGIN_CLASSIFY) {
-        json_classes(text, "classes", model);
-        json_confusion(text, m);
-    }
-}
-
-static void print_number(cli_text *text, const char *name, double value, const char *what) {
-    if (isnan(value)) return;
-    text_printf(text, "%-12s", name);
-    text_short(text, value);
-    text_printf(text, "%s\n", what);
-}
-
-/* ---- Confusion ------------------------------------------------------------------------------- */
-
-static int characters(const char *name) {
-    int count = 0;
-    for (; *name; name++)
-        count += ((unsigned char)*name & 0xc0) != 0x80;
-    return count;
-}
-
-/* Widths of the names in front of the rows and of a column of the matrix. */
-static void measure_confusion(const margin_model *model, const margin_metrics *m, int *front,
-                              int *width) {
-    *front = 16; /* "true \ predicted" */
-    *width = 0;
-    for (int64_t k = 0; k < m->classes; k++) {
-        const int length = characters(margin_model_class_name(model, k));
-        *width = length > *width ? length : *width;
-    }
-    *width = *width > 10 ? 10 : *width;
-    for (int64_t i = 0; i < m->classes * m->classes; i++) {
-        cli_text cell = {0};
-        text_short(&cell, m->confusion[i]);
-        *width = (int)cell.length > *width ? (int)cell.length : *width;
-        text_free(&cell);
-    }
-}
-
-static void print_matrix(cli_text *text, const margin_model *model, const margin_metrics *m,
-                         int front, int width) {
-    text_puts(text, "\ntrue \\ predicted\n");
-    text_printf(text, "%*s", front, "");
-    for (int64_t k = 0; k < m->classes; k++) {
-        text_puts(text, " ");
-        text_name(text, margin_model_class_name(model, k), -width, width);
-    }
-    for (int64_t i = 0; i < m->classes; i++) {
-        text_puts(text, "\n");
-        text_name(text, margin_model_class_name(model, i), front, front);
-        for (int64_t k = 0; k < m->classes; k++) {
-            cli_text cell = {0};
-            text_short(&cell, m->confusion[i * m->classes + k]);
-            text_printf(text, " %*s", width, cell.data ? cell.data : "");
-            text_free(&cell);
-        }
-    }
-    text_puts(text, "\n");
-}
-
-/* The next place off the diagonal: the greatest count behind (count, place), -1: none. */
-static int64_t next_mistake(const margin_metrics *m, double count, int64_t place) {
-    int64_t best = -1;
-    for (int64_t i = 0; i < m->classes * m->classes; i++) {
-        const double here = m->confusion[i];
-        const bool behind = here < count || (here <= count && i > place);
-        if (i % (m->classes + 1) == 0 || !behind || !(here > 0)) continue;
-        if (best < 0 || here > m->confusion[best]) best = i;
-    }
-    return best;
-}
-
-static void print_mistakes(cli_text *text, const margin_model *model, const margin_metrics *m) {
-    enum { SHOWN = 10 };
-    int64_t at = next_mistake(m, HUGE_VAL, -1);
-    text_puts(text, "\nmost frequent mistakes (--json has the whole matrix)\n");
-    for (int shown = 0; at >= 0 && shown < SHOWN; shown++) {
-        text_puts(text, "  ");
-        text_name(text, margin_model_class_name(model, at / m->classes), 16, 16);
-        text_puts(text, " taken for ");
-        text_name(text, margin_model_class_name(model, at % m->classes), 16, 16);
-        text_puts(text, " ");
-        text_short(text, m->confusion[at]);
-        text_puts(text, "\n");
-        at = next_mistake(m, m->confusion[at], at);
-    }
-}
-
-static void print_confusion(cli_text *text, const margin_model *model, const margin_metrics *m) {
-    enum { LARGEST = 1000 };
-    int front, width;
-    if (m->classes > LARGEST) return;
-    measure_confusion(model, m, &front, &width);
-    if (front + m->classes * (width + 1) <= CLI_WIDTH)
-        print_matrix(text, model, m, front, width);
-    else
-        print_mistakes(text, model, m);
-}
-
-static void print_sizes(cli_text *text, const margin_metrics *m) {
-    enum { SHOWN = 20 };
-    text_puts(text, "sizes      ");
-    for (int64_t c = 0; c < m->classes && c < SHOWN; c++) {
-        text_puts(text, " ");
-        text_short(text, m->cluster_sizes[c]);
-    }
-    if (m->classes > SHOWN)
-        text_printf(text, " and %lld more clusters", (long long)(m->classes - SHOWN));
-    text_puts(text, "\n");
-}
-
-static void print_classes(cli_text *text, const margin_model *model, const margin_metrics *m) {
-    cli_text of = {0};
-    if (m->task != MARGIN_CLASSIFY) return;
-    text_puts(&of, " (");
-    if (m->classes == 2) {
-        text_puts(&of, "of ");
-        text_name(&of, margin_model_class_name(model, 1), 0, 40);
-    } else {
-        text_puts(&of, "mean of the classes");
-    }
-    text_puts(&of, ")");
-    const char *what = of.data ? of.data : "";
-    print_number(text, "accuracy", m->accuracy, "");
-    print_number(text, "error", m->error, "");
-    print_number(text, "log loss", m->log_loss, "");
-    print_number(text, "AUC", m->auc, what);
-    print_number(text, "precision", m->precision, what);
-    print_number(text, "recall", m->recall, what);
-    print_number(text, "F1", m->f1, what);
-    print_number(text, "margin", m->least_margin, " at least (functional: y f(x))");
-    text_free(&of);
-}
-
-static void print_metrics(cli_text *text, const margin_model *model, const margin_metrics *m) {
-    text_target(text, model, "");
-    text_printf(text, "rows        %lld\n", (long long)m->rows);
-    print_classes(text, model, m);
-    print_number(text, "rmse", m->rmse, "");
-    print_number(text, "mae", m->mae, "");
-    print_number(text, "r2", m->r2, "");
-    if (m->targets) text_puts(text, "\n");
-    text_target_metrics(text, model, m);
-    print_number(text, "inertia", m->inertia, "");
-    print_number(text, "silhouette", m->silhouette, "");
-    if (m->task == MARGIN_CLUSTER) print_sizes(text, m);
-    if (m->task == MARGIN_CLASSIFY) print_confusion(text, model, m);
-}
-
 static int write_margins(cli_session *session, const margin_model *model, const margin_data *data) {
     const int64_t count = data->selection ? data->selected : data->x.rows;
     const size_t rows = (size_t)(count > 0 ? count : 1);
@@ -303,9 +122,16 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
     const cli_arguments *a = session->arguments;
     margin_metrics metrics = {.size = sizeof metrics};
     verification proven = {.status = MARGIN_OK};
+    margin_evaluate_options options = {.size = sizeof options,
+                                       .unknown_wrong = cli_unknown_wrong(a),
+                                       .bootstrap = (int64_t)a->bootstrap,
+                                       .seed = (uint64_t)a->seed};
+    const int wrong = cli_confidence(a, &options.level);
+    if (wrong) return wrong;
     double start = cli_clock();
     margin_status proof = MARGIN_OK, status;
-    status = margin_evaluate(session->context, model, &data, &metrics, &session->error);
+    status =
+        margin_evaluate_with(session->context, model, &data, &options, &metrics, &session->error);
     if (status < 0) return cli_failed(session, status);
     if (a->verify) proof = check_proof(session, model, &data, &proven);
     session->work_seconds = cli_clock() - start;
@@ -326,7 +152,7 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
             json_close(&text, '}');
             text_puts(&text, "\n");
         } else {
-            print_metrics(&text, model, &metrics);
+            text_metrics(&text, model, &metrics);
             if (a->verify) print_verification(&text, model, &proven);
         }
         code = text_finish(session, &text, a->output);

@@ -53,6 +53,43 @@ static void trace_step(const margin_trace_step *step, void *user) {
     text_add(text, "\n", 1);
 }
 
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Rows to train on, and those held out (--holdout), whose metrics are `held_out`. */
+typedef struct {
+    margin_data train, test;
+    int64_t *train_rows, *test_rows;
+    margin_metrics held_out; /* inner NULL: none */
+} fit_rows;
+
+static int hold_out(cli_session *session, const margin_spec *spec, const margin_table *table,
+                    fit_rows *rows) {
+    margin_splits *splits = NULL;
+    rows->train = rows->test = margin_table_data(table);
+    rows->held_out.size = sizeof rows->held_out;
+    if (!session->arguments->holdout) return EXIT_DONE;
+    int code = cli_split_shares(session, &rows->train, cli_is_classes(&rows->train, spec), &splits);
+    if (!code) code = cli_split_part(splits, 0, MARGIN_PART_TRAIN, &rows->train, &rows->train_rows);
+    if (!code) code = cli_split_part(splits, 0, MARGIN_PART_TEST, &rows->test, &rows->test_rows);
+    margin_splits_free(splits);
+    return code;
+}
+
+/* A class that occurs in the held-out rows alone counts as an error. */
+static int judge_held_out(cli_session *session, const margin_model *model, fit_rows *rows) {
+    const margin_evaluate_options options = {.size = sizeof options, .unknown_wrong = 1};
+    if (!rows->test_rows) return EXIT_DONE;
+    const margin_status status = margin_evaluate_with(session->context, model, &rows->test,
+                                                      &options, &rows->held_out, &session->error);
+    return status < 0 ? cli_failed(session, status) : EXIT_DONE;
+}
+
+static void free_rows(fit_rows *rows) {
+    margin_metrics_free(&rows->held_out);
+    free(rows->train_rows);
+    free(rows->test_rows);
+}
+
 /* ---- Report ---------------------------------------------------------------------------------- */
 
 /* True if the row takes part in the fit: those of weight 0 do not, and may hold anything. */
@@ -64,7 +101,8 @@ static bool takes_part(const margin_data *data, int64_t row) {
 static void count_classes(const margin_model *model, const margin_data *data, int64_t *counts) {
     int64_t classes = margin_model_class_count(model);
     const margin_column *target = data->target;
-    for (int64_t i = 0; i < data->x.rows; i++) {
+    for (int64_t k = 0; k < (data->selection ? data->selected : data->x.rows); k++) {
+        const int64_t i = data->selection ? data->selection[k] : k;
         if (!takes_part(data, i)) continue;
         double value = ((const double *)data->y.values)[i];
         char number[MARGIN_NUMBER_TEXT];
@@ -73,9 +111,9 @@ static void count_classes(const margin_model *model, const margin_data *data, in
             name = target->categories[(int64_t)value];
         else
             margin_number_print_f64(value, number);
-        for (int64_t k = 0; k < classes; k++)
-            if (!strcmp(name, margin_model_class_name(model, k))) {
-                counts[k]++;
+        for (int64_t c = 0; c < classes; c++)
+            if (!strcmp(name, margin_model_class_name(model, c))) {
+                counts[c]++;
                 break;
             }
     }
@@ -125,6 +163,37 @@ static void describe_training(cli_text *text, const margin_report *report) {
     text_puts(text, "\n");
 }
 
+/* What the model is worth on the rows that were held out; nothing where none were. */
+static void describe_held_out(cli_text *text, const fit_rows *rows) {
+    static const char *const shown[][2] = {{"accuracy", "accuracy"}, {"log_loss", "log loss"},
+                                           {"auc", "AUC"},           {"rmse", "rmse"},
+                                           {"mae", "mae"},           {"r2", "r2"},
+                                           {"inertia", "inertia"}};
+    bool first = true;
+    if (!rows->held_out.inner) return;
+    text_puts(text, "held-out    ");
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
+        const double value = margin_metrics_value(&rows->held_out, shown[k][0]);
+        if (isnan(value)) continue;
+        text_printf(text, "%s%s ", first ? "" : ", ", shown[k][1]);
+        text_short(text, value);
+        first = false;
+    }
+    text_printf(text, ", on %lld rows that training did not see\n", (long long)rows->held_out.rows);
+}
+
+static void json_held_out(cli_text *text, const fit_rows *rows) {
+    const margin_metric *metric;
+    if (!rows->held_out.inner) return;
+    json_open(text, "held_out", '{');
+    json_integer(text, "rows", rows->held_out.rows);
+    for (int64_t k = 0; (metric = margin_metric_at(k)); k++) {
+        const double value = margin_metrics_value(&rows->held_out, metric->name);
+        if (!isnan(value)) json_number(text, metric->name, value);
+    }
+    json_close(text, '}');
+}
+
 static void print_end(cli_text *text, const margin_model *model, const margin_report *report) {
     text_printf(text, "\n%s   ", cli_ending(model, report));
     if (cli_has_gap(model, report)) {
@@ -157,11 +226,11 @@ static void print_file(cli_text *text, const char *path) {
 }
 
 static void print_report(cli_text *text, const margin_report *report, const margin_model *model,
-                         const margin_data *data, const margin_metrics *training) {
+                         const fit_rows *rows, const margin_metrics *training) {
     text_count(text, report->rows, "rows");
     text_puts(text, ", ");
     text_count(text, report->columns, "columns");
-    describe_classes(text, model, data);
+    describe_classes(text, model, &rows->train);
     text_puts(text, "\n");
     text_formula(text, model, report);
     text_penalty(text, report);
@@ -174,10 +243,11 @@ static void print_report(cli_text *text, const margin_report *report, const marg
     text_details(text, report);
     describe_training(text, report);
     text_target_metrics(text, model, training);
+    describe_held_out(text, rows);
 }
 
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
-                        const margin_model *model, const margin_data *data,
+                        const margin_model *model, const fit_rows *rows,
                         const margin_metrics *training) {
     json_open(text, NULL, '{');
     json_string(text, "learner", margin_model_learner(model)->name);
@@ -188,6 +258,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_classes(text, "classes", model);
     json_report(text, report);
     json_target_metrics(text, model, training);
+    json_held_out(text, rows);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "fit", report->seconds);
@@ -195,7 +266,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_close(text, '}');
     json_integer(text, "threads", report->threads);
     json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
-    json_identifiers(text, data);
+    json_identifiers(text, &rows->train);
     if (session->arguments->output) json_string(text, "model", session->arguments->output);
     json_close(text, '}');
     text_puts(text, "\n");
@@ -222,8 +293,7 @@ static const char *target_why(const cli_arguments *arguments, const margin_table
 
 static int save_and_report(cli_session *session, const margin_report *report,
                            const margin_model *model, const margin_table *table,
-                           trace_writer *trace) {
-    const margin_data data = margin_table_data(table);
+                           const fit_rows *rows, trace_writer *trace) {
     const cli_arguments *arguments = session->arguments;
     if (arguments->output) {
         int code = cli_writes_to(arguments->output);
@@ -238,17 +308,17 @@ static int save_and_report(cli_session *session, const margin_report *report,
     margin_metrics training = {.size = sizeof training};
     if (cli_several_targets(model)) { /* of each on the rows that it was trained on */
         const margin_status status =
-            margin_evaluate(session->context, model, &data, &training, &session->error);
+            margin_evaluate(session->context, model, &rows->train, &training, &session->error);
         if (status < 0) return cli_failed(session, status);
     }
     cli_text text = {0};
     if (arguments->json) {
-        json_answer(&text, session, report, model, &data, &training);
+        json_answer(&text, session, report, model, rows, &training);
     } else if (!arguments->quiet) {
-        cli_note_identifiers(session, &data);
-        cli_note_counts(session, model, &data);
+        cli_note_identifiers(session, &rows->train);
+        cli_note_counts(session, model, &rows->train);
         text_target(&text, model, target_why(arguments, table));
-        print_report(&text, report, model, &data, &training);
+        print_report(&text, report, model, rows, &training);
         print_file(&text, arguments->output);
     } else if (report->status != MARGIN_OK) {
         cli_warn("stopped early: %s", report->reason);
@@ -278,17 +348,22 @@ static void advise_fit(cli_session *session, const margin_table *table) {
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
     margin_model *model = NULL;
     margin_report report;
-    margin_data data = margin_table_data(table);
+    fit_rows rows = {0};
     trace_writer trace = {.weight_count = -1};
     margin_fit_options options = {.size = sizeof options, .user = &trace};
     if (session->arguments->trace) options.trace = trace_step;
-    margin_status status =
-        margin_fit_with(session->context, spec, &data, &options, &model, &report, &session->error);
-    if (status < 0) advise_fit(session, table);
-    int code = status < 0 ? cli_failed(session, status)
-                          : save_and_report(session, &report, model, table, &trace);
+    int code = hold_out(session, spec, table, &rows);
+    if (!code) {
+        const margin_status status = margin_fit_with(session->context, spec, &rows.train, &options,
+                                                     &model, &report, &session->error);
+        if (status < 0) advise_fit(session, table);
+        if (status < 0) code = cli_failed(session, status);
+    }
+    if (!code) code = judge_held_out(session, model, &rows);
+    if (!code) code = save_and_report(session, &report, model, table, &rows, &trace);
     text_free(&trace.text);
     margin_model_free(model);
+    free_rows(&rows);
     return code;
 }
 

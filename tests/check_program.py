@@ -336,7 +336,7 @@ def usage(d):
         refuses(1, word, says=(f'did you mean {meant}?',))
     expect(run('help', 'knn').stdout == run('learners', 'knn').stdout != '', 'help of a learner')
     refuses(1, 'fit', 'perceptron', iris, '--label', 'species', says=('--target',))
-    refuses(1, 'fit', 'perceptron', iris, '--test', '0.3', says=('margin evaluate',))
+    refuses(1, 'fit', 'perceptron', iris, '--test', '0.3', says=('--holdout',))
     refuses(2, 'fit', 'perceptron', iris, '--ignore', 'species', '--target', 'species', says=('to be ignored and the target at once',))
     expect('two-class (more by multiclass=...)' in run('learners', 'svm').stdout, 'svm takes more than two classes')
     expect('does not hold' in run('help').stdout, 'what exit code 3 means')

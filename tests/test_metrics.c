@@ -433,12 +433,56 @@ static void test_allocations(void **state) {
     }
 }
 
+/* Rows of a class that the model does not know, and intervals: what margin_measure makes of the
+ * model's answers. */
+static void test_with_options(void **state) {
+    fixture *f = *state;
+    const sample *s = f->samples[1];
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_model *model = fit_text(f->context, specs[0], &data, NULL);
+    margin_matrix x = sample_view(s, DENSE_F64);
+    int64_t labels[ROWS];
+    double other[ROWS], truth[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        other[i] = i % 10 == 3 ? 77 : s->labels[i];
+        truth[i] = i % 10 == 3 ? -1 : s->labels[i];
+    }
+    data.y.values = other;
+    OK(margin_predict(model, &x, labels, &error));
+    margin_metrics m = {.size = sizeof m}, plain = {.size = sizeof plain};
+    margin_evaluate_options o = {
+        .size = sizeof o, .unknown_wrong = 1, .bootstrap = 50, .seed = 3, .level = 0.9};
+    const margin_predictions p = {.size = sizeof p,
+                                  .task = MARGIN_CLASSIFY,
+                                  .rows = ROWS,
+                                  .classes = margin_model_class_count(model),
+                                  .truth = margin_values_f64(truth, ROWS),
+                                  .predicted = margin_labels_i64(labels, ROWS)};
+    const margin_measure_options measure = {
+        .size = sizeof measure, .bootstrap = 50, .seed = 3, .level = 0.9};
+    assert_int_equal(margin_evaluate(f->context, model, &data, &m, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "the label '77'");
+    OK(margin_evaluate_with(f->context, model, &data, &o, &m, &error));
+    OK(margin_measure(f->context, &p, &measure, &plain, &error));
+    assert_true(m.unknown == ROWS / 10 && m.accuracy == plain.accuracy && m.f1 == plain.f1);
+    double low[2], high[2];
+    assert_true(margin_metrics_interval(&m, "f1", &low[0], &high[0]) == 1 &&
+                margin_metrics_interval(&plain, "f1", &low[1], &high[1]) == 1);
+    assert_true(low[0] == low[1] && high[0] == high[1] && low[0] < m.f1 && m.f1 < high[0]);
+    margin_metrics_free(&plain);
+    margin_metrics_free(&m);
+    o.bootstrap = 1;
+    assert_int_equal(margin_evaluate_with(f->context, model, &data, &o, &m, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    margin_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metrics),        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_margins),
-        cmocka_unit_test(test_kernel_margins), cmocka_unit_test(test_verify),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_metrics),      cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_with_options), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_margins),      cmocka_unit_test(test_kernel_margins),
+        cmocka_unit_test(test_verify),       cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -313,6 +313,20 @@ MARGIN_API MARGIN_CHECKED margin_status margin_evaluate(margin_context *context,
                                                         margin_metrics *metrics,
                                                         margin_error *error);
 
+typedef struct margin_evaluate_options {
+    size_t size;
+    int32_t unknown_wrong; /* 1: a row of a class that the model does not know is an error, and
+                              counted in metrics->unknown; 0: DATA */
+    /* As in margin_measure_options. */
+    int64_t bootstrap;
+    uint64_t seed;
+    double level;
+} margin_evaluate_options;
+/* The same with options (NULL: none). */
+MARGIN_API MARGIN_CHECKED margin_status margin_evaluate_with(
+    margin_context *context, const margin_model *model, const margin_data *data,
+    const margin_evaluate_options *options, margin_metrics *metrics, margin_error *error);
+
 /* Margins of every sample: functional y f(x) and geometric y f(x)/|w| (for kernel forms |w| is the
  * norm in feature space), rows (or selected) numbers each, whatever their weights. Several classes:
  * the score of the true class minus the best other, divided by the norm of the difference of the

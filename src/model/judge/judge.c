@@ -6,7 +6,8 @@
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static margin_status read_targets(const margin_data *data, mg_judged *judged, margin_error *error) {
+static margin_status read_targets(const margin_data *data, bool unknown, mg_judged *judged,
+                                  margin_error *error) {
     mg_heap *heap = judged->context->heap;
     int64_t count = judged->samples.count;
     if (judged->model->task == MARGIN_CLUSTER) return MARGIN_OK;
@@ -15,8 +16,8 @@ static margin_status read_targets(const margin_data *data, mg_judged *judged, ma
         return mg_target_values(judged->context, data, &judged->samples, judged->targets, error);
     }
     MG_NEW(heap, judged->codes, count, "the classes of the rows", error);
-    return mg_target_codes(judged->context, data, &judged->samples, judged->model, judged->codes,
-                           error);
+    return (unknown ? mg_target_codes_known : mg_target_codes)(
+        judged->context, data, &judged->samples, judged->model, judged->codes, error);
 }
 
 /* The first column of a row with a category that the model does not know; -1: none. */
@@ -67,7 +68,8 @@ static margin_status score_samples(mg_judged *judged, margin_error *error) {
 }
 
 margin_status mg_judge_open(margin_context *context, const margin_model *model,
-                            const margin_data *data, mg_judged *judged, margin_error *error) {
+                            const margin_data *data, bool unknown, mg_judged *judged,
+                            margin_error *error) {
     mg_judged made = {.context = context, .model = model};
     margin_status status;
     MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
@@ -75,7 +77,7 @@ margin_status mg_judge_open(margin_context *context, const margin_model *model,
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(mg_align(context, model, data, &made.aligned, error));
     MG_GO(mg_samples_make(context->heap, data, &made.samples, error));
-    MG_GO(read_targets(data, &made, error));
+    MG_GO(read_targets(data, unknown, &made, error));
     MG_GO(score_samples(&made, error));
     *judged = made;
     return MARGIN_OK;

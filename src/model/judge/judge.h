@@ -18,9 +18,11 @@ typedef struct mg_judged {
 } mg_judged;
 
 /* Checks data against model, reads the targets (none for clusters) and scores the samples.
- * ARGUMENT, DATA (a label the model does not know, a row that it cannot score). */
+ * `unknown`: labels that the model does not know get the code -1. ARGUMENT, DATA (a label the model
+ * does not know, a row that it cannot score). */
 margin_status mg_judge_open(margin_context *context, const margin_model *model,
-                            const margin_data *data, mg_judged *judged, margin_error *error);
+                            const margin_data *data, bool unknown, mg_judged *judged,
+                            margin_error *error);
 void mg_judge_close(mg_judged *judged);
 
 /* Functional margin of a sample from its scores: two classes: y f(x); one score per class: that of

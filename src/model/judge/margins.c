@@ -62,7 +62,7 @@ margin_status margin_margins(margin_context *context, const margin_model *model,
     MG_REQUIRE(data, error, MARGIN_ERROR_ARGUMENT, "the data set is NULL");
     margin_data unweighted = *data;
     unweighted.weights.values = NULL;
-    MG_TRY(mg_judge_open(context, model, &unweighted, &judged, error));
+    MG_TRY(mg_judge_open(context, model, &unweighted, false, &judged, error));
     if (model->task != MARGIN_CLASSIFY) {
         status =
             mg_fail(error, MARGIN_ERROR_ARGUMENT, "margins belong to classes, and this model %s",

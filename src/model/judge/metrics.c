@@ -1,4 +1,5 @@
 /* margin_evaluate: what a model is worth on a labelled data set. */
+#include "base/caller_options.h"
 #include "cluster/learner/silhouette.h"
 #include "model/judge/judge.h"
 #include "model/measure/measure.h"
@@ -230,15 +231,21 @@ static margin_status value_metrics(const mg_judged *judged, const margin_measure
     return mg_measure_outcome(judged->context, &outcome, options, metrics, error);
 }
 
-margin_status margin_evaluate(margin_context *context, const margin_model *model,
-                              const margin_data *data, margin_metrics *metrics,
-                              margin_error *error) {
-    const margin_measure_options options = {.size = sizeof options};
+margin_status margin_evaluate_with(margin_context *context, const margin_model *model,
+                                   const margin_data *data, const margin_evaluate_options *given,
+                                   margin_metrics *metrics, margin_error *error) {
+    margin_evaluate_options o;
     mg_judged judged = {0};
     margin_metrics found;
     margin_status status = MARGIN_OK;
     MG_TRY(mg_metrics_check(metrics, error));
-    MG_TRY(mg_judge_open(context, model, data, &judged, error));
+    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_evaluate_options, level),
+                           "margin_evaluate_options", &o, sizeof o, error));
+    const margin_measure_options asked = {
+        .size = sizeof asked, .bootstrap = o.bootstrap, .seed = o.seed, .level = o.level};
+    margin_measure_options options;
+    MG_TRY(mg_measure_options_take(&asked, &options, error));
+    MG_TRY(mg_judge_open(context, model, data, o.unknown_wrong != 0, &judged, error));
     if (model->task == MARGIN_REGRESS)
         MG_GO(value_metrics(&judged, &options, &found, error));
     else if (model->task == MARGIN_CLUSTER)
@@ -249,4 +256,10 @@ margin_status margin_evaluate(margin_context *context, const margin_model *model
 done:
     mg_judge_close(&judged);
     return status;
+}
+
+margin_status margin_evaluate(margin_context *context, const margin_model *model,
+                              const margin_data *data, margin_metrics *metrics,
+                              margin_error *error) {
+    return margin_evaluate_with(context, model, data, NULL, metrics, error);
 }

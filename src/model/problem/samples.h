@@ -59,6 +59,11 @@ margin_status mg_target_codes(margin_context *context, const margin_data *data,
                               const mg_samples *samples, const margin_model *model, int32_t *codes,
                               margin_error *error);
 
+/* The same, but such a label has the code -1. */
+margin_status mg_target_codes_known(margin_context *context, const margin_data *data,
+                                    const mg_samples *samples, const margin_model *model,
+                                    int32_t *codes, margin_error *error);
+
 /* values[t * count + i] = target t of sample i for regression. DATA: no target, categories, not
  * finite. */
 margin_status mg_target_values(margin_context *context, const margin_data *data,

@@ -74,7 +74,7 @@ static margin_status category_classes(const margin_data *data, const margin_mode
 
 static margin_status codes_of_categories(margin_context *context, const margin_data *data,
                                          const mg_samples *samples, const margin_model *model,
-                                         int32_t *codes, margin_error *error) {
+                                         bool unknown, int32_t *codes, margin_error *error) {
     int32_t *classes = NULL;
     margin_status status;
     MG_GO(category_classes(data, model, samples->heap, &classes, error));
@@ -84,7 +84,7 @@ static margin_status codes_of_categories(margin_context *context, const margin_d
         int64_t row = mg_samples_row(samples, i), category;
         MG_GO(mg_label_category(data, row, &category, error));
         codes[i] = classes[category];
-        if (codes[i] < 0)
+        if (codes[i] < 0 && !unknown)
             MG_GO(fail_unknown(data, model, row, data->target->categories[category], error));
     }
 done:
@@ -114,7 +114,7 @@ static bool codes_of_small_labels(margin_context *context, const margin_data *da
 
 static margin_status codes_of_labels(margin_context *context, const margin_data *data,
                                      const mg_samples *samples, const margin_model *model,
-                                     int32_t *codes, margin_error *error) {
+                                     bool unknown, int32_t *codes, margin_error *error) {
     int64_t code = -1;
     if (codes_of_small_labels(context, data, samples, model, codes)) return MARGIN_OK;
     for (int64_t i = 0; i < samples->count; i++) {
@@ -124,7 +124,7 @@ static margin_status codes_of_labels(margin_context *context, const margin_data 
         MG_TRY(mg_label_read(data, row, &label, error));
         if (i == 0 || !same_label(data, row, mg_samples_row(samples, i - 1)))
             code = class_of_label(model, data, row);
-        if (code < 0) {
+        if (code < 0 && !unknown) {
             mg_label_print(data, row, text);
             return fail_unknown(data, model, row, text, error);
         }
@@ -133,13 +133,25 @@ static margin_status codes_of_labels(margin_context *context, const margin_data 
     return MARGIN_OK;
 }
 
+static margin_status read_codes(margin_context *context, const margin_data *data,
+                                const mg_samples *samples, const margin_model *model, bool unknown,
+                                int32_t *codes, margin_error *error) {
+    MG_TRY(mg_target_require(data, error));
+    return mg_target_is_categorical(data)
+               ? codes_of_categories(context, data, samples, model, unknown, codes, error)
+               : codes_of_labels(context, data, samples, model, unknown, codes, error);
+}
+
 margin_status mg_target_codes(margin_context *context, const margin_data *data,
                               const mg_samples *samples, const margin_model *model, int32_t *codes,
                               margin_error *error) {
-    MG_TRY(mg_target_require(data, error));
-    return mg_target_is_categorical(data)
-               ? codes_of_categories(context, data, samples, model, codes, error)
-               : codes_of_labels(context, data, samples, model, codes, error);
+    return read_codes(context, data, samples, model, false, codes, error);
+}
+
+margin_status mg_target_codes_known(margin_context *context, const margin_data *data,
+                                    const mg_samples *samples, const margin_model *model,
+                                    int32_t *codes, margin_error *error) {
+    return read_codes(context, data, samples, model, true, codes, error);
 }
 
 /* A whole number that is wanted as a number and that f64 cannot hold. */

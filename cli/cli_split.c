@@ -1,0 +1,103 @@
+/* Splits as the options ask for them: --holdout, -k, --stratify, --groups, --time, --repeat. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A share: between 0 and 1. */
+static int read_share(const char *option, const char *word, double *share) {
+    if (!word) return EXIT_DONE;
+    if (margin_number_parse_f64(word, strlen(word), share) && *share > 0 && *share < 1)
+        return EXIT_DONE;
+    return cli_usage_error(NULL, "%s takes a share of the rows between 0 and 1, not '%s'", option,
+                           word);
+}
+
+bool cli_is_classes(const margin_data *data, const margin_spec *spec) {
+    enum { MOST = 20 };
+    double seen[MOST];
+    int64_t count = 0;
+    if (!data->y.values || data->targets > 1) return false;
+    if (data->target && data->target->kind == MARGIN_CATEGORICAL) return true;
+    if (spec && !(margin_spec_learner(spec)->abilities & MARGIN_CAN_REGRESSION)) return true;
+    if (spec &&
+        !(margin_spec_learner(spec)->abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)))
+        return false;
+    const double *y = data->y.values;
+    for (int64_t i = 0; i < data->x.rows; i++) {
+        int64_t k = 0;
+        if (isnan(y[i])) continue;
+        while (k < count && seen[k] != y[i])
+            k++;
+        if (k < count) continue;
+        if (count == MOST || y[i] != floor(y[i])) return false;
+        seen[count++] = y[i];
+    }
+    return true;
+}
+
+/* The column that --groups or --time names, read as a target would be: a second time. */
+static int read_column(cli_session *session, const char *option, const char *column, int64_t rows,
+                       margin_table **table, margin_vector *values) {
+    const char *path = session->arguments->words[session->arguments->word_count > 1];
+    if (!column) return EXIT_DONE;
+    if (!strcmp(path, "-"))
+        return cli_usage_error(NULL, "%s reads the data twice; give a file, not standard input",
+                               option);
+    const margin_status status = cli_read_column(session, path, column, table);
+    if (status < 0) return cli_failed(session, status);
+    *values = margin_table_data(*table).y;
+    if (values->count == rows) return EXIT_DONE;
+    return cli_usage_error(NULL, "%s goes with tables of which no row is left out", option);
+}
+
+static int64_t folds_of(const cli_arguments *a) {
+    enum { USUAL_FOLDS = 5 };
+    if (a->leave_one_out) return MARGIN_LEAVE_ONE_OUT;
+    if (a->folds > 0) return (int64_t)a->folds;
+    return a->holdout ? 0 : USUAL_FOLDS;
+}
+
+int cli_split_shares(cli_session *session, const margin_data *data, bool stratify,
+                     margin_splits **splits) {
+    const cli_arguments *a = session->arguments;
+    margin_table *groups = NULL, *time = NULL;
+    const bool free = !a->groups && !a->time && !a->in_order;
+    margin_split_options o = {.size = sizeof o,
+                              .folds = folds_of(a),
+                              .repeats = (int64_t)a->repeat,
+                              .seed = (uint64_t)a->seed,
+                              .stratify = a->stratify || (stratify && free),
+                              .in_order = a->in_order};
+    int code = read_share("--holdout", a->holdout, &o.test);
+    if (!code) code = read_share("--validation", a->validation, &o.validation);
+    if (!code) code = read_column(session, "--groups", a->groups, data->x.rows, &groups, &o.groups);
+    if (!code) code = read_column(session, "--time", a->time, data->x.rows, &time, &o.time);
+    if (!code) {
+        const margin_status status =
+            margin_split(session->context, data, &o, splits, &session->error);
+        if (status < 0) code = cli_failed(session, status);
+    }
+    margin_table_free(groups);
+    margin_table_free(time);
+    return code;
+}
+
+int cli_split(cli_session *session, const margin_data *data, margin_splits **splits) {
+    return cli_split_shares(session, data, false, splits);
+}
+
+int cli_split_part(const margin_splits *splits, int64_t split, margin_part part, margin_data *data,
+                   int64_t **rows) {
+    const int64_t count = margin_splits_size(splits, split, part);
+    *rows = malloc((size_t)(count + 1) * sizeof **rows);
+    if (!*rows) {
+        fputs("margin: out of memory for the rows of a part\n", stderr);
+        return EXIT_NO_MEMORY;
+    }
+    data->selected = margin_splits_rows(splits, split, part, *rows);
+    data->selection = *rows;
+    return EXIT_DONE;
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Judging from the shell: the parts of a split, what held-out rows say, and that nothing leaks from one side to the other.
+
+usage: check_judging.py PROGRAM SOURCE_DIR
+"""
+import csv
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+program, source = sys.argv[1], Path(sys.argv[2])
+iris, cars = (source / 'examples' / 'data' / name for name in ('iris.csv', 'cars.csv'))
+passed, failed = 0, 0
+
+
+def expect(ok, what):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print('breach:', what)
+
+
+def run(*words):
+    return subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+def answer(*words):
+    p = run(*words, '--json')
+    expect(p.returncode == 0, f'{" ".join(map(str, words))}: exit {p.returncode}: {p.stderr.strip()[:200]}')
+    return json.loads(p.stdout) if p.returncode == 0 else {}
+
+
+def refuses(code, *words, says=()):
+    p = run(*words)
+    expect(p.returncode == code and p.stdout == '', f'{words}: exit {p.returncode}, not {code}: {p.stderr[:200]}')
+    for word in says:
+        expect(word in p.stderr, f'{words}: does not say "{word}": {p.stderr[:300]}')
+
+
+def parts_are_files_and_lists(d):
+    """The files of a split are the rows of its list; a fit with the same hold-out is one to the first of them, to the byte."""
+    rows = list(csv.reader(open(iris)))[1:]
+    listed = list(csv.DictReader(run('split', iris, '--holdout', '0.2', '--stratify', '--seed', 3).stdout.splitlines()))
+    p = run('split', iris, '--holdout', '0.2', '--stratify', '--seed', 3, '-o', d / 'iris.csv')
+    expect(p.returncode == 0 and 'iris.train.csv  120 rows' in p.stdout and 'iris.test.csv  30 rows' in p.stdout, p.stdout + p.stderr)
+    for part in ('train', 'test'):
+        mine = [rows[int(line['row']) - 1] for line in listed if line['part'] == part]
+        file = list(csv.reader(open(d / f'iris.{part}.csv')))[1:]
+        expect([[float(x) for x in r[:-1]] for r in mine] == [[float(x) for x in r[:-1]] for r in file] and [r[-1] for r in mine] == [r[-1] for r in file],
+               f'{part}: the files are the rows of the list')
+    expect(set(Counter(r[-1] for r in csv.reader(open(d / 'iris.test.csv'))).values()) == {1, 10}, 'classes have their share')
+    for spec in ('standardize | logistic', 'minmax | knn(k=3)', 'impute | naive-bayes(distribution=gaussian)'):
+        fit = answer('fit', spec, iris, '--holdout', '0.2', '--seed', 3, '-o', d / 'a.margin')
+        run('fit', spec, d / 'iris.train.csv', '--seed', 3, '-o', d / 'b.margin')
+        judged = answer('evaluate', d / 'b.margin', d / 'iris.test.csv')
+        expect((d / 'a.margin').read_bytes() == (d / 'b.margin').read_bytes(), f'{spec}: nothing of the held-out rows is in the model')
+        held = fit['held_out']
+        expect(fit['rows'] == 120 and held['rows'] == 30 and all(judged[k] == v for k, v in held.items()), f'{spec}: {held} {judged}')
+    text = run('fit', 'logistic', iris, '--holdout', '0.2').stdout.splitlines()
+    at = [i for i, line in enumerate(text) if line.startswith('training')]
+    expect(len(at) == 1 and text[at[0] + 1].startswith('held-out    accuracy 0.') and '30 rows' in text[at[0] + 1], f'held-out stands under training: {text}')
+    fit = answer('fit', 'ridge', cars, '--holdout', '0.3')
+    expect(fit['held_out']['rows'] == 15 and fit['rows'] == 35 and 'rmse' in fit['held_out'], 'numbers are held out')
+    folds = run('split', iris, '-k', 5, '--repeat', 2, '--threads', 1).stdout
+    expect(folds == run('split', iris, '-k', 5, '--repeat', 2, '--threads', 4).stdout, 'threads')
+    lines = list(csv.DictReader(folds.splitlines()))
+    expect(all(Counter(x[c] for x in lines) == {str(k): 30 for k in range(1, 6)} for c in ('fold1', 'fold2')), 'folds of equal size')
+
+
+def groups_do_not_leak(d):
+    """Rows that occur twice give themselves away to their neighbours unless they are one group."""
+    table, draw = d / 'twice.csv', random.Random(1)
+    rows = [(f'{i},{draw.random():.6f},{draw.random():.6f},' + draw.choice('ab')) for i in range(200)]
+    rows = rows + rows
+    draw.shuffle(rows)
+    table.write_text('id,x,z,y\n' + '\n'.join(rows) + '\n')
+    leaking = answer('fit', 'knn(k=1)', table, '--ignore', 'id', '--holdout', '0.25')['held_out']['accuracy']
+    honest = answer('fit', 'knn(k=1)', table, '--groups', 'id', '--holdout', '0.25')
+    expect(leaking > 0.75 and honest['held_out']['accuracy'] < 0.65 and honest['columns'] == 2, f'{leaking} {honest["held_out"]}')
+    later = answer('fit', 'knn(k=1)', table, '--time', 'id', '--holdout', '0.25')
+    expect(later['held_out']['rows'] == 100 and later['columns'] == 2, 'in order of time')
+
+
+def classes_are_told(d):
+    """A table of the classes, intervals, and classes that the model does not know."""
+    model, other = d / 'm.margin', d / 'other.csv'
+    fit = answer('fit', 'logistic', iris, '-o', model)
+    text, found = run('evaluate', model, iris).stdout, answer('evaluate', model, iris, '--bootstrap', 200, '--seed', 1)
+    lines = {line.split()[0]: line.split()[1:] for line in reversed(text.splitlines()) if line}
+    expect(lines['setosa'][:4] == ['50', '1', '1', '1'] and 'precision     recall         F1' in text, text)
+    for c in found['per_class']:
+        k = found['classes'].index(c['class'])
+        column = sum(row[k] for row in found['confusion'])
+        expect(c['rows'] == 50 and c['predicted'] == column and abs(c['precision'] - found['confusion'][k][k] / column) < 1e-15, f'{c}')
+    expect(abs(found['f1_macro'] - sum(c['f1'] for c in found['per_class']) / 3) < 1e-15, 'macro')
+    for name, (low, high) in found['intervals'].items():
+        expect(low <= found[name] <= high, f'{name}: {low} {found[name]} {high}')
+    expect(fit['train']['accuracy'] == found['accuracy'] and '(' in run('evaluate', model, iris, '--bootstrap', 50).stdout.splitlines()[2], 'intervals in the text')
+    other.write_text(iris.read_text().replace('virginica', 'unheard'))
+    refuses(2, 'evaluate', model, other, says=("'unheard'",))
+    wrong = answer('evaluate', model, other, '--unknown-classes', 'wrong')
+    expect(wrong['unknown'] == 50 and abs(wrong['accuracy'] - (found['confusion'][0][0] + found['confusion'][1][1]) / 150) < 1e-15, f'{wrong}')
+
+
+def mistakes(d):
+    refuses(1, 'split', iris, says=('--holdout 0.2', '-k 5'))
+    refuses(1, 'split', iris, '--holdout', '1.5', says=('between 0 and 1',))
+    refuses(1, 'split', iris, '--holdout', '0.2', '-k', '5', says=('choose one',))
+    refuses(1, 'fit', 'ridge', cars, '--groups', 'speed', says=('give --holdout',))
+    refuses(2, 'split', iris, '-k', '60', '--stratify', says=("class 'setosa' has 50 rows, fewer than the 60 folds",))
+    refuses(2, 'split', iris, '-k', '151', says=('150 rows cannot be split into 151 folds',))
+    refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
+    refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
+    refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, mistakes):
+        try:
+            part(Path(folder))
+        except Exception as problem:
+            expect(False, f'{part.__name__} broke off: {problem!r}')
+print(f'{passed} passed, {failed} failed')
+sys.exit(bool(failed))
