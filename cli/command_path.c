@@ -35,7 +35,7 @@ static void json_point(cli_text *text, const margin_path_point *point, int64_t f
     json_number(text, "train_rmse", point->train_rmse);
     json_number(text, "leave_one_out_rmse", point->leave_one_out_rmse);
     json_number(text, "gcv_rmse", point->gcv_rmse);
-    json_numbers(text, "weights", point->weights, features);
+    if (point->weights) json_numbers(text, "weights", point->weights, features);
     json_number(text, "intercept", point->intercept);
     json_close(text, '}');
 }

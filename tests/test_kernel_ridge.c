@@ -3,6 +3,8 @@
 #include "kernel_cases.h"
 #include "model_cases.h"
 
+#include "margin/path.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +160,80 @@ static void test_left_out(void **state) {
                          left_out(specs[k], &data, weighted ? weights : NULL), 1e-9);
         }
     free(weights);
+    regression_free(&r);
+}
+
+/* ---- A path of penalties --------------------------------------------------------------------- */
+
+static void assert_point(const margin_path_point *point, const margin_data *data,
+                         const double *weights) {
+    margin_report report;
+    margin_model *model = fit_proven(context, point->spec, data, &report);
+    assert_close(point->objective, report.objective, 1e-10);
+    assert_close(point->alpha, margin_report_item_value(&report, "alpha"), 1e-14);
+    assert_close(point->train_rmse, report.train_rmse, 1e-9);
+    assert_close(point->leave_one_out_rmse, margin_report_item_value(&report, "leave_one_out_rmse"),
+                 1e-9);
+    assert_close(point->leave_one_out_rmse, left_out(point->spec, data, weights), 1e-8);
+    assert_true(point->gap <= 1e-12 && point->weights == NULL);
+    const double rows = (double)report.rows;
+    if (!weights)
+        assert_close(point->gcv_rmse, point->train_rmse / (1 - point->freedom / rows), 1e-10);
+    margin_model_free(model);
+}
+
+static void test_path(void **state) {
+    (void)state;
+    static const char *const specs[] = {"kernel-ridge(sigma=1, alpha={0.01..10 log 4})",
+                                        "kernel-ridge(intercept=yes, C={0.1,1,10})"};
+    regression r = made(30, 2, 22);
+    double *weights = weights_made(30, 23);
+    for (int k = 0; k < 2; k++)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            margin_data data = regression_data(&r);
+            margin_path_result path = {0};
+            margin_error error = {0};
+            margin_spec *spec = parse_text(context, specs[k]);
+            if (weighted) data.weights = margin_values_f64(weights, 30);
+            if (margin_path(context, spec, &data, &path, &error) < 0) fail_msg("%s", error.text);
+            for (int64_t i = 0; i < path.count; i++) {
+                /* gamma=scale sees all rows but the one left out */
+                if (k == 0) assert_point(&path.points[i], &data, weighted ? weights : NULL);
+                if (i > 0 && k == 0)
+                    assert_true(path.points[i].freedom < path.points[i - 1].freedom);
+                margin_report report;
+                margin_model_free(fit_proven(context, path.points[i].spec, &data, &report));
+                assert_close(path.points[i].objective, report.objective, 1e-10);
+                assert_close(path.points[i].leave_one_out_rmse,
+                             margin_report_item_value(&report, "leave_one_out_rmse"), 1e-9);
+            }
+            margin_path_free(&path);
+            margin_spec_free(spec);
+        }
+    free(weights);
+    regression_free(&r);
+}
+
+/* The trace of K (K + alpha)^-1, column by column, is what `freedom` says. */
+static void test_freedom(void **state) {
+    (void)state;
+    regression r = made(20, 2, 24);
+    const margin_data data = regression_data(&r);
+    const mg_kernel kernel = {.kind = MG_KERNEL_RBF, .gamma = 0.5};
+    margin_path_result path = {0};
+    margin_error error = {0};
+    margin_spec *spec = parse_text(context, "kernel-ridge(sigma=1, alpha=0.2)");
+    long double a[20], b, freedom = 0;
+    if (margin_path(context, spec, &data, &path, &error) < 0) fail_msg("%s", error.text);
+    for (int64_t i = 0; i < 20; i++) {
+        for (int64_t j = 0; j < 20; j++)
+            r.y[j] = i == j;
+        kernel_ridge_oracle(&r, &kernel, NULL, 0.2, false, a, &b);
+        freedom += kernel_score(&r, &kernel, a, b, r.x + 2 * i);
+    }
+    assert_close(path.points[0].freedom, (double)freedom, 1e-10);
+    margin_path_free(&path);
+    margin_spec_free(spec);
     regression_free(&r);
 }
 
@@ -472,6 +548,8 @@ int main(void) {
         cmocka_unit_test(test_small_penalty),
         cmocka_unit_test(test_gamma),
         cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_path),
+        cmocka_unit_test(test_freedom),
         cmocka_unit_test(test_linear_kernel_is_ridge),
         cmocka_unit_test(test_poly_kernel_is_scaled_features),
         cmocka_unit_test(test_weights_are_copies),

@@ -27,7 +27,8 @@ typedef struct margin_path_point {
                                   weight; infinite if leaving one out leaves it undetermined */
     double gcv_rmse;           /* generalised cross-validation (Golub, Heath and Wahba 1979), as a
                                   root: every leverage replaced by the mean one */
-    const double *weights;     /* in original units, over the features of a model of this spec */
+    const double *weights;     /* in original units, over the features of a model of this spec;
+                                  NULL: it is not linear */
     double intercept;
 } margin_path_point;
 
@@ -41,11 +42,11 @@ typedef struct margin_path_result {
 } margin_path_result;
 
 /* Fits `spec`, whose sets are penalties of its learner (C, alpha or lambda; none: one point), to
- * `data`. Learner: ridge. OK; SPEC: another learner, sets elsewhere; the failures of margin_fit;
- * LIMIT beyond 4096 columns, or where the time limit comes before a first answer; one that comes
- * later ends the corrections, as the gaps tell. To get a model of a point, pass its spec to
- * margin_fit. Cost: m n^2 for the products, 10 n^3 for their eigenvectors, m n (n + 3 count) for
- * one pass. Does not depend on the number of threads. */
+ * `data`. Learner: ridge or kernel-ridge. OK; SPEC: another learner, sets elsewhere; the failures
+ * of margin_fit; LIMIT beyond 4096 columns (kernel-ridge: rows), or where the time limit comes
+ * before a first answer; one that comes later ends the corrections, as the gaps tell. To get a
+ * model of a point, pass its spec to margin_fit. Cost: m n^2 for the products, 10 n^3 for their
+ * eigenvectors, m n (n + 3 count) for one pass. Does not depend on the number of threads. */
 MARGIN_API MARGIN_CHECKED margin_status margin_path(margin_context *context,
                                                     const margin_spec *spec,
                                                     const margin_data *data,

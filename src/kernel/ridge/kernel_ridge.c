@@ -231,7 +231,7 @@ static void describe(mg_ridge_run *run, int64_t t) {
     describe_end(run, report);
 }
 
-static margin_status hand_over(mg_ridge_run *run) {
+margin_status mg_ridge_hand_over(mg_ridge_run *run) {
     for (int64_t t = 0; t < run->targets; t++) {
         describe(run, t);
         MG_TRY(mg_kernel_system_hand_over(&run->system, run->a + t * run->count, run->b[t] + 0.0,
@@ -260,7 +260,7 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
                         .iteration_name = "steps"};
     mg_arena_init(&run.arena, context.heap);
     margin_status status = solve(&run);
-    if (status >= 0) status = hand_over(&run);
+    if (status >= 0) status = mg_ridge_hand_over(&run);
     mg_ridge_end(&run);
     for (int64_t t = 0; status < 0 && t < count; t++) {
         mg_hypothesis_free(fits[t].hypothesis);
@@ -272,6 +272,22 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
 static margin_status kernel_ridge_fit(mg_fit *fit) {
     MG_TRY(fit_targets(fit, 1));
     return fit->report.status;
+}
+
+static margin_status fit_penalties(mg_fit *fits, int64_t count) {
+    mg_heap *heap = fits[0].context->heap;
+    mg_ridge_options *options;
+    MG_NEW(heap, options, count, "the penalties", fits[0].error);
+    for (int64_t k = 0; k < count; k++)
+        options[k] = mg_ridge_options_of(&fits[k]);
+    const margin_status status = mg_kernel_ridge_path(fits, count, options);
+    mg_free(heap, options);
+    return status;
+}
+
+static margin_status fit_many(mg_fit *fits, int64_t count) {
+    const bool penalties = (fits[0].shared->differ & MG_DIFFER_OPTIONS) != 0;
+    return penalties ? fit_penalties(fits, count) : fit_targets(fits, count);
 }
 
 static margin_status share(mg_shared *shared) {
@@ -307,7 +323,7 @@ const mg_learner mg_learner_kernel_ridge = {
     .check = check,
     .share = share,
     .fit = kernel_ridge_fit,
-    .fit_many = fit_targets,
-    .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS,
+    .fit_many = fit_many,
+    .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS,
     .verify = mg_kernel_ridge_verify,
 };

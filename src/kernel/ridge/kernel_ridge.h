@@ -85,6 +85,8 @@ margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_o
 
 /* The plain numbers of a fit's options. */
 mg_ridge_options mg_ridge_options_of(const mg_fit *fit);
+/* Reports and hypotheses of all targets. */
+margin_status mg_ridge_hand_over(mg_ridge_run *run);
 /* Penalty, formula and gamma of a report. */
 void mg_ridge_describe(const mg_ridge_options *options, const mg_kernel *kernel,
                        margin_report *report);

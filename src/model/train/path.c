@@ -38,7 +38,7 @@ enum { MOST_POINTS = 10000 };
 static margin_status check_spec(const margin_spec *spec, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
     MG_REQUIRE(learner->learner->differ & MG_DIFFER_OPTIONS, error, MARGIN_ERROR_SPEC,
-               "%s has no path of penalties; ridge has", learner->info->name);
+               "%s has no path of penalties; ridge and kernel-ridge have", learner->info->name);
     for (int k = 0; k < spec->set_count; k++) {
         const mg_spec_set *set = &spec->sets[k];
         const margin_option *option = &spec->components[set->component].info->options[set->option];
@@ -99,7 +99,7 @@ static margin_status make_points(const variant_list *list, int64_t features, pat
         char *copy = mg_arena_new(arena, (int64_t)length, 1);
         if (!copy) return mg_no_memory(store->heap, (int64_t)length, 1, "the specs", error);
         made[k] = (margin_path_point){.spec = memcpy(copy, text, length),
-                                      .weights = weights + k * features};
+                                      .weights = features ? weights + k * features : NULL};
     }
     *points = made;
     return MARGIN_OK;
@@ -112,13 +112,16 @@ static margin_status make_points(const variant_list *list, int64_t features, pat
 static void take_fit(const mg_fit *fit, margin_path_point *point) {
     const mg_problem *problem = fit->problem;
     const margin_report *report = &fit->report;
-    const double *w = fit->hypothesis->view.linear.weights;
+    const mg_hypothesis *h = fit->hypothesis;
+    const double *w = h->view.linear.weights;
     double *weights = (double *)point->weights, sum = 0.0;
-    for (int64_t j = 0; j < problem->x.columns; j++) {
+    const bool linear = h->kind == &mg_hypothesis_linear;
+    for (int64_t j = 0; linear && j < problem->x.columns; j++) {
         if (problem->shift) sum += problem->shift[j] * w[j];
         weights[j] = (problem->scale ? problem->scale[j] * w[j] : w[j]) + 0.0; /* never -0 */
     }
-    point->intercept = fit->hypothesis->view.linear.intercept[0] + sum + 0.0;
+    const double *b = linear ? h->view.linear.intercept : h->view.expansion.intercept;
+    point->intercept = b[0] + sum + 0.0;
     point->C = margin_report_item_value(report, "C");
     point->alpha = margin_report_item_value(report, "alpha");
     point->lambda = margin_report_item_value(report, "lambda");
@@ -216,10 +219,12 @@ static margin_status run(margin_context *context, const variant_list *list, cons
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(mg_target_describe(data, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
-    MG_GO(make_points(list, staged.x.columns, store, &points, error));
+    const bool linear = model->learner->makes[0] == &mg_hypothesis_linear;
+    const int64_t weights = linear ? staged.x.columns : 0;
+    MG_GO(make_points(list, weights, store, &points, error));
     MG_GO(solve(context, list, data, &samples, &staged, model, points, error));
     for (int64_t k = 0; k < list->count; k++)
-        unscale_target(&staged.target, staged.x.columns, &points[k]);
+        unscale_target(&staged.target, weights, &points[k]);
     result->rows = samples.count;
     result->features = staged.x.columns;
     result->count = list->count;

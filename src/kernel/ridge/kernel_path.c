@@ -1,0 +1,216 @@
+/* Kernel ridge under many penalties:
+ *
+ *   S K S = V diag(l) V',  S = sqrt(c)           one set of eigenvectors
+ *   A^-1 = S V diag(1/(l + alpha)) V' S          for A = K + alpha / c
+ *
+ * From the diagonal of A^-1 come the errors at rows left out (ridge_direct.c) and the effective
+ * degrees of freedom, the trace of K A^-1 = 1 - (alpha / c) A^-1. */
+#include "kernel/ridge/kernel_ridge.h"
+
+#include "base/pool.h"
+#include "math/products/lapack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_ROWS = 4096, CHUNK = 128 };
+
+typedef struct path_run {
+    mg_ridge_run ridge; /* of one penalty after the other */
+    const mg_vector_ops *ops;
+    double *vectors; /* count x count: eigenvectors by rows */
+    double *values;  /* count: eigenvalues, ascending, none below 0 */
+    double *scale;   /* count: S */
+    double *share;   /* count: V'S x, divided by l + alpha */
+    double *inverse; /* count: diagonal of A^-1 */
+    double *ones;    /* count: A^-1 1, with an intercept */
+    const double *from;
+    double *to; /* of a product with A^-1 */
+} path_run;
+
+/* ---- Products with the inverse --------------------------------------------------------------- */
+
+/* Shares of CHUNK eigenvectors. */
+static margin_status share_chunk(void *argument, int64_t task, int worker) {
+    path_run *run = argument;
+    const int64_t m = run->ridge.count, first = task * CHUNK, last = MG_MIN(first + CHUNK, m);
+    (void)worker;
+    for (int64_t l = first; l < last; l++) {
+        const double *vector = run->vectors + l * m;
+        double sum = 0.0;
+        for (int64_t i = 0; i < m; i++)
+            sum += vector[i] * run->scale[i] * run->from[i];
+        run->share[l] = sum / (run->values[l] + run->ridge.alpha);
+    }
+    return MARGIN_OK;
+}
+
+/* CHUNK numbers of the result, and of the diagonal. */
+static margin_status sum_chunk(void *argument, int64_t task, int worker) {
+    path_run *run = argument;
+    const int64_t m = run->ridge.count, first = task * CHUNK, count = MG_MIN(CHUNK, m - first);
+    double *to = run->to + first, *inverse = run->inverse + first;
+    (void)worker;
+    memset(to, 0, (size_t)count * sizeof *to);
+    memset(inverse, 0, (size_t)count * sizeof *inverse);
+    for (int64_t l = 0; l < m; l++) {
+        const double *vector = run->vectors + l * m + first;
+        const double share = run->share[l], weight = 1.0 / (run->values[l] + run->ridge.alpha);
+        for (int64_t i = 0; i < count; i++) {
+            to[i] += share * vector[i];
+            inverse[i] += weight * vector[i] * vector[i];
+        }
+    }
+    for (int64_t i = 0; i < count; i++) {
+        to[i] *= run->scale[first + i];
+        inverse[i] *= run->ridge.c[first + i];
+    }
+    return MARGIN_OK;
+}
+
+static margin_status multiply(path_run *run, const double *from, double *to) {
+    const int64_t tasks = (run->ridge.count + CHUNK - 1) / CHUNK;
+    run->from = from;
+    run->to = to;
+    margin_status status = mg_parallel(run->ridge.context, tasks, share_chunk, run);
+    if (status >= 0) status = mg_parallel(run->ridge.context, tasks, sum_chunk, run);
+    return status < 0 ? mg_fail_cancelled(run->ridge.error) : MARGIN_OK;
+}
+
+static margin_status correct(mg_ridge_run *ridge, void *argument, double *step) {
+    path_run *run = argument;
+    MG_TRY(multiply(run, ridge->residual, step));
+    mg_ridge_project(ridge, run->ones, step);
+    ridge->iterations++;
+    return MARGIN_OK;
+}
+
+/* ---- One penalty ----------------------------------------------------------------------------- */
+
+static margin_status solve_ones(path_run *run) {
+    for (int64_t i = 0; i < run->ridge.count; i++)
+        run->ridge.residual[i] = 1.0;
+    return multiply(run, run->ridge.residual, run->ones);
+}
+
+/* The diagonal of A^-1 less its part along 1. */
+static void centre_inverse(path_run *run) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < run->ridge.count; i++)
+        sum += run->ones[i];
+    for (int64_t i = 0; i < run->ridge.count; i++)
+        run->inverse[i] -= run->ones[i] * run->ones[i] / sum;
+}
+
+static void describe(path_run *run, margin_report *report) {
+    const mg_ridge_run *ridge = &run->ridge;
+    double freedom = 0.0, missed = 0.0, loss = 0.0;
+    for (int64_t i = 0; i < ridge->count; i++) {
+        const double left = ridge->shift[i] * run->inverse[i]; /* 1 - leverage */
+        const double r = ridge->y[i] - ridge->fitted[i] - ridge->b[0];
+        const double miss = left > 1e-10 ? ridge->a[i] / run->inverse[i] : (double)INFINITY;
+        freedom += 1.0 - left;
+        loss += ridge->c[i] * r * r;
+        missed += ridge->c[i] * miss * miss;
+    }
+    const double rmse = sqrt(loss / ridge->total);
+    report->train_rmse = rmse;
+    mg_report_set(report, "freedom", freedom);
+    mg_report_set(report, "leave_one_out_rmse", sqrt(missed / ridge->total));
+    mg_report_set(report, "gcv_rmse",
+                  freedom < ridge->total ? rmse / (1.0 - freedom / ridge->total)
+                                         : (double)INFINITY);
+}
+
+static margin_status solve_penalty(path_run *run, mg_fit *fit, const mg_ridge_options *options) {
+    mg_ridge_run *ridge = &run->ridge;
+    const size_t bytes = (size_t)ridge->count * sizeof(double);
+    ridge->fits = fit;
+    ridge->options = options;
+    ridge->alpha = options->penalty.alpha;
+    ridge->iterations = 0;
+    memset(ridge->a, 0, bytes);
+    memset(ridge->fitted, 0, bytes);
+    for (int64_t i = 0; i < ridge->count; i++)
+        ridge->shift[i] = ridge->alpha / ridge->c[i];
+    if (options->intercept) MG_TRY(solve_ones(run));
+    MG_TRY(mg_ridge_refine(ridge, 1e-20, correct, run));
+    if (options->intercept) centre_inverse(run);
+    MG_TRY(mg_ridge_hand_over(ridge));
+    describe(run, &fit->report);
+    return MARGIN_OK;
+}
+
+/* ---- Eigenvectors ---------------------------------------------------------------------------- */
+
+static margin_status decompose(path_run *run) {
+    mg_ridge_run *ridge = &run->ridge;
+    const int64_t m = ridge->count;
+    int64_t info = 0;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < m; j++)
+            run->vectors[i * m + j] = run->scale[i] * run->scale[j] * ridge->system.gram[i * m + j];
+    const margin_status status = mg_lapack_dsyevd(&ridge->stop, 'V', 'U', m, run->vectors, m,
+                                                  run->values, &info, ridge->error);
+    MG_TRY(status);
+    MG_REQUIRE(status == MARGIN_OK, ridge->error, MARGIN_ERROR_LIMIT,
+               "the time limit came before the eigenvectors of the Gram matrix were there, and "
+               "with them a first answer; give it more time, or fewer rows");
+    MG_REQUIRE(info == 0, ridge->error, MARGIN_ERROR_INTERNAL,
+               "the eigenvectors of the Gram matrix did not converge; fit the penalties one by "
+               "one");
+    for (int64_t l = 0; l < m; l++)
+        run->values[l] = fmax(run->values[l], 0.0);
+    return MARGIN_OK;
+}
+
+static margin_status prepare(path_run *run) {
+    mg_ridge_run *ridge = &run->ridge;
+    const int64_t m = ridge->count;
+    mg_kernel kernel;
+    MG_REQUIRE(m <= MOST_ROWS, ridge->error, MARGIN_ERROR_LIMIT,
+               "%lld rows are too many for a path, which works by the eigenvectors of at most %d; "
+               "fit the penalties one by one",
+               (long long)m, (int)MOST_ROWS);
+    MG_TRY(mg_kernel_of_fit(ridge->fits, &ridge->options->choice, "kernel-ridge", &kernel));
+    MG_REQUIRE(mg_kernel_is_definite(&kernel), ridge->error, MARGIN_ERROR_SPEC,
+               "kernel-ridge: a path needs a kernel that is an inner product (rbf, laplacian, "
+               "linear, exp, or poly with coef0 >= 0); fit the penalties one by one");
+    MG_TRY(mg_ridge_begin(ridge));
+    MG_TRY(mg_kernel_system_make(ridge->context, ridge->problem, &kernel, MG_GRAM_SQUARE,
+                                 &ridge->system, ridge->error));
+    MG_TRY(mg_ridge_new(ridge, m * m, &run->vectors));
+    MG_TRY(mg_ridge_new(ridge, 5 * m, &run->values));
+    run->scale = run->values + m;
+    run->share = run->scale + m;
+    run->inverse = run->share + m;
+    run->ones = run->inverse + m;
+    for (int64_t i = 0; i < m; i++)
+        run->scale[i] = sqrt(ridge->c[i]);
+    snprintf(ridge->method, sizeof ridge->method, "solved by eigenvectors of the Gram matrix");
+    return decompose(run);
+}
+
+margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_options *options) {
+    path_run run = {.ridge = {.fits = fits,
+                              .options = options,
+                              .context = fits[0].context,
+                              .error = fits[0].error,
+                              .problem = fits[0].problem,
+                              .stop = mg_stop_make(fits[0].context, -1),
+                              .count = fits[0].problem->count,
+                              .targets = 1,
+                              .condition = (double)NAN,
+                              .iteration_name = "solves"}};
+    mg_arena_init(&run.ridge.arena, fits[0].context->heap);
+    margin_status status = prepare(&run);
+    for (int64_t k = 0; k < count && status >= 0; k++)
+        status = solve_penalty(&run, &fits[k], &options[k]);
+    mg_ridge_end(&run.ridge);
+    for (int64_t k = 0; status < 0 && k < count; k++) {
+        mg_hypothesis_free(fits[k].hypothesis);
+        fits[k].hypothesis = NULL;
+    }
+    return status < 0 ? status : MARGIN_OK;
+}
