@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,29 +12,36 @@
 
 extern char **environ;
 
-const char *const picture_colours[PICTURE_COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                      "#E69F00", "#56B4E9", "#F0E442", "#000000"};
+static const char *const colours[PICTURE_COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                     "#E69F00", "#56B4E9", "#F0E442", "#000000"};
 
-const char *const picture_pale_colours[PICTURE_COLOURS] = {
-    "#B3D5E8", "#F3CFB3", "#B3E2D5", "#F0D7E5", "#F8E2B3", "#CDE8F7", "#FBF8C6", "#B3B3B3"};
+const char *picture_colour(int64_t k) {
+    return colours[k % PICTURE_COLOURS];
+}
 
 static bool ends_with(const char *text, const char *ending) {
     size_t length = strlen(text), tail = strlen(ending);
     return length >= tail && !strcmp(text + length - tail, ending);
 }
 
-int picture_choose(const cli_arguments *arguments, picture_kind *kind) {
-    *kind = PICTURE_TERMINAL;
-    if (arguments->terminal || !arguments->output) return EXIT_DONE;
-    if (ends_with(arguments->output, ".svg"))
-        *kind = PICTURE_SVG;
-    else if (ends_with(arguments->output, ".png"))
-        *kind = PICTURE_PNG;
-    else if (!ends_with(arguments->output, ".txt"))
+int picture_choose(const cli_arguments *arguments, picture *p) {
+    const cli_command *plot = cli_find_command("plot");
+    const char *output = arguments->terminal ? NULL : arguments->output;
+    char rest;
+    *p = (picture){.kind = PICTURE_TERMINAL, .width = 800, .height = 600};
+    if (output && ends_with(output, ".svg"))
+        p->kind = PICTURE_SVG;
+    else if (output && ends_with(output, ".png"))
+        p->kind = PICTURE_PNG;
+    else if (output && !ends_with(output, ".txt"))
         return cli_usage_error(
-            cli_find_command("plot"),
-            "-o %s: pictures end in .svg or .png, drawings in characters in .txt",
-            arguments->output);
+            plot, "-o %s: pictures end in .svg or .png, drawings in characters in .txt", output);
+    p->image = p->kind != PICTURE_TERMINAL;
+    if (arguments->size &&
+        (sscanf(arguments->size, "%dx%d%c", &p->width, &p->height, &rest) != 2 || p->width < 50 ||
+         p->height < 50 || p->width > 10000 || p->height > 10000))
+        return cli_usage_error(
+            plot, "--size takes WIDTHxHEIGHT from 50x50 to 10000x10000, not '%s'", arguments->size);
     return EXIT_DONE;
 }
 
@@ -48,45 +56,126 @@ void picture_string(cli_text *script, const char *string) {
     text_puts(script, "'");
 }
 
-int picture_begin(const cli_arguments *arguments, picture_kind kind, const char *title,
-                  cli_text *script) {
-    int width = 800, height = 600;
-    char rest;
-    if (arguments->size && (sscanf(arguments->size, "%dx%d%c", &width, &height, &rest) != 2 ||
-                            width < 50 || height < 50 || width > 10000 || height > 10000))
-        return cli_usage_error(cli_find_command("plot"),
-                               "--size takes WIDTHxHEIGHT from 50x50 to 10000x10000, not '%s'",
-                               arguments->size);
+/* Formats once for the length and once for the text. */
+static char *format_text(const char *format, va_list given) {
+    va_list again;
+    va_copy(again, given);
+    const int length = vsnprintf(NULL, 0, format, again);
+    char *text = malloc((size_t)length + 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, given);
+    va_end(again);
+    return text;
+}
+
+void picture_begin(picture *p, const char *title, ...) {
+    cli_text *script = &p->script;
+    va_list given;
+    va_start(given, title);
+    char *made = format_text(title, given);
+    va_end(given);
     text_puts(script, "set encoding utf8\n");
-    if (kind == PICTURE_SVG)
+    if (p->kind == PICTURE_SVG)
         text_printf(script, "set terminal svg size %d,%d noenhanced background rgb 'white'\n",
-                    width, height);
-    else if (kind == PICTURE_PNG)
-        text_printf(script, "set terminal pngcairo size %d,%d noenhanced\n", width, height);
+                    p->width, p->height);
+    else if (p->kind == PICTURE_PNG)
+        text_printf(script, "set terminal pngcairo size %d,%d noenhanced\n", p->width, p->height);
     else
         text_puts(script, "set terminal dumb size 100,36 noenhanced\n");
     text_puts(script, "set title ");
-    picture_string(script, arguments->title ? arguments->title : title);
+    picture_string(script, p->session->arguments->title ? p->session->arguments->title
+                           : made                       ? made
+                                                        : "");
     text_puts(script, "\nset key outside center top horizontal Left reverse\n");
-    return EXIT_DONE;
+    free(made);
 }
 
-void picture_axes(cli_text *script, picture_kind kind) {
-    text_puts(script, "set border 3\nset tics nomirror\n");
-    if (kind != PICTURE_TERMINAL) text_puts(script, "set grid lc rgb '#DDDDDD' lt 1 lw 0.5\n");
+void picture_set(picture *p, const char *text) {
+    text_puts(&p->script, text);
 }
 
-void picture_point(cli_text *script, double x, double y) {
-    text_number(script, x);
-    text_puts(script, " ");
-    text_number(script, y);
-    text_puts(script, "\n");
+void picture_set_image(picture *p, const char *text) {
+    if (p->image) picture_set(p, text);
 }
+
+void picture_axes(picture *p) {
+    picture_set(p, "set border 3\nset tics nomirror\n");
+    picture_set_image(p, "set grid lc rgb '#DDDDDD' lt 1 lw 0.5\n");
+}
+
+void picture_label(picture *p, char axis, const char *label) {
+    text_printf(&p->script, "set %clabel ", axis);
+    picture_string(&p->script, label);
+    picture_set(p, "\n");
+}
+
+void picture_range(picture *p, char axis, double low, double high) {
+    text_printf(&p->script, "set %crange [", axis);
+    text_number(&p->script, low);
+    picture_set(p, ":");
+    text_number(&p->script, high);
+    picture_set(p, "]\n");
+}
+
+void picture_room(double share, double *low, double *high) {
+    const double room = *high > *low ? share * (*high - *low) : 0.5;
+    *low -= room;
+    *high += room;
+}
+
+/* ---- Curves ---------------------------------------------------------------------------------- */
+
+void picture_function(picture *p, const char *text) {
+    picture_set(p, p->curves++ ? ", " : "plot ");
+    picture_set(p, text);
+}
+
+void picture_curve(picture *p, const char *title, const char *style, ...) {
+    va_list given;
+    va_start(given, style);
+    char *made = format_text(style, given);
+    va_end(given);
+    picture_function(p, "'-' ");
+    picture_set(p, made ? made : "");
+    picture_set(p, title ? " title " : " notitle");
+    if (title) picture_string(&p->script, title);
+    p->script.failed = p->script.failed || !made;
+    free(made);
+}
+
+void picture_numbers(picture *p, int count, ...) {
+    va_list numbers;
+    va_start(numbers, count);
+    for (int k = 0; k < count; k++) {
+        if (k) text_puts(&p->data, " ");
+        text_number(&p->data, va_arg(numbers, double));
+    }
+    va_end(numbers);
+    text_puts(&p->data, "\n");
+}
+
+void picture_end(picture *p) {
+    text_puts(&p->data, "e\n");
+}
+
+void picture_plot(picture *p) {
+    picture_set(p, "\n");
+    if (p->data.data) text_add(&p->script, p->data.data, p->data.length);
+    p->script.failed = p->script.failed || p->data.failed;
+    text_free(&p->data);
+    p->curves = 0;
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
 int picture_out_of_memory(void) {
     cli_progress_end();
     fputs("margin: out of memory for the picture\n", stderr);
     return EXIT_NO_MEMORY;
+}
+
+int picture_failed(picture *p, margin_status status) {
+    if (status == MARGIN_ERROR_MEMORY && !p->session->error.text[0]) return picture_out_of_memory();
+    return cli_failed(p->session, status);
 }
 
 /* The script in a file without a name, so that nothing is left behind whatever happens. */
@@ -124,7 +213,7 @@ static int start_gnuplot(int script, int output, pid_t *process) {
 
 /* Runs gnuplot and collects what it prints. 0, or an errno value, or -1 if gnuplot itself failed.
  */
-static int run_gnuplot(const cli_text *script, cli_text *picture) {
+static int run_gnuplot(const cli_text *script, cli_text *drawn) {
     int ends[2], descriptor = script_file(script);
     if (descriptor < 0) return errno ? errno : EIO;
     if (pipe(ends)) {
@@ -137,7 +226,7 @@ static int run_gnuplot(const cli_text *script, cli_text *picture) {
     close(descriptor);
     close(ends[1]);
     if (!code) {
-        bool complete = read_all(ends[0], picture);
+        bool complete = read_all(ends[0], drawn);
         while (waitpid(process, &state, 0) < 0 && errno == EINTR)
             continue;
         if (!complete || !WIFEXITED(state) || WEXITSTATUS(state) != 0) code = -1;
@@ -147,12 +236,12 @@ static int run_gnuplot(const cli_text *script, cli_text *picture) {
     return code;
 }
 
-int picture_finish(cli_session *session, cli_text *script) {
-    cli_text picture = {0};
-    int code = script->failed ? ENOMEM : run_gnuplot(script, &picture);
-    text_free(script);
-    if (code == 0) return text_finish(session, &picture, session->arguments->output);
-    text_free(&picture);
+int picture_finish(picture *p) {
+    cli_text drawn = {0};
+    int code = p->script.failed ? ENOMEM : run_gnuplot(&p->script, &drawn);
+    text_free(&p->script);
+    if (code == 0) return text_finish(p->session, &drawn, p->session->arguments->output);
+    text_free(&drawn);
     cli_progress_end();
     if (code == ENOENT)
         fputs("margin: pictures are drawn by gnuplot, which is not installed; on Debian: apt-get "

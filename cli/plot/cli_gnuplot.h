@@ -1,4 +1,4 @@
-/* Runs gnuplot on a script and delivers the picture. */
+/* Pictures: a script for gnuplot that is written curve by curve, run, and delivered whole. */
 #ifndef CLI_GNUPLOT_H
 #define CLI_GNUPLOT_H
 
@@ -6,27 +6,62 @@
 
 typedef enum picture_kind { PICTURE_TERMINAL, PICTURE_SVG, PICTURE_PNG } picture_kind;
 
+typedef struct picture {
+    cli_session *session;
+    picture_kind kind;
+    bool image; /* not in characters */
+    int width, height;
+    cli_text script;
+    cli_text data; /* of the curves of the plot command that is being written */
+    int curves;    /* of it */
+} picture;
+
 /* Colours that stay apart for colour-blind readers (Okabe and Ito 2008). */
 enum { PICTURE_COLOURS = 8 };
-extern const char *const picture_colours[PICTURE_COLOURS];
-/* The same mixed with white, for regions under the samples. */
-extern const char *const picture_pale_colours[PICTURE_COLOURS];
+const char *picture_colour(int64_t k); /* in turn */
 
-/* By the ending of -o; a usage error names the endings there are. */
-int picture_choose(const cli_arguments *arguments, picture_kind *kind);
+/* Kind by the ending of -o, and --size; usage errors name what there is. */
+int picture_choose(const cli_arguments *arguments, picture *p);
 
-/* Puts the terminal, size and title of the options at the start of a script. */
-int picture_begin(const cli_arguments *arguments, picture_kind kind, const char *title,
-                  cli_text *script);
+/* Puts terminal, size and title (that of the options goes first) at the start of the script. */
+void picture_begin(picture *p, const char *title, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for images and in characters, or for one of them. */
+void picture_set(picture *p, const char *text);
+void picture_set_image(picture *p, const char *text);
 
 /* A quoted gnuplot string, whatever the text holds. */
 void picture_string(cli_text *script, const char *string);
 
 /* Axes without a box, over a pale grid. */
-void picture_axes(cli_text *script, picture_kind kind);
+void picture_axes(picture *p);
+/* Label of axis 'x' or 'y', and its range just so. */
+void picture_label(picture *p, char axis, const char *label);
+void picture_range(picture *p, char axis, double low, double high);
+/* Makes room beside the ends of a range: a share of it. */
+void picture_room(double share, double *low, double *high);
 
-/* "x y" and a line's end. */
-void picture_point(cli_text *script, double x, double y);
+/* ---- Curves: what the plot command says of each, and its points ------------------------------ */
+
+/* A function of x, as gnuplot writes it. */
+void picture_function(picture *p, const char *text);
+/* Begins a curve: its style, and its title (NULL: none). Points follow, then picture_end. */
+void picture_curve(picture *p, const char *title, const char *style, ...)
+    __attribute__((format(printf, 3, 4)));
+void picture_numbers(picture *p, int count, ...); /* doubles: one line */
+void picture_end(picture *p);
+/* All curves of a plot command are there. */
+void picture_plot(picture *p);
+
+/* Draws and writes the picture whole or not at all. */
+int picture_finish(picture *p);
+
+/* Says that there is no memory; returns the exit code. */
+int picture_out_of_memory(void);
+/* The exit code of a failure, which is told; of memory also where the library did not say so. */
+int picture_failed(picture *p, margin_status status);
+
+/* ---- Columns --------------------------------------------------------------------------------- */
 
 /* --columns, or the first ones: `wanted` (1 or 2) different numbers of columns into `axis`. */
 int picture_columns(const cli_arguments *arguments, const margin_column *columns, int64_t count,
@@ -38,39 +73,43 @@ double picture_cell(const margin_matrix *x, int64_t row, int64_t column);
 /* Least and greatest finite number of a column; both 0 where there is none. */
 void picture_column_range(const margin_matrix *x, int64_t column, double *low, double *high);
 
-/* Range of axis 'x' or 'y' with a little room, and its label. */
-void picture_range(cli_text *script, char axis, double low, double high);
-void picture_label(cli_text *script, char axis, const char *label);
-
-/* Says that there is no memory; returns the exit code. */
-int picture_out_of_memory(void);
-
-/* Draws and writes the picture whole or not at all; frees the script. */
-int picture_finish(cli_session *session, cli_text *script);
-
-/* The pictures of `plot kdtree` and `plot elbow`. */
-int plot_kdtree(cli_session *session, picture_kind kind);
-int plot_elbow(cli_session *session, picture_kind kind);
-
-/* ---- Kinds of pictures ------------------------------------------------------------------------*/
-
-/* Draws a model and a table; the table is NULL where none is given. */
-typedef int (*picture_of_model)(cli_session *session, picture_kind kind, const margin_model *model,
-                                const margin_table *table);
-int plot_clusters(cli_session *session, picture_kind kind, const margin_model *model,
-                  const margin_table *table);
-int plot_coefficients(cli_session *session, picture_kind kind, const margin_model *model,
-                      const margin_table *table);
-int plot_fit(cli_session *session, picture_kind kind, const margin_model *model,
-             const margin_table *table);
-int plot_residuals(cli_session *session, picture_kind kind, const margin_model *model,
-                   const margin_table *table);
-int plot_roc(cli_session *session, picture_kind kind, const margin_model *model,
-             const margin_table *table);
-int plot_reliability(cli_session *session, picture_kind kind, const margin_model *model,
-                     const margin_table *table);
+/* Summaries of the `count` columns of a table (to be freed), NULL without memory. */
+margin_column_summary *picture_summarize(picture *p, const margin_table *table, int64_t count,
+                                         margin_status *status);
+/* What a column is held at: the mean or the most frequent category. */
+double picture_held(const margin_column_summary *column);
 
 /* Class of a row as the data says, -1 where it says none or one that the model does not know. */
 int64_t picture_class_of(const margin_model *model, const margin_data *data, int64_t row);
+
+/* ---- A plane of two columns, and its parts --------------------------------------------------- */
+
+typedef struct plane {
+    int64_t axis[2];
+    double low[2], high[2];
+    int64_t width, height; /* of the grid */
+    int64_t *labels;       /* of the grid, owned; NULL: not known */
+} plane;
+
+/* Labels of the grid: `held` is what the model's columns are but for the two. */
+margin_status plane_predict(picture *p, const margin_model *model, const double *held,
+                            int64_t columns, plane *of);
+/* Labels and ranges of both axes. */
+void plane_axes(picture *p, const plane *of, const margin_column *columns);
+/* Each class in a pale colour; with `lines`, white between them. */
+void plane_image(picture *p, const plane *of, int64_t classes, bool lines);
+/* In characters: dots where the class changes. */
+void plane_edges(picture *p, const plane *of);
+
+/* ---- Kinds of pictures ----------------------------------------------------------------------- */
+
+int plot_trace(picture *p);
+int plot_kdtree(picture *p);
+int plot_elbow(picture *p);
+
+/* Draws a model and a table; the table is NULL where none is given. */
+typedef int picture_of_model(picture *p, const margin_model *model, const margin_table *table);
+picture_of_model plot_boundary, plot_clusters, plot_coefficients, plot_fit, plot_margins;
+picture_of_model plot_reliability, plot_residuals, plot_roc;
 
 #endif

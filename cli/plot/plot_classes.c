@@ -1,25 +1,10 @@
-/* plot roc, plot reliability: what scores and probabilities are worth. */
+/* plot roc, plot reliability, plot margins: what scores and probabilities are worth. */
 #include "cli_gnuplot.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int64_t picture_class_of(const margin_model *model, const margin_data *data, int64_t row) {
-    if (!data->y.values) return -1;
-    double value = ((const double *)data->y.values)[row];
-    char number[MARGIN_NUMBER_TEXT];
-    const char *name = number;
-    if (isnan(value)) return -1;
-    if (data->target && data->target->kind == MARGIN_CATEGORICAL)
-        name = data->target->categories[(int64_t)value];
-    else
-        margin_number_print_f64(value, number);
-    for (int64_t k = 0; k < margin_model_class_count(model); k++)
-        if (!strcmp(name, margin_model_class_name(model, k))) return k;
-    return -1;
-}
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
@@ -82,14 +67,14 @@ static int by_score(const void *a, const void *b) {
 
 /* The curve of one class against the others: rows with the same score are one step. Returns the
  * area, NaN if one of the two sides is empty. Few enough points for a picture. */
-static double curve_points(cli_text *points, scored_row *rows, int64_t count) {
+static double put_curve(picture *p, scored_row *rows, int64_t count) {
     const double finest = 1.0 / 1000;
     double total[2] = {0, 0}, seen[2] = {0, 0}, drawn[2] = {0, 0}, area = 0;
     for (int64_t i = 0; i < count; i++)
         total[rows[i].positive] += rows[i].weight;
     if (!(total[0] > 0) || !(total[1] > 0)) return (double)NAN;
     qsort(rows, (size_t)count, sizeof *rows, by_score);
-    picture_point(points, 0, 0);
+    picture_numbers(p, 2, 0.0, 0.0);
     for (int64_t i = 0; i < count;) {
         const double before[2] = {seen[0], seen[1]}, score = rows[i].score;
         for (; i < count && rows[i].score == score; i++)
@@ -97,11 +82,11 @@ static double curve_points(cli_text *points, scored_row *rows, int64_t count) {
         area += (seen[0] - before[0]) / total[0] * (seen[1] + before[1]) / 2 / total[1];
         const bool far = (seen[0] - drawn[0]) / total[0] + (seen[1] - drawn[1]) / total[1] > finest;
         if (!far && i < count) continue;
-        picture_point(points, seen[0] / total[0], seen[1] / total[1]);
+        picture_numbers(p, 2, seen[0] / total[0], seen[1] / total[1]);
         drawn[0] = seen[0];
         drawn[1] = seen[1];
     }
-    text_puts(points, "e\n");
+    picture_end(p);
     return area;
 }
 
@@ -122,45 +107,41 @@ static void take_scores(const answer_list *list, int64_t curve, scored_row *rows
     }
 }
 
-static void curve_title(cli_text *script, const margin_model *model, int64_t class, double area) {
-    cli_text title = {0};
-    text_name(&title, margin_model_class_name(model, class), 0, 24);
-    text_printf(&title, ", area %.4f", area);
-    picture_string(script, title.data ? title.data : "");
-    text_free(&title);
-}
-
-static int roc_script(const answer_list *list, picture_kind kind, cli_text *script) {
-    const bool image = kind != PICTURE_TERMINAL;
+static int put_curves(picture *p, const answer_list *list) {
     scored_row *rows = malloc((size_t)(list->rows > 0 ? list->rows : 1) * sizeof *rows);
-    cli_text points = {0};
-    if (!rows) return picture_out_of_memory();
     int64_t drawn = 0;
-    picture_axes(script, kind);
-    text_puts(script, "set xlabel 'false-positive rate'\nset ylabel 'true-positive rate'\n"
-                      "set xrange [0:1]\nset yrange [0:1.01]\n");
-    if (image) text_puts(script, "set size square\nset key inside right bottom vertical\n");
-    text_puts(script,
-              image ? "plot x lc rgb '#999999' dt 2 lw 1 notitle" : "plot x with dots notitle");
+    if (!rows) return picture_out_of_memory();
     for (int64_t k = 0; k < curve_count(list); k++) {
         const int64_t class = margin_model_class_count(list->model) == 2 ? 1 : k;
+        cli_text title = {0};
         take_scores(list, k, rows);
-        const double area = curve_points(&points, rows, list->rows);
+        const double area = put_curve(p, rows, list->rows);
         if (isnan(area)) continue;
-        text_puts(script, ", '-' with lines ");
-        if (image) text_printf(script, "lw 2 lc rgb '%s' ", picture_colours[k % PICTURE_COLOURS]);
-        text_puts(script, "title ");
-        curve_title(script, list->model, class, area);
+        text_name(&title, margin_model_class_name(list->model, class), 0, 24);
+        text_printf(&title, ", area %.4f", area);
+        if (p->image)
+            picture_curve(p, title.data ? title.data : "", "with lines lw 2 lc rgb '%s'",
+                          picture_colour(k));
+        else
+            picture_curve(p, title.data ? title.data : "", "with lines");
+        text_free(&title);
         drawn++;
     }
-    text_puts(script, "\n");
-    if (points.data) text_add(script, points.data, points.length);
-    script->failed = script->failed || points.failed;
-    text_free(&points);
     free(rows);
     if (drawn) return EXIT_DONE;
     fputs("margin: the data hold one class only: there is nothing to tell it from\n", stderr);
     return EXIT_BAD_INPUT;
+}
+
+static int roc_script(picture *p, const answer_list *list) {
+    picture_axes(p);
+    picture_set(p, "set xlabel 'false-positive rate'\nset ylabel 'true-positive rate'\n"
+                   "set xrange [0:1]\nset yrange [0:1.01]\n");
+    picture_set_image(p, "set size square\nset key inside right bottom vertical\n");
+    picture_function(p, p->image ? "x lc rgb '#999999' dt 2 lw 1 notitle" : "x with dots notitle");
+    const int code = put_curves(p, list);
+    picture_plot(p);
+    return code;
 }
 
 static bool is_classifier(const margin_model *model, const char *what) {
@@ -169,12 +150,10 @@ static bool is_classifier(const margin_model *model, const char *what) {
     return false;
 }
 
-int plot_roc(cli_session *session, picture_kind kind, const margin_model *model,
-             const margin_table *table) {
+int plot_roc(picture *p, const margin_model *model, const margin_table *table) {
     const margin_data data = margin_table_data(table);
     const int64_t classes = margin_model_class_count(model);
     answer_list list;
-    cli_text script = {0};
     if (!is_classifier(model, "roc")) return EXIT_BAD_INPUT;
     if (classes > 2 && margin_model_score_count(model) != classes) {
         fputs("margin: the model scores pairs of classes (multiclass=ovo), not classes; train with "
@@ -184,18 +163,14 @@ int plot_roc(cli_session *session, picture_kind kind, const margin_model *model,
     }
     /* probabilities of three classes and more, as one class's score says little by itself */
     const bool probabilities = classes > 2 && margin_model_has_probabilities(model);
-    int code = take_answers(session, model, &data, probabilities, &list);
-    cli_text title = {0};
-    text_puts(&title, margin_model_spec(model));
+    int code = take_answers(p->session, model, &data, probabilities, &list);
     if (classes > PICTURE_COLOURS)
-        text_printf(&title, ": the first %d of %lld classes", (int)PICTURE_COLOURS,
-                    (long long)classes);
-    if (!code)
-        code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
-    text_free(&title);
-    if (!code) code = roc_script(&list, kind, &script);
-    if (!code) code = picture_finish(session, &script);
-    text_free(&script);
+        picture_begin(p, "%s: the first %d of %lld classes", margin_model_spec(model),
+                      (int)PICTURE_COLOURS, (long long)classes);
+    else
+        picture_begin(p, "%s", margin_model_spec(model));
+    if (!code) code = roc_script(p, &list);
+    if (!code) code = picture_finish(p);
     free_answers(&list);
     return code;
 }
@@ -241,104 +216,129 @@ static void wilson(double share, double count, double *low, double *high) {
     *high = fmin(middle + half, 1);
 }
 
-static void reliability_points(cli_text *script, const reliability *r) {
+static void put_shares(picture *p, const reliability *r) {
+    picture_curve(p, "by tenths, with 95 % intervals", "using 1:2:3:4 %s",
+                  p->image ? "with yerrorlines lw 2 pt 7 ps 1 lc rgb '#0072B2'"
+                           : "with yerrorbars pt 'o'");
     for (int b = 0; b < BINS; b++) {
         double low, high;
         if (!(r->weight[b] > 0)) continue;
         const double share = r->happened[b] / r->weight[b];
         wilson(share, r->weight[b], &low, &high);
-        text_number(script, r->said[b] / r->weight[b]);
-        text_puts(script, " ");
-        text_number(script, share);
-        text_puts(script, " ");
-        text_number(script, low);
-        text_puts(script, " ");
-        text_number(script, high);
-        text_puts(script, "\n");
+        picture_numbers(p, 4, r->said[b] / r->weight[b], share, low, high);
     }
-    text_puts(script, "e\n");
+    picture_end(p);
 }
 
-static void count_points(cli_text *script, const reliability *r) {
+/* How many rows there are in each bin, below. */
+static void plot_counts(picture *p, const reliability *r, const char *said) {
+    picture_set(p, "set tmargin at screen 0.32\nset bmargin at screen 0.12\nset format x\n"
+                   "set yrange [0:*]\nset ytics autofreq\nset ylabel 'rows'\nset boxwidth 0.09\n"
+                   "set style fill solid 0.7\n");
+    picture_label(p, 'x', said);
+    picture_curve(p, NULL, "with boxes lc rgb '#0072B2'");
     for (int b = 0; b < BINS; b++)
-        picture_point(script, ((double)b + 0.5) / BINS, r->weight[b]);
-    text_puts(script, "e\n");
+        picture_numbers(p, 2, ((double)b + 0.5) / BINS, r->weight[b]);
+    picture_end(p);
+    picture_plot(p);
+    picture_set(p, "unset multiplot\n");
 }
 
-static void reliability_script(const answer_list *list, const cli_arguments *arguments,
-                               picture_kind kind, const reliability *r, cli_text *script) {
-    const bool image = kind != PICTURE_TERMINAL;
-    const char *title = arguments->title ? arguments->title : margin_model_spec(list->model);
+static void reliability_script(picture *p, const answer_list *list, const reliability *r) {
+    const char *title = p->session->arguments->title;
     cli_text said = {0};
-    if (list->width == 2) {
-        text_puts(&said, "probability of ");
-        text_name(&said, margin_model_class_name(list->model, 1), 0, 24);
-    } else {
-        text_puts(&said, "probability of the most probable class");
-    }
-    picture_axes(script, kind);
-    if (image)
-        text_puts(script, "unset title\nset multiplot title ");
-    else
-        text_puts(script, "set title ");
-    picture_string(script, title);
-    text_printf(script,
+    text_puts(&said,
+              list->width == 2 ? "probability of " : "probability of the most probable class");
+    if (list->width == 2) text_name(&said, margin_model_class_name(list->model, 1), 0, 24);
+    const char *label = said.data ? said.data : "";
+    picture_axes(p);
+    picture_set(p, p->image ? "unset title\nset multiplot title " : "set title ");
+    picture_string(&p->script, title ? title : margin_model_spec(list->model));
+    text_printf(&p->script,
                 " . \"\\n\" . 'calibration error %.3g, Brier score %.3g'\nset xrange [0:1]\n",
                 r->error / r->total, r->brier / r->total);
-    if (image)
-        text_puts(script, "set lmargin at screen 0.12\nset rmargin at screen 0.97\nset tmargin at "
-                          "screen 0.88\nset bmargin at screen 0.37\nset format x ''\n");
-    if (image) text_puts(script, "set key inside left top vertical Left reverse\n");
-    text_puts(script, "set yrange [0:1.02]\nset ylabel 'how often it was so'\n");
-    if (!image) {
-        text_puts(script, "set xlabel ");
-        picture_string(script, said.data ? said.data : "");
-        text_puts(script, "\n");
-    }
-    if (image)
-        text_puts(script, "plot x lc rgb '#999999' dt 2 lw 1 title 'as said', '-' using 1:2:3:4 "
-                          "with yerrorlines lw 2 pt 7 ps 1 lc rgb '#0072B2' title ");
-    else
-        text_puts(script, "plot x with dots notitle, '-' using 1:2:3:4 with yerrorbars pt 'o' "
-                          "title ");
-    picture_string(script, "by tenths, with 95 % intervals");
-    text_puts(script, "\n");
-    reliability_points(script, r);
-    if (image) {
-        text_puts(script, "set tmargin at screen 0.32\nset bmargin at screen 0.12\nset format x\n"
-                          "set yrange [0:*]\nset ytics autofreq\nset ylabel 'rows'\nset boxwidth "
-                          "0.09\nset style fill solid 0.7\nset xlabel ");
-        picture_string(script, said.data ? said.data : "");
-        text_puts(script, "\nplot '-' with boxes lc rgb '#0072B2' notitle\n");
-        count_points(script, r);
-        text_puts(script, "unset multiplot\n");
-    }
+    picture_set_image(p, "set lmargin at screen 0.12\nset rmargin at screen 0.97\n"
+                         "set tmargin at screen 0.88\nset bmargin at screen 0.37\nset format x ''\n"
+                         "set key inside left top vertical Left reverse\n");
+    picture_set(p, "set yrange [0:1.02]\nset ylabel 'how often it was so'\n");
+    if (!p->image) picture_label(p, 'x', label);
+    picture_function(p, p->image ? "x lc rgb '#999999' dt 2 lw 1 title 'as said'"
+                                 : "x with dots notitle");
+    put_shares(p, r);
+    picture_plot(p);
+    if (p->image) plot_counts(p, r, label);
     text_free(&said);
 }
 
-int plot_reliability(cli_session *session, picture_kind kind, const margin_model *model,
-                     const margin_table *table) {
+int plot_reliability(picture *p, const margin_model *model, const margin_table *table) {
     const margin_data data = margin_table_data(table);
     answer_list list;
     reliability r;
-    cli_text script = {0};
     if (!is_classifier(model, "reliability")) return EXIT_BAD_INPUT;
     if (!margin_model_has_probabilities(model)) {
         fputs("margin: the model has no probabilities, only scores; logistic has\n", stderr);
         return EXIT_BAD_INPUT;
     }
-    int code = take_answers(session, model, &data, true, &list);
+    int code = take_answers(p->session, model, &data, true, &list);
     if (!code && list.rows == 0) {
         fputs("margin: no row has a class that the model knows\n", stderr);
         code = EXIT_BAD_INPUT;
     }
-    if (!code) code = picture_begin(session->arguments, kind, "", &script);
     if (!code) {
         count_bins(&list, &r);
-        reliability_script(&list, session->arguments, kind, &r, &script);
-        code = picture_finish(session, &script);
+        picture_begin(p, " ");
+        reliability_script(p, &list, &r);
+        code = picture_finish(p);
     }
-    text_free(&script);
     free_answers(&list);
+    return code;
+}
+
+/* ---- margins --------------------------------------------------------------------------------- */
+
+static void histogram(picture *p, const double *values, int64_t count) {
+    enum { BARS = 40 };
+    const margin_matrix x = margin_dense_f64(values, count, 1, 1);
+    double low, high;
+    int64_t bars[BARS] = {0}, known = 0;
+    picture_column_range(&x, 0, &low, &high);
+    const double width = high > low ? (high - low) / BARS : 1;
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(values[i])) continue;
+        const int64_t bar = (int64_t)((values[i] - low) / width);
+        bars[bar < BARS ? bar : BARS - 1]++;
+        known++;
+    }
+    picture_set(p, "set boxwidth ");
+    text_number(&p->script, width);
+    picture_set(p, "\nset style fill solid 0.7\nset yrange [0:*]\nset arrow from 0, graph 0 to 0, "
+                   "graph 1 nohead lc rgb '#D55E00' lw 2\n");
+    picture_curve(p, NULL, "with boxes lc rgb '#0072B2'");
+    for (int k = 0; known && k < BARS; k++)
+        picture_numbers(p, 2, low + ((double)k + 0.5) * width, (double)bars[k]);
+    picture_end(p);
+    picture_plot(p);
+}
+
+int plot_margins(picture *p, const margin_model *model, const margin_table *table) {
+    const margin_data data = margin_table_data(table);
+    const size_t rows = (size_t)(data.x.rows > 0 ? data.x.rows : 1);
+    double *functional = malloc(2 * rows * sizeof *functional);
+    if (!functional) return picture_out_of_memory();
+    double *geometric = functional + rows;
+    int code;
+    const margin_status status = margin_margins(p->session->context, model, &data, functional,
+                                                geometric, &p->session->error);
+    if (status < 0) {
+        code = cli_failed(p->session, status);
+    } else {
+        const bool norm = data.x.rows > 0 && isfinite(geometric[0]);
+        picture_begin(p, "%s", margin_model_spec(model));
+        text_printf(&p->script, "set xlabel '%s margin; wrong side left of 0'\nset ylabel 'rows'\n",
+                    norm ? "geometric" : "functional");
+        histogram(p, norm ? geometric : functional, data.x.rows);
+        code = picture_finish(p);
+    }
+    free(functional);
     return code;
 }

@@ -2,6 +2,7 @@
 #include "cli_gnuplot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t find_column(const margin_column *columns, int64_t count, const char *word,
@@ -58,17 +59,29 @@ void picture_column_range(const margin_matrix *x, int64_t column, double *low, d
     if (!(*low <= *high)) *low = *high = 0;
 }
 
-void picture_range(cli_text *script, char axis, double low, double high) {
-    const double room = high > low ? 0.05 * (high - low) : 0.5;
-    text_printf(script, "set %crange [", axis);
-    text_number(script, low - room);
-    text_puts(script, ":");
-    text_number(script, high + room);
-    text_puts(script, "]\n");
+margin_column_summary *picture_summarize(picture *p, const margin_table *table, int64_t count,
+                                         margin_status *status) {
+    margin_column_summary *s = calloc((size_t)count, sizeof *s);
+    *status = s ? margin_table_summarize(p->session->context, table, s, count, &p->session->error)
+                : MARGIN_ERROR_MEMORY;
+    return s;
 }
 
-void picture_label(cli_text *script, char axis, const char *label) {
-    text_printf(script, "set %clabel ", axis);
-    picture_string(script, label);
-    text_puts(script, "\n");
+double picture_held(const margin_column_summary *column) {
+    return column->column.kind == MARGIN_CATEGORICAL ? (double)column->top : column->mean;
+}
+
+int64_t picture_class_of(const margin_model *model, const margin_data *data, int64_t row) {
+    if (!data->y.values) return -1;
+    double value = ((const double *)data->y.values)[row];
+    char number[MARGIN_NUMBER_TEXT];
+    const char *name = number;
+    if (isnan(value)) return -1;
+    if (data->target && data->target->kind == MARGIN_CATEGORICAL)
+        name = data->target->categories[(int64_t)value];
+    else
+        margin_number_print_f64(value, number);
+    for (int64_t k = 0; k < margin_model_class_count(model); k++)
+        if (!strcmp(name, margin_model_class_name(model, k))) return k;
+    return -1;
 }

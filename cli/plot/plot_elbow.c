@@ -58,39 +58,40 @@ static void print_table(cli_text *text, const elbow *e) {
                     (long long)e->points[best].k, e->exact ? "" : "simple ");
 }
 
-static void put_inertia(cli_text *script, const elbow *e) {
+static void put_inertia(picture *p, const elbow *e, bool two) {
+    picture_curve(p, two ? "inertia (left)" : "inertia", "with linespoints %s",
+                  p->image ? "lw 2 pt 7 ps 1 lc rgb '#0072B2'" : "pt '*'");
     for (int64_t i = 0; i < e->count; i++)
-        picture_point(script, (double)e->points[i].k, e->points[i].inertia);
-    text_puts(script, "e\n");
+        picture_numbers(p, 2, (double)e->points[i].k, e->points[i].inertia);
+    picture_end(p);
 }
 
-static void put_silhouettes(cli_text *script, const elbow *e) {
+static void put_silhouettes(picture *p, const elbow *e, const char *name) {
+    char title[64];
+    snprintf(title, sizeof title, "%s%s", name, p->image ? " (right)" : "");
+    picture_curve(p, title, "axes x1y2 with linespoints %s",
+                  p->image ? "lw 2 pt 5 ps 1 lc rgb '#D55E00'" : "pt 'o'");
     for (int64_t i = 0; i < e->count; i++)
-        if (isfinite(judged(e, i))) picture_point(script, (double)e->points[i].k, judged(e, i));
-    text_puts(script, "e\n");
+        if (isfinite(judged(e, i))) picture_numbers(p, 2, (double)e->points[i].k, judged(e, i));
+    picture_end(p);
 }
 
-static void elbow_script(cli_text *script, const elbow *e, picture_kind kind) {
-    const bool image = kind != PICTURE_TERMINAL, silhouettes = best_of(e) >= 0;
+static void elbow_script(picture *p, const elbow *e) {
+    const bool silhouettes = best_of(e) >= 0;
     const char *name = e->exact ? "silhouette" : "simple silhouette";
-    const double low = (double)e->points[0].k, high = (double)e->points[e->count - 1].k;
-    text_puts(script, "set border 11\nset xlabel 'k, number of clusters'\nset ylabel 'inertia'\n"
-                      "set yrange [0:*]\nset xtics out nomirror\nset ytics out nomirror\n");
-    picture_range(script, 'x', low, high);
-    if (high - low <= 20) text_puts(script, "set xtics 1\n");
-    if (image) text_puts(script, "set grid xtics ytics lc rgb '#DDDDDD' lt 1 lw 0.5\n");
+    double low = (double)e->points[0].k, high = (double)e->points[e->count - 1].k;
+    const bool few = high - low <= 20;
+    picture_set(p, "set border 11\nset xlabel 'k, number of clusters'\nset ylabel 'inertia'\n"
+                   "set yrange [0:*]\nset xtics out nomirror\nset ytics out nomirror\n");
+    picture_room(0.05, &low, &high);
+    picture_range(p, 'x', low, high);
+    if (few) picture_set(p, "set xtics 1\n");
+    picture_set_image(p, "set grid xtics ytics lc rgb '#DDDDDD' lt 1 lw 0.5\n");
     if (silhouettes)
-        text_printf(script, "set y2label '%s'\nset y2tics out\nset y2range [*<0:1]\n", name);
-    text_printf(script, "plot '-' with linespoints %s title 'inertia%s'",
-                image ? "lw 2 pt 7 ps 1 lc rgb '#0072B2'" : "pt '*'",
-                silhouettes && image ? " (left)" : "");
-    if (silhouettes)
-        text_printf(script, ", '-' axes x1y2 with linespoints %s title '%s%s'",
-                    image ? "lw 2 pt 5 ps 1 lc rgb '#D55E00'" : "pt 'o'", name,
-                    image ? " (right)" : "");
-    text_puts(script, "\n");
-    put_inertia(script, e);
-    if (silhouettes) put_silhouettes(script, e);
+        text_printf(&p->script, "set y2label '%s'\nset y2tics out\nset y2range [*<0:1]\n", name);
+    put_inertia(p, e, silhouettes && p->image);
+    if (silhouettes) put_silhouettes(p, e, name);
+    picture_plot(p);
 }
 
 static int by_k(const void *a, const void *b) {
@@ -141,32 +142,26 @@ static int check_points(elbow *e) {
     return EXIT_DONE;
 }
 
-static int draw(cli_session *session, picture_kind kind, const char *spec, elbow *e) {
-    cli_text table = {0}, script = {0};
-    int code = picture_begin(session->arguments, kind, spec, &script);
-    if (!code) {
-        print_table(&table, e);
-        code = text_finish(session, &table, NULL);
-    }
-    if (code) {
-        text_free(&script);
-        return code;
-    }
-    elbow_script(&script, e, kind);
-    return picture_finish(session, &script);
+static int draw(picture *p, const char *spec, const elbow *e) {
+    cli_text table = {0};
+    print_table(&table, e);
+    const int code = text_finish(p->session, &table, NULL);
+    if (code) return code;
+    picture_begin(p, "%s", spec);
+    elbow_script(p, e);
+    return picture_finish(p);
 }
 
-static int elbow_of_table(cli_session *session, picture_kind kind, const margin_spec *set,
-                          const margin_data *data) {
+static int elbow_of_table(picture *p, const margin_spec *set, const margin_data *data) {
     elbow e = {.count = margin_spec_variants(set)};
     margin_status status = MARGIN_OK;
     e.points = calloc((size_t)e.count, sizeof *e.points);
     if (!e.points) return picture_out_of_memory();
     for (int64_t i = 0; status >= 0 && i < e.count; i++)
-        status = fit_one(session, set, i, data, &e.points[i]);
+        status = fit_one(p->session, set, i, data, &e.points[i]);
     cli_progress_end();
-    int code = status < 0 ? cli_failed(session, status) : check_points(&e);
-    if (!code) code = draw(session, kind, margin_spec_text(set), &e);
+    int code = status < 0 ? cli_failed(p->session, status) : check_points(&e);
+    if (!code) code = draw(p, margin_spec_text(set), &e);
     free(e.points);
     return code;
 }
@@ -187,7 +182,8 @@ static int check_spec(const margin_spec *set) {
     return EXIT_DONE;
 }
 
-int plot_elbow(cli_session *session, picture_kind kind) {
+int plot_elbow(picture *p) {
+    cli_session *session = p->session;
     const cli_arguments *a = session->arguments;
     margin_spec *set = NULL;
     margin_table *table = NULL;
@@ -203,7 +199,7 @@ int plot_elbow(cli_session *session, picture_kind kind) {
         status = cli_read_table(session, a->words[2], false, cli_missing(a, margin_spec_text(set)),
                                 &table);
         const margin_data data = status < 0 ? (margin_data){0} : margin_table_data(table);
-        code = status < 0 ? cli_failed(session, status) : elbow_of_table(session, kind, set, &data);
+        code = status < 0 ? cli_failed(session, status) : elbow_of_table(p, set, &data);
     }
     margin_table_free(table);
     margin_spec_free(set);

@@ -24,18 +24,17 @@ typedef struct {
 } fit_picture;
 
 /* The column from end to end, the others at their means or most frequent categories. */
-static margin_status fill_grid(cli_session *session, const margin_table *table, fit_picture *p) {
+static margin_status fill_grid(picture *pic, const margin_table *table, fit_picture *p) {
     const int64_t n = p->column_count;
-    const int64_t count = n + margin_model_target_count(p->model);
-    margin_column_summary *s = calloc((size_t)count, sizeof *s);
+    margin_status status;
+    margin_column_summary *s =
+        picture_summarize(pic, table, n + margin_model_target_count(p->model), &status);
     p->grid = malloc((size_t)(STEPS * n) * sizeof *p->grid);
-    margin_status status =
-        s && p->grid ? margin_table_summarize(session->context, table, s, count, &session->error)
-                     : MARGIN_ERROR_MEMORY;
+    if (!p->grid) status = MARGIN_ERROR_MEMORY;
     for (int64_t i = 0; status >= 0 && i < STEPS; i++) {
         double *row = p->grid + i * n;
         for (int64_t j = 0; j < n; j++)
-            row[j] = s[j].column.kind == MARGIN_CATEGORICAL ? (double)s[j].top : s[j].mean;
+            row[j] = picture_held(&s[j]);
         row[p->axis] = p->low + (p->high - p->low) * (double)i / (STEPS - 1);
     }
     free(s);
@@ -44,8 +43,7 @@ static margin_status fill_grid(cli_session *session, const margin_table *table, 
 
 /* Weight times feature at each step. One feature that is the column itself is a line, which the
  * curve shows already. */
-static margin_status fill_functions(cli_session *session, fit_picture *p,
-                                    const margin_matrix *grid) {
+static margin_status fill_functions(picture *pic, fit_picture *p, const margin_matrix *grid) {
     const double *weights = margin_model_weights(p->model, p->target);
     p->features = margin_model_features(p->model, &p->function_count);
     if (!weights || p->column_count > 1 || p->function_count < 2 ||
@@ -53,26 +51,26 @@ static margin_status fill_functions(cli_session *session, fit_picture *p,
         return MARGIN_OK;
     p->functions = malloc((size_t)(STEPS * p->function_count) * sizeof *p->functions);
     if (!p->functions) return MARGIN_ERROR_MEMORY;
-    const margin_status status =
-        margin_model_transform(session->context, p->model, grid, p->functions, &session->error);
+    const margin_status status = margin_model_transform(pic->session->context, p->model, grid,
+                                                        p->functions, &pic->session->error);
     for (int64_t i = 0; status >= 0 && i < STEPS * p->function_count; i++)
         p->functions[i] *= weights[i % p->function_count];
     return status;
 }
 
-static margin_status compute(cli_session *session, const margin_table *table, fit_picture *p) {
+static margin_status compute(picture *pic, const margin_table *table, fit_picture *p) {
     picture_column_range(&p->data->x, p->axis, &p->low, &p->high);
     if (!(p->high > p->low)) p->high = p->low + 1;
-    margin_status status = fill_grid(session, table, p);
+    margin_status status = fill_grid(pic, table, p);
     if (status < 0) return status;
     const margin_matrix grid = margin_dense_f64(p->grid, STEPS, p->column_count, p->column_count);
     p->curve = malloc((size_t)(STEPS * p->targets) * sizeof *p->curve);
     if (!p->curve) return MARGIN_ERROR_MEMORY;
-    status = margin_predict_parallel(session->context, p->model, &grid, MARGIN_OUTPUT_VALUES,
-                                     p->curve, &session->error);
+    status = margin_predict_parallel(pic->session->context, p->model, &grid, MARGIN_OUTPUT_VALUES,
+                                     p->curve, &pic->session->error);
     for (int64_t i = 0; i < STEPS && status >= 0; i++)
         p->curve[i] = p->curve[i * p->targets + p->target];
-    return status < 0 ? status : fill_functions(session, p, &grid);
+    return status < 0 ? status : fill_functions(pic, p, &grid);
 }
 
 /* ---- Script ---------------------------------------------------------------------------------- */
@@ -81,27 +79,28 @@ static double step_at(const fit_picture *p, int64_t i) {
     return p->grid[i * p->column_count + p->axis];
 }
 
-static void put_rows(cli_text *script, const fit_picture *p) {
+static void put_rows(picture *pic, const fit_picture *p) {
     const int64_t rows = p->data->x.rows, step = (rows + MOST_POINTS - 1) / MOST_POINTS;
     const double *y = p->data->y.values;
+    if (pic->image)
+        picture_curve(pic, "rows", "with points pt 7 ps %s lc rgb '#0072B2'",
+                      rows > 500 ? "0.4" : "0.8");
+    else
+        picture_curve(pic, "rows", "with points pt 'o'");
     for (int64_t i = 0; y && i < rows; i += step) {
-        const double x = picture_cell(&p->data->x, i, p->axis),
-                     value = y[i * p->targets + p->target];
-        if (isfinite(x) && isfinite(value)) picture_point(script, x, value);
+        const double x = picture_cell(&p->data->x, i, p->axis);
+        const double value = y[i * p->targets + p->target];
+        if (isfinite(x) && isfinite(value)) picture_numbers(pic, 2, x, value);
     }
-    text_puts(script, "e\n");
+    picture_end(pic);
 }
 
-static void put_curve(cli_text *script, const fit_picture *p) {
+static void put_curve(picture *pic, const fit_picture *p) {
+    picture_curve(pic, p->column_count > 1 ? "model, other columns at their means" : "model", "%s",
+                  pic->image ? "with lines lw 2.5 lc rgb '#D55E00'" : "with points pt '*'");
     for (int64_t i = 0; i < STEPS; i++)
-        if (isfinite(p->curve[i])) picture_point(script, step_at(p, i), p->curve[i]);
-    text_puts(script, "e\n");
-}
-
-static void put_function(cli_text *script, const fit_picture *p, int64_t f) {
-    for (int64_t i = 0; i < STEPS; i++)
-        picture_point(script, step_at(p, i), p->functions[i * p->function_count + f]);
-    text_puts(script, "e\n");
+        if (isfinite(p->curve[i])) picture_numbers(pic, 2, step_at(p, i), p->curve[i]);
+    picture_end(pic);
 }
 
 /* Whether a function is 0 all over: the constant column, whose work the intercept does. */
@@ -111,72 +110,54 @@ static bool is_zero(const fit_picture *p, int64_t f) {
     return true;
 }
 
-static void plot_functions(cli_text *script, const fit_picture *p) {
+static void put_functions(picture *pic, const fit_picture *p) {
     int64_t shown = 0, drawn = 0;
     for (int64_t f = 0; f < p->function_count; f++)
         shown += !is_zero(p, f);
-    picture_label(script, 'x', p->columns[p->axis].name);
-    picture_label(script, 'y', "weight x function");
-    text_puts(script, "set yrange [*:*]\nset key outside center top horizontal\nunset title\n"
-                      "plot 0 lc rgb '#000000' lw 1 notitle");
+    picture_label(pic, 'x', p->columns[p->axis].name);
+    picture_label(pic, 'y', "weight x function");
+    picture_set(pic, "set yrange [*:*]\nset key outside center top horizontal\nunset title\n");
+    picture_function(pic, "0 lc rgb '#000000' lw 1 notitle");
     for (int64_t f = 0; f < p->function_count; f++) {
         if (is_zero(p, f)) continue;
-        text_printf(script, ", '-' with lines lw 1.5 lc rgb '%s' ",
-                    picture_colours[drawn++ % PICTURE_COLOURS]);
-        if (shown <= MOST_NAMED) {
-            text_puts(script, "title ");
-            picture_string(script, p->features[f].name);
-        } else {
-            text_puts(script, "notitle");
-        }
+        picture_curve(pic, shown <= MOST_NAMED ? p->features[f].name : NULL,
+                      "with lines lw 1.5 lc rgb '%s'", picture_colour(drawn++));
+        for (int64_t i = 0; i < STEPS; i++)
+            picture_numbers(pic, 2, step_at(p, i), p->functions[i * p->function_count + f]);
+        picture_end(pic);
     }
-    text_puts(script, "\n");
-    for (int64_t f = 0; f < p->function_count; f++)
-        if (!is_zero(p, f)) put_function(script, p, f);
+    picture_plot(pic);
 }
 
-static void fit_script(cli_text *script, const fit_picture *p, picture_kind kind) {
-    const bool image = kind != PICTURE_TERMINAL, two = image && p->functions;
+static void fit_script(picture *pic, const fit_picture *p) {
+    const bool two = pic->image && p->functions;
     const margin_column *target = margin_model_target(p->model);
-    picture_axes(script, kind);
-    if (two) text_puts(script, "set multiplot layout 2,1\nset lmargin 12\nset rmargin 4\n");
-    text_puts(script, "set offsets 0, 0, graph 0.04, graph 0.04\n");
-    picture_range(script, 'x', p->low, p->high);
-    if (!two) picture_label(script, 'x', p->columns[p->axis].name);
-    picture_label(script, 'y', target ? target[p->target].name : "value");
-    if (image)
-        text_printf(script,
-                    "plot '-' with points pt 7 ps %s lc rgb '#0072B2' title 'rows', "
-                    "'-' with lines lw 2.5 lc rgb '#D55E00' title ",
-                    p->data->x.rows > 500 ? "0.4" : "0.8");
-    else
-        text_puts(script,
-                  "plot '-' with points pt 'o' title 'rows', '-' with points pt '*' title ");
-    picture_string(script, p->column_count > 1 ? "model, other columns at their means" : "model");
-    text_puts(script, "\n");
-    put_rows(script, p);
-    put_curve(script, p);
+    double low = p->low, high = p->high;
+    picture_axes(pic);
+    if (two) picture_set(pic, "set multiplot layout 2,1\nset lmargin 12\nset rmargin 4\n");
+    picture_set(pic, "set offsets 0, 0, graph 0.04, graph 0.04\n");
+    picture_room(0.05, &low, &high);
+    picture_range(pic, 'x', low, high);
+    if (!two) picture_label(pic, 'x', p->columns[p->axis].name);
+    picture_label(pic, 'y', target ? target[p->target].name : "value");
+    put_rows(pic, p);
+    put_curve(pic, p);
+    picture_plot(pic);
     if (!two) return;
-    plot_functions(script, p);
-    text_puts(script, "unset multiplot\n");
+    put_functions(pic, p);
+    picture_set(pic, "unset multiplot\n");
 }
 
-static int draw(cli_session *session, picture_kind kind, const fit_picture *p) {
-    cli_text script = {0}, title = {0};
-    text_puts(&title, margin_model_spec(p->model));
+static int draw(picture *pic, const fit_picture *p) {
+    cli_text intercept = {0};
     if (p->functions) {
-        text_puts(&title, "; intercept ");
-        text_short(&title, margin_model_intercept(p->model, p->target));
+        text_puts(&intercept, "; intercept ");
+        text_short(&intercept, margin_model_intercept(p->model, p->target));
     }
-    int code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
-    if (!code) {
-        fit_script(&script, p, kind);
-        code = picture_finish(session, &script);
-    } else {
-        text_free(&script);
-    }
-    text_free(&title);
-    return code;
+    picture_begin(pic, "%s%s", margin_model_spec(p->model), intercept.data ? intercept.data : "");
+    text_free(&intercept);
+    fit_script(pic, p);
+    return picture_finish(pic);
 }
 
 static int check(cli_session *session, fit_picture *p) {
@@ -202,22 +183,17 @@ static int check(cli_session *session, fit_picture *p) {
     return code;
 }
 
-int plot_fit(cli_session *session, picture_kind kind, const margin_model *model,
-             const margin_table *table) {
+int plot_fit(picture *pic, const margin_model *model, const margin_table *table) {
     const margin_data data = margin_table_data(table);
     fit_picture p = {.model = model,
                      .data = &data,
-                     .target = session->target,
+                     .target = pic->session->target,
                      .targets = margin_model_target_count(model)};
     p.columns = margin_model_columns(model, &p.column_count);
-    int code = check(session, &p);
+    int code = check(pic->session, &p);
     if (!code) {
-        session->error.text[0] = '\0';
-        const margin_status status = compute(session, table, &p);
-        if (status == MARGIN_ERROR_MEMORY && !session->error.text[0])
-            code = picture_out_of_memory();
-        else
-            code = status < 0 ? cli_failed(session, status) : draw(session, kind, &p);
+        const margin_status status = compute(pic, table, &p);
+        code = status < 0 ? picture_failed(pic, status) : draw(pic, &p);
     }
     free(p.grid);
     free(p.curve);

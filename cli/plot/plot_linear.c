@@ -64,19 +64,18 @@ static void choose_features(coefficient_picture *p) {
     qsort(p->shown, (size_t)p->shown_count, sizeof *p->shown, by_feature);
 }
 
-static void name_ticks(cli_text *script, const coefficient_picture *p) {
-    text_puts(script, "set ytics (");
+static void name_ticks(picture *pic, const coefficient_picture *p) {
+    picture_set(pic, "set ytics (");
     for (int64_t k = 0; k < p->shown_count; k++) {
         cli_text name = {0};
         text_name(&name, p->columns[p->shown[k].feature].name, 0, NAME_LENGTH);
-        text_puts(script, k ? ", " : "");
-        picture_string(script, name.data ? name.data : "");
-        text_printf(script, " %lld", (long long)(p->shown_count - k));
+        picture_set(pic, k ? ", " : "");
+        picture_string(&pic->script, name.data ? name.data : "");
+        text_printf(&pic->script, " %lld", (long long)(p->shown_count - k));
         text_free(&name);
     }
-    if (p->shown_count > 20) text_puts(script, ") font ',9'");
-    text_printf(script, "%s\nset yrange [0.3:%lld.7]\n", p->shown_count > 20 ? "" : ")",
-                (long long)p->shown_count);
+    text_printf(&pic->script, "%s\nset yrange [0.3:%lld.7]\n",
+                p->shown_count > 20 ? ") font ',9'" : ")", (long long)p->shown_count);
 }
 
 /* Where function f of the k-th feature is drawn: functions of a feature below each other. */
@@ -85,150 +84,119 @@ static double height_of(const coefficient_picture *p, int64_t k, int64_t f) {
     return (double)(p->shown_count - k) - ((double)f - middle) * 0.6 / (double)p->functions;
 }
 
-static void function_points(cli_text *script, const coefficient_picture *p, int64_t f) {
-    for (int64_t k = 0; k < p->shown_count; k++) {
-        const int64_t j = p->shown[k].feature;
-        picture_point(script, weights_of(p, f)[j] * scale_of(p, j), height_of(p, k, f));
-    }
-    text_puts(script, "e\n");
+/* An interval of unknown size may hold 0. */
+static bool holds_0(const margin_coefficient *c) {
+    return isnan(c->error) || (c->low <= 0 && c->high >= 0);
 }
 
 /* Those whose interval holds 0, or the others: "x y low high". */
-static void interval_points(cli_text *script, const coefficient_picture *p, bool uncertain) {
+static void put_intervals(picture *pic, const coefficient_picture *p, bool uncertain) {
+    const margin_coefficient *all = p->statistics->coefficients;
+    char title[64];
+    int64_t count = 0;
+    for (int64_t k = 0; k < p->shown_count; k++)
+        count += holds_0(&all[p->shown[k].feature]) == uncertain;
+    if (!count) return;
+    snprintf(title, sizeof title, "%.4g %% interval %s", 100 * p->statistics->confidence,
+             uncertain ? "with 0" : "without 0");
+    if (pic->image)
+        picture_curve(pic, title, "using 1:2:3:4 with xerrorbars lw 2 pt 7 ps 1 lc rgb '%s'",
+                      uncertain ? "#999999" : "#0072B2");
+    else
+        picture_curve(pic, title, "using 1:2:3:4 with xerrorbars pt '%c'", uncertain ? 'o' : '*');
     for (int64_t k = 0; k < p->shown_count; k++) {
-        const margin_coefficient *c = &p->statistics->coefficients[p->shown[k].feature];
+        const margin_coefficient *c = &all[p->shown[k].feature];
         const double scale = scale_of(p, p->shown[k].feature);
-        const bool known = !isnan(c->error), holds_0 = !known || (c->low <= 0 && c->high >= 0);
-        if (holds_0 != uncertain) continue;
-        text_number(script, c->estimate * scale);
-        text_printf(script, " %lld ", (long long)(p->shown_count - k));
-        text_number(script, (known ? c->low : c->estimate) * scale);
-        text_puts(script, " ");
-        text_number(script, (known ? c->high : c->estimate) * scale);
-        text_puts(script, "\n");
+        const bool known = !isnan(c->error);
+        if (holds_0(c) == uncertain)
+            picture_numbers(pic, 4, c->estimate * scale, (double)(p->shown_count - k),
+                            (known ? c->low : c->estimate) * scale,
+                            (known ? c->high : c->estimate) * scale);
     }
-    text_puts(script, "e\n");
+    picture_end(pic);
 }
 
-static bool has_interval(const coefficient_picture *p, bool uncertain) {
-    for (int64_t k = 0; k < p->shown_count; k++) {
-        const margin_coefficient *c = &p->statistics->coefficients[p->shown[k].feature];
-        if ((isnan(c->error) || (c->low <= 0 && c->high >= 0)) == uncertain) return true;
-    }
-    return false;
-}
-
-/* "95 % interval" */
-static void plot_intervals(cli_text *script, const coefficient_picture *p, picture_kind kind) {
-    const bool image = kind != PICTURE_TERMINAL;
-    static const char *const words[] = {"without 0", "with 0"}, *const inks[] = {"#0072B2",
-                                                                                 "#999999"};
-    const char *lead = "plot ";
-    for (int part = 0; part < 2; part++) {
-        if (!has_interval(p, part)) continue;
-        text_puts(script, lead);
-        lead = ", ";
-        if (image)
-            text_printf(script, "'-' using 1:2:3:4 with xerrorbars lw 2 pt 7 ps 1 lc rgb '%s' ",
-                        inks[part]);
-        else
-            text_printf(script, "'-' using 1:2:3:4 with xerrorbars pt '%c' ", part ? 'o' : '*');
-        text_printf(script, "title '%.4g %% interval %s'", 100 * p->statistics->confidence,
-                    words[part]);
-    }
-    text_puts(script, "\n");
-    for (int part = 0; part < 2; part++)
-        if (has_interval(p, part)) interval_points(script, p, part);
-}
-
-static void function_title(cli_text *script, const coefficient_picture *p, int64_t f) {
+/* Target, class, or the two classes that function f tells apart; nothing if there is but one. */
+static void function_title(cli_text *title, const coefficient_picture *p, int64_t f) {
     int64_t first, second;
-    cli_text title = {0};
     margin_model_score_classes(p->model, f, &first, &second);
-    if (p->functions > 1 && cli_several_targets(p->model)) {
-        text_puts(script, " title ");
-        picture_string(script, margin_model_target(p->model)[f].name);
-        return;
+    if (p->functions == 1) return;
+    if (cli_several_targets(p->model)) {
+        text_puts(title, margin_model_target(p->model)[f].name);
+    } else if (first >= 0) {
+        text_puts(title, margin_model_class_name(p->model, first));
+        if (second >= 0) text_puts(title, " against ");
+        if (second >= 0) text_puts(title, margin_model_class_name(p->model, second));
     }
-    if (p->functions == 1 || first < 0) {
-        text_puts(script, " notitle");
-        return;
-    }
-    text_puts(&title, margin_model_class_name(p->model, first));
-    if (second >= 0) {
-        text_puts(&title, " against ");
-        text_puts(&title, margin_model_class_name(p->model, second));
-    }
-    text_puts(script, " title ");
-    picture_string(script, title.data ? title.data : "");
+}
+
+static void put_function(picture *pic, const coefficient_picture *p, int64_t f) {
+    cli_text title = {0};
+    function_title(&title, p, f);
+    if (pic->image)
+        picture_curve(pic, title.data, "with points pt 7 ps 1 lc rgb '%s'", picture_colour(f));
+    else
+        picture_curve(pic, title.data, "with points pt '%c'",
+                      p->functions > 1 ? (char)('A' + f % 26) : '*');
     text_free(&title);
-}
-
-static void plot_functions(cli_text *script, const coefficient_picture *p, picture_kind kind) {
-    for (int64_t f = 0; f < p->functions; f++) {
-        text_puts(script, f ? ", '-' with points " : "plot '-' with points ");
-        if (kind != PICTURE_TERMINAL)
-            text_printf(script, "pt 7 ps 1 lc rgb '%s'", picture_colours[f % PICTURE_COLOURS]);
-        else
-            text_printf(script, "pt '%c'", p->functions > 1 ? (char)('A' + f % 26) : '*');
-        function_title(script, p, f);
+    for (int64_t k = 0; k < p->shown_count; k++) {
+        const int64_t j = p->shown[k].feature;
+        picture_numbers(pic, 2, weights_of(p, f)[j] * scale_of(p, j), height_of(p, k, f));
     }
-    text_puts(script, "\n");
-    for (int64_t f = 0; f < p->functions; f++)
-        function_points(script, p, f);
+    picture_end(pic);
 }
 
-static int draw_coefficients(cli_session *session, picture_kind kind, coefficient_picture *p) {
-    cli_text script = {0}, title = {0};
-    choose_features(p);
-    text_printf(&title, "%s: coefficients", margin_model_spec(p->model));
+static void coefficients_title(cli_text *title, const coefficient_picture *p) {
+    text_puts(title, ": coefficients");
     if (p->functions == 1 && cli_several_targets(p->model))
-        text_printf(&title, " of %s", margin_model_target(p->model)[p->first].name);
+        text_printf(title, " of %s", margin_model_target(p->model)[p->first].name);
     if (p->shown_count < p->count)
-        text_printf(&title, ", the %lld largest of %lld", (long long)p->shown_count,
+        text_printf(title, ", the %lld largest of %lld", (long long)p->shown_count,
                     (long long)p->count);
     if (p->functions > 1 && p->functions < margin_model_score_count(p->model))
-        text_printf(&title, ", the first %lld of %lld functions", (long long)p->functions,
+        text_printf(title, ", the first %lld of %lld functions", (long long)p->functions,
                     (long long)margin_model_score_count(p->model));
-    int code = picture_begin(session->arguments, kind, title.data ? title.data : "", &script);
+}
+
+static int draw_coefficients(picture *pic, coefficient_picture *p) {
+    cli_text title = {0};
+    choose_features(p);
+    coefficients_title(&title, p);
+    picture_begin(pic, "%s%s", margin_model_spec(p->model), title.data ? title.data : "");
     text_free(&title);
-    if (code) {
-        text_free(&script);
-        return code;
-    }
-    picture_axes(&script, kind);
-    name_ticks(&script, p);
-    text_printf(&script, "set xlabel '%s column'\nset xzeroaxis\n",
+    picture_axes(pic);
+    name_ticks(pic, p);
+    text_printf(&pic->script, "set xlabel '%s column'\nset xzeroaxis\n",
                 p->deviation                    ? "change for one standard deviation of the"
                 : cli_scaled_features(p->model) ? "change for one unit of the scaled"
                                                 : "change for one unit of the");
-    text_puts(&script, "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#000000' lw 1\n"
-                       "set offsets graph 0.05, graph 0.05, 0, 0\n");
-    if (p->statistics)
-        plot_intervals(&script, p, kind);
-    else
-        plot_functions(&script, p, kind);
-    return picture_finish(session, &script);
+    picture_set(pic, "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#000000' lw 1\n"
+                     "set offsets graph 0.05, graph 0.05, 0, 0\n");
+    for (int part = 0; p->statistics && part < 2; part++)
+        put_intervals(pic, p, part);
+    for (int64_t f = 0; !p->statistics && f < p->functions; f++)
+        put_function(pic, p, f);
+    picture_plot(pic);
+    return picture_finish(pic);
 }
 
 /* Deviations of the columns, where the features are the columns themselves. */
-static margin_status measure_columns(cli_session *session, const margin_table *table,
+static margin_status measure_columns(picture *pic, const margin_table *table,
                                      coefficient_picture *p) {
     int64_t inputs;
     double shift, scale;
     const margin_column *columns = margin_model_columns(p->model, &inputs);
     const margin_data data = margin_table_data(table);
+    margin_status status;
     bool same = inputs == p->count && data.columns != NULL;
     for (int64_t j = 0; same && j < inputs; j++)
         same = columns[j].kind == MARGIN_NUMERIC &&
                margin_model_scale(p->model, j, &shift, &scale) == j && scale == 1;
     if (!same) return MARGIN_OK;
-    const int64_t count = inputs + margin_model_target_count(p->model);
-    margin_column_summary *s = calloc((size_t)count, sizeof *s);
+    margin_column_summary *s =
+        picture_summarize(pic, table, inputs + margin_model_target_count(p->model), &status);
     p->deviation = malloc((size_t)inputs * sizeof *p->deviation);
-    margin_status status = s && p->deviation ? margin_table_summarize(session->context, table, s,
-                                                                      count, &session->error)
-                                             : MARGIN_ERROR_MEMORY;
+    if (!p->deviation) status = MARGIN_ERROR_MEMORY;
     for (int64_t j = 0; status >= 0 && j < inputs; j++)
         p->deviation[j] = isfinite(s[j].deviation) ? s[j].deviation : 0;
     free(s);
@@ -258,8 +226,8 @@ static margin_status take_statistics(cli_session *session, const margin_table *t
     return MARGIN_OK;
 }
 
-int plot_coefficients(cli_session *session, picture_kind kind, const margin_model *model,
-                      const margin_table *table) {
+int plot_coefficients(picture *pic, const margin_model *model, const margin_table *table) {
+    cli_session *session = pic->session;
     coefficient_picture p = {.model = model};
     margin_statistics_result result = {0};
     double confidence;
@@ -278,10 +246,9 @@ int plot_coefficients(cli_session *session, picture_kind kind, const margin_mode
     p.shown = malloc((size_t)p.count * sizeof *p.shown);
     int code = p.shown ? EXIT_DONE : picture_out_of_memory();
     margin_status status = MARGIN_OK;
-    if (!code && table) status = measure_columns(session, table, &p);
+    if (!code && table) status = measure_columns(pic, table, &p);
     if (!code && table && status >= 0) status = take_statistics(session, table, &p, &result);
-    if (!code)
-        code = status < 0 ? cli_failed(session, status) : draw_coefficients(session, kind, &p);
+    if (!code) code = status < 0 ? picture_failed(pic, status) : draw_coefficients(pic, &p);
     margin_statistics_free(&result);
     free(p.shown);
     free(p.deviation);
@@ -303,20 +270,27 @@ typedef struct {
     double deviation; /* of the residuals about 0 */
 } residual_picture;
 
-static void fitted_points(cli_text *script, const residual_picture *p) {
+static void put_rows(picture *pic, const residual_picture *p) {
     const int64_t step = (p->rows + MOST_POINTS - 1) / MOST_POINTS;
+    if (pic->image)
+        picture_curve(pic, "rows", "with points pt 7 ps %s lc rgb '#0072B2'",
+                      p->rows > 500 ? "0.35" : "0.7");
+    else
+        picture_curve(pic, "rows", "with points pt 'o'");
     for (int64_t i = 0; i < p->rows; i += step)
-        picture_point(script, p->fitted[i], p->residual[i]);
-    text_puts(script, "e\n");
+        picture_numbers(pic, 2, p->fitted[i], p->residual[i]);
+    picture_end(pic);
 }
 
 /* Means of the residuals over twenty equal shares of the rows by fitted value: where they leave 0
  * the function is not straight. */
-static int mean_points(cli_text *script, const residual_picture *p) {
+static int put_means(picture *pic, const residual_picture *p) {
     enum { SHARES = 20, LEAST = 10 };
     const int64_t shares = p->rows / LEAST < SHARES ? p->rows / LEAST : SHARES;
-    double(*pairs)[2] = malloc((size_t)p->rows * sizeof *pairs);
+    double(*pairs)[2] = malloc((size_t)(p->rows > 0 ? p->rows : 1) * sizeof *pairs);
     if (!pairs) return picture_out_of_memory();
+    picture_curve(pic, "mean", "%s",
+                  pic->image ? "with lines lw 2 lc rgb '#D55E00'" : "with points pt '#'");
     for (int64_t i = 0; i < p->rows; i++) {
         pairs[i][0] = p->fitted[i];
         pairs[i][1] = p->residual[i];
@@ -329,71 +303,48 @@ static int mean_points(cli_text *script, const residual_picture *p) {
             x += pairs[i][0];
             y += pairs[i][1];
         }
-        picture_point(script, x / (double)(last - first), y / (double)(last - first));
+        picture_numbers(pic, 2, x / (double)(last - first), y / (double)(last - first));
     }
-    text_puts(script, "e\n");
+    picture_end(pic);
     free(pairs);
     return EXIT_DONE;
 }
 
 /* "probability value" of the sorted residuals over their deviation; gnuplot has the quantiles. */
-static void quantile_points(cli_text *script, residual_picture *p) {
+static void plot_quantiles(picture *pic, residual_picture *p) {
     const int64_t step = (p->rows + MOST_POINTS - 1) / MOST_POINTS;
+    picture_set(pic, "set xlabel 'normal quantile'\nset ylabel 'residual / deviation'\n");
+    picture_function(pic, "x lc rgb '#000000' lw 1 title 'normal'");
+    picture_curve(pic, "rows", "using (invnorm($1)):2 with points pt 7 ps %s lc rgb '#0072B2'",
+                  p->rows > 500 ? "0.35" : "0.7");
     qsort(p->residual, (size_t)p->rows, sizeof *p->residual, ascending);
     for (int64_t i = 0; i < p->rows; i += step) {
         const bool near_end = i < 100 * step || i > p->rows - 100 * step;
         for (int64_t k = i; k < p->rows && k < (near_end ? i + step : i + 1); k++)
-            picture_point(script, ((double)k + 0.5) / (double)p->rows,
-                          p->residual[k] / p->deviation);
+            picture_numbers(pic, 2, ((double)k + 0.5) / (double)p->rows,
+                            p->residual[k] / p->deviation);
     }
-    text_puts(script, "e\n");
+    picture_end(pic);
+    picture_plot(pic);
+    picture_set(pic, "unset multiplot\n");
 }
 
-static int residual_script(cli_session *session, picture_kind kind, const char *title,
-                           residual_picture *p) {
-    cli_text script = {0};
-    const bool image = kind != PICTURE_TERMINAL, quantiles = image && p->deviation > 0;
-    int code = picture_begin(session->arguments, kind, "", &script);
-    const char *point = p->rows > 500 ? "pt 7 ps 0.35" : "pt 7 ps 0.7";
-    if (code) {
-        text_free(&script);
-        return code;
-    }
-    picture_axes(&script, kind);
-    text_puts(&script, "unset title\n");
-    if (quantiles) {
-        text_puts(&script, "set multiplot layout 1,2 title ");
-        picture_string(&script, title);
-        text_puts(&script, "\n");
-    } else {
-        text_puts(&script, "set title ");
-        picture_string(&script, title);
-        text_puts(&script, "\n");
-    }
-    text_puts(&script, "set xlabel 'fitted value'\nset ylabel 'residual (target - fitted)'\n"
-                       "set offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n");
-    if (image)
-        text_printf(&script,
-                    "plot 0 lc rgb '#000000' lw 1 notitle, '-' with points %s lc rgb '#0072B2' "
-                    "title 'rows', '-' with lines lw 2 lc rgb '#D55E00' title 'mean'\n",
-                    point);
-    else
-        text_puts(&script, "plot '-' with points pt 'o' title 'rows', '-' with points pt '#' title "
-                           "'mean'\n");
-    fitted_points(&script, p);
-    code = mean_points(&script, p);
-    if (quantiles) {
-        text_printf(&script,
-                    "set xlabel 'normal quantile'\nset ylabel 'residual / deviation'\n"
-                    "plot x lc rgb '#000000' lw 1 title 'normal', '-' using "
-                    "(invnorm($1)):2 with points %s lc rgb '#0072B2' title 'rows'\n",
-                    point);
-        quantile_points(&script, p);
-        text_puts(&script, "unset multiplot\n");
-    }
-    if (!code) return picture_finish(session, &script);
-    text_free(&script);
-    return code;
+static int draw_residuals(picture *pic, const char *title, residual_picture *p) {
+    const bool quantiles = pic->image && p->deviation > 0;
+    picture_begin(pic, " ");
+    picture_axes(pic);
+    picture_set(pic, quantiles ? "unset title\nset multiplot layout 1,2 title "
+                               : "unset title\nset title ");
+    picture_string(&pic->script, title);
+    picture_set(pic, "\nset xlabel 'fitted value'\nset ylabel 'residual (target - fitted)'\n"
+                     "set offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n");
+    if (pic->image) picture_function(pic, "0 lc rgb '#000000' lw 1 notitle");
+    put_rows(pic, p);
+    const int code = put_means(pic, p);
+    picture_plot(pic);
+    if (code) return code;
+    if (quantiles) plot_quantiles(pic, p);
+    return picture_finish(pic);
 }
 
 /* Predictions and targets of the rows that have both, and a weight. */
@@ -416,8 +367,8 @@ static margin_status find_residuals(cli_session *session, const margin_model *mo
     return status;
 }
 
-int plot_residuals(cli_session *session, picture_kind kind, const margin_model *model,
-                   const margin_table *table) {
+int plot_residuals(picture *pic, const margin_model *model, const margin_table *table) {
+    cli_session *session = pic->session;
     const margin_data data = margin_table_data(table);
     const size_t rows = (size_t)(data.x.rows > 0 ? data.x.rows : 1);
     residual_picture p = {0};
@@ -440,7 +391,7 @@ int plot_residuals(cli_session *session, picture_kind kind, const margin_model *
         if (!given && cli_several_targets(model))
             text_printf(&title, ": %s", margin_model_target(model)[session->target].name);
         code = status < 0 ? cli_failed(session, status)
-                          : residual_script(session, kind, title.data ? title.data : "", &p);
+                          : draw_residuals(pic, title.data ? title.data : "", &p);
         text_free(&title);
     }
     free(p.fitted);

@@ -1,0 +1,73 @@
+/* A plane of two columns: the grid over it, and the regions of the classes. */
+#include "cli_gnuplot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The same colours as picture_colour, mixed with white: regions lie under the samples. */
+static const char *const pale[PICTURE_COLOURS] = {"#B3D5E8", "#F3CFB3", "#B3E2D5", "#F0D7E5",
+                                                  "#F8E2B3", "#CDE8F7", "#FBF8C6", "#B3B3B3"};
+
+static double grid_x(const plane *of, int64_t i) {
+    return of->low[0] +
+           (of->high[0] - of->low[0]) * ((double)(i % of->width) + 0.5) / (double)of->width;
+}
+
+static double grid_y(const plane *of, int64_t i) {
+    return of->low[1] +
+           (of->high[1] - of->low[1]) * ((double)(i / of->width) + 0.5) / (double)of->height;
+}
+
+margin_status plane_predict(picture *p, const margin_model *model, const double *held,
+                            int64_t columns, plane *of) {
+    const int64_t cells = of->width * of->height;
+    double *grid = calloc((size_t)(cells * columns), sizeof *grid);
+    margin_status status = MARGIN_ERROR_MEMORY;
+    of->labels = malloc((size_t)cells * sizeof *of->labels);
+    for (int64_t i = 0; grid && i < cells; i++) {
+        memcpy(grid + i * columns, held, (size_t)columns * sizeof *grid);
+        grid[i * columns + of->axis[0]] = grid_x(of, i);
+        grid[i * columns + of->axis[1]] = grid_y(of, i);
+    }
+    const margin_matrix x = margin_dense_f64(grid, cells, columns, columns);
+    if (grid && of->labels)
+        status = margin_predict_parallel(p->session->context, model, &x, MARGIN_OUTPUT_LABELS,
+                                         of->labels, &p->session->error);
+    free(grid);
+    return status;
+}
+
+void plane_axes(picture *p, const plane *of, const margin_column *columns) {
+    for (int k = 0; k < 2; k++) {
+        picture_label(p, k ? 'y' : 'x', columns[of->axis[k]].name);
+        picture_range(p, k ? 'y' : 'x', of->low[k], of->high[k]);
+    }
+}
+
+static bool at_edge(const plane *of, int64_t i) {
+    return (i % of->width + 1 < of->width && of->labels[i] != of->labels[i + 1]) ||
+           (i / of->width + 1 < of->height && of->labels[i] != of->labels[i + of->width]);
+}
+
+void plane_image(picture *p, const plane *of, int64_t classes, bool lines) {
+    const int64_t colours = classes + lines;
+    text_printf(&p->script, "unset colorbox\nset palette maxcolors %lld defined (",
+                (long long)colours);
+    for (int64_t k = 0; k < colours; k++)
+        text_printf(&p->script, "%s%lld '%s'", k ? ", " : "", (long long)k,
+                    k < classes ? pale[k % PICTURE_COLOURS] : "white");
+    text_printf(&p->script, ")\nset cbrange [0:%lld]\n",
+                (long long)(colours > 1 ? colours - 1 : 1));
+    picture_curve(p, NULL, "using 1:2:3 with image");
+    for (int64_t i = 0; i < of->width * of->height; i++)
+        picture_numbers(p, 3, grid_x(of, i), grid_y(of, i),
+                        (double)(lines && at_edge(of, i) ? classes : of->labels[i]));
+    picture_end(p);
+}
+
+void plane_edges(picture *p, const plane *of) {
+    picture_curve(p, "boundary", "with points pt '.'");
+    for (int64_t i = 0; i < of->width * of->height; i++)
+        if (at_edge(of, i)) picture_numbers(p, 2, grid_x(of, i), grid_y(of, i));
+    picture_end(p);
+}
