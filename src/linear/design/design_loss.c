@@ -33,32 +33,6 @@ static int64_t count_errors(const double *t, int64_t count) {
     return errors;
 }
 
-static void add_chunk(const loss_walk *walk, int64_t first, int64_t count, mg_pass_sums *sums) {
-    const mg_design *d = walk->list.design;
-    const mg_problem *problem = d->problem;
-    const mg_loss_point *point = walk->point;
-    const double *c = walk->c ? walk->c : problem->weight;
-    double scores[MG_CHUNK_ROWS], t[MG_CHUNK_ROWS], slopes[MG_CHUNK_ROWS];
-    if (point->known)
-        memcpy(scores, point->known + first, (size_t)count * sizeof *scores);
-    else
-        mg_design_chunk_scores(&walk->list, &walk->weights, first, count, scores);
-    if (point->scores) memcpy(point->scores + first, scores, (size_t)count * sizeof *scores);
-    chunk_margins(walk, first, count, scores, t);
-    sums->value += mg_loss_pass(walk->loss, d->isa, t, c ? c + first : NULL, count, slopes,
-                                point->curvatures ? point->curvatures + first : NULL);
-    if (walk->loss->margin_based) {
-        sums->errors += count_errors(t, count);
-        for (int64_t k = 0; k < count; k++)
-            slopes[k] *= problem->sign[first + k];
-    }
-    if (point->slopes) memcpy(point->slopes + first, slopes, (size_t)count * sizeof *slopes);
-    for (int64_t k = 0; k < count; k++)
-        sums->total += slopes[k];
-    if (point->gradient)
-        mg_design_chunk_gradient(&walk->list, first, count, slopes, sums->gradient);
-}
-
 static void start_pass(void *state, void *argument) {
     const loss_walk *walk = argument;
     mg_pass_sums_clear(state, walk->point->gradient ? walk->list.design->columns : 0);
@@ -66,9 +40,34 @@ static void start_pass(void *state, void *argument) {
 
 static margin_status loss_add_block(void *state, const mg_block *block, void *argument) {
     const loss_walk *walk = argument;
-    const int64_t chunk = walk->list.design->chunk_rows;
-    for (int64_t at = 0; at < block->count; at += chunk)
-        add_chunk(walk, block->first + at, MG_MIN(block->count - at, chunk), state);
+    const mg_design *d = walk->list.design;
+    const int8_t *sign = walk->loss->margin_based ? d->problem->sign : NULL;
+    const mg_loss_point *point = walk->point;
+    const double *c = walk->c ? walk->c : d->problem->weight;
+    mg_loss_passer *const pass = mg_loss_pass_for(d->isa);
+    double scores[MG_CHUNK_ROWS], t[MG_CHUNK_ROWS], slopes[MG_CHUNK_ROWS];
+    mg_pass_sums *sums = state;
+    for (int64_t first = block->first, end = first + block->count; first < end;
+         first += d->chunk_rows) {
+        const int64_t count = MG_MIN(end - first, d->chunk_rows);
+        const size_t bytes = (size_t)count * sizeof(double);
+        if (point->known)
+            memcpy(scores, point->known + first, bytes);
+        else
+            mg_design_chunk_scores(&walk->list, &walk->weights, first, count, scores);
+        if (point->scores) memcpy(point->scores + first, scores, bytes);
+        chunk_margins(walk, first, count, scores, t);
+        sums->value += pass(walk->loss->kind, t, c ? c + first : NULL, count, slopes,
+                            point->curvatures ? point->curvatures + first : NULL);
+        if (sign) sums->errors += count_errors(t, count);
+        for (int64_t k = 0; sign && k < count; k++)
+            slopes[k] *= sign[first + k];
+        if (point->slopes) memcpy(point->slopes + first, slopes, bytes);
+        for (int64_t k = 0; k < count; k++)
+            sums->total += slopes[k];
+        if (point->gradient)
+            mg_design_chunk_gradient(&walk->list, first, count, slopes, sums->gradient);
+    }
     return MARGIN_OK;
 }
 
@@ -77,8 +76,32 @@ static void merge_passes(void *into, const void *from, void *argument) {
     mg_pass_sums_merge(into, from);
 }
 
-static margin_status pass_by_rows(mg_design *d, const mg_loss *loss, const double *w, double b,
-                                  const double *c, mg_loss_point *point, margin_error *error) {
+/* The gradient afterwards, from the slopes of all samples. */
+static margin_status pass_by_columns(mg_design *d, const mg_loss *loss, const double *w, double b,
+                                     const double *c, mg_loss_point *point, margin_error *error) {
+    mg_loss_point rows = *point;
+    double *slopes = NULL, total;
+    margin_status status;
+    rows.gradient = NULL;
+    rows.intercept_gradient = &total;
+    if (!rows.slopes) {
+        MG_NEW(d->heap, slopes, d->samples, "the slopes of the losses", error);
+        rows.slopes = slopes;
+    }
+    MG_GO(mg_design_loss(d, loss, w, b, c, &rows, error));
+    MG_GO(mg_design_column_sums(d, rows.slopes, point->gradient, error));
+    mg_design_from_rows(d, total, point->gradient);
+    point->value = rows.value;
+    if (point->intercept_gradient) *point->intercept_gradient = total;
+    point->errors = rows.errors;
+done:
+    mg_free(d->heap, slopes);
+    return status;
+}
+
+margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,
+                             const double *c, mg_loss_point *point, margin_error *error) {
+    if (d->by_column && point->gradient) return pass_by_columns(d, loss, w, b, c, point, error);
     const loss_walk walk = {.list = {d, NULL},
                             .weights = mg_design_row_weights(d, w, b),
                             .loss = loss,
@@ -106,33 +129,4 @@ static margin_status pass_by_rows(mg_design *d, const mg_loss *loss, const doubl
     }
     mg_free(d->heap, sums);
     return status;
-}
-
-/* The gradient afterwards, from the slopes of all samples. */
-static margin_status pass_by_columns(mg_design *d, const mg_loss *loss, const double *w, double b,
-                                     const double *c, mg_loss_point *point, margin_error *error) {
-    mg_loss_point rows = *point;
-    double *slopes = NULL, total;
-    margin_status status;
-    rows.gradient = NULL;
-    rows.intercept_gradient = &total;
-    if (!rows.slopes) {
-        MG_NEW(d->heap, slopes, d->samples, "the slopes of the losses", error);
-        rows.slopes = slopes;
-    }
-    MG_GO(pass_by_rows(d, loss, w, b, c, &rows, error));
-    MG_GO(mg_design_column_sums(d, rows.slopes, point->gradient, error));
-    mg_design_from_rows(d, total, point->gradient);
-    point->value = rows.value;
-    if (point->intercept_gradient) *point->intercept_gradient = total;
-    point->errors = rows.errors;
-done:
-    mg_free(d->heap, slopes);
-    return status;
-}
-
-margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,
-                             const double *c, mg_loss_point *point, margin_error *error) {
-    return d->by_column && point->gradient ? pass_by_columns(d, loss, w, b, c, point, error)
-                                           : pass_by_rows(d, loss, w, b, c, point, error);
 }

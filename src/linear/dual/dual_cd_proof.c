@@ -63,8 +63,8 @@ static double slope_at(line *l, bool along_t) {
         const double *s = l->scores + first;
         for (int64_t k = 0; k < count; k++)
             z[k] = sign[first + k] * (l->t * s[k] + l->b);
-        mg_loss_pass(m->objective->loss, m->design->isa, z, m->objective->c + first, count, slopes,
-                     curvatures);
+        mg_loss_pass_for(m->design->isa)(m->objective->loss->kind, z, m->objective->c + first,
+                                         count, slopes, curvatures);
         for (int64_t k = 0; k < count; k++) {
             const double by = along_t ? s[k] : 1.0;
             sum += sign[first + k] * slopes[k] * by;

@@ -7,8 +7,6 @@
 #include "linear/kernels/dual_rows.h"
 #include "linear/kernels/loss.h"
 
-typedef double mg_loss_passer(mg_loss_kind kind, const double *t, const double *c, int64_t count,
-                              double *slopes, double *curvatures);
 mg_loss_passer mg_loss_pass_ref, mg_loss_pass_avx2, mg_loss_pass_avx512;
 
 typedef struct mg_linear_kernels {

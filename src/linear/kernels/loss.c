@@ -198,8 +198,6 @@ const mg_loss *mg_loss_get(mg_loss_kind kind) {
     return &losses[kind];
 }
 
-double mg_loss_pass(const mg_loss *loss, mg_isa isa, const double *t, const double *c,
-                    int64_t count, double *slopes, double *curvatures) {
-    return MG_ISA_TABLE(isa, mg_linear_kernels)
-        ->loss_pass(loss->kind, t, c, count, slopes, curvatures);
+mg_loss_passer *mg_loss_pass_for(mg_isa isa) {
+    return MG_ISA_TABLE(isa, mg_linear_kernels)->loss_pass;
 }

@@ -59,8 +59,9 @@ const mg_loss *mg_loss_get(mg_loss_kind kind);
  * either may be NULL, or equal t. Vectorised: one algorithm, and the same bits, for every
  * instruction set; term i goes to sum i mod 8. Within 2 units in the last place of the functions
  * above. */
-double mg_loss_pass(const mg_loss *loss, mg_isa isa, const double *t, const double *c,
-                    int64_t count, double *slopes, double *curvatures);
+typedef double mg_loss_passer(mg_loss_kind kind, const double *t, const double *c, int64_t count,
+                              double *slopes, double *curvatures);
+mg_loss_passer *mg_loss_pass_for(mg_isa isa);
 
 /* log(1 + e^-z) and 1/(1 + e^-f) by ranges, and the general logistic function L/(1 + e^-(k (x -
  * x0))). */

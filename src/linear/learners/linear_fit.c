@@ -76,9 +76,9 @@ static margin_status linear_solve(linear_run *runs, mg_linear_solution *solution
     for (int64_t k = 0; k < count; k++) {
         mg_linear_solution *out = &solutions[k];
         while (out->next) {
-            const mg_linear_solver *next = mg_linear_solver_named(out->next);
+            jobs[k].solver = mg_linear_solver_named(out->next);
             out->next = NULL;
-            const margin_status status = next->solve(&jobs[k], out);
+            const margin_status status = jobs[k].solver->solve(&jobs[k], out);
             if (status < 0) return status;
             out->status = status;
         }

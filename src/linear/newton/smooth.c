@@ -136,8 +136,7 @@ static margin_status new_vectors(mg_smooth *s) {
     return MARGIN_OK;
 }
 
-margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, bool exact,
-                              mg_smooth *s) {
+margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, mg_smooth *s) {
     const mg_objective *o = job->objective;
     const margin_matrix *x = &o->design->problem->x;
     margin_status status;
@@ -151,7 +150,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
                      .size = o->functions * (o->columns + 1),
                      .samples = o->samples,
                      .single = o->functions > 1 && !mg_is_csr(x) && x->value_type == MARGIN_F32,
-                     .exact = exact,
+                     .exact = job->solver == &mg_solver_newton,
                      .goal = {.job = job, .solution = solution, .strictness = 0.95},
                      .best_promise = (double)INFINITY,
                      .scale = 1.0,

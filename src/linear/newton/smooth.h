@@ -75,13 +75,12 @@ typedef struct mg_smooth {
 
 /* The `can` of both solvers: a loss with a second derivative and no |w|_1. */
 bool mg_smooth_can(const mg_objective *objective, char *why);
-/* From the solution's w and b, or, where both are 0, the best intercepts, until P is proven. exact:
- * every direction is Newton's. */
-margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution, bool exact);
+/* The `solve` of both: from the solution's w and b, or, where both are 0, the best intercepts,
+ * until P is proven. */
+margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution);
 
 /* Takes memory, finds the coordinates and goes to the start. */
-margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, bool exact,
-                              mg_smooth *s);
+margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, mg_smooth *s);
 void mg_smooth_free(mg_smooth *s);
 /* Value, gradient and slack of a point: one pass. */
 margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point);

@@ -62,7 +62,8 @@ static void chunk_curvatures(const mg_smooth *s, int64_t first, int64_t count, d
         at[k] = s->objective->loss->margin_based ? problem->sign[first + k] * score
                                                  : score - problem->target[first + k];
     }
-    mg_loss_pass(s->objective->loss, s->design->isa, at, s->objective->c + first, count, NULL, out);
+    mg_loss_pass_for(s->design->isa)(s->objective->loss->kind, at, s->objective->c + first, count,
+                                     NULL, out);
 }
 
 static void start_sum(void *state, void *argument) {

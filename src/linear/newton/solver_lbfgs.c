@@ -217,32 +217,27 @@ static margin_status smooth_one_step(mg_smooth *s, bool *moved) {
     return *moved ? keep_pair(s) : MARGIN_OK;
 }
 
-static margin_status smooth_iterate(mg_smooth *s) {
-    MG_TRY(mg_smooth_diagonal(s));
-    for (;;) {
-        bool done, moved = true, tried = true;
-        MG_TRY(mg_smooth_check(s, &done));
-        if (done) return mg_smooth_end(s, MARGIN_OK);
-        const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
-        if (stop < 0) return mg_fail_cancelled(s->job->error);
-        if (stop > 0) return mg_smooth_end(s, stop);
-        MG_TRY(smooth_improve(s));
-        if (!mg_smooth_is_idle(s)) MG_TRY(smooth_one_step(s, &moved));
-        if (!moved || mg_smooth_is_idle(s)) MG_TRY(smooth_escalate(s, &tried));
-        if (!tried) return mg_smooth_end(s, MARGIN_STOPPED_STALLED);
-    }
-}
-
-margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution, bool exact) {
+margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     mg_smooth s;
-    MG_TRY(mg_smooth_begin(job, solution, exact, &s));
-    const margin_status status = smooth_iterate(&s);
+    margin_status stop = MARGIN_OK, status;
+    bool proven = false, tried = true;
+    MG_TRY(mg_smooth_begin(job, solution, &s));
+    MG_GO(mg_smooth_diagonal(&s));
+    for (;;) {
+        bool moved = true;
+        MG_GO(mg_smooth_check(&s, &proven));
+        if (!proven) stop = mg_stop_check(&job->stop, solution->iterations);
+        if (proven || stop != MARGIN_OK) break;
+        MG_GO(smooth_improve(&s));
+        if (!mg_smooth_is_idle(&s)) MG_GO(smooth_one_step(&s, &moved));
+        if (!moved || mg_smooth_is_idle(&s)) MG_GO(smooth_escalate(&s, &tried));
+        if (!tried) stop = MARGIN_STOPPED_STALLED;
+        if (!tried) break;
+    }
+    status = stop < 0 ? mg_fail_cancelled(job->error) : mg_smooth_end(&s, stop);
+done:
     mg_smooth_free(&s);
     return status;
-}
-
-static margin_status lbfgs_solve(mg_linear_job *job, mg_linear_solution *solution) {
-    return mg_smooth_minimise(job, solution, false);
 }
 
 const mg_linear_solver mg_solver_lbfgs = {
@@ -250,5 +245,5 @@ const mg_linear_solver mg_solver_lbfgs = {
     .summary = "L-BFGS that starts from the factored Hessian of a sample of the rows",
     .step_name = "L-BFGS steps",
     .can = mg_smooth_can,
-    .solve = lbfgs_solve,
+    .solve = mg_smooth_minimise,
 };

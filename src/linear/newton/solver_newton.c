@@ -116,14 +116,10 @@ margin_status mg_smooth_newton(mg_smooth *s) {
     return dense ? find_of_one(s) : find_inexactly(s);
 }
 
-static margin_status newton_solve(mg_linear_job *job, mg_linear_solution *solution) {
-    return mg_smooth_minimise(job, solution, true);
-}
-
 const mg_linear_solver mg_solver_newton = {
     .name = "newton",
     .summary = "Newton's method with the Hessian of all rows, or products with it",
     .step_name = "Newton steps",
     .can = mg_smooth_can,
-    .solve = newton_solve,
+    .solve = mg_smooth_minimise,
 };

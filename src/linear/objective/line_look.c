@@ -41,8 +41,8 @@ static void add_chunk(const line_walk *walk, int64_t first, int64_t count, mg_li
         for (int64_t k = 0; k < count; k++)
             at[k] -= problem->target[first + k];
     }
-    sums->value += mg_loss_pass(objective->loss, objective->design->isa, at, objective->c + first,
-                                count, slopes, curvatures);
+    sums->value += mg_loss_pass_for(objective->design->isa)(
+        objective->loss->kind, at, objective->c + first, count, slopes, curvatures);
     for (int64_t k = 0; k < count; k++) {
         sums->slope += slopes[k] * change[k];
         sums->curvature += curvatures[k] * (change[k] * change[k]);

@@ -18,6 +18,7 @@ typedef struct mg_descent_options {
 
 typedef struct mg_linear_job {
     margin_context *context;
+    const struct mg_linear_solver *solver; /* at work */
     const mg_objective *objective;
     double tolerance; /* of the relative gap */
     mg_stop stop;

@@ -135,6 +135,12 @@ static mg_descent descent_of(mg_linear_job *job, mg_linear_solution *solution, b
     return d;
 }
 
+/* Rows of a step; 0: all, with one pass for each. */
+static int64_t batch_of(const mg_linear_job *job) {
+    if (job->solver == &mg_solver_gd) return 0;
+    return job->solver == &mg_solver_sgd ? 1 : MG_MAX(1, job->descent.batch);
+}
+
 /* rows NULL: gd */
 static margin_status descent_iterate(mg_descent *d, mg_descent_rows *rows) {
     MG_TRY(mg_descent_choose_rate(d));
@@ -154,7 +160,8 @@ static margin_status descent_iterate(mg_descent *d, mg_descent_rows *rows) {
     }
 }
 
-margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution, int64_t batch) {
+margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution) {
+    const int64_t batch = batch_of(job);
     mg_descent d = descent_of(job, solution, batch > 0);
     mg_descent_rows rows;
     margin_status status;

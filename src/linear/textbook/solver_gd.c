@@ -82,13 +82,9 @@ margin_status mg_descent_step(mg_descent *d) {
 
 /* ---- The solver ------------------------------------------------------------------------------ */
 
-static margin_status gd_solve(mg_linear_job *job, mg_linear_solution *solution) {
-    return mg_descend(job, solution, 0);
-}
-
 const mg_linear_solver mg_solver_gd = {
     .name = "gd",
     .summary = "gradient descent over all rows, the textbook way",
     .step_name = "steps",
-    .solve = gd_solve,
+    .solve = mg_descend,
 };

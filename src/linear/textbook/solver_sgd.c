@@ -252,24 +252,16 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
 
 /* ---- The solvers ----------------------------------------------------------------------------- */
 
-static margin_status sgd_solve(mg_linear_job *job, mg_linear_solution *solution) {
-    return mg_descend(job, solution, 1);
-}
-
-static margin_status minibatch_solve(mg_linear_job *job, mg_linear_solution *solution) {
-    return mg_descend(job, solution, MG_MAX(1, job->descent.batch));
-}
-
 const mg_linear_solver mg_solver_sgd = {
     .name = "sgd",
     .summary = "stochastic gradient descent, row by row",
     .step_name = "passes",
-    .solve = sgd_solve,
+    .solve = mg_descend,
 };
 
 const mg_linear_solver mg_solver_minibatch = {
     .name = "minibatch",
     .summary = "stochastic gradient descent over batches of rows",
     .step_name = "passes",
-    .solve = minibatch_solve,
+    .solve = mg_descend,
 };
