@@ -439,6 +439,19 @@ static void test_no_optimum_is_said(void **state) {
     assert_contains(f.report.reason, "without a penalty there is no optimum");
     linear_fitted_free(&f);
     linear_case_free(c);
+
+    /* classes overlap, but a column is 1 only in rows of one of them */
+    c = linear_case_make(200, 3, 0.2, 1, 65);
+    for (int64_t i = 0; i < c->rows; i++)
+        c->x[i * 3 + 2] = c->sign[i] > 0 && i % 5 == 0;
+    f = linear_fit(&c->problem, MG_LOSS_LOGISTIC, "C=inf, solver=gd, max_iter=200");
+    assert_true(f.status > 0);
+    assert_contains(f.report.reason, "in one direction");
+    linear_fitted_free(&f);
+    f = linear_fit(&c->problem, MG_LOSS_SQUARED_HINGE, "C=inf, solver=gd, max_iter=2");
+    assert_contains(f.report.reason, "the limit of 2 steps");
+    linear_fitted_free(&f);
+    linear_case_free(c);
 }
 
 static void test_limits_are_said(void **state) {

@@ -5,10 +5,10 @@
 
 #include "linear/objective/objective.h"
 
-/* Of several functions (where mg_newton_matrix_can): minus Newton's direction at (at_w, at_b), and
- * the least and the greatest change of a margin (own score less another) along it. w: room for
- * functions x (columns + 1) numbers, of which the first functions x columns are the weights; b:
- * functions. Passes. */
+/* Of a loss of margins (where mg_newton_matrix_can): minus Newton's direction at (at_w, at_b), and
+ * the least and the greatest change of a margin (of several functions own score less another) along
+ * it. w: room for functions x (columns + 1) numbers, of which the first functions x columns are the
+ * weights; b: functions. Passes. */
 margin_status mg_look_ahead(const mg_objective *o, const double *at_w, const double *at_b,
                             double *w, double *b, double *least, double *most, margin_error *error);
 

@@ -130,9 +130,8 @@ margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t r
 
 /* ---- Newton's direction (solver_newton.c) ---- */
 margin_status mg_smooth_newton(mg_smooth *s);
-/* The same by a factor, with the least and the greatest change of a margin along it, of classes;
- * where mg_smooth_can_look. */
-bool mg_smooth_can_look(const mg_smooth *s);
+/* The same by the matrix of the proof, where there is room for it (mg_newton_matrix_can), with the
+ * least and the greatest change of a margin along it. */
 margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most);
 
 #endif

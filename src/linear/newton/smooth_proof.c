@@ -45,7 +45,7 @@ static margin_status smooth_recedes(mg_smooth *s, bool *yes) {
     enum { MOST_STEPS = 5 };
     double least, most;
     bool moved = true;
-    if (s->separated || !falls_for_ever(s) || !mg_smooth_can_look(s)) return MARGIN_OK;
+    if (s->separated || !falls_for_ever(s) || !mg_newton_matrix_can(s->objective)) return MARGIN_OK;
     s->single = false;
     for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
         MG_TRY(mg_smooth_look_ahead(s, &least, &most));
@@ -64,8 +64,8 @@ static void smooth_explain_end(mg_smooth *s, margin_status ended, bool recession
                                    .gap = out->gap,
                                    .tolerance = s->job->tolerance,
                                    .steps = out->iterations,
-                                   .limited = s->functions > 1 && mg_is_unpenalised(s->objective) &&
-                                              !mg_smooth_can_look(s)};
+                                   .limited = mg_is_unpenalised(s->objective) &&
+                                              !mg_newton_matrix_can(s->objective)};
     mg_smooth_explain(&words, out->why, sizeof out->why);
 }
 

@@ -17,6 +17,7 @@
  * Between factors H0 is scaled to the curvature along the last step. Several functions: one factor
  * for all of them at first, then, where many passes were made, a factor for each. */
 #include "linear/newton/smooth.h"
+#include "linear/proof/newton_matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,7 +146,7 @@ static margin_status escalate_several(mg_smooth *s, bool idle, bool *tried) {
     }
     if (!idle && s->since > 1) MG_TRY(improve_several(s, true, tried));
     if (*tried || (s->pairs.count > 0 && !idle)) return MARGIN_OK;
-    if (!(s->objective->penalty.rho > 0.0) || !mg_smooth_can_look(s)) return MARGIN_OK;
+    if (!(s->objective->penalty.rho > 0.0) || !mg_newton_matrix_can(s->objective)) return MARGIN_OK;
     s->exact = *tried = true;
     s->idle_steps = 0;
     return MARGIN_OK;

@@ -63,8 +63,7 @@ static margin_status find_of_one(mg_smooth *s) {
     return mg_smooth_solve(s, s->direction);
 }
 
-/* Of several functions, whose matrix is that of the proof. */
-static margin_status find_of_several(mg_smooth *s, double *least, double *most) {
+margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most) {
     const mg_objective *o = s->objective;
     double *w;
     margin_status status;
@@ -88,30 +87,9 @@ done:
     return status;
 }
 
-bool mg_smooth_can_look(const mg_smooth *s) {
-    return s->functions > 1 ? mg_newton_matrix_can(s->objective) : mg_smooth_can_factor(s, 1);
-}
-
-margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most) {
-    const int8_t *sign = s->design->problem->sign;
-    double *changes = s->there.scores;
-    if (s->functions > 1) return find_of_several(s, least, most);
-    MG_TRY(find_of_one(s));
-    mg_smooth_set_move(s);
-    s->solution->passes++;
-    MG_TRY(mg_objective_scores(s->objective, s->move, s->move_b, changes, s->job->error));
-    *least = (double)INFINITY;
-    *most = -(double)INFINITY;
-    for (int64_t i = 0; i < s->samples; i++) {
-        *least = fmin(*least, sign[i] * changes[i]);
-        *most = fmax(*most, sign[i] * changes[i]);
-    }
-    return MARGIN_OK;
-}
-
 margin_status mg_smooth_newton(mg_smooth *s) {
     double least, most;
-    if (s->functions > 1) return find_of_several(s, &least, &most);
+    if (s->functions > 1) return mg_smooth_look_ahead(s, &least, &most);
     const bool dense = s->columns <= DENSE_COLUMNS && mg_smooth_can_factor(s, 1);
     return dense ? find_of_one(s) : find_inexactly(s);
 }

@@ -13,7 +13,7 @@ typedef struct mg_smooth_words {
     bool separated;      /* without a penalty, and every row is on its side */
     bool recession;      /* without a penalty, the loss falls for ever in some direction */
     bool separable;      /* and with recession: every row gets on its side */
-    bool limited;        /* several classes without a penalty: too many for the proof's matrix */
+    bool limited;        /* without a penalty: too many columns for the proof's matrix */
     double gap, tolerance;
     int64_t steps;
 } mg_smooth_words;

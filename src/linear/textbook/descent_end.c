@@ -10,8 +10,8 @@
 
 /* ---- Without an optimum ---------------------------------------------------------------------- */
 
-/* Several functions: whether the loss falls for ever in a direction of Newton's method from the
- * best point: a loss without an optimum is told from one that steps did not reach. */
+/* Whether the loss falls for ever in a direction of Newton's method from the best point: a loss
+ * without an optimum is told from one that steps did not reach. */
 static margin_status descent_recedes(mg_descent *d, mg_smooth_words *endless) {
     enum { MOST_NEWTON = 12 };
     static const double far = 4.0; /* of a margin in one step */
@@ -19,7 +19,7 @@ static margin_status descent_recedes(mg_descent *d, mg_smooth_words *endless) {
     const int64_t weights = d->functions * d->columns;
     double *at, least, most = (double)INFINITY;
     margin_status status;
-    if (d->functions == 1 || !mg_is_unpenalised(o) || !mg_newton_matrix_can(o)) return MARGIN_OK;
+    if (!mg_descent_is_endless(d) || !mg_newton_matrix_can(o)) return MARGIN_OK;
     MG_NEW(d->design->heap, at, 2 * d->numbers + d->functions, "Newton's direction", d->job->error);
     double *b = at + weights, *w = b + d->functions, *step = w + d->numbers;
     memcpy(at, d->best.w, (size_t)d->numbers * sizeof *at);
@@ -119,7 +119,8 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     out->iterations = d->units;
     out->status = out->gap <= d->job->tolerance && !endless.separated ? MARGIN_OK : ended;
     if (endless.separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
-    if (out->status != MARGIN_OK && !endless.separated) MG_TRY(descent_recedes(d, &endless));
+    if (out->status != MARGIN_OK && ended != MARGIN_STOPPED_TIME && !endless.separated)
+        MG_TRY(descent_recedes(d, &endless));
     if (out->status != MARGIN_OK) MG_TRY(find_safe_rate(d, &safe));
     if (endless.separated || endless.recession)
         mg_smooth_explain(&endless, out->why, sizeof out->why);
