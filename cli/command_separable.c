@@ -18,7 +18,7 @@ static void json_pairs(cli_text *text, const char *key, const int64_t *rows, con
 static void json_answer(cli_text *text, cli_session *session, margin_status status,
                         const margin_separation *s) {
     json_open(text, NULL, '{');
-    if (status == MARGIN_OK)
+    if (status == MARGIN_OK || s->separable)
         json_bool(text, "separable", s->separable);
     else
         json_null(text, "separable");
@@ -44,11 +44,17 @@ static void json_answer(cli_text *text, cli_session *session, margin_status stat
     text_puts(text, "\n");
 }
 
-static void print_hyperplane(cli_text *text, const margin_separation *s, const margin_data *data) {
+static void print_hyperplane(cli_text *text, margin_status status, const margin_separation *s,
+                             const margin_data *data) {
     text_puts(text, "separable   yes: a hyperplane keeps every row at least ");
     text_short(text, s->margin);
     text_puts(text, " away\nwidest      to a relative gap of ");
     text_short(text, s->margin_gap);
+    if (status == MARGIN_STOPPED_TIME)
+        text_puts(text, ": the time limit came before the widest was found");
+    else if (status != MARGIN_OK)
+        text_puts(text, ": double precision tells no more; the columns' sizes differ too much "
+                        "(leave identifiers out, bring the others to similar sizes)");
     text_puts(text, "\n\n");
     for (int64_t j = 0; j < s->columns; j++) {
         text_puts(text, "  ");
@@ -92,11 +98,11 @@ static int answer(cli_session *session, margin_status status, const margin_separ
     if (session->arguments->json) {
         json_answer(&text, session, status, s);
     } else {
-        if (status == MARGIN_STOPPED_TIME)
+        if (status == MARGIN_STOPPED_TIME && !s->separable)
             text_puts(&text,
                       "undecided   the time limit came before either proof; the nearest pair "
                       "of weighted means:\n");
-        else if (status != MARGIN_OK)
+        else if (status != MARGIN_OK && !s->separable)
             text_puts(&text,
                       "undecided   neither answer could be proven in double precision (bring "
                       "the columns to similar sizes); the nearest pair of weighted means:\n");
@@ -104,7 +110,7 @@ static int answer(cli_session *session, margin_status status, const margin_separ
             text_puts(&text, "separable   no: these weighted means of the two classes coincide, so "
                              "no hyperplane has them on different sides\n");
         if (s->separable)
-            print_hyperplane(&text, s, data);
+            print_hyperplane(&text, status, s, data);
         else
             print_proof(&text, s);
     }

@@ -479,6 +479,14 @@ def undecided(d):
     expect(answer('separable', table, codes=(3,)).get('separable', 0) is None, 'undecided is null in JSON')
     table.write_text('a,y\n1.7e308,1\n1.6e308,1\n-1.7e308,0\n')
     expect(answer('separable', table, codes=(3,)).get('separable', 0) is None, 'no proof where a range is infinite')
+    rows = [(i * 7919 % 101 * 10**12, i * 37 % 50, i * 11 % 47) for i in range(60)]
+    table.write_text('id,a,b,y\n' + ''.join(f'{k},{a / 50},{b / 50},{int(a > b)}\n' for k, a, b in rows if a != b))
+    p = run('separable', table)
+    expect(p.returncode == 3 and 'separable   yes' in p.stdout and ': double precision tells no more' in p.stdout, f'why it may not be the widest: {p.stdout[:200]}')
+    r = answer('separable', table, codes=(3,))
+    expect(r['separable'] is True and r['gap'] > 1e-6, 'separable all the same')
+    table.write_text('a,b,c,y\n1,5,6,1\n2,5,6,3\n4,5,6,4\n')
+    expect('; columns b and others are constant and have weight 0' in run('fit', 'least-squares', table).stdout, 'several constant columns')
 
 
 def statistics(d):

@@ -91,7 +91,10 @@ static mg_separation separate(margin_context *context, const mg_problem *p,
     margin_error error = {0};
     margin_status status = mg_separate(context, p, kind, &s, &error);
     if (status < 0) print_error("%s\n", error.text);
-    assert_int_equal(status, MARGIN_OK);
+    /* what is separable, but not known to be the widest, is said to have stopped */
+    assert_int_equal(status, s.verdict == MG_SEPARABLE && s.margin_gap > 1e-6
+                                 ? MARGIN_STOPPED_STALLED
+                                 : MARGIN_OK);
     return s;
 }
 

@@ -95,6 +95,18 @@ static void test_constant_columns(void **state) {
         mg_fitted_stage_clear(&fitted);
         margin_context_free(context);
     }
+    /* the column of ones of poly is no news, a constant of another name is */
+    for (int k = 0; k < 2; k++) {
+        const margin_column ones[] = {{.name = k ? "one" : "1"}, {.name = "steep"}};
+        const double values[] = {1, 2, 1, 5};
+        const margin_data named = {.x = margin_dense_f64(values, 2, 2, 2), .columns = ones};
+        log_text said = {0};
+        margin_context *context = logging_context(&said);
+        mg_fitted_stage fitted = stage_fitted(context, "standardize", &named);
+        assert_int_equal(said.count, k);
+        mg_fitted_stage_clear(&fitted);
+        margin_context_free(context);
+    }
     /* many of them: five are named */
     double zeros[3 * 30] = {0};
     log_text log = {0};

@@ -380,8 +380,10 @@ typedef struct margin_separation {
 } margin_separation;
 /* `data` has two classes (the greater label is positive), features dense or CSR. A tie of a
  * positive and a negative row is the simplest proof. Stated tolerance of the proof: residual <=
- * 1e-9. STOPPED_STALLED or STOPPED_TIME with the best of both if neither could be established in
- * double precision or in time; that is said, not guessed. DATA: other than two classes, categories,
+ * 1e-9. STOPPED_STALLED or STOPPED_TIME with the best of both (separable 0) if neither could be
+ * established in double precision or in time; that is said, not guessed. The same status with
+ * separable 1: a wider hyperplane may exist, by margin_gap > 1e-6 (columns of very different sizes,
+ * such as an identifier beside measurements). DATA: other than two classes, categories,
  * NaN. Cost: a few dozen passes over the data; does not depend on the number of threads. Memory:
  * 8 m^2 bytes with m the lesser of columns + 3 and rows + 1, a few numbers per row, and up to
  * 150 MB more for tables of at most 2000 columns. */

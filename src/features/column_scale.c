@@ -4,6 +4,7 @@
 #include "learn/column_choice.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct scale_view {
     const double *offset, *divisor; /* columns each */
@@ -32,6 +33,11 @@ static void log_constant(margin_context *context, const char *stage,
         constant->text, constant->count > 5 ? ", ..." : "");
 }
 
+/* The column of ones that poly and rbf make is no news. */
+static bool is_ones(const margin_data *data, const mg_column_moments *moments, int64_t j) {
+    return data->columns && moments->least[j] == 1 && strcmp(data->columns[j].name, "1") == 0;
+}
+
 static margin_status set_columns(margin_context *context, const margin_data *data,
                                  const mg_option_value *options, const bool *chosen,
                                  const mg_column_moments *moments, mg_scale_rule rule,
@@ -49,7 +55,7 @@ static margin_status set_columns(margin_context *context, const margin_data *dat
         if (mg_is_categorical(data->columns, j))
             return fail_categorical(fitted->stage, data, j, error);
         if (moments->least[j] == moments->greatest[j]) {
-            mg_column_names_add(&constant, data->columns, j);
+            if (!is_ones(data, moments, j)) mg_column_names_add(&constant, data->columns, j);
             offset[j] = moments->least[j];
             divisor[j] = HUGE_VAL;
         } else if (!rule(moments, j, options, &offset[j], &divisor[j])) {

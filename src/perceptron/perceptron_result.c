@@ -183,6 +183,12 @@ static const char *ordering_hint(const mg_perceptron_run *run) {
     return "; the rows are sorted by class, order=shuffled learns faster";
 }
 
+/* A number of four digits that is not less. */
+static double up_to_four_digits(double count) {
+    const double unit = pow(10.0, floor(log10(count)) - 3.0);
+    return unit > 1.0 ? ceil(count / unit) * unit : count;
+}
+
 /* What is known about the data, and what to do. */
 static void describe_data(const mg_perceptron_run *run, double radius, margin_status status,
                           char *text, size_t capacity) {
@@ -197,7 +203,7 @@ static void describe_data(const mg_perceptron_run *run, double radius, margin_st
                  "the data is separable with margin %s, at most %s updates from zero: %s "
                  "or scale the columns",
                  mg_about(run->separation_margin).text,
-                 mg_about(floor(ratio * ratio * (1.0 + 1e-9))).text, more);
+                 mg_about(up_to_four_digits(floor(ratio * ratio * (1.0 + 1e-9)))).text, more);
     } else if (run->options.expansion) {
         snprintf(text, capacity, "%s, try another kernel%s", more,
                  plain ? ", or use variant=pocket" : "");

@@ -26,6 +26,8 @@
 
 /* Largest residual (in units of a column's range) that counts as coinciding means. */
 static const double proof_residual = 1e-9;
+/* Largest gap of what counts as the widest hyperplane. */
+static const double widest_gap = 1e-6;
 /* Convex weights up to this are rounding and left out of the answer. */
 static const double least_weight = 1e-15;
 
@@ -238,8 +240,10 @@ static margin_status search(margin_context *context, const mg_problem *problem,
     margin_status status = search_phase(&s, out, MG_SEARCH_DECIDE, ranges);
     if (status < 0) return status;
     if (out->margin > 0) {
-        MG_TRY(find_widest(context, problem, kind, ranges, centre, scale, out, error));
+        MG_TRY(status = find_widest(context, problem, kind, ranges, centre, scale, out, error));
         if (out->margin > 0) out->verdict = MG_SEPARABLE;
+        if (out->margin > 0 && !(out->margin_gap <= widest_gap))
+            return status > 0 ? status : MARGIN_STOPPED_STALLED;
     } else if (out->residual <= proof_residual) {
         out->verdict = MG_NOT_SEPARABLE;
     }

@@ -33,10 +33,11 @@ typedef struct mg_separation {
     int64_t iterations;   /* changes of the active set */
 } mg_separation;
 
-/* `problem` is of kind MG_TWO_CLASS with both signs present. Returns OK (decided), STOPPED_STALLED
- * (undecided: neither proof can be had in double precision), STOPPED_TIME, or a failure. Cost: a
- * few dozen passes over the data plus O(n^2) per change of the active set of at most n + 2 rows.
- * The result does not depend on the number of threads. */
+/* `problem` is of kind MG_TWO_CLASS with both signs present. Returns OK (decided, and
+ * margin_gap <= 1e-6 if separable), STOPPED_STALLED (double precision tells no more: undecided, or
+ * separable and not known to be the widest), STOPPED_TIME (the same for lack of time), or a
+ * failure. Cost: a few dozen passes over the data plus O(n^2) per change of the active set of at
+ * most n + 2 rows. The result does not depend on the number of threads. */
 margin_status mg_separate(margin_context *context, const mg_problem *problem,
                           mg_separation_kind kind, mg_separation *out, margin_error *error);
 void mg_separation_free(mg_separation *separation);

@@ -103,10 +103,11 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
                        "; more columns (%lld) than independent rows (%lld): of all best weights "
                        "these have the least norm",
                        (long long)s->columns, (long long)s->rank);
-    if (constant > 0)
-        mg_text_format(text, "; column %s%s constant and has weight 0",
-                       mg_column_name(s->problem->columns, first, buffer),
-                       constant > 1 ? " (and others) is" : " is");
+    const char *name = mg_column_name(s->problem->columns, first, buffer);
+    if (constant > 1)
+        mg_text_format(text, "; columns %s and others are constant and have weight 0", name);
+    else if (constant > 0)
+        mg_text_format(text, "; column %s is constant and has weight 0", name);
 }
 
 static void describe_end(const mg_squares *s, margin_status status, mg_text *text) {
