@@ -83,8 +83,8 @@ typedef struct margin_search_options {
      * stopped or failed. 0: no limit. The context's time limit is that of the whole call: what was
      * not tried by then is shown as failed. */
     double cell_seconds;
-    /* File to which a line is added whenever a setting is finished; settings that it holds already
-     * are not tried again. FORMAT: a file of another search (spec, data, splits, metric, seed).
+    /* File to which a line is added whenever a fit is finished; those that it holds already are not
+     * made again. FORMAT: a file of another search (spec, data, splits, metric, seed).
      * NULL: none. */
     const char *journal;
     int32_t predictions; /* 1: keep those of each cell: 8 bytes a row, repeat and cell */

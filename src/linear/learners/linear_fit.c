@@ -257,6 +257,23 @@ done:
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
+/* Smooth losses may begin where a fit with other options ended: for the others a start is a matter
+ * of the dual variables, too. */
+static void take_start(linear_run *run) {
+    const mg_fit *fit = run->fit;
+    const mg_objective *o = &run->objective;
+    const mg_hypothesis *start = fit->start;
+    mg_linear_solution *solution = run->solution;
+    if (!start || fit->trace || mg_is_descent(run->options->solver) ||
+        start->functions != o->functions || start->columns != o->columns)
+        return;
+    memcpy(solution->w, start->view.linear.weights,
+           (size_t)(o->functions * o->columns) * sizeof *solution->w);
+    for (int64_t k = 0; k < o->functions && o->intercept; k++)
+        solution->b[k] = start->view.linear.intercept[k] -
+                         mg_design_intercept(&run->design, solution->w + k * o->columns, 0.0);
+}
+
 /* Zeros, or what a textbook solver was given. */
 static margin_status set_start(linear_run *run) {
     const mg_linear_options *options = run->options;
@@ -279,6 +296,7 @@ static margin_status set_start(linear_run *run) {
         solution->b[k] = options->descent.start_intercept;
     if (count > 0)
         memcpy(solution->w, options->descent.start_weights, (size_t)count * sizeof *solution->w);
+    if (o->loss->smooth) take_start(run);
     if (o->loss->smooth) return MARGIN_OK;
     MG_NEW(run->design.heap, solution->alpha, o->samples * o->functions, "the dual variables",
            error);

@@ -58,14 +58,23 @@ void mg_part_label(const mg_split *split, const margin_model *model, int64_t num
 margin_status mg_share(const mg_learner *learner, mg_shared *shared);
 void mg_shared_free(mg_shared *shared);
 
+/* The parts of an earlier fit with other options, as its learner found them: where the next one may
+ * begin. */
+typedef struct mg_starts {
+    mg_hypothesis **parts;
+    int64_t count;
+} mg_starts;
+
 /* Trains every part, side by side, each on one thread (a single part: on all threads; with a trace:
  * one after the other), and joins hypotheses and reports in the order of the parts. The whole has
  * converged if its own gap is at most the tolerance: where it is not though all parts have, they
- * are trained once more, to a tolerance for which it must be. */
+ * are trained once more, to a tolerance for which it must be. `starts`: none, or one for each part.
+ */
 margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
-                             const mg_trace *trace, mg_hypothesis **hypothesis,
-                             margin_report *report, margin_error *error);
+                             const mg_trace *trace, const mg_starts *starts,
+                             mg_hypothesis **hypothesis, margin_report *report,
+                             margin_error *error);
 
 /* Lets the learner verify every part of a finished model, joined in the same way. parts: what was
  * found of each, or NULL. */

@@ -2,7 +2,6 @@
  * units, and the report filled in with what the finished model does on its training rows. */
 #include "base/caller_options.h"
 #include "model/predict/fit_score.h"
-#include "model/problem/multiclass.h"
 #include "model/train/train.h"
 
 #include <math.h>
@@ -47,114 +46,7 @@ static margin_status check_call(const margin_context *context, const margin_spec
     return MARGIN_OK;
 }
 
-/* Names the learners that can. */
-static margin_status refuse_targets(const margin_component *info, int64_t targets,
-                                    margin_error *error) {
-    char list[200] = "";
-    size_t length = 0;
-    MG_REQUIRE(!(info->abilities & MARGIN_CAN_CLUSTER), error, MARGIN_ERROR_ARGUMENT,
-               "%s takes no target and the data has %lld; leave them out", info->name,
-               (long long)targets);
-    for (int k = 0; k < margin_component_count(); k++) {
-        const margin_component *other = margin_component_at(k);
-        if (!(other->abilities & MARGIN_CAN_TARGETS) || length >= sizeof list) continue;
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
-                                   length ? " or " : "", other->name);
-    }
-    return mg_fail(error, MARGIN_ERROR_ARGUMENT,
-                   "%s takes one target and the data has %lld; fit them one by one, or take %s",
-                   info->name, (long long)targets, list);
-}
-
-static margin_status check_learner(const mg_spec_component *learner, const margin_data *data,
-                                   const mg_samples *samples, const mg_trace *trace,
-                                   margin_error *error) {
-    const margin_component *info = learner->info;
-    if (data->targets > 1 && !(info->abilities & MARGIN_CAN_TARGETS))
-        return refuse_targets(info, data->targets, error);
-    MG_REQUIRE(!samples->weights || (info->abilities & MARGIN_CAN_WEIGHTS), error,
-               MARGIN_ERROR_ARGUMENT, "%s takes no sample weights", info->name);
-    MG_REQUIRE(!trace || (info->abilities & MARGIN_CAN_TRACE), error, MARGIN_ERROR_ARGUMENT,
-               "%s cannot trace its steps", info->name);
-    return learner->learner->check ? learner->learner->check(learner->options, error) : MARGIN_OK;
-}
-
-static margin_status check_task(const mg_spec_component *learner, margin_task task,
-                                const margin_data *data, margin_error *error) {
-    MG_REQUIRE(task != MARGIN_CLASSIFY || data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
-               "%s tells the classes of one target and the data has %lld; fit them one by one, or "
-               "leave out task=classify",
-               learner->info->name, (long long)data->targets);
-    return MARGIN_OK;
-}
-
 /* ---- Training -------------------------------------------------------------------------------- */
-
-static margin_status name_spec(const margin_spec *spec, margin_model *model, margin_error *error) {
-    int64_t length = (int64_t)strlen(spec->text);
-    model->spec = mg_copy_text(model->heap, spec->text, length);
-    if (!model->spec) return mg_no_memory(model->heap, length + 1, 1, "the spec", error);
-    model->learner = mg_spec_learner(spec)->learner;
-    return MARGIN_OK;
-}
-
-static margin_status learn_target(margin_context *context, margin_task task,
-                                  const margin_data *data, const mg_samples *samples,
-                                  margin_model *model, margin_error *error) {
-    model->task = task;
-    if (model->task == MARGIN_CLASSIFY)
-        return mg_target_learn(context, data, samples, model, error);
-    return model->task == MARGIN_REGRESS ? mg_target_describe(data, model, error) : MARGIN_OK;
-}
-
-/* A hypothesis that a learner made and attach refuses: the numbers ran away. */
-static margin_status refuse_overflow(margin_status status, margin_error *error) {
-    if (status != MARGIN_ERROR_MODEL) return status;
-    return mg_fail(error, MARGIN_ERROR_DATA,
-                   "the weights left the range of numbers; bring the columns to one scale first: "
-                   "standardize | ...");
-}
-
-/* Objective and gap are those of the scaled target. */
-static void describe_target(const mg_target_scale *scale, margin_report *report) {
-    char text[sizeof report->formula];
-    if (scale->offset == 0 && scale->divisor == 1) return;
-    const double less = fabs(scale->offset);
-    snprintf(text, sizeof text, "%.60s, with (y %s %s)/%s for y", report->formula,
-             scale->offset < 0 ? "+" : "-", mg_about(less).text, mg_about(scale->divisor).text);
-    mg_report_formula(report, text);
-}
-
-static margin_status solve(margin_context *context, const mg_spec_component *learner,
-                           const margin_data *data, const mg_samples *samples,
-                           const mg_staged *staged, const mg_trace *trace, margin_model *model,
-                           margin_error *error) {
-    mg_split split = {0};
-    mg_reduction reduction;
-    MG_TRY(mg_reduction_choose(learner, model, &reduction, &model->decision, error));
-    MG_TRY(mg_split_make(context, reduction, data, samples, staged, model, &split, error));
-    margin_status status = mg_split_weigh(learner, model, &split, error);
-    if (status >= 0)
-        status = mg_split_train(context, &split, learner, model, trace, &model->hypothesis,
-                                &model->report, error);
-    mg_split_free(&split);
-    if (status < 0) return refuse_overflow(status, error);
-    describe_target(&staged->target, &model->report);
-    if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;
-    MG_TRY(mg_model_fold(model, error));
-    return refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error);
-}
-
-/* The parts of the report that the learner does not know. */
-static void describe_fit(const margin_data *data, const mg_samples *samples, margin_model *model) {
-    margin_report *report = &model->report;
-    report->task = model->task;
-    report->rows = samples->count;
-    report->columns = data->x.columns;
-    report->classes = model->classes;
-    report->threads = 0;
-    report->seconds = 0;
-}
 
 /* What the model does on its training rows. The clock may end that: there is a model by then. */
 static margin_status score(margin_context *context, const margin_data *data,
@@ -174,27 +66,14 @@ static margin_status score(margin_context *context, const margin_data *data,
 
 margin_status mg_train(margin_context *context, const margin_spec *spec, const margin_data *data,
                        const mg_train_how *how, margin_model *model, margin_error *error) {
-    const mg_spec_component *learner = mg_spec_learner(spec);
-    mg_samples samples = {0};
-    mg_staged staged = {0};
+    mg_trainer trainer;
     margin_status status;
-    MG_GO(name_spec(spec, model, error));
-    MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(check_learner(learner, data, &samples, how->trace, error));
-    const margin_task task = how->task ? how->task : mg_task_of(learner, data, &samples);
-    MG_GO(check_task(learner, task, data, error));
-    MG_GO(learn_target(context, task, data, &samples, model, error));
-    MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
-    if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
-        MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
-    MG_GO(solve(context, learner, data, &samples, &staged, how->trace, model, error));
-    mg_staged_free(&staged);
-    describe_fit(data, &samples, model);
-    MG_GO(mg_model_check(model, learner, error));
-    if (!how->unscored) status = score(context, data, &samples, model, error);
+    MG_TRY(mg_trainer_open(context, spec, data, how, model, &trainer, error));
+    MG_GO(mg_trainer_fit(&trainer, context, spec, error));
+    mg_staged_free(&trainer.staged);
+    if (!how->unscored) status = score(context, data, &trainer.samples, model, error);
 done:
-    mg_staged_free(&staged);
-    mg_samples_free(&samples);
+    mg_trainer_close(&trainer);
     return status;
 }
 

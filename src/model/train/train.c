@@ -22,6 +22,7 @@ typedef struct part_run {
     mg_shared shared;
     const margin_model *model;
     const mg_trace *trace;
+    const mg_starts *starts; /* NULL: none */
     bool verify;
     double deadline;
     int64_t group; /* parts that are trained together: each group is a task */
@@ -68,6 +69,7 @@ static margin_status solve_part(part_run *run, margin_context *context, int64_t 
                   .options = run->options,
                   .shared = run->verify ? NULL : &run->shared,
                   .trace = run->trace ? &trace : NULL,
+                  .start = run->starts ? run->starts->parts[number] : NULL,
                   .seed = context->options.seed,
                   .error = error};
     mg_report_init(&fit.report);
@@ -125,6 +127,7 @@ static margin_status solve_group(part_run *run, part_group *group, margin_contex
                                   .options = run->options,
                                   .shared = &run->shared,
                                   .trace = run->trace ? &group->traces[k] : NULL,
+                                  .start = run->starts ? run->starts->parts[first + k] : NULL,
                                   .seed = context->options.seed,
                                   .error = error};
         mg_report_init(&group->fits[k].report);
@@ -349,9 +352,11 @@ static bool make_stricter(part_run *run, const margin_component *info) {
 
 margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
-                             const mg_trace *trace, mg_hypothesis **hypothesis,
-                             margin_report *report, margin_error *error) {
-    part_run run = {.context = context, .split = split, .model = model, .trace = trace};
+                             const mg_trace *trace, const mg_starts *starts,
+                             mg_hypothesis **hypothesis, margin_report *report,
+                             margin_error *error) {
+    part_run run = {
+        .context = context, .split = split, .model = model, .trace = trace, .starts = starts};
     margin_status status;
     MG_GO(start_run(&run, learner, error));
     MG_GO(run_parts(&run, error));

@@ -1,4 +1,4 @@
-/* One fit from within the library. */
+/* One fit from within the library, or several with the same stages. */
 #ifndef MG_TRAIN_H
 #define MG_TRAIN_H
 
@@ -8,6 +8,7 @@ typedef struct mg_train_how {
     margin_task task;      /* 0: what learner and data tell */
     const mg_trace *trace; /* NULL: none */
     bool unscored;         /* the report does not tell how well the training rows are met */
+    bool warm;             /* a trainer's next fit may begin at its last one */
 } mg_train_how;
 
 /* What margin_fit does, in a context whose deadline is set, into a new model (mg_model_new). How it
@@ -18,5 +19,25 @@ margin_status mg_train(margin_context *context, const margin_spec *spec, const m
 /* What a learner makes of this target. */
 margin_task mg_task_of(const mg_spec_component *learner, const margin_data *data,
                        const mg_samples *samples);
+
+/* Stages fitted once, and learners to what they make, one after the other. */
+typedef struct mg_trainer {
+    const margin_data *data;
+    const mg_train_how *how;
+    margin_model *model; /* borrowed: the stages and the last fit */
+    mg_samples samples;
+    mg_staged staged;
+    mg_starts starts; /* of the last fit; count 0: none */
+} mg_trainer;
+
+/* Up to the learner, into a new model. */
+margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, const mg_train_how *how, margin_model *model,
+                              mg_trainer *trainer, margin_error *error);
+/* The learner of `spec`, whose stages are those of the trainer's, and so is its mg_learner. On
+ * failure the model has no hypothesis; another fit may follow. */
+margin_status mg_trainer_fit(mg_trainer *trainer, margin_context *context, const margin_spec *spec,
+                             margin_error *error);
+void mg_trainer_close(mg_trainer *trainer); /* not the model */
 
 #endif

@@ -12,21 +12,29 @@ typedef struct mg_slot {
     double value, training, gap;
     float fit_seconds, predict_seconds;
     int32_t status;
-    char *reason; /* owned; NULL: none */
+    _Atomic int state; /* MG_SLOT_ */
+    char *reason;      /* owned; NULL: none */
 } mg_slot;
+
+/* Of a slot in this round. */
+enum {
+    MG_SLOT_OPEN,
+    MG_SLOT_DONE,  /* filled, and journal and caller do not know of it */
+    MG_SLOT_TOLD,  /* they do */
+    MG_SLOT_KNOWN, /* it came from the journal */
+};
 
 typedef struct mg_cell {
     margin_spec *spec;
     int64_t owner;  /* which of the caller's specs it is of */
     int64_t number; /* among the settings of that */
+    int64_t stages; /* equal where all options of the stages are */
     int64_t rows;
-    mg_slot *slots;       /* one for each split */
-    double *predictions;  /* of each repeat; NULL: not kept */
-    bool active;          /* in this round */
-    bool known;           /* from the journal */
-    bool told;            /* journal and caller know of it */
-    int dropped;          /* after this round; 0: not */
-    _Atomic int64_t left; /* splits that are not done in this round */
+    mg_slot *slots;      /* one for each split */
+    double *predictions; /* of each repeat; NULL: not kept */
+    bool active;         /* in this round */
+    int64_t left;        /* splits that journal and caller do not know of */
+    int dropped;         /* after this round; 0: not */
 } mg_cell;
 
 typedef struct mg_journal mg_journal;
@@ -47,7 +55,8 @@ typedef struct mg_tune {
     mg_cell *cells;
     int64_t count;
     mg_journal *journal;
-    double started, round_started, tell_next;
+    double started, round_started;
+    int64_t told;  /* cells */
     int64_t share; /* halving: fits learn from 1 / share of their training rows */
     int64_t tasks; /* of this round */
     _Atomic int64_t done;
@@ -63,28 +72,60 @@ void mg_tune_problem_free(mg_tune *search);
 margin_status mg_tune_cells(mg_tune *search, margin_error *error);
 void mg_tune_cells_free(mg_tune *search);
 
-/* One fit and its judgement, into the slot. A failure that concerns this fit alone is the slot's;
- * else (MEMORY, CANCELLED) it is returned. */
-margin_status mg_tune_fold(mg_tune *search, margin_context *part, mg_cell *cell, int64_t split,
-                           margin_error *error);
+typedef struct mg_row_list {
+    int64_t *rows, count;
+} mg_row_list;
 
-/* Tries all cells. */
-margin_status mg_tune_run(mg_tune *search, margin_error *error);
+/* The metric of a fit on these rows; predictions, if wanted, into the table of those of a repeat.
+ */
+margin_status mg_tune_judge(const mg_tune *search, margin_context *context,
+                            const margin_model *model, const mg_row_list *list, double *value,
+                            double *predictions, margin_error *error);
 
-/* Mean and deviation of a cell; whether a greater value counts as less. */
+/* Settings that differ in options of one learner only. */
+typedef struct mg_chain {
+    mg_cell **cells;
+    int64_t count;
+} mg_chain;
+
+typedef struct mg_tune_task {
+    mg_tune *search;
+    const mg_chain *chain;
+    int64_t split;
+    int worker, sharers;
+    _Atomic bool done;
+    bool told;
+} mg_tune_task;
+
+/* Fits and judges the settings of a chain on one split, each into its slot. A failure that concerns
+ * one of them alone is the slot's; else (MEMORY, CANCELLED) it is returned. */
+margin_status mg_tune_chain(const mg_tune_task *task, margin_error *error);
+/* To be called when a slot is filled. */
+void mg_tune_done(const mg_tune_task *task, mg_cell *cell);
+/* Open, and nothing known of it. */
+void mg_slot_clear(mg_heap *heap, mg_slot *slot);
+/* How many slots of a cell came from the journal. */
+int64_t mg_cell_known(const mg_cell *cell, int64_t splits);
+
+/* Tries all active cells. */
+margin_status mg_tune_round(mg_tune *search, margin_error *error);
+
+/* Mean and deviation of a cell. */
 double mg_cell_mean(const mg_cell *cell, int64_t splits, double *deviation);
 /* Worst status of its fits, and the slot that has it. */
 int32_t mg_cell_status(const mg_cell *cell, int64_t splits, const mg_slot **worst);
+bool mg_cell_simpler(const mg_tune *search, const mg_cell *a, const mg_cell *b);
 /* Whether it may be best, or go on to the next round: all fits converged. */
 bool mg_cell_counts(const mg_tune *search, const mg_cell *cell);
 /* Best cell and the simplest within one standard error of it; -1: none. */
 void mg_tune_choose(const mg_tune *search, int64_t *best, int64_t *best_one_se);
 
-/* A line for each finished cell. FILE, FORMAT: another search. Without a path: none. */
+/* A line for each finished fit. FILE, FORMAT: another search. Without a path: none. */
 margin_status mg_journal_open(mg_tune *search, margin_error *error);
-/* Fills in the cell, and says that it is known, if a line tells of it in this round. */
-margin_status mg_journal_find(mg_tune *search, mg_cell *cell, margin_error *error);
-margin_status mg_journal_add(mg_tune *search, const mg_cell *cell, margin_error *error);
+/* Fills in the slots of active cells that lines of this round tell of. */
+margin_status mg_journal_find(mg_tune *search, margin_error *error);
+margin_status mg_journal_add(mg_tune *search, const mg_cell *cell, int64_t split,
+                             margin_error *error);
 void mg_journal_close(mg_tune *search);
 
 /* A cell as the caller sees it, but for the arrays of numbers. */

@@ -72,10 +72,18 @@ static margin_status choose_numbers(const mg_tune *s, int64_t variants, int64_t 
     return MARGIN_OK;
 }
 
+/* Sets of the learner vary fastest. */
+static int64_t number_of_stages(const margin_spec *spec, int64_t number) {
+    for (int k = 0; k < spec->set_count; k++)
+        if (spec->sets[k].component == spec->component_count - 1) number /= spec->sets[k].count;
+    return number;
+}
+
 static margin_status make_cell(const mg_tune *s, int64_t owner, int64_t number, mg_cell *cell,
                                margin_error *error) {
     cell->owner = owner;
     cell->number = number;
+    cell->stages = number_of_stages(s->specs[owner], number);
     MG_TRY(mg_spec_variant(s->specs[owner], number, &cell->spec, error));
     cell->slots = mg_new_zero(s->heap, s->split_count, sizeof *cell->slots);
     if (!cell->slots)

@@ -1,7 +1,6 @@
 /* The file that lets an interrupted search go on. First line: what is searched, with a checksum of
- * data, splits and options; then a line for each setting that is finished:
- *   cell share, for each split value training status gap fit_seconds predict_seconds; the split
- *   with the worst status, a tab, its reason
+ * data, splits and options; then a line for each fit that is finished:
+ *   cell split share value training status gap fit_seconds predict_seconds, a tab, a reason
  * Numbers are in their shortest exact form, so that a table is the same whichever way its cells
  * came. A last line without an end is of a search that was killed and is cut off. */
 #ifndef _GNU_SOURCE
@@ -22,11 +21,7 @@ struct mg_journal {
     int file;
     char *text; /* the whole file as it was */
     int64_t length;
-    struct journal_line {
-        const char *values; /* behind cell and share */
-        double cell, share;
-    } * lines;
-    int64_t line_count;
+    char *lines; /* the first of them */
 };
 
 static margin_status fail_file(const mg_tune *s, const char *what, margin_error *error) {
@@ -140,24 +135,6 @@ static margin_status read_all(const mg_tune *s, int64_t size, margin_error *erro
     return MARGIN_OK;
 }
 
-static margin_status find_lines(const mg_tune *s, int64_t from, margin_error *error) {
-    mg_journal *journal = s->journal;
-    int64_t count = 0;
-    for (int64_t at = from; at < journal->length; at++)
-        count += journal->text[at] == '\n';
-    MG_NEW(s->heap, journal->lines, count, "the journal", error);
-    for (int64_t k = 0, first = from; k < count; k++) {
-        struct journal_line *line = &journal->lines[journal->line_count++];
-        const int64_t length = (int64_t)strcspn(journal->text + first, "\n");
-        line->values = journal->text + first;
-        journal->text[first + length] = 0;
-        first += length + 1;
-        if (!next_number(&line->values, &line->cell) || !next_number(&line->values, &line->share))
-            return fail_format(s, "holds a line that is no setting's", error);
-    }
-    return MARGIN_OK;
-}
-
 static margin_status start(const mg_tune *s, const mg_text *head, margin_error *error) {
     mg_journal *journal = s->journal;
     struct stat file;
@@ -173,7 +150,8 @@ static margin_status start(const mg_tune *s, const mg_text *head, margin_error *
         memcmp(journal->text, head->data, (size_t)head->length) != 0)
         return fail_format(s, "is the journal of another search (spec, data, splits, metric, seed)",
                            error);
-    return find_lines(s, head->length, error);
+    journal->lines = journal->text + head->length;
+    return MARGIN_OK;
 }
 
 margin_status mg_journal_open(mg_tune *s, margin_error *error) {
@@ -192,35 +170,33 @@ void mg_journal_close(mg_tune *s) {
     if (!s->journal) return;
     if (s->journal->file >= 0) close(s->journal->file);
     mg_free(s->heap, s->journal->text);
-    mg_free(s->heap, s->journal->lines);
     mg_free(s->heap, s->journal);
     s->journal = NULL;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-margin_status mg_journal_add(mg_tune *s, const mg_cell *cell, margin_error *error) {
-    const mg_slot *worst;
+enum { NUMBERS = 9 };
+
+margin_status mg_journal_add(mg_tune *s, const mg_cell *cell, int64_t split, margin_error *error) {
+    const mg_slot *slot = &cell->slots[split];
+    const double numbers[NUMBERS] = {(double)(cell - s->cells),
+                                     (double)split,
+                                     (double)s->share,
+                                     slot->value,
+                                     slot->training,
+                                     (double)slot->status,
+                                     slot->gap,
+                                     (double)slot->fit_seconds,
+                                     (double)slot->predict_seconds};
     mg_text text;
     if (!s->journal) return MARGIN_OK;
     mg_text_init(&text, s->heap);
-    mg_text_format(&text, "%lld %lld", (long long)(cell - s->cells), (long long)s->share);
-    for (int64_t k = 0; k < s->split_count; k++) {
-        const mg_slot *slot = &cell->slots[k];
-        const double numbers[] = {slot->value,
-                                  slot->training,
-                                  (double)slot->status,
-                                  slot->gap,
-                                  (double)slot->fit_seconds,
-                                  (double)slot->predict_seconds};
-        for (int i = 0; i < MG_LENGTH(numbers); i++) {
-            mg_text_puts(&text, " ");
-            mg_text_number(&text, numbers[i]);
-        }
+    for (int i = 0; i < NUMBERS; i++) {
+        mg_text_number(&text, numbers[i]);
+        mg_text_puts(&text, i + 1 < NUMBERS ? " " : "\t");
     }
-    mg_cell_status(cell, s->split_count, &worst);
-    mg_text_format(&text, " %lld\t", (long long)(worst - cell->slots));
-    mg_text_puts(&text, worst->reason ? worst->reason : "");
+    mg_text_puts(&text, slot->reason ? slot->reason : "");
     mg_text_puts(&text, "\n");
     const margin_status status =
         text.failed ? mg_no_memory(s->heap, text.length + 1, 1, "the journal", error)
@@ -229,48 +205,41 @@ margin_status mg_journal_add(mg_tune *s, const mg_cell *cell, margin_error *erro
     return status;
 }
 
-static bool read_slot(const char **at, mg_slot *slot) {
-    double numbers[6];
-    for (int i = 0; i < 6; i++)
-        if (!next_number(at, &numbers[i])) return false;
-    *slot = (mg_slot){.value = numbers[0],
-                      .training = numbers[1],
-                      .gap = numbers[3],
-                      .fit_seconds = (float)numbers[4],
-                      .predict_seconds = (float)numbers[5]};
-    if (!(numbers[2] >= MARGIN_ERROR_INTERNAL && numbers[2] <= MARGIN_STOPPED_STALLED))
-        return false;
-    slot->status = (int32_t)numbers[2];
-    return true;
+static bool is_below(double number, int64_t count) {
+    return number >= 0 && number < (double)count && number == floor(number);
 }
 
-static margin_status read_line(const mg_tune *s, const char *at, mg_cell *cell,
-                               margin_error *error) {
-    double worst;
+/* Lines of other rounds are passed over. */
+static margin_status take_line(const mg_tune *s, const char *line, margin_error *error) {
+    double numbers[NUMBERS];
+    const char *at = line;
     bool whole = true;
-    for (int64_t k = 0; whole && k < s->split_count; k++)
-        whole = read_slot(&at, &cell->slots[k]);
-    whole = whole && next_number(&at, &worst) && worst >= 0 && worst < (double)s->split_count &&
-            *at == '\t';
-    if (!whole) return fail_format(s, "holds a line that is no setting's", error);
-    if (!at[1]) return MARGIN_OK;
-    const int64_t length = (int64_t)strlen(at + 1);
-    mg_slot *slot = &cell->slots[(int64_t)worst];
+    for (int i = 0; whole && i < NUMBERS; i++)
+        whole = next_number(&at, &numbers[i]);
+    if (!whole || *at != '\t' || !is_below(numbers[0], s->count) ||
+        !is_below(numbers[1], s->split_count) || !(numbers[5] >= MARGIN_ERROR_INTERNAL) ||
+        !(numbers[5] <= MARGIN_STOPPED_STALLED))
+        return fail_format(s, "holds a line that is no fit's", error);
+    mg_cell *cell = &s->cells[(int64_t)numbers[0]];
+    mg_slot *slot = &cell->slots[(int64_t)numbers[1]];
+    if (!cell->active || numbers[2] != (double)s->share) return MARGIN_OK;
+    mg_slot_clear(s->heap, slot);
+    slot->value = numbers[3];
+    slot->training = numbers[4];
+    slot->status = (int32_t)numbers[5];
+    slot->gap = numbers[6];
+    slot->fit_seconds = (float)numbers[7];
+    slot->predict_seconds = (float)numbers[8];
+    slot->state = MG_SLOT_KNOWN;
+    const int64_t length = (int64_t)strcspn(at + 1, "\n");
+    if (length == 0) return MARGIN_OK;
     slot->reason = mg_copy_text(s->heap, at + 1, length);
     return slot->reason ? MARGIN_OK : mg_no_memory(s->heap, length + 1, 1, "a reason", error);
 }
 
-margin_status mg_journal_find(mg_tune *s, mg_cell *cell, margin_error *error) {
-    cell->known = false;
-    for (int64_t k = s->journal ? s->journal->line_count : 0; k-- > 0;) {
-        const struct journal_line *line = &s->journal->lines[k];
-        if (line->cell != (double)(cell - s->cells) || line->share != (double)s->share) continue;
-        for (int64_t i = 0; i < s->split_count; i++) {
-            mg_free(s->heap, cell->slots[i].reason);
-            cell->slots[i].reason = NULL;
-        }
-        cell->known = true;
-        return read_line(s, line->values, cell, error);
-    }
+margin_status mg_journal_find(mg_tune *s, margin_error *error) {
+    if (!s->journal || !s->journal->lines) return MARGIN_OK;
+    for (const char *line = s->journal->lines; *line; line += strcspn(line, "\n") + 1)
+        MG_TRY(take_line(s, line, error));
     return MARGIN_OK;
 }

@@ -24,6 +24,13 @@ const margin_search_cell *margin_search_cell_at(const margin_search_result *resu
     return &((const owned_result *)result)->cells[cell];
 }
 
+int64_t mg_cell_known(const mg_cell *cell, int64_t splits) {
+    int64_t known = 0;
+    for (int64_t k = 0; k < splits; k++)
+        known += cell->slots[k].state == MG_SLOT_KNOWN;
+    return known;
+}
+
 void mg_cell_describe(const mg_tune *s, const mg_cell *cell, margin_search_cell *out) {
     const mg_slot *worst;
     *out = (margin_search_cell){.spec = cell->spec->text,
@@ -31,7 +38,8 @@ void mg_cell_describe(const mg_tune *s, const mg_cell *cell, margin_search_cell 
                                 .status = mg_cell_status(cell, s->split_count, &worst),
                                 .dropped = cell->dropped,
                                 .rows = cell->rows,
-                                .predictions = cell->known ? NULL : cell->predictions};
+                                .predictions =
+                                    mg_cell_known(cell, s->split_count) ? NULL : cell->predictions};
     out->reason = worst->reason ? worst->reason : "";
     out->mean = mg_cell_mean(cell, s->split_count, &out->deviation);
     for (int64_t k = 0; k < s->split_count; k++) {
@@ -95,7 +103,7 @@ static bool fill(const mg_tune *s, owned_result *own) {
         if (!keep_cell(s, &s->cells[k], &own->arena, &own->cells[k])) return false;
         table->stopped += cell->status > 0;
         table->failed += cell->status < 0;
-        table->resumed += s->cells[k].known;
+        table->resumed += mg_cell_known(&s->cells[k], s->split_count) == s->split_count;
     }
     table->count = s->count;
     table->splits = s->split_count;

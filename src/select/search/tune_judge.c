@@ -1,71 +1,10 @@
-/* One setting on one split: fitted to the training rows, judged on the test rows. */
-#include "base/random.h"
-#include "base/sort.h"
+/* What a fit is worth on rows: its answers, measured. */
 #include "model/predict/predict.h"
 #include "select/search/tune.h"
 
-#include <stdio.h>
 #include <string.h>
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-typedef struct row_list {
-    int64_t *rows;
-    int64_t count;
-} row_list;
-
-static margin_status take_part(const mg_tune *s, mg_arena *arena, int64_t split, int32_t part,
-                               row_list *list, margin_error *error) {
-    list->count = margin_splits_size(s->splits, split, part);
-    list->rows = mg_arena_new(arena, list->count, sizeof *list->rows);
-    if (!list->rows)
-        return mg_no_memory(s->heap, list->count, sizeof *list->rows, "the rows of a fold", error);
-    margin_splits_rows(s->splits, split, part, list->rows);
-    return MARGIN_OK;
-}
-
-typedef struct row_order {
-    const double *truth; /* by row; NULL: by chance alone */
-    const uint64_t *key; /* by place */
-    const int64_t *rows;
-} row_order;
-
-static bool earlier_row(int64_t a, int64_t b, const void *argument) {
-    const row_order *order = argument;
-    if (order->truth && order->truth[order->rows[a]] != order->truth[order->rows[b]])
-        return order->truth[order->rows[a]] < order->truth[order->rows[b]];
-    return order->key[a] != order->key[b] ? order->key[a] < order->key[b] : a < b;
-}
-
-/* Every `share`th row in an order by class and chance, so that each class keeps its share; one at
- * least of each. */
-static margin_status thin(const mg_tune *s, mg_arena *arena, row_list *list, margin_error *error) {
-    const int64_t count = list->count, share = s->share;
-    int64_t *order = mg_arena_new(arena, 2 * count, sizeof *order), kept = 0;
-    uint64_t *key = mg_arena_new(arena, count, sizeof *key);
-    bool *keep = mg_arena_new(arena, count, sizeof *keep);
-    if (!order || !key || !keep)
-        return mg_no_memory(s->heap, count, 25, "the rows of a round", error);
-    const bool classes = s->whole->task == MARGIN_CLASSIFY;
-    for (int64_t k = 0; k < count; k++) {
-        order[k] = k;
-        keep[k] = false;
-        key[k] = mg_random_u64(s->context->options.seed, MG_RANDOM_SAMPLE, (uint64_t)list->rows[k]);
-    }
-    const row_order by = {classes ? s->truth : NULL, key, list->rows};
-    mg_sort(order, count, order + count, earlier_row, &by);
-    for (int64_t k = 0; k < count; k++) {
-        const bool first = classes && (k == 0 || s->truth[list->rows[order[k]]] !=
-                                                     s->truth[list->rows[order[k - 1]]]);
-        if (k % share == 0 || first) keep[order[k]] = true;
-    }
-    for (int64_t k = 0; k < count; k++)
-        if (keep[k]) list->rows[kept++] = list->rows[k];
-    list->count = kept;
-    return MARGIN_OK;
-}
-
-/* ---- Judgement ------------------------------------------------------------------------------- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 /* A model's class among all classes: those of a training part may be fewer. */
 static int64_t whole_class(const margin_model *whole, const margin_model *model, int64_t c,
@@ -81,7 +20,7 @@ typedef struct judgement {
     const mg_tune *search;
     margin_context *context;
     const margin_model *model;
-    const row_list *list;
+    const mg_row_list *list;
     mg_arena arena;
     int64_t *map; /* of the model's classes; NULL: the same */
     double *truth, *predicted, *weights, *probabilities, *scores;
@@ -211,10 +150,9 @@ static margin_status measure(const judgement *j, double *value, margin_error *er
     return MARGIN_OK;
 }
 
-/* The metric on these rows; predictions into the table of those of a repeat, if there is one. */
-static margin_status judge(const mg_tune *s, margin_context *context, const margin_model *model,
-                           const row_list *list, double *value, double *predictions,
-                           margin_error *error) {
+margin_status mg_tune_judge(const mg_tune *s, margin_context *context, const margin_model *model,
+                            const mg_row_list *list, double *value, double *predictions,
+                            margin_error *error) {
     judgement j = {.search = s, .context = context, .model = model, .list = list};
     const int64_t targets = mg_data_targets(s->data);
     margin_status status;
@@ -227,84 +165,4 @@ static margin_status judge(const mg_tune *s, margin_context *context, const marg
 done:
     mg_arena_free(&j.arena);
     return status;
-}
-
-/* ---- One fit --------------------------------------------------------------------------------- */
-
-static margin_status fit_and_judge(const mg_tune *s, margin_context *context, mg_cell *cell,
-                                   int64_t split, mg_arena *arena, mg_slot *slot, char *stopped,
-                                   size_t room, margin_error *error) {
-    const mg_train_how how = {.task = s->whole->task, .unscored = true};
-    margin_model *model = NULL;
-    margin_data data = *s->data;
-    row_list train, test;
-    margin_status status;
-    MG_TRY(take_part(s, arena, split, MARGIN_PART_TRAIN, &train, error));
-    MG_TRY(take_part(s, arena, split, MARGIN_PART_TEST, &test, error));
-    if (s->share > 1) MG_TRY(thin(s, arena, &train, error));
-    data.selection = train.rows;
-    data.selected = train.count;
-    const double started = mg_clock();
-    MG_TRY(mg_model_new(s->heap, &model, error));
-    MG_GO(mg_train(context, cell->spec, &data, &how, model, error));
-    const double fitted = mg_clock();
-    slot->gap = model->report.gap;
-    slot->fit_seconds = (float)(fitted - started);
-    if (model->report.status > 0) snprintf(stopped, room, "%s", model->report.reason);
-    mg_context_extend(context);
-    double *predictions = cell->predictions;
-    if (predictions) predictions += split / s->folds * s->data->x.rows * mg_data_targets(s->data);
-    MG_GO(judge(s, context, model, &test, &slot->value, predictions, error));
-    slot->predict_seconds = (float)(mg_clock() - fitted);
-    if (s->options.training) {
-        mg_context_extend(context);
-        MG_GO(judge(s, context, model, &train, &slot->training, NULL, error));
-    }
-    status = model->report.status;
-done:
-    margin_model_free(model);
-    return status;
-}
-
-/* A sentence of the slot's own: "fold 3: ...". */
-static margin_status say(const mg_tune *s, int64_t split, const char *reason, mg_slot *slot,
-                         margin_error *error) {
-    char text[1100];
-    const long long fold = (long long)(split % s->folds) + 1, repeat = split / s->folds;
-    if (s->split_count > s->folds)
-        snprintf(text, sizeof text, "fold %lld of repeat %lld: %s", fold, repeat + 1, reason);
-    else
-        snprintf(text, sizeof text, "fold %lld: %s", fold, reason);
-    const int64_t length = (int64_t)strlen(text);
-    slot->reason = mg_copy_text(s->heap, text, length);
-    return slot->reason ? MARGIN_OK : mg_no_memory(s->heap, length + 1, 1, "a reason", error);
-}
-
-static void forget(mg_heap *heap, mg_slot *slot) {
-    mg_free(heap, slot->reason);
-    *slot = (mg_slot){.value = (double)NAN, .training = (double)NAN, .gap = (double)NAN};
-}
-
-margin_status mg_tune_fold(mg_tune *s, margin_context *part, mg_cell *cell, int64_t split,
-                           margin_error *error) {
-    mg_slot *slot = &cell->slots[split];
-    margin_context call;
-    margin_error own = {0};
-    mg_arena arena;
-    char stopped[sizeof((margin_report *)0)->reason] = "";
-    forget(s->heap, slot);
-    mg_context_call(part, &call);
-    mg_arena_init(&arena, s->heap);
-    margin_status status =
-        fit_and_judge(s, &call, cell, split, &arena, slot, stopped, sizeof stopped, &own);
-    mg_arena_free(&arena);
-    status = mg_call_status(&call, status, "before there was a model and its predictions", &own);
-    if (status == MARGIN_ERROR_CANCELLED || status == MARGIN_ERROR_MEMORY) {
-        if (error) *error = own;
-        return status;
-    }
-    slot->status = status;
-    if (status == MARGIN_OK) return MARGIN_OK;
-    if (status < 0) slot->value = slot->training = (double)NAN;
-    return say(s, split, status < 0 ? own.text : stopped, slot, error);
 }

@@ -1,0 +1,205 @@
+/* From a data set to a model: stages fitted once, then a learner, or one after the other. */
+#include "model/train/train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+/* Names the learners that can. */
+static margin_status refuse_targets(const margin_component *info, int64_t targets,
+                                    margin_error *error) {
+    char list[200] = "";
+    size_t length = 0;
+    MG_REQUIRE(!(info->abilities & MARGIN_CAN_CLUSTER), error, MARGIN_ERROR_ARGUMENT,
+               "%s takes no target and the data has %lld; leave them out", info->name,
+               (long long)targets);
+    for (int k = 0; k < margin_component_count(); k++) {
+        const margin_component *other = margin_component_at(k);
+        if (!(other->abilities & MARGIN_CAN_TARGETS) || length >= sizeof list) continue;
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                   length ? " or " : "", other->name);
+    }
+    return mg_fail(error, MARGIN_ERROR_ARGUMENT,
+                   "%s takes one target and the data has %lld; fit them one by one, or take %s",
+                   info->name, (long long)targets, list);
+}
+
+static margin_status check_learner(const mg_spec_component *learner, const margin_data *data,
+                                   const mg_samples *samples, const mg_trace *trace,
+                                   margin_error *error) {
+    const margin_component *info = learner->info;
+    if (data->targets > 1 && !(info->abilities & MARGIN_CAN_TARGETS))
+        return refuse_targets(info, data->targets, error);
+    MG_REQUIRE(!samples->weights || (info->abilities & MARGIN_CAN_WEIGHTS), error,
+               MARGIN_ERROR_ARGUMENT, "%s takes no sample weights", info->name);
+    MG_REQUIRE(!trace || (info->abilities & MARGIN_CAN_TRACE), error, MARGIN_ERROR_ARGUMENT,
+               "%s cannot trace its steps", info->name);
+    return learner->learner->check ? learner->learner->check(learner->options, error) : MARGIN_OK;
+}
+
+static margin_status check_task(const mg_spec_component *learner, margin_task task,
+                                const margin_data *data, margin_error *error) {
+    MG_REQUIRE(task != MARGIN_CLASSIFY || data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
+               "%s tells the classes of one target and the data has %lld; fit them one by one, or "
+               "leave out task=classify",
+               learner->info->name, (long long)data->targets);
+    return MARGIN_OK;
+}
+
+/* ---- Names and target ------------------------------------------------------------------------ */
+
+static margin_status name_spec(const margin_spec *spec, margin_model *model, margin_error *error) {
+    int64_t length = (int64_t)strlen(spec->text);
+    mg_free(model->heap, model->spec);
+    model->spec = mg_copy_text(model->heap, spec->text, length);
+    if (!model->spec) return mg_no_memory(model->heap, length + 1, 1, "the spec", error);
+    model->learner = mg_spec_learner(spec)->learner;
+    return MARGIN_OK;
+}
+
+static margin_status learn_target(margin_context *context, margin_task task,
+                                  const margin_data *data, const mg_samples *samples,
+                                  margin_model *model, margin_error *error) {
+    model->task = task;
+    if (model->task == MARGIN_CLASSIFY)
+        return mg_target_learn(context, data, samples, model, error);
+    return model->task == MARGIN_REGRESS ? mg_target_describe(data, model, error) : MARGIN_OK;
+}
+
+/* A hypothesis that a learner made and attach refuses: the numbers ran away. */
+static margin_status refuse_overflow(margin_status status, margin_error *error) {
+    if (status != MARGIN_ERROR_MODEL) return status;
+    return mg_fail(error, MARGIN_ERROR_DATA,
+                   "the weights left the range of numbers; bring the columns to one scale first: "
+                   "standardize | ...");
+}
+
+/* Objective and gap are those of the scaled target. */
+static void describe_target(const mg_target_scale *scale, margin_report *report) {
+    char text[sizeof report->formula];
+    if (scale->offset == 0 && scale->divisor == 1) return;
+    const double less = fabs(scale->offset);
+    snprintf(text, sizeof text, "%.60s, with (y %s %s)/%s for y", report->formula,
+             scale->offset < 0 ? "+" : "-", mg_about(less).text, mg_about(scale->divisor).text);
+    mg_report_formula(report, text);
+}
+
+/* ---- The learner ----------------------------------------------------------------------------- */
+
+static margin_status solve(mg_trainer *t, margin_context *context, mg_reduction reduction,
+                           const mg_spec_component *learner, margin_error *error) {
+    margin_model *model = t->model;
+    const mg_starts *starts = t->starts.count > 0 ? &t->starts : NULL;
+    mg_split split = {0};
+    MG_TRY(
+        mg_split_make(context, reduction, t->data, &t->samples, &t->staged, model, &split, error));
+    margin_status status = mg_split_weigh(learner, model, &split, error);
+    if (status >= 0)
+        status = mg_split_train(context, &split, learner, model, t->how->trace, starts,
+                                &model->hypothesis, &model->report, error);
+    mg_split_free(&split);
+    if (status < 0) return refuse_overflow(status, error);
+    describe_target(&t->staged.target, &model->report);
+    if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;
+    MG_TRY(mg_model_fold(model, error));
+    return refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error);
+}
+
+/* The parts of the report that the learner does not know. */
+static void describe_fit(const margin_data *data, const mg_samples *samples, margin_model *model) {
+    margin_report *report = &model->report;
+    report->task = model->task;
+    report->rows = samples->count;
+    report->columns = data->x.columns;
+    report->classes = model->classes;
+    report->threads = 0;
+    report->seconds = 0;
+}
+
+/* ---- Starts ---------------------------------------------------------------------------------- */
+
+static void forget_starts(mg_trainer *trainer) {
+    mg_heap *heap = trainer->model->heap;
+    for (int64_t k = 0; trainer->starts.parts && k < trainer->starts.count; k++)
+        mg_hypothesis_free(trainer->starts.parts[k]);
+    mg_free(heap, trainer->starts.parts);
+    trainer->starts = (mg_starts){0};
+}
+
+/* The parts of the last fit, if it was linear. */
+static margin_status keep_starts(mg_trainer *trainer, mg_reduction reduction, margin_error *error) {
+    const margin_model *model = trainer->model;
+    mg_heap *heap = model->heap;
+    forget_starts(trainer);
+    if (!trainer->how->warm || !model->hypothesis ||
+        model->hypothesis->kind != &mg_hypothesis_linear)
+        return MARGIN_OK;
+    const int64_t count = mg_reduction_parts(reduction, model);
+    trainer->starts.parts = mg_new_zero(heap, count, sizeof *trainer->starts.parts);
+    if (!trainer->starts.parts)
+        return mg_no_memory(heap, count, sizeof *trainer->starts.parts, "a start", error);
+    trainer->starts.count = count;
+    for (int64_t k = 0; k < count; k++)
+        MG_TRY(mg_model_learned(heap, model, reduction == MG_REDUCE_NONE ? -1 : k,
+                                &trainer->starts.parts[k], error));
+    return MARGIN_OK;
+}
+
+/* ---- Entry ----------------------------------------------------------------------------------- */
+
+margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, const mg_train_how *how, margin_model *model,
+                              mg_trainer *trainer, margin_error *error) {
+    const mg_spec_component *learner = mg_spec_learner(spec);
+    mg_trainer *t = trainer;
+    margin_status status;
+    *t = (mg_trainer){.data = data, .how = how, .model = model};
+    MG_GO(name_spec(spec, model, error));
+    MG_GO(mg_samples_make(context->heap, data, &t->samples, error));
+    MG_GO(check_learner(learner, data, &t->samples, how->trace, error));
+    const margin_task task = how->task ? how->task : mg_task_of(learner, data, &t->samples);
+    MG_GO(check_task(learner, task, data, error));
+    MG_GO(learn_target(context, task, data, &t->samples, model, error));
+    MG_GO(mg_pipeline_fit(context, spec, data, &t->samples, model, &t->staged, error));
+    if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
+        MG_GO(mg_staged_densify(context, &t->staged, learner->info->name, error));
+    return MARGIN_OK;
+done:
+    mg_trainer_close(t);
+    return status;
+}
+
+/* As it was before a learner saw it. */
+static void forget_fit(margin_model *model) {
+    mg_hypothesis_free(model->hypothesis);
+    model->hypothesis = NULL;
+    model->active = model->stage_count;
+    memset(&model->report, 0, sizeof model->report);
+}
+
+margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margin_spec *spec,
+                             margin_error *error) {
+    const mg_spec_component *learner = mg_spec_learner(spec);
+    margin_model *model = t->model;
+    mg_reduction reduction;
+    margin_status status;
+    MG_GO(name_spec(spec, model, error));
+    MG_GO(check_learner(learner, t->data, &t->samples, t->how->trace, error));
+    MG_GO(mg_reduction_choose(learner, model, &reduction, &model->decision, error));
+    MG_GO(keep_starts(t, reduction, error));
+    forget_fit(model);
+    MG_GO(solve(t, context, reduction, learner, error));
+    describe_fit(t->data, &t->samples, model);
+    return mg_model_check(model, learner, error);
+done:
+    forget_fit(model);
+    return status;
+}
+
+void mg_trainer_close(mg_trainer *t) {
+    forget_starts(t);
+    mg_staged_free(&t->staged);
+    mg_samples_free(&t->samples);
+}
