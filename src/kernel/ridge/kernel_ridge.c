@@ -31,9 +31,11 @@ static const margin_option option_table[] = {
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|cholesky|cg",
+     .choices = "auto|cholesky|cg|gd",
      .help = "a factor of the Gram matrix, which also tells the errors at rows left out; "
-             "conjugate gradients; or by the number of rows"},
+             "conjugate gradients; or by the number of rows; or the textbook's gradient descent on "
+             "the coefficients"},
+    MG_OPTION_KERNEL_RATE,
     {.name = "tol",
      .type = MARGIN_OPTION_NUMBER,
      .low = 0,
@@ -46,7 +48,7 @@ static const margin_option option_table[] = {
      .type = MARGIN_OPTION_INTEGER,
      .low = 1,
      .high = 1e9,
-     .help = "limit on steps of solver=cg (default: 10000)"},
+     .help = "limit on steps of solver=cg and gd (default: 10000)"},
     {.name = "task",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
@@ -74,6 +76,7 @@ mg_ridge_options mg_ridge_options_of(const mg_fit *fit) {
                               .intercept = option(values, "intercept")->integer != 0,
                               .tolerance = option(values, "tol")->number,
                               .solver = option(values, "solver")->text,
+                              .rate = option(values, "rate")->number,
                               .max_iterations = option(values, "max_iter")->integer};
 }
 
@@ -83,6 +86,11 @@ static margin_status check(const mg_option_value *values, margin_error *error) {
                       (option(values, "alpha")->given && option(values, "alpha")->number == 0.0) ||
                       (option(values, "lambda")->given && option(values, "lambda")->number == 0.0);
     MG_TRY(mg_kernel_options_check(info(), values, error));
+    const bool descent = strcmp(option(values, "solver")->text, "gd") == 0;
+    MG_REQUIRE(!option(values, "rate")->given || descent, error, MARGIN_ERROR_SPEC,
+               "kernel-ridge: rate belongs to solver=gd; leave it out or choose that solver");
+    MG_REQUIRE(!descent || option(values, "intercept")->integer == 0, error, MARGIN_ERROR_SPEC,
+               "kernel-ridge: solver=gd has no intercept; leave one of them out");
     MG_REQUIRE(!none, error, MARGIN_ERROR_SPEC,
                "kernel-ridge: without a penalty a kernel can fit any numbers; take a small alpha "
                "above 0, such as 1e-6");
@@ -174,18 +182,7 @@ static margin_status solve(mg_ridge_run *run) {
 
 void mg_ridge_describe(const mg_ridge_options *options, const mg_kernel *kernel,
                        margin_report *report) {
-    const mg_penalty *penalty = &options->penalty;
-    if (is_word(penalty->spelling, "C"))
-        mg_report_formula(report, "C sum (f-y)^2 + |f|^2/2");
-    else if (is_word(penalty->spelling, "alpha"))
-        mg_report_formula(report, "sum (f-y)^2 + alpha |f|^2");
-    else
-        mg_report_formula(report, "mean (f-y)^2 + lambda |f|^2");
-    mg_report_set(report, "C", penalty->C);
-    mg_report_set(report, "alpha", penalty->alpha);
-    mg_report_set(report, "lambda", penalty->lambda);
-    if (kernel->kind != MG_KERNEL_LINEAR && kernel->kind != MG_KERNEL_EXP)
-        mg_report_set(report, "gamma", kernel->gamma);
+    mg_kernel_report(&options->penalty, kernel, "(f-y)^2", report);
     report->tolerance = options->tolerance;
 }
 
@@ -270,7 +267,8 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
 }
 
 static margin_status kernel_ridge_fit(mg_fit *fit) {
-    MG_TRY(fit_targets(fit, 1));
+    const mg_ridge_options options = mg_ridge_options_of(fit);
+    MG_TRY(is_word(options.solver, "gd") ? mg_ridge_descend(fit, &options) : fit_targets(fit, 1));
     return fit->report.status;
 }
 
@@ -293,7 +291,8 @@ static margin_status fit_many(mg_fit *fits, int64_t count) {
 static margin_status share(mg_shared *shared) {
     const mg_kernel_choice choice = mg_kernel_options_of(info(), shared->options);
     MG_TRY(mg_kernel_share(shared, &choice, info()->name));
-    shared->together = shared->fits;
+    const bool descent = is_word(option(shared->options, "solver")->text, "gd");
+    if (!descent || (shared->differ & MG_DIFFER_OPTIONS)) shared->together = shared->fits;
     return MARGIN_OK;
 }
 
@@ -315,7 +314,7 @@ const mg_learner mg_learner_kernel_ridge = {
                        "theorem)",
              .page = "docs/kernel-ridge.md",
              .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE |
-                          MARGIN_CAN_WEIGHTS | MARGIN_CAN_TARGETS,
+                          MARGIN_CAN_WEIGHTS | MARGIN_CAN_TARGETS | MARGIN_CAN_TRACE,
              .options = option_table,
              .option_count = MG_LENGTH(option_table)},
     .makes = {&mg_hypothesis_expansion},

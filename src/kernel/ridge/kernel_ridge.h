@@ -16,7 +16,7 @@
 #ifndef MG_KERNEL_RIDGE_H
 #define MG_KERNEL_RIDGE_H
 
-#include "kernel/machine/kernel_system.h"
+#include "kernel/machine/kernel_descent.h"
 
 typedef struct mg_ridge_options {
     mg_kernel_choice choice;
@@ -79,6 +79,8 @@ void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step)
 /* The ways. */
 margin_status mg_ridge_direct(mg_ridge_run *run);
 margin_status mg_ridge_conjugate(mg_ridge_run *run);
+/* The textbook's: fills report and hypothesis. */
+margin_status mg_ridge_descend(mg_fit *fit, const mg_ridge_options *options);
 
 /* kernel_path.c: fits that differ in their penalty. */
 margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_options *options);

@@ -6,8 +6,8 @@
 #include "kernel/ridge/kernel_ridge.h"
 
 #include "base/sort.h"
+#include "kernel/machine/kernel_sums.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,34 +20,11 @@ typedef struct verification {
     int64_t *order, *scratch; /* samples by row */
     double *r, *u;            /* count: y - f(x), dual variables */
     double *blur;             /* count: what rounding may have made of f(x) in training */
-    double *norm;             /* support rows: |x| */
     bool matches;             /* support rows are the rows of the samples */
 } verification;
 
 static double coefficient_of(const mg_hypothesis *h, int64_t k) {
     return h->view.expansion.coefficients[k];
-}
-
-static double norm_of(const margin_matrix *x, int64_t row) {
-    const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
-    return sqrt(mg_kernel_rows(&linear, x, row, x, row));
-}
-
-/* Without the intercept; *terms (NULL: not wanted): the sum of the sizes of its terms. */
-static double score(const verification *v, const margin_matrix *x, int64_t row, double *terms) {
-    const mg_hypothesis *h = v->h;
-    const mg_kernel *kernel = &h->view.expansion.kernel;
-    const double norm = terms ? norm_of(x, row) : 0.0;
-    long double sum = 0.0L;
-    if (terms) *terms = 0.0;
-    for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
-        const int64_t support = h->view.expansion.entries[k];
-        const double a = coefficient_of(h, k);
-        const double value = mg_kernel_rows(kernel, &h->view.expansion.support, support, x, row);
-        sum += (long double)a * value;
-        if (terms) *terms += fabs(a) * mg_kernel_terms(kernel, value, norm, v->norm[support]);
-    }
-    return (double)sum;
 }
 
 static bool lower_row(int64_t a, int64_t b, const void *argument) {
@@ -94,23 +71,17 @@ static void match_rows(verification *v) {
     v->matches = found == entries;
 }
 
-/* alpha |f - f_u|^2 for u = c r / alpha, less what its sum adds where there is an intercept. */
-static margin_status distance_of_dual(verification *v, long double norm, double *distance) {
+/* alpha |f - f_u|^2 for u = c r / alpha. */
+static margin_status distance_of_dual(verification *v, double *distance) {
     const mg_problem *p = v->problem;
-    const mg_kernel *kernel = &v->h->view.expansion.kernel;
-    long double cross = 0.0L, square = 0.0L;
+    long double norm = 0.0L;
     for (int64_t i = 0; i < v->count; i++) {
-        const double u = mg_sample_weight(p, i) * v->r[i] / v->alpha;
-        const int64_t row = mg_sample_row(p, i);
-        long double sum = 0.0L;
-        if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
-        for (int64_t j = 0; j < v->count; j++)
-            sum += (long double)(mg_sample_weight(p, j) * v->r[j] / v->alpha) *
-                   mg_kernel_rows(kernel, &p->x, mg_sample_row(p, j), &p->x, row);
-        square += u * sum;
-        cross += u * (long double)score(v, &p->x, row, NULL);
+        v->blur[i] = target_of(p, i) - v->r[i]; /* f, as there is no intercept */
+        v->u[i] = mg_sample_weight(p, i) * v->r[i] / v->alpha;
     }
-    *distance = (double)(v->alpha * fmaxl(norm - 2.0L * cross + square, 0.0L));
+    MG_TRY(mg_kernel_sums_norm(v->fit, v->h, &norm));
+    MG_TRY(mg_kernel_sums_distance(v->fit, v->h, v->u, v->blur, norm, distance));
+    *distance *= v->alpha;
     return MARGIN_OK;
 }
 
@@ -146,7 +117,7 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
     const double enough = (o->tolerance * fmax(1.0, objective)) / factor;
     if (v->matches && distance > enough && !o->intercept && definite) {
         double other = 0.0;
-        MG_TRY(distance_of_dual(v, s.norm, &other));
+        MG_TRY(distance_of_dual(v, &other));
         distance = fmin(distance, other);
     }
     report->objective = objective;
@@ -160,17 +131,12 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
 }
 
 static margin_status verify(verification *v, const mg_ridge_options *o) {
-    static const double rounding = 16.0 * DBL_EPSILON;
     const mg_problem *p = v->problem;
-    const margin_matrix *support = &v->h->view.expansion.support;
     const double b = v->h->view.expansion.intercept[0];
-    for (int64_t k = 0; k < support->rows; k++)
-        v->norm[k] = norm_of(support, k);
     for (int64_t i = 0; i < v->count; i++) {
-        double terms = 0.0;
         if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
-        v->r[i] = target_of(p, i) - score(v, &p->x, mg_sample_row(p, i), &terms) - b;
-        v->blur[i] = rounding * terms;
+        const double f = mg_kernel_sums_score(v->h, &p->x, mg_sample_row(p, i), &v->blur[i]);
+        v->r[i] = target_of(p, i) - f - b;
         v->u[i] = 0.0;
     }
     match_rows(v);
@@ -181,13 +147,13 @@ static margin_status verify(verification *v, const mg_ridge_options *o) {
 
 margin_status mg_kernel_ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const mg_ridge_options o = mg_ridge_options_of(fit);
-    const int64_t m = fit->problem->count, support = hypothesis->view.expansion.support.rows;
+    const int64_t m = fit->problem->count;
     verification v = {
         .fit = fit, .problem = fit->problem, .h = hypothesis, .alpha = o.penalty.alpha, .count = m};
     mg_arena arena;
     mg_arena_init(&arena, fit->context->heap);
     v.order = mg_arena_new(&arena, 2 * m, sizeof *v.order);
-    v.r = mg_arena_new(&arena, 3 * m + support, sizeof *v.r);
+    v.r = mg_arena_new(&arena, 3 * m, sizeof *v.r);
     margin_status status;
     if (!v.order || !v.r) {
         status = mg_no_memory(fit->context->heap, 4 * m, 8, "the residuals", fit->error);
@@ -195,7 +161,6 @@ margin_status mg_kernel_ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesi
         v.scratch = v.order + m;
         v.u = v.r + m;
         v.blur = v.u + m;
-        v.norm = v.blur + m;
         status = verify(&v, &o);
     }
     mg_arena_free(&arena);

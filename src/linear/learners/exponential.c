@@ -1,7 +1,7 @@
 /* Exponential loss: AdaBoost's, over a linear function. */
+#include "linear/kernels/odds.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
-#include "linear/learners/odds.h"
 
 #include <math.h>
 

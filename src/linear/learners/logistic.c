@@ -1,8 +1,8 @@
 /* Logistic regression. */
+#include "linear/kernels/odds.h"
 #include "linear/learners/linear_infer.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
-#include "linear/learners/odds.h"
 #include "linear/objective/linear_options.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "bayes/naive_bayes.h"
 #include "cluster/learner/kmeans_learner.h"
 #include "features/stages.h"
+#include "kernel/logistic/kernel_logistic.h"
 #include "kernel/ridge/kernel_ridge.h"
 #include "linear/learners/linear_learners.h"
 #include "linear/squares/least_squares.h"
@@ -25,6 +26,7 @@ static const mg_stage *const stages[] = {
 static const mg_learner *const learners[] = {
     &mg_learner_elastic_net,
     &mg_learner_exponential,
+    &mg_learner_kernel_logistic,
     &mg_learner_kernel_ridge,
     &mg_learner_kmeans,
     &mg_learner_knn,

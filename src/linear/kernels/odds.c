@@ -1,5 +1,5 @@
 /* Probabilities from scores that are log-odds. */
-#include "linear/learners/odds.h"
+#include "linear/kernels/odds.h"
 
 #include "linear/kernels/loss.h"
 

@@ -1,0 +1,253 @@
+/* The learner kernel-logistic. */
+#include "kernel/logistic/kernel_logistic.h"
+
+#include "linear/kernels/odds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Rows up to which steps are solved by a factor. */
+enum { DIRECT_ROWS = 1024 };
+
+static const margin_option option_table[] = {
+    MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,
+                     "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), "
+                     "tanh(gamma x.z + coef0), or exp(-gamma |x-z|_1)"),
+    MG_OPTIONS_KERNEL_SHAPE,
+    MG_OPTION_C_OF("1", "|f|^2/2"),
+    MG_OPTION_ALPHA_OF(NULL, "|f|^2"),
+    MG_OPTION_LAMBDA_OF("|f|^2"),
+    {.name = "solver",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|cholesky|cg|gd",
+     .help = "Newton's method by a factor, or by conjugate gradients, or by the number of rows; or "
+             "the textbook's gradient descent on the coefficients"},
+    MG_OPTION_KERNEL_RATE,
+    MG_OPTION_TOL("1e-06"),
+    MG_OPTION_MAX_ITER,
+    MG_OPTION_MULTICLASS,
+    MG_OPTION_CLASS_WEIGHT,
+};
+
+static const margin_component *info(void) {
+    return &mg_learner_kernel_logistic.info;
+}
+
+static const mg_option_value *option(const mg_option_value *values, const char *name) {
+    return mg_option_named(info(), values, name);
+}
+
+static bool is_solver(const mg_option_value *values, const char *word) {
+    return strcmp(option(values, "solver")->text, word) == 0;
+}
+
+mg_penalty mg_kernel_logistic_penalty(const mg_fit *fit) {
+    return mg_penalty_make(fit->options, mg_option_index(info(), "C"),
+                           mg_option_index(info(), "alpha"), mg_option_index(info(), "lambda"), "C",
+                           1.0, 0.0, mg_total_weight(fit->problem));
+}
+
+double mg_kernel_logistic_tolerance(const mg_fit *fit) {
+    return option(fit->options, "tol")->number;
+}
+
+static margin_status check(const mg_option_value *values, margin_error *error) {
+    const mg_option_value *C = option(values, "C");
+    const bool none = (C->given && isinf(C->number)) ||
+                      (option(values, "alpha")->given && option(values, "alpha")->number == 0.0) ||
+                      (option(values, "lambda")->given && option(values, "lambda")->number == 0.0);
+    const mg_kernel kernel = mg_kernel_options_of(info(), values).kernel;
+    MG_TRY(mg_kernel_options_check(info(), values, error));
+    MG_REQUIRE(!none, error, MARGIN_ERROR_SPEC,
+               "kernel-logistic: without a penalty a kernel can tell any classes apart; take a "
+               "large C, such as 1e6");
+    MG_REQUIRE(mg_kernel_is_definite(&kernel), error, MARGIN_ERROR_SPEC,
+               "kernel-logistic: needs a kernel that is an inner product, as its objective else "
+               "has no least value: rbf, laplacian, linear, exp, or poly with coef0 >= 0");
+    MG_REQUIRE(!option(values, "rate")->given || is_solver(values, "gd"), error, MARGIN_ERROR_SPEC,
+               "kernel-logistic: rate belongs to solver=gd; leave it out or choose that solver");
+    return MARGIN_OK;
+}
+
+/* ---- Fit ------------------------------------------------------------------------------------- */
+
+typedef struct logistic_run {
+    margin_context *context;
+    mg_arena arena;
+    mg_kernel_system system;
+    mg_penalty penalty;
+    bool direct, descent;
+} logistic_run;
+
+static margin_status choose(const mg_fit *fit, logistic_run *run, mg_gram_storage *storage) {
+    const int64_t m = fit->problem->count;
+    const bool square = mg_system_fits(run->context, MG_GRAM_SQUARE, m);
+    run->descent = is_solver(fit->options, "gd");
+    run->direct = is_solver(fit->options, "cholesky") ||
+                  (is_solver(fit->options, "auto") && square && m <= DIRECT_ROWS);
+    *storage = run->direct                                         ? MG_GRAM_SQUARE
+               : mg_system_fits(run->context, MG_GRAM_TRIANGLE, m) ? MG_GRAM_TRIANGLE
+                                                                   : MG_GRAM_NONE;
+    MG_REQUIRE(!run->direct || square, fit->error, MARGIN_ERROR_LIMIT,
+               "the Gram matrix of %lld x %lld numbers takes %s, for which there is no room: "
+               "solver=cg computes it anew in every step, nystroem(centres=2000) | logistic takes "
+               "some rows for all; or give more memory",
+               (long long)m, (long long)m,
+               mg_bytes((uint64_t)mg_system_bytes(MG_GRAM_SQUARE, m)).text);
+    return MARGIN_OK;
+}
+
+static void describe_newton(const mg_newton *newton, const mg_kernel *kernel,
+                            margin_report *report) {
+    const char *word = newton->direct ? "by a Cholesky factor" : "by conjugate gradients";
+    const char *name = mg_kernel_describe(kernel).text;
+    char text[96];
+    snprintf(text, sizeof text, "%s", name);
+    snprintf(report->iteration_name, sizeof report->iteration_name, "Newton steps");
+    if (newton->ended == MARGIN_OK)
+        mg_report_reason(report, "Newton's method %s; kernel %s", word, text);
+    else if (newton->ended == MARGIN_STOPPED_TIME)
+        mg_report_reason(report, "the time limit came after %lld Newton steps",
+                         (long long)newton->steps);
+    else if (newton->ended == MARGIN_STOPPED_ITERATIONS)
+        mg_report_reason(report, "the limit of %lld Newton steps is reached: raise max_iter",
+                         (long long)newton->steps);
+    else
+        mg_report_reason(report, "rounding ends Newton's method %s (kernel %s): take a smaller C",
+                         word, text);
+}
+
+static margin_status solve_by_newton(logistic_run *run, mg_fit *fit,
+                                     const mg_kernel_objective *objective, mg_kernel_point *point) {
+    mg_newton newton = {.objective = objective,
+                        .stop =
+                            mg_stop_make(run->context, option(fit->options, "max_iter")->integer),
+                        .tolerance = mg_kernel_logistic_tolerance(fit),
+                        .arena = &run->arena,
+                        .error = fit->error,
+                        .direct = run->direct};
+    MG_TRY(mg_kernel_newton(&newton, point));
+    fit->report.iterations = newton.steps;
+    fit->report.status = newton.ended;
+    describe_newton(&newton, &run->system.kernel, &fit->report);
+    return MARGIN_OK;
+}
+
+static margin_status solve_by_descent(logistic_run *run, mg_fit *fit,
+                                      const mg_kernel_objective *objective,
+                                      mg_kernel_point *point) {
+    mg_kernel_descent descent = {
+        .objective = objective,
+        .trace = fit->trace,
+        .stop = mg_stop_make(run->context, option(fit->options, "max_iter")->integer),
+        .rate = option(fit->options, "rate")->number,
+        .tolerance = mg_kernel_logistic_tolerance(fit),
+        .error = fit->error};
+    MG_TRY(mg_kernel_descend(&descent, point));
+    fit->report.iterations = descent.steps;
+    fit->report.status = descent.ended;
+    snprintf(fit->report.iteration_name, sizeof fit->report.iteration_name, "steps");
+    mg_kernel_descent_describe(&descent, &fit->report);
+    return MARGIN_OK;
+}
+
+static margin_status fit_one(logistic_run *run, mg_fit *fit) {
+    mg_kernel_objective objective;
+    mg_kernel_point point;
+    margin_report *report = &fit->report;
+    MG_TRY(mg_kernel_objective_make(&run->system, fit, mg_loss_get(MG_LOSS_LOGISTIC), &run->penalty,
+                                    &run->arena, &objective));
+    MG_TRY(mg_kernel_point_make(&objective, &run->arena, &point));
+    MG_TRY(run->descent ? solve_by_descent(run, fit, &objective, &point)
+                        : solve_by_newton(run, fit, &objective, &point));
+    report->objective = point.value;
+    report->gap = mg_kernel_point_gap(&point);
+    report->tolerance = mg_kernel_logistic_tolerance(fit);
+    if (report->gap <= report->tolerance) report->status = MARGIN_OK;
+    MG_REQUIRE(isfinite(point.value), fit->error, MARGIN_ERROR_DATA,
+               "the coefficients left the range of numbers; take a smaller rate");
+    mg_kernel_report(&run->penalty, &run->system.kernel, "log(1+exp(-y f))", report);
+    return mg_kernel_system_hand_over(&run->system, point.a, 0.0, fit);
+}
+
+static margin_status fit_all(logistic_run *run, mg_fit *fits, int64_t count) {
+    mg_gram_storage storage;
+    mg_kernel kernel;
+    const mg_kernel_choice choice = mg_kernel_options_of(info(), fits[0].options);
+    MG_TRY(choose(&fits[0], run, &storage));
+    MG_TRY(mg_kernel_of_fit(&fits[0], &choice, info()->name, &kernel));
+    MG_TRY(mg_kernel_system_make(run->context, fits[0].problem, &kernel, storage, &run->system,
+                                 fits[0].error));
+    for (int64_t k = 0; k < count; k++) {
+        MG_TRY(fit_one(run, &fits[k]));
+        mg_arena_free(&run->arena);
+    }
+    return MARGIN_OK;
+}
+
+static margin_status fit_many(mg_fit *fits, int64_t count) {
+    margin_context context;
+    mg_context_copy(fits[0].context, &context);
+    MG_TRY(mg_context_without_end(&context, fits[0].error));
+    logistic_run run = {.context = &context, .penalty = mg_kernel_logistic_penalty(&fits[0])};
+    mg_arena_init(&run.arena, context.heap);
+    const margin_status status = fit_all(&run, fits, count);
+    mg_arena_free(&run.arena);
+    mg_kernel_system_free(&run.system);
+    for (int64_t k = 0; status < 0 && k < count; k++) {
+        mg_hypothesis_free(fits[k].hypothesis);
+        fits[k].hypothesis = NULL;
+    }
+    return status < 0 ? status : MARGIN_OK;
+}
+
+static margin_status fit(mg_fit *fit) {
+    MG_TRY(fit_many(fit, 1));
+    return fit->report.status;
+}
+
+static margin_status share(mg_shared *shared) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info(), shared->options);
+    MG_TRY(mg_kernel_share(shared, &choice, info()->name));
+    shared->together = shared->fits;
+    return MARGIN_OK;
+}
+
+static margin_status fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info(), values);
+    (void)problem;
+    MG_REQUIRE(mg_kernel_is(&choice, &h->view.expansion.kernel), error, MARGIN_ERROR_MODEL,
+               "the model has another kernel than its kernel-logistic asks for");
+    return MARGIN_OK;
+}
+
+static void probabilities(const double *scores, int64_t functions, int64_t classes, double *out) {
+    mg_odds_probabilities(1.0, scores, functions, classes, out);
+}
+
+const mg_learner mg_learner_kernel_logistic = {
+    .info = {.name = "kernel-logistic",
+             .kind = MARGIN_LEARNER,
+             .summary = "Logistic regression over a kernel: a sum of kernels that is the log-odds "
+                        "of a class",
+             .formula = "C sum log(1+exp(-y f)) + |f|^2/2,  f = sum_j a_j k(x_j, x),  P(y=1) = "
+                        "1/(1+exp(-f))",
+             .source = "Zhu and Hastie 2005; Rasmussen and Williams 2006 (Newton's method)",
+             .page = "docs/kernel-logistic.md",
+             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
+                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
+             .options = option_table,
+             .option_count = MG_LENGTH(option_table)},
+    .makes = {&mg_hypothesis_expansion},
+    .fits = fits,
+    .check = check,
+    .share = share,
+    .fit = fit,
+    .fit_many = fit_many,
+    .differ = MG_DIFFER_SIGNS,
+    .verify = mg_kernel_logistic_verify,
+    .probabilities = probabilities,
+};

@@ -1,0 +1,54 @@
+/* Objective and gap of a kernel logistic regression once more, by plain loops. */
+#include "kernel/logistic/kernel_logistic.h"
+#include "kernel/machine/kernel_sums.h"
+
+#include <math.h>
+
+typedef struct sums {
+    long double loss, norm;
+    double blur, gap_blur; /* what rounding may have made of P and of the gap */
+} sums;
+
+/* Scores into f, dual variables -g / rho into u. */
+static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_penalty *penalty,
+                            double *f, double *u, sums *s) {
+    const mg_problem *p = fit->problem;
+    *s = (sums){0};
+    for (int64_t i = 0; i < p->count; i++) {
+        const double c = penalty->factor * mg_sample_weight(p, i), y = p->sign[i];
+        double blur = 0.0;
+        if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
+        f[i] = mg_kernel_sums_score(h, &p->x, mg_sample_row(p, i), &blur);
+        u[i] = c * y * mg_sigmoid(-y * f[i]) / penalty->rho;
+        s->loss += (long double)(c * mg_log1pexp_minus(y * f[i]));
+        s->blur += c * fmin(blur, 1.0 + blur);
+        s->gap_blur += c * blur * blur;
+    }
+    return mg_kernel_sums_norm(fit, h, &s->norm);
+}
+
+static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, double *u) {
+    const mg_penalty penalty = mg_kernel_logistic_penalty(fit);
+    margin_report *report = &fit->report;
+    double distance = 0.0;
+    sums s;
+    MG_TRY(add_up(fit, h, &penalty, f, u, &s));
+    MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance));
+    report->objective = (double)(s.loss + penalty.rho / 2.0 * fmaxl(s.norm, 0.0L));
+    report->gap = penalty.rho / 2.0 * distance / fmax(1.0, report->objective);
+    report->tolerance = mg_kernel_logistic_tolerance(fit);
+    report->status = report->gap <= report->tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    fit->verified.objective = s.blur;
+    fit->verified.gap = s.gap_blur;
+    mg_kernel_report(&penalty, &h->view.expansion.kernel, "log(1+exp(-y f))", report);
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const int64_t m = fit->problem->count;
+    double *numbers;
+    MG_NEW(fit->context->heap, numbers, 2 * m, "the scores of the rows", fit->error);
+    const margin_status status = verify(fit, hypothesis, numbers, numbers + m);
+    mg_free(fit->context->heap, numbers);
+    return status;
+}

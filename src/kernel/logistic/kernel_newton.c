@@ -1,0 +1,174 @@
+/* Newton's method for functions of kernels. With W the curvatures of the loss and S = sqrt(W) the
+ * step solves (I + W K / rho) delta = -d, that is
+ *
+ *   delta = -(d - S B^-1 S K d / rho),       B = I + S K S / rho
+ *
+ * (Rasmussen and Williams, "Gaussian processes for machine learning", 2006, section 3.4). B has no
+ * eigenvalue below 1: by its Cholesky factor, or by conjugate gradients to the share of the
+ * residual that the gap deserves. Steps are halved until the objective falls. */
+#include "kernel/logistic/kernel_logistic.h"
+
+#include "math/products/cholesky.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the residual of a step's equations: what is left of d after the correction is much less. */
+static const double EXACTNESS = 1e-5;
+
+enum { MOST_STEPS = 100, MOST_HALVINGS = 40, MOST_PRODUCTS = 2000 };
+
+typedef struct newton_run {
+    mg_newton *newton;
+    const mg_kernel_objective *o;
+    mg_kernel_point *point;
+    const mg_vector_ops *ops;
+    double *scale;             /* S / sqrt(rho) */
+    double *delta, *kdelta;    /* the step, and K times it */
+    double *x, *r, *p, *q, *f; /* conjugate gradients; scores to try */
+} newton_run;
+
+/* ---- B^-1 ------------------------------------------------------------------------------------ */
+
+static margin_status factor(newton_run *run) {
+    const mg_kernel_system *system = run->o->system;
+    const int64_t m = run->o->count;
+    const double *s = run->scale;
+    int64_t failed = 0;
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < i; j++)
+            system->gram[i * m + j] = s[i] * s[j] * system->gram[j * m + i];
+        system->gram[i * (m + 1)] = 1.0 + s[i] * s[i] * system->diagonal[i];
+    }
+    MG_TRY(mg_cholesky_factor(system->context, m, system->gram, m, &failed, run->newton->error));
+    MG_REQUIRE(!failed, run->newton->error, MARGIN_ERROR_DATA,
+               "the Gram matrix of the kernel %s is not positive definite enough for Newton's "
+               "method; take a smaller C, or a kernel that is an inner product",
+               mg_kernel_describe(&system->kernel).text);
+    mg_cholesky_solve(mg_isa_level(), m, system->gram, m, run->x);
+    return MARGIN_OK;
+}
+
+/* q = B p */
+static margin_status multiply(newton_run *run) {
+    const int64_t m = run->o->count;
+    for (int64_t i = 0; i < m; i++)
+        run->f[i] = run->scale[i] * run->p[i];
+    MG_TRY(mg_kernel_system_multiply(run->o->system, 1, run->f, run->q));
+    for (int64_t i = 0; i < m; i++)
+        run->q[i] = run->scale[i] * run->q[i] + run->p[i];
+    run->newton->products++;
+    return MARGIN_OK;
+}
+
+/* x = B^-1 x, nearly; the diagonal of B is the preconditioner. */
+static margin_status conjugate(newton_run *run, double share) {
+    const int64_t m = run->o->count;
+    const double *s = run->scale, *diagonal = run->o->system->diagonal;
+    double rho = 0.0, first = run->ops->square(run->x, m);
+    memcpy(run->r, run->x, (size_t)m * sizeof *run->r);
+    memset(run->x, 0, (size_t)m * sizeof *run->x);
+    memset(run->p, 0, (size_t)m * sizeof *run->p);
+    for (int step = 0; step < MOST_PRODUCTS; step++) {
+        if (run->ops->square(run->r, m) <= share * share * first) break;
+        double product = 0.0;
+        for (int64_t i = 0; i < m; i++)
+            product += run->r[i] * run->r[i] / (1.0 + s[i] * s[i] * diagonal[i]);
+        const double turn = rho > 0.0 ? product / rho : 0.0;
+        rho = product;
+        for (int64_t i = 0; i < m; i++)
+            run->p[i] = run->r[i] / (1.0 + s[i] * s[i] * diagonal[i]) + turn * run->p[i];
+        MG_TRY(multiply(run));
+        const double curvature = run->ops->dot(run->p, run->q, m);
+        if (!(curvature > 0.0)) break;
+        run->ops->add(run->x, rho / curvature, run->p, m);
+        run->ops->add(run->r, -rho / curvature, run->q, m);
+        if (mg_stop_check(&run->newton->stop, 0) != MARGIN_OK) break;
+    }
+    return MARGIN_OK;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static margin_status find_step(newton_run *run) {
+    const mg_kernel_point *point = run->point;
+    const int64_t m = run->o->count;
+    const double root = sqrt(run->o->penalty.rho);
+    for (int64_t i = 0; i < m; i++) {
+        run->scale[i] = sqrt(fmax(point->curvature[i], 0.0)) / root;
+        run->x[i] = run->scale[i] * point->kd[i];
+    }
+    const double share = fmin(1.0, sqrt(mg_kernel_point_gap(point))) * EXACTNESS;
+    MG_TRY(run->newton->direct ? factor(run) : conjugate(run, share));
+    for (int64_t i = 0; i < m; i++)
+        run->delta[i] = -(point->d[i] - run->scale[i] * run->x[i]);
+    run->newton->products++;
+    return mg_kernel_system_multiply(run->o->system, 1, run->delta, run->kdelta);
+}
+
+/* a += t delta with the first t of 1, 1/2, ... for which P falls. False: none does. */
+static bool take_step(newton_run *run) {
+    const mg_kernel_objective *o = run->o;
+    mg_kernel_point *point = run->point;
+    const int64_t m = o->count;
+    const double rho = o->penalty.rho, slope = rho * run->ops->dot(point->kd, run->delta, m);
+    const double norm = run->ops->dot(point->a, point->f, m);
+    const double cross = run->ops->dot(run->delta, point->f, m);
+    const double square = run->ops->dot(run->delta, run->kdelta, m);
+    double t = 1.0;
+    for (int k = 0; k < MOST_HALVINGS; k++, t /= 2.0) {
+        for (int64_t i = 0; i < m; i++)
+            run->f[i] = point->f[i] + t * run->kdelta[i];
+        const double value = mg_kernel_loss(o, run->f, NULL, NULL) +
+                             rho / 2.0 * (norm + 2.0 * t * cross + t * t * square);
+        if (!(value <= point->value + 1e-4 * t * slope)) continue;
+        run->ops->add(point->a, t, run->delta, m);
+        memcpy(point->f, run->f, (size_t)m * sizeof *run->f);
+        return true;
+    }
+    return false;
+}
+
+static margin_status iterate(newton_run *run) {
+    mg_newton *newton = run->newton;
+    mg_kernel_point *point = run->point;
+    for (;; newton->steps++) {
+        MG_TRY(mg_kernel_point_judge(run->o, point));
+        mg_progress(run->o->system->context, "Newton steps", (double)newton->steps, (double)NAN,
+                    mg_kernel_point_gap(point));
+        if (mg_kernel_point_gap(point) <= newton->tolerance) return MARGIN_OK;
+        newton->ended = mg_stop_check(&newton->stop, newton->steps);
+        if (newton->ended < 0) return mg_fail_cancelled(newton->error);
+        if (newton->ended > 0) return MARGIN_OK;
+        MG_TRY(find_step(run));
+        if (take_step(run)) continue;
+        newton->ended = MARGIN_STOPPED_STALLED;
+        return MARGIN_OK;
+    }
+}
+
+margin_status mg_kernel_newton(mg_newton *newton, mg_kernel_point *point) {
+    const mg_kernel_objective *o = newton->objective;
+    const int64_t m = o->count;
+    double *numbers = mg_arena_new(newton->arena, 8 * m, sizeof *numbers);
+    if (!numbers)
+        return mg_no_memory(newton->arena->heap, 8 * m, sizeof *numbers, "a Newton step",
+                            newton->error);
+    newton_run run = {.newton = newton,
+                      .o = o,
+                      .point = point,
+                      .ops = mg_vector_ops_for(mg_isa_level()),
+                      .scale = numbers,
+                      .delta = numbers + m,
+                      .kdelta = numbers + 2 * m,
+                      .x = numbers + 3 * m,
+                      .r = numbers + 4 * m,
+                      .p = numbers + 5 * m,
+                      .q = numbers + 6 * m,
+                      .f = numbers + 7 * m};
+    if (newton->stop.max_iterations < 0) newton->stop.max_iterations = MOST_STEPS;
+    MG_TRY(iterate(&run));
+    /* Scores have taken the steps' rounding on: once more from the coefficients. */
+    MG_TRY(mg_kernel_system_multiply(o->system, 1, point->a, point->f));
+    return mg_kernel_point_judge(o, point);
+}

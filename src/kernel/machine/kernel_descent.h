@@ -1,0 +1,37 @@
+/* The textbook's recipe for any loss: gradient descent on the coefficients,
+ *
+ *   a -= rate (K g / (factor m) + 2 lambda K a)        mean loss + lambda a'Ka
+ *
+ * with every step in the trace. For least squares that is (2/m) K (K a - y) + 2 lambda K a. */
+#ifndef MG_KERNEL_DESCENT_H
+#define MG_KERNEL_DESCENT_H
+
+#include "kernel/machine/kernel_point.h"
+
+/* Entries for option tables: rate. */
+#define MG_OPTION_KERNEL_RATE                                                                      \
+    {                                                                                              \
+        .name = "rate", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1,                     \
+        .high = (double)INFINITY, .high_open = 1,                                                  \
+        .help = "solver=gd: step along the gradient of mean loss + lambda a'Ka (default: 1 / "     \
+                "its largest curvature)"                                                           \
+    }
+
+typedef struct mg_kernel_descent {
+    const mg_kernel_objective *objective;
+    const mg_trace *trace; /* NULL: none */
+    mg_stop stop;
+    double rate; /* NaN: 1 / the largest curvature, which is estimated; set to what was taken */
+    double tolerance;
+    margin_error *error;
+    int64_t steps; /* results */
+    margin_status ended;
+} mg_kernel_descent;
+
+/* From point->a (and f = K a) on. Ends at the gap, a limit, or where the objective is no number any
+ * more (STALLED). Two products a step. */
+margin_status mg_kernel_descend(mg_kernel_descent *descent, mg_kernel_point *point);
+/* Why it ended, as a report says it. */
+void mg_kernel_descent_describe(const mg_kernel_descent *descent, margin_report *report);
+
+#endif

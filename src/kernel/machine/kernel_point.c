@@ -1,0 +1,93 @@
+/* Functions of kernels under an objective. */
+#include "kernel/machine/kernel_point.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static margin_status no_memory(const mg_kernel_system *system, int64_t count) {
+    return mg_no_memory(system->context->heap, count, sizeof(double),
+                        "the coefficients of the rows", system->error);
+}
+
+margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_fit *fit,
+                                       const mg_loss *loss, const mg_penalty *penalty,
+                                       mg_arena *arena, mg_kernel_objective *objective) {
+    const mg_problem *p = fit->problem;
+    const int64_t m = p->count;
+    *objective =
+        (mg_kernel_objective){.system = system, .loss = loss, .penalty = *penalty, .count = m};
+    objective->c = mg_arena_new(arena, 2 * m, sizeof(double));
+    if (!objective->c) return no_memory(system, 2 * m);
+    objective->y = objective->c + m;
+    for (int64_t i = 0; i < m; i++) {
+        objective->c[i] = penalty->factor * mg_sample_weight(p, i);
+        objective->y[i] = p->kind == MG_TWO_CLASS ? p->sign[i] : p->target[i];
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_point_make(const mg_kernel_objective *objective, mg_arena *arena,
+                                   mg_kernel_point *point) {
+    const int64_t m = objective->count;
+    double *numbers = mg_arena_new(arena, 6 * m, sizeof *numbers);
+    if (!numbers) return no_memory(objective->system, 6 * m);
+    *point = (mg_kernel_point){.a = numbers,
+                               .f = numbers + m,
+                               .g = numbers + 2 * m,
+                               .curvature = numbers + 3 * m,
+                               .d = numbers + 4 * m,
+                               .kd = numbers + 5 * m};
+    memset(numbers, 0, (size_t)(2 * m) * sizeof *numbers);
+    return MARGIN_OK;
+}
+
+double mg_kernel_loss(const mg_kernel_objective *o, const double *f, double *slopes,
+                      double *curvatures) {
+    const bool margin = o->loss->margin_based;
+    double sum = 0.0;
+    for (int64_t i = 0; i < o->count; i++) {
+        const double t = margin ? o->y[i] * f[i] : f[i] - o->y[i];
+        sum += o->c[i] * o->loss->value(t);
+        if (slopes) slopes[i] = o->c[i] * o->loss->slope(t) * (margin ? o->y[i] : 1.0);
+        if (curvatures) curvatures[i] = o->c[i] * o->loss->curvature(t);
+    }
+    return sum;
+}
+
+margin_status mg_kernel_point_judge(const mg_kernel_objective *o, mg_kernel_point *point) {
+    const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
+    const double rho = o->penalty.rho;
+    point->loss = mg_kernel_loss(o, point->f, point->g, point->curvature);
+    point->errors = o->loss->margin_based ? 0 : -1;
+    for (int64_t i = 0; i < o->count; i++) {
+        point->d[i] = point->a[i] + point->g[i] / rho;
+        point->errors += o->loss->margin_based && !(o->y[i] * point->f[i] > 0.0);
+    }
+    MG_TRY(mg_kernel_system_multiply(o->system, 1, point->d, point->kd));
+    const double norm = ops->dot(point->a, point->f, o->count);
+    point->value = point->loss + rho / 2.0 * fmax(norm, 0.0);
+    point->gap = rho / 2.0 * fmax(ops->dot(point->d, point->kd, o->count), 0.0);
+    return MARGIN_OK;
+}
+
+double mg_kernel_point_gap(const mg_kernel_point *point) {
+    return point->gap / fmax(1.0, fabs(point->value));
+}
+
+void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,
+                      margin_report *report) {
+    char text[sizeof report->formula];
+    const bool sum = strcmp(penalty->spelling, "alpha") == 0;
+    if (strcmp(penalty->spelling, "C") == 0)
+        snprintf(text, sizeof text, "C sum %s + |f|^2/2", loss);
+    else
+        snprintf(text, sizeof text, "%s %s + %s |f|^2", sum ? "sum" : "mean", loss,
+                 penalty->spelling);
+    mg_report_formula(report, text);
+    mg_report_set(report, "C", penalty->C);
+    mg_report_set(report, "alpha", penalty->alpha);
+    mg_report_set(report, "lambda", penalty->lambda);
+    if (kernel->kind != MG_KERNEL_LINEAR && kernel->kind != MG_KERNEL_EXP)
+        mg_report_set(report, "gamma", kernel->gamma);
+}

@@ -1,0 +1,59 @@
+/* Sums over pairs of rows once more, for verification. */
+#include "kernel/machine/kernel_sums.h"
+
+#include <float.h>
+#include <math.h>
+
+static double norm_of(const margin_matrix *x, int64_t row) {
+    const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
+    return sqrt(mg_kernel_rows(&linear, x, row, x, row));
+}
+
+double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int64_t row,
+                            double *blur) {
+    static const double rounding = 16.0 * DBL_EPSILON;
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    const margin_matrix *support = &h->view.expansion.support;
+    const double norm = blur ? norm_of(x, row) : 0.0;
+    long double sum = 0.0L;
+    if (blur) *blur = 0.0;
+    for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
+        const int64_t s = h->view.expansion.entries[k];
+        const double a = h->view.expansion.coefficients[k];
+        const double value = mg_kernel_rows(kernel, support, s, x, row);
+        sum += (long double)a * value;
+        if (blur)
+            *blur += rounding * fabs(a) *
+                     mg_kernel_terms(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
+    }
+    return (double)sum;
+}
+
+margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm) {
+    *norm = 0.0L;
+    for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
+        if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
+        *norm +=
+            (long double)h->view.expansion.coefficients[k] *
+            mg_kernel_sums_score(h, &h->view.expansion.support, h->view.expansion.entries[k], NULL);
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,
+                                      const double *f, long double norm, double *distance) {
+    const mg_problem *p = fit->problem;
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    long double cross = 0.0L, square = 0.0L;
+    for (int64_t i = 0; i < p->count; i++) {
+        long double sum = 0.0L;
+        if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
+        for (int64_t j = 0; j < p->count; j++)
+            sum += (long double)u[j] *
+                   mg_kernel_rows(kernel, &p->x, mg_sample_row(p, j), &p->x, mg_sample_row(p, i));
+        square += u[i] * sum;
+        cross += (long double)u[i] * f[i];
+    }
+    *distance = (double)fmaxl(norm - 2.0L * cross + square, 0.0L);
+    return MARGIN_OK;
+}

@@ -1,0 +1,18 @@
+/* For verification: sums over pairs of rows by plain loops in extended precision. */
+#ifndef MG_KERNEL_SUMS_H
+#define MG_KERNEL_SUMS_H
+
+#include "kernel/machine/kernel_choice.h"
+
+/* f(x) without the intercept of a hypothesis of one function at a row; *blur (NULL: not wanted):
+ * what rounding may have made of it in training. */
+double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int64_t row,
+                            double *blur);
+/* |f|^2 = a'Ka over the support rows. CANCELLED. */
+margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm);
+/* |f - f_u|^2 for f_u = sum_i u_i k(x_i, .) over the samples of the problem, from the norm above
+ * and scores f (without the intercept). */
+margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,
+                                      const double *f, long double norm, double *distance);
+
+#endif

@@ -1,0 +1,55 @@
+/* Kernel ridge by gradient descent on the coefficients. */
+#include "kernel/ridge/kernel_ridge.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static margin_status descend(mg_fit *fit, const mg_ridge_options *options, mg_arena *arena,
+                             mg_kernel_system *system) {
+    mg_kernel_objective objective;
+    mg_kernel_point point;
+    margin_report *report = &fit->report;
+    MG_TRY(mg_kernel_objective_make(system, fit, mg_loss_get(MG_LOSS_SQUARED), &options->penalty,
+                                    arena, &objective));
+    MG_TRY(mg_kernel_point_make(&objective, arena, &point));
+    mg_kernel_descent descent = {.objective = &objective,
+                                 .trace = fit->trace,
+                                 .stop = mg_stop_make(system->context, options->max_iterations),
+                                 .rate = options->rate,
+                                 .tolerance = options->tolerance,
+                                 .error = fit->error};
+    MG_TRY(mg_kernel_descend(&descent, &point));
+    MG_REQUIRE(isfinite(point.value), fit->error, MARGIN_ERROR_DATA,
+               "the coefficients left the range of numbers; take a smaller rate");
+    mg_ridge_describe(options, &system->kernel, report);
+    report->objective = point.value;
+    report->gap = mg_kernel_point_gap(&point);
+    report->status = descent.ended;
+    report->iterations = descent.steps;
+    snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
+    mg_kernel_descent_describe(&descent, report);
+    if (!mg_kernel_is_definite(&system->kernel)) {
+        report->gap = (double)INFINITY;
+        report->status = MARGIN_STOPPED_STALLED;
+    }
+    return mg_kernel_system_hand_over(system, point.a, 0.0, fit);
+}
+
+margin_status mg_ridge_descend(mg_fit *fit, const mg_ridge_options *options) {
+    const int64_t m = fit->problem->count;
+    mg_kernel_system system = {0};
+    margin_context context;
+    mg_kernel kernel;
+    mg_arena arena;
+    mg_context_copy(fit->context, &context);
+    MG_TRY(mg_context_without_end(&context, fit->error));
+    const bool stored = mg_system_fits(&context, MG_GRAM_TRIANGLE, m);
+    MG_TRY(mg_kernel_of_fit(fit, &options->choice, "kernel-ridge", &kernel));
+    MG_TRY(mg_kernel_system_make(&context, fit->problem, &kernel,
+                                 stored ? MG_GRAM_TRIANGLE : MG_GRAM_NONE, &system, fit->error));
+    mg_arena_init(&arena, context.heap);
+    const margin_status status = descend(fit, options, &arena, &system);
+    mg_arena_free(&arena);
+    mg_kernel_system_free(&system);
+    return status;
+}
