@@ -26,7 +26,8 @@ typedef struct cli_arguments {
     const char *output, *trace, *target, *weights, *ignore, *categorical, *missing, *labels,
         *format, *separator, *margins, *keep, *columns, *size, *title, *labels_out, *confidence,
         *unknown_classes;
-    const char *groups, *time, *holdout, *validation;   /* of splits */
+    const char *groups, *time, *holdout, *validation, *calibrate, *coverage, *threshold,
+        *costs;                                         /* of splits */
     const char *metric, *journal, *predictions, *table; /* of cv */
     bool no_target;
     double threads, seed, memory, time_limit, folds, repeat, random, cells, bootstrap;
@@ -161,6 +162,12 @@ int cli_split_part(const margin_splits *splits, int64_t split, margin_part part,
 /* Whether a learner (NULL: any) will take the target for classes. */
 bool cli_is_classes(const margin_data *data, const margin_spec *spec);
 
+/* What --calibrate, --coverage, --threshold and --costs ask for, put into *model, which was trained
+ * on `data`. */
+int cli_promise(cli_session *session, const margin_data *data, margin_model **model);
+/* A probability given as an option. */
+int cli_probability(const char *option, const char *word, double *value);
+
 /* ---- Text and JSON --------------------------------------------------------------------------- */
 
 /* Growing text. A failed allocation is remembered and reported once, by text_finish. */
@@ -238,6 +245,9 @@ void json_classes(cli_text *text, const char *key, const margin_model *model);
 /* Several targets: "a, b, ..."; rmse, mae and r2 of each. Nothing for one. */
 void text_targets(cli_text *text, const margin_model *model);
 void json_identifiers(cli_text *text, const margin_data *data);
+/* What a model promises (--calibrate and its like), as lines of a report and as JSON. */
+void text_promises(cli_text *text, const margin_model *model);
+void json_promises(cli_text *text, const margin_model *model);
 /* What margin evaluate found; whether it counts rows of unknown classes as errors. */
 void json_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 void text_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);

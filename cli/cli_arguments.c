@@ -81,6 +81,22 @@ const cli_option cli_options[] = {
      FIELD(holdout)},
     {"--validation", 0, "SHARE", " split ", "share of the rows for a third part, to choose by",
      NULL, KIND_TEXT, FIELD(validation)},
+    {"--calibrate", 0, "HOW", " fit ",
+     "calibrate the probabilities by fits to folds: sigmoid, isotonic or temperature (which "
+     "changes "
+     "no prediction)",
+     "sigmoid|isotonic|temperature", KIND_TEXT, FIELD(calibrate)},
+    {"--threshold", 0, "P", " fit predict ",
+     "of two classes, predict the second from this probability on; fit: or the metric to choose it "
+     "by (f1, balanced_accuracy)",
+     NULL, KIND_TEXT, FIELD(threshold)},
+    {"--costs", 0, "ROWS", " fit ",
+     "predict the class of least expected cost: a row for each true class, a number for each "
+     "answer: '0,1;5,0'",
+     NULL, KIND_TEXT, FIELD(costs)},
+    {"--coverage", 0, "SHARE", " fit ",
+     "keep what intervals (sets of classes) need that hold the truth in this share of cases (0.9)",
+     NULL, KIND_TEXT, FIELD(coverage)},
     {"--bootstrap", 0, "N", " evaluate ",
      "intervals of the metrics from N resamples of the rows (1000 for most)", NULL, KIND_COUNT,
      FIELD(bootstrap)},

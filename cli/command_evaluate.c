@@ -118,6 +118,38 @@ static margin_status check_proof(cli_session *session, const margin_model *model
     return v->status;
 }
 
+/* How the coverage that a model promises holds on these rows. rows 0: it promises none. */
+static int find_coverage(cli_session *session, const margin_model *model, const margin_data *data,
+                         margin_coverage_found *found) {
+    *found = (margin_coverage_found){.size = sizeof *found};
+    if (isnan(margin_model_coverage(model))) return EXIT_DONE;
+    const margin_status status =
+        margin_coverage(session->context, model, data, found, &session->error);
+    return status < 0 ? cli_failed(session, status) : EXIT_DONE;
+}
+
+static void json_coverage(cli_text *text, const margin_coverage_found *found) {
+    if (!found->rows) return;
+    json_open(text, "coverage", '{');
+    json_number(text, "asked", found->asked);
+    json_number(text, "found", found->covered);
+    json_number(text, "width", found->width);
+    json_close(text, '}');
+}
+
+static void print_coverage(cli_text *text, const margin_model *model,
+                           const margin_coverage_found *found) {
+    if (!found->rows) return;
+    text_puts(text, "coverage    ");
+    text_short(text, found->covered);
+    text_puts(text, ", ");
+    text_short(text, found->asked);
+    text_puts(text, margin_model_task(model) == MARGIN_REGRESS ? " promised, mean width "
+                                                               : " promised, classes in a set ");
+    text_short(text, found->width);
+    text_puts(text, "\n");
+}
+
 static int evaluate_data(cli_session *session, const margin_model *model, margin_data data) {
     const cli_arguments *a = session->arguments;
     margin_metrics metrics = {.size = sizeof metrics};
@@ -135,14 +167,16 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
     if (status < 0) return cli_failed(session, status);
     if (a->verify) proof = check_proof(session, model, &data, &proven);
     session->work_seconds = cli_clock() - start;
-    int code = EXIT_DONE;
-    if (proof < 0) code = cli_failed(session, proof);
+    margin_coverage_found coverage;
+    int code = find_coverage(session, model, &data, &coverage);
+    if (!code && proof < 0) code = cli_failed(session, proof);
     if (!code && a->margins) code = write_margins(session, model, &data);
     if (!code) {
         cli_text text = {0};
         if (a->json) {
             json_open(&text, NULL, '{');
             json_metrics(&text, model, &metrics);
+            json_coverage(&text, &coverage);
             if (a->verify) json_verification(&text, model, &proven);
             json_open(&text, "seconds", '{');
             json_number(&text, "read", session->read_seconds);
@@ -153,6 +187,7 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
             text_puts(&text, "\n");
         } else {
             text_metrics(&text, model, &metrics);
+            print_coverage(&text, model, &coverage);
             if (a->verify) print_verification(&text, model, &proven);
         }
         code = text_finish(session, &text, a->output);

@@ -244,6 +244,7 @@ static void print_report(cli_text *text, const margin_report *report, const marg
     describe_training(text, report);
     text_target_metrics(text, model, training);
     describe_held_out(text, rows);
+    text_promises(text, model);
 }
 
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
@@ -259,6 +260,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_report(text, report);
     json_target_metrics(text, model, training);
     json_held_out(text, rows);
+    json_promises(text, model);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "fit", report->seconds);
@@ -359,6 +361,8 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
         if (status < 0) advise_fit(session, table);
         if (status < 0) code = cli_failed(session, status);
     }
+    if (!code) code = cli_promise(session, &rows.train, &model);
+    if (!code) report.train_accuracy = margin_model_report(model)->train_accuracy;
     if (!code) code = judge_held_out(session, model, &rows);
     if (!code) code = save_and_report(session, &report, model, table, &rows, &trace);
     text_free(&trace.text);

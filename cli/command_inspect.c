@@ -151,6 +151,7 @@ static void json_model(cli_text *text, const margin_model *model, int64_t chosen
     if (has_dual(model)) json_dual(text, model, scores);
     json_bayes(text, model);
     json_centres(text, model);
+    json_promises(text, model);
     json_open(text, "report", '{');
     json_integer(text, "rows", report->rows);
     json_integer(text, "columns", report->columns);
@@ -238,6 +239,7 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
     text_puts(text, "\n");
     text_formula(text, model, report);
     text_printf(text, "\n%s   %s\n", cli_ending(model, report), report->reason);
+    text_promises(text, model);
     text_units(text, model);
     print_centres(text, model);
     text_bayes(text, model);

@@ -16,7 +16,9 @@ typedef struct {
     int64_t *labels; /* classification, clustering */
     double *values;  /* regression: rows x targets */
     int64_t targets;
-    double *extra; /* rows x extra_count: scores or probabilities, or NULL */
+    double *lower, *upper; /* a regression that promises a coverage: rows each; else NULL */
+    uint8_t *sets;         /* classes: rows x classes */
+    double *extra;         /* rows x extra_count: scores or probabilities, or NULL */
     int64_t extra_count;
 } prediction;
 
@@ -60,7 +62,31 @@ static void print_header(cli_text *text, const prediction *p, bool probabilities
         text_puts(text, t ? p->separator : "");
         text_cell(text, target[t].name);
     }
+    if (p->lower) text_printf(text, "%slower%supper", p->separator, p->separator);
+    if (p->sets) text_printf(text, "%sset", p->separator);
     text_puts(text, "\n");
+}
+
+/* The classes in the set of a row, separated by blanks; a class with a blank in its name is in
+ * quotes. */
+static void print_set(cli_text *text, const prediction *p, int64_t row) {
+    const int64_t classes = margin_model_class_count(p->model);
+    cli_text set = {0};
+    for (int64_t c = 0; c < classes; c++) {
+        const char *name = margin_model_class_name(p->model, c);
+        const char *quote = strchr(name, ' ') ? "'" : "";
+        if (!p->sets[row * classes + c]) continue;
+        text_printf(&set, "%s%s%s%s", set.length ? " " : "", quote, name, quote);
+    }
+    text_cell(text, set.data ? set.data : "");
+    text_free(&set);
+}
+
+static void print_interval(cli_text *text, const prediction *p, int64_t row) {
+    text_puts(text, p->separator);
+    if (!isnan(p->lower[row])) text_number(text, p->lower[row]);
+    text_puts(text, p->separator);
+    if (!isnan(p->upper[row])) text_number(text, p->upper[row]);
 }
 
 static void print_rows(cli_text *text, const prediction *p) {
@@ -83,9 +109,27 @@ static void print_rows(cli_text *text, const prediction *p) {
             text_cell(text, margin_model_class_name(p->model, p->labels[i]));
         else if (p->labels[i] >= 0)
             text_printf(text, "%lld", (long long)p->labels[i] + 1);
+        if (p->lower) print_interval(text, p, i);
+        if (p->sets) {
+            text_puts(text, p->separator);
+            print_set(text, p, i);
+        }
         if (text->length == start) text_puts(text, "\"\""); /* a blank line would be no row */
         text_add(text, "\n", 1);
     }
+}
+
+static void json_sets(cli_text *text, const prediction *p) {
+    const int64_t classes = margin_model_class_count(p->model);
+    json_open(text, "sets", '[');
+    for (int64_t i = 0; i < p->x.rows; i++) {
+        json_open(text, NULL, '[');
+        for (int64_t c = 0; c < classes; c++)
+            if (p->sets[i * classes + c])
+                json_string(text, NULL, margin_model_class_name(p->model, c));
+        json_close(text, ']');
+    }
+    json_close(text, ']');
 }
 
 static void print_json(cli_text *text, cli_session *session, const prediction *p) {
@@ -111,6 +155,11 @@ static void print_json(cli_text *text, cli_session *session, const prediction *p
             json_integer(text, NULL, p->labels[i] + 1);
     }
     json_close(text, ']');
+    if (p->lower) {
+        json_numbers(text, "lower", p->lower, p->x.rows);
+        json_numbers(text, "upper", p->upper, p->x.rows);
+    }
+    if (p->sets) json_sets(text, p);
     if (p->extra) {
         json_open(text, session->arguments->probabilities ? "probabilities" : "scores", '[');
         for (int64_t i = 0; i < p->x.rows; i++)
@@ -141,6 +190,12 @@ static margin_status compute(cli_session *session, prediction *p) {
                                          a->probabilities ? MARGIN_OUTPUT_PROBABILITIES
                                                           : MARGIN_OUTPUT_SCORES,
                                          p->extra, &session->error);
+    const margin_data data = {.x = p->x};
+    if (status >= 0 && p->lower)
+        status = margin_predict_intervals(session->context, p->model, &data, p->lower, p->upper,
+                                          &session->error);
+    if (status >= 0 && p->sets)
+        status = margin_predict_sets(session->context, p->model, &data, p->sets, &session->error);
     session->work_seconds = cli_clock() - start;
     return status;
 }
@@ -166,6 +221,9 @@ static void leave_out_missing(prediction *p) {
     for (int64_t i = 0; i < p->x.rows; i++) {
         if (!misses_a_value(&p->x, i)) continue;
         if (p->labels) p->labels[i] = -1;
+        if (p->lower) p->lower[i] = p->upper[i] = (double)NAN;
+        for (int64_t c = 0; p->sets && c < margin_model_class_count(p->model); c++)
+            p->sets[i * margin_model_class_count(p->model) + c] = 0;
         for (int64_t t = 0; p->values && t < p->targets; t++)
             p->values[i * p->targets + t] = (double)NAN;
         for (int64_t k = 0; k < p->extra_count; k++)
@@ -188,7 +246,15 @@ static bool allocate(const cli_arguments *a, prediction *p) {
     if (a->probabilities) p->extra_count = margin_model_class_count(p->model);
     if (a->scores) p->extra_count = margin_model_score_count(p->model);
     if (p->extra_count) p->extra = numbers(p->x.rows * p->extra_count);
-    return (p->values || p->labels) && (!p->extra_count || p->extra);
+    const bool covers = !isnan(margin_model_coverage(p->model));
+    if (covers && regression) {
+        p->lower = numbers(p->x.rows);
+        p->upper = numbers(p->x.rows);
+    } else if (covers) {
+        p->sets = numbers(p->x.rows * margin_model_class_count(p->model) / 8 + 1);
+    }
+    return (p->values || p->labels) && (!p->extra_count || p->extra) &&
+           (!covers || p->sets || (p->lower && p->upper));
 }
 
 /* A spec that refuses unknown categories refuses numbers that stand for them, too. */
@@ -274,7 +340,26 @@ static int predict_table(cli_session *session, prediction *p, const margin_table
     free(p->labels);
     free(p->values);
     free(p->extra);
+    free(p->lower);
+    free(p->upper);
+    free(p->sets);
     return code;
+}
+
+/* --threshold: the model with another one. */
+static int change_threshold(cli_session *session, margin_model **model) {
+    const char *word = session->arguments->threshold;
+    margin_model *changed;
+    double threshold;
+    if (!word) return EXIT_DONE;
+    const int code = cli_probability("--threshold", word, &threshold);
+    if (code) return code;
+    const margin_status status =
+        margin_model_with_threshold(session->context, *model, threshold, &changed, &session->error);
+    if (status < 0) return cli_failed(session, status);
+    margin_model_free(*model);
+    *model = changed;
+    return EXIT_DONE;
 }
 
 int run_predict(const cli_arguments *arguments) {
@@ -286,7 +371,10 @@ int run_predict(const cli_arguments *arguments) {
     if (!code) code = cli_session_open(&session, arguments);
     if (code) return code;
     margin_status status = cli_load_model(&session, arguments->words[0], &model);
-    if (status >= 0 && arguments->probabilities && !margin_model_has_probabilities(model)) {
+    if (status >= 0) code = change_threshold(&session, &model);
+    if (code) {
+        /* said */
+    } else if (status >= 0 && arguments->probabilities && !margin_model_has_probabilities(model)) {
         fprintf(stderr, "margin: '%s' gives scores, not probabilities: use --scores\n",
                 margin_model_spec(model));
         code = EXIT_USAGE;

@@ -106,6 +106,38 @@ def classes_are_told(d):
     expect(wrong['unknown'] == 50 and abs(wrong['accuracy'] - (found['confusion'][0][0] + found['confusion'][1][1]) / 150) < 1e-15, f'{wrong}')
 
 
+def promises_are_kept(d):
+    """Intervals and sets beside the predictions, probabilities that are calibrated, decisions that are not the usual ones."""
+    model, table = d / 'p.margin', d / 'two.csv'
+    fit = answer('fit', 'ridge', cars, '--coverage', '0.9', '-o', model)
+    rows = list(csv.DictReader(run('predict', model, cars).stdout.splitlines()))
+    truth = [float(r['dist']) for r in csv.DictReader(open(cars))]
+    held = sum(float(r['lower']) <= y <= float(r['upper']) for r, y in zip(rows, truth)) / 50
+    found = answer('evaluate', model, cars)['coverage']
+    expect(fit['coverage'] == 0.9 and list(rows[0]) == ['dist', 'lower', 'upper'] and found == {'asked': 0.9, 'found': held, 'width': found['width']}, f'{found} {held}')
+    both = answer('predict', model, cars)
+    expect(both['lower'] == [float(r['lower']) for r in rows] and 'coverage    0.9' in run('inspect', model).stdout, 'as JSON, and in inspect')
+    fit = answer('fit', 'logistic', iris, '--coverage', '0.9', '--calibrate', 'temperature', '--holdout', '0.3', '-o', model)
+    rows = list(csv.DictReader(run('predict', model, iris).stdout.splitlines()))
+    expect(fit['calibration'] == 'temperature' and list(rows[0]) == ['species', 'set'] and {r['set'] for r in rows} <= {'', 'setosa', 'versicolor', 'virginica', 'versicolor virginica'}, 'sets')
+    expect(answer('predict', model, iris)['sets'] == [r['set'].split() for r in rows], 'sets as JSON')
+    table.write_text('\n'.join(line for line in iris.read_text().splitlines() if 'setosa' not in line) + '\n')
+    counts = []
+    for words in ([], ['--threshold', '0.9'], ['--costs', '0,1;9,0'], ['--threshold', 'recall']):
+        answer('fit', 'logistic', table, *words, '-o', model)
+        counts.append(run('predict', model, table).stdout.count('virginica'))
+    expect(counts[1] < counts[0] < counts[2] and counts[3] >= 50, f'decisions: {counts}')
+    run('fit', 'logistic', table, '-o', model)
+    expect(run('predict', model, table, '--threshold', '0.9').stdout.count('virginica') == counts[1], 'a threshold given later')
+    expect('inspect' and 'decides     virginica from a probability of 0.9' in run('fit', 'logistic', table, '--threshold', '0.9').stdout, 'said')
+    refuses(1, 'fit', 'ridge', cars, '--coverage', '1', says=('between 0 and 1',))
+    refuses(1, 'fit', 'ridge', cars, '--coverage', '0.99', says=('at most 50/51',))
+    refuses(1, 'fit', 'logistic', table, '--costs', '0,1', says=('2 costs for 2 classes',))
+    refuses(1, 'fit', 'logistic', table, '--costs', '0,x;1,0', says=("'x' is none",))
+    refuses(1, 'fit', 'svm(multiclass=ovo)', iris, '--calibrate', 'sigmoid', says=('pairs of classes',))
+    refuses(1, 'predict', model, table, '--threshold', '7', says=('between 0 and 1',))
+
+
 def mistakes(d):
     refuses(1, 'split', iris, says=('--holdout 0.2', '-k 5'))
     refuses(1, 'split', iris, '--holdout', '1.5', says=('between 0 and 1',))
@@ -119,7 +151,7 @@ def mistakes(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, mistakes):
+    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, mistakes):
         try:
             part(Path(folder))
         except Exception as problem:

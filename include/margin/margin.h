@@ -9,6 +9,7 @@
 #include "margin/model.h"
 #include "margin/neighbors.h"
 #include "margin/path.h"
+#include "margin/promise.h"
 #include "margin/search.h"
 #include "margin/spec.h"
 #include "margin/split.h"

@@ -49,9 +49,9 @@ static void judge_row(const mg_judged *judged, int64_t i, double *p, judged_rows
     const margin_model *model = judged->model;
     const int64_t functions = model->hypothesis->functions, k = model->classes;
     const double *scores = judged->scores + i * functions;
-    const bool logs = mg_learner_more_of(model->learner)->log_scores;
+    const bool logs = mg_learner_more_of(model->learner)->log_scores && !model->additions;
     const int32_t code = judged->codes[i];
-    model->learner->probabilities(scores, functions, k, p);
+    mg_probabilities(model, scores, p);
     rows->loss[i] = code < 0 ? 0 : logs ? log_score_loss(scores, k, code) : -log(p[code]);
     rows->brier[i] = code < 0 ? 0 : brier_of(p, k, code);
     for (int64_t c = 0; k > 2 && c < k; c++)

@@ -36,6 +36,8 @@ typedef enum mg_metric {
     MG_METRICS
 } mg_metric;
 
+int mg_metric_number(const margin_metric *metric);
+
 /* Rows as they are measured: all arrays are the caller's. */
 typedef struct mg_outcome {
     margin_task task;

@@ -54,6 +54,10 @@ const margin_metric *margin_metric_find(const char *name) {
     return NULL;
 }
 
+int mg_metric_number(const margin_metric *metric) {
+    return (int)(metric - metrics);
+}
+
 double margin_metrics_value(const margin_metrics *found, const char *name) {
     const margin_metric *metric = margin_metric_find(name);
     const mg_measured *inner = found ? found->inner : NULL;

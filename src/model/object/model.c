@@ -42,6 +42,7 @@ margin_status mg_model_set_stages(margin_model *model, int count, margin_error *
 void margin_model_free(margin_model *model) {
     if (!model) return;
     mg_heap *heap = model->heap;
+    mg_additions_free(model->additions);
     mg_hypothesis_free(model->hypothesis);
     for (int s = 0; s < model->stage_count; s++)
         mg_fitted_stage_clear(&model->stages[s]);
@@ -117,8 +118,10 @@ int64_t margin_model_score_count(const margin_model *model) {
 }
 
 int margin_model_has_probabilities(const margin_model *model) {
-    return model->learner->probabilities != NULL && model->task == MARGIN_CLASSIFY &&
-           model->decision != MG_DECIDE_VOTES;
+    const mg_additions *a = model->additions;
+    return (model->learner->probabilities != NULL ||
+            (a && (a->sigmoid || a->inverse || a->knots))) &&
+           model->task == MARGIN_CLASSIFY && model->decision != MG_DECIDE_VOTES;
 }
 
 void margin_model_score_classes(const margin_model *model, int64_t score, int64_t *first,

@@ -3,6 +3,7 @@
 #ifndef MG_MODEL_H
 #define MG_MODEL_H
 
+#include "model/object/additions.h"
 #include "model/spec/spec.h"
 
 /* How scores become an answer. The numbers are stored in model files. */
@@ -38,6 +39,7 @@ struct margin_model {
     struct mg_source *mapped; /* the file that borrowed tensors lie in; owned; NULL: none */
 
     mg_hypothesis *hypothesis; /* takes rows as they leave stage active - 1 */
+    mg_additions *additions;   /* what was settled after the fit; NULL: nothing */
     margin_report report;      /* of the fit, with threads and seconds 0: they are of the run, not
                                   of the model, and would make equal models differ */
 };

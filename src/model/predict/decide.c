@@ -37,10 +37,15 @@ static int64_t elected(const double *scores, int64_t classes, double *work) {
 }
 
 int64_t mg_decide_room(const margin_model *model) {
+    if (mg_decides_by_probability(model)) return model->classes;
     return model->decision == MG_DECIDE_VOTES ? 2 * model->classes : 0;
 }
 
 int64_t mg_decide(const margin_model *model, const double *scores, double *work) {
+    if (mg_decides_by_probability(model)) {
+        mg_probabilities(model, scores, work);
+        return mg_decide_probable(model, work);
+    }
     switch (model->decision) {
     case MG_DECIDE_SIGN:
         return isnan(scores[0]) ? -1 : scores[0] >= 0;

@@ -93,8 +93,7 @@ static void answer_rows(const query *q, int64_t at, int64_t count, const double 
     } else if (q->what == MARGIN_OUTPUT_PROBABILITIES) {
         double *out = (double *)q->out + at * model->classes;
         for (int64_t i = 0; i < count; i++)
-            model->learner->probabilities(scores + i * functions, functions, model->classes,
-                                          out + i * model->classes);
+            mg_probabilities(model, scores + i * functions, out + i * model->classes);
     }
 }
 

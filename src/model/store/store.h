@@ -45,7 +45,8 @@ typedef struct mg_store_reader {
     int64_t data_length;
     mg_stored_tensor *tensors; /* by place in the file */
     int64_t tensor_count;
-    bool keeps; /* the bytes outlive the model: large tensors of its hypothesis stay in them */
+    bool nested; /* a fold of a model: without additions of its own */
+    bool keeps;  /* the bytes outlive the model: large tensors of its hypothesis stay in them */
     margin_error *error;
 } mg_store_reader;
 

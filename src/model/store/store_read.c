@@ -38,6 +38,11 @@ static void *make_in_hypothesis(void *owner, const char *name, margin_type type,
     return mg_hypothesis_tensor(owner, name, type, rows, columns);
 }
 
+static void *make_in_additions(void *owner, const char *name, margin_type type, int64_t rows,
+                               int64_t columns) {
+    return mg_additions_tensor(owner, name, type, rows, columns);
+}
+
 /* Leaves a large tensor of the hypothesis where it is, if the bytes stay and are as numbers are. */
 static bool borrow_tensor(const mg_store_reader *r, const mg_stored_tensor *t, const char *name,
                           tensor_maker make, void *owner) {
@@ -237,6 +242,36 @@ static margin_status read_hypothesis(mg_store_reader *r, margin_model *model) {
     return mg_hypothesis_attach(model->hypothesis, r->error);
 }
 
+static margin_status decode(mg_heap *heap, const char *name, const void *bytes, int64_t length,
+                            bool keeps, bool nested, margin_model **model, margin_error *error);
+
+/* The fits to the folds are models within the model, and hold no others. */
+static margin_status read_folds(const mg_store_reader *r, margin_model *model) {
+    mg_additions *a = model->additions;
+    if (!a->fold) return MARGIN_OK;
+    a->models = mg_new_zero(r->heap, a->fold_count, sizeof *a->models);
+    if (!a->models)
+        return mg_no_memory(r->heap, a->fold_count, sizeof *a->models, "the folds", r->error);
+    for (int64_t k = 0; k < a->fold_count; k++) {
+        MG_TRY(decode(r->heap, "a fold of the model", a->model_bytes + a->model_starts[k],
+                      a->model_starts[k + 1] - a->model_starts[k], false, true, &a->models[k],
+                      r->error));
+        MG_TRY(mg_additions_check_fold(model, a->models[k], r->error));
+    }
+    return MARGIN_OK;
+}
+
+static margin_status read_additions(mg_store_reader *r, margin_model *model) {
+    bool any = false;
+    for (int64_t k = 0; k < r->tensor_count && !r->nested; k++)
+        any |= strncmp(r->tensors[k].name, "addition.", 9) == 0;
+    if (!any) return MARGIN_OK;
+    MG_TRY(mg_additions_new(r->heap, &model->additions, r->error));
+    MG_TRY(take_tensors(r, "addition.", make_in_additions, model->additions));
+    MG_TRY(mg_additions_attach(model, r->error));
+    return read_folds(r, model);
+}
+
 static margin_status read_kind(const mg_store_reader *r, margin_model *model) {
     int task, decision;
     MG_TRY(mg_json_word(r, r->details, "task", mg_store_tasks, MG_LENGTH(mg_store_tasks), &task));
@@ -255,6 +290,7 @@ static margin_status read_parts(mg_store_reader *r, const margin_spec *spec, mar
     MG_TRY(read_stages(r, spec, model));
     MG_TRY(read_hypothesis(r, model));
     MG_TRY(mg_store_read_report(r, r->details, &model->report));
+    MG_TRY(read_additions(r, model));
     MG_TRY(check_all_taken(r));
     return mg_model_check(model, mg_spec_learner(spec), r->error);
 }
@@ -270,8 +306,9 @@ static margin_status name_file(const mg_store_reader *r, margin_status status) {
 }
 
 static margin_status decode(mg_heap *heap, const char *name, const void *bytes, int64_t length,
-                            bool keeps, margin_model **model, margin_error *error) {
+                            bool keeps, bool nested, margin_model **model, margin_error *error) {
     mg_store_reader r = {.heap = heap,
+                         .nested = nested,
                          .name = name,
                          .bytes = bytes,
                          .length = length,
@@ -316,7 +353,7 @@ margin_status margin_model_decode(margin_context *context, const void *bytes, in
                "margin_model_decode needs a context, bytes, their number and a place for the "
                "model");
     margin_model *made = NULL;
-    MG_TRY(decode(context->heap, "the model", bytes, length, false, &made, error));
+    MG_TRY(decode(context->heap, "the model", bytes, length, false, false, &made, error));
     return hand_out(made, "the model", model, error);
 }
 
@@ -326,7 +363,7 @@ margin_status mg_store_load(margin_context *context, const char *path, margin_mo
     margin_model *made = NULL;
     MG_TRY(mg_source_open_if(context, path, mg_store_look, &source, error));
     margin_status status =
-        decode(context->heap, source.name, source.text, source.length, false, &made, error);
+        decode(context->heap, source.name, source.text, source.length, false, false, &made, error);
     if (status >= 0) status = mg_source_unchanged(&source, error);
     mg_source_close(&source);
     if (status < 0) {
@@ -347,7 +384,8 @@ margin_status mg_store_map(margin_context *context, const char *path, margin_mod
         mg_free(context->heap, source);
         return status;
     }
-    status = decode(context->heap, source->name, source->text, source->length, true, &made, error);
+    status = decode(context->heap, source->name, source->text, source->length, true, false, &made,
+                    error);
     if (status >= 0) status = mg_source_unchanged(source, error);
     if (made) {
         made->mapped = source;

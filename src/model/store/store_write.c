@@ -52,6 +52,9 @@ static void add_pieces_of_size(store_writer *w, int64_t size) {
     }
     add_tensors(w, model->hypothesis->tensors, model->hypothesis->tensor_count, "hypothesis.",
                 size);
+    if (model->additions)
+        add_tensors(w, model->additions->tensors, model->additions->tensor_count, "addition.",
+                    size);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -63,7 +66,8 @@ static int by_name(const void *a, const void *b) {
 static margin_status collect_pieces(store_writer *w) {
     static const int64_t sizes[] = {0, 8, 4, 1};
     const margin_model *model = w->model;
-    int64_t count = 1 + model->hypothesis->tensor_count;
+    int64_t count = 1 + model->hypothesis->tensor_count +
+                    (model->additions ? model->additions->tensor_count : 0);
     for (int s = 0; s < model->stage_count; s++)
         count += model->stages[s].tensor_count;
     MG_NEW(model->heap, w->pieces, 2 * count, "writing a model", w->error); /* half to sort */

@@ -325,6 +325,9 @@ margin_status margin_update(margin_context *context, const margin_model *model,
     MG_REQUIRE(mg_learner_more_of(model->learner)->update, error, MARGIN_ERROR_ARGUMENT,
                "%s cannot take more rows later; train it on all of them",
                model->learner->info.name);
+    MG_REQUIRE(!model->additions, error, MARGIN_ERROR_ARGUMENT,
+               "the model has calibrated probabilities, a threshold, costs or a coverage, which "
+               "come from its training rows alone; train it on all of them");
     mg_context_call(context, &call);
     update u = {.context = &call, .old = model, .error = error};
     MG_GO(mg_data_check(&call, data, error));

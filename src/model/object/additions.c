@@ -1,0 +1,284 @@
+/* Additions to a model: life, checks, and probabilities from scores by them. */
+#include "model/object/additions.h"
+#include "model/object/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REFUSE(condition, ...) MG_REQUIRE(condition, error, MARGIN_ERROR_MODEL, __VA_ARGS__)
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+margin_status mg_additions_new(mg_heap *heap, mg_additions **made, margin_error *error) {
+    mg_additions *a = mg_new_zero(heap, 1, sizeof *a);
+    if (!a) return mg_no_memory(heap, 1, sizeof *a, "additions to a model", error);
+    a->heap = heap;
+    *made = a;
+    return MARGIN_OK;
+}
+
+void mg_additions_free(mg_additions *a) {
+    if (!a) return;
+    for (int64_t k = 0; a->models && k < a->fold_count; k++)
+        margin_model_free(a->models[k]);
+    mg_free(a->heap, a->models);
+    for (int k = 0; k < a->tensor_count; k++)
+        mg_free(a->heap, a->tensors[k].data);
+    mg_free(a->heap, a);
+}
+
+void *mg_additions_tensor(mg_additions *a, const char *name, margin_type type, int64_t rows,
+                          int64_t columns) {
+    const size_t length = strlen(name);
+    const int64_t width = MG_MAX(columns, (int64_t)1);
+    mg_tensor *tensor = &a->tensors[a->tensor_count];
+    if (a->tensor_count == MG_MAX_TENSORS || length >= sizeof tensor->name) return NULL;
+    if (rows < 0 || columns < 0 || rows > INT64_MAX / width) return NULL;
+    void *data = mg_new_zero(a->heap, rows * width, (size_t)mg_type_size(type));
+    if (!data) return NULL;
+    *tensor = (mg_tensor){.type = type,
+                          .dimensions = columns > 0 ? 2 : 1,
+                          .shape = {rows, columns > 0 ? columns : 0},
+                          .data = data};
+    memcpy(tensor->name, name, length);
+    a->tensor_count++;
+    return data;
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+/* A tensor by name (NULL: there is none) of that type and shape; rows -1: any number from 1 on;
+ * columns 0: a vector. Numbers are finite. */
+static margin_status expect(const mg_additions *a, const char *name, margin_type type, int64_t rows,
+                            int64_t columns, const void *view, int64_t *count,
+                            margin_error *error) {
+    const mg_tensor *t = NULL;
+    for (int k = 0; k < a->tensor_count; k++)
+        if (!strcmp(a->tensors[k].name, name)) t = &a->tensors[k];
+    if (!t) return MARGIN_OK;
+    const int64_t width = t->dimensions == 2 ? t->shape[1] : 0;
+    REFUSE(t->type == type && (rows < 0 ? t->shape[0] > 0 : t->shape[0] == rows) &&
+               width == columns,
+           "its addition %s has another type or shape than the model", name);
+    for (int64_t i = 0; type == MARGIN_F64 && i < t->shape[0] * MG_MAX(width, (int64_t)1); i++)
+        REFUSE(isfinite(((const double *)t->data)[i]), "its addition %s is not finite", name);
+    memcpy((void *)(uintptr_t)view, &t->data, sizeof t->data);
+    if (count) *count = t->shape[0];
+    return MARGIN_OK;
+}
+
+/* starts[0] = 0, ascending, the last `end`; `least` between two. */
+static bool good_starts(const int64_t *starts, int64_t count, int64_t least, int64_t end) {
+    if (starts[0] != 0 || starts[count] != end) return false;
+    for (int64_t k = 0; k < count; k++)
+        if (starts[k + 1] < starts[k] + least || starts[k + 1] > end) return false;
+    return true;
+}
+
+static margin_status check_calibration(const margin_model *model, const mg_additions *a,
+                                       int64_t knots, margin_error *error) {
+    const int64_t curves = mg_curve_count(model->classes);
+    const int kinds = (a->sigmoid != NULL) + (a->inverse != NULL) + (a->knots != NULL);
+    if (!kinds && !a->knot_starts) return MARGIN_OK;
+    REFUSE(kinds == 1 && (a->knots != NULL) == (a->knot_starts != NULL) &&
+               (model->decision == MG_DECIDE_SIGN || model->decision == MG_DECIDE_ARGMAX) &&
+               model->task == MARGIN_CLASSIFY,
+           "its calibration does not go with its answers");
+    for (int64_t k = 0; a->sigmoid && k < curves; k++)
+        REFUSE(a->sigmoid[2 * k] >= 0, "its calibration falls with the score");
+    REFUSE(!a->inverse || *a->inverse >= 0, "its temperature is negative");
+    if (!a->knots) return MARGIN_OK;
+    REFUSE(good_starts(a->knot_starts, curves, 1, knots), "its calibration has no such knots");
+    for (int64_t k = 0; k < curves; k++)
+        for (int64_t i = a->knot_starts[k]; i < a->knot_starts[k + 1]; i++) {
+            const double *knot = a->knots + 2 * i;
+            REFUSE(knot[1] > 0 && knot[1] < 1, "its calibration leaves the probabilities");
+            REFUSE(i == a->knot_starts[k] || (knot[0] > knot[-2] && knot[1] >= knot[-1]),
+                   "its calibration falls with the score");
+        }
+    return MARGIN_OK;
+}
+
+static margin_status check_decision(const margin_model *model, const mg_additions *a,
+                                    margin_error *error) {
+    if (!a->threshold && !a->costs) return MARGIN_OK;
+    REFUSE(!(a->threshold && a->costs) && margin_model_has_probabilities(model),
+           "its decision does not go with its answers");
+    REFUSE(!a->threshold || (model->classes == 2 && *a->threshold >= 0 && *a->threshold <= 1),
+           "its threshold is none");
+    return MARGIN_OK;
+}
+
+static margin_status check_coverage(const margin_model *model, const mg_additions *a, int64_t bytes,
+                                    margin_error *error) {
+    if (!a->level && !a->residuals && !a->left_out && !a->fold && !a->model_starts &&
+        !a->model_bytes)
+        return MARGIN_OK;
+    REFUSE(a->level && a->residuals && *a->level > 0 && *a->level < 1 && model->decision != 0 &&
+               model->task != MARGIN_CLUSTER && model->target.count == 1,
+           "its coverage does not go with its answers");
+    REFUSE((a->left_out != NULL) != (a->fold != NULL) &&
+               (a->fold != NULL) == (a->model_starts != NULL) &&
+               (a->fold != NULL) == (a->model_bytes != NULL),
+           "its coverage is not whole");
+    REFUSE(!a->left_out ||
+               (model->task == MARGIN_REGRESS && model->hypothesis->kind == &mg_hypothesis_linear),
+           "its coverage is for a linear regression, which it is not");
+    if (!a->fold) return MARGIN_OK;
+    REFUSE(a->fold_count >= 2 && a->fold_count <= MG_MOST_FOLDS &&
+               good_starts(a->model_starts, a->fold_count, 1, bytes),
+           "its folds do not fit their models");
+    for (int64_t i = 0; i < a->rows; i++)
+        REFUSE(a->fold[i] >= 0 && a->fold[i] < a->fold_count, "its folds do not fit their models");
+    return MARGIN_OK;
+}
+
+margin_status mg_additions_attach(margin_model *model, margin_error *error) {
+    mg_additions *a = model->additions;
+    const int64_t k = model->classes, curves = mg_curve_count(k),
+                  width = model->hypothesis->columns + 1;
+    int64_t knots = 0, bytes = 0, starts = 1;
+    if (!a) return MARGIN_OK;
+    MG_TRY(expect(a, "sigmoid", MARGIN_F64, curves, 2, &a->sigmoid, NULL, error));
+    MG_TRY(expect(a, "inverse_temperature", MARGIN_F64, 1, 0, &a->inverse, NULL, error));
+    MG_TRY(expect(a, "knots", MARGIN_F64, -1, 2, &a->knots, &knots, error));
+    MG_TRY(expect(a, "knot_starts", MARGIN_I64, curves + 1, 0, &a->knot_starts, NULL, error));
+    MG_TRY(expect(a, "threshold", MARGIN_F64, 1, 0, &a->threshold, NULL, error));
+    MG_TRY(expect(a, "costs", MARGIN_F64, k, k, &a->costs, NULL, error));
+    MG_TRY(expect(a, "coverage", MARGIN_F64, 1, 0, &a->level, NULL, error));
+    MG_TRY(expect(a, "residuals", MARGIN_F64, -1, 0, &a->residuals, &a->rows, error));
+    MG_TRY(expect(a, "left_out", MARGIN_F64, a->rows, width, &a->left_out, NULL, error));
+    MG_TRY(expect(a, "fold", MARGIN_I32, a->rows, 0, &a->fold, NULL, error));
+    MG_TRY(expect(a, "model_starts", MARGIN_I64, -1, 0, &a->model_starts, &starts, error));
+    MG_TRY(expect(a, "models", MARGIN_U8, -1, 0, &a->model_bytes, &bytes, error));
+    if (!a->models) a->fold_count = starts - 1;
+    for (int t = 0; t < a->tensor_count; t++) {
+        const void *data = a->tensors[t].data;
+        REFUSE(data == a->sigmoid || data == a->inverse || data == a->knots ||
+                   data == a->knot_starts || data == a->threshold || data == a->costs ||
+                   data == a->level || data == a->residuals || data == a->left_out ||
+                   data == a->fold || data == a->model_starts || data == a->model_bytes,
+               "no part of a model is called %s", a->tensors[t].name);
+    }
+    MG_TRY(check_calibration(model, a, knots, error));
+    MG_TRY(check_decision(model, a, error));
+    return check_coverage(model, a, bytes, error);
+}
+
+margin_status mg_additions_check_fold(const margin_model *model, const margin_model *fold,
+                                      margin_error *error) {
+    bool same = !fold->additions && fold->task == model->task &&
+                fold->decision == model->decision && fold->classes == model->classes &&
+                fold->inputs.count == model->inputs.count &&
+                fold->target.count == model->target.count &&
+                fold->hypothesis->functions == model->hypothesis->functions;
+    for (int64_t c = 0; same && model->class_names && c < model->classes; c++)
+        same = fold->class_names && !strcmp(fold->class_names[c], model->class_names[c]);
+    REFUSE(same, "a fold of its coverage is a model of something else");
+    return MARGIN_OK;
+}
+
+/* ---- Probabilities --------------------------------------------------------------------------- */
+
+/* log sum exp f, about the greatest. */
+static double log_sum(const double *scores, int64_t count) {
+    double most = scores[0], sum = 0;
+    for (int64_t c = 1; c < count; c++)
+        most = MG_MAX(most, scores[c]);
+    for (int64_t c = 0; c < count; c++)
+        sum += exp(scores[c] - most);
+    return most + log(sum);
+}
+
+void mg_curve_inputs(const margin_model *model, const double *scores, double *inputs) {
+    const int64_t k = model->classes;
+    if (k == 2) {
+        inputs[0] = model->hypothesis->functions == 2 ? scores[1] - scores[0] : scores[0];
+        return;
+    }
+    const double total = log_sum(scores, k);
+    for (int64_t c = 0; c < k; c++)
+        inputs[c] = scores[c] - total;
+}
+
+static double sigmoid(double t) {
+    return t >= 0 ? 1 / (1 + exp(-t)) : exp(t) / (1 + exp(t));
+}
+
+/* On the line between two knots, level beyond the first and the last. */
+static double between_knots(const double *knots, int64_t count, double s) {
+    int64_t low = 0, high = count - 1;
+    if (s <= knots[0]) return knots[1];
+    if (s >= knots[2 * high]) return knots[2 * high + 1];
+    while (high - low > 1) {
+        const int64_t middle = (low + high) / 2;
+        if (knots[2 * middle] <= s)
+            low = middle;
+        else
+            high = middle;
+    }
+    const double *a = knots + 2 * low, *b = knots + 2 * high;
+    return a[1] + (b[1] - a[1]) * ((s - a[0]) / (b[0] - a[0]));
+}
+
+static double curve(const mg_additions *a, int64_t c, double s) {
+    if (isnan(s)) return s;
+    if (a->inverse) return sigmoid(*a->inverse * s);
+    if (a->sigmoid) return sigmoid(a->sigmoid[2 * c] * s + a->sigmoid[2 * c + 1]);
+    return between_knots(a->knots + 2 * a->knot_starts[c],
+                         a->knot_starts[c + 1] - a->knot_starts[c], s);
+}
+
+static bool calibrated(const mg_additions *a) {
+    return a && (a->sigmoid || a->inverse || a->knots);
+}
+
+void mg_probabilities(const margin_model *model, const double *scores, double *p) {
+    const mg_additions *a = model->additions;
+    const int64_t k = model->classes;
+    if (!calibrated(a)) {
+        model->learner->probabilities(scores, model->hypothesis->functions, k, p);
+        return;
+    }
+    mg_curve_inputs(model, scores, p);
+    if (k == 2) {
+        p[1] = curve(a, 0, p[0]);
+        p[0] = 1 - p[1];
+        return;
+    }
+    double sum = 0;
+    for (int64_t c = 0; a->inverse && c < k; c++)
+        p[c] *= *a->inverse;
+    const double total = a->inverse ? log_sum(p, k) : 0;
+    for (int64_t c = 0; c < k; c++) {
+        p[c] = a->inverse ? exp(p[c] - total) : curve(a, c, p[c]);
+        sum += p[c];
+    }
+    for (int64_t c = 0; c < k; c++)
+        p[c] /= sum;
+}
+
+/* A temperature changes no order of the classes. */
+bool mg_decides_by_probability(const margin_model *model) {
+    const mg_additions *a = model->additions;
+    return a && (a->sigmoid || a->knots || a->threshold || a->costs);
+}
+
+int64_t mg_decide_probable(const margin_model *model, const double *p) {
+    const mg_additions *a = model->additions;
+    const int64_t k = model->classes;
+    int64_t best = 0;
+    double least = (double)INFINITY;
+    for (int64_t c = 0; c < k; c++)
+        if (isnan(p[c])) return -1;
+    if (k == 2 && !a->costs) return p[1] >= (a->threshold ? *a->threshold : 0.5);
+    for (int64_t c = 0; c < k; c++) {
+        double cost = -p[c];
+        for (int64_t t = 0; a->costs && t < k; t++)
+            cost = (t ? cost : 0) + p[t] * a->costs[t * k + c];
+        if (cost >= least) continue;
+        best = c;
+        least = cost;
+    }
+    return best;
+}

@@ -1,0 +1,119 @@
+/* Fits to all folds but one, and what they say of the rows of that one. */
+#include "margin/split.h"
+#include "select/promise/promise.h"
+
+#include <string.h>
+
+void mg_crossed_free(mg_crossed *c) {
+    if (!c->heap) return;
+    for (int64_t k = 0; c->models && k < c->folds; k++)
+        margin_model_free(c->models[k]);
+    mg_free(c->heap, c->models);
+    mg_free(c->heap, c->scores);
+    mg_free(c->heap, c->fold);
+    mg_free(c->heap, c->codes);
+    mg_free(c->heap, c->targets);
+    mg_samples_free(&c->samples);
+    memset(c, 0, sizeof *c);
+}
+
+static margin_status read_targets(margin_context *context, const margin_model *model,
+                                  const margin_data *data, mg_crossed *c, margin_error *error) {
+    MG_TRY(mg_samples_make(context->heap, data, &c->samples, error));
+    if (model->task == MARGIN_REGRESS) {
+        MG_NEW(c->heap, c->targets, model->target.count * c->samples.count, "the targets", error);
+        return mg_target_values(context, data, &c->samples, c->targets, error);
+    }
+    MG_NEW(c->heap, c->codes, c->samples.count, "the classes of the rows", error);
+    return mg_target_codes(context, data, &c->samples, model, c->codes, error);
+}
+
+/* 10, or as many as the rarest class has rows. */
+static int64_t usual_folds(const margin_model *model, const mg_crossed *c) {
+    int64_t folds = MG_MIN((int64_t)10, c->samples.count);
+    for (int64_t k = 0; model->task == MARGIN_CLASSIFY && k < model->classes; k++) {
+        int64_t rows = 0;
+        for (int64_t i = 0; i < c->samples.count; i++)
+            rows += c->codes[i] == k;
+        folds = MG_MIN(folds, rows);
+    }
+    return MG_MAX(folds, (int64_t)2);
+}
+
+/* Fits fold k and takes its scores to the samples of that fold. rows, test: room for all samples.
+ */
+static margin_status cross_fold(margin_context *context, const margin_spec *spec,
+                                const margin_model *model, const margin_data *data,
+                                const margin_splits *splits, int64_t k, const int64_t *sample_of,
+                                int64_t *rows, mg_crossed *c, margin_error *error) {
+    margin_data part = *data;
+    double *scores;
+    part.selection = rows;
+    part.selected = margin_splits_rows(splits, k, MARGIN_PART_TRAIN, rows);
+    MG_TRY(margin_fit(context, spec, &part, &c->models[k], NULL, error));
+    MG_TRY(mg_additions_check_fold(model, c->models[k], error));
+    part.selected = margin_splits_rows(splits, k, MARGIN_PART_TEST, rows);
+    MG_NEW(c->heap, scores, part.selected * c->functions, "the scores of a fold", error);
+    const margin_status status =
+        margin_predict_data(context, c->models[k], &part, MARGIN_OUTPUT_SCORES, scores, error);
+    for (int64_t i = 0; status >= 0 && i < part.selected; i++) {
+        const int64_t sample = sample_of[rows[i]];
+        memcpy(c->scores + sample * c->functions, scores + i * c->functions,
+               (size_t)c->functions * sizeof *scores);
+        c->fold[sample] = (int32_t)k;
+    }
+    mg_free(c->heap, scores);
+    return status;
+}
+
+static margin_status cross_folds(margin_context *context, const margin_spec *spec,
+                                 const margin_model *model, const margin_data *data,
+                                 const margin_splits *splits, mg_crossed *c, margin_error *error) {
+    int64_t *sample_of = NULL, *rows = NULL;
+    margin_status status;
+    MG_GO_NEW(c->heap, sample_of, data->x.rows, "the rows of the folds", error);
+    MG_GO_NEW(c->heap, rows, c->samples.count, "the rows of the folds", error);
+    for (int64_t i = 0; i < c->samples.count; i++)
+        sample_of[mg_samples_row(&c->samples, i)] = i;
+    for (int64_t k = 0; k < c->folds; k++)
+        MG_GO(cross_fold(context, spec, model, data, splits, k, sample_of, rows, c, error));
+    status = MARGIN_OK;
+done:
+    mg_free(c->heap, rows);
+    mg_free(c->heap, sample_of);
+    return status;
+}
+
+margin_status mg_cross_fit(margin_context *context, const margin_model *model,
+                           const margin_data *data, const margin_promise_options *o, bool fits,
+                           mg_crossed *c, margin_error *error) {
+    margin_spec *spec = NULL;
+    margin_splits *splits = NULL;
+    margin_status status = MARGIN_OK;
+    if (!c->heap) {
+        c->heap = context->heap;
+        MG_TRY(read_targets(context, model, data, c, error));
+    }
+    if (!fits || c->folds) return MARGIN_OK;
+    const margin_split_options split = {.size = sizeof split,
+                                        .folds = o->folds ? o->folds : usual_folds(model, c),
+                                        .seed = o->seed,
+                                        .stratify = model->task == MARGIN_CLASSIFY,
+                                        .groups = o->groups};
+    MG_GO(margin_spec_parse(context, model->spec, &spec, error));
+    MG_GO(margin_split(context, data, &split, &splits, error));
+    c->functions = model->hypothesis->functions;
+    MG_GO_NEW(c->heap, c->scores, c->samples.count * c->functions, "the scores", error);
+    MG_GO_NEW(c->heap, c->fold, c->samples.count, "the folds of the rows", error);
+    c->models = mg_new_zero(c->heap, split.folds, sizeof *c->models);
+    if (!c->models) {
+        status = mg_no_memory(c->heap, split.folds, sizeof *c->models, "the folds", error);
+        goto done;
+    }
+    c->folds = split.folds;
+    status = cross_folds(context, spec, model, data, splits, c, error);
+done:
+    margin_splits_free(splits);
+    margin_spec_free(spec);
+    return status;
+}

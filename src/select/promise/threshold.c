@@ -1,0 +1,80 @@
+/* The threshold at which a metric of classes is best on rows that the fits did not see. */
+#include "base/sort.h"
+#include "model/measure/measure.h"
+#include "select/promise/promise.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CANDIDATES = 200 };
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Probability of the second class of each sample, as the model will say it; *ranked: ascending. */
+static margin_status probabilities(const margin_model *model, const mg_crossed *c, double *p,
+                                   double *ranked, double *scratch, margin_error *error) {
+    const int64_t n = c->samples.count;
+    double both[2];
+    for (int64_t i = 0; i < n; i++) {
+        mg_probabilities(model, c->scores + i * c->functions, both);
+        if (isnan(both[1]))
+            return mg_fail(error, MARGIN_ERROR_DATA,
+                           "row %lld has no probability by the fit that did not see it; leave such "
+                           "rows out",
+                           (long long)mg_samples_row(&c->samples, i) + 1);
+        p[i] = ranked[i] = both[1];
+    }
+    mg_sort_items(ranked, n, sizeof *ranked, scratch, ascending);
+    return MARGIN_OK;
+}
+
+/* The k-th candidate: between neighbours in rank, so that no row lies on it. */
+static double candidate(const double *ranked, int64_t n, int k) {
+    const int64_t at = (int64_t)((double)k / CANDIDATES * (double)n);
+    if (k == CANDIDATES) return 0.5;
+    return at > 0 ? (ranked[at - 1] + ranked[at]) / 2 : ranked[0];
+}
+
+margin_status mg_choose_threshold(margin_context *context, margin_model *model, const mg_crossed *c,
+                                  const char *name, margin_error *error) {
+    const margin_metric *metric = margin_metric_find(name);
+    const int64_t n = c->samples.count;
+    double *numbers = NULL, *kept, value[MG_MEASURED], sums[6], most = 0;
+    int64_t *labels = NULL;
+    margin_status status;
+    mg_outcome o = {.task = MARGIN_CLASSIFY,
+                    .rows = n,
+                    .classes = 2,
+                    .weights = c->samples.weights,
+                    .truth = c->codes};
+    double best = 0.5;
+    MG_GO_NEW(context->heap, numbers, 3 * n, "the probabilities", error);
+    MG_GO_NEW(context->heap, labels, n, "the classes", error);
+    double *p = numbers, *ranked = numbers + n;
+    MG_GO(probabilities(model, c, p, ranked, numbers + 2 * n, error));
+    o.predicted = labels;
+    for (int k = CANDIDATES; k >= 0; k--) { /* 0.5 first: ties stay with it */
+        const double at = candidate(ranked, n, k);
+        if (mg_cancelled(context)) {
+            status = mg_fail_cancelled(error);
+            goto done;
+        }
+        if (!(at > 0)) continue;
+        for (int64_t i = 0; i < n; i++)
+            labels[i] = p[i] >= at;
+        mg_measure_classes(&o, sums, value);
+        const double worth = (metric->greater ? 1 : -1) * value[mg_metric_number(metric)];
+        if (k < CANDIDATES && !(worth > most)) continue;
+        most = worth;
+        best = at;
+    }
+    MG_GO(mg_add_numbers(model, "threshold", 1, 0, &kept, error));
+    *kept = best;
+done:
+    mg_free(context->heap, labels);
+    mg_free(context->heap, numbers);
+    return status;
+}
