@@ -158,6 +158,40 @@ static void test_numbers(void **state) {
     sample_free(s);
 }
 
+/* Folds by subtraction of their products: the same values, and no gap claimed. */
+static void test_ridge_folds(void **state) {
+    (void)state;
+    static const char *const specs[] = {"ridge(alpha={0.01..1000 log 6})",
+                                        "standardize | ridge(lambda={1e-4..1 log 6})",
+                                        "minmax | standardize | ridge(C={0.01,0.1,1,10,inf})"};
+    sample *s = sample_make(150, 6, 40, 0.2, 40);
+    double *weights = malloc((size_t)s->rows * sizeof *weights);
+    for (int layout = DENSE_F64; layout <= CSR_F32_I32_I64; layout++)
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+            margin_data data = k == 1 ? weighted(s, weights) : sample_data(s, layout);
+            margin_splits *splits = folds_of(&data, 5, k == 2 ? 2 : 1, 0);
+            margin_search_result *found = search(specs[k], &data, splits, NULL);
+            const bool together = k != 2; /* two repeats have each row twice */
+            assert_true(isnan(margin_search_cell_at(found, 0)->gap) == together);
+            margin_search_result_free(found);
+            assert_plain(specs[k], &data, splits, "rmse");
+            margin_splits_free(splits);
+        }
+    /* what declines is fitted one by one: a constant in one fold only, no intercept */
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_splits *splits = folds_of(&data, 5, 1, 0);
+    int64_t count;
+    int64_t *train = part_rows(splits, 3, MARGIN_PART_TRAIN, &count);
+    for (int64_t i = 0; i < count; i++)
+        s->f64[train[i] * s->columns + 2] = 1;
+    assert_plain(specs[0], &data, splits, "rmse");
+    assert_plain("ridge(intercept=no, alpha={0.1,1})", &data, splits, "rmse");
+    free(train);
+    margin_splits_free(splits);
+    free(weights);
+    sample_free(s);
+}
+
 static void test_sparse(void **state) {
     (void)state;
     sample *s = sample_make(70, 6, 2, 0.1, 13);
@@ -632,6 +666,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ridge_folds),
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_leave_one_out),
         cmocka_unit_test(test_no_leak),

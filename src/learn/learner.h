@@ -75,7 +75,7 @@ enum {
     MG_DIFFER_SIGNS = 1,   /* sign */
     MG_DIFFER_TARGETS = 2, /* target */
     MG_DIFFER_OPTIONS = 4, /* options of the group "penalty" */
-    MG_DIFFER_ROWS = 8     /* count, index, weight, original: other rows of the same x */
+    MG_DIFFER_ROWS = 8 /* count, index, weight, original, scale, shift: other rows of the same x */
 };
 
 /* What the fits of one call share. The model makes one for all of them and asks the learner's

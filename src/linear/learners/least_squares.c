@@ -333,7 +333,9 @@ static margin_status ridge_path(mg_fit *fits, int64_t count) {
     MG_NEW(heap, options, count, "the penalties", fits[0].error);
     for (int64_t k = 0; k < count; k++)
         options[k] = ridge_of(&fits[k]);
-    const margin_status status = mg_ridge_path(fits, count, options);
+    const margin_status status = fits[0].shared->differ & MG_DIFFER_ROWS
+                                     ? mg_ridge_folds(fits, count, options)
+                                     : mg_ridge_path(fits, count, options);
     mg_free(heap, options);
     return status;
 }
@@ -378,7 +380,7 @@ const mg_learner mg_learner_ridge = {
     .fit = ridge_fit,
     .share = ridge_share,
     .fit_many = ridge_fit_many,
-    .differ = MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS,
+    .differ = MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS | MG_DIFFER_ROWS,
     .verify = ridge_verify,
     .more = &ridge_more,
 };

@@ -76,11 +76,20 @@ typedef struct mg_row_list {
     int64_t *rows, count;
 } mg_row_list;
 
+/* The rows of a part of a split. */
+margin_status mg_tune_rows(const mg_tune *search, mg_arena *arena, int64_t split, int32_t part,
+                           mg_row_list *list, margin_error *error);
+
 /* The metric of a fit on these rows; predictions, if wanted, into the table of those of a repeat.
  */
 margin_status mg_tune_judge(const mg_tune *search, margin_context *context,
                             const margin_model *model, const mg_row_list *list, double *value,
                             double *predictions, margin_error *error);
+
+/* The same of values that are predicted for them. */
+margin_status mg_tune_judge_values(const mg_tune *search, margin_context *context,
+                                   const mg_row_list *list, double *values, double *value,
+                                   margin_error *error);
 
 /* Settings that differ in options of one learner only. */
 typedef struct mg_chain {
@@ -100,6 +109,12 @@ typedef struct mg_tune_task {
 /* Fits and judges the settings of a chain on one split, each into its slot. A failure that concerns
  * one of them alone is the slot's; else (MEMORY, CANCELLED) it is returned. */
 margin_status mg_tune_chain(const mg_tune_task *task, margin_error *error);
+/* Whether a learner that solves all splits and settings of a chain together can take both. */
+bool mg_tune_joins(const mg_tune *search, const mg_cell *a, const mg_cell *b);
+/* Does so for a chain of such, from the calling thread. Not *done: it declined. MEMORY, CANCELLED.
+ */
+margin_status mg_tune_joint(mg_tune *search, const mg_chain *chain, bool *done,
+                            margin_error *error);
 /* To be called when a slot is filled. */
 void mg_tune_done(const mg_tune_task *task, mg_cell *cell);
 /* Open, and nothing known of it. */

@@ -9,8 +9,8 @@
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static margin_status take_part(const mg_tune *s, mg_arena *arena, int64_t split, int32_t part,
-                               mg_row_list *list, margin_error *error) {
+margin_status mg_tune_rows(const mg_tune *s, mg_arena *arena, int64_t split, int32_t part,
+                           mg_row_list *list, margin_error *error) {
     list->count = margin_splits_size(s->splits, split, part);
     list->rows = mg_arena_new(arena, list->count, sizeof *list->rows);
     if (!list->rows)
@@ -88,8 +88,8 @@ static margin_status open_stages(chain_run *run, margin_context *context, const 
     margin_model *model = NULL;
     if (run->model) return MARGIN_OK;
     if (!run->train.rows) {
-        MG_TRY(take_part(s, &run->arena, run->split, MARGIN_PART_TEST, &run->test, error));
-        MG_TRY(take_part(s, &run->arena, run->split, MARGIN_PART_TRAIN, &run->train, error));
+        MG_TRY(mg_tune_rows(s, &run->arena, run->split, MARGIN_PART_TEST, &run->test, error));
+        MG_TRY(mg_tune_rows(s, &run->arena, run->split, MARGIN_PART_TRAIN, &run->train, error));
         if (s->share > 1) MG_TRY(thin(s, &run->arena, &run->train, error));
     }
     run->data = *s->data;

@@ -112,7 +112,7 @@ static margin_status answer_classes(judgement *j, margin_error *error) {
     return spread(j, MARGIN_OUTPUT_PROBABILITIES, 0, &j->probabilities, error);
 }
 
-static margin_status answer(judgement *j, margin_error *error) {
+static margin_status gather_truth(judgement *j, margin_error *error) {
     const mg_tune *s = j->search;
     const int64_t targets = mg_data_targets(s->data), count = j->list->count;
     const margin_vector *weights = &s->data->weights;
@@ -124,8 +124,14 @@ static margin_status answer(judgement *j, margin_error *error) {
         memcpy(j->truth + i * targets, s->truth + row * targets, (size_t)targets * sizeof(double));
         if (j->weights) j->weights[i] = mg_vector_f64(weights, row);
     }
+    return MARGIN_OK;
+}
+
+static margin_status answer(judgement *j, margin_error *error) {
+    const mg_tune *s = j->search;
+    MG_TRY(gather_truth(j, error));
     if (s->whole->task == MARGIN_CLASSIFY) return answer_classes(j, error);
-    j->predicted = numbers(j, count * targets);
+    j->predicted = numbers(j, j->list->count * mg_data_targets(s->data));
     if (!j->predicted) return no_room(j, error);
     return ask(j, MARGIN_OUTPUT_VALUES, j->predicted, error);
 }
@@ -162,6 +168,19 @@ margin_status mg_tune_judge(const mg_tune *s, margin_context *context, const mar
     for (int64_t i = 0; predictions && i < list->count; i++)
         memcpy(predictions + list->rows[i] * targets, j.predicted + i * targets,
                (size_t)targets * sizeof *predictions);
+done:
+    mg_arena_free(&j.arena);
+    return status;
+}
+
+margin_status mg_tune_judge_values(const mg_tune *s, margin_context *context,
+                                   const mg_row_list *list, double *values, double *value,
+                                   margin_error *error) {
+    judgement j = {.search = s, .context = context, .list = list, .predicted = values};
+    margin_status status;
+    mg_arena_init(&j.arena, s->heap);
+    MG_GO(gather_truth(&j, error));
+    status = measure(&j, value, error);
 done:
     mg_arena_free(&j.arena);
     return status;

@@ -88,7 +88,7 @@ static margin_status tune_task(void *argument, int64_t number, int worker) {
     mg_tune_task *task = &round->tasks[number];
     margin_error error = {0};
     task->worker = worker;
-    margin_status status = mg_tune_chain(task, &error);
+    margin_status status = task->done ? MARGIN_OK : mg_tune_chain(task, &error);
     if (status >= 0) task->done = true;
     if (status >= 0 && worker == 0) status = tell_finished(round, &error);
     if (status < 0 && !atomic_flag_test_and_set(&round->failed)) round->error = error;
@@ -123,11 +123,13 @@ static bool comes_before(int64_t a, int64_t b, const void *argument) {
     return mg_cell_simpler(s, left, right);
 }
 
-static bool are_chained(const mg_chain *chain, const mg_cell *cell) {
+static bool are_chained(const mg_tune *s, const mg_chain *chain, const mg_cell *cell) {
     const mg_cell *first = chain->cells[0];
-    return chain->count < MOST_OF_CHAIN && first->owner == cell->owner &&
-           first->stages == cell->stages &&
-           mg_spec_learner(first->spec)->learner == mg_spec_learner(cell->spec)->learner;
+    if (first->owner != cell->owner || first->stages != cell->stages ||
+        mg_spec_learner(first->spec)->learner != mg_spec_learner(cell->spec)->learner)
+        return false;
+    return mg_tune_joins(s, first, first) ? mg_tune_joins(s, first, cell)
+                                          : chain->count < MOST_OF_CHAIN;
 }
 
 /* What the journal knows whole is not run again. A chain that it knows in part is, so that each fit
@@ -162,7 +164,7 @@ static void link_chains(tune_round *round, const int64_t *order, int64_t count) 
         mg_cell *cell = &round->search->cells[order[k]];
         mg_chain *last = &round->chains[round->chain_count - 1];
         round->cells[k] = cell;
-        if (k > 0 && are_chained(last, cell))
+        if (k > 0 && are_chained(round->search, last, cell))
             last->count++;
         else
             round->chains[round->chain_count++] = (mg_chain){&round->cells[k], 1};
@@ -184,6 +186,21 @@ static margin_status open_cells(mg_tune *s, int64_t *order, int64_t *count, marg
     return mg_journal_find(s, error);
 }
 
+/* What is solved for all splits at once. */
+static margin_status run_joint(tune_round *round, margin_error *error) {
+    for (int64_t k = 0; k < round->count; k++) {
+        mg_tune_task *task = &round->tasks[k];
+        bool done;
+        if (k > 0 && task->chain == round->tasks[k - 1].chain) {
+            task->done = round->tasks[k - 1].done;
+            continue;
+        }
+        MG_TRY(mg_tune_joint(round->search, task->chain, &done, error));
+        task->done = done;
+    }
+    return MARGIN_OK;
+}
+
 margin_status mg_tune_round(mg_tune *s, margin_error *error) {
     tune_round round = {.search = s};
     int64_t *order = NULL, count;
@@ -197,6 +214,7 @@ margin_status mg_tune_round(mg_tune *s, margin_error *error) {
     MG_GO_NEW(s->heap, round.tasks, round.chain_count * s->split_count, "the fits of a round",
               error);
     list_tasks(&round);
+    MG_GO(run_joint(&round, error));
     status = run_tasks(&round, error);
 done:
     mg_free(s->heap, round.tasks);
