@@ -66,6 +66,21 @@ static mg_poly_view view_of(const mg_option_value *options, int64_t columns) {
                           .columns = columns};
 }
 
+static mg_poly_scaling scaling_of(const mg_option_value *options) {
+    return (mg_poly_scaling)integer_option(options, "scaled");
+}
+
+/* The dot product is a kernel's only if every product is there. */
+static margin_status check_scaled(const mg_option_value *options, margin_error *error) {
+    const bool whole = !integer_option(options, "interactions") &&
+                       integer_option(options, "bias") &&
+                       !mg_stage_option(&mg_stage_poly, options, "columns")->text;
+    MG_REQUIRE(whole || scaling_of(options) == MG_POLY_PLAIN, error, MARGIN_ERROR_SPEC,
+               "poly: scaled makes dot products those of a kernel, which takes all products: leave "
+               "out interactions, columns and bias=no");
+    return MARGIN_OK;
+}
+
 static margin_status count_columns(mg_heap *heap, mg_poly_view *view, double *columns,
                                    margin_error *error) {
     double *counts, runs;
@@ -156,10 +171,12 @@ static margin_status fit(margin_context *context, const margin_data *data,
     bool *chosen;
     double columns;
     margin_status status;
+    MG_TRY(check_scaled(options, error));
     MG_NEW(context->heap, chosen, view.columns, "the choice of columns", error);
     MG_GO_NEW(context->heap, others, view.columns, "the choice of columns", error);
     MG_GO(choose(context, data, options, chosen, error));
     MG_GO(find_others(context, data, others, error));
+    if (scaling_of(options) != MG_POLY_PLAIN) memset(others, 1, (size_t)view.columns);
     MG_GO(set_tensors(chosen, others, integer_option(options, "interactions") != 0, &view, fitted,
                       error));
     MG_GO_NEW(context->heap, next, view.factors, "the products of the columns", error);
@@ -286,11 +303,23 @@ static margin_status check_factors(const mg_poly_view *view, const uint8_t *repe
     return MARGIN_OK;
 }
 
-/* The view with its lists behind it: next, then runs. */
+static margin_status weigh(mg_fitted_stage *fitted, mg_poly_view *view, double *weights,
+                           margin_error *error) {
+    int64_t *counts;
+    MG_NEW(fitted->heap, counts, 2 * fitted->columns_out, "a stage", error);
+    mg_poly_weigh(view, scaling_of(fitted->options), counts, weights);
+    mg_free(fitted->heap, counts);
+    view->weights = weights;
+    return MARGIN_OK;
+}
+
+/* The view with its lists behind it: next, runs, then weights. */
 static margin_status make_view(mg_fitted_stage *fitted, const mg_poly_view *view, int64_t *next,
                                margin_error *error) {
+    const bool is_scaled = scaling_of(fitted->options) != MG_POLY_PLAIN;
     const int64_t bytes = (int64_t)sizeof *view + view->factors * (int64_t)sizeof *next +
-                          view->run_count * (int64_t)sizeof(mg_poly_run);
+                          view->run_count * (int64_t)sizeof(mg_poly_run) +
+                          (is_scaled ? fitted->columns_out * (int64_t)sizeof(double) : 0);
     mg_poly_view *kept = mg_new(fitted->heap, bytes, 1);
     if (!kept) return mg_no_memory(fitted->heap, bytes, 1, "a stage", error);
     int64_t *const list = (int64_t *)(void *)(kept + 1);
@@ -301,7 +330,8 @@ static margin_status make_view(mg_fitted_stage *fitted, const mg_poly_view *view
     kept->runs = runs;
     mg_poly_list(kept, runs);
     fitted->view = kept;
-    return MARGIN_OK;
+    if (!is_scaled) return MARGIN_OK;
+    return weigh(fitted, kept, (double *)(void *)(runs + view->run_count), error);
 }
 
 static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
@@ -334,7 +364,7 @@ static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indic
     const mg_poly_view *view = fitted->view;
     const int64_t from = column - view->bias;
     *indicates = false;
-    return from < view->columns ? from : -1;
+    return from < view->columns && !view->weights ? from : -1;
 }
 
 static const margin_option options[] = {
@@ -356,6 +386,13 @@ static const margin_option options[] = {
      .type = MARGIN_OPTION_SWITCH,
      .default_text = "yes",
      .help = "start with a column of ones, the product of no factors"},
+    {.name = "scaled",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "none",
+     .choices = "none|poly|exp",
+     .help =
+         "multiply each product so that dot products of rows are a kernel: (x.z + 1)^degree, or "
+         "e^(x.z) as its series up to the degree"},
 };
 
 const mg_stage mg_stage_poly = {

@@ -30,7 +30,15 @@ typedef struct mg_poly_view {
                               ascending */
     int64_t run_count;     /* one per factor, then one per product of less than the degree */
     const mg_poly_run *runs;
+    const double *weights; /* of every output column; NULL: 1 */
 } mg_poly_view;
+
+/* What the weights make of the dot product of two rows. */
+typedef enum mg_poly_scaling {
+    MG_POLY_PLAIN,
+    MG_POLY_POWER, /* (x.z + 1)^degree */
+    MG_POLY_SERIES /* 1 + x.z + (x.z)^2/2! + ... up to the degree: nearly e^(x.z) */
+} mg_poly_scaling;
 
 /* What the tensor `repeats` says of a factor. */
 enum {
@@ -44,6 +52,11 @@ bool mg_poly_next(const uint8_t *repeats, int64_t factors, int64_t *next);
 /* Output columns and runs of a view whose other members are set, as numbers that do not overflow.
  * counts: scratch for one number per factor. */
 void mg_poly_size(const mg_poly_view *view, double *counts, double *columns, double *runs);
+/* The weights of all output columns: a product of t factors, of which equal ones come a, b, ...
+ * times, has sqrt(degree! / ((degree - t)! a! b! ...)), for the series sqrt(1 / (a! b! ...)). Takes
+ * the constant and all powers to be there. counts: scratch for two numbers per output column. */
+void mg_poly_weigh(const mg_poly_view *view, mg_poly_scaling scaling, int64_t *counts,
+                   double *weights);
 /* Fills runs[0 .. run_count). */
 void mg_poly_list(const mg_poly_view *view, mg_poly_run *runs);
 

@@ -25,6 +25,8 @@ void mg_poly_apply_row(const mg_fitted_stage *fitted, const double *in, double *
             for (int64_t k = 0; k < run->count; k++)
                 products[k] = parent * linear[factor[k]];
     }
+    for (int64_t k = 0; view->weights && k < fitted->columns_out; k++)
+        out[k] *= view->weights[k];
 }
 
 /* ---- Sparse rows -----------------------------------------------------------------------------
@@ -129,10 +131,11 @@ static margin_status fill_rows(const mg_block *block, void *argument) {
         expand_row(map, i, &row);
         for (int64_t k = 0; k < row.count; k++) {
             ((int32_t *)map->out.column_indices)[start + k] = (int32_t)row.column[k];
+            const double weight = map->view->weights ? map->view->weights[row.column[k]] : 1.0;
             if (map->out.value_type == MARGIN_F64)
-                ((double *)map->out.values)[start + k] = row.value[k];
+                ((double *)map->out.values)[start + k] = weight * row.value[k];
             else
-                ((float *)map->out.values)[start + k] = (float)row.value[k];
+                ((float *)map->out.values)[start + k] = (float)(weight * row.value[k]);
         }
     }
     return MARGIN_OK;

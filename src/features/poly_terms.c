@@ -2,6 +2,8 @@
  * does not come before its last one, so the products of one parent lie side by side. */
 #include "features/poly.h"
 
+#include <math.h>
+
 bool mg_poly_next(const uint8_t *repeats, int64_t factors, int64_t *next) {
     for (int64_t f = factors - 1; f >= 0; f--) {
         const bool excludes = repeats[f] == MG_POLY_EXCLUDES;
@@ -56,4 +58,36 @@ void mg_poly_list(const mg_poly_view *view, mg_poly_run *runs) {
     for (int64_t from = 0; made < view->run_count; from++)
         for (int64_t k = 0; k < runs[from].count && made < view->run_count; k++, made++)
             column = add_run(view, runs[from].start + k, runs[from].first + k, column, &runs[made]);
+}
+
+/* sqrt(degree! / (degree - t)!) for the power, as the factorials of equal factors are in there. */
+static double weight_of(mg_poly_scaling scaling, int64_t degree, int64_t t, double square) {
+    for (int64_t k = 0; k < t && scaling == MG_POLY_POWER; k++)
+        square *= (double)(degree - k);
+    return sqrt(square);
+}
+
+void mg_poly_weigh(const mg_poly_view *view, mg_poly_scaling scaling, int64_t *counts,
+                   double *weights) {
+    const int64_t columns = view->run_count > 0 ? view->runs[view->run_count - 1].start +
+                                                      view->runs[view->run_count - 1].count
+                                                : view->bias + view->columns;
+    int64_t *factors = counts, *equal = counts + columns; /* in all, and the last one */
+    factors[0] = equal[0] = 0;
+    weights[0] = 1.0;
+    for (int64_t j = view->bias; j < view->bias + view->columns; j++) {
+        factors[j] = equal[j] = 1;
+        weights[j] = 1.0;
+    }
+    for (int64_t r = 0; r < view->run_count; r++) {
+        const mg_poly_run *run = &view->runs[r];
+        for (int64_t k = 0; k < run->count; k++) { /* the first repeats the parent's last one */
+            const int64_t column = run->start + k;
+            factors[column] = factors[run->parent] + 1;
+            equal[column] = k == 0 ? equal[run->parent] + 1 : 1;
+            weights[column] = weights[run->parent] / (double)equal[column];
+        }
+    }
+    for (int64_t j = 0; j < columns; j++)
+        weights[j] = weight_of(scaling, view->degree, factors[j], weights[j]);
 }

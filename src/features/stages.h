@@ -4,7 +4,7 @@
 
 #include "learn/learner.h"
 
-extern const mg_stage mg_stage_impute, mg_stage_minmax, mg_stage_normalize, mg_stage_onehot,
-    mg_stage_poly, mg_stage_rbf, mg_stage_standardize;
+extern const mg_stage mg_stage_fourier, mg_stage_impute, mg_stage_minmax, mg_stage_normalize,
+    mg_stage_nystroem, mg_stage_onehot, mg_stage_poly, mg_stage_rbf, mg_stage_standardize;
 
 #endif

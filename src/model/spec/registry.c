@@ -15,9 +15,11 @@
 /* Each list by name, one a line. */
 /* clang-format off */
 static const mg_stage *const stages[] = {
+    &mg_stage_fourier,
     &mg_stage_impute,
     &mg_stage_minmax,
     &mg_stage_normalize,
+    &mg_stage_nystroem,
     &mg_stage_onehot,
     &mg_stage_poly,
     &mg_stage_rbf,
