@@ -265,6 +265,7 @@ int run_fit(const cli_arguments *arguments);
 int run_cv(const cli_arguments *arguments);
 int run_predict(const cli_arguments *arguments);
 int run_evaluate(const cli_arguments *arguments);
+int run_importance(const cli_arguments *arguments);
 int run_inspect(const cli_arguments *arguments);
 int run_separable(const cli_arguments *arguments);
 int run_split(const cli_arguments *arguments);

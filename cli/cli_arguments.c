@@ -11,12 +11,14 @@
 enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
-#define READS       " fit cv predict evaluate inspect separable path check convert plot update split "
-#define USES_ALL    " fit cv predict evaluate inspect separable path check convert plot update split "
+#define READS                                                                                      \
+    " fit cv predict evaluate importance inspect separable path check convert plot update split "
+#define USES_ALL                                                                                   \
+    " fit cv predict evaluate importance inspect separable path check convert plot update split "
 
 const cli_option cli_options[] = {
     {"--output", 'o', "FILE",
-     " fit cv predict evaluate inspect separable path check plot update split ",
+     " fit cv predict evaluate importance inspect separable path check plot update split ",
      "write the result (of fit: the model; of cv: the best one) to FILE, which is replaced only "
      "when complete",
      NULL, KIND_TEXT, FIELD(output)},
@@ -39,7 +41,8 @@ const cli_option cli_options[] = {
     {"--categorical", 0, "COLUMNS", READS,
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
-    {"--missing", 0, "POLICY", " fit cv predict evaluate inspect separable path plot update ",
+    {"--missing", 0, "POLICY",
+     " fit cv predict evaluate importance inspect separable path plot update ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out; predict: leave its prediction empty); fit only, and remembered by the model: mean "
      "(filled "
@@ -123,8 +126,8 @@ const cli_option cli_options[] = {
      FIELD(leave_one_out)},
     {"--stratify", 0, NULL, " cv split ", "every class has its share in every part", NULL,
      KIND_SWITCH, FIELD(stratify)},
-    {"--repeat", 0, "N", " cv split ", "the same again with N different cuts into folds", NULL,
-     KIND_COUNT, FIELD(repeat)},
+    {"--repeat", 0, "N", " cv split importance ",
+     "the same again, drawn anew, N times (importance: 5)", NULL, KIND_COUNT, FIELD(repeat)},
     {"--groups", 0, "COLUMN", " fit cv split ",
      "rows of equal value in this column, which is then no feature, stay in one part", NULL,
      KIND_TEXT, FIELD(groups)},
@@ -135,9 +138,8 @@ const cli_option cli_options[] = {
     {"--in-order", 0, NULL, " fit cv split ",
      "rows are not shuffled: the last ones are held out, folds are runs of rows", NULL, KIND_SWITCH,
      FIELD(in_order)},
-    {"--metric", 0, "NAME", " cv ",
-     "what settings are judged by (default: accuracy, of numbers rmse)", NULL, KIND_TEXT,
-     FIELD(metric)},
+    {"--metric", 0, "NAME", " cv importance ",
+     "what is judged by (default: accuracy, of numbers rmse)", NULL, KIND_TEXT, FIELD(metric)},
     {"--random", 0, "N", " cv ", "try N settings drawn by chance instead of all", NULL, KIND_COUNT,
      FIELD(random)},
     {"--halving", 0, NULL, " cv ",
@@ -161,8 +163,8 @@ const cli_option cli_options[] = {
     {"--threads", 't', "N", USES_ALL,
      "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
      FIELD(threads)},
-    {"--seed", 0, "N", " fit cv plot evaluate split ", "seed of every random choice (default 0)",
-     NULL, KIND_COUNT, FIELD(seed)},
+    {"--seed", 0, "N", " fit cv plot evaluate importance split ",
+     "seed of every random choice (default 0)", NULL, KIND_COUNT, FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
      FIELD(memory)},
     {"--time-limit", 0, "SEC", " fit cv separable path update ",
@@ -170,7 +172,7 @@ const cli_option cli_options[] = {
      "yet; reading may take as long, too; cv: each setting has SEC seconds for its folds",
      NULL, KIND_SECONDS, FIELD(time_limit)},
     {"--json", 0, NULL,
-     " fit cv predict evaluate inspect separable path check convert learners update ",
+     " fit cv predict evaluate importance inspect separable path check convert learners update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL,
      "no notes, no progress, no report of a fit; warnings and other results stay", NULL,

@@ -36,6 +36,14 @@ const cli_command cli_commands[] = {
      "target, if there are several), or inertia, "
      "sizes and silhouette of clusters, which need no target.",
      2, 2, run_evaluate},
+    {"importance", "MODEL DATA [--metric NAME] [--repeat N]",
+     "show which columns a model's answers depend on",
+     "Shuffles each column in turn and says by how much the metric (accuracy, of numbers rmse) "
+     "gets "
+     "worse, on rows that the model should not have been trained on; of linear models also the "
+     "weight times the standard deviation of the column. Columns that tell the same share their "
+     "importance.",
+     2, 2, run_importance},
     {"inspect", "MODEL [--statistics DATA]", "show what a model holds",
      "Prints the spec, classes, weights in original units or the coefficients of a dual form, and "
      "the report. With --statistics and the training data also standard errors, p-values, "

@@ -138,6 +138,17 @@ def promises_are_kept(d):
     refuses(1, 'predict', model, table, '--threshold', '7', says=('between 0 and 1',))
 
 
+def columns_matter(d):
+    """The column that decides comes first; the others are worth nothing."""
+    table, model, draw = d / 'x.csv', d / 'x.margin', random.Random(4)
+    table.write_text('noise,signal,kind,y\n' + '\n'.join(f'{draw.random():.4f},{x:.4f},{draw.choice("uvw")},{"yes" if x > 0.5 else "no"}' for x in [draw.random() for _ in range(200)]) + '\n')
+    answer('fit', 'onehot | logistic(C=100)', table, '-o', model)
+    found, text = answer('importance', model, table, '--seed', 1), run('importance', model, table).stdout
+    expect([c['name'] for c in found['columns']][0] == 'signal' and found['columns'][0]['importance'] > 0.3 and abs(found['columns'][2]['importance']) < 0.05, f'{found}')
+    expect(found['metric'] == 'accuracy' and text.splitlines()[3].startswith('signal'), text)
+    refuses(1, 'importance', model, table, '--metric', 'rmse', says=('no metric of classes',))
+
+
 def mistakes(d):
     refuses(1, 'split', iris, says=('--holdout 0.2', '-k 5'))
     refuses(1, 'split', iris, '--holdout', '1.5', says=('between 0 and 1',))
@@ -151,7 +162,7 @@ def mistakes(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, mistakes):
+    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, columns_matter, mistakes):
         try:
             part(Path(folder))
         except Exception as problem:

@@ -5,6 +5,7 @@
 #include "margin/base.h"
 #include "margin/data.h"
 #include "margin/functions.h"
+#include "margin/importance.h"
 #include "margin/measure.h"
 #include "margin/model.h"
 #include "margin/neighbors.h"

@@ -1,0 +1,219 @@
+/* margin_importance_measure: columns shuffled one after the other in a copy of the rows. */
+#include "margin/importance.h"
+
+#include "base/caller_options.h"
+#include "base/context.h"
+#include "base/random.h"
+#include "model/predict/align.h"
+#include "model/problem/samples.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { USUAL_REPEATS = 5, MOST_REPEATS = 1000, MOST_SHUFFLES = 1 << 24 };
+
+struct margin_importance {
+    mg_heap *heap;
+    const margin_metric *metric;
+    double base;
+    int64_t count;
+    margin_importance_column *columns;
+};
+
+void margin_importance_free(margin_importance *m) {
+    if (!m) return;
+    mg_heap *heap = m->heap;
+    mg_free(heap, m->columns);
+    mg_free(heap, m);
+    mg_heap_release(heap);
+}
+
+const char *margin_importance_metric(const margin_importance *m) {
+    return m->metric->name;
+}
+double margin_importance_base(const margin_importance *m) {
+    return m->base;
+}
+int64_t margin_importance_count(const margin_importance *m) {
+    return m->count;
+}
+
+int margin_importance_of(const margin_importance *m, int64_t column,
+                         margin_importance_column *found) {
+    if (column < 0 || column >= m->count) return 0;
+    const size_t given = found->size, size = given ? MG_MIN(given, sizeof *found) : sizeof *found;
+    memcpy(found, &m->columns[column], size);
+    found->size = given;
+    return 1;
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    margin_context *context;
+    const margin_model *model;
+    margin_data data; /* with x as a copy of its own */
+    double *x;        /* rows x columns */
+    mg_samples samples;
+    double *kept; /* a column's values, by sample */
+    int64_t *order;
+    uint64_t seed;
+    int64_t repeats;
+} shuffling;
+
+static margin_status measure(const shuffling *s, const margin_metric *metric, double *value,
+                             margin_error *error) {
+    const margin_evaluate_options options = {.size = sizeof options, .unknown_wrong = 1};
+    margin_metrics metrics = {.size = sizeof metrics};
+    MG_TRY(margin_evaluate_with(s->context, s->model, &s->data, &options, &metrics, error));
+    *value = margin_metrics_value(&metrics, metric->name);
+    margin_metrics_free(&metrics);
+    return MARGIN_OK;
+}
+
+static margin_status shuffle_column(const shuffling *s, const margin_importance *m, int64_t j,
+                                    double *worse, margin_error *error) {
+    const int64_t n = s->samples.count, columns = s->data.x.columns;
+    double value;
+    for (int64_t i = 0; i < n; i++)
+        s->kept[i] = s->x[mg_samples_row(&s->samples, i) * columns + j];
+    for (int64_t r = 0; r < s->repeats; r++) {
+        for (int64_t i = 0; i < n; i++)
+            s->order[i] = i;
+        mg_random_shuffle(s->seed, MG_RANDOM_SAMPLE, (uint64_t)(j * s->repeats + r), s->order, n);
+        for (int64_t i = 0; i < n; i++)
+            s->x[mg_samples_row(&s->samples, i) * columns + j] = s->kept[s->order[i]];
+        MG_TRY(measure(s, m->metric, &value, error));
+        worse[r] = m->metric->greater ? m->base - value : value - m->base;
+    }
+    for (int64_t i = 0; i < n; i++)
+        s->x[mg_samples_row(&s->samples, i) * columns + j] = s->kept[i];
+    return MARGIN_OK;
+}
+
+/* Mean and sample standard deviation. */
+static void moments(const double *values, int64_t count, double *mean, double *deviation) {
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += values[i];
+    *mean = sum / (double)count;
+    for (int64_t i = 0; i < count; i++)
+        squares += (values[i] - *mean) * (values[i] - *mean);
+    *deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+}
+
+static double weight_per_deviation(const shuffling *s, int64_t j) {
+    const mg_hypothesis *h = s->model->hypothesis;
+    double mean, deviation, squares = 0;
+    if (h->kind != &mg_hypothesis_linear || s->model->active > 0) return (double)NAN;
+    for (int64_t i = 0; i < s->samples.count; i++)
+        s->kept[i] = s->x[mg_samples_row(&s->samples, i) * s->data.x.columns + j];
+    moments(s->kept, s->samples.count, &mean, &deviation);
+    if (h->functions == 1) return h->view.linear.weights[j] * deviation;
+    for (int64_t f = 0; f < h->functions; f++)
+        squares +=
+            h->view.linear.weights[f * h->columns + j] * h->view.linear.weights[f * h->columns + j];
+    return sqrt(squares / (double)h->functions) * deviation;
+}
+
+static margin_status shuffle_columns(shuffling *s, margin_importance *m, margin_error *error) {
+    mg_heap *heap = s->context->heap;
+    double *worse = NULL;
+    margin_status status;
+    MG_GO_NEW(heap, worse, s->repeats, "the repeats", error);
+    MG_GO(measure(s, m->metric, &m->base, error));
+    if (isnan(m->base)) {
+        status = mg_fail(error, MARGIN_ERROR_ARGUMENT, "'%s' has no %s on these rows",
+                         s->model->spec, m->metric->name);
+        goto done;
+    }
+    for (int64_t j = 0; j < m->count; j++) {
+        margin_importance_column *c = &m->columns[j];
+        c->size = sizeof *c;
+        MG_GO(shuffle_column(s, m, j, worse, error));
+        moments(worse, s->repeats, &c->mean, &c->deviation);
+        c->weight_per_deviation = weight_per_deviation(s, j);
+        mg_progress(s->context, "working", (double)(j + 1), (double)m->count, (double)NAN);
+    }
+done:
+    mg_free(heap, worse);
+    return status;
+}
+
+/* The rows in the model's columns, written out in full. */
+static margin_status copy_rows(shuffling *s, const mg_aligned *aligned, margin_error *error) {
+    const margin_matrix *x = &aligned->data.x;
+    MG_NEW(s->context->heap, s->x, x->rows * x->columns, "a copy of the rows", error);
+    for (int64_t i = 0; i < x->rows; i++)
+        mg_row_expand(x, i, s->x + i * x->columns);
+    s->data = aligned->data;
+    s->data.x = margin_dense_f64(s->x, x->rows, x->columns, x->columns);
+    return MARGIN_OK;
+}
+
+static margin_status choose_metric(const margin_model *model, const char *name,
+                                   const margin_metric **metric, margin_error *error) {
+    const char *usual = model->task == MARGIN_CLASSIFY  ? "accuracy"
+                        : model->task == MARGIN_REGRESS ? "rmse"
+                                                        : "inertia";
+    *metric = margin_metric_find(name ? name : usual);
+    MG_REQUIRE(*metric && (*metric)->task == (int32_t)model->task, error, MARGIN_ERROR_ARGUMENT,
+               "'%s' is no metric of %s", name ? name : usual,
+               model->task == MARGIN_CLASSIFY  ? "classes"
+               : model->task == MARGIN_REGRESS ? "numbers"
+                                               : "clusters");
+    return MARGIN_OK;
+}
+
+static margin_status work(shuffling *s, const margin_data *data, margin_importance *m,
+                          margin_error *error) {
+    mg_heap *heap = s->context->heap;
+    mg_aligned aligned = {0};
+    margin_status status;
+    MG_TRY(mg_align(s->context, s->model, data, &aligned, error));
+    MG_GO(copy_rows(s, &aligned, error));
+    MG_GO(mg_samples_make(heap, &s->data, &s->samples, error));
+    MG_GO_NEW(heap, s->kept, s->samples.count, "a column", error);
+    MG_GO_NEW(heap, s->order, s->samples.count, "the order of the rows", error);
+    m->count = s->data.x.columns;
+    MG_GO_NEW(heap, m->columns, m->count, "the importance of the columns", error);
+    status = shuffle_columns(s, m, error);
+done:
+    mg_free(heap, s->order);
+    mg_free(heap, s->kept);
+    mg_samples_free(&s->samples);
+    mg_free(heap, s->x);
+    mg_aligned_free(&aligned);
+    return status;
+}
+
+margin_status margin_importance_measure(margin_context *context, const margin_model *model,
+                                        const margin_data *data,
+                                        const margin_importance_options *given,
+                                        margin_importance **importance, margin_error *error) {
+    margin_importance_options o;
+    MG_REQUIRE(context && model && data && importance, error, MARGIN_ERROR_ARGUMENT,
+               "a context, a model, data and a place for the result are needed");
+    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_importance_options, seed),
+                           "margin_importance_options", &o, sizeof o, error));
+    MG_TRY(mg_data_check_targets(context, data, error));
+    if (o.repeats == 0) o.repeats = USUAL_REPEATS;
+    MG_REQUIRE(o.repeats >= 1 && o.repeats <= MOST_REPEATS, error, MARGIN_ERROR_ARGUMENT,
+               "%lld repeats; give 1 to %d", (long long)o.repeats, MOST_REPEATS);
+    MG_REQUIRE(model->inputs.count <= MOST_SHUFFLES / o.repeats, error, MARGIN_ERROR_LIMIT,
+               "%lld columns shuffled %lld times are more than can be told apart",
+               (long long)model->inputs.count, (long long)o.repeats);
+    const margin_metric *metric;
+    MG_TRY(choose_metric(model, o.metric, &metric, error));
+    margin_importance *m = mg_new_zero(context->heap, 1, sizeof *m);
+    if (!m) return mg_no_memory(context->heap, 1, sizeof *m, "the importance of columns", error);
+    m->heap = mg_heap_retain(context->heap);
+    m->metric = metric;
+    shuffling s = {.context = context, .model = model, .seed = o.seed, .repeats = o.repeats};
+    const margin_status status = work(&s, data, m, error);
+    if (status < 0)
+        margin_importance_free(m);
+    else
+        *importance = m;
+    return status < 0 ? status : MARGIN_OK;
+}
