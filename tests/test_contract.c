@@ -206,6 +206,10 @@ static void test_weights_are_copies(void **state) {
         /* these shuffle too; test_dual_cd and test_crammer_singer have them in full */
         if (strstr(e->text, "solver=dual_cd") || strstr(e->text, "loss=hinge")) continue;
         if (strstr(e->text, "svm(") && strstr(e->text, "multiclass=argmax")) continue;
+        /* the limit on steps of two rows is met first; test_kernel_svm has the optimum */
+        if (strstr(e->text, "svm(") &&
+            (strstr(e->text, "kernel=") || strstr(e->text, "task=regress")))
+            continue;
         double weights[70], labels[140];
         double *copies = malloc((size_t)(140 * s->columns) * sizeof *copies);
         int64_t count = 0;
@@ -258,7 +262,7 @@ static void test_trace(void **state) {
         margin_error error = {0};
         margin_status status =
             margin_fit_with(f->context, spec, &data, &options, &model, NULL, &error);
-        if (e->learner->abilities & MARGIN_CAN_TRACE) {
+        if (margin_spec_learner(spec)->abilities & MARGIN_CAN_TRACE) {
             assert_true(status >= 0 && steps > 0);
             margin_model *plain = fit_text(f->context, e->text, &data, NULL);
             assert_same_model(plain, model);

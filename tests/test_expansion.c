@@ -50,7 +50,7 @@ static void test_expansion_refusals(void **state) {
             mg_hypothesis_free(h);
             continue;
         case 1:
-            kernel[0] = 6;
+            kernel[0] = 7;
             part = "no known kernel";
             break;
         case 2:

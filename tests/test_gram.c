@@ -28,7 +28,7 @@ static void make_fixture(fixture *f) {
 static margin_status create(margin_context *context, const mg_kernel *kernel,
                             const margin_matrix *x, const int64_t *rows, int64_t count,
                             int64_t bytes, mg_gram **gram, margin_error *error) {
-    const mg_gram_request request = {*kernel, {*x, rows, NULL, count}, MARGIN_F64, bytes};
+    const mg_gram_request request = {*kernel, {*x, rows, NULL, count}, MARGIN_F64, bytes, false};
     return mg_gram_create(context, &request, gram, error);
 }
 
@@ -187,7 +187,7 @@ static void f32_rows_and_blocks(void **unused) {
             float block[5 * 4];
             int64_t ld;
             mg_gram_request request = {
-                all[k], {f.x, f.rows, NULL, CHOSEN}, MARGIN_F64, INT64_MAX / 2};
+                all[k], {f.x, f.rows, NULL, CHOSEN}, MARGIN_F64, INT64_MAX / 2, false};
             assert_int_equal(mg_gram_create(context, &request, &exact, NULL), MARGIN_OK);
             assert_int_equal(mg_gram_fill(exact, context, NULL), MARGIN_OK);
             request.type = MARGIN_F32;

@@ -163,6 +163,9 @@ typedef struct mg_learner {
      * variants; the rest of its entry is its own. Asked by mg_learner_of when a spec is read, with
      * options that passed their table and not yet `check`. NULL: itself. */
     const struct mg_learner *(*variant)(const mg_option_value *options);
+    /* For a variant: puts other defaults in place of the table's where nothing was given. Called
+     * when a spec is read, after `variant`. NULL: the table's are right. */
+    void (*defaults)(mg_option_value *options);
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const mg_option_value *options, margin_error *error);

@@ -58,11 +58,13 @@ double mg_total_weight(const mg_problem *problem);
         .default_text = (default_value),                                                           \
         .help = "r of the penalty (1-r) |w|^2 + r |w|_1 in place of |w|^2: 0 ridge, 1 lasso"       \
     }
-#define MG_OPTION_TOL(default_value)                                                               \
+#define MG_OPTION_TOL_OF(default_value, what)                                                      \
     {                                                                                              \
         .name = "tol", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1, .high = 1,           \
-        .high_open = 1, .default_text = (default_value), .help = "relative duality gap to reach"   \
+        .high_open = 1, .default_text = (default_value), .help = what                              \
     }
+#define MG_OPTION_TOL(default_value)                                                               \
+    MG_OPTION_TOL_OF(default_value, "relative duality gap to reach")
 #define MG_OPTION_MAX_ITER                                                                         \
     {                                                                                              \
         .name = "max_iter", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                  \

@@ -58,10 +58,10 @@ int64_t mg_gram_bytes(int64_t points, margin_type type, int64_t rows) {
     return rows > 0 && row > INT64_MAX / rows ? INT64_MAX : rows * row;
 }
 
-static margin_status new_slots(mg_gram *gram, int64_t bytes, margin_error *error) {
+static margin_status new_slots(mg_gram *gram, int64_t bytes, bool by_rows, margin_error *error) {
     const int64_t count = gram->points.count, row = gram->ld * gram->size;
     gram->slots = MG_MIN(MG_MAX(row > 0 ? bytes / row : 0, 2), count);
-    gram->whole = gram->slots == count;
+    gram->whole = gram->slots == count && !by_rows;
     MG_REQUIRE(mg_gram_bytes(count, gram->type, gram->slots) < INT64_MAX, error, MARGIN_ERROR_LIMIT,
                "%s: more than memory can hold", purpose);
     gram->values = mg_new(gram->heap, gram->slots * row, 1);
@@ -177,12 +177,12 @@ static margin_status check_diagonal(mg_gram *gram, margin_error *error) {
 /* ---- Creation -------------------------------------------------------------------------------- */
 
 static margin_status gram_prepare(margin_context *context, mg_gram *gram, int64_t bytes,
-                                  margin_error *error) {
+                                  bool by_rows, margin_error *error) {
     MG_TRY(mg_kernel_check(context, &gram->kernel, &gram->points, error));
     MG_TRY(mg_kernel_scratch_new(context, &gram->kernel, &gram->points.x, &gram->points.x,
                                  &gram->scratch, error));
     MG_TRY(list_points(gram, error));
-    MG_TRY(new_slots(gram, bytes, error));
+    MG_TRY(new_slots(gram, bytes, by_rows, error));
     MG_TRY(fill_diagonal(context, gram, error));
     return check_diagonal(gram, error);
 }
@@ -199,7 +199,8 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
     gram->size = mg_type_size(request->type);
     gram->ld = line_of(request->points.count, request->type);
     gram->newest = gram->oldest = -1;
-    const margin_status status = gram_prepare(context, gram, request->bytes, error);
+    const margin_status status =
+        gram_prepare(context, gram, request->bytes, request->by_rows, error);
     if (status < 0) {
         mg_gram_free(gram);
         return status;

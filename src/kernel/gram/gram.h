@@ -25,6 +25,7 @@ typedef struct mg_gram_request {
     mg_kernel_points points; /* borrowed: matrix and lists outlive the gram */
     margin_type type;        /* of the values: MARGIN_F64 or MARGIN_F32 */
     int64_t bytes;           /* that its rows may take; at least two rows are kept */
+    bool by_rows;            /* one reader: never the whole matrix at once, though it fits */
 } mg_gram_request;
 
 /* Bytes of a store with room for so many rows (all points: the whole matrix); INT64_MAX: beyond

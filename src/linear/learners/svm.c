@@ -1,11 +1,14 @@
 /* Support vector machines: the linear function with the widest margin that the penalty allows. */
+#include "kernel/svm/kernel_svm.h"
+#include "learn/kernel_options.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LOSS_AT = 0 }; /* of the option in the table */
+/* Of options in the table. */
+enum { LOSS_AT, KERNEL_AT };
 
 static const margin_option options[] = {
     [LOSS_AT] = {.name = "loss",
@@ -13,15 +16,43 @@ static const margin_option options[] = {
                  .default_text = "hinge",
                  .choices = "hinge|squared-hinge",
                  .help = "what a row costs: max(1 - y f, 0), or that squared"},
-    {.name = "kernel",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "linear",
-     .choices = "linear",
-     .help = "linear: f is a linear function of the columns"},
+    [KERNEL_AT] = MG_OPTION_KERNEL("linear", MG_KERNEL_CHOICES_GRAM,
+                                   "linear: f is a linear function of the columns; others: f is a "
+                                   "sum of kernel values with training rows; precomputed: the data "
+                                   "are the Gram matrix"),
+    MG_OPTIONS_KERNEL_SHAPE,
     MG_OPTION_C("1"),
     MG_OPTION_ALPHA(NULL),
     MG_OPTION_LAMBDA,
-    MG_OPTION_TOL("0.0001"),
+    {.name = "task",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|classify|regress|one-class",
+     .help = "with a kernel: auto takes numbers that are not a few whole ones for a "
+             "regression; one-class finds where most rows are and needs no target"},
+    {.name = "epsilon",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .high = (double)INFINITY,
+     .high_open = 1,
+     .default_text = "0.1",
+     .help = "regression: errors up to this cost nothing"},
+    {.name = "nu",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .low_open = 1,
+     .high = 1,
+     .default_text = "0.5",
+     .help = "one class: at most this share of the rows is outside, at least this share supports"},
+    MG_OPTION_TOL_OF("0.0001", "relative duality gap to reach (with a kernel: 0.001)"),
+    {.name = "kkt",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .low_open = 1,
+     .high = (double)INFINITY,
+     .high_open = 1,
+     .help = "with a kernel: end at this violation of the KKT conditions, LIBSVM's measure, "
+             "in place of tol"},
     MG_OPTION_MAX_ITER,
     {.name = "solver",
      .type = MARGIN_OPTION_CHOICE,
@@ -37,9 +68,9 @@ static const margin_option options[] = {
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "ovr",
      .choices = "ovr|ovo|argmax",
-     .help =
-         "more than two classes: one against the rest, one against one, or all trained together "
-         "(hinge of Crammer and Singer)"},
+     .help = "more than two classes: one against the rest, one against one (with "
+             "a kernel the default), or all trained together (hinge of Crammer "
+             "and Singer)"},
 };
 
 static mg_loss_kind loss_of(const mg_fit *fit) {
@@ -77,7 +108,18 @@ static margin_status check_argmax(const mg_option_value *values, margin_error *e
     return MARGIN_OK;
 }
 
+/* What only a machine with a kernel has. */
+static margin_status check_kernel(const mg_option_value *values, margin_error *error) {
+    static const char *const others[] = {"kkt", "epsilon", "nu"};
+    for (int k = 0; k < MG_LENGTH(others); k++)
+        MG_REQUIRE(!value_of(values, others[k])->given, error, MARGIN_ERROR_SPEC,
+                   "svm: %s needs a kernel or a task=regress or one-class; leave it out",
+                   others[k]);
+    return mg_kernel_options_check(&mg_learner_svm.info, values, error);
+}
+
 static margin_status svm_check(const mg_option_value *values, margin_error *error) {
+    MG_TRY(check_kernel(values, error));
     MG_TRY(check_argmax(values, error));
     return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
 }
@@ -105,17 +147,79 @@ static margin_status svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     return mg_linear_verify(fit, &o, loss_of(fit), hypothesis);
 }
 
+/* ---- With a kernel --------------------------------------------------------------------------- */
+
+#define SVM_INFO(what, means, papers, can)                                                         \
+    {                                                                                              \
+        .name = "svm", .kind = MARGIN_LEARNER, .summary = what, .formula = means,                  \
+        .source = papers, .page = "docs/svm.md",                                                   \
+        .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | (can),        \
+        .options = options, .option_count = MG_LENGTH(options)                                     \
+    }
+
+static const mg_learner svm_kernel;
+
+static margin_status kernel_check(const mg_option_value *values, margin_error *error) {
+    return mg_kernel_svm_check(&svm_kernel.info, values, error);
+}
+static margin_status kernel_fits(const mg_problem *problem, const mg_option_value *values,
+                                 const mg_hypothesis *h, margin_error *error) {
+    return mg_kernel_svm_fits(&svm_kernel.info, problem, values, h, error);
+}
+static margin_status kernel_share(mg_shared *shared) {
+    return mg_kernel_svm_share(shared, &svm_kernel.info);
+}
+static margin_status kernel_fit(mg_fit *fit) {
+    return mg_kernel_svm_fit(fit, &svm_kernel.info);
+}
+static margin_status kernel_fit_many(mg_fit *fits, int64_t count) {
+    return mg_kernel_svm_fit_many(fits, count, &svm_kernel.info);
+}
+static margin_status kernel_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    return mg_kernel_svm_verify(fit, &svm_kernel.info, hypothesis);
+}
+
+static void kernel_defaults(mg_option_value *values) {
+    mg_option_value *tol = &values[mg_option_index(&svm_kernel.info, "tol")];
+    mg_option_value *multiclass = &values[mg_option_index(&svm_kernel.info, "multiclass")];
+    if (!tol->given) tol->number = 1e-3;
+    if (multiclass->given) return;
+    multiclass->text = "ovo";
+    multiclass->integer = 1;
+}
+
+static const mg_learner svm_kernel = {
+    .info = SVM_INFO("Support vector machine with a kernel: the widest soft margin among sums of "
+                     "kernel values",
+                     "C sum max(1 - y f, 0) + |f|^2/2,  f = sum_i a_i k(x_i, x) + b",
+                     "Boser, Guyon and Vapnik 1992; Platt 1998; Fan, Chen and Lin 2005",
+                     MARGIN_CAN_REGRESSION),
+    .makes = {&mg_hypothesis_expansion},
+    .fits = kernel_fits,
+    .defaults = kernel_defaults,
+    .check = kernel_check,
+    .share = kernel_share,
+    .fit = kernel_fit,
+    .fit_many = kernel_fit_many,
+    .differ = MG_DIFFER_SIGNS | MG_DIFFER_ROWS,
+    .verify = kernel_verify,
+};
+
+/* ---- Entry ----------------------------------------------------------------------------------- */
+
+static const mg_learner *svm_variant(const mg_option_value *values) {
+    const mg_option_value *task = value_of(values, "task");
+    const bool classes = is(task, "auto") || is(task, "classify");
+    return classes && is(&values[KERNEL_AT], "linear") ? &mg_learner_svm : &svm_kernel;
+}
+
 const mg_learner mg_learner_svm = {
-    .info = {.name = "svm",
-             .kind = MARGIN_LEARNER,
-             .summary = "Support vector machine: the linear function with the widest soft margin",
-             .formula = "C sum max(1 - y f, 0) + |w|^2/2,  f = w.x + b  (or the loss squared)",
-             .source = "Cortes and Vapnik 1995; Li, Sun and Toh 2018 (semismooth Newton)",
-             .page = "docs/svm.md",
-             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+    .info = SVM_INFO("Support vector machine: the function with the widest soft margin, linear or "
+                     "with a kernel",
+                     "C sum max(1 - y f, 0) + |w|^2/2,  f = w.x + b  (or the loss squared)",
+                     "Cortes and Vapnik 1995; Li, Sun and Toh 2018 (semismooth Newton)",
+                     MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX),
+    .variant = svm_variant,
     .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,

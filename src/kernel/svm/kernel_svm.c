@@ -1,0 +1,75 @@
+/* What a kernel machine takes: options that it has not, and models that are its own. */
+#include "kernel/svm/kernel_svm.h"
+
+#include "kernel/svm/svm_machine.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool says(const margin_component *info, const mg_option_value *values, const char *name,
+                 const char *word) {
+    const mg_option_value *value = mg_option_named(info, values, name);
+    return value->text && strcmp(value->text, word) == 0;
+}
+
+/* Options of the linear machine that mean nothing here. */
+static margin_status refuse_linear(const margin_component *info, const mg_option_value *values,
+                                   margin_error *error) {
+    static const char *const none[] = {"rate",  "schedule",      "decay",
+                                       "batch", "start_weights", "start_intercept"};
+    for (int k = 0; k < MG_LENGTH(none); k++)
+        MG_REQUIRE(!mg_option_named(info, values, none[k])->given, error, MARGIN_ERROR_SPEC,
+                   "svm: %s belongs to the linear machine; leave it out with a kernel", none[k]);
+    MG_REQUIRE(says(info, values, "solver", "auto"), error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel there is one solver; leave solver=%s out",
+               mg_option_named(info, values, "solver")->text);
+    MG_REQUIRE(says(info, values, "loss", "hinge"), error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel the loss is the hinge; leave loss=squared-hinge out");
+    MG_REQUIRE(mg_option_named(info, values, "intercept")->integer != 0, error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel there is always an intercept; leave intercept=no out");
+    MG_REQUIRE(!says(info, values, "multiclass", "argmax"), error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel take multiclass=ovo or ovr");
+    return MARGIN_OK;
+}
+
+static margin_status check_penalty(const margin_component *info, const mg_option_value *values,
+                                   margin_error *error) {
+    const mg_option_value *C = mg_option_named(info, values, "C"),
+                          *alpha = mg_option_named(info, values, "alpha"),
+                          *lambda = mg_option_named(info, values, "lambda");
+    MG_REQUIRE(!(C->given && isinf(C->number)) && !(alpha->given && alpha->number == 0.0) &&
+                   !(lambda->given && lambda->number == 0.0),
+               error, MARGIN_ERROR_SPEC,
+               "svm: a kernel machine needs a penalty; give C a finite value");
+    return MARGIN_OK;
+}
+
+static margin_status check_task(const margin_component *info, const mg_option_value *values,
+                                margin_error *error) {
+    const bool one_class = says(info, values, "task", "one-class");
+    MG_REQUIRE(!mg_option_named(info, values, "nu")->given || one_class, error, MARGIN_ERROR_SPEC,
+               "svm: nu belongs to task=one-class; leave it out or choose that task");
+    MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given ||
+                   !(one_class || says(info, values, "task", "classify")),
+               error, MARGIN_ERROR_SPEC,
+               "svm: epsilon belongs to regression (task=regress); leave it out");
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_svm_check(const margin_component *info, const mg_option_value *values,
+                                  margin_error *error) {
+    MG_TRY(refuse_linear(info, values, error));
+    MG_TRY(check_penalty(info, values, error));
+    MG_TRY(check_task(info, values, error));
+    return mg_kernel_options_check(info, values, error);
+}
+
+margin_status mg_kernel_svm_fits(const margin_component *info, const mg_problem *problem,
+                                 const mg_option_value *values, const mg_hypothesis *h,
+                                 margin_error *error) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info, values);
+    (void)problem;
+    MG_REQUIRE(mg_kernel_is(&choice, &h->view.expansion.kernel), error, MARGIN_ERROR_MODEL,
+               "the model has another kernel than its svm asks for");
+    return MARGIN_OK;
+}

@@ -1,0 +1,20 @@
+/* Support vector machines with a kernel, as a variant of the learner svm: what its entry needs. The
+ * option table is that of svm; options are found by name. */
+#ifndef MG_KERNEL_SVM_H
+#define MG_KERNEL_SVM_H
+
+#include "learn/learner.h"
+
+margin_status mg_kernel_svm_check(const margin_component *info, const mg_option_value *options,
+                                  margin_error *error);
+margin_status mg_kernel_svm_fits(const margin_component *info, const mg_problem *problem,
+                                 const mg_option_value *options, const mg_hypothesis *h,
+                                 margin_error *error);
+margin_status mg_kernel_svm_share(mg_shared *shared, const margin_component *info);
+margin_status mg_kernel_svm_fit(mg_fit *fit, const margin_component *info);
+margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count, const margin_component *info);
+/* By plain loops over the data (svm_verify.c). */
+margin_status mg_kernel_svm_verify(mg_fit *fit, const margin_component *info,
+                                   const mg_hypothesis *hypothesis);
+
+#endif

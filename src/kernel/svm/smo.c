@@ -1,0 +1,193 @@
+/* The rounds of the working-set solver. */
+#include "kernel/svm/smo_room.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Where it stands ------------------------------------------------------------------------- */
+
+void mg_smo_measure(mg_smo *s) {
+    double up = (double)INFINITY, lowest = -(double)INFINITY;
+    double gap = 0.0, loss = 0.0, energy = 0.0, sum = 0.0;
+    for (int64_t i = 0; i < s->count; i++) {
+        const double beta = s->beta[i], f = s->f[i];
+        const double right = f + mg_smo_up(beta, s->high[i], s->epsilon);
+        const double left = f + mg_smo_low(beta, s->low[i], s->epsilon);
+        up = right < up ? right : up;
+        lowest = left > lowest ? left : lowest;
+    }
+    const double intercept = mg_smo_intercept(up, lowest);
+    for (int64_t i = 0; i < s->count; i++) {
+        const double beta = s->beta[i], r = s->f[i] + intercept;
+        const double over = -r - s->epsilon, under = r - s->epsilon;
+        double cost = over > 0.0 ? s->high[i] * over : 0.0;
+        if (under > 0.0) cost -= s->low[i] * under;
+        loss += cost;
+        gap += cost + beta * r + s->epsilon * fabs(beta);
+        energy += beta * (s->f[i] + s->target[i]);
+        sum += beta;
+    }
+    s->up = up;
+    s->lowest = lowest;
+    s->dual_gap = gap;
+    s->primal = 0.5 * energy + sum * intercept + loss;
+}
+
+static bool is_done(const mg_smo *s) {
+    if (!(s->lowest - s->up > 0.0)) return true;
+    if (s->kkt > 0.0) return s->lowest - s->up <= s->kkt;
+    return s->dual_gap <= s->gap + s->relative * fabs(s->primal);
+}
+
+/* ---- Room ------------------------------------------------------------------------------------ */
+
+static int64_t set_size(const mg_smo *s) {
+    const int64_t most = s->gram ? mg_gram_most_rows(s->gram) : s->count;
+    const int64_t size = s->count >= 10000 ? 1024 : s->count >= 3000 ? 512 : 256;
+    return MG_MAX(MG_MIN(MG_MIN(size, most), s->count), MG_MIN(2, s->count));
+}
+
+static margin_status room_new(mg_smo *s, mg_smo_room *room, margin_error *error) {
+    mg_arena *arena = &room->arena;
+    memset(room, 0, sizeof *room);
+    mg_arena_init(arena, s->context->heap);
+    room->size = set_size(s);
+    const int64_t q = (room->size + 15) / 16 * 16, n = s->count;
+    room->set = mg_arena_new(arena, q, sizeof *room->set);
+    room->up_key = mg_arena_new(arena, 2 * n, sizeof *room->up_key);
+    room->in = mg_arena_new(arena, n, sizeof *room->in);
+    room->inner_matrix = mg_arena_new(arena, q * q, sizeof(float));
+    float *floats = mg_arena_new(arena, 4 * q, sizeof(float));
+    double *numbers = mg_arena_new(arena, 4 * q, sizeof(double));
+    room->changed = mg_arena_new(arena, q, sizeof *room->changed);
+    if (!room->set || !room->up_key || !room->in || !room->inner_matrix || !floats || !numbers ||
+        !room->changed)
+        return mg_no_memory(arena->heap, q * q + 5 * n, sizeof(float), "a working set", error);
+    room->low_key = room->up_key + n;
+    room->inner.f = floats;
+    room->inner.up = floats + q;
+    room->inner.low = floats + 2 * q;
+    room->inner_diagonal = floats + 3 * q;
+    room->inner.beta = numbers;
+    room->inner_least = numbers + q;
+    room->inner_most = numbers + 2 * q;
+    room->moved = numbers + 3 * q;
+    return MARGIN_OK;
+}
+
+/* ---- One round ------------------------------------------------------------------------------- */
+
+static void pad(mg_smo_set *set, float *matrix, float *diagonal) {
+    for (int k = set->count; k < set->padded; k++) {
+        set->f[k] = 0.0f;
+        set->up[k] = (float)INFINITY;
+        set->low[k] = -(float)INFINITY;
+        diagonal[k] = 1.0f;
+    }
+    for (int i = 0; i < set->count; i++)
+        for (int k = set->count; k < set->padded; k++)
+            matrix[(int64_t)i * set->padded + k] = 0.0f;
+}
+
+static void load_set(const mg_smo *s, mg_smo_room *room, int64_t steps_left) {
+    mg_smo_set *set = &room->inner;
+    const double gap = s->lowest - s->up, middle = (s->lowest + s->up) / 2.0;
+    set->count = (int)room->members;
+    set->padded = (set->count + 15) / 16 * 16;
+    set->matrix = room->inner_matrix;
+    set->diagonal = room->inner_diagonal;
+    set->least = room->inner_least;
+    set->most = room->inner_most;
+    set->epsilon = s->epsilon;
+    set->tolerance = (float)fmax(0.1 * gap, 0.5 * s->kkt);
+    set->most_steps = MG_MIN(20 * room->size, steps_left);
+    for (int k = 0; k < set->count; k++) {
+        const int64_t i = room->set[k];
+        set->beta[k] = s->beta[i];
+        room->inner_least[k] = s->low[i];
+        room->inner_most[k] = s->high[i];
+        room->inner_diagonal[k] = s->diagonal[i];
+        set->f[k] = (float)(s->f[i] - middle);
+        set->up[k] = (float)mg_smo_up(s->beta[i], s->high[i], s->epsilon);
+        set->low[k] = (float)mg_smo_low(s->beta[i], s->low[i], s->epsilon);
+    }
+    pad(set, room->inner_matrix, room->inner_diagonal);
+}
+
+static int64_t steps_left(const mg_smo *s) {
+    return s->stop->max_iterations < 0 ? INT64_MAX : s->stop->max_iterations - s->steps;
+}
+
+static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error) {
+    int64_t changed = 0;
+    mg_smo_select(s, room);
+    const int64_t padded = (room->members + 15) / 16 * 16;
+    MG_TRY(mg_smo_block(s, room->set, room->members, room->inner_matrix, padded, error));
+    load_set(s, room, steps_left(s));
+    s->steps += s->ops->solve(&room->inner);
+    for (int64_t k = 0; k < room->members; k++) {
+        const int64_t i = room->set[k];
+        const double move = room->inner.beta[k] - s->beta[i];
+        if (move == 0.0) continue;
+        s->beta[i] = room->inner.beta[k];
+        room->changed[changed] = i;
+        room->moved[changed++] = move;
+    }
+    s->indefinite |= room->inner.indefinite;
+    s->stalled = changed == 0;
+    s->rounds++;
+    MG_TRY(mg_smo_apply(s, room->changed, room->moved, changed, error));
+    mg_smo_measure(s);
+    return MARGIN_OK;
+}
+
+/* ---- All rounds ------------------------------------------------------------------------------ */
+
+/* Progress is asked for over many rounds, as single ones may go backwards. */
+typedef struct pace {
+    double best;
+    int64_t since;
+} pace;
+
+static bool has_stalled(const mg_smo *s, pace *p) {
+    enum { PATIENCE = 200 };
+    const double now = s->kkt > 0.0 ? s->lowest - s->up : s->dual_gap;
+    if (now < 0.95 * p->best) {
+        p->best = now;
+        p->since = s->rounds;
+    }
+    return s->stalled || s->rounds - p->since > PATIENCE;
+}
+
+static margin_status smo_rounds(mg_smo *s, mg_smo_room *room, margin_error *error) {
+    enum { BETWEEN = 3 }; /* rounds from one smaller problem to the next */
+    pace p = {(double)INFINITY, s->rounds};
+    int64_t next = s->rounds + 1, active;
+    while (!is_done(s)) {
+        const margin_status ended = mg_stop_check(s->stop, s->steps);
+        if (ended == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
+        if (ended != MARGIN_OK) return ended;
+        if (has_stalled(s, &p)) break;
+        if (s->rounds >= next && mg_smo_can_shrink(s, &active) && active > 1) {
+            MG_TRY(mg_smo_shrink(s, active, error));
+            room->fresh = 0;
+            next = s->rounds + BETWEEN;
+            if (is_done(s)) break;
+        }
+        MG_TRY(smo_round(s, room, error));
+    }
+    s->stalled = !is_done(s);
+    return MARGIN_OK;
+}
+
+margin_status mg_smo_solve(mg_smo *s, margin_error *error) {
+    mg_smo_room room;
+    s->stalled = false;
+    margin_status status = room_new(s, &room, error);
+    if (status >= 0) {
+        mg_smo_measure(s);
+        status = smo_rounds(s, &room, error);
+    }
+    mg_arena_free(&room.arena);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* The dual of a kernel machine with a box and one sum, by working sets.
+ *
+ *   minimise  b'Kb/2 - y'b + epsilon |b|_1   over  low <= b <= high,  sum of b as at the start
+ *
+ * Two classes: y = +-1, b_i between 0 and C y_i, epsilon 0. Regression: b_i in [-C, C]. One class:
+ * y = 0, b_i in [0, 1]. With r = Kb - y + intercept, the sum over the rows of
+ *
+ *   b_i r_i + epsilon |b_i| + high_i max(-r_i - epsilon, 0) - low_i max(r_i - epsilon, 0)
+ *
+ * is what the primal is above the dual; no term is negative, and it is 0 for a row that agrees with
+ * its bounds.
+ *
+ * A round takes up to 1024 variables, half of them from the round before, the others those that
+ * violate most; solves them on their own part of K (f32, two variables at a time); and adds the
+ * rows of the variables that changed to the gradient (f64). Where few variables can still move,
+ * they are solved as a problem of their own, in the same way, before all are looked at again. What
+ * is computed does not depend on the number of threads.
+ *
+ * Working sets: Joachims 1999; Zanghirati and Zanni, Parallel Computing 29, 2003. */
+#ifndef MG_SMO_H
+#define MG_SMO_H
+
+#include "kernel/gram/gram.h"
+#include "kernel/svm/smo_ops.h"
+
+typedef struct mg_smo {
+    margin_context *context;
+    const mg_stop *stop; /* iterations: steps */
+    const mg_smo_ops *ops;
+    int64_t count;
+    const double *target, *low, *high;
+    double epsilon;
+    const float *diagonal;
+    /* K in f32: rows of a gram over exactly these points, or a matrix of which variable i has row
+     * and column place[i] (NULL: i). */
+    mg_gram *gram;
+    const float *matrix;
+    const int64_t *place;
+    int64_t ld;
+    int64_t room; /* bytes that the matrices of smaller problems may take */
+    /* When to end: kkt > 0: the greatest slope to the left exceeds the least to the right by at
+     * most that. Else: the primal is above the dual by at most gap + relative * |primal|. */
+    double kkt, gap, relative;
+
+    /* beta: feasible, from start to end. f = K beta - y on entry, and of this K at the end. */
+    double *beta, *f;
+
+    /* Results. */
+    double up, lowest;       /* least slope to the right, greatest to the left */
+    double primal, dual_gap; /* at the intercept between them */
+    int64_t steps, rounds;
+    bool indefinite; /* negative curvature was met */
+    bool stalled;    /* no progress any more: f32 is at its end */
+} mg_smo;
+
+MG_INLINE double mg_smo_intercept(double up, double lowest) {
+    if (up < (double)INFINITY && lowest > -(double)INFINITY) return -(up + lowest) / 2.0;
+    return up < (double)INFINITY ? -up : lowest > -(double)INFINITY ? -lowest : 0.0;
+}
+
+/* up, lowest, primal and dual_gap of s->beta and s->f. */
+void mg_smo_measure(mg_smo *s);
+/* f += K (moved) for some variables: after a change of beta, which is the caller's. */
+margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *moved, int64_t count,
+                           margin_error *error);
+/* OK also where it stalled; STOPPED_* as the stop says; failures. */
+margin_status mg_smo_solve(mg_smo *s, margin_error *error);
+
+#endif

@@ -1,0 +1,51 @@
+/* Inner loops of the dual solver, one table per instruction set. */
+#ifndef MG_SMO_OPS_H
+#define MG_SMO_OPS_H
+
+#include "base/cpu.h"
+#include "base/status.h"
+
+/* How far a variable of the dual may be moved up, and down, and what that costs beside f:
+ * up + f is the slope to the right, low + f that to the left. epsilon: the bend at 0. */
+MG_INLINE double mg_smo_up(double beta, double high, double epsilon) {
+    if (!(beta < high)) return (double)__builtin_inf();
+    return beta >= 0.0 ? epsilon : -epsilon;
+}
+MG_INLINE double mg_smo_low(double beta, double low, double epsilon) {
+    if (!(beta > low)) return -(double)__builtin_inf();
+    return beta > 0.0 ? epsilon : -epsilon;
+}
+
+/* The variables of a working set, in f32 where there is room for errors: f was exact and comes back
+ * exact outside. Arrays of `padded` numbers (a multiple of 16); behind `count` f and the matrix are
+ * 0, up is infinity and low minus infinity. */
+typedef struct mg_smo_set {
+    int count, padded;
+    const float *matrix; /* padded numbers a row */
+    const float *diagonal;
+    float *f, *up, *low;
+    double *beta;
+    const double *least, *most; /* box */
+    double epsilon;
+    float tolerance; /* greatest slope to the left less least slope to the right */
+    int64_t most_steps;
+    bool indefinite; /* result: a direction of negative curvature was met */
+} mg_smo_set;
+
+typedef struct mg_smo_ops {
+    /* Steps of two variables, chosen to second order (Fan, Chen and Lin, Journal of Machine
+     * Learning Research 6, 2005), until the tolerance is met; returns their number. */
+    int64_t (*solve)(mg_smo_set *set);
+    /* f[j] += sum_k weights[k] rows[k][j], in the order of k. */
+    void (*update)(double *f, int64_t columns, const float *const *rows, const double *weights,
+                   int64_t count);
+} mg_smo_ops;
+
+const mg_smo_ops *mg_smo_ops_for(mg_isa isa);
+
+extern const mg_smo_ops mg_smo_ops_ref;
+#if defined(__x86_64__)
+extern const mg_smo_ops mg_smo_ops_avx2, mg_smo_ops_avx512;
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+/* Inner loops of the dual solver in plain C: the specification. */
+#include "math/vectors/fvec_ref.h"
+#include "math/vectors/vec_ref.h"
+
+#define SCALAR_FMA(a, b, c) ((a) * (b) + (c))
+#include "kernel/svm/smo_ops_tmpl.h"
+
+const mg_smo_ops mg_smo_ops_ref = SMO_OPS_TABLE;
+
+const mg_smo_ops *mg_smo_ops_for(mg_isa isa) {
+#if defined(__x86_64__)
+    if (isa == MG_ISA_AVX512) return &mg_smo_ops_avx512;
+    if (isa == MG_ISA_AVX2) return &mg_smo_ops_avx2;
+#else
+    (void)isa;
+#endif
+    return &mg_smo_ops_ref;
+}

@@ -1,0 +1,33 @@
+/* What the files of the working-set solver share. */
+#ifndef MG_SMO_ROOM_H
+#define MG_SMO_ROOM_H
+
+#include "kernel/svm/smo.h"
+
+enum { MG_SMO_MOST = 1024 };
+
+/* Scratch of one problem. */
+typedef struct mg_smo_room {
+    mg_arena arena;
+    int64_t size;           /* of a working set */
+    int64_t *set;           /* its members */
+    int64_t members, fresh; /* fresh: chosen this round, the first of them */
+    uint16_t *up_key, *low_key;
+    bool *in;
+    mg_smo_set inner;
+    float *inner_matrix, *inner_diagonal;
+    double *inner_least, *inner_most;
+    int64_t *changed;
+    double *moved;
+} mg_smo_room;
+
+/* A working set from the histogram of violations. */
+void mg_smo_select(const mg_smo *s, mg_smo_room *room);
+/* K of some variables: out[a * ld + b]. */
+margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, float *out,
+                           int64_t ld, margin_error *error);
+/* Whether the variables that can still move are few enough to be solved by themselves. */
+bool mg_smo_can_shrink(const mg_smo *s, int64_t *active);
+margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error);
+
+#endif

@@ -1,0 +1,91 @@
+/* Rows of K where the solver needs them: from a gram, or from a matrix of which the variables are a
+ * part. */
+#include "kernel/svm/smo_room.h"
+
+enum { COLUMNS = 512 };
+
+static int64_t place_of(const mg_smo *s, int64_t i) {
+    return s->place ? s->place[i] : i;
+}
+
+typedef struct apply_work {
+    mg_smo *s;
+    const int64_t *changed;
+    const double *moved;
+    int64_t count;
+} apply_work;
+
+static void apply_part(const mg_gram_part *part, void *argument) {
+    const apply_work *work = argument;
+    work->s->ops->update(work->s->f + part->first, part->columns, (const float *const *)part->rows,
+                         work->moved, work->count);
+}
+
+/* How far the columns of variables from `i` on lie side by side. */
+static int64_t run_length(const mg_smo *s, int64_t i, int64_t last) {
+    int64_t length = 1;
+    if (!s->place) return last - i;
+    while (i + length < last && s->place[i + length] == s->place[i] + length)
+        length++;
+    return length;
+}
+
+static margin_status apply_columns(void *argument, int64_t task, int worker) {
+    const apply_work *work = argument;
+    mg_smo *s = work->s;
+    const float *rows[MG_SMO_MOST];
+    const int64_t last = MG_MIN((task + 1) * COLUMNS, s->count);
+    (void)worker;
+    for (int64_t i = task * COLUMNS, length; i < last; i += length) {
+        length = run_length(s, i, last);
+        for (int64_t k = 0; k < work->count; k++)
+            rows[k] = s->matrix + place_of(s, work->changed[k]) * s->ld + place_of(s, i);
+        work->s->ops->update(s->f + i, length, rows, work->moved, work->count);
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *moved, int64_t count,
+                           margin_error *error) {
+    const int64_t most = s->gram ? MG_MIN(mg_gram_most_rows(s->gram), MG_SMO_MOST) : MG_SMO_MOST;
+    for (int64_t first = 0; first < count; first += most) {
+        apply_work work = {s, changed + first, moved + first, MG_MIN(most, count - first)};
+        if (s->gram) {
+            MG_TRY(mg_gram_rows(s->gram, s->context, work.changed, work.count, apply_part, &work,
+                                error));
+        } else {
+            const int64_t blocks = (s->count + COLUMNS - 1) / COLUMNS;
+            if (mg_parallel(s->context, blocks, apply_columns, &work) < 0)
+                return mg_fail_cancelled(error);
+        }
+    }
+    return MARGIN_OK;
+}
+
+typedef struct block_work {
+    const mg_smo *s;
+    const int64_t *variables;
+    int64_t count, ld;
+    float *out;
+} block_work;
+
+static margin_status block_row(void *argument, int64_t task, int worker) {
+    const block_work *work = argument;
+    const mg_smo *s = work->s;
+    const float *row = s->matrix + place_of(s, work->variables[task]) * s->ld;
+    float *out = work->out + task * work->ld;
+    (void)worker;
+    for (int64_t k = 0; k < work->count; k++)
+        out[k] = row[place_of(s, work->variables[k])];
+    return MARGIN_OK;
+}
+
+margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, float *out,
+                           int64_t ld, margin_error *error) {
+    block_work work = {s, variables, count, ld, out};
+    if (s->gram)
+        return mg_gram_block(s->gram, s->context, variables, count, variables, count, out, ld,
+                             error);
+    if (mg_parallel(s->context, count, block_row, &work) < 0) return mg_fail_cancelled(error);
+    return MARGIN_OK;
+}

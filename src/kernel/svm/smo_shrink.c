@@ -1,0 +1,113 @@
+/* The variables that can still move, as a problem of their own. */
+#include "kernel/svm/smo_room.h"
+
+#include <string.h>
+
+enum { LEAST = 1000 }; /* variables of a problem that is worth it */
+
+/* It gains nothing against any other one. */
+static bool rests(const mg_smo *s, int64_t i) {
+    const double right = s->f[i] + mg_smo_up(s->beta[i], s->high[i], s->epsilon);
+    const double left = s->f[i] + mg_smo_low(s->beta[i], s->low[i], s->epsilon);
+    return right >= s->lowest && left <= s->up;
+}
+
+bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
+    int64_t moving = 0, inside = 0;
+    if (s->count < LEAST) return false;
+    for (int64_t i = 0; i < s->count; i++) {
+        const double beta = s->beta[i];
+        inside += beta > s->low[i] && beta < s->high[i] && (s->epsilon == 0.0 || beta != 0.0);
+        moving += !rests(s, i);
+    }
+    *active = moving;
+    return (double)moving < 0.7 * (double)s->count && 2 * moving <= 3 * inside + 128 &&
+           moving * moving * (int64_t)sizeof(float) <= s->room;
+}
+
+typedef struct smaller {
+    int64_t *variable;
+    double *target, *low, *high, *beta, *f;
+    float *diagonal, *matrix;
+} smaller;
+
+static margin_status smaller_new(mg_arena *arena, int64_t n, smaller *to, margin_error *error) {
+    const int64_t size = n * n * (int64_t)sizeof(float) + 6 * n * 8 + n * 4;
+    to->variable = mg_arena_new(arena, n, sizeof *to->variable);
+    to->target = mg_arena_new(arena, 5 * n, sizeof(double));
+    to->diagonal = mg_arena_new(arena, n, sizeof *to->diagonal);
+    to->matrix = mg_arena_new(arena, n * n, sizeof *to->matrix);
+    if (!to->variable || !to->target || !to->diagonal || !to->matrix)
+        return mg_no_memory(arena->heap, size, 1, "kernel values of the active rows", error);
+    to->low = to->target + n;
+    to->high = to->low + n;
+    to->beta = to->high + n;
+    to->f = to->beta + n;
+    return MARGIN_OK;
+}
+
+static void copy_active(const mg_smo *s, smaller *to) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        if (rests(s, i)) continue;
+        to->variable[n] = i;
+        to->target[n] = s->target[i];
+        to->low[n] = s->low[i];
+        to->high[n] = s->high[i];
+        to->beta[n] = s->beta[i];
+        to->f[n] = s->f[i];
+        to->diagonal[n++] = s->diagonal[i];
+    }
+}
+
+/* What changed, to all rows. */
+static margin_status take_back(mg_smo *s, const smaller *from, int64_t n, margin_error *error) {
+    int64_t changed = 0;
+    double *moved = from->f; /* no longer needed */
+    int64_t *variables = from->variable;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = from->variable[k];
+        const double move = from->beta[k] - s->beta[i];
+        if (move == 0.0) continue;
+        s->beta[i] = from->beta[k];
+        moved[changed] = move;
+        variables[changed++] = i;
+    }
+    return mg_smo_apply(s, variables, moved, changed, error);
+}
+
+margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
+    mg_arena arena;
+    smaller own = {0};
+    margin_status status;
+    mg_arena_init(&arena, s->context->heap);
+    MG_GO(smaller_new(&arena, active, &own, error));
+    copy_active(s, &own);
+    MG_GO(mg_smo_block(s, own.variable, active, own.matrix, active, error));
+    mg_smo part = *s;
+    part.count = active;
+    part.target = own.target;
+    part.low = own.low;
+    part.high = own.high;
+    part.beta = own.beta;
+    part.f = own.f;
+    part.diagonal = own.diagonal;
+    part.gram = NULL;
+    part.place = NULL;
+    part.matrix = own.matrix;
+    part.ld = active;
+    /* half of what may be left, as the rows that rest may come back with a little */
+    part.gap = 0.5 * (s->gap + s->relative * fabs(s->primal));
+    part.relative = 0.0;
+    MG_GO(mg_smo_solve(&part, error));
+    const margin_status ended = status;
+    s->steps = part.steps;
+    s->rounds = part.rounds;
+    s->indefinite = part.indefinite;
+    MG_GO(take_back(s, &own, active, error));
+    mg_smo_measure(s);
+    status = ended;
+done:
+    mg_arena_free(&arena);
+    return status;
+}

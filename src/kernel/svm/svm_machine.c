@@ -1,0 +1,392 @@
+/* From a problem to its dual, and from the solution to a hypothesis and a report. */
+#include "kernel/svm/svm_machine.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static mg_svm_task task_of(const margin_component *info, const mg_option_value *values,
+                           const mg_problem *problem) {
+    const char *word = mg_option_named(info, values, "task")->text;
+    if (word && strcmp(word, "one-class") == 0) return MG_SVM_ONE_CLASS;
+    return problem->kind == MG_REGRESSION ? MG_SVM_REGRESS : MG_SVM_CLASSIFY;
+}
+
+mg_svm_options mg_svm_options_of(const margin_component *info, const mg_option_value *values,
+                                 const mg_problem *problem) {
+    const mg_option_value *kkt = mg_option_named(info, values, "kkt"),
+                          *steps = mg_option_named(info, values, "max_iter");
+    mg_svm_options o = {
+        .task = task_of(info, values, problem),
+        .kernel = mg_kernel_options_of(info, values),
+        .penalty = mg_penalty_make(values, mg_option_index(info, "C"),
+                                   mg_option_index(info, "alpha"), mg_option_index(info, "lambda"),
+                                   "C", 1.0, 0.0, mg_total_weight(problem)),
+        .epsilon = mg_option_named(info, values, "epsilon")->number,
+        .nu = mg_option_named(info, values, "nu")->number,
+        .tolerance = mg_option_named(info, values, "tol")->number,
+        .kkt = kkt->given ? kkt->number : 0.0,
+        .max_iterations = steps->given ? steps->integer : -1,
+    };
+    if (o.kkt > 0.0) o.tolerance = (double)INFINITY;
+    return o;
+}
+
+void mg_svm_box(const mg_svm_options *options, const mg_problem *problem, int64_t sample,
+                double *low, double *high, double *target) {
+    const double weight = mg_sample_weight(problem, sample), C = options->penalty.C * weight;
+    *low = 0.0;
+    *high = weight;
+    *target = 0.0;
+    if (options->task == MG_SVM_ONE_CLASS) return;
+    const bool classes = options->task == MG_SVM_CLASSIFY;
+    *target = classes ? problem->sign[sample] : problem->target[sample];
+    *low = classes && problem->sign[sample] > 0 ? 0.0 : -C;
+    *high = classes && problem->sign[sample] < 0 ? 0.0 : C;
+}
+
+double mg_svm_beta(const mg_svm_machine *m, int64_t v) {
+    const mg_smo *s = &m->smo;
+    double low, high, target;
+    mg_svm_box(&m->options, m->problem, m->sample[v], &low, &high, &target);
+    return s->beta[v] == s->high[v] ? high : s->beta[v] == s->low[v] ? low : m->factor * s->beta[v];
+}
+
+double mg_svm_bend(const mg_svm_options *options) {
+    return options->task == MG_SVM_REGRESS ? options->epsilon : 0.0;
+}
+
+double mg_svm_sum(const mg_svm_options *options, const mg_problem *problem) {
+    return options->task == MG_SVM_ONE_CLASS ? options->nu * mg_total_weight(problem) : 0.0;
+}
+
+/* ---- Variables ------------------------------------------------------------------------------- */
+
+static const char purpose[] = "the dual problem";
+
+typedef struct placed {
+    int64_t position, sample;
+} placed;
+
+static int by_position(const void *a, const void *b) {
+    const placed *x = a, *y = b;
+    if (x->position != y->position) return x->position < y->position ? -1 : 1;
+    return (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+/* In the order of a shared gram, so that the columns of a class lie side by side. */
+static margin_status order_samples(mg_svm_machine *m, const mg_svm_shared *shared) {
+    const int64_t n = m->problem->count;
+    placed *list = mg_arena_new(&m->arena, 2 * n, sizeof *list);
+    int64_t *place = mg_arena_new(&m->arena, n, sizeof *place);
+    if (!list || !place)
+        return mg_no_memory(m->arena.heap, 2 * n, sizeof *list, purpose, m->fit->error);
+    for (int64_t i = 0; i < n; i++)
+        list[i] = (placed){shared->position[mg_sample_row(m->problem, i)], i};
+    mg_sort_items(list, n, sizeof *list, list + n, by_position);
+    for (int64_t v = 0; v < n; v++) {
+        m->sample[v] = list[v].sample;
+        place[v] = list[v].position;
+    }
+    m->smo.place = place;
+    return MARGIN_OK;
+}
+
+static margin_status machine_new(mg_svm_machine *m) {
+    const int64_t n = m->problem->count;
+    mg_arena_init(&m->arena, m->fit->context->heap);
+    m->sample = mg_arena_new(&m->arena, n, sizeof *m->sample);
+    m->numbers = mg_arena_new(&m->arena, 5 * n, sizeof *m->numbers);
+    m->diagonal = mg_arena_new(&m->arena, n, sizeof *m->diagonal);
+    if (!m->sample || !m->numbers || !m->diagonal)
+        return mg_no_memory(m->arena.heap, 7 * n, sizeof *m->numbers, purpose, m->fit->error);
+    for (int64_t v = 0; v < n; v++)
+        m->sample[v] = v;
+    return MARGIN_OK;
+}
+
+/* Rows that are kept by a single reader, where no memory limit says less. */
+enum { STORE_GIGABYTES = 4 };
+
+static margin_status own_gram(mg_svm_machine *m) {
+    const mg_gram_request request = {
+        .kernel = m->kernel,
+        .points = mg_kernel_points_of(m->problem),
+        .type = MARGIN_F32,
+        .bytes = mg_context_room(m->fit->context, (int64_t)STORE_GIGABYTES << 30),
+        .by_rows = true};
+    MG_TRY(mg_gram_create(m->fit->context, &request, &m->own, m->fit->error));
+    m->smo.gram = m->own;
+    return MARGIN_OK;
+}
+
+static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
+    mg_smo *s = &m->smo;
+    const int64_t n = s->count;
+    const double *diagonal = mg_gram_diagonal(gram);
+    double *low = m->numbers, *high = low + n, *target = high + n;
+    m->factor = mg_gram_factor(gram);
+    for (int64_t v = 0; v < n; v++) {
+        mg_svm_box(&m->options, m->problem, m->sample[v], &low[v], &high[v], &target[v]);
+        low[v] /= m->factor;
+        high[v] /= m->factor;
+        m->diagonal[v] = (float)(m->factor * diagonal[s->place ? s->place[v] : v]);
+    }
+    s->low = low;
+    s->high = high;
+    s->target = target;
+    s->diagonal = m->diagonal;
+    s->beta = target + n;
+    s->f = s->beta + n;
+}
+
+/* beta: zero, or as much as the sum asks for from the first rows on; f: of that. */
+static margin_status start(mg_svm_machine *m) {
+    mg_smo *s = &m->smo;
+    double left = mg_svm_sum(&m->options, m->problem) / m->factor;
+    int64_t *changed = mg_arena_new(&m->arena, s->count, sizeof *changed), count = 0;
+    double *moved = mg_arena_new(&m->arena, s->count, sizeof *moved);
+    if (!changed || !moved)
+        return mg_no_memory(m->arena.heap, 2 * s->count, sizeof *moved, purpose, m->fit->error);
+    for (int64_t v = 0; v < s->count; v++) {
+        s->f[v] = -s->target[v];
+        s->beta[v] = fmin(s->high[v], fmax(left, 0.0));
+        if (left <= 0.0) s->beta[v] = 0.0;
+        left -= s->beta[v];
+        if (s->beta[v] == 0.0) continue;
+        changed[count] = v;
+        moved[count++] = s->beta[v];
+    }
+    return mg_smo_apply(s, changed, moved, count, m->fit->error);
+}
+
+static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
+    mg_smo *s = &m->smo;
+    MG_TRY(machine_new(m));
+    m->stop = mg_stop_make(m->fit->context, m->options.max_iterations);
+    *s = (mg_smo){.context = m->fit->context,
+                  .stop = &m->stop,
+                  .ops = mg_smo_ops_for(mg_isa_level()),
+                  .count = m->problem->count,
+                  .epsilon = mg_svm_bend(&m->options),
+                  .room = mg_context_room(m->fit->context, (int64_t)1 << 30),
+                  .kkt = m->options.kkt,
+                  .relative = m->options.tolerance};
+    if (shared && shared->gram) {
+        MG_TRY(order_samples(m, shared));
+        s->matrix = mg_gram_values(shared->gram, &s->ld);
+        scale_variables(m, shared->gram);
+    } else {
+        MG_TRY(own_gram(m));
+        scale_variables(m, m->own);
+    }
+    return start(m);
+}
+
+/* ---- Solving --------------------------------------------------------------------------------- */
+
+static bool is_proven(const mg_svm_machine *m) {
+    const mg_smo *s = &m->smo;
+    if (m->options.kkt > 0.0) return s->lowest - s->up <= m->options.kkt;
+    return s->dual_gap <= m->options.tolerance * fabs(s->primal);
+}
+
+/* The solver's values are f32. Where the proof in f64 says that this was not enough, it goes on
+ * from the exact gradient: what it then adds is small, and so is its error. */
+static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
+    enum { REFINEMENTS = 20 };
+    mg_smo *s = &m->smo;
+    double before = (double)INFINITY;
+    for (;; m->refinements++) {
+        *ended = mg_smo_solve(s, m->fit->error);
+        if (*ended < 0) return *ended;
+        MG_TRY(mg_svm_prove(m));
+        const double now = m->options.kkt > 0.0 ? s->lowest - s->up : s->dual_gap;
+        if (*ended != MARGIN_OK || is_proven(m)) return MARGIN_OK;
+        if (m->refinements == REFINEMENTS || !(now < 0.7 * before)) break;
+        before = now;
+        s->kkt *= 0.7;
+        s->relative *= 0.7;
+    }
+    *ended = MARGIN_STOPPED_STALLED;
+    return MARGIN_OK;
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+/* A precomputed kernel is linear in the values of a row: its support rows are unit vectors. */
+static margin_status make_unit_rows(mg_svm_machine *m, margin_matrix *units) {
+    const int64_t n = m->problem->count;
+    int64_t *starts = mg_arena_new(&m->arena, m->problem->x.columns + 1, sizeof *starts);
+    int64_t *columns = mg_arena_new(&m->arena, m->problem->x.columns, sizeof *columns);
+    double *ones = mg_arena_new(&m->arena, m->problem->x.columns, sizeof *ones);
+    if (!starts || !columns || !ones)
+        return mg_no_memory(m->arena.heap, 3 * n, sizeof *ones, purpose, m->fit->error);
+    for (int64_t j = 0; j < m->problem->x.columns; j++) {
+        starts[j] = columns[j] = j;
+        ones[j] = 1.0;
+    }
+    starts[m->problem->x.columns] = m->problem->x.columns;
+    *units = margin_csr_f64(ones, NULL, starts, m->problem->x.columns, m->problem->x.columns);
+    units->column_indices = columns;
+    units->index_type = MARGIN_I64;
+    return MARGIN_OK;
+}
+
+/* Arrays over the support vectors, in the order of the samples. */
+typedef struct support_list {
+    int64_t count;
+    int64_t *rows, *originals; /* rows of what the expansion is made from */
+    double *coefficients, *sizes, *signs;
+} support_list;
+
+static margin_status list_support(mg_svm_machine *m, support_list *list) {
+    const mg_smo *s = &m->smo;
+    const int64_t n = s->count;
+    const mg_kernel_points points = mg_kernel_points_of(m->problem);
+    const bool given = m->kernel.kind == MG_KERNEL_PRECOMPUTED;
+    int64_t *integers = mg_arena_new(&m->arena, 2 * n, sizeof *integers);
+    double *numbers = mg_arena_new(&m->arena, 4 * n, sizeof *numbers);
+    if (!integers || !numbers)
+        return mg_no_memory(m->arena.heap, 6 * n, sizeof *numbers, purpose, m->fit->error);
+    *list = (support_list){0, integers, integers + n, numbers, numbers + n, numbers + 2 * n};
+    double *beta = numbers + 3 * n; /* of each sample */
+    for (int64_t v = 0; v < n; v++)
+        beta[m->sample[v]] = mg_svm_beta(m, v);
+    for (int64_t i = 0; i < n; i++) {
+        if (beta[i] == 0.0) continue;
+        list->rows[list->count] = given ? mg_point_place(&points, i) : mg_point_row(&points, i);
+        list->originals[list->count] = mg_sample_original(m->problem, i);
+        list->coefficients[list->count] = beta[i];
+        list->sizes[list->count] = fabs(beta[i]);
+        list->signs[list->count++] = beta[i] > 0.0 ? 1.0 : -1.0;
+    }
+    return MARGIN_OK;
+}
+
+/* The support vectors, and as its dual form which training rows they are: that carries the proof.
+ */
+static margin_status make_hypothesis(mg_svm_machine *m) {
+    margin_matrix x = m->problem->x;
+    mg_hypothesis *h;
+    support_list list = {0};
+    MG_TRY(list_support(m, &list));
+    if (m->kernel.kind == MG_KERNEL_PRECOMPUTED) MG_TRY(make_unit_rows(m, &x));
+    MG_TRY(mg_expansion_make(m->fit->context->heap, &m->kernel, &x, list.rows, list.coefficients,
+                             list.count, m->intercept, &h, m->fit->error));
+    const margin_status status = mg_hypothesis_set_dual(h, list.count, list.originals, list.sizes,
+                                                        list.signs, list.sizes, m->fit->error);
+    if (status < 0)
+        mg_hypothesis_free(h);
+    else
+        m->fit->hypothesis = h;
+    return status;
+}
+
+static void describe(const mg_svm_machine *m) {
+    static const char *const losses[] = {"max(1 - y f, 0)", "max(|y - f| - epsilon, 0)"};
+    const mg_penalty *penalty = &m->options.penalty;
+    margin_report *report = &m->fit->report;
+    char text[sizeof report->formula];
+    if (m->options.task == MG_SVM_ONE_CLASS) {
+        mg_report_formula(report, "sum max(rho - g, 0) + |g|^2/2 - nu m rho,  f = g - rho");
+        return;
+    }
+    snprintf(text, sizeof text, "%s %s + %s",
+             strcmp(penalty->spelling, "C") == 0       ? "C sum"
+             : strcmp(penalty->spelling, "alpha") == 0 ? "sum"
+                                                       : "mean",
+             losses[m->options.task],
+             strcmp(penalty->spelling, "C") == 0       ? "|f|^2/2"
+             : strcmp(penalty->spelling, "alpha") == 0 ? "alpha |f|^2"
+                                                       : "lambda |f|^2");
+    mg_report_formula(report, text);
+    mg_report_set(report, "C", penalty->C);
+    mg_report_set(report, "alpha", penalty->alpha);
+    mg_report_set(report, "lambda", penalty->lambda);
+}
+
+static void count_support(const mg_svm_machine *m) {
+    const mg_smo *s = &m->smo;
+    int64_t support = 0, bounded = 0;
+    for (int64_t v = 0; v < s->count; v++) {
+        support += s->beta[v] != 0.0;
+        bounded += s->beta[v] != 0.0 && (s->beta[v] == s->low[v] || s->beta[v] == s->high[v]);
+    }
+    mg_report_set(&m->fit->report, "support_vectors", (double)support);
+    mg_report_set(&m->fit->report, "bounded_vectors", (double)bounded);
+}
+
+static void say_why(mg_svm_machine *m, margin_status ended) {
+    margin_report *report = &m->fit->report;
+    const mg_number_text number = mg_about(report->gap);
+    const char *gap = number.text;
+    report->status = ended;
+    if (m->smo.indefinite) {
+        report->status = MARGIN_STOPPED_STALLED;
+        report->gap = (double)INFINITY;
+        mg_report_reason(report,
+                         "the kernel is not positive definite on these rows, so there is no "
+                         "proof: the model is a stationary point with KKT violation %s; choose "
+                         "other values for the kernel, or kernel=rbf",
+                         mg_about(m->kkt).text);
+    } else if (ended == MARGIN_OK) {
+        mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s", gap,
+                         mg_about(m->kkt).text);
+    } else if (ended == MARGIN_STOPPED_TIME) {
+        mg_report_reason(report, "the time limit was reached at a gap of %s; allow more time", gap);
+    } else if (ended == MARGIN_STOPPED_ITERATIONS) {
+        mg_report_reason(report, "%lld steps were made and the gap is %s; raise max_iter",
+                         (long long)m->smo.steps, gap);
+    } else {
+        mg_report_reason(report,
+                         "rounding limits the gap, which is %s; bring the columns to one scale "
+                         "(standardize | ...), or lower C",
+                         gap);
+    }
+}
+
+static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
+    mg_smo *s = &m->smo;
+    margin_report *report = &m->fit->report;
+    const double spelled = m->options.task == MG_SVM_ONE_CLASS ? 1.0 : m->options.penalty.rho;
+    m->objective = spelled * m->factor * s->primal;
+    m->gap = spelled * m->factor * fmax(s->dual_gap, 0.0);
+    m->kkt = fmax(s->lowest - s->up, 0.0);
+    m->intercept = mg_smo_intercept(s->up, s->lowest);
+    if (!isfinite(m->kkt)) m->kkt = 0.0; /* one side is empty: nothing can move */
+    report->objective = m->objective;
+    report->gap = m->gap / fmax(1.0, fabs(m->objective));
+    report->tolerance = m->options.tolerance;
+    report->iterations = s->steps;
+    snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
+    describe(m);
+    count_support(m);
+    mg_report_set(report, "kkt", m->kkt);
+    if (m->kernel.gamma > 0.0) mg_report_set(report, "gamma", m->kernel.gamma);
+    say_why(m, ended);
+    return make_hypothesis(m);
+}
+
+margin_status mg_svm_train(mg_fit *fit, const margin_component *info, const mg_svm_shared *shared) {
+    mg_svm_machine m = {.fit = fit, .problem = fit->problem};
+    margin_status status, ended = MARGIN_OK;
+    m.options = mg_svm_options_of(info, fit->options, fit->problem);
+    MG_TRY(mg_context_without_end(fit->context, fit->error)); /* it ends in time */
+    if (shared)
+        m.kernel = shared->kernel;
+    else
+        MG_TRY(mg_kernel_resolve(fit->context, &m.options.kernel, info->name, fit->problem,
+                                 &m.kernel, fit->error));
+    MG_GO(prepare(&m, shared));
+    MG_GO(solve_and_prove(&m, &ended));
+    status = hand_over(&m, ended);
+done:
+    mg_gram_free(m.own);
+    mg_arena_free(&m.arena);
+    return status;
+}

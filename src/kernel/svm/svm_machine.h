@@ -1,0 +1,69 @@
+/* Kernel support vector machines: classification, regression and one class on one dual solver. What
+ * the files of the learner share. */
+#ifndef MG_SVM_MACHINE_H
+#define MG_SVM_MACHINE_H
+
+#include "kernel/svm/smo.h"
+#include "learn/kernel_options.h"
+#include "learn/penalty.h"
+
+typedef enum mg_svm_task { MG_SVM_CLASSIFY, MG_SVM_REGRESS, MG_SVM_ONE_CLASS } mg_svm_task;
+
+typedef struct mg_svm_options {
+    mg_svm_task task;
+    mg_kernel_choice kernel;
+    mg_penalty penalty;
+    double epsilon, nu;
+    double tolerance, kkt; /* kkt 0: not asked for */
+    int64_t max_iterations;
+} mg_svm_options;
+mg_svm_options mg_svm_options_of(const margin_component *info, const mg_option_value *values,
+                                 const mg_problem *problem);
+
+/* The dual problem of a fit: its variables are the samples, in an order of its own. All arrays in
+ * one arena. b = factor * beta are the coefficients of the model. */
+typedef struct mg_svm_machine {
+    mg_fit *fit;
+    const mg_problem *problem;
+    mg_svm_options options;
+    mg_kernel kernel;
+    mg_arena arena;
+    mg_gram *own;    /* NULL: a shared one is read */
+    int64_t *sample; /* of each variable */
+    double factor;   /* of the values in f32 */
+    double *numbers; /* arrays of the dual */
+    float *diagonal;
+    mg_stop stop;
+    mg_smo smo;
+    /* The proof, of values in f64. */
+    double objective, gap, kkt,
+        intercept; /* objective and absolute gap as the penalty is spelled */
+    int64_t refinements;
+} mg_svm_machine;
+
+/* What the problem's rows cost in the dual: box and target of a sample, before the factor. */
+void mg_svm_box(const mg_svm_options *options, const mg_problem *problem, int64_t sample,
+                double *low, double *high, double *target);
+/* epsilon of the loss (0 for classes), and the sum of the variables. */
+double mg_svm_bend(const mg_svm_options *options);
+double mg_svm_sum(const mg_svm_options *options, const mg_problem *problem);
+
+/* A variable as the model has it: without the factor, and exactly on its bounds. */
+double mg_svm_beta(const mg_svm_machine *m, int64_t v);
+
+/* Recomputes the gradient of the machine's variables in f64 (smo.f), and from it up, lowest, primal
+ * and dual gap. */
+margin_status mg_svm_prove(mg_svm_machine *m);
+
+/* What the fits of a call share. */
+typedef struct mg_svm_shared {
+    mg_kernel kernel;
+    mg_gram *gram;     /* over all samples, in the order of their classes; NULL: each has its own */
+    int64_t *position; /* of a row of x, in the gram */
+    int64_t *rows, *places; /* of the gram's points */
+} mg_svm_shared;
+
+/* Fits with the gram given (NULL: one of its own); results in fit. */
+margin_status mg_svm_train(mg_fit *fit, const margin_component *info, const mg_svm_shared *shared);
+
+#endif

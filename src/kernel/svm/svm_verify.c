@@ -1,0 +1,215 @@
+/* What the report claims, once more from the model and the data: kernel values of pairs of rows,
+ * plain sums in extended precision. The dual variables are those that the model keeps; that they
+ * are the coefficients of its support rows, within their bounds, is checked. */
+#include "kernel/svm/kernel_svm.h"
+
+#include "base/sort.h"
+#include "kernel/svm/svm_machine.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef long double real;
+
+typedef struct svm_check {
+    mg_fit *fit;
+    const mg_problem *problem;
+    const mg_hypothesis *h;
+    mg_svm_options options;
+    double *beta, *score,
+        *blur; /* of each sample; blur: what rounding may have made of its score */
+    int64_t support, bounded;
+} svm_check;
+
+static void contradict(svm_check *k, const char *what) {
+    if (!k->fit->verified.contradiction) k->fit->verified.contradiction = what;
+}
+
+/* ---- Dual variables -------------------------------------------------------------------------- */
+
+static void take_beta(svm_check *k) {
+    const mg_hypothesis *h = k->h;
+    int64_t at = 0;
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        double low, high, target;
+        mg_svm_box(&k->options, k->problem, i, &low, &high, &target);
+        k->beta[i] = 0.0;
+        if (at == h->dual_starts[1] || h->dual_rows[at] != mg_sample_original(k->problem, i))
+            continue;
+        const double beta = h->dual_signs[at] * h->dual_coefficients[at];
+        k->beta[i] = beta;
+        const double slack = 1e-12 * fmax(fabs(low), fabs(high));
+        if (beta < low - slack || beta > high + slack)
+            contradict(k, "a dual coefficient of the model is beyond its bound");
+        k->support++;
+        k->bounded += beta == low || beta == high;
+        at++;
+    }
+    if (at != h->dual_starts[1])
+        contradict(k, "a dual coefficient of the model belongs to no row of the data");
+}
+
+static bool same_row(const svm_check *k, int64_t support, int64_t sample) {
+    const margin_matrix *x = &k->problem->x, *s = &k->h->view.expansion.support;
+    const int64_t row = mg_sample_row(k->problem, sample);
+    if (k->h->view.expansion.kernel.kind == MG_KERNEL_PRECOMPUTED)
+        return mg_row_start(s, support + 1) - mg_row_start(s, support) == 1 &&
+               mg_column_index(s, mg_row_start(s, support)) ==
+                   mg_sample_original(k->problem, sample) &&
+               mg_stored_value(s, mg_row_start(s, support)) == 1.0;
+    const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
+    const double own = mg_kernel_rows(&linear, s, support, s, support);
+    return own == mg_kernel_rows(&linear, x, row, x, row) &&
+           own == mg_kernel_rows(&linear, s, support, x, row);
+}
+
+typedef struct keyed {
+    int64_t row, sample;
+} keyed;
+
+static int by_row(const void *a, const void *b) {
+    const keyed *x = a, *y = b;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+/* Support rows stand in the order of their numbers in x; one that was selected twice stands once,
+ * with the sum. */
+static margin_status check_support(svm_check *k) {
+    const mg_hypothesis *h = k->h;
+    const bool given = h->view.expansion.kernel.kind == MG_KERNEL_PRECOMPUTED;
+    keyed *list;
+    int64_t count = 0, at = 0;
+    bool same = true;
+    MG_NEW(k->fit->context->heap, list, 2 * k->problem->count, "the support rows", k->fit->error);
+    for (int64_t i = 0; i < k->problem->count; i++)
+        if (k->beta[i] != 0.0)
+            list[count++] = (keyed){
+                given ? mg_sample_original(k->problem, i) : mg_sample_row(k->problem, i), i};
+    mg_sort_items(list, count, sizeof *list, list + k->problem->count, by_row);
+    for (int64_t n = 0; n < count && same; at++) {
+        double sum = 0.0;
+        const int64_t first = n;
+        for (; n < count && list[n].row == list[first].row; n++)
+            sum += k->beta[list[n].sample];
+        same = at < h->view.expansion.starts[1] && h->view.expansion.coefficients[at] == sum &&
+               same_row(k, h->view.expansion.entries[at], list[first].sample);
+    }
+    if (!same || at != h->view.expansion.starts[1])
+        contradict(k, "the support rows are not those of the dual coefficients");
+    mg_free(k->fit->context->heap, list);
+    return MARGIN_OK;
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+static margin_status score_rows(const mg_block *block, void *argument) {
+    const svm_check *k = argument;
+    const mg_hypothesis *h = k->h;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        real sum = 0.0L, sizes = 0.0L;
+        if (mg_cancelled(k->fit->context)) return MARGIN_ERROR_CANCELLED;
+        for (int64_t e = 0; e < h->view.expansion.starts[1]; e++) {
+            const real term =
+                (real)h->view.expansion.coefficients[e] *
+                (real)mg_kernel_rows(&h->view.expansion.kernel, &h->view.expansion.support,
+                                     h->view.expansion.entries[e], &k->problem->x,
+                                     mg_sample_row(k->problem, i));
+            sum += term;
+            sizes += fabsl(term);
+        }
+        k->score[i] = (double)sum;
+        k->blur[i] = 64.0 * DBL_EPSILON * (double)sizes;
+    }
+    return MARGIN_OK;
+}
+
+/* ---- Claims ---------------------------------------------------------------------------------- */
+
+typedef struct svm_sums {
+    real energy, gap, loss, rounding;
+    double up, lowest, sum, blur; /* blur: the greatest */
+} svm_sums;
+
+static svm_sums add_up(const svm_check *k) {
+    svm_sums s = {.up = (double)INFINITY, .lowest = -(double)INFINITY};
+    const double epsilon = mg_svm_bend(&k->options), b = k->h->view.expansion.intercept[0];
+    for (int64_t i = 0; i < k->problem->count; i++) {
+        double low, high, target;
+        mg_svm_box(&k->options, k->problem, i, &low, &high, &target);
+        const real beta = (real)k->beta[i], f = (real)k->score[i];
+        const real r = f + (real)b - (real)target, over = -r - (real)epsilon,
+                   under = r - (real)epsilon;
+        const real cost = over > 0.0L    ? (real)high * over
+                          : under > 0.0L ? -(real)low * under
+                                         : 0.0L;
+        s.energy += beta * f;
+        s.loss += cost;
+        s.gap += cost + beta * r + (real)epsilon * fabsl(beta);
+        const real near = (fabsl(r) <= (real)epsilon + (real)k->blur[i]) || cost > 0.0L;
+        s.rounding += (fabsl(beta) + near * (real)fmax(high, -low)) * (real)k->blur[i];
+        s.rounding += 64.0L * (real)DBL_EPSILON * (cost + fabsl(beta * r));
+        s.sum += (double)beta;
+        s.blur = fmax(s.blur, k->blur[i]);
+        const double slope = (double)(f - (real)target);
+        if ((double)beta < high)
+            s.up = fmin(s.up, slope + ((double)beta >= 0.0 ? epsilon : -epsilon));
+        if ((double)beta > low)
+            s.lowest = fmax(s.lowest, slope + ((double)beta > 0.0 ? epsilon : -epsilon));
+    }
+    return s;
+}
+
+static double sum_of_sizes(const svm_check *k) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < k->problem->count; i++)
+        sum += fabs(k->beta[i]);
+    return sum;
+}
+
+static void claim_all(svm_check *k) {
+    const svm_sums s = add_up(k);
+    margin_report *report = &k->fit->report;
+    mg_verified *verified = &k->fit->verified;
+    const bool one_class = k->options.task == MG_SVM_ONE_CLASS;
+    const double spelled = one_class ? 1.0 : k->options.penalty.rho;
+    const double b = k->h->view.expansion.intercept[0], sizes = sum_of_sizes(k);
+    const double wanted = mg_svm_sum(&k->options, k->problem);
+    const real primal = s.energy / 2.0L + (real)s.sum * (real)b + s.loss;
+    report->objective = spelled * (double)primal;
+    report->gap = spelled * fmax((double)s.gap, 0.0) / fmax(1.0, fabs(report->objective));
+    report->tolerance = k->options.tolerance;
+    verified->objective = verified->gap = spelled * (double)s.rounding;
+    if (fabs(s.sum - wanted) > 1e-6 * fmax(sizes, 1e-300))
+        contradict(k, "the dual coefficients do not add up");
+    mg_report_claim(report, verified, "support_vectors", (double)k->support, 0.0);
+    mg_report_claim(report, verified, "bounded_vectors", (double)k->bounded, 0.0);
+    const double kkt = fmax(s.lowest - s.up, 0.0);
+    mg_report_claim(report, verified, "kkt", isfinite(kkt) ? kkt : 0.0, 4.0 * s.blur + 1e-12);
+    const bool holds = k->options.kkt > 0.0 ? kkt <= k->options.kkt * (1.0 + 1e-6)
+                                            : report->gap <= k->options.tolerance;
+    report->status = holds ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    verified->exact = true;
+}
+
+margin_status mg_kernel_svm_verify(mg_fit *fit, const margin_component *info,
+                                   const mg_hypothesis *h) {
+    svm_check k = {.fit = fit, .problem = fit->problem, .h = h};
+    mg_heap *heap = fit->context->heap;
+    margin_status status;
+    MG_REQUIRE(h->dual_starts && h->functions == 1, fit->error, MARGIN_ERROR_MODEL,
+               "the model has no dual coefficients, which are its proof");
+    k.options = mg_svm_options_of(info, fit->options, fit->problem);
+    MG_GO_NEW(heap, k.beta, 3 * fit->problem->count, "the verification", fit->error);
+    k.score = k.beta + fit->problem->count;
+    k.blur = k.score + fit->problem->count;
+    take_beta(&k);
+    MG_GO(check_support(&k));
+    status = mg_sweep_each(fit->context, fit->problem->count, 16, score_rows, &k);
+    MG_GO(mg_kernel_fail(status, fit->error));
+    claim_all(&k);
+done:
+    mg_free(heap, k.beta);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* Vectors of sixteen f32 with AVX-512, for kernel templates. Include it in *_avx512.c only. */
+#ifndef MG_FVEC_AVX512_H
+#define MG_FVEC_AVX512_H
+
+#include "base/status.h"
+
+#include <immintrin.h>
+
+enum { FLANES = 16 };
+typedef __m512 fvec;
+typedef struct fvec_least { /* in each lane the least value so far and its place */
+    __m512 value;
+    __m512i place;
+} fvec_least;
+
+MG_INLINE fvec fvec_set(float value) {
+    return _mm512_set1_ps(value);
+}
+MG_INLINE fvec fvec_load(const float *p) {
+    return _mm512_loadu_ps(p);
+}
+MG_INLINE void fvec_store(float *p, fvec a) {
+    _mm512_storeu_ps(p, a);
+}
+MG_INLINE fvec fvec_add(fvec a, fvec b) {
+    return _mm512_add_ps(a, b);
+}
+MG_INLINE fvec fvec_subtract(fvec a, fvec b) {
+    return _mm512_sub_ps(a, b);
+}
+MG_INLINE fvec fvec_multiply(fvec a, fvec b) {
+    return _mm512_mul_ps(a, b);
+}
+MG_INLINE fvec fvec_divide(fvec a, fvec b) {
+    return _mm512_div_ps(a, b);
+}
+MG_INLINE fvec fvec_fma(fvec a, fvec b, fvec c) { /* a b + c */
+    return _mm512_fmadd_ps(a, b, c);
+}
+MG_INLINE fvec fvec_max(fvec a, fvec b) {
+    return _mm512_max_ps(a, b);
+}
+MG_INLINE fvec fvec_min(fvec a, fvec b) {
+    return _mm512_min_ps(a, b);
+}
+MG_INLINE fvec fvec_absolute(fvec a) {
+    return _mm512_abs_ps(a);
+}
+/* Without optimisation the intrinsic is a macro that converts a mask of 255 to char. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+MG_INLINE fvec fvec_round(fvec a) { /* to the nearest whole number */
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+#pragma GCC diagnostic pop
+MG_INLINE fvec fvec_scale(fvec a, fvec k) { /* a 2^k for whole k */
+    return _mm512_scalef_ps(a, k);
+}
+MG_INLINE float fvec_greatest(fvec a) {
+    return _mm512_reduce_max_ps(a);
+}
+MG_INLINE fvec_least fvec_least_start(void) {
+    return (fvec_least){_mm512_set1_ps((float)__builtin_inff()), _mm512_set1_epi32(INT32_MAX)};
+}
+/* Values at places first, first + 1, ... */
+MG_INLINE void fvec_least_take(fvec_least *least, fvec value, int first) {
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __mmask16 less = _mm512_cmp_ps_mask(value, least->value, _CMP_LT_OQ);
+    least->value = _mm512_mask_mov_ps(least->value, less, value);
+    least->place = _mm512_mask_add_epi32(least->place, less, lanes, _mm512_set1_epi32(first));
+}
+/* The first place of the least value; INT32_MAX: nothing was below infinity. */
+MG_INLINE int fvec_least_place(const fvec_least *least, float *value) {
+    *value = _mm512_reduce_min_ps(least->value);
+    const __mmask16 equal = _mm512_cmp_ps_mask(least->value, _mm512_set1_ps(*value), _CMP_EQ_OQ);
+    return _mm512_mask_reduce_min_epi32(equal, least->place);
+}
+
+#endif

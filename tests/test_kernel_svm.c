@@ -1,0 +1,442 @@
+/* Support vector machines with kernels: known answers, the optimum found once more by plain steps
+ * on the whole matrix, identities, weights, threads, and data that are awkward. */
+#include "model_cases.h"
+#include "svm_oracle.h"
+
+#include "base/status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double item(const margin_report *report, const char *name) {
+    return margin_report_item_value(report, name);
+}
+
+static void verify_model(margin_context *context, const margin_model *model,
+                         const margin_data *data) {
+    margin_report found;
+    margin_error error = {0};
+    if (margin_verify(context, model, data, &found, &error) != MARGIN_OK)
+        fail_msg("not verified: %s %s", error.text, found.reason);
+}
+
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+/* XOR at (+-1, +-1) with (x.z + 1)^2: alpha = 1/8 for all, f = -x1 x2, |f|^2 = 1/2. */
+static void test_xor(void **state) {
+    static const double x[] = {-1, -1, 1, 1, -1, 1, 1, -1}, y[] = {0, 0, 1, 1};
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    margin_data data = {.x = margin_dense_f64(x, 4, 2, 2), .y = margin_values_f64(y, 4)};
+    margin_report report;
+    margin_model *model = fit_text(context, "svm(kernel=poly, C=1000, tol=1e-9)", &data, &report);
+    double *scores = scores_of(model, &data.x);
+    for (int i = 0; i < 4; i++)
+        assert_close(scores[i], -x[2 * i] * x[2 * i + 1], 1e-6);
+    assert_close(report.objective, 0.25, 1e-8);
+    assert_close(item(&report, "support_vectors"), 4, 0);
+    assert_close(item(&report, "bounded_vectors"), 0, 0);
+    assert_true(report.train_accuracy == 1.0);
+    verify_model(context, model, &data);
+    free(scores);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* The kernel x.z is the linear machine. */
+static void test_linear_kernel(void **state) {
+    (void)state;
+    sample *s = sample_make(200, 4, 2, 0.2, 5);
+    margin_context *context = support_context(NULL, 2);
+    margin_data data = sample_data(s, DENSE_F64);
+    static const double C[] = {0.01, 1.0, 30.0};
+    for (int k = 0; k < 3; k++) {
+        char spec[100];
+        margin_report linear, kernel;
+        snprintf(spec, sizeof spec, "svm(C=%g, tol=1e-9)", C[k]);
+        margin_model *a = fit_text(context, spec, &data, &linear);
+        snprintf(spec, sizeof spec, "svm(kernel=poly, degree=1, coef0=0, C=%g, tol=1e-7)", C[k]);
+        margin_model *b = fit_text(context, spec, &data, &kernel);
+        assert_close(kernel.objective, linear.objective, 3e-7);
+        double *x = scores_of(a, &data.x), *z = scores_of(b, &data.x);
+        for (int i = 0; i < 200; i++)
+            assert_true(fabs(x[i] - z[i]) < 2e-2);
+        free(x);
+        free(z);
+        margin_model_free(a);
+        margin_model_free(b);
+    }
+    margin_context_free(context);
+    sample_free(s);
+}
+
+/* ---- The optimum once more ------------------------------------------------------------------- */
+
+typedef struct machine_case {
+    const char *kernel;
+    oracle_kernel kind;
+    double gamma, coef0;
+    int degree;
+} machine_case;
+
+static const machine_case kernels[] = {
+    {"kernel=rbf, gamma=0.3", ORACLE_RBF, 0.3, 0, 0},
+    {"kernel=rbf, gamma=20", ORACLE_RBF, 20, 0, 0},
+    {"kernel=rbf, gamma=1e-5", ORACLE_RBF, 1e-5, 0, 0},
+    {"kernel=poly, degree=3, gamma=0.5", ORACLE_POLY, 0.5, 1, 3},
+    {"kernel=laplacian, gamma=0.4", ORACLE_LAPLACIAN, 0.4, 0, 0},
+    {"kernel=exp", ORACLE_EXP, 0, 0, 0},
+};
+
+typedef enum { CLASSES, NUMBERS } oracle_task;
+
+typedef struct {
+    double gram[70 * 70], target[70], low[70], high[70], beta[70];
+    svm_oracle o;
+} oracle_room;
+
+static void oracle_fill(oracle_room *room, const machine_case *c, oracle_task task,
+                        const margin_data *data, const double *targets, const double *weights,
+                        double C, double epsilon) {
+    const int64_t n = data->x.rows, d = data->x.columns;
+    const double *x = data->x.values;
+    for (int64_t i = 0; i < n; i++) {
+        const double most = C * (weights ? weights[i] : 1.0);
+        const double y = task == CLASSES ? (targets[i] > 0 ? 1 : -1) : targets[i];
+        for (int64_t j = 0; j < n; j++)
+            room->gram[i * n + j] =
+                oracle_value(c->kind, c->gamma, c->coef0, c->degree, x + i * d, x + j * d, d);
+        room->target[i] = y;
+        room->low[i] = task == CLASSES && y > 0 ? 0 : -most;
+        room->high[i] = task == CLASSES && y < 0 ? 0 : most;
+        room->beta[i] = 0;
+    }
+    room->o = (svm_oracle){
+        n, room->gram, room->target, room->low, room->high, epsilon, room->beta, 0, 0, 0};
+    svm_oracle_solve(&room->o);
+}
+
+static void against_oracle(oracle_task task, double tolerance) {
+    enum { ROWS = 36 };
+    static oracle_room room;
+    const double C[] = {1e-2, 1.0, task == CLASSES ? 1e3 : 30};
+    sample *s = sample_make(ROWS, 3, 2, 0.15, 11);
+    double weights[ROWS], targets[ROWS];
+    margin_context *context = support_context(NULL, 2);
+    margin_data data = sample_data(s, DENSE_F64);
+    uint64_t random = 4;
+    for (int i = 0; i < ROWS; i++) {
+        weights[i] = 0.25 + (double)(support_random(&random) % 12) / 4;
+        targets[i] =
+            task == CLASSES ? s->labels[i] : sin(2 * s->f64[3 * i]) + 0.1 * support_normal(&random);
+    }
+    data.y = margin_values_f64(targets, ROWS);
+    for (int k = 0; k < MG_LENGTH(kernels); k++)
+        for (int c = 0; c < 3; c++)
+            for (int weighted = 0; weighted < 2; weighted++) {
+                char spec[200];
+                margin_report report;
+                data.weights =
+                    weighted ? margin_values_f64(weights, ROWS) : (margin_vector){.values = NULL};
+                snprintf(spec, sizeof spec, "svm(%s, C=%g, tol=%g%s)", kernels[k].kernel, C[c],
+                         tolerance, task == NUMBERS ? ", task=regress, epsilon=0.05" : "");
+                margin_model *model = fit_text(context, spec, &data, &report);
+                oracle_fill(&room, &kernels[k], task, &data, targets, weighted ? weights : NULL,
+                            C[c], task == NUMBERS ? 0.05 : 0.0);
+                const double scale = fmax(1.0, report.objective);
+                if (report.status != MARGIN_OK || report.gap > tolerance ||
+                    report.objective - room.o.primal > (tolerance + 1e-9) * scale ||
+                    room.o.dual - report.objective > 1e-9 * scale)
+                    fail_msg("%s: %.12g (gap %g, %s), the optimum is %.12g", spec, report.objective,
+                             report.gap, report.reason, room.o.primal);
+                verify_model(context, model, &data);
+                margin_model_free(model);
+            }
+    margin_context_free(context);
+    sample_free(s);
+}
+
+static void test_classes_against_oracle(void **state) {
+    (void)state;
+    against_oracle(CLASSES, 1e-3);
+    against_oracle(CLASSES, 1e-7);
+}
+
+static void test_numbers_against_oracle(void **state) {
+    (void)state;
+    against_oracle(NUMBERS, 1e-3);
+    against_oracle(NUMBERS, 1e-4);
+}
+
+/* ---- Properties ------------------------------------------------------------------------------ */
+
+/* Three classes, more rows than a working set, smaller problems on the way. */
+static void test_same_bytes_for_any_threads(void **state) {
+    static const char *const specs[] = {
+        "svm(kernel=rbf, C=10)", "svm(kernel=rbf, C=10, multiclass=ovr)", "svm(kernel=poly, C=0.1)",
+        "svm(kernel=laplacian, kkt=1e-2)"};
+    (void)state;
+    sample *s = sample_make(SUPPORT_SLOWER > 1 ? 700 : 2500, 5, 3, 0.05, 2);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_context *one = support_context(NULL, 1);
+        margin_data data = sample_data(s, k == 2 ? CSR_F32_I32_I64 : DENSE_F64);
+        margin_report report;
+        margin_model *model = fit_text(one, specs[k], &data, &report);
+        assert_int_equal(report.status, MARGIN_OK);
+        for (int threads = 2; threads <= 4; threads++) {
+            margin_context *several = support_context(NULL, threads);
+            margin_model *same = fit_text(several, specs[k], &data, NULL);
+            assert_same_model(model, same);
+            margin_model_free(same);
+            margin_context_free(several);
+        }
+        verify_model(one, model, &data);
+        margin_model_free(model);
+        margin_context_free(one);
+    }
+    sample_free(s);
+}
+
+/* A little memory: rows are computed again, one matrix for all classes does not fit. */
+static void test_memory_limit(void **state) {
+    (void)state;
+    sample *s = sample_make(1200, 5, 3, 0.05, 2);
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_report reports[2];
+    for (int k = 0; k < 2; k++) {
+        margin_context *context = support_context(NULL, 2);
+        if (k == 1) {
+            margin_context_free(context);
+            margin_context_options options = {
+                .size = sizeof options, .threads = 2, .memory_limit = 6 << 20};
+            assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+        }
+        margin_model *model = fit_text(context, "svm(kernel=rbf, C=10)", &data, &reports[k]);
+        verify_model(context, model, &data);
+        margin_model_free(model);
+        margin_context_free(context);
+    }
+    assert_close(reports[1].objective, reports[0].objective, 2e-3);
+    sample_free(s);
+}
+
+/* A row of weight 2 is that row twice; classes may weigh, too. */
+static void test_weights(void **state) {
+    enum { ROWS = 90 };
+    (void)state;
+    sample *s = sample_make(ROWS, 3, 2, 0.2, 8);
+    double weights[ROWS];
+    int64_t copies[2 * ROWS], count = 0;
+    margin_context *context = support_context(NULL, 1);
+    for (int i = 0; i < ROWS; i++) {
+        weights[i] = i % 3 == 0 ? 2 : 1;
+        for (int k = 0; k < (int)weights[i]; k++)
+            copies[count++] = i;
+    }
+    static const char *const specs[] = {"svm(kernel=rbf, gamma=1, tol=1e-8)",
+                                        "svm(kernel=rbf, tol=1e-8)",
+                                        "svm(kernel=rbf, gamma=1, tol=1e-8, class_weight=balanced)",
+                                        "svm(kernel=rbf, task=regress, tol=1e-8)"};
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_data weighted = sample_data(s, DENSE_F64), repeated = weighted;
+        margin_report a, b;
+        weighted.weights = margin_values_f64(weights, ROWS);
+        repeated.selection = copies;
+        repeated.selected = count;
+        margin_model *x = fit_text(context, specs[k], &weighted, &a);
+        margin_model *y = fit_text(context, specs[k], &repeated, &b);
+        assert_close(a.objective, b.objective, 2e-8);
+        double *f = scores_of(x, &weighted.x), *g = scores_of(y, &weighted.x);
+        for (int i = 0; i < ROWS; i++)
+            assert_true(fabs(f[i] - g[i]) < 2e-3);
+        verify_model(context, x, &weighted);
+        verify_model(context, y, &repeated);
+        free(f);
+        free(g);
+        margin_model_free(x);
+        margin_model_free(y);
+    }
+    margin_context_free(context);
+    sample_free(s);
+}
+
+/* A Gram matrix given directly is the kernel: also for a selection of its rows. */
+static void test_precomputed(void **state) {
+    enum { ROWS = 80, SOME = 50 };
+    (void)state;
+    sample *s = sample_make(ROWS, 3, 3, 0.1, 3);
+    static double gram[ROWS * ROWS];
+    int64_t chosen[SOME];
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++)
+            gram[i * ROWS + j] =
+                oracle_value(ORACLE_RBF, 0.5, 0, 0, s->f64 + 3 * i, s->f64 + 3 * j, 3);
+    for (int i = 0; i < SOME; i++)
+        chosen[i] = (i * 37 + 5) % ROWS;
+    margin_context *context = support_context(NULL, 2);
+    margin_data rows = sample_data(s, DENSE_F64), matrix = rows;
+    matrix.x = margin_dense_f64(gram, ROWS, ROWS, ROWS);
+    matrix.columns = NULL;
+    rows.selection = matrix.selection = chosen;
+    rows.selected = matrix.selected = SOME;
+    static const char *const ways[] = {"ovo", "ovr"};
+    for (int k = 0; k < 2; k++) {
+        char spec[100];
+        snprintf(spec, sizeof spec, "svm(kernel=rbf, gamma=0.5, tol=1e-7, multiclass=%s)", ways[k]);
+        margin_model *a = fit_text(context, spec, &rows, NULL);
+        snprintf(spec, sizeof spec, "svm(kernel=precomputed, tol=1e-7, multiclass=%s)", ways[k]);
+        margin_model *b = fit_text(context, spec, &matrix, NULL);
+        double *f = scores_of(a, &rows.x), *g = scores_of(b, &matrix.x);
+        for (int i = 0; i < ROWS * 3; i++)
+            assert_true(fabs(f[i] - g[i]) < 2e-3);
+        verify_model(context, b, &matrix);
+        free(f);
+        free(g);
+        margin_model_free(a);
+        margin_model_free(b);
+    }
+    margin_context_free(context);
+    sample_free(s);
+}
+
+/* ---- Awkward data ---------------------------------------------------------------------------- */
+
+static void fit_some(margin_context *context, const char *spec, const double *x, const double *y,
+                     int64_t rows, int64_t columns, double accuracy) {
+    margin_data data = {.x = margin_dense_f64(x, rows, columns, columns),
+                        .y = margin_values_f64(y, rows)};
+    margin_report report;
+    margin_model *model = fit_text(context, spec, &data, &report);
+    if (report.status != MARGIN_OK || report.train_accuracy < accuracy)
+        fail_msg("%s: accuracy %g, gap %g, %s", spec, report.train_accuracy, report.gap,
+                 report.reason);
+    verify_model(context, model, &data);
+    margin_model_free(model);
+}
+
+static void test_awkward(void **state) {
+    static const double twice[] = {1, 1, 1, 1, 2, 2}, both[] = {0, 1, 1};
+    static const double equal[] = {3, 3, 3, 3}, labels[] = {0, 1, 0, 1};
+    static const double large[] = {1e6, 5, 3e6, 1, 2e6, 8, 9e6, 2}, three[] = {0, 1, 0};
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    fit_some(context, "svm(kernel=rbf)", twice, both, 3, 2, 0.6);
+    fit_some(context, "svm(kernel=rbf)", equal, labels, 4, 1, 0.5);
+    fit_some(context, "svm(kernel=poly)", equal, labels, 4, 1, 0.5);
+    fit_some(context, "svm(kernel=rbf, C=1e8)", equal, labels, 4, 1, 0.5);
+    fit_some(context, "svm(kernel=rbf, C=10)", large, labels, 4, 2, 1.0);
+    fit_some(context, "svm(kernel=poly, C=1e-8)", large, labels, 4, 2, 0.5);
+    fit_some(context, "standardize | svm(kernel=poly, C=1e4)", large, labels, 4, 2, 1.0);
+    fit_some(context, "svm(kernel=rbf)", large, three, 2, 2, 1.0);
+    fit_some(context, "svm(kernel=rbf)", large, three, 3, 2, 0.6);
+    sample *s = sample_make(120, 3, 2, 0.1, 3);
+    static const char *const extremes[] = {"svm(kernel=rbf, gamma=1e-12)",
+                                           "svm(kernel=rbf, gamma=1e12)",
+                                           "svm(kernel=rbf, C=1e-8)",
+                                           "svm(kernel=rbf, C=1e8)",
+                                           "svm(kernel=rbf, gamma=1e12, C=1e-8)",
+                                           "svm(kernel=rbf, gamma=1e-12, C=1e8, kkt=0.01)",
+                                           "svm(kernel=poly, degree=5, C=1e-6)"};
+    for (int k = 0; k < MG_LENGTH(extremes); k++)
+        fit_some(context, extremes[k], s->f64, s->labels, 120, 3, 0.5);
+    sample_free(s);
+    margin_context_free(context);
+}
+
+/* tanh is no kernel for most parameters: said, and no proof claimed. */
+static void test_not_positive_definite(void **state) {
+    (void)state;
+    sample *s = sample_make(120, 3, 2, 0.1, 3);
+    margin_context *context = support_context(NULL, 1);
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_report report;
+    margin_model *model =
+        fit_text(context, "svm(kernel=sigmoid, gamma=1, coef0=-1, C=10)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_true(isinf(report.gap));
+    assert_non_null(strstr(report.reason, "not positive definite"));
+    margin_model_free(model);
+    margin_context_free(context);
+    sample_free(s);
+}
+
+static void test_limits(void **state) {
+    (void)state;
+    sample *s = sample_make(400, 4, 2, 0.3, 3);
+    margin_context *context = support_context(NULL, 1);
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_report report, full;
+    margin_model *model = fit_text(context, "svm(kernel=rbf, C=100, max_iter=30)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
+    assert_int_equal(report.iterations, 30);
+    assert_non_null(strstr(report.reason, "raise max_iter"));
+    verify_model(context, model, &data);
+    margin_model_free(model);
+    model = fit_text(context, "svm(kernel=rbf, C=100)", &data, &full);
+    assert_true(full.gap <= 1e-3 && report.gap > full.gap && full.iterations > 30);
+    /* what was left of the first one is no more than it says */
+    assert_true(report.objective * (1 - report.gap) <= full.objective * (1 + 1e-9));
+    margin_model_free(model);
+    margin_context_free(context);
+    sample_free(s);
+}
+
+static void test_refused(void **state) {
+    static const struct {
+        const char *spec, *part;
+    } cases[] = {
+        {"svm(gamma=1)", "gamma belongs to kernel=poly, rbf"},
+        {"svm(kernel=rbf, degree=3)", "degree belongs to kernel=poly"},
+        {"svm(kernel=rbf, C=inf)", "needs a penalty"},
+        {"svm(kernel=rbf, solver=newton)", "there is one solver"},
+        {"svm(kernel=rbf, loss=squared-hinge)", "the loss is the hinge"},
+        {"svm(kernel=rbf, intercept=no)", "always an intercept"},
+        {"svm(kernel=rbf, multiclass=argmax)", "ovo or ovr"},
+        {"svm(kernel=rbf, nu=0.1)", "nu belongs to task=one-class"},
+        {"svm(kernel=rbf, rate=0.1)", "belongs to the linear machine"},
+        {"svm(kkt=0.1)", "kkt needs a kernel"},
+        {"svm(kernel=rbf, sigma=1e-200)", "beyond double precision"},
+    };
+    (void)state;
+    sample *s = sample_make(30, 4, 2, 0.1, 3);
+    margin_context *context = support_context(NULL, 1);
+    margin_data data = sample_data(s, DENSE_F64);
+    for (int k = 0; k < MG_LENGTH(cases); k++)
+        fit_refused(context, cases[k].spec, &data, MARGIN_ERROR_SPEC, cases[k].part);
+    fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA, "not square");
+    margin_context_free(context);
+    sample_free(s);
+}
+
+static void test_no_memory(void **state) {
+    static const char *const specs[] = {"svm(kernel=rbf)", "svm(kernel=poly, multiclass=ovr)",
+                                        "svm(kernel=rbf, task=regress)"};
+    (void)state;
+    sample *s = sample_make(40, 3, 3, 0.1, 3);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        fit_attempt attempt = {specs[k], sample_data(s, DENSE_F64)};
+        assert_true(support_fail_each_allocation(1, attempt_fit, &attempt) > 20);
+    }
+    sample_free(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_xor),
+        cmocka_unit_test(test_linear_kernel),
+        cmocka_unit_test(test_classes_against_oracle),
+        cmocka_unit_test(test_numbers_against_oracle),
+        cmocka_unit_test(test_same_bytes_for_any_threads),
+        cmocka_unit_test(test_memory_limit),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_precomputed),
+        cmocka_unit_test(test_awkward),
+        cmocka_unit_test(test_not_positive_definite),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
