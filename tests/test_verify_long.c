@@ -3,12 +3,12 @@
 
 static void test_honest_fits(void **state) {
     (void)state;
-    assert_honest_fits_verify(1000, 3000000);
+    assert_honest_fits_verify(5000, 3000000);
 }
 
 static void test_changes(void **state) {
     (void)state;
-    assert_changes_are_noticed(1000, 4000000);
+    assert_changes_are_noticed(5000, 4000000);
 }
 
 int main(void) {

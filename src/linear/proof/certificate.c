@@ -51,7 +51,7 @@ typedef struct certificate {
     double *v, *s; /* functions x columns; functions */
     double *sums;  /* 2 functions: what a walk adds up */
     double *move;  /* 2 functions: what makes s = 0; of shares the factors, and the parts of what
-                      is taken off that go to each class */
+                      part of that goes to each class */
     bool spare_settled; /* samples with q = e_y are left alone */
     double factor;      /* alpha is to be multiplied by this */
     double dual, kept;  /* the greatest D so far, and its factor */
@@ -187,7 +187,7 @@ static void simplex_balance(certificate *m) {
     const bool moves = m->o->intercept && lacking > 0.0;
     for (int64_t k = 0; k < classes; k++) {
         const double from = m->spare_settled ? divided[k] : due[k] + excess[k];
-        m->move[k] = moves && excess[k] > 0.0 ? fmax(1.0 - excess[k] / from, 0.0) : 1.0;
+        m->move[k] = moves && excess[k] > 0.0 ? fmin(excess[k] / from, 1.0) : 0.0;
         m->move[classes + k] = moves ? fmax(-excess[k], 0.0) / lacking : 0.0;
     }
 }
@@ -200,9 +200,9 @@ static void simplex_finish(const certificate *m, int64_t first, int64_t count, d
         const bool stays = m->spare_settled && m->point[i * classes + own] >= settled;
         double *q = m->point + i * classes, taken = 0.0;
         for (int64_t k = 0; k < classes && !stays; k++) {
-            const double rest = q[k] * m->move[k];
-            taken += q[k] - rest;
-            q[k] = rest;
+            const double given = q[k] * m->move[k];
+            taken += given;
+            q[k] -= given;
         }
         for (int64_t k = 0; k < classes && !stays; k++)
             q[k] += taken * m->move[classes + k];
