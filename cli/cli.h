@@ -80,6 +80,7 @@ typedef struct cli_session {
     margin_error error;
     double started, read_seconds, work_seconds;
     const char *spec;    /* that the table is read for; NULL: none */
+    const char *path;    /* of the table that was read last */
     bool fits;           /* the command is fit */
     bool chooses_target; /* --target names one of the model's several targets, not columns */
     int64_t target;      /* its number; -1: all of several */
@@ -263,6 +264,7 @@ extern const char cli_plot_kinds[]; /* separated by blanks */
 /* ---- Commands -------------------------------------------------------------------------------- */
 int run_fit(const cli_arguments *arguments);
 int run_cv(const cli_arguments *arguments);
+int run_compare(const cli_arguments *arguments);
 int run_predict(const cli_arguments *arguments);
 int run_evaluate(const cli_arguments *arguments);
 int run_importance(const cli_arguments *arguments);

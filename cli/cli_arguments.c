@@ -12,13 +12,15 @@ enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
 #define READS                                                                                      \
-    " fit cv predict evaluate importance inspect separable path check convert plot update split "
+    " fit cv compare predict evaluate importance inspect separable path check convert plot "       \
+    "update split "
 #define USES_ALL                                                                                   \
-    " fit cv predict evaluate importance inspect separable path check convert plot update split "
+    " fit cv compare predict evaluate importance inspect separable path check convert plot "       \
+    "update split "
 
 const cli_option cli_options[] = {
     {"--output", 'o', "FILE",
-     " fit cv predict evaluate importance inspect separable path check plot update split ",
+     " fit cv compare predict evaluate importance inspect separable path check plot update split ",
      "write the result (of fit: the model; of cv: the best one) to FILE, which is replaced only "
      "when complete",
      NULL, KIND_TEXT, FIELD(output)},
@@ -42,7 +44,7 @@ const cli_option cli_options[] = {
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
     {"--missing", 0, "POLICY",
-     " fit cv predict evaluate importance inspect separable path plot update ",
+     " fit cv compare predict evaluate importance inspect separable path plot update ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out; predict: leave its prediction empty); fit only, and remembered by the model: mean "
      "(filled "
@@ -119,40 +121,40 @@ const cli_option cli_options[] = {
     {"--title", 0, "TEXT", " plot ", "title of the picture", NULL, KIND_TEXT, FIELD(title)},
     {"--terminal", 0, NULL, " plot ", "draw in the terminal (the default without -o)", NULL,
      KIND_SWITCH, FIELD(terminal)},
-    {"--folds", 'k', "K", " cv split ",
+    {"--folds", 'k', "K", " cv compare split ",
      "cut the rows into K folds and predict each by a fit to the others (default 5)", NULL,
      KIND_COUNT, FIELD(folds)},
-    {"--leave-one-out", 0, NULL, " cv split ", "as many folds as rows", NULL, KIND_SWITCH,
+    {"--leave-one-out", 0, NULL, " cv compare split ", "as many folds as rows", NULL, KIND_SWITCH,
      FIELD(leave_one_out)},
-    {"--stratify", 0, NULL, " cv split ", "every class has its share in every part", NULL,
+    {"--stratify", 0, NULL, " cv compare split ", "every class has its share in every part", NULL,
      KIND_SWITCH, FIELD(stratify)},
-    {"--repeat", 0, "N", " cv split importance ",
+    {"--repeat", 0, "N", " cv compare split importance ",
      "the same again, drawn anew, N times (importance: 5)", NULL, KIND_COUNT, FIELD(repeat)},
-    {"--groups", 0, "COLUMN", " fit cv split ",
+    {"--groups", 0, "COLUMN", " fit cv compare split ",
      "rows of equal value in this column, which is then no feature, stay in one part", NULL,
      KIND_TEXT, FIELD(groups)},
-    {"--time", 0, "COLUMN", " fit cv split ",
+    {"--time", 0, "COLUMN", " fit cv compare split ",
      "learn from rows that are earlier by this column, which is then no feature, than those that "
      "are predicted",
      NULL, KIND_TEXT, FIELD(time)},
-    {"--in-order", 0, NULL, " fit cv split ",
+    {"--in-order", 0, NULL, " fit cv compare split ",
      "rows are not shuffled: the last ones are held out, folds are runs of rows", NULL, KIND_SWITCH,
      FIELD(in_order)},
-    {"--metric", 0, "NAME", " cv importance ",
+    {"--metric", 0, "NAME", " cv compare importance ",
      "what is judged by (default: accuracy, of numbers rmse)", NULL, KIND_TEXT, FIELD(metric)},
     {"--random", 0, "N", " cv ", "try N settings drawn by chance instead of all", NULL, KIND_COUNT,
      FIELD(random)},
     {"--halving", 0, NULL, " cv ",
      "try all settings on few rows, the better third on three times as many, and so on", NULL,
      KIND_SWITCH, FIELD(halving)},
-    {"--cells", 0, "N", " cv ", "allow up to N settings (default 10000)", NULL, KIND_COUNT,
+    {"--cells", 0, "N", " cv compare ", "allow up to N settings (default 10000)", NULL, KIND_COUNT,
      FIELD(cells)},
     {"--one-se", 0, NULL, " cv ",
      "-o writes the simplest model within one standard error of the best", NULL, KIND_SWITCH,
      FIELD(one_se)},
     {"--training", 0, NULL, " cv ", "judge the training rows, too", NULL, KIND_SWITCH,
      FIELD(training)},
-    {"--journal", 0, "FILE", " cv ",
+    {"--journal", 0, "FILE", " cv compare ",
      "add a line to FILE for each finished fit; those that it holds already are not made again",
      NULL, KIND_TEXT, FIELD(journal)},
     {"--table", 0, "FILE", " cv ", "write all settings to FILE as CSV", NULL, KIND_TEXT,
@@ -163,16 +165,18 @@ const cli_option cli_options[] = {
     {"--threads", 't', "N", USES_ALL,
      "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
      FIELD(threads)},
-    {"--seed", 0, "N", " fit cv plot evaluate importance split ",
+    {"--seed", 0, "N", " fit cv compare plot evaluate importance split ",
      "seed of every random choice (default 0)", NULL, KIND_COUNT, FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
      FIELD(memory)},
-    {"--time-limit", 0, "SEC", " fit cv separable path update ",
+    {"--time-limit", 0, "SEC", " fit cv compare separable path update ",
      "stop training after SEC seconds with what there is, or with exit code 4 if that is no model "
-     "yet; reading may take as long, too; cv: each setting has SEC seconds for its folds",
+     "yet; reading may take as long, too; cv: each setting has SEC seconds for its folds; compare: "
+     "all of them together",
      NULL, KIND_SECONDS, FIELD(time_limit)},
     {"--json", 0, NULL,
-     " fit cv predict evaluate importance inspect separable path check convert learners update ",
+     " fit cv compare predict evaluate importance inspect separable path check convert learners "
+     "update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL,
      "no notes, no progress, no report of a fit; warnings and other results stay", NULL,

@@ -170,6 +170,7 @@ static char *ignored_too(const cli_arguments *a) {
 
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table) {
+    session->path = path;
     margin_read_options options = read_options(session->arguments);
     options.missing = missing;
     if (!with_target && !options.target) options.target = "";

@@ -41,7 +41,7 @@ bool cli_is_classes(const margin_data *data, const margin_spec *spec) {
 /* The column that --groups or --time names, read as a target would be: a second time. */
 static int read_column(cli_session *session, const char *option, const char *column, int64_t rows,
                        margin_table **table, margin_vector *values) {
-    const char *path = session->arguments->words[session->arguments->word_count > 1];
+    const char *path = session->path;
     if (!column) return EXIT_DONE;
     if (!strcmp(path, "-"))
         return cli_usage_error(NULL, "%s reads the data twice; give a file, not standard input",

@@ -25,6 +25,13 @@ const cli_command cli_commands[] = {
      "standard error of it; one that failed or stopped early is never best. Exit code 3: all "
      "stopped early.",
      2, 2, run_cv},
+    {"compare", "DATA [SPEC...]", "compare learners, and a baseline, under the same folds",
+     "Without SPEC every learner that suits the data with a small grid of settings, behind the "
+     "stages that the data ask for; each stands at the best of its settings, with the interval of "
+     "its mean and of its difference from the best one, the time a fit and the answers for a fold "
+     "take, and the size of the model. The baseline looks at no column. With --time-limit, what is "
+     "not tried by then is said. -o writes the best one, fitted to all rows.",
+     1, 16, run_compare},
     {"predict", "MODEL DATA [-o FILE] [--proba|--scores]", "predict rows of a table",
      "Writes a CSV table whose last column is the prediction, or last columns, one for each "
      "target. "

@@ -445,6 +445,57 @@ static void test_one_se(void **state) {
     sample_free(s);
 }
 
+/* The answer that looks at no column, against plain loops; intervals against t = 2.776445 of 4
+ * degrees of freedom. */
+static void test_baseline(void **state) {
+    (void)state;
+    const double t = 2.7764451051977987;
+    sample *s = sample_make(100, 3, 3, 0.3, 41);
+    double *weights = malloc((size_t)s->rows * sizeof *weights);
+    const margin_data data = weighted(s, weights);
+    const margin_search_options options = {.size = sizeof options, .baseline = 1};
+    margin_splits *splits = folds_of(&data, 5, 1, 0);
+    margin_search_result *found = search("logistic", &data, splits, &options);
+    const double *values = margin_search_cell_at(found, 0)->values;
+    double mean = 0, off, squares = 0;
+    for (int64_t k = 0; k < 5; k++) {
+        int64_t count;
+        int64_t *rows = part_rows(splits, k, MARGIN_PART_TRAIN, &count);
+        double weight[3] = {0}, right = 0, all = 0;
+        for (int64_t i = 0; i < count; i++)
+            weight[(int)s->labels[rows[i]]] += weights[rows[i]];
+        const int most = weight[0] >= weight[1] && weight[0] >= weight[2] ? 0
+                         : weight[1] >= weight[2]                         ? 1
+                                                                          : 2;
+        free(rows);
+        rows = part_rows(splits, k, MARGIN_PART_TEST, &count);
+        for (int64_t i = 0; i < count; i++) {
+            all += weights[rows[i]];
+            right += s->labels[rows[i]] == most ? weights[rows[i]] : 0;
+        }
+        assert_close(found->baseline[k], right / all, 1e-12);
+        free(rows);
+        mean += (values[k] - found->baseline[k]) / 5;
+    }
+    for (int64_t k = 0; k < 5; k++) {
+        off = values[k] - found->baseline[k] - mean;
+        squares += off * off;
+    }
+    margin_search_difference d = {.size = sizeof d};
+    assert_close(found->test_share, 0.25, 0.02);
+    const double reach = t * sqrt(squares / 4 * (0.2 + found->test_share));
+    assert_int_equal(margin_search_interval(found, values, found->baseline, 0.95, &d), 1);
+    assert_close(d.mean, mean, 1e-12);
+    assert_close(d.low, mean - reach, 1e-12);
+    assert_close(d.high, mean + reach, 1e-12);
+    assert_int_equal(margin_search_interval(found, NULL, NULL, 0.95, &d), 0);
+    assert_int_equal(margin_search_interval(found, values, NULL, 1, &d), 0);
+    margin_search_result_free(found);
+    margin_splits_free(splits);
+    free(weights);
+    sample_free(s);
+}
+
 static void test_random(void **state) {
     (void)state;
     sample *s = sample_make(60, 3, 2, 0.1, 22);
@@ -676,6 +727,7 @@ int main(void) {
         cmocka_unit_test(test_stopped_cells),
         cmocka_unit_test(test_rare_class),
         cmocka_unit_test(test_one_se),
+        cmocka_unit_test(test_baseline),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_halving),
         cmocka_unit_test(test_journal),

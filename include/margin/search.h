@@ -21,6 +21,7 @@ extern "C" {
 /* One setting: a spec without sets, and what it is worth. Belongs to the result. */
 typedef struct margin_search_cell {
     const char *spec;   /* canonical: what margin_fit takes */
+    int64_t owner;      /* the spec that it is a setting of, from 0 */
     int64_t number;     /* of this setting among those of its spec, as margin_spec_variant counts */
     int32_t status;     /* margin_status: OK; STOPPED_*, the worst of its fits; below 0: failed */
     int32_t dropped;    /* halving: the round (from 1) after which it was given up; 0: never */
@@ -59,6 +60,9 @@ typedef struct margin_search_result {
     const char *const *class_names;
     double seconds;
     int32_t threads;
+    const double *baseline; /* of each split: the metric of the answer that looks at no column (most
+                               frequent class, shares of the classes, mean); NULL: not asked for */
+    double test_share;      /* test rows / training rows, as a mean over the splits */
 } margin_search_result;
 
 typedef enum margin_search_method {
@@ -87,6 +91,7 @@ typedef struct margin_search_options {
      * made again. FORMAT: a file of another search (spec, data, splits, metric, seed).
      * NULL: none. */
     const char *journal;
+    int32_t baseline;    /* 1: fill in that of the result */
     int32_t predictions; /* 1: keep those of each cell: 8 bytes a row, repeat and cell */
     /* Called for each finished setting, from the calling thread, in no particular order. */
     void (*finished)(const margin_search_cell *cell, int64_t done, int64_t count, void *user);
@@ -118,6 +123,20 @@ MARGIN_API void margin_search_result_free(margin_search_result *result);
 /* NULL if there is no such cell. */
 MARGIN_API const margin_search_cell *margin_search_cell_at(const margin_search_result *result,
                                                            int64_t cell);
+
+typedef struct margin_search_difference {
+    size_t size; /* sizeof(margin_search_difference); 0 counts as the size in version 0.1 */
+    double mean, low, high;
+} margin_search_difference;
+
+/* The mean of `values` (one for each split, of a cell or the baseline), or of their differences
+ * from `against`, and an interval of confidence `level` in (0, 1): Student's, its variance
+ * corrected for training parts that overlap by test rows / training rows (Nadeau and Bengio,
+ * Machine Learning 52, 2003). Returns 1; 0, with nothing written, for fewer than 2 splits or values
+ * that are NaN. */
+MARGIN_API int margin_search_interval(const margin_search_result *result, const double *values,
+                                      const double *against, double level,
+                                      margin_search_difference *found);
 
 #ifdef __cplusplus
 }

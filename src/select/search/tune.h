@@ -55,6 +55,7 @@ typedef struct mg_tune {
     mg_cell *cells;
     int64_t count;
     mg_journal *journal;
+    double *baseline; /* of each split; NULL: not asked for */
     double started, round_started;
     int64_t told;  /* cells */
     int64_t share; /* halving: fits learn from 1 / share of their training rows */
@@ -86,10 +87,10 @@ margin_status mg_tune_judge(const mg_tune *search, margin_context *context,
                             const margin_model *model, const mg_row_list *list, double *value,
                             double *predictions, margin_error *error);
 
-/* The same of values that are predicted for them. */
-margin_status mg_tune_judge_values(const mg_tune *search, margin_context *context,
-                                   const mg_row_list *list, double *values, double *value,
-                                   margin_error *error);
+/* The same of values or probabilities that are predicted for them. */
+margin_status mg_tune_judge_given(const mg_tune *search, margin_context *context,
+                                  const mg_row_list *list, double *values, double *probabilities,
+                                  double *value, margin_error *error);
 
 /* Settings that differ in options of one learner only. */
 typedef struct mg_chain {
@@ -134,6 +135,9 @@ bool mg_cell_simpler(const mg_tune *search, const mg_cell *a, const mg_cell *b);
 bool mg_cell_counts(const mg_tune *search, const mg_cell *cell);
 /* Best cell and the simplest within one standard error of it; -1: none. */
 void mg_tune_choose(const mg_tune *search, int64_t *best, int64_t *best_one_se);
+
+/* Fills in s->baseline, if it is asked for. */
+margin_status mg_tune_baseline(mg_tune *search, margin_error *error);
 
 /* A line for each finished fit. FILE, FORMAT: another search. Without a path: none. */
 margin_status mg_journal_open(mg_tune *search, margin_error *error);

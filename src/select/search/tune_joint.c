@@ -154,7 +154,8 @@ static margin_status judge_setting(void *argument, int64_t k, int worker) {
     for (int64_t i = 0; i < list->count; i++)
         own[i] = a->values[i * settings + k];
     mg_slot_clear(s->heap, slot);
-    const margin_status status = mg_tune_judge_values(s, s->context, list, own, &slot->value, NULL);
+    const margin_status status =
+        mg_tune_judge_given(s, s->context, list, own, NULL, &slot->value, NULL);
     const int64_t repeat = a->split / s->folds;
     for (int64_t i = 0; i < list->count && cell->predictions; i++)
         cell->predictions[repeat * s->data->x.rows + list->rows[i]] = own[i];

@@ -146,9 +146,9 @@ static margin_status measure(const judgement *j, double *value, margin_error *er
                                 .classes = s->whole->classes,
                                 .targets = targets,
                                 .truth = margin_values_f64(j->truth, count * targets),
-                                .predicted = margin_values_f64(j->predicted, count * targets),
                                 .probabilities = j->probabilities,
                                 .scores = j->scores};
+    if (j->predicted) given.predicted = margin_values_f64(j->predicted, count * targets);
     if (j->weights) given.weights = margin_values_f64(j->weights, count);
     MG_TRY(margin_measure(j->context, &given, NULL, &found, error));
     *value = margin_metrics_value(&found, s->metric->name);
@@ -173,10 +173,14 @@ done:
     return status;
 }
 
-margin_status mg_tune_judge_values(const mg_tune *s, margin_context *context,
-                                   const mg_row_list *list, double *values, double *value,
-                                   margin_error *error) {
-    judgement j = {.search = s, .context = context, .list = list, .predicted = values};
+margin_status mg_tune_judge_given(const mg_tune *s, margin_context *context,
+                                  const mg_row_list *list, double *values, double *probabilities,
+                                  double *value, margin_error *error) {
+    judgement j = {.search = s,
+                   .context = context,
+                   .list = list,
+                   .predicted = values,
+                   .probabilities = probabilities};
     margin_status status;
     mg_arena_init(&j.arena, s->heap);
     MG_GO(gather_truth(&j, error));

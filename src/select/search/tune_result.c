@@ -34,6 +34,7 @@ int64_t mg_cell_known(const mg_cell *cell, int64_t splits) {
 void mg_cell_describe(const mg_tune *s, const mg_cell *cell, margin_search_cell *out) {
     const mg_slot *worst;
     *out = (margin_search_cell){.spec = cell->spec->text,
+                                .owner = cell->owner,
                                 .number = cell->number,
                                 .status = mg_cell_status(cell, s->split_count, &worst),
                                 .dropped = cell->dropped,
@@ -104,6 +105,13 @@ static bool fill(const mg_tune *s, owned_result *own) {
         table->stopped += cell->status > 0;
         table->failed += cell->status < 0;
         table->resumed += mg_cell_known(&s->cells[k], s->split_count) == s->split_count;
+    }
+    if (s->baseline) table->baseline = keep_numbers(&own->arena, s->baseline, s->split_count);
+    if (s->baseline && !table->baseline) return false;
+    for (int64_t k = 0; k < s->split_count; k++) {
+        const int64_t train = margin_splits_size(s->splits, k, MARGIN_PART_TRAIN),
+                      test = margin_splits_size(s->splits, k, MARGIN_PART_TEST);
+        table->test_share += (double)test / (double)train / (double)s->split_count;
     }
     table->count = s->count;
     table->splits = s->split_count;

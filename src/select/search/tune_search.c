@@ -133,6 +133,7 @@ margin_status margin_search_specs(margin_context *context, const margin_spec *co
     s.folds = margin_splits_folds(splits);
     MG_GO(mg_data_check_targets(&call, data, error));
     MG_GO(mg_tune_problem(&s, error));
+    MG_GO(mg_tune_baseline(&s, error));
     MG_GO(mg_tune_cells(&s, error));
     MG_GO(mg_journal_open(&s, error));
     MG_GO(run_rounds(&s, error));
@@ -141,6 +142,7 @@ done:
     mg_journal_close(&s);
     mg_tune_cells_free(&s);
     mg_tune_problem_free(&s);
+    mg_free(s.heap, s.baseline);
     return status;
 }
 

@@ -1,0 +1,404 @@
+/* margin compare: learners under the same folds, and a baseline that looks at no column. */
+#include "cli.h"
+#include "cli_search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SPECS = 32 };
+
+/* ---- Which learners -------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *learner, *spec;
+    margin_task task;
+    int least_classes;
+    bool dense; /* its stages or itself fill sparse data in */
+    int64_t most_rows, most_columns;
+} usual_grid;
+
+/* From the cheapest to the dearest: where time is up, the first ones have been tried. */
+static const usual_grid usual[] = {
+    {"naive-bayes", "naive-bayes", MARGIN_CLASSIFY, 2, false, 0, 0},
+    {"logistic", "standardize | logistic(C={0.01,0.1,1,10,100})", MARGIN_CLASSIFY, 2, false, 0, 0},
+    {"softmax", "standardize | softmax(C={0.01,0.1,1,10,100})", MARGIN_CLASSIFY, 3, false, 0, 0},
+    {"svm", "standardize | svm(C={0.01,0.1,1,10})", MARGIN_CLASSIFY, 2, false, 0, 0},
+    {"knn", "standardize | knn(k={1,3,5,9,15,25}, task=classify)", MARGIN_CLASSIFY, 2, true, 100000,
+     200},
+    {"kernel-logistic", "standardize | kernel-logistic(kernel=rbf, C={1,10})", MARGIN_CLASSIFY, 2,
+     true, 3000, 1000},
+    {"least-squares", "least-squares", MARGIN_REGRESS, 0, false, 0, 2000},
+    {"ridge", "standardize | ridge(alpha={0.1..1000 log 5})", MARGIN_REGRESS, 0, false, 0, 2000},
+    {"lasso", "standardize(target=yes) | lasso(lambda={0.001..1 log 4})", MARGIN_REGRESS, 0, false,
+     0, 0},
+    {"ridge", "poly(degree=2) | standardize | ridge(alpha={0.1..1000 log 5})", MARGIN_REGRESS, 0,
+     true, 0, 40},
+    {"knn", "standardize | knn(k={1,3,5,9,15,25}, task=regress)", MARGIN_REGRESS, 0, true, 100000,
+     200},
+    {"kernel-ridge", "standardize | kernel-ridge(kernel=rbf, alpha={0.01,0.1,1})", MARGIN_REGRESS,
+     0, true, 5000, 1000},
+};
+
+typedef struct {
+    margin_task task;
+    int64_t classes;
+    bool missing, categories;
+} kind_of_data;
+
+static double feature(const margin_data *data, int64_t i, int64_t j) {
+    const int64_t at = i * data->x.stride + j;
+    return data->x.value_type == MARGIN_F32 ? (double)((const float *)data->x.values)[at]
+                                            : ((const double *)data->x.values)[at];
+}
+
+/* Up to 20 different whole numbers are taken for classes, as knn(task=auto) does. */
+static void look_at_target(const margin_data *data, kind_of_data *kind) {
+    enum { MOST = 20 };
+    double seen[MOST];
+    const bool categories = data->target && data->target->kind == MARGIN_CATEGORICAL;
+    kind->task = MARGIN_CLASSIFY;
+    for (int64_t i = 0; i < data->x.rows && data->y.type == MARGIN_F64; i++) {
+        const double value = ((const double *)data->y.values)[i];
+        int64_t at = 0;
+        while (at < kind->classes && seen[at] != value)
+            at++;
+        if (at < kind->classes || isnan(value)) continue;
+        if (at == MOST || (!categories && value != floor(value))) {
+            if (!categories) kind->task = MARGIN_REGRESS;
+            return;
+        }
+        seen[kind->classes++] = value;
+    }
+}
+
+static kind_of_data look_at(const margin_data *data) {
+    kind_of_data kind = {0};
+    look_at_target(data, &kind);
+    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
+        kind.categories |= data->columns[j].kind == MARGIN_CATEGORICAL;
+    for (int64_t i = 0; i < data->x.rows && !data->x.row_starts && !kind.missing; i++)
+        for (int64_t j = 0; j < data->x.columns; j++)
+            kind.missing |= isnan(feature(data, i, j));
+    return kind;
+}
+
+static bool suits(const usual_grid *grid, const kind_of_data *kind, const margin_data *data) {
+    return margin_component_find(grid->learner) && grid->task == kind->task &&
+           kind->classes >= grid->least_classes && !(grid->dense && data->x.row_starts) &&
+           (!grid->most_rows || data->x.rows <= grid->most_rows) &&
+           (!grid->most_columns || data->x.columns <= grid->most_columns);
+}
+
+/* The grid behind the stages that the data ask for. */
+static void spec_for(const usual_grid *grid, const kind_of_data *kind, char text[200]) {
+    const bool alone = !strchr(grid->spec, '|');
+    const unsigned can = margin_component_find(grid->learner)->abilities;
+    const bool fills = kind->missing && !(alone && (can & MARGIN_CAN_MISSING));
+    const bool encodes = kind->categories && !(alone && (can & MARGIN_CAN_CATEGORIES));
+    snprintf(text, 200, "%s%s%s", fills ? "impute | " : "", encodes ? "onehot | " : "", grid->spec);
+}
+
+typedef struct {
+    margin_spec *specs[MOST_SPECS];
+    int64_t count;
+} spec_list;
+
+static void free_specs(spec_list *list) {
+    for (int64_t k = 0; k < list->count; k++)
+        margin_spec_free(list->specs[k]);
+}
+
+static margin_status add_spec(cli_session *session, const char *text, spec_list *list) {
+    const margin_status status =
+        margin_spec_parse(session->context, text, &list->specs[list->count], &session->error);
+    if (status >= 0) list->count++;
+    return status;
+}
+
+static margin_status list_specs(cli_session *session, const margin_data *data, spec_list *list) {
+    const cli_arguments *a = session->arguments;
+    const kind_of_data kind = look_at(data);
+    margin_status status = MARGIN_OK;
+    for (int k = 1; k < a->word_count && status >= 0; k++)
+        status = add_spec(session, a->words[k], list);
+    if (a->word_count > 1) return status;
+    for (size_t k = 0; k < sizeof usual / sizeof *usual && status >= 0; k++) {
+        char text[200];
+        if (!suits(&usual[k], &kind, data)) continue;
+        spec_for(&usual[k], &kind, text);
+        status = add_spec(session, text, list);
+    }
+    return status;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* One learner at the best of its settings. */
+typedef struct {
+    const margin_search_cell *cell;
+    const double *values;
+    margin_search_difference mean, behind, gain; /* NaN: none */
+    int64_t bytes;                               /* of the model of all rows; -1: not known */
+} compared_row;
+
+static bool counts(const margin_search_cell *cell) {
+    return cell->status == 0 && !isnan(cell->mean);
+}
+
+/* The best of a spec's settings; of those that failed or stopped, the first with a mean. */
+static const margin_search_cell *best_of(const margin_search_result *table, int64_t owner) {
+    const margin_search_cell *best = NULL;
+    for (int64_t k = 0; k < table->count; k++) {
+        const margin_search_cell *cell = margin_search_cell_at(table, k);
+        if (cell->owner != owner) continue;
+        const bool better =
+            best && (table->greater ? cell->mean > best->mean : cell->mean < best->mean);
+        if (!best || (counts(cell) && (!counts(best) || better))) best = cell;
+    }
+    return best;
+}
+
+static margin_search_difference interval(const margin_search_result *table, const double *values,
+                                         const double *against) {
+    margin_search_difference found = {sizeof found, (double)NAN, (double)NAN, (double)NAN};
+    if (values) margin_search_interval(table, values, against, 0.95, &found);
+    if (against || table->task != MARGIN_CLASSIFY) return found;
+    found.low = fmax(found.low, 0); /* no metric of classes is below */
+    if (strcmp(table->metric, "log_loss") != 0 && strcmp(table->metric, "brier") != 0)
+        found.high = fmin(found.high, 1);
+    return found;
+}
+
+static int by_mean(const void *a, const void *b) {
+    const compared_row *left = a, *right = b;
+    const bool first = counts(left->cell), second = counts(right->cell);
+    if (first != second) return first ? -1 : 1;
+    if (!first || left->cell->mean == right->cell->mean)
+        return left->cell->owner < right->cell->owner ? -1 : 1;
+    return left->cell->mean > right->cell->mean ? -1 : 1;
+}
+
+static int by_mean_ascending(const void *a, const void *b) {
+    const compared_row *left = a, *right = b;
+    const bool both = counts(left->cell) && counts(right->cell);
+    return both && left->cell->mean != right->cell->mean ? -by_mean(a, b) : by_mean(a, b);
+}
+
+/* Fits the setting to all rows: what a model of it takes. The best one is what -o writes. */
+static int size_model(cli_session *session, const margin_data *data, compared_row *row,
+                      const char *path) {
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    void *bytes = NULL;
+    row->bytes = -1;
+    margin_status status =
+        margin_spec_parse(session->context, row->cell->spec, &spec, &session->error);
+    if (status >= 0)
+        status = margin_fit(session->context, spec, data, &model, NULL, &session->error);
+    if (status >= 0) status = margin_model_encode(model, &bytes, &row->bytes, &session->error);
+    if (status >= 0) margin_bytes_free(model, bytes);
+    int code = status == MARGIN_ERROR_CANCELLED ? cli_failed(session, status) : EXIT_DONE;
+    if (!code && path && status >= 0) code = cli_writes_to(path);
+    if (!code && path && status >= 0 && margin_model_save(model, path, &session->error) < 0)
+        code = cli_failed(session, session->error.status);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    return code;
+}
+
+static int fill_rows(cli_session *session, const margin_search_result *table,
+                     const margin_data *data, compared_row *rows, int64_t count) {
+    for (int64_t k = 0; k < count; k++) {
+        rows[k].cell = best_of(table, k);
+        rows[k].values = counts(rows[k].cell) ? rows[k].cell->values : NULL;
+    }
+    qsort(rows, (size_t)count, sizeof *rows, table->greater ? by_mean : by_mean_ascending);
+    for (int64_t k = 0; k < count; k++) {
+        compared_row *row = &rows[k];
+        const bool best = k == 0 && row->values;
+        row->mean = interval(table, row->values, NULL);
+        row->gain = interval(table, row->values, table->baseline);
+        row->behind = interval(table, k > 0 && rows[0].values ? row->values : NULL, rows[0].values);
+        row->bytes = -1;
+        const double limit = session->arguments->time_limit;
+        if (!row->values || (!best && limit > 0 && cli_elapsed(session) > limit)) continue;
+        const int code = size_model(session, data, row, best ? session->arguments->output : NULL);
+        if (code) return code;
+    }
+    return EXIT_DONE;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static void json_difference(cli_text *text, const char *key, const margin_search_difference *d) {
+    json_open(text, key, '{');
+    json_number(text, "mean", d->mean);
+    json_number(text, "low", d->low);
+    json_number(text, "high", d->high);
+    json_close(text, '}');
+}
+
+static void json_row(cli_text *text, const margin_search_result *table, const compared_row *row) {
+    const margin_search_cell *cell = row->cell;
+    json_open(text, NULL, '{');
+    json_string(text, "spec", cell->spec);
+    json_number(text, "mean", cell->mean);
+    json_number(text, "std", cell->deviation);
+    json_number(text, "low", row->mean.low);
+    json_number(text, "high", row->mean.high);
+    json_difference(text, "behind_best", &row->behind);
+    json_difference(text, "over_baseline", &row->gain);
+    json_open(text, "seconds", '{');
+    json_number(text, "fit", cell->fit_seconds / (double)table->splits);
+    json_number(text, "predict", cell->predict_seconds / (double)table->splits);
+    json_close(text, '}');
+    if (row->bytes >= 0)
+        json_integer(text, "bytes", row->bytes);
+    else
+        json_null(text, "bytes");
+    json_string(text, "status", cli_cell_ending(cell));
+    json_string(text, "reason", cell->reason);
+    json_close(text, '}');
+}
+
+static void json_answer(cli_text *text, const cli_session *session,
+                        const margin_search_result *table, const compared_row *rows,
+                        int64_t count) {
+    const margin_search_difference base = interval(table, table->baseline, NULL);
+    json_open(text, NULL, '{');
+    json_integer(text, "rows_of_data", table->rows);
+    json_string(text, "metric", table->metric);
+    json_bool(text, "greater_is_better", table->greater != 0);
+    json_integer(text, "splits", table->splits);
+    json_open(text, "rows", '[');
+    for (int64_t k = 0; k < count; k++)
+        json_row(text, table, &rows[k]);
+    json_close(text, ']');
+    json_difference(text, "baseline", &base);
+    json_integer(text, "settings", table->count);
+    json_open(text, "seconds", '{');
+    json_number(text, "read", session->read_seconds);
+    json_number(text, "search", table->seconds);
+    json_number(text, "total", cli_elapsed(session));
+    json_close(text, '}');
+    json_integer(text, "threads", table->threads);
+    if (session->arguments->output) json_string(text, "model", session->arguments->output);
+    json_close(text, '}');
+    text_puts(text, "\n");
+}
+
+static void print_interval(cli_text *text, const margin_search_difference *d) {
+    char words[60] = "";
+    if (!isnan(d->low)) snprintf(words, sizeof words, "%.4g .. %.4g", d->low, d->high);
+    text_printf(text, "  %-20s", words);
+}
+
+static void print_seconds(cli_text *text, double seconds) {
+    cli_text words = {0};
+    text_seconds(&words, seconds);
+    text_printf(text, " %8s", words.data ? words.data : "");
+    text_free(&words);
+}
+
+static void print_row(cli_text *text, const margin_search_result *table, const compared_row *row,
+                      bool best) {
+    const margin_search_cell *cell = row->cell;
+    text_printf(text, "%s ", best ? "*" : " ");
+    if (!counts(cell)) {
+        text_printf(text, "%10s  %s: %s\n%14s%s\n", "-", cli_cell_ending(cell), cell->spec, "",
+                    cell->reason);
+        return;
+    }
+    text_printf(text, "%10.5g", cell->mean);
+    print_interval(text, &row->mean);
+    print_interval(text, &row->behind);
+    print_seconds(text, cell->fit_seconds / (double)table->splits);
+    print_seconds(text, cell->predict_seconds / (double)table->splits);
+    cli_text size = {0};
+    if (row->bytes >= 0) text_bytes(&size, (double)row->bytes);
+    text_printf(text, " %9s  %s\n", size.data ? size.data : "", cell->spec);
+    text_free(&size);
+}
+
+static void print_answer(cli_text *text, const cli_session *session,
+                         const margin_search_result *table, const compared_row *rows,
+                         int64_t count) {
+    text_count(text, table->rows, "rows");
+    text_puts(text, ", ");
+    text_count(text, table->splits, "folds");
+    text_puts(text, ", ");
+    text_count(text, count, "specs");
+    text_puts(text, " with ");
+    text_count(text, table->count, "settings");
+    text_puts(text, " in ");
+    text_seconds(text, table->seconds);
+    text_puts(text, " on ");
+    text_count(text, table->threads, "threads");
+    text_printf(text, "\n\n  %10s  %-20s  %-20s %8s %8s %9s  setting\n", table->metric,
+                "95 % interval", "less the best", "fit", "predict", "model");
+    for (int64_t k = 0; k < count; k++)
+        print_row(text, table, &rows[k], k == 0 && counts(rows[k].cell));
+    const margin_search_difference base = interval(table, table->baseline, NULL);
+    text_printf(text, "  %10.5g", base.mean);
+    print_interval(text, &base);
+    text_printf(text, "  %-20s %8s %8s %9s  baseline: %s\n", "", "", "", "",
+                table->task == MARGIN_CLASSIFY ? "the most frequent class" : "the mean");
+    if (session->arguments->output && counts(rows[0].cell))
+        text_printf(text, "\nmodel       %s\n", session->arguments->output);
+}
+
+/* ---- Command --------------------------------------------------------------------------------- */
+
+static int show_rows(cli_session *session, const margin_search_result *table,
+                     const margin_data *data, int64_t count) {
+    compared_row rows[MOST_SPECS];
+    cli_text text = {0};
+    int code = fill_rows(session, table, data, rows, count);
+    if (code) return code;
+    if (session->arguments->json)
+        json_answer(&text, session, table, rows, count);
+    else
+        print_answer(&text, session, table, rows, count);
+    code = text_finish(session, &text, NULL);
+    if (code || counts(rows[0].cell)) return code;
+    return table->stopped > 0 ? EXIT_STOPPED_EARLY : EXIT_BAD_INPUT;
+}
+
+static int compare_table(cli_session *session, const margin_table *table) {
+    const margin_data data = margin_table_data(table);
+    margin_search_options options = cli_search_options(session);
+    spec_list list = {0};
+    margin_splits *splits = NULL;
+    margin_search_result *found = NULL;
+    options.baseline = 1;
+    options.cell_seconds = 0;
+    margin_status status = list_specs(session, &data, &list);
+    int code = status < 0 ? cli_failed(session, status) : cli_split(session, &data, &splits);
+    if (!code) {
+        status = margin_search_specs(session->context, (const margin_spec *const *)list.specs,
+                                     list.count, &data, splits, &options, &found, &session->error);
+        code =
+            status < 0 ? cli_failed(session, status) : show_rows(session, found, &data, list.count);
+    }
+    margin_search_result_free(found);
+    margin_splits_free(splits);
+    free_specs(&list);
+    return code;
+}
+
+int run_compare(const cli_arguments *arguments) {
+    cli_session session;
+    margin_table *table = NULL;
+    int code = cli_session_open(&session, arguments);
+    if (code) return code;
+    const bool given = arguments->word_count > 1;
+    const margin_missing missing = cli_missing(arguments, given ? arguments->words[1] : "impute");
+    const margin_status status =
+        cli_read_table(&session, arguments->words[0], true, missing, &table);
+    code = status < 0 ? cli_failed(&session, status) : compare_table(&session, table);
+    margin_table_free(table);
+    cli_session_close(&session);
+    return code;
+}
