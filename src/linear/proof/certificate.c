@@ -50,7 +50,7 @@ typedef struct certificate {
     double *r;     /* samples x functions */
     double *v, *s; /* functions x columns; functions */
     double *sums;  /* 2 functions: what a walk adds up */
-    double *move;  /* 2 functions: what makes s = 0; of shares the factors, and the parts of what
+    double *move;  /* 2 functions: what makes s = 0; of shares what part is taken off, and what
                       part of that goes to each class */
     bool spare_settled; /* samples with q = e_y are left alone */
     double factor;      /* alpha is to be multiplied by this */
