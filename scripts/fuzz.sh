@@ -17,7 +17,7 @@ for target in "$@"; do
     dictionary=fuzz/${target}.dict
     log=build/fuzz/$target.log
     if ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1" "build/fuzz/fuzz/$target" \
-        -runs="${FUZZ_RUNS:-20000}" -max_total_time="${FUZZ_SECONDS:-600}" -timeout=20 \
+        -runs="${FUZZ_RUNS:-20000}" -max_total_time="${FUZZ_SECONDS:-600}" -timeout=60 \
         -rss_limit_mb=4096 -max_len=16384 -print_final_stats=1 \
         -artifact_prefix="build/fuzz/found/$target-" \
         $([ -f "$dictionary" ] && echo "-dict=$dictionary") "$corpus" $seeds >"$log" 2>&1; then
