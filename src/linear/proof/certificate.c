@@ -46,12 +46,12 @@
 typedef struct certificate {
     const mg_objective *o;
     const struct dual_set *set;
-    double *point; /* samples x functions: alpha, or the shares q */
-    double *r;     /* samples x functions */
-    double *v, *s; /* functions x columns; functions */
-    double *sums;  /* 2 functions: what a walk adds up */
-    double *move;  /* 2 functions: what makes s = 0; of shares what part is taken off, and what
-                      part of that goes to each class */
+    double *point;      /* samples x functions: alpha, or the shares q */
+    double *r;          /* samples x functions */
+    double *v, *s;      /* functions x columns; functions */
+    double *sums;       /* 2 functions: what a walk adds up */
+    double *move;       /* 2 functions: what makes s = 0; of shares what part is taken off, and what
+                           part of that goes to each class */
     bool spare_settled; /* samples with q = e_y are left alone */
     double factor;      /* alpha is to be multiplied by this */
     double dual, kept;  /* the greatest D so far, and its factor */
