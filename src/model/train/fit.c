@@ -64,19 +64,6 @@ static margin_status score(margin_context *context, const margin_data *data,
     return MARGIN_OK;
 }
 
-margin_status mg_train(margin_context *context, const margin_spec *spec, const margin_data *data,
-                       const mg_train_how *how, margin_model *model, margin_error *error) {
-    mg_trainer trainer;
-    margin_status status;
-    MG_TRY(mg_trainer_open(context, spec, data, how, model, &trainer, error));
-    MG_GO(mg_trainer_fit(&trainer, context, spec, error));
-    mg_staged_free(&trainer.staged);
-    if (!how->unscored) status = score(context, data, &trainer.samples, model, error);
-done:
-    mg_trainer_close(&trainer);
-    return status;
-}
-
 margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const margin_fit_options *options,
                               margin_model **model, margin_report *report, margin_error *error) {
@@ -84,6 +71,7 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     margin_model *made = NULL;
     margin_fit_options chosen;
     margin_context call;
+    mg_trainer trainer = {0};
     mg_trace trace = {0};
     margin_status status;
     MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
@@ -95,7 +83,10 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     MG_GO(mg_data_check_targets(&call, data, error));
     MG_GO(mg_model_new(context->heap, &made, error));
     const mg_train_how how = {.trace = trace.step ? &trace : NULL};
-    MG_GO(mg_train(&call, spec, data, &how, made, error));
+    MG_GO(mg_trainer_open(&call, spec, data, &how, made, &trainer, error));
+    MG_GO(mg_trainer_fit(&trainer, &call, spec, error));
+    mg_staged_free(&trainer.staged);
+    MG_GO(score(&call, data, &trainer.samples, made, error));
     status = made->report.status;
     if (report) {
         *report = made->report;
@@ -105,6 +96,7 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     *model = made;
     made = NULL;
 done:
+    mg_trainer_close(&trainer);
     margin_model_free(made);
     return mg_call_status(&call, status,
                           "before there was a model: allow more, or take fewer rows or columns",

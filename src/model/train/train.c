@@ -31,7 +31,7 @@ typedef struct part_run {
     _Atomic int64_t done;
 } part_run;
 
-/* ---- One part -------------------------------------------------------------------------------- */
+/* ---- Parts that are trained together: mostly one --------------------------------------------- */
 
 /* As the learner found it. Functions that were trained together are one part. */
 static margin_status verify_part(part_run *run, int64_t number, mg_fit *fit) {
@@ -56,89 +56,45 @@ static void hold_to_tolerance(margin_report *report) {
                      mg_number(report->gap).text, mg_number(report->tolerance).text, reason);
 }
 
-static margin_status solve_part(part_run *run, margin_context *context, int64_t number,
-                                margin_error *error) {
-    part_result *result = &run->results[number];
-    mg_trace trace = run->trace ? *run->trace : (mg_trace){0};
-    mg_part part = {0};
-    trace.subproblem = number;
-    trace.subproblems = run->split->parts;
-    MG_TRY(mg_part_make(run->split, number, &part, error));
-    mg_fit fit = {.context = context,
-                  .problem = &part.problem,
-                  .options = run->options,
-                  .shared = run->verify ? NULL : &run->shared,
-                  .trace = run->trace ? &trace : NULL,
-                  .start = run->starts ? run->starts->parts[number] : NULL,
-                  .seed = context->options.seed,
-                  .error = error};
-    mg_report_init(&fit.report);
-    margin_status status = run->verify ? verify_part(run, number, &fit) : run->learner->fit(&fit);
-    result->hypothesis = fit.hypothesis;
-    result->report = fit.report;
-    if (!run->verify) hold_to_tolerance(&result->report);
-    result->verified = fit.verified;
-    mg_part_free(&part);
-    return status;
-}
-
-static margin_status run_part(part_run *run, margin_context *context, int64_t number) {
-    part_result *result = &run->results[number];
-    margin_error error = {0};
-    result->status = solve_part(run, context, number, &error);
-    if (result->status >= 0) return result->status;
-    result->error = mg_new(run->split->heap, 1, sizeof error);
-    if (result->error) *result->error = error;
-    return result->status;
-}
-
-/* ---- Several parts together ------------------------------------------------------------------ */
-
 typedef struct part_group {
     mg_part *parts;
     mg_trace *traces;
     mg_fit *fits;
 } part_group;
 
-static bool group_new(mg_heap *heap, int64_t count, part_group *group) {
+static margin_status group_make(const part_run *run, margin_context *context, int64_t first,
+                                int64_t count, part_group *group, margin_error *error) {
+    static const char purpose[] = "the problems of several classes or targets";
+    mg_heap *heap = run->split->heap;
+    MG_NEW(heap, group->fits, count, purpose, error);
+    MG_NEW(heap, group->traces, count, purpose, error);
     group->parts = mg_new_zero(heap, count, sizeof *group->parts);
-    group->traces = mg_new_zero(heap, count, sizeof *group->traces);
-    group->fits = mg_new_zero(heap, count, sizeof *group->fits);
-    return group->parts && group->traces && group->fits;
-}
-
-static void group_free(mg_heap *heap, int64_t count, part_group *group) {
-    for (int64_t k = 0; group->parts && k < count; k++)
-        mg_part_free(&group->parts[k]);
-    mg_free(heap, group->fits);
-    mg_free(heap, group->traces);
-    mg_free(heap, group->parts);
-}
-
-static margin_status solve_group(part_run *run, part_group *group, margin_context *context,
-                                 int64_t first, int64_t count, margin_error *error) {
+    if (!group->parts) return mg_no_memory(heap, count, sizeof *group->parts, purpose, error);
     for (int64_t k = 0; k < count; k++) {
+        mg_trace *trace = &group->traces[k];
         MG_TRY(mg_part_make(run->split, first + k, &group->parts[k], error));
-        if (run->trace) group->traces[k] = *run->trace;
-        group->traces[k].subproblem = first + k;
-        group->traces[k].subproblems = run->split->parts;
+        *trace = run->trace ? *run->trace : (mg_trace){0};
+        trace->subproblem = first + k;
+        trace->subproblems = run->split->parts;
         group->fits[k] = (mg_fit){.context = context,
                                   .problem = &group->parts[k].problem,
                                   .options = run->options,
-                                  .shared = &run->shared,
-                                  .trace = run->trace ? &group->traces[k] : NULL,
+                                  .shared = run->verify ? NULL : &run->shared,
+                                  .trace = run->trace ? trace : NULL,
                                   .start = run->starts ? run->starts->parts[first + k] : NULL,
                                   .seed = context->options.seed,
                                   .error = error};
         mg_report_init(&group->fits[k].report);
     }
-    MG_TRY(run->learner->fit_many(group->fits, count));
-    for (int64_t k = 0; k < count; k++) {
-        run->results[first + k].hypothesis = group->fits[k].hypothesis;
-        run->results[first + k].report = group->fits[k].report;
-        hold_to_tolerance(&run->results[first + k].report);
-    }
     return MARGIN_OK;
+}
+
+static void group_free(mg_heap *heap, int64_t count, part_group *group) {
+    for (int64_t k = 0; group->parts && k < count; k++)
+        mg_part_free(&group->parts[k]);
+    mg_free(heap, group->parts);
+    mg_free(heap, group->traces);
+    mg_free(heap, group->fits);
 }
 
 /* A failure is that of the first part. */
@@ -146,19 +102,27 @@ static margin_status run_group(part_run *run, margin_context *context, int64_t n
     const int64_t first = number * run->group;
     const int64_t count = MG_MIN(run->group, run->split->parts - first);
     part_result *result = &run->results[first];
-    margin_error error = {0};
-    if (count == 1) return run_part(run, context, first);
     part_group group = {0};
-    if (group_new(run->split->heap, count, &group))
-        result->status = solve_group(run, &group, context, first, count, &error);
+    margin_error error = {0};
+    margin_status status;
+    MG_GO(group_make(run, context, first, count, &group, &error));
+    if (run->verify)
+        status = verify_part(run, first, group.fits);
     else
-        result->status = mg_no_memory(run->split->heap, count, sizeof *group.fits,
-                                      "the problems of several classes or targets", &error);
+        status =
+            count > 1 ? run->learner->fit_many(group.fits, count) : run->learner->fit(group.fits);
+    for (int64_t k = 0; k < count; k++) {
+        result[k].hypothesis = group.fits[k].hypothesis;
+        result[k].report = group.fits[k].report;
+        result[k].verified = group.fits[k].verified;
+        if (!run->verify) hold_to_tolerance(&result[k].report);
+    }
+done:
     group_free(run->split->heap, count, &group);
-    if (result->status >= 0) return MARGIN_OK;
-    result->error = mg_new(run->split->heap, 1, sizeof error);
+    result->status = status;
+    if (status < 0) result->error = mg_new(run->split->heap, 1, sizeof error);
     if (result->error) *result->error = error;
-    return result->status;
+    return status;
 }
 
 static int64_t group_count(const part_run *run) {
@@ -186,23 +150,22 @@ static margin_status part_task(void *argument, int64_t number, int worker) {
     return status;
 }
 
-static margin_status run_in_order(part_run *run) {
-    const bool in_turn = group_count(run) > 1;
-    for (int64_t number = 0; number < group_count(run); number++) {
+/* Side by side, or in order: one alone, which has all threads and ends in time by itself, and those
+ * of a trace. */
+static margin_status run_parts(part_run *run, margin_error *error) {
+    const int64_t groups = group_count(run);
+    const bool in_order = groups == 1 || run->trace;
+    margin_status status = MARGIN_OK;
+    for (int64_t number = 0; in_order && number < groups && status >= 0; number++) {
         margin_context context;
         mg_context_copy(run->context, &context);
-        if (in_turn) context.deadline = group_deadline(run, number);
-        if (in_turn && mg_cancelled(run->context)) return MARGIN_ERROR_CANCELLED;
-        margin_status status = run_group(run, &context, number);
-        if (status < 0) return status;
+        context.deadline = group_deadline(run, number);
+        if (groups > 1 && mg_cancelled(run->context))
+            status = MARGIN_ERROR_CANCELLED;
+        else
+            status = run_group(run, &context, number);
     }
-    return MARGIN_OK;
-}
-
-static margin_status run_parts(part_run *run, margin_error *error) {
-    bool in_order = group_count(run) == 1 || run->trace;
-    margin_status status =
-        in_order ? run_in_order(run) : mg_parallel(run->context, group_count(run), part_task, run);
+    if (!in_order) status = mg_parallel(run->context, groups, part_task, run);
     if (status >= 0) return MARGIN_OK;
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
     for (int64_t number = 0; number < run->split->parts; number++) {

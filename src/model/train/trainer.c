@@ -86,27 +86,6 @@ static void describe_target(const mg_target_scale *scale, margin_report *report)
     mg_report_formula(report, text);
 }
 
-/* ---- The learner ----------------------------------------------------------------------------- */
-
-static margin_status solve(mg_trainer *t, margin_context *context, mg_reduction reduction,
-                           const mg_spec_component *learner, margin_error *error) {
-    margin_model *model = t->model;
-    const mg_starts *starts = t->starts.count > 0 ? &t->starts : NULL;
-    mg_split split = {0};
-    MG_TRY(
-        mg_split_make(context, reduction, t->data, &t->samples, &t->staged, model, &split, error));
-    margin_status status = mg_split_weigh(learner, model, &split, error);
-    if (status >= 0)
-        status = mg_split_train(context, &split, learner, model, t->how->trace, starts,
-                                &model->hypothesis, &model->report, error);
-    mg_split_free(&split);
-    if (status < 0) return refuse_overflow(status, error);
-    describe_target(&t->staged.target, &model->report);
-    if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;
-    MG_TRY(mg_model_fold(model, error));
-    return refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error);
-}
-
 /* The parts of the report that the learner does not know. */
 static void describe_fit(const margin_data *data, const mg_samples *samples, margin_model *model) {
     margin_report *report = &model->report;
@@ -121,10 +100,9 @@ static void describe_fit(const margin_data *data, const mg_samples *samples, mar
 /* ---- Starts ---------------------------------------------------------------------------------- */
 
 static void forget_starts(mg_trainer *trainer) {
-    mg_heap *heap = trainer->model->heap;
-    for (int64_t k = 0; trainer->starts.parts && k < trainer->starts.count; k++)
+    for (int64_t k = 0; k < trainer->starts.count; k++)
         mg_hypothesis_free(trainer->starts.parts[k]);
-    mg_free(heap, trainer->starts.parts);
+    if (trainer->starts.parts) mg_free(trainer->model->heap, trainer->starts.parts);
     trainer->starts = (mg_starts){0};
 }
 
@@ -182,7 +160,9 @@ static void forget_fit(margin_model *model) {
 margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margin_spec *spec,
                              margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
+    const mg_starts *starts = &t->starts;
     margin_model *model = t->model;
+    mg_split split = {0};
     mg_reduction reduction;
     margin_status status;
     MG_GO(name_spec(spec, model, error));
@@ -190,11 +170,22 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     MG_GO(mg_reduction_choose(learner, model, &reduction, &model->decision, error));
     MG_GO(keep_starts(t, reduction, error));
     forget_fit(model);
-    MG_GO(solve(t, context, reduction, learner, error));
+    MG_GO(
+        mg_split_make(context, reduction, t->data, &t->samples, &t->staged, model, &split, error));
+    MG_GO(mg_split_weigh(learner, model, &split, error));
+    status = mg_split_train(context, &split, learner, model, t->how->trace,
+                            starts->count > 0 ? starts : NULL, &model->hypothesis, &model->report,
+                            error);
+    MG_GO(refuse_overflow(status, error));
+    describe_target(&t->staged.target, &model->report);
+    if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;
+    MG_GO(mg_model_fold(model, error));
+    MG_GO(refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error));
     describe_fit(t->data, &t->samples, model);
-    return mg_model_check(model, learner, error);
+    MG_GO(mg_model_check(model, learner, error));
 done:
-    forget_fit(model);
+    mg_split_free(&split);
+    if (status < 0) forget_fit(model);
     return status;
 }
 

@@ -201,9 +201,8 @@ static margin_status time_cell(chain_run *run, const mg_tune_task *task, mg_cell
 margin_status mg_tune_chain(const mg_tune_task *task, margin_error *error) {
     mg_tune *s = task->search;
     margin_status status = MARGIN_OK;
-    chain_run run = {.search = s,
-                     .split = task->split,
-                     .how = {.task = s->whole->task, .unscored = true, .warm = true}};
+    chain_run run = {
+        .search = s, .split = task->split, .how = {.task = s->whole->task, .warm = true}};
     mg_arena_init(&run.arena, s->heap);
     for (int64_t k = 0; k < task->chain->count && status >= 0; k++) {
         status = time_cell(&run, task, task->chain->cells[k], error);

@@ -213,8 +213,7 @@ static margin_status run_joint(joint_run *run, margin_error *error) {
 
 margin_status mg_tune_joint(mg_tune *s, const mg_chain *chain, bool *done, margin_error *error) {
     const int64_t count = chain->count * s->split_count;
-    joint_run run = {
-        .search = s, .chain = chain, .how = {.task = s->whole->task, .unscored = true}};
+    joint_run run = {.search = s, .chain = chain, .how = {.task = s->whole->task}};
     margin_error own = {0};
     *done = false;
     if (count < LEAST_FITS || s->split_count > MOST_NUMBERS / s->samples.count ||
