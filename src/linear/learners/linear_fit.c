@@ -62,30 +62,6 @@ static bool are_for_one_solver(const linear_run *runs, int64_t count) {
     return count > 1 && solver->can_together && solver->can_together(&runs[0].objective);
 }
 
-/* All at once by a solver that can, or one by one; and solver after solver, as long as one hands
- * over to another. */
-static margin_status linear_solve(linear_run *runs, mg_linear_solution *solutions, int64_t count) {
-    mg_linear_job jobs[MG_MOST_TOGETHER];
-    const mg_linear_solver *first = runs[0].solver;
-    const bool together = are_for_one_solver(runs, count);
-    for (int64_t k = 0; k < count; k++) {
-        jobs[k] = job_of(&runs[k]);
-        solutions[k].next = together ? NULL : runs[k].solver->name;
-    }
-    if (together) MG_TRY(first->solve_together(jobs, solutions, count));
-    for (int64_t k = 0; k < count; k++) {
-        mg_linear_solution *out = &solutions[k];
-        while (out->next) {
-            jobs[k].solver = mg_linear_solver_named(out->next);
-            out->next = NULL;
-            const margin_status status = jobs[k].solver->solve(&jobs[k], out);
-            if (status < 0) return status;
-            out->status = status;
-        }
-    }
-    return MARGIN_OK;
-}
-
 /* The least kappa for which w = 0, where the solver has not come across it: a pass. */
 static margin_status find_limit(linear_run *run) {
     mg_linear_solution *solution = run->solution;
@@ -342,9 +318,12 @@ static void free_run(linear_run *run) {
     mg_merged_rows_free(&run->merged);
 }
 
+/* All at once by a solver that can, or one by one; and solver after solver, as long as one hands
+ * over to another. */
 margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options *options,
                             mg_loss_kind loss) {
     linear_run runs[MG_MOST_TOGETHER] = {0};
+    mg_linear_job jobs[MG_MOST_TOGETHER];
     mg_linear_solution solutions[MG_MOST_TOGETHER] = {0};
     margin_context *context = fits[0].context;
     margin_status status;
@@ -353,7 +332,22 @@ margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options
     for (int64_t k = 0; k < count; k++)
         MG_GO(begin_run(&runs[k], loss, count == 1));
     MG_GO(mg_context_without_end(context, fits[0].error)); /* solvers end in time */
-    MG_GO(linear_solve(runs, solutions, count));
+    for (int64_t k = 0; k < count; k++) {
+        jobs[k] = job_of(&runs[k]);
+        solutions[k].next = runs[k].solver->name;
+    }
+    if (are_for_one_solver(runs, count)) {
+        for (int64_t k = 0; k < count; k++)
+            solutions[k].next = NULL;
+        MG_GO(runs[0].solver->solve_together(jobs, solutions, count));
+    }
+    for (int64_t k = 0; k < count; k++)
+        while (solutions[k].next) {
+            jobs[k].solver = mg_linear_solver_named(solutions[k].next);
+            solutions[k].next = NULL;
+            MG_GO(jobs[k].solver->solve(&jobs[k], &solutions[k]));
+            solutions[k].status = status;
+        }
     for (int64_t k = 0; k < count; k++)
         MG_GO(end_run(&runs[k]));
     status = count == 1 ? solutions[0].status : MARGIN_OK;

@@ -72,7 +72,7 @@ static void trace_here(const mg_smooth *s) {
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-static margin_status smooth_start(mg_smooth *s) {
+static void set_start(mg_smooth *s) {
     const mg_linear_solution *given = s->solution;
     const int64_t weights = s->functions * s->columns;
     bool somewhere = false;
@@ -81,12 +81,6 @@ static margin_status smooth_start(mg_smooth *s) {
     for (int64_t j = 0; j < weights + s->functions; j++)
         somewhere |= given->w[j] != 0.0;
     if (somewhere) memcpy(s->here.b, given->b, (size_t)s->functions * sizeof *given->b);
-    MG_TRY(mg_smooth_evaluate(s, &s->here));
-    MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
-               "the objective is beyond double precision; bring the columns to one scale first: "
-               "standardize | ...");
-    s->best_slack = s->here.slack;
-    return MARGIN_OK;
 }
 
 /* As many pairs as fit into some memory, which is a constant of the shape. */
@@ -160,7 +154,13 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
     mg_arena_init(&s->arena, s->design->heap);
     MG_GO(new_vectors(s));
     MG_GO(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
-    MG_GO(smooth_start(s));
+    set_start(s);
+    MG_GO(mg_smooth_evaluate(s, &s->here));
+    if (!isfinite(s->here.value))
+        MG_GO(mg_fail(job->error, MARGIN_ERROR_DATA,
+                      "the objective is beyond double precision; bring the columns to one scale "
+                      "first: standardize | ..."));
+    s->best_slack = s->here.slack;
     trace_here(s);
     return MARGIN_OK;
 done:
@@ -191,6 +191,7 @@ static margin_status smooth_try(mg_smooth *s, double t) {
     for (int64_t k = 0; k < s->functions; k++)
         s->there.b[k] = s->here.b[k] + t * s->move_b[k];
     s->step = t;
+    s->rented++;
     MG_TRY(mg_smooth_evaluate(s, &s->there));
     s->slope_there = mg_lbfgs_dot(&s->pairs, s->there.gradient, s->direction);
     return MARGIN_OK;
@@ -218,39 +219,22 @@ static margin_status smooth_look(const void *state, double t, mg_line_value *fou
     return MARGIN_OK;
 }
 
-static margin_status find_length(const mg_smooth *s, double *t) {
+/* The best length, where the full step is too long or too short. */
+static margin_status smooth_search(const mg_smooth *s, double *t) {
     const mg_line line = {.look = smooth_look,
                           .state = s,
                           .value = s->here.value,
                           .slope = s->slope,
                           .flat = 0.1,
                           .longest = 1024.0};
-    return mg_line_search(&line, t);
-}
-
-/* To the best length, where the full step is too long or too short. */
-static margin_status smooth_search(mg_smooth *s) {
     const mg_step step = step_of(s);
-    const bool fits = leads_down(s);
-    double t;
-    s->stretched = fits && mg_step_is_short(&step);
-    if (fits && !s->stretched) return MARGIN_OK;
-    MG_TRY(find_length(s, &t));
-    return t != 1.0 ? smooth_try(s, t) : MARGIN_OK;
+    return leads_down(s) && !mg_step_is_short(&step) ? MARGIN_OK : mg_line_search(&line, t);
 }
 
 /* Where the slope is 0 if it is linear between both ends; a third as far where nothing is known. */
 static double shorter(const mg_smooth *s) {
     if (!isfinite(s->there.value) || !(s->slope_there > 0.0)) return 0.3 * s->step;
     return s->step * fmin(fmax(s->slope / (s->slope - s->slope_there), 0.1), 0.8);
-}
-
-static margin_status smooth_shorten(mg_smooth *s) {
-    for (int k = 1; k < MOST_TRIES && !leads_down(s); k++) {
-        if (mg_cancelled(s->design->context)) return mg_fail_cancelled(s->job->error);
-        MG_TRY(smooth_try(s, shorter(s)));
-    }
-    return MARGIN_OK;
 }
 
 static void smooth_take(mg_smooth *s) {
@@ -271,11 +255,20 @@ static void smooth_take(mg_smooth *s) {
 }
 
 margin_status mg_smooth_step(mg_smooth *s, bool *moved) {
-    *moved = s->stretched = false;
+    double t = 1.0;
+    *moved = false;
     mg_smooth_set_move(s);
+    s->since++;
+    s->before = s->last;
+    s->last = -s->slope;
     if (!(s->slope < 0.0)) return MARGIN_OK;
-    MG_TRY(smooth_try(s, 1.0));
-    MG_TRY(s->here.scores ? smooth_search(s) : smooth_shorten(s));
+    MG_TRY(smooth_try(s, t));
+    if (s->here.scores) MG_TRY(smooth_search(s, &t));
+    if (t != 1.0) MG_TRY(smooth_try(s, t));
+    for (int k = 1; !s->here.scores && k < MOST_TRIES && !leads_down(s); k++) {
+        if (mg_cancelled(s->design->context)) return mg_fail_cancelled(s->job->error);
+        MG_TRY(smooth_try(s, shorter(s)));
+    }
     if (!leads_down(s)) return MARGIN_OK;
     smooth_take(s);
     *moved = true;

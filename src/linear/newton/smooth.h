@@ -48,7 +48,7 @@ typedef struct mg_smooth {
     double slope, slope_there;   /* of P along the direction, before the step and at its end */
     double step;                 /* how far along it the last step went */
     bool was_cut;                /* some step so far */
-    bool cut, stretched;         /* step was much below 1, or above */
+    bool cut;                    /* step was much below 1 */
     bool single;                 /* several functions: passes in f32 */
     bool exact;                  /* directions are Newton's */
     mg_lbfgs_pairs pairs;

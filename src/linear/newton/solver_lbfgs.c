@@ -155,6 +155,7 @@ static margin_status escalate_several(mg_smooth *s, bool idle, bool *tried) {
 /* ---- Direction ------------------------------------------------------------------------------- */
 
 static margin_status set_direction(mg_smooth *s) {
+    if (s->exact) return mg_smooth_newton(s);
     for (int64_t j = 0; j < s->size; j++)
         s->direction[j] = -s->here.gradient[j];
     mg_lbfgs_pairs_before(&s->pairs, s->direction);
@@ -166,6 +167,7 @@ static margin_status set_direction(mg_smooth *s) {
 /* H0 gets the curvature that was seen along the last step. */
 static margin_status keep_pair(mg_smooth *s) {
     double *step, *change, product = 0.0;
+    if (s->exact) return MARGIN_OK;
     mg_lbfgs_pairs_next(&s->pairs, &step, &change);
     for (int64_t j = 0; j < s->size; j++) {
         step[j] = s->step * s->direction[j];
@@ -203,21 +205,6 @@ static margin_status smooth_escalate(mg_smooth *s, bool *tried) {
     return MARGIN_OK;
 }
 
-static margin_status smooth_one_step(mg_smooth *s, bool *moved) {
-    const int64_t passes = s->solution->passes;
-    if (s->exact) {
-        MG_TRY(mg_smooth_newton(s));
-        return mg_smooth_step(s, moved);
-    }
-    MG_TRY(set_direction(s));
-    MG_TRY(mg_smooth_step(s, moved));
-    s->rented += s->solution->passes - passes;
-    s->since++;
-    s->before = s->last;
-    s->last = -s->slope;
-    return *moved ? keep_pair(s) : MARGIN_OK;
-}
-
 margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     mg_smooth s;
     margin_status stop = MARGIN_OK, status;
@@ -230,7 +217,11 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
         if (!proven) stop = mg_stop_check(&job->stop, solution->iterations);
         if (proven || stop != MARGIN_OK) break;
         MG_GO(smooth_improve(&s));
-        if (!mg_smooth_is_idle(&s)) MG_GO(smooth_one_step(&s, &moved));
+        if (!mg_smooth_is_idle(&s)) {
+            MG_GO(set_direction(&s));
+            MG_GO(mg_smooth_step(&s, &moved));
+            if (moved) MG_GO(keep_pair(&s));
+        }
         if (!moved || mg_smooth_is_idle(&s)) MG_GO(smooth_escalate(&s, &tried));
         if (!tried) stop = MARGIN_STOPPED_STALLED;
         if (!tried) break;
