@@ -274,6 +274,7 @@ int run_split(const cli_arguments *arguments);
 int run_check(const cli_arguments *arguments);
 int run_convert(const cli_arguments *arguments);
 int run_learners(const cli_arguments *arguments);
+int run_gram(const cli_arguments *arguments);
 int run_path(const cli_arguments *arguments);
 int run_plot(const cli_arguments *arguments);
 int run_update(const cli_arguments *arguments);

@@ -12,15 +12,16 @@ enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
 
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
 #define READS                                                                                      \
-    " fit cv compare predict evaluate importance inspect separable path check convert plot "       \
+    " fit cv compare predict evaluate importance inspect separable gram path check convert plot "  \
     "update split "
 #define USES_ALL                                                                                   \
-    " fit cv compare predict evaluate importance inspect separable path check convert plot "       \
+    " fit cv compare predict evaluate importance inspect separable gram path check convert plot "  \
     "update split "
 
 const cli_option cli_options[] = {
     {"--output", 'o', "FILE",
-     " fit cv compare predict evaluate importance inspect separable path check plot update split ",
+     " fit cv compare predict evaluate importance inspect separable gram path check plot update "
+     "split ",
      "write the result (of fit: the model; of cv: the best one) to FILE, which is replaced only "
      "when complete",
      NULL, KIND_TEXT, FIELD(output)},
@@ -44,7 +45,7 @@ const cli_option cli_options[] = {
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
     {"--missing", 0, "POLICY",
-     " fit cv compare predict evaluate importance inspect separable path plot update ",
+     " fit cv compare predict evaluate importance inspect separable gram path plot update ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out; predict: leave its prediction empty); fit only, and remembered by the model: mean "
      "(filled "
@@ -169,13 +170,14 @@ const cli_option cli_options[] = {
      "seed of every random choice (default 0)", NULL, KIND_COUNT, FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,
      FIELD(memory)},
-    {"--time-limit", 0, "SEC", " fit cv compare separable path update ",
+    {"--time-limit", 0, "SEC", " fit cv compare separable gram path update ",
      "stop training after SEC seconds with what there is, or with exit code 4 if that is no model "
      "yet; reading may take as long, too; cv: each setting has SEC seconds for its folds; compare: "
      "all of them together",
      NULL, KIND_SECONDS, FIELD(time_limit)},
     {"--json", 0, NULL,
-     " fit cv compare predict evaluate importance inspect separable path check convert learners "
+     " fit cv compare predict evaluate importance inspect separable gram path check convert "
+     "learners "
      "update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL,

@@ -131,7 +131,8 @@ static void write_zsh(cli_text *text) {
         for (int i = 0; i < cli_option_count; i++)
             if (cli_option_applies(&cli_options[i], &cli_commands[k]))
                 zsh_option(text, &cli_options[i]);
-        if (!strcmp(name, "fit") || !strcmp(name, "learners") || !strcmp(name, "path"))
+        if (!strcmp(name, "fit") || !strcmp(name, "learners") || !strcmp(name, "path") ||
+            !strcmp(name, "gram"))
             text_puts(text, "        '1:spec:($components)' '*:data:_files' ;;\n");
         else if (!strcmp(name, "plot"))
             text_printf(text, "        '1:kind:(%s)' '*:file:_files' ;;\n", cli_plot_kinds);

@@ -79,6 +79,11 @@ const cli_command cli_commands[] = {
     {"learners", "[NAME]", "list stages and learners, or all options of one",
      "Without NAME a line for each; with NAME its formula, options, ranges and defaults.", 0, 1,
      run_learners},
+    {"gram", "SPEC DATA [-o FILE]",
+     "the Gram matrix of a table, as a learner with a kernel sees it",
+     "k(x_i, x_j) of all pairs of rows, behind the stages of SPEC: 'standardize | "
+     "kernel-ridge(sigma=2)'. Up to 100 rows are shown; -o FILE.csv or FILE.npy takes up to 20000.",
+     2, 2, run_gram},
     {"path", "SPEC DATA [-o MODEL]",
      "ridge under many penalties at once, the best by leave-one-out",
      "SPEC holds a set of penalties: 'standardize | ridge(alpha={1e-3..1e3 log 20})'. For each "

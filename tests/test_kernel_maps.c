@@ -190,6 +190,45 @@ static void test_fourier(void **state) {
     regression_free(&r);
 }
 
+/* ---- The Gram matrix itself ------------------------------------------------------------------ */
+
+static margin_status gram_of(const char *text, const margin_data *data, int64_t capacity,
+                             double *values, int64_t *rows, margin_error *error) {
+    margin_spec *spec = parse_text(context, text);
+    const margin_status status = margin_gram(context, spec, data, capacity, values, rows, error);
+    margin_spec_free(spec);
+    return status;
+}
+
+static void test_gram(void **state) {
+    (void)state;
+    static const double points[6] = {3, 3, 4, 3, 1, 1}, known[9] = {18, 21, 6, 21, 25, 7, 6, 7, 2};
+    static const int64_t selection[2] = {2, 0};
+    double values[9];
+    int64_t rows = 0;
+    margin_error error = {0};
+    margin_data data = {.x = margin_dense_f64(points, 3, 2, 2)};
+    assert_int_equal(gram_of("perceptron(kernel=linear)", &data, 9, values, &rows, &error), 0);
+    assert_int_equal(rows, 3);
+    for (int k = 0; k < 9; k++)
+        assert_close(values[k], known[k], 0);
+    const mg_kernel kernel = {.kind = MG_KERNEL_RBF, .gamma = 0.125};
+    data.selection = selection;
+    data.selected = 2;
+    assert_int_equal(gram_of("kernel-ridge(sigma=2)", &data, 4, values, &rows, &error), 0);
+    assert_int_equal(rows, 2);
+    assert_close(values[1], (double)kernel_of(&kernel, points, points + 4, 2), 1e-14);
+    /* behind minmax the two rows are (0, 0) and (1, 1) */
+    assert_int_equal(
+        gram_of("minmax | kernel-logistic(kernel=poly)", &data, 4, values, &rows, &error), 0);
+    assert_close(values[0], 1, 0);
+    assert_close(values[3], 9, 0);
+    assert_int_equal(gram_of("kernel-ridge", &data, 3, values, &rows, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_int_equal(gram_of("ridge", &data, 9, values, &rows, &error), MARGIN_ERROR_SPEC);
+    assert_contains(error.text, "no kernel");
+}
+
 /* ---- Bad input ------------------------------------------------------------------------------- */
 
 static void test_refused(void **state) {
@@ -223,15 +262,11 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_power),
-        cmocka_unit_test(test_series),
-        cmocka_unit_test(test_sparse),
-        cmocka_unit_test(test_all_rows_are_exact),
-        cmocka_unit_test(test_ridge_behind),
-        cmocka_unit_test(test_inducing_points),
-        cmocka_unit_test(test_fourier),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_power),        cmocka_unit_test(test_series),
+        cmocka_unit_test(test_sparse),       cmocka_unit_test(test_all_rows_are_exact),
+        cmocka_unit_test(test_ridge_behind), cmocka_unit_test(test_inducing_points),
+        cmocka_unit_test(test_fourier),      cmocka_unit_test(test_gram),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

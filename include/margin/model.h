@@ -122,6 +122,16 @@ MARGIN_API MARGIN_CHECKED margin_status margin_update(margin_context *context,
                                                       margin_model **updated, margin_report *report,
                                                       margin_error *error);
 
+/* The Gram matrix that a learner with a kernel sees, k(x_i, x_j) behind the stages of `spec`, which
+ * are fitted to the selected rows of weight > 0: *rows of them, row-major in `values`, which has
+ * room for `capacity` numbers. A target plays no part. SPEC: the learner has no kernel; ARGUMENT:
+ * no room; the failures of margin_fit. Cost: rows^2 kernel values. */
+MARGIN_API MARGIN_CHECKED margin_status margin_gram(margin_context *context,
+                                                    const margin_spec *spec,
+                                                    const margin_data *data, int64_t capacity,
+                                                    double *values, int64_t *rows,
+                                                    margin_error *error);
+
 /* ---- Prediction ------------------------------------------------------------------------------ */
 
 /* `x` has the model's input columns in training order (see margin_model_columns), dense or CSR, f32

@@ -1,0 +1,92 @@
+/* margin_gram: the Gram matrix that a learner with a kernel sees. */
+#include "learn/kernel_options.h"
+#include "model/problem/multiclass.h"
+
+#include <string.h>
+
+static margin_status check_learner(const mg_spec_component *learner, margin_error *error) {
+    static const char *const names[] = {"kernel", "gamma", "sigma", "degree", "coef0"};
+    for (int k = 0; k < MG_LENGTH(names); k++)
+        MG_REQUIRE(mg_option_index(learner->info, names[k]) >= 0, error, MARGIN_ERROR_SPEC,
+                   "%s has no kernel, and so no Gram matrix; take perceptron(kernel=...), "
+                   "kernel-ridge or kernel-logistic",
+                   learner->info->name);
+    MG_REQUIRE(!learner->learner->takes_affine, error, MARGIN_ERROR_SPEC,
+               "%s without a kernel keeps weights and no Gram matrix; name one (kernel=linear)",
+               learner->info->name);
+    return learner->learner->check ? learner->learner->check(learner->options, error) : MARGIN_OK;
+}
+
+static margin_status fill(margin_context *context, const mg_spec_component *learner,
+                          const mg_problem *problem, double *values, margin_error *error) {
+    const mg_kernel_choice choice = mg_kernel_options_of(learner->info, learner->options);
+    mg_kernel kernel;
+    double *squares;
+    MG_TRY(mg_kernel_resolve(context, &choice, learner->info->name, problem, &kernel, error));
+    MG_NEW(context->heap, squares, problem->x.rows, "the Gram matrix", error);
+    margin_status status = mg_row_squares(context, &problem->x, squares);
+    const mg_kernel_points points = mg_kernel_points_of(problem);
+    const bool given = kernel.kind == MG_KERNEL_PRECOMPUTED;
+    const mg_kernel_block block = {.x = &problem->x,
+                                   .z = &problem->x,
+                                   .x_rows = points.rows,
+                                   .z_rows = given ? points.places : points.rows,
+                                   .x_count = problem->count,
+                                   .z_count = problem->count,
+                                   .x_squares = squares,
+                                   .z_squares = squares};
+    if (status < 0)
+        status = mg_kernel_fail(status, error);
+    else
+        status = mg_kernel_fill(context, &kernel, &block, values, problem->count, error);
+    mg_free(context->heap, squares);
+    return status;
+}
+
+static margin_status run(margin_context *context, const margin_spec *spec, const margin_data *data,
+                         int64_t capacity, double *values, int64_t *rows, margin_error *error) {
+    const mg_spec_component *learner = mg_spec_learner(spec);
+    margin_model *model = NULL;
+    mg_samples samples = {0};
+    mg_staged staged = {0};
+    margin_status status;
+    MG_GO(mg_model_new(context->heap, &model, error));
+    model->learner = learner->learner;
+    model->task = MARGIN_CLUSTER; /* a target plays no part */
+    MG_GO(mg_samples_make(context->heap, data, &samples, error));
+    if (samples.count > capacity / MG_MAX(samples.count, 1))
+        MG_GO(mg_fail(error, MARGIN_ERROR_ARGUMENT,
+                      "the Gram matrix of %lld rows has more numbers than there is room for",
+                      (long long)samples.count));
+    MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
+    const mg_problem problem = {.kind = MG_CLUSTERING,
+                                .x = staged.x,
+                                .columns = staged.columns,
+                                .index = staged.index,
+                                .count = samples.count,
+                                .weight = samples.weights,
+                                .original = samples.rows};
+    MG_GO(fill(context, learner, &problem, values, error));
+    *rows = samples.count;
+done:
+    mg_staged_free(&staged);
+    mg_samples_free(&samples);
+    margin_model_free(model);
+    return status;
+}
+
+margin_status margin_gram(margin_context *context, const margin_spec *spec, const margin_data *data,
+                          int64_t capacity, double *values, int64_t *rows, margin_error *error) {
+    margin_context call;
+    MG_REQUIRE(context && spec && values && rows, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               !context ? "context"
+               : !spec  ? "spec"
+                        : "place for the matrix");
+    MG_REQUIRE(spec->variants == 1, error, MARGIN_ERROR_SPEC,
+               "'%s' stands for %lld specs; choose one", spec->text, (long long)spec->variants);
+    MG_TRY(check_learner(mg_spec_learner(spec), error));
+    mg_context_call(context, &call);
+    margin_status status = mg_data_check(&call, data, error);
+    if (status >= 0) status = run(&call, spec, data, capacity, values, rows, error);
+    return mg_call_status(&call, status, "before the Gram matrix was there: allow more", error);
+}
