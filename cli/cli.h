@@ -158,6 +158,8 @@ margin_format cli_format(const cli_arguments *arguments);
 int cli_split(cli_session *session, const margin_data *data, margin_splits **splits);
 int cli_split_shares(cli_session *session, const margin_data *data, bool stratify,
                      margin_splits **splits);
+/* The column of --groups, if there is one. */
+int cli_groups(cli_session *session, int64_t rows, margin_table **table, margin_vector *groups);
 int cli_split_part(const margin_splits *splits, int64_t split, margin_part part, margin_data *data,
                    int64_t **rows);
 /* Whether a learner (NULL: any) will take the target for classes. */

@@ -380,7 +380,9 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
         return cli_usage_error(command, "--folds and --leave-one-out exclude each other");
     if ((a->folds > 0 || a->leave_one_out) && (a->holdout || a->validation))
         return cli_usage_error(command, "-k gives folds, --holdout parts: choose one");
-    if ((a->groups || a->time || a->in_order) && !a->holdout && !strcmp(command->name, "fit"))
+    const bool folds = a->coverage || a->calibrate || a->threshold;
+    if (((a->groups && !folds) || a->time || a->in_order) && !a->holdout &&
+        !strcmp(command->name, "fit"))
         return cli_usage_error(command, "%s says how to split: give --holdout, too",
                                a->groups ? "--groups"
                                : a->time ? "--time"

@@ -58,6 +58,7 @@ int cli_promise(cli_session *session, const margin_data *data, margin_model **mo
     margin_promise_options o = {
         .size = sizeof o, .calibrate = calibration_of(a->calibrate), .seed = (uint64_t)a->seed};
     double *costs = NULL;
+    margin_table *groups = NULL;
     margin_model *promised;
     if (!a->calibrate && !a->coverage && !a->threshold && !a->costs) return EXIT_DONE;
     int code = read_threshold(a->threshold, &o);
@@ -69,11 +70,13 @@ int cli_promise(cli_session *session, const margin_data *data, margin_model **mo
         code = cli_usage_error(NULL, "--coverage takes a share between 0 and 1, not '%s'",
                                a->coverage);
     if (!code && a->costs) code = read_costs(a->costs, &o, &costs);
+    if (!code) code = cli_groups(session, data->x.rows, &groups, &o.groups);
     if (!code) {
         const margin_status status =
             margin_promise(session->context, *model, data, &o, &promised, &session->error);
         if (status < 0) code = cli_failed(session, status);
     }
+    margin_table_free(groups);
     free(costs);
     if (code) return code;
     margin_model_free(*model);

@@ -53,6 +53,10 @@ static int read_column(cli_session *session, const char *option, const char *col
     return cli_usage_error(NULL, "%s goes with tables of which no row is left out", option);
 }
 
+int cli_groups(cli_session *session, int64_t rows, margin_table **table, margin_vector *groups) {
+    return read_column(session, "--groups", session->arguments->groups, rows, table, groups);
+}
+
 static int64_t folds_of(const cli_arguments *a) {
     enum { USUAL_FOLDS = 5 };
     if (a->leave_one_out) return MARGIN_LEAVE_ONE_OUT;

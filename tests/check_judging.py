@@ -60,6 +60,10 @@ def parts_are_files_and_lists(d):
         expect((d / 'a.margin').read_bytes() == (d / 'b.margin').read_bytes(), f'{spec}: nothing of the held-out rows is in the model')
         held = fit['held_out']
         expect(fit['rows'] == 120 and held['rows'] == 30 and all(judged[k] == v for k, v in held.items()), f'{spec}: {held} {judged}')
+    run('split', cars, '--holdout', '0.2', '--seed', 3, '-o', d / 'cars.csv')
+    run('fit', 'standardize(target=yes) | ridge', cars, '--holdout', '0.2', '--seed', 3, '-o', d / 'a.margin')
+    run('fit', 'standardize(target=yes) | ridge', d / 'cars.train.csv', '-o', d / 'b.margin')
+    expect((d / 'a.margin').read_bytes() == (d / 'b.margin').read_bytes(), 'a stage that looks at the target sees that of the training rows')
     text = run('fit', 'logistic', iris, '--holdout', '0.2').stdout.splitlines()
     at = [i for i, line in enumerate(text) if line.startswith('training')]
     expect(len(at) == 1 and text[at[0] + 1].startswith('held-out    accuracy 0.') and '30 rows' in text[at[0] + 1], f'held-out stands under training: {text}')
@@ -130,6 +134,7 @@ def promises_are_kept(d):
     run('fit', 'logistic', table, '-o', model)
     expect(run('predict', model, table, '--threshold', '0.9').stdout.count('virginica') == counts[1], 'a threshold given later')
     expect('inspect' and 'decides     virginica from a probability of 0.9' in run('fit', 'logistic', table, '--threshold', '0.9').stdout, 'said')
+    expect(answer('fit', 'knn(k=3)', iris, '--coverage', '0.8', '--groups', 'petal_width')['columns'] == 3, 'folds of groups')
     refuses(1, 'fit', 'ridge', cars, '--coverage', '1', says=('between 0 and 1',))
     refuses(1, 'fit', 'ridge', cars, '--coverage', '0.99', says=('at most 50/51',))
     refuses(1, 'fit', 'logistic', table, '--costs', '0,1', says=('2 costs for 2 classes',))

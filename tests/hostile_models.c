@@ -31,30 +31,35 @@ static const char *small_options(const char *name) {
 }
 
 static const hostile_case special[] = {
-    {"naive-bayes", THREE_NAMES, true},
-    {"impute | naive-bayes(unseen=error)", TWO_CLASSES, true},
-    {"onehot | logistic", THREE_NAMES, true},
-    {"poly(degree=3) | naive-bayes(distribution=bernoulli)", TWO_CLASSES, false},
-    {"onehot(columns=\"3\") | onehot | naive-bayes(bernoulli=\"x1\")", TWO_CLASSES, false},
-    {"naive-bayes(categorical=\"x3\", priors=\"0.5 0.2 0.3\")", THREE_NAMES, false},
-    {"minmax | naive-bayes(distribution=multinomial, smoothing=0.5)", THREE_NAMES, false},
-    {"knn(radius=2, empty=prior, weights=distance)", THREE_NAMES, false},
-    {"knn(k=4, task=regress, method=tree)", VALUES, false},
-    {"knn(k=2, p=1, method=brute)", TWO_CLASSES, false},
-    {"least-squares", TWO_VALUES, false},
-    {"ridge", TWO_VALUES, false},
-    {"standardize(target=yes) | ridge", VALUES, false},
-    {"minmax | standardize | lasso", VALUES, false},
-    {"logistic(C=inf)", TWO_CLASSES, false},
-    {"logistic(multiclass=ovo)", THREE_NAMES, false},
-    {"logistic(multiclass=ovr)", THREE_NAMES, false},
-    {"svm(multiclass=argmax)", THREE_NAMES, false},
-    {"standardize | svm(multiclass=ovo, loss=squared-hinge)", THREE_NAMES, false},
-    {"softmax", THREE_NAMES, false},
-    {"perceptron(kernel=rbf, passes=9)", TWO_CLASSES, false},
-    {"minmax | perceptron(kernel=poly, passes=9)", THREE_NAMES, false},
-    {"perceptron(form=dual, multiclass=ovo, passes=9)", THREE_NAMES, false},
-    {"normalize | perceptron(multiclass=argmax, passes=9)", THREE_NAMES, false},
+    {"naive-bayes", THREE_NAMES, true, 0},
+    {"impute | naive-bayes(unseen=error)", TWO_CLASSES, true, 0},
+    {"onehot | logistic", THREE_NAMES, true, 0},
+    {"poly(degree=3) | naive-bayes(distribution=bernoulli)", TWO_CLASSES, false, 0},
+    {"onehot(columns=\"3\") | onehot | naive-bayes(bernoulli=\"x1\")", TWO_CLASSES, false, 0},
+    {"naive-bayes(categorical=\"x3\", priors=\"0.5 0.2 0.3\")", THREE_NAMES, false, 0},
+    {"minmax | naive-bayes(distribution=multinomial, smoothing=0.5)", THREE_NAMES, false, 0},
+    {"knn(radius=2, empty=prior, weights=distance)", THREE_NAMES, false, 0},
+    {"knn(k=4, task=regress, method=tree)", VALUES, false, 0},
+    {"knn(k=2, p=1, method=brute)", TWO_CLASSES, false, 0},
+    {"least-squares", TWO_VALUES, false, 0},
+    {"ridge", TWO_VALUES, false, 0},
+    {"standardize(target=yes) | ridge", VALUES, false, 0},
+    {"minmax | standardize | lasso", VALUES, false, 0},
+    {"logistic(C=inf)", TWO_CLASSES, false, 0},
+    {"logistic(multiclass=ovo)", THREE_NAMES, false, 0},
+    {"logistic(multiclass=ovr)", THREE_NAMES, false, 0},
+    {"svm(multiclass=argmax)", THREE_NAMES, false, 0},
+    {"standardize | svm(multiclass=ovo, loss=squared-hinge)", THREE_NAMES, false, 0},
+    {"softmax", THREE_NAMES, false, 0},
+    {"perceptron(kernel=rbf, passes=9)", TWO_CLASSES, false, 0},
+    {"minmax | perceptron(kernel=poly, passes=9)", THREE_NAMES, false, 0},
+    {"perceptron(form=dual, multiclass=ovo, passes=9)", THREE_NAMES, false, 0},
+    {"normalize | perceptron(multiclass=argmax, passes=9)", THREE_NAMES, false, 0},
+    {"svm", TWO_CLASSES, false, MARGIN_CALIBRATE_SIGMOID},
+    {"softmax", THREE_NAMES, false, MARGIN_CALIBRATE_ISOTONIC},
+    {"logistic", THREE_NAMES, false, MARGIN_CALIBRATE_TEMPERATURE},
+    {"ridge", VALUES, false, MARGIN_CALIBRATE_SIGMOID},
+    {"standardize | knn(k=2, task=regress)", VALUES, false, MARGIN_CALIBRATE_SIGMOID},
 };
 
 int hostile_cases(hostile_case cases[HOSTILE_MOST]) {
@@ -141,6 +146,25 @@ static const margin_column named_columns[] = {
     {.name = "x2"},
     {.name = "x3", .kind = MARGIN_CATEGORICAL, .categories = colours, .category_count = 3}};
 
+/* Everything that can be added to a model of that kind. */
+static margin_status promise(margin_context *context, const hostile_case *c,
+                             const margin_data *data, margin_model **model, margin_error *error) {
+    static const double costs[9] = {0, 1, 2, 3, 0, 1, 2, 3, 0};
+    const bool numbers = c->target == VALUES;
+    margin_promise_options o = {.size = sizeof o,
+                                .calibrate = numbers ? MARGIN_CALIBRATE_NONE : c->promise,
+                                .coverage = 0.5,
+                                .threshold = c->target == TWO_CLASSES ? 0.25 : 0,
+                                .costs = c->target == THREE_NAMES ? costs : NULL,
+                                .cost_count = 9,
+                                .folds = 3};
+    margin_model *promised;
+    const margin_status status = margin_promise(context, *model, data, &o, &promised, error);
+    margin_model_free(*model);
+    *model = status < 0 ? NULL : promised;
+    return status;
+}
+
 margin_status hostile_train(margin_context *context, const hostile_case *c, margin_model **model,
                             margin_error *error) {
     static const char *const animals[] = {"ant", "bee", "cat"};
@@ -156,6 +180,7 @@ margin_status hostile_train(margin_context *context, const hostile_case *c, marg
     if (c->target == THREE_NAMES) make_classes(&set, animals, 3, NULL);
     margin_status status = margin_spec_parse(context, c->spec, &spec, error);
     if (status >= 0) status = margin_fit(context, spec, &set.data, model, NULL, error);
+    if (status >= 0 && c->promise) status = promise(context, c, &set.data, model, error);
     margin_spec_free(spec);
     free_data(&set);
     return status;
@@ -539,6 +564,31 @@ static void use_judges(use *u, margin_status *verified) {
     free(each);
 }
 
+static void use_promises(use *u) {
+    const margin_data *data = &u->set->data;
+    const int64_t classes = margin_model_class_count(u->model);
+    const margin_importance_options shuffle = {.size = sizeof shuffle, .repeats = 1};
+    margin_coverage_found found = {.size = sizeof found};
+    margin_importance *importance;
+    margin_model *changed;
+    double lower[HOSTILE_ROWS], upper[HOSTILE_ROWS];
+    uint8_t *sets = classes < 10000 ? calloc((size_t)classes + 1, HOSTILE_ROWS) : NULL;
+    note(u, margin_predict_intervals(u->context, u->model, data, lower, upper, u->error),
+         "margin_predict_intervals");
+    if (sets)
+        note(u, margin_predict_sets(u->context, u->model, data, sets, u->error),
+             "margin_predict_sets");
+    note(u, margin_coverage(u->context, u->model, data, &found, u->error), "margin_coverage");
+    if (note(u, margin_model_with_threshold(u->context, u->model, 0.5, &changed, u->error),
+             "margin_model_with_threshold") >= 0)
+        margin_model_free(changed);
+    if (note(u,
+             margin_importance_measure(u->context, u->model, data, &shuffle, &importance, u->error),
+             "margin_importance_measure") >= 0)
+        margin_importance_free(importance);
+    free(sets);
+}
+
 static void use_neighbors(use *u) {
     margin_neighbors *index = NULL;
     margin_neighbors_lists lists;
@@ -596,6 +646,7 @@ const char *hostile_use(margin_context *context, const margin_model *model, cons
         use_prediction(&u);
         use_transform(&u);
         use_judges(&u, verified);
+        use_promises(&u);
         use_copies(&u);
     }
     free_data(&set);

@@ -24,7 +24,8 @@ enum { HOSTILE_SPEC = 160, HOSTILE_MOST = 256, HOSTILE_ROWS = 16 };
 typedef struct hostile_case {
     char spec[HOSTILE_SPEC];
     hostile_target target;
-    bool named; /* the last column holds categories */
+    bool named;  /* the last column holds categories */
+    int promise; /* margin_calibration, and then a coverage and a decision, too; 0: none */
 } hostile_case;
 
 /* Each learner of the catalogue by itself, behind each stage, and some with options of their own.

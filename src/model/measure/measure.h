@@ -96,13 +96,17 @@ void mg_class_table(const mg_outcome *o, double *confusion, margin_class_metrics
 MG_INLINE int64_t mg_rank_columns(const mg_outcome *o) {
     return o->classes == 2 ? 1 : o->classes;
 }
-/* orders: a column of rows each, by descending score. */
-margin_status mg_rank_orders(margin_context *context, const mg_outcome *o, int64_t *orders,
-                             margin_error *error);
+/* Area and average precision of each class. orders: a column of rows each, by descending score, to
+ * be written; NULL: not wanted. */
+margin_status mg_rank_table(margin_context *context, const mg_outcome *o,
+                            margin_class_metrics *table, int64_t *orders, margin_error *error);
+void mg_rank_means(const mg_outcome *o, const margin_class_metrics *table,
+                   double value[MG_MEASURED]);
 /* Area under the ROC curve, ties counting half, and average precision of one column; NaN unless
  * both rows of the class and others occur. */
 void mg_rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, double *auc,
                      double *average_precision);
+/* The same means, from the orders. */
 void mg_measure_ranks(const mg_outcome *o, const int64_t *orders, double value[MG_MEASURED]);
 
 /* Of one target of a regression; NaN where there is nothing to compare with. */

@@ -138,14 +138,6 @@ static margin_status measure_classes(margin_context *context, const mg_outcome *
     return MARGIN_OK;
 }
 
-static void measure_orders(const mg_outcome *o, const int64_t *orders, mg_measured *measured) {
-    mg_measure_ranks(o, orders, measured->value);
-    for (int64_t c = 0; c < mg_rank_columns(o); c++) {
-        margin_class_metrics *table = &measured->classes[o->classes == 2 ? 1 : c];
-        mg_rank_measure(o, c, orders + c * o->rows, &table->auc, &table->average_precision);
-    }
-}
-
 static void copy_values(const double *value, margin_metrics *m) {
     m->accuracy = value[MG_ACCURACY];
     m->error = value[MG_ERROR];
@@ -180,12 +172,11 @@ margin_status mg_measure_outcome(margin_context *context, const mg_outcome *o,
         MG_GO(measure_numbers(context, o, m, error));
     } else {
         MG_GO(measure_classes(context, o, m, error));
-        if (o->scores) {
+        if (o->scores && options->bootstrap)
             MG_GO_NEW(context->heap, orders, mg_rank_columns(o) * o->rows,
                       "the order of the scores", error);
-            MG_GO(mg_rank_orders(context, o, orders, error));
-            measure_orders(o, orders, measured);
-        }
+        if (o->scores) MG_GO(mg_rank_table(context, o, measured->classes, orders, error));
+        if (o->scores) mg_rank_means(o, measured->classes, measured->value);
     }
     copy_values(measured->value, m);
     if (options->bootstrap) MG_GO(mg_bootstrap(context, o, orders, options, measured, error));

@@ -7,9 +7,12 @@
 
 typedef struct {
     const mg_outcome *outcome;
-    int64_t *orders, *scratch; /* a column of rows each */
+    int64_t *orders;  /* all columns, or one for each worker */
+    int64_t *scratch; /* one for each worker */
+    bool all;
     const double *scores;
     int64_t stride, column;
+    margin_class_metrics *table;
 } ranking;
 
 static bool higher_score(int64_t a, int64_t b, const void *argument) {
@@ -17,27 +20,12 @@ static bool higher_score(int64_t a, int64_t b, const void *argument) {
     return r->scores[a * r->stride + r->column] > r->scores[b * r->stride + r->column];
 }
 
-static margin_status rank_column(void *argument, int64_t column, int worker) {
-    ranking r = *(const ranking *)argument;
-    const int64_t rows = r.outcome->rows;
-    int64_t *order = r.orders + column * rows;
+static void sort_column(const ranking *given, int64_t column, int64_t *order, int64_t *scratch) {
+    ranking r = *given;
     r.column = column;
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < r.outcome->rows; i++)
         order[i] = i;
-    mg_sort(order, rows, r.scratch + worker * rows, higher_score, &r);
-    return MARGIN_OK;
-}
-
-margin_status mg_rank_orders(margin_context *context, const mg_outcome *o, int64_t *orders,
-                             margin_error *error) {
-    ranking r = {.outcome = o, .orders = orders, .scores = o->scores, .stride = mg_rank_columns(o)};
-    const int64_t workers = MG_MIN((int64_t)margin_context_threads(context), r.stride);
-    MG_NEW(context->heap, r.scratch, margin_context_threads(context) * o->rows,
-           "the order of the scores", error);
-    (void)workers;
-    const margin_status status = mg_parallel(context, r.stride, rank_column, &r);
-    mg_free(context->heap, r.scratch);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    mg_sort(order, r.outcome->rows, scratch, higher_score, &r);
 }
 
 /* From the greatest score down, equal ones together: `above` positives and negatives so far. */
@@ -58,6 +46,47 @@ void mg_rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, 
     const bool both = above[0] > 0 && above[1] > 0;
     *auc = both ? pairs / above[0] / above[1] : (double)NAN;
     *average_precision = both ? precision / above[1] : (double)NAN;
+}
+
+static margin_status rank_column(void *argument, int64_t column, int worker) {
+    const ranking *r = argument;
+    const int64_t rows = r->outcome->rows;
+    int64_t *order = r->orders + (r->all ? column : worker) * rows;
+    margin_class_metrics *table = &r->table[r->outcome->classes == 2 ? 1 : column];
+    sort_column(r, column, order, r->scratch + worker * rows);
+    mg_rank_measure(r->outcome, column, order, &table->auc, &table->average_precision);
+    return MARGIN_OK;
+}
+
+margin_status mg_rank_table(margin_context *context, const mg_outcome *o,
+                            margin_class_metrics *table, int64_t *orders, margin_error *error) {
+    const int64_t threads = margin_context_threads(context);
+    ranking r = {.outcome = o,
+                 .scores = o->scores,
+                 .stride = mg_rank_columns(o),
+                 .table = table,
+                 .orders = orders,
+                 .all = orders != NULL};
+    int64_t *room;
+    MG_NEW(context->heap, room, 2 * threads * o->rows, "the order of the scores", error);
+    r.scratch = room;
+    if (!orders) r.orders = room + threads * o->rows;
+    const margin_status status = mg_parallel(context, r.stride, rank_column, &r);
+    mg_free(context->heap, room);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+void mg_rank_means(const mg_outcome *o, const margin_class_metrics *table,
+                   double value[MG_MEASURED]) {
+    double area = 0, precision = 0, count = 0;
+    for (int64_t c = o->classes == 2; c < o->classes; c++) {
+        if (isnan(table[c].auc)) continue;
+        area += table[c].auc;
+        precision += table[c].average_precision;
+        count++;
+    }
+    value[MG_AUC] = count > 0 ? area / count : (double)NAN;
+    value[MG_AVERAGE_PRECISION] = count > 0 ? precision / count : (double)NAN;
 }
 
 void mg_measure_ranks(const mg_outcome *o, const int64_t *orders, double value[MG_MEASURED]) {

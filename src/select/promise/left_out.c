@@ -6,7 +6,9 @@
  * - (1/m - mean.v_i) e_i / (1 - h_i), and its error at row i is e_i / (1 - h_i) (Cook,
  * Technometrics 19, 1977). Whether it applies is not asked of the spec but of the numbers: A w must
  * be X'y for the model's own w. m n^2 + n^3/3 operations; kept are m (n + 1) numbers. */
+#include "base/sweep.h"
 #include "math/products/cholesky.h"
+#include "math/products/symmetric_product.h"
 #include "model/predict/predict.h"
 #include "select/promise/promise.h"
 
@@ -21,7 +23,7 @@ typedef struct {
     double *x;      /* rows x columns, centred */
     double *mean;   /* columns; 0 without intercept */
     double *factor; /* columns x columns */
-    double *v, *errors;
+    double *errors;
     double alpha;
     bool intercept;
 } left_out;
@@ -37,58 +39,81 @@ static void centre(left_out *l) {
             l->x[i * n + j] -= l->mean[j];
 }
 
-static void products(left_out *l) {
-    const int64_t n = l->columns;
+/* X'X + alpha I, lower triangle, by the tiles of every Gram matrix. */
+static margin_status products(margin_context *context, left_out *l, mg_arena *arena,
+                              margin_error *error) {
+    static const mg_affine plain = {NULL, NULL, NULL};
+    const mg_symmetric_ops *ops = mg_symmetric_ops_for(mg_isa_level(), false);
+    const int64_t n = l->columns, numbers = mg_symmetric_packed(ops, n, ops->depth);
+    double *packed = mg_arena_new(arena, numbers, sizeof *packed);
+    if (!packed) return mg_no_memory(arena->heap, numbers, sizeof *packed, "a Gram matrix", error);
     memset(l->factor, 0, (size_t)(n * n) * sizeof *l->factor);
-    for (int64_t i = 0; i < l->rows; i++)
-        for (int64_t j = 0; j < n; j++)
-            for (int64_t k = 0; k <= j; k++)
-                l->factor[j * n + k] += l->x[i * n + j] * l->x[i * n + k];
+    for (int64_t i = 0; i < l->rows; i += ops->depth) {
+        const int64_t lines = MG_MIN((int64_t)ops->depth, l->rows - i);
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
+        for (int64_t k = 0; k < lines; k++)
+            ops->pack_f64(l->x + (i + k) * n, n, &plain, 1.0, ops->depth, packed + k * ops->width);
+        mg_symmetric_add(ops, packed, ops->depth, lines, n, 0, INT64_MAX, 1.0, l->factor, n);
+    }
     for (int64_t j = 0; j < n; j++)
         l->factor[j * n + j] += l->alpha;
+    return MARGIN_OK;
 }
 
 /* Whether w is where the objective is least: X'e = alpha w, and errors sum to 0, to 1e-6 of what
- * the sums are made of. */
-static bool is_solution(const left_out *l, const double *w) {
+ * the sums are made of. sums: 2 * columns numbers. */
+static bool is_solution(const left_out *l, const double *w, double *sums) {
     const int64_t n = l->columns;
-    double sum = 0, size = 0;
+    double sum = 0, size = 0, *slope = sums, *terms = sums + n;
+    for (int64_t j = 0; j < n; j++) {
+        slope[j] = -l->alpha * w[j];
+        terms[j] = fabs(slope[j]);
+    }
     for (int64_t i = 0; i < l->rows; i++) {
         sum += l->errors[i];
         size += fabs(l->errors[i]);
+        for (int64_t j = 0; j < n; j++) {
+            const double term = l->x[i * n + j] * l->errors[i];
+            slope[j] += term;
+            terms[j] += fabs(term);
+        }
     }
     if (l->intercept && fabs(sum) > 1e-6 * size) return false;
-    for (int64_t j = 0; j < n; j++) {
-        double slope = -l->alpha * w[j], terms = fabs(l->alpha * w[j]);
-        for (int64_t i = 0; i < l->rows; i++) {
-            slope += l->x[i * n + j] * l->errors[i];
-            terms += fabs(l->x[i * n + j] * l->errors[i]);
-        }
-        if (fabs(slope) > 1e-6 * terms) return false;
-    }
+    for (int64_t j = 0; j < n; j++)
+        if (fabs(slope[j]) > 1e-6 * terms[j]) return false;
     return true;
 }
 
-/* False: a row that the rest leaves undetermined. */
-static bool leave_out(left_out *l, const double *w, double b, double *kept, double *residuals) {
+typedef struct {
+    const left_out *l;
+    const double *w;
+    double b, *kept, *residuals;
+    const margin_context *context;
+} leaving;
+
+/* DATA: a row that the rest leaves undetermined. Solved in the place where the answer goes. */
+static margin_status leave_rows(const mg_block *block, void *argument) {
+    const leaving *at = argument;
+    const left_out *l = at->l;
     const int64_t n = l->columns, width = n + 1;
     const double share = l->intercept ? 1 / (double)l->rows : 0;
-    for (int64_t i = 0; i < l->rows; i++) {
-        double *row = kept + i * width, leverage = share, shift = share;
-        memcpy(l->v, l->x + i * n, (size_t)n * sizeof *l->v);
-        mg_cholesky_solve(mg_isa_level(), n, l->factor, n, l->v);
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        double *row = at->kept + i * width, leverage = share, shift = share;
+        if (mg_cancelled(at->context)) return MARGIN_ERROR_CANCELLED;
+        memcpy(row, l->x + i * n, (size_t)n * sizeof *row);
+        mg_cholesky_solve(mg_isa_level(), n, l->factor, n, row);
         for (int64_t j = 0; j < n; j++) {
-            leverage += l->x[i * n + j] * l->v[j];
-            shift -= l->mean[j] * l->v[j];
+            leverage += l->x[i * n + j] * row[j];
+            shift -= l->mean[j] * row[j];
         }
-        if (!(leverage < 1 - 1e-8)) return false;
+        if (!(leverage < 1 - 1e-8)) return MARGIN_ERROR_DATA;
         const double error = l->errors[i] / (1 - leverage);
         for (int64_t j = 0; j < n; j++)
-            row[j] = w[j] - l->v[j] * error;
-        row[n] = b - shift * error;
-        residuals[i] = fabs(error);
+            row[j] = at->w[j] - row[j] * error;
+        row[n] = at->b - shift * error;
+        at->residuals[i] = fabs(error);
     }
-    return true;
+    return MARGIN_OK;
 }
 
 /* A stage that does more than to scale columns looks at all rows; a penalty sees even scaling. */
@@ -130,10 +155,10 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     double *residuals = mg_arena_new(&arena, m, sizeof *residuals);
     l.x = mg_arena_new(&arena, m * n, sizeof *l.x);
     l.mean = mg_arena_new(&arena, n, sizeof *l.mean);
-    l.v = mg_arena_new(&arena, n, sizeof *l.v);
+    double *sums = mg_arena_new(&arena, 2 * n, sizeof *sums);
     l.errors = mg_arena_new(&arena, m, sizeof *l.errors);
     l.factor = mg_arena_new(&arena, n * n, sizeof *l.factor);
-    if (!kept || !residuals || !l.x || !l.mean || !l.v || !l.errors || !l.factor) {
+    if (!kept || !residuals || !l.x || !l.mean || !sums || !l.errors || !l.factor) {
         status = mg_no_memory(context->heap, m * (n + 1), 8, "fits without each row", error);
         goto done;
     }
@@ -147,12 +172,20 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     }
     l.intercept = b < 0 || b > 0;
     centre(&l);
-    if (!is_solution(&l, w)) goto done;
-    products(&l);
+    if (!is_solution(&l, w, sums)) goto done;
+    MG_GO(products(context, &l, &arena, error));
     MG_GO(mg_cholesky_factor(context, n, l.factor, n, &failed, error));
-    if (failed || !leave_out(&l, w, b, kept, residuals)) goto done;
+    if (failed) goto done;
+    leaving at = {&l, w, b, kept, residuals, context};
+    status = mg_sweep_each(context, m, 16, leave_rows, &at);
+    if (status == MARGIN_ERROR_CANCELLED) status = mg_fail_cancelled(error);
+    if (status == MARGIN_ERROR_DATA)
+        status = MARGIN_OK;
+    else if (status >= 0)
+        *done = true;
+    if (!*done) goto done;
+    status = MARGIN_OK;
     MG_GO(keep(model, &l, kept, residuals, error));
-    *done = true;
 done:
     mg_arena_free(&arena);
     return status;

@@ -145,6 +145,7 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
     margin_promise_options o;
     margin_model *made = NULL, *whole = NULL;
     mg_crossed crossed = {0};
+    margin_context call;
     margin_status status;
     ARGUMENT(context && model && data && given && promised, "margin_promise: %s is NULL",
              !context ? "the context"
@@ -157,21 +158,22 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
     MG_TRY(mg_data_check_targets(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(check_options(model, &o, error));
+    mg_context_call(context, &call);
     MG_GO(copy_model(context, model, &made, error));
     MG_GO(mg_additions_new(context->heap, &made->additions, error));
-    MG_GO(add_all(context, data, &o, made, &crossed, error));
+    MG_GO(add_all(&call, data, &o, made, &crossed, error));
     if (!made->additions->tensor_count) {
         mg_additions_free(made->additions);
         made->additions = NULL;
     }
     MG_GO(mg_additions_attach(made, error));
-    MG_GO(mg_fit_score(context, data, &crossed.samples, made, &made->report, error));
+    MG_GO(mg_fit_score(&call, data, &crossed.samples, made, &made->report, error));
     MG_GO(copy_model(context, made, &whole, error)); /* checked as a file is */
     *promised = whole;
 done:
     mg_crossed_free(&crossed);
     margin_model_free(made);
-    return status;
+    return mg_call_status(&call, status, "before the fits to the folds were done", error);
 }
 
 /* ---- What a model has ------------------------------------------------------------------------ */
