@@ -63,6 +63,41 @@ static void textbook_primal(void **unused) {
     margin_context_free(context);
 }
 
+/* Each pick is misclassified by a plain loop, all of them are picked, and the dual form picks the
+ * same. */
+static void random_picks(void **unused) {
+    (void)unused;
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    int first[3] = {0};
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        static recorded dual;
+        fitted f = fit_perceptron(context, &problem, "order=random", seed, &steps);
+        fitted g = fit_perceptron(context, &problem, "order=random;form=dual", seed, &dual);
+        double w[2] = {0}, b = 0;
+        assert_int_equal(f.status, MARGIN_OK);
+        assert_int_equal(steps.count, dual.count);
+        for (int64_t k = 1; k < steps.count; k++) {
+            const int64_t i = steps.rows[k];
+            const double *x = points + 2 * i;
+            assert_int_equal(i, dual.rows[k]);
+            assert_true(point_signs[i] * (w[0] * x[0] + w[1] * x[1] + b) <= 0.0);
+            for (int j = 0; j < 2; j++)
+                w[j] += point_signs[i] * x[j];
+            b += point_signs[i];
+        }
+        first[steps.rows[1]]++;
+        const double *found = tensor(f.h, "weights");
+        assert_true(found[0] == w[0] && found[1] == w[1]);
+        assert_true(tensor(f.h, "intercept")[0] == b && item(&f, "errors") == 0.0);
+        mg_hypothesis_free(f.h);
+        mg_hypothesis_free(g.h);
+    }
+    for (int k = 0; k < 3; k++) /* 100 expected, standard deviation 8 */
+        assert_true(first[k] > 60 && first[k] < 140);
+    margin_context_free(context);
+}
+
 static void textbook_dual(void **unused) {
     (void)unused;
     const mg_problem problem = two_class(points, 3, 2, point_signs);
@@ -574,6 +609,7 @@ static void same_for_any_threads(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(textbook_primal),
+        cmocka_unit_test(random_picks),
         cmocka_unit_test(textbook_dual),
         cmocka_unit_test(xor_is_not_separable),
         cmocka_unit_test(kernels_solve_xor),

@@ -41,13 +41,15 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
                  .help =
                      "what to return: the last weights, the best seen on all rows, or the average "
                      "over all steps"},
-    [ORDER] = {.name = "order",
-               .type = MARGIN_OPTION_CHOICE,
-               .default_text = "sequential",
-               .choices = "sequential|shuffled|first",
-               .help =
-                   "how rows are visited: one after the other, in a new random order each pass, "
-                   "or always the first misclassified one from the top"},
+    [ORDER] =
+        {.name = "order",
+         .type = MARGIN_OPTION_CHOICE,
+         .default_text = "sequential",
+         .choices = "sequential|shuffled|first|random",
+         .help =
+             "how rows are visited: one after the other, in a new random order each pass, "
+             "always the first misclassified one from the top, or a random misclassified one each "
+             "time"},
     [RATE] = {.name = "rate",
               .type = MARGIN_OPTION_NUMBER,
               .low = 0,
@@ -55,14 +57,14 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
               .low_open = 1,
               .default_text = "1",
               .help = "step of an update; from a start at zero it only scales the weights"},
-    [PASSES] = {.name = "passes",
-                .type = MARGIN_OPTION_INTEGER,
-                .low = 1,
-                .high = MG_PERCEPTRON_MOST_PASSES,
-                .help =
-                    "limit on passes over the rows, with order=first of as many updates as there "
-                    "are rows (default: 1000, more where it is known that it will end; for "
-                    "pocket and averaged 100)"},
+    [PASSES] =
+        {.name = "passes",
+         .type = MARGIN_OPTION_INTEGER,
+         .low = 1,
+         .high = MG_PERCEPTRON_MOST_PASSES,
+         .help = "limit on passes over the rows, with order=first and random of as many updates "
+                 "as there are rows (default: 1000, more where it is known that it will end; for "
+                 "pocket and averaged 100)"},
     [KERNEL] =
         {.name = "kernel",
          .type = MARGIN_OPTION_CHOICE,

@@ -5,7 +5,12 @@
 #include "learn/learner.h"
 
 typedef enum mg_perceptron_variant { MG_PLAIN, MG_POCKET, MG_AVERAGED } mg_perceptron_variant;
-typedef enum mg_perceptron_order { MG_SEQUENTIAL, MG_SHUFFLED, MG_FIRST } mg_perceptron_order;
+typedef enum mg_perceptron_order {
+    MG_SEQUENTIAL,
+    MG_SHUFFLED,
+    MG_FIRST,
+    MG_ANY /* a misclassified sample at random */
+} mg_perceptron_order;
 typedef enum mg_perceptron_bound { MG_BOUND_AUTO, MG_BOUND_YES, MG_BOUND_NO } mg_perceptron_bound;
 
 typedef struct mg_perceptron_options {

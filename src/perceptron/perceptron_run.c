@@ -15,6 +15,8 @@
  * So weight k is exactly k adjacent copies, and weight 0 is no sample. */
 #include "perceptron/perceptron_run.h"
 
+#include "base/random.h"
+
 #include <math.h>
 
 /* A pass that settles nothing may never end: from here on plain weights ask for a proof. */
@@ -22,6 +24,11 @@ enum { PASSES_BEFORE_PROOF = 16 };
 
 static int64_t sample_at(const mg_perceptron_run *run, int64_t position) {
     return run->order ? run->order[position] : position;
+}
+
+/* Orders that look for a misclassified sample among all after every update. */
+static bool looks_again(const mg_perceptron_run *run) {
+    return run->options.order == MG_FIRST || run->options.order == MG_ANY;
 }
 
 /* ---- One sample ------------------------------------------------------------------------------ */
@@ -73,7 +80,7 @@ static margin_status visit(mg_perceptron_run *run, int64_t sample) {
     for (int64_t copies = 1;; copies++) {
         const double step = MG_MIN(left, 1.0);
         MG_TRY(correct(run, sample, step));
-        if (run->options.order == MG_FIRST) return MARGIN_OK;
+        if (looks_again(run)) return MARGIN_OK;
         left -= step;
         if (!(left > 0.0) || !run->form->wrong(run, sample)) break;
         if (copies % POLLED > 0) continue;
@@ -85,8 +92,8 @@ static margin_status visit(mg_perceptron_run *run, int64_t sample) {
     return MARGIN_OK;
 }
 
-/* Samples at [first, last) were right. In the first order they are looked at again and again, so
- * there only updates make the clock go. */
+/* Samples at [first, last) were right. Where they are looked at again and again only updates make
+ * the clock go. */
 static void pass_by(mg_perceptron_run *run, int64_t first, int64_t last) {
     double weight = (double)(last - first);
     if (run->options.variant == MG_PLAIN) return; /* neither pocket nor clock */
@@ -96,7 +103,7 @@ static void pass_by(mg_perceptron_run *run, int64_t first, int64_t last) {
             weight += run->problem->weight[sample_at(run, p)];
     }
     run->streak += weight;
-    if (run->options.order != MG_FIRST) run->clock += weight;
+    if (!looks_again(run)) run->clock += weight;
 }
 
 /* ---- One pass -------------------------------------------------------------------------------- */
@@ -117,11 +124,34 @@ static margin_status search(mg_perceptron_run *run, int64_t first, int64_t *foun
     return MARGIN_OK;
 }
 
+/* One of the misclassified samples, each with a chance in proportion to its weight: as many copies
+ * have it. Two walks: to add up, and to get there. */
+static margin_status search_any(mg_perceptron_run *run, int64_t *found) {
+    double total = 0.0, sum = 0.0;
+    for (int64_t at = 0;; at++) {
+        const margin_status status = search(run, at, &at);
+        if (status != MARGIN_OK) return status;
+        if (at == run->count) break;
+        total += mg_sample_weight(run->problem, at);
+    }
+    const double drawn =
+        mg_random_unit(run->fit->seed, MG_RANDOM_SAMPLE, (uint64_t)run->mistakes) * total;
+    *found = run->count;
+    for (int64_t at = 0; total > 0.0; at++) {
+        at = run->form->next(run, at, run->count);
+        if (at == run->count) return MARGIN_OK; /* rounding: the last one */
+        *found = at;
+        sum += mg_sample_weight(run->problem, at);
+        if (sum > drawn) return MARGIN_OK;
+    }
+    return MARGIN_OK;
+}
+
 /* Nothing but corrections happens at a visit: nobody watches, counts copies or keeps states. */
 static bool may_walk(const mg_perceptron_run *run) {
     return run->rows->walk && run->columns >= 1 && run->columns <= run->rows->walk_columns &&
            run->form == &mg_perceptron_two_class && run->options.variant == MG_PLAIN &&
-           run->options.order != MG_FIRST && !run->fit->trace && !run->problem->weight;
+           !looks_again(run) && !run->fit->trace && !run->problem->weight;
 }
 
 static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
@@ -139,17 +169,19 @@ static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
     return MARGIN_OK;
 }
 
-/* All samples once, or in the first order as many updates as there are samples. */
+/* All samples once, or as many updates as there are samples where each is looked for anew. */
 static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
     if (may_walk(run)) return walk_pass(run, clean);
     int64_t position = 0;
     run->pass_mistakes = 0;
     run->pocket.regardless = 0;
     for (int64_t updates = 0; updates < run->count; updates++) {
-        const margin_status status = search(run, position, &position);
+        const margin_status status = run->options.order == MG_ANY
+                                         ? search_any(run, &position)
+                                         : search(run, position, &position);
         if (status != MARGIN_OK) return status;
         if (position == run->count) {
-            *clean = updates == 0 || run->options.order == MG_FIRST;
+            *clean = updates == 0 || looks_again(run);
             return MARGIN_OK;
         }
         const margin_status visited = visit(run, sample_at(run, position));
@@ -158,7 +190,7 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
             const margin_status stop = poll(run);
             if (stop != MARGIN_OK) return stop;
         }
-        position = run->options.order == MG_FIRST ? 0 : position + 1;
+        position = looks_again(run) ? 0 : position + 1;
     }
     *clean = false;
     return MARGIN_OK;
@@ -171,7 +203,7 @@ static int64_t patient_limit(const mg_perceptron_run *run) {
     const double most = 5e9, shuffle_cost = 64.0; /* of one row, in numbers read */
     double cost = mg_perceptron_numbers(run);
     if (run->options.order == MG_SHUFFLED) cost += shuffle_cost * (double)run->count;
-    if (run->options.order == MG_FIRST) cost *= (double)run->count; /* a pass is so many searches */
+    if (looks_again(run)) cost *= (double)run->count; /* a pass is so many searches */
     return (int64_t)MG_MIN(most / MG_MAX(cost, 1.0), MG_PERCEPTRON_MOST_PASSES);
 }
 
