@@ -29,6 +29,7 @@ void mg_gram_free(mg_gram *gram) {
     if (!gram) return;
     mg_heap *heap = gram->heap;
     mg_kernel_scratch_free(gram->scratch);
+    mg_gram_tiles_free(gram->tiles);
     mg_free(heap, gram->squares);
     mg_free(heap, gram->diagonal);
     mg_free(heap, gram->values);
@@ -184,7 +185,10 @@ static margin_status gram_prepare(margin_context *context, mg_gram *gram, int64_
     MG_TRY(list_points(gram, error));
     MG_TRY(new_slots(gram, bytes, by_rows, error));
     MG_TRY(fill_diagonal(context, gram, error));
-    return check_diagonal(gram, error);
+    MG_TRY(check_diagonal(gram, error));
+    if (gram->type != MARGIN_F32) return MARGIN_OK;
+    return mg_gram_tiles_new(context, &gram->kernel, &gram->points, gram->factor, &gram->tiles,
+                             error);
 }
 
 margin_status mg_gram_create(margin_context *context, const mg_gram_request *request, mg_gram **out,

@@ -5,14 +5,99 @@
 #include <string.h>
 
 /* Columns that are looked at together: a thousand rows of them stay in the second cache. */
-enum { VISIT_COLUMNS = 512 };
+enum { VISIT_COLUMNS = 512, LEFT_ROWS = 96 };
 
 static mg_kernel_out out_of(const mg_gram *gram) {
     return (mg_kernel_out){.type = gram->type, .factor = gram->factor, .ld = gram->ld};
 }
 
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+enum { TILE_SIDE = 480 }; /* of blocks of the whole matrix: left and right panels of any width */
+
+typedef struct tile_work {
+    const mg_gram *gram;
+    const mg_gram_tiles *right;
+    const int64_t *points; /* on the left; NULL: 0, 1, ... */
+    void *const *rows;     /* where their values go */
+    int64_t count, columns, side;
+    float *left; /* of each worker */
+    int64_t left_size;
+} tile_work;
+
+static void tile_rows(const tile_work *work, int64_t at, int64_t count, int64_t first,
+                      int64_t columns, int worker) {
+    const mg_gram *gram = work->gram;
+    int64_t points[TILE_SIDE];
+    float *out[TILE_SIDE], *left = work->left + worker * work->left_size;
+    for (int64_t r = 0; r < count; r++) {
+        points[r] = work->points ? work->points[at + r] : at + r;
+        out[r] = (work->rows ? (float *)work->rows[at + r]
+                             : (float *)(void *)gram->values + (at + r) * gram->ld) +
+                 first;
+    }
+    mg_gram_left(gram->tiles, points, count, left);
+    mg_gram_tiles_fill(work->right, left, count, first, columns, out);
+}
+
+static void mirror_block(const mg_gram *gram, int64_t at, int64_t rows, int64_t first,
+                         int64_t columns) {
+    enum { EDGE = 16 };
+    float *values = (float *)(void *)gram->values;
+    for (int64_t i = at; i < at + rows; i += EDGE)
+        for (int64_t j = first; j < first + columns; j++)
+            for (int64_t k = i; k < MG_MIN(i + EDGE, at + rows); k++)
+                values[j * gram->ld + k] = values[k * gram->ld + j];
+}
+
+/* Blocks on and above the diagonal, mirrored. */
+static margin_status square_task(void *argument, int64_t task, int worker) {
+    const tile_work *work = argument;
+    int64_t i = 0;
+    for (; task >= work->side - i; i++)
+        task -= work->side - i;
+    const int64_t at = i * TILE_SIDE, first = (i + task) * TILE_SIDE;
+    const int64_t rows = MG_MIN(TILE_SIDE, work->count - at);
+    const int64_t columns = MG_MIN(TILE_SIDE, work->count - first);
+    tile_rows(work, at, rows, first, columns, worker);
+    if (task > 0) mirror_block(work->gram, at, rows, first, columns);
+    return MARGIN_OK;
+}
+
+static margin_status strip_task(void *argument, int64_t task, int worker) {
+    enum { STRIP = 96 };
+    const tile_work *work = argument;
+    tile_rows(work, task * STRIP, MG_MIN(STRIP, work->count - task * STRIP), 0, work->columns,
+              worker);
+    return MARGIN_OK;
+}
+
+/* Strips of the rows listed, or the whole square. */
+static margin_status run_tiles(margin_context *context, tile_work *work, bool square,
+                               margin_error *error) {
+    mg_heap *heap = work->gram->heap;
+    work->left_size = (mg_gram_left_size(work->gram->tiles, TILE_SIDE) + 15) / 16 * 16;
+    work->side = (work->count + TILE_SIDE - 1) / TILE_SIDE;
+    MG_NEW(heap, work->left, work->left_size * margin_context_threads(context),
+           "rows of the Gram matrix", error);
+    const margin_status status =
+        square ? mg_parallel(context, work->side * (work->side + 1) / 2, square_task, work)
+               : mg_parallel(context, (work->count + 95) / 96, strip_task, work);
+    mg_free(heap, work->left);
+    return mg_kernel_fail(status, error);
+}
+
+static margin_status fill_by_tiles(mg_gram *gram, margin_context *context, margin_error *error) {
+    tile_work work = {.gram = gram, .right = gram->tiles, .count = gram->points.count};
+    MG_TRY(run_tiles(context, &work, true, error));
+    gram->filled = true;
+    gram->computed += work.count * (work.count + 1) / 2;
+    return MARGIN_OK;
+}
+
 margin_status mg_gram_fill(mg_gram *gram, margin_context *context, margin_error *error) {
     if (!gram->whole || gram->filled) return MARGIN_OK;
+    if (gram->tiles) return fill_by_tiles(gram, context, error);
     const int64_t count = gram->points.count;
     const mg_kernel_block block = mg_gram_block_of(gram, NULL, count, NULL, count);
     mg_kernel_out out = out_of(gram);
@@ -114,7 +199,7 @@ static margin_status compute_missing(mg_gram *gram, margin_context *context, int
     return status;
 }
 
-/* The rows are there, and gram->pointers says where. */
+/* The rows are there. */
 static margin_status hold_rows(mg_gram *gram, margin_context *context, const int64_t *rows,
                                int64_t count, margin_error *error) {
     if (gram->whole) {
@@ -138,7 +223,9 @@ typedef struct visit_work {
     const mg_gram *gram;
     const void *const *rows; /* where each begins */
     int64_t count;
-    void const **here; /* count a worker */
+    const void **here; /* count a worker */
+    const float *left; /* of rows that are made on the way, `missing` of them; NULL: none */
+    int64_t missing;
     mg_gram_visit visit;
     void *argument;
 } visit_work;
@@ -152,7 +239,34 @@ static margin_status visit_task(void *argument, int64_t task, int worker) {
         here[k] = (const char *)work->rows[k] + first * gram->size;
     const mg_gram_part part = {first, MG_MIN(VISIT_COLUMNS, gram->points.count - first), here,
                                worker};
+    float *made[LEFT_ROWS];
+    for (int64_t at = 0, rows; work->left && at < work->missing; at += rows) {
+        rows = MG_MIN(LEFT_ROWS, work->missing - at);
+        for (int64_t r = 0; r < rows; r++)
+            made[r] = (float *)gram->pointers[at + r] + first;
+        mg_gram_tiles_fill(gram->tiles, work->left + mg_gram_left_size(gram->tiles, at), rows,
+                           first, part.columns, made);
+    }
     work->visit(&part, work->argument);
+    return MARGIN_OK;
+}
+
+/* Slots for the rows that are missing, and those rows laid out: each visit makes its columns. */
+static margin_status begin_missing(mg_gram *gram, const int64_t *rows, int64_t count,
+                                   visit_work *work, float **left, margin_error *error) {
+    const int64_t missing = take_slots(gram, rows, count);
+    *left = mg_new(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left);
+    if (!*left) {
+        forget_missing(gram, missing);
+        return mg_no_memory(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left,
+                            "rows of the Gram matrix", error);
+    }
+    if (missing > 0) mg_gram_left(gram->tiles, gram->missing, missing, *left);
+    for (int64_t k = 0; k < missing; k++)
+        gram->pointers[k] = row_at(gram, gram->missing[k]);
+    gram->computed += missing * gram->points.count;
+    work->left = *left;
+    work->missing = missing;
     return MARGIN_OK;
 }
 
@@ -161,62 +275,103 @@ margin_status mg_gram_rows(mg_gram *gram, margin_context *context, const int64_t
                            margin_error *error) {
     const int64_t threads = margin_context_threads(context);
     const void **pointers = NULL;
+    float *left = NULL;
     margin_status status;
     MG_REQUIRE(count <= gram->slots, error, MARGIN_ERROR_INTERNAL,
                "more rows of a Gram matrix than are kept; please report it");
-    MG_GO(hold_rows(gram, context, rows, count, error));
+    visit_work work = {.gram = gram, .count = count, .visit = visit, .argument = argument};
     MG_GO_NEW(gram->heap, pointers, (threads + 1) * count, "rows of the Gram matrix", error);
+    if (gram->whole || !gram->tiles)
+        MG_GO(hold_rows(gram, context, rows, count, error));
+    else
+        MG_GO(begin_missing(gram, rows, count, &work, &left, error));
     for (int64_t k = 0; k < count; k++)
         pointers[k] = row_at(gram, rows[k]);
-    visit_work work = {gram, pointers, count, pointers + count, visit, argument};
+    work.rows = pointers;
+    work.here = pointers + count;
     const int64_t blocks = (gram->points.count + VISIT_COLUMNS - 1) / VISIT_COLUMNS;
     status = mg_parallel(context, blocks, visit_task, &work);
     if (status == MARGIN_ERROR_CANCELLED) status = mg_fail_cancelled(error);
+    if (status < 0) forget_missing(gram, work.missing);
 done:
+    mg_free(gram->heap, left);
     mg_free(gram->heap, pointers);
     return status;
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static void gather(const mg_gram *gram, int64_t i, const int64_t *columns, int64_t count,
-                   void *out) {
-    const void *row = row_at(gram, i);
-    for (int64_t j = 0; gram->type == MARGIN_F32 && j < count; j++)
-        ((float *)out)[j] = ((const float *)row)[columns[j]];
-    for (int64_t j = 0; gram->type == MARGIN_F64 && j < count; j++)
-        ((double *)out)[j] = ((const double *)row)[columns[j]];
+typedef struct gather_work {
+    const mg_gram *gram;
+    const int64_t *rows, *columns; /* rows: of which the values are there */
+    int64_t count;
+    void **out;
+} gather_work;
+
+static margin_status gather_task(void *argument, int64_t task, int worker) {
+    const gather_work *work = argument;
+    const void *row = row_at(work->gram, work->rows[task]);
+    float *narrow = work->out[task];
+    double *wide = work->out[task];
+    const bool is_narrow = work->gram->type == MARGIN_F32;
+    (void)worker;
+    for (int64_t j = 0; is_narrow && j < work->count; j++)
+        narrow[j] = ((const float *)row)[work->columns[j]];
+    for (int64_t j = 0; !is_narrow && j < work->count; j++)
+        wide[j] = ((const double *)row)[work->columns[j]];
+    return MARGIN_OK;
+}
+
+/* Values of rows that are not there, for some columns. */
+static margin_status compute_block(mg_gram *gram, margin_context *context, const int64_t *rows,
+                                   int64_t count, void **out, const int64_t *columns,
+                                   int64_t column_count, margin_error *error) {
+    gram->computed += count * column_count;
+    if (!gram->tiles) {
+        const mg_kernel_block block = mg_gram_block_of(gram, rows, count, columns, column_count);
+        mg_kernel_out to = out_of(gram);
+        to.rows = out;
+        gram->scratch->context = context;
+        return mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &to), error);
+    }
+    float *memory;
+    MG_NEW(gram->heap, memory, mg_gram_right_size(gram->tiles, column_count),
+           "rows of the Gram matrix", error);
+    tile_work work = {.gram = gram,
+                      .right = mg_gram_right(gram->tiles, columns, column_count, memory),
+                      .points = rows,
+                      .rows = out,
+                      .count = count,
+                      .columns = column_count};
+    const margin_status status = run_tiles(context, &work, false, error);
+    mg_free(gram->heap, memory);
+    return status;
 }
 
 margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_t *rows,
                             int64_t row_count, const int64_t *columns, int64_t column_count,
                             void *out, int64_t ld, margin_error *error) {
-    int64_t *absent = NULL, missing = 0;
+    /* few columns of the data: values are made faster than they are found */
+    const bool anew = gram->tiles && !gram->whole && gram->points.x.columns < 64;
+    int64_t *list = NULL, missing = 0, there = row_count;
     void **places = NULL;
     margin_status status = MARGIN_OK;
     if (gram->whole) MG_TRY(mg_gram_fill(gram, context, error));
-    MG_GO_NEW(gram->heap, absent, row_count, "rows of the Gram matrix", error);
+    MG_GO_NEW(gram->heap, list, row_count, "rows of the Gram matrix", error);
     MG_GO_NEW(gram->heap, places, row_count, "rows of the Gram matrix", error);
-    for (int64_t k = 0; k < row_count; k++) {
-        void *to = (char *)out + k * ld * gram->size;
-        if (gram->whole || gram->slot_of[rows[k]] >= 0) {
-            gather(gram, rows[k], columns, column_count, to);
-        } else {
-            absent[missing] = rows[k];
-            places[missing++] = to;
-        }
+    for (int64_t k = 0; k < row_count; k++) { /* missing ones from the front, others behind */
+        const bool is_there = gram->whole || (!anew && gram->slot_of[rows[k]] >= 0);
+        const int64_t to = is_there ? --there : missing++;
+        list[to] = rows[k];
+        places[to] = (char *)out + k * ld * gram->size;
     }
-    if (missing > 0) {
-        const mg_kernel_block block =
-            mg_gram_block_of(gram, absent, missing, columns, column_count);
-        mg_kernel_out to = out_of(gram);
-        to.rows = places;
-        gram->scratch->context = context;
-        MG_GO(mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &to), error));
-        gram->computed += missing * column_count;
-    }
+    gather_work work = {gram, list + there, columns, column_count, places + there};
+    if (mg_parallel(context, row_count - there, gather_task, &work) < 0)
+        MG_GO(mg_fail_cancelled(error));
+    if (missing > 0)
+        status = compute_block(gram, context, list, missing, places, columns, column_count, error);
 done:
     mg_free(gram->heap, places);
-    mg_free(gram->heap, absent);
+    mg_free(gram->heap, list);
     return status;
 }

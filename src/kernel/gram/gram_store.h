@@ -2,7 +2,7 @@
 #ifndef MG_GRAM_STORE_H
 #define MG_GRAM_STORE_H
 
-#include "kernel/gram/gram.h"
+#include "kernel/gram/gram_tiles.h"
 #include "kernel/gram/kernel_tile.h"
 
 struct mg_gram {
@@ -10,6 +10,7 @@ struct mg_gram {
     mg_kernel_points points;
     mg_kernel kernel;
     mg_kernel_scratch *scratch;
+    mg_gram_tiles *tiles; /* f32 of dense points; NULL: through f64 */
     margin_type type;
     double factor;
     int64_t size, ld; /* bytes of a value, values from one row to the next */
