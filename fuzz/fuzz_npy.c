@@ -1,5 +1,6 @@
 /* .npy files: what is accepted fits into its bytes; written out plainly it reads back to the same
  * table; text items are valid UTF-8. The first byte of the input chooses the options. */
+#include "base/text/text.h"
 #include "fuzz.h"
 
 #include "data/arrays/array.h"

@@ -1,5 +1,6 @@
 /* svmlight text: both instruction sets agree on every input, to the byte; what is read is a valid
  * matrix; written out plainly it reads back to the same table. */
+#include "base/text/text.h"
 #include "fuzz.h"
 
 #include "data/source/source.h"

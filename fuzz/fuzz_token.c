@@ -4,7 +4,7 @@
 
 #include "../tests/token_readers.h"
 #include "base/cpu.h"
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 
 enum { PAD = 64, LONGEST = 300 };
 

@@ -4,7 +4,7 @@
 
 #include "support/support.h"
 
-#include "perceptron/perceptron.h"
+#include "perceptron/learner/perceptron.h"
 
 #include <math.h>
 #include <stdio.h>

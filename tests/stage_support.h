@@ -4,7 +4,7 @@
 
 #include "support/support.h"
 
-#include "features/stages.h"
+#include "features/columns/stages.h"
 #include "model/spec/spec.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "model_cases.h"
 
 #include "model/object/model.h"
-#include "neighbors/knn.h"
+#include "neighbors/learner/knn.h"
 
 #include <math.h>
 #include <stdio.h>

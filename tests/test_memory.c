@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/pages.h"
+#include "base/text/text.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* "did you mean": distances between words, and which of them are near. */
 #include "support/support.h"
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 #include <string.h>
 

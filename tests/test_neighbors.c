@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "base/cpu.h"
-#include "neighbors/neighbors.h"
+#include "neighbors/learner/index.h"
 #include "tiles_half.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include "model/predict/model_neighbors.h"
 #include "model/store/store.h"
-#include "neighbors/index.h"
+#include "neighbors/learner/index.h"
 
 #include <math.h>
 #include <stdio.h>

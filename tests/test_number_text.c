@@ -2,7 +2,7 @@
  * leaves the C locale), for printing its %.*e, which is exact in glibc. */
 #include "support/support.h"
 
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 
 #include <float.h>
 #include <math.h>

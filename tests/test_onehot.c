@@ -1,7 +1,7 @@
 /* onehot; the sorting of values behind it and impute; and what attach must not let through. */
 #include "stage_support.h"
 
-#include "features/value_runs.h"
+#include "features/columns/value_runs.h"
 
 #include <float.h>
 #include <stdio.h>

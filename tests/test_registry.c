@@ -1,6 +1,7 @@
 /* The catalogue: every entry is complete, and its defaults follow its own rules. */
 #include "support/support.h"
 
+#include "base/text/text.h"
 #include "model/spec/spec.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "base/random.h"
-#include "perceptron/separation.h"
+#include "perceptron/separation/separation.h"
 
 #include <math.h>
 #include <stdlib.h>

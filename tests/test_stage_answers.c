@@ -1,7 +1,7 @@
 /* Known answers of minmax, standardize, normalize and impute, and plain oracles for them. */
 #include "stage_support.h"
 
-#include "features/column_moments.h"
+#include "features/columns/column_moments.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "support/support.h"
 
 #include "base/cpu.h"
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 #include "token_readers.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef TILES_HALF_H
 #define TILES_HALF_H
 
-#include "neighbors/neighbors.h"
+#include "neighbors/search/neighbors.h"
 
 extern const mg_tile_ops tiles_half;
 

@@ -66,22 +66,4 @@ void *mg_arena_new(mg_arena *arena, int64_t count,
                    size_t size);     /* NULL as mg_new; aligned to 64, not cleared */
 void mg_arena_free(mg_arena *arena); /* releases every block; the arena may be used again */
 
-/* Growing text, for messages, JSON and files. After a failed append `failed` is set and later
- * appends do nothing. */
-typedef struct mg_text {
-    mg_heap *heap;
-    char *data; /* zero-terminated once anything was appended */
-    int64_t length, capacity;
-    bool failed;
-} mg_text;
-void mg_text_init(mg_text *text, mg_heap *heap);
-void mg_text_free(mg_text *text);
-void mg_text_add(mg_text *text, const char *bytes, int64_t length);
-void mg_text_puts(mg_text *text, const char *string);
-void mg_text_number(mg_text *text, double value); /* shortest round trip */
-void mg_text_integer(mg_text *text, int64_t value);
-void mg_text_format(mg_text *text, const char *format, ...) MG_PRINTF(2, 3); /* no %f %e %g */
-void mg_text_json_string(mg_text *text, const char *bytes,
-                         int64_t length); /* quoted and escaped, invalid UTF-8 replaced */
-
 #endif

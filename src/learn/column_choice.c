@@ -1,6 +1,6 @@
 #include "learn/column_choice.h"
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "data/table/names.h"
 
 #include <stdio.h>

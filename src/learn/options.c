@@ -1,6 +1,6 @@
 #include "learn/options.h"
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #define MG_OPTIONS_H
 
 #include "base/memory.h"
+#include "base/text/text.h"
 #include "margin/spec.h"
 
 /* Values parallel to the component's option table. An option that was not given and has no default

@@ -2,6 +2,7 @@
 #ifndef MG_ARRAY_H
 #define MG_ARRAY_H
 
+#include "base/text/text.h"
 #include "data/source/source.h"
 #include "data/table/table.h"
 

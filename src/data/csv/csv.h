@@ -19,8 +19,8 @@
 #ifndef MG_CSV_H
 #define MG_CSV_H
 
-#include "base/number_text.h"
 #include "base/pool.h"
+#include "base/text/number_text.h"
 #include "data/csv/csv_cell.h"
 #include "data/source/source.h"
 #include "data/table/dictionary.h"

@@ -1,6 +1,6 @@
 #include "data/csv/csv_cell.h"
 
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 
 int64_t mg_csv_unescape(const mg_csv_cell *cell, char *to) {
     int64_t length = 0;

@@ -1,6 +1,6 @@
 /* The beginning of a CSV file: is it text, where do the rows start and end, what separates cells,
  * how many columns are there and what are they called. */
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "data/csv/csv.h"
 
 #include <stdio.h>

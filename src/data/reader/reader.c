@@ -1,6 +1,6 @@
 /* Reading a table: which format, then that format's reader. Adding a format is one line here. */
 #include "base/caller_options.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "data/source/source.h"
 #include "data/table/table.h"
 

@@ -4,7 +4,7 @@
  * once every byte is on disk. A link keeps pointing where it did: the file behind it is replaced.
  * What cannot be renamed over (standard output, pipes, devices) is written directly. */
 #include "data/source/file_output.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 #include "margin/data.h"
 

@@ -32,8 +32,8 @@
 #ifndef MG_TOKEN_TMPL_H
 #define MG_TOKEN_TMPL_H
 
-#include "base/decimal.h"
-#include "base/number_text.h"
+#include "base/text/decimal.h"
+#include "base/text/number_text.h"
 
 /* A number as it was written: significand * 10^power, or ok false for what only the general reader
  * knows (more than 19 digits, words, damage). */

@@ -1,6 +1,6 @@
 /* Labels of an svmlight text: numbers as they are, names (or numbers that are wanted as names) as
  * codes of sorted categories. */
-#include "base/number_text.h"
+#include "base/text/number_text.h"
 #include "data/csv/csv_cell.h"
 #include "data/svmlight/svmlight.h"
 #include "data/table/encoder.h"

@@ -1,5 +1,5 @@
 /* Which column of a file plays which part: the options' references, or a trained model's wishes. */
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "data/table/names.h"
 
 #include <stdio.h>

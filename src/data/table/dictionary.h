@@ -7,8 +7,8 @@
 #ifndef MG_DICTIONARY_H
 #define MG_DICTIONARY_H
 
-#include "base/decimal.h"
 #include "base/memory.h"
+#include "base/text/decimal.h"
 
 typedef struct mg_dictionary_entry {
     uint64_t low, high; /* first and last eight bytes, see mg_dictionary_key */

@@ -3,8 +3,8 @@
  * Numbers print in the shortest form that reads back to the same value, missing values as empty
  * cells, categories by name. Texts are put in quotes where a reader might take them for something
  * else. */
-#include "base/nearest.h"
-#include "base/number_text.h"
+#include "base/text/nearest.h"
+#include "base/text/number_text.h"
 #include "data/csv/csv_cell.h"
 #include "data/writers/writer.h"
 

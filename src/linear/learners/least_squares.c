@@ -1,5 +1,6 @@
 /* The learners least-squares and ridge: options, choice of the method, report. */
 #include "linear/squares/least_squares.h"
+#include "base/text/text.h"
 
 #include "linear/learners/linear_infer.h"
 #include "linear/learners/linear_learner.h"

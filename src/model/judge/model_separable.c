@@ -1,6 +1,6 @@
 /* margin_separable: the separation solver on a data set with labels. */
 #include "model/problem/samples.h"
-#include "perceptron/separation.h"
+#include "perceptron/separation/separation.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "model/object/model.h"
 #include "data/source/source.h"
 
-#include "bayes/naive_bayes.h"
+#include "bayes/learner/naive_bayes.h"
 #include "cluster/learner/kmeans_learner.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "margin/neighbors.h"
 #include "model/object/model.h"
-#include "neighbors/neighbors.h"
+#include "neighbors/learner/index.h"
 
 struct margin_neighbors {
     margin_model *model;

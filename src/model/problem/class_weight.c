@@ -1,6 +1,6 @@
 /* The option class_weight: weights of classes become weights of their rows, before the problem is
  * cut, so that they mean the same for every learner and in every part. */
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "model/problem/multiclass.h"
 
 #include <string.h>

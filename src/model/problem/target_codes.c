@@ -1,6 +1,6 @@
 /* Targets as a learner takes them: labels found among a model's classes, values of a regression. */
-#include "base/number_text.h"
 #include "base/sweep.h"
+#include "base/text/number_text.h"
 #include "model/problem/target_labels.h"
 #include "model/problem/target_table.h"
 

@@ -1,14 +1,14 @@
 /* The catalogue: every stage and learner, one line each. */
-#include "bayes/naive_bayes.h"
+#include "bayes/learner/naive_bayes.h"
 #include "cluster/learner/kmeans_learner.h"
-#include "features/stages.h"
+#include "features/columns/stages.h"
 #include "kernel/logistic/kernel_logistic.h"
 #include "kernel/ridge/kernel_ridge.h"
 #include "linear/learners/linear_learners.h"
 #include "linear/squares/least_squares.h"
 #include "model/spec/spec.h"
-#include "neighbors/knn.h"
-#include "perceptron/perceptron.h"
+#include "neighbors/learner/knn.h"
+#include "perceptron/learner/perceptron.h"
 
 #include <string.h>
 

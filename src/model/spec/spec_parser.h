@@ -2,6 +2,7 @@
 #ifndef MG_SPEC_PARSER_H
 #define MG_SPEC_PARSER_H
 
+#include "base/text/text.h"
 #include "model/spec/spec.h"
 #include "model/spec/spec_scan.h"
 

@@ -1,4 +1,5 @@
 /* Canonical text of a spec, and what callers ask of one. */
+#include "base/text/text.h"
 #include "model/spec/spec_parser.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
 #ifndef MG_STORE_H
 #define MG_STORE_H
 
+#include "base/text/text.h"
 #include "model/object/model.h"
 
 #include <jansson.h>

@@ -1,4 +1,5 @@
 /* Typed access to the JSON of a model file, and the counterpart for writing. */
+#include "base/text/text.h"
 #include "model/store/store.h"
 
 #include <string.h>

@@ -2,10 +2,11 @@
  * checked here or by the `attach` of its kind before anything uses it, and mg_model_check that
  * the parts fit together. */
 #include "base/context.h"
+#include "base/text/text.h"
 #include "data/source/source.h"
 #include "model/spec/spec_parser.h"
 #include "model/store/store.h"
-#include "neighbors/index.h"
+#include "neighbors/learner/index.h"
 
 #include <string.h>
 

@@ -1,0 +1,403 @@
+/* The sufficient statistics, in one sweep.
+ *
+ * Dense numbers are summed about a pivot, the first row of their class in the block, so that
+ * variances do not cancel; where weights make them cancel all the same, the block is summed once
+ * more, about the means. Blocks are joined by Chan's formula. A block with gaps, and sparse data,
+ * go value by value (West, "Updating mean and variance estimates: an improved method", 1979). What
+ * sparse data do not store is made up for at the end: all of it is 0. */
+#include "base/context.h"
+#include "base/sweep.h"
+#include "bayes/learner/bayes.h"
+
+#include <string.h>
+
+/* A state: weight of each class; missing; statistics; sparse data: weight of what is stored. */
+typedef struct counter {
+    margin_context *context;
+    const mg_problem *problem;
+    const mg_bayes_layout *layout;
+    const mg_bayes_rows *rows;
+    int64_t state_numbers;
+    double *scratch; /* per worker: pivot, first, second, weights of classes; gathered rows */
+    int64_t scratch_numbers, table_numbers; /* classes x stride */
+    int64_t stride;                         /* gaussians rounded up: rows of tables are aligned */
+    bool gather;                            /* gaussian columns lie between others */
+    int64_t ahead;                          /* rows fetched ahead of those that are summed */
+} counter;
+
+enum { CHUNK = 64, LEAST_BLOCK = 2048 };
+
+static double *state_missing(const counter *c, double *state) {
+    return state + c->layout->classes;
+}
+static double *state_statistics(const counter *c, double *state) {
+    return state + c->layout->classes + 1;
+}
+static double *state_stored(const counter *c, double *state) {
+    return state_statistics(c, state) + c->layout->classes * c->layout->slots;
+}
+
+/* ---- Moments --------------------------------------------------------------------------------- */
+
+void mg_bayes_join_moments(double *into, const double *from) {
+    const double a = into[MG_BAYES_WEIGHT], b = from[MG_BAYES_WEIGHT];
+    if (!(b > 0)) return;
+    if (!(a > 0)) {
+        memcpy(into, from, MG_BAYES_MOMENTS * sizeof *into);
+        return;
+    }
+    const double total = a + b, difference = from[MG_BAYES_MEAN] - into[MG_BAYES_MEAN];
+    into[MG_BAYES_WEIGHT] = total;
+    into[MG_BAYES_MEAN] += difference * (b / total);
+    into[MG_BAYES_SQUARES] += from[MG_BAYES_SQUARES] + difference * difference * (a * (b / total));
+}
+
+static void add_moment(double *moments, double value, double weight) {
+    const double before = moments[MG_BAYES_WEIGHT], total = before + weight;
+    const double difference = value - moments[MG_BAYES_MEAN];
+    moments[MG_BAYES_WEIGHT] = total;
+    moments[MG_BAYES_MEAN] += difference * (weight / total);
+    moments[MG_BAYES_SQUARES] += difference * difference * (before * (weight / total));
+}
+
+/* ---- Value by value -------------------------------------------------------------------------- */
+
+/* False: the value cannot be counted. */
+static bool add_value(const counter *c, double *state, int64_t k, int64_t j, double value,
+                      double weight) {
+    const mg_bayes_layout *layout = c->layout;
+    double *slots = state_statistics(c, state) + k * layout->slots + layout->first[j];
+    if (isnan(value)) {
+        *state_missing(c, state) += weight;
+        return true;
+    }
+    if (isinf(value)) return false;
+    switch (layout->kinds[j]) {
+    case MG_BAYES_GAUSSIAN:
+        add_moment(slots, value, weight);
+        return true;
+    case MG_BAYES_BERNOULLI:
+        slots[MG_BAYES_SEEN] += weight;
+        if (value > 0) slots[MG_BAYES_ONES] += weight;
+        return true;
+    case MG_BAYES_MULTINOMIAL:
+        slots[0] += weight * value;
+        return value >= 0;
+    }
+    const int64_t level = mg_bayes_level(layout, j, value);
+    if (level == layout->levels[j]) return false;
+    slots[level] += weight;
+    return true;
+}
+
+static bool add_listed(const counter *c, double *state, const mg_block *block,
+                       const int64_t *columns, int64_t count) {
+    const mg_problem *p = c->problem;
+    bool good = true;
+    for (int64_t i = block->first; i < block->first + block->count && count > 0; i++) {
+        const int64_t row = mg_sample_row(p, i) * p->x.stride;
+        const double weight = mg_sample_weight(p, i);
+        for (int64_t n = 0; n < count; n++)
+            good &= add_value(c, state, p->code[i], columns[n],
+                              mg_stored_value(&p->x, row + columns[n]), weight);
+    }
+    return good;
+}
+
+static bool add_sparse(const counter *c, double *state, const mg_block *block) {
+    const mg_problem *p = c->problem;
+    double *stored = state_stored(c, state);
+    bool good = true;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const int64_t row = mg_sample_row(p, i), k = p->code[i];
+        const double weight = mg_sample_weight(p, i);
+        for (int64_t e = mg_row_start(&p->x, row); e < mg_row_start(&p->x, row + 1); e++) {
+            const int64_t j = mg_column_index(&p->x, e);
+            stored[k * c->layout->columns + j] += weight;
+            good &= add_value(c, state, k, j, mg_stored_value(&p->x, e), weight);
+        }
+    }
+    return good;
+}
+
+/* ---- A block of numbers ---------------------------------------------------------------------- */
+
+/* The gaussian columns of a row, next to each other. */
+static void gather_row(const counter *c, int64_t row, double *out) {
+    const margin_matrix *x = &c->problem->x;
+    for (int64_t g = 0; g < c->layout->gaussians; g++)
+        out[g] = mg_stored_value(x, row * x->stride + c->layout->gaussian[g]);
+}
+
+/* Addresses of the samples [first, first + count + c->ahead), count <= CHUNK; beyond the last
+ * sample that one again. */
+static void find_rows(const counter *c, int64_t first, int64_t count, double *gathered,
+                      const void **rows) {
+    const mg_problem *p = c->problem;
+    const int64_t size = mg_type_size(p->x.value_type), n = c->layout->gaussians;
+    for (int64_t i = 0; i < count + c->ahead; i++) {
+        const int64_t row = mg_sample_row(p, MG_MIN(first + i, p->count - 1));
+        if (c->gather) gather_row(c, row, gathered + i * n);
+        rows[i] = c->gather ? (const void *)(gathered + i * n)
+                            : (const char *)p->x.values + row * p->x.stride * size;
+    }
+}
+
+/* pivot: the first row of each class that occurs in the block; weights of the classes there. */
+static void find_pivots(const counter *c, const mg_block *block, double *pivot, double *weights) {
+    const mg_problem *p = c->problem;
+    const int64_t classes = c->layout->classes;
+    int64_t missing = classes;
+    memset(weights, 0, (size_t)classes * sizeof *weights);
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const int64_t k = p->code[i];
+        if (missing > 0 && weights[k] == 0) {
+            gather_row(c, mg_sample_row(p, i), pivot + k * c->stride);
+            missing--;
+        }
+        weights[k] += mg_sample_weight(p, i);
+    }
+}
+
+static bool has_gap(const double *sums, int64_t count) {
+    double sum = 0;
+    for (int64_t j = 0; j < count; j++)
+        sum += sums[j] * 0.0; /* NaN and infinity stay NaN */
+    return isnan(sum);
+}
+
+/* Moves the pivots to the means if some variance is a small difference of large numbers: where the
+ * first row of a class is far from the others and has little weight. */
+static bool move_pivots(const counter *c, double *pivot, const double *first, const double *second,
+                        const double *weights) {
+    static const double little = 1e-5; /* with equal weights it is at least one part in the rows */
+    const int64_t n = c->layout->gaussians;
+    bool move = false;
+    for (int64_t k = 0; k < c->layout->classes; k++)
+        for (int64_t at = k * c->stride; at < k * c->stride + n && weights[k] > 0; at++)
+            move |= second[at] - first[at] * (first[at] / weights[k]) < little * second[at];
+    for (int64_t k = 0; k < c->layout->classes && move; k++)
+        for (int64_t at = k * c->stride; at < k * c->stride + n && weights[k] > 0; at++)
+            pivot[at] += first[at] / weights[k];
+    return move;
+}
+
+static void join_block(const counter *c, const double *pivot, const double *first,
+                       const double *second, const double *weights, double *state) {
+    const mg_bayes_layout *layout = c->layout;
+    double *statistics = state_statistics(c, state);
+    for (int64_t k = 0; k < layout->classes; k++) {
+        const double weight = weights[k];
+        if (!(weight > 0)) continue;
+        for (int64_t g = 0; g < layout->gaussians; g++) {
+            const int64_t at = k * c->stride + g;
+            const double shift = first[at] / weight, squares = second[at] - first[at] * shift;
+            const double moments[MG_BAYES_MOMENTS] = {weight, pivot[at] + shift,
+                                                      MG_MAX(squares, 0.0)};
+            mg_bayes_join_moments(
+                statistics + k * layout->slots + layout->first[layout->gaussian[g]], moments);
+        }
+    }
+}
+
+/* Sums about the pivots, of the rows of a block. */
+static void sum_block(const counter *c, const mg_block *block, const double *pivot, double *first,
+                      double *second, double *gathered) {
+    const mg_problem *p = c->problem;
+    const int64_t n = c->layout->gaussians;
+    const void *rows[CHUNK + MG_BAYES_AHEAD];
+    memset(first, 0, (size_t)(2 * c->table_numbers) * sizeof *first);
+    for (int64_t at = block->first; at < block->first + block->count; at += CHUNK) {
+        const int64_t count = MG_MIN(CHUNK, block->first + block->count - at);
+        find_rows(c, at, count, gathered, rows);
+        c->rows->moments(rows, c->ahead, p->code + at, p->weight ? p->weight + at : NULL, count, n,
+                         c->stride, pivot, first, second);
+    }
+}
+
+static bool add_numbers(const counter *c, const mg_block *block, double *state) {
+    const int64_t n = c->layout->gaussians;
+    double *pivot = c->scratch + block->worker * c->scratch_numbers;
+    double *first = pivot + c->table_numbers, *second = first + c->table_numbers;
+    double *weights = second + c->table_numbers, *gathered = weights + c->layout->classes;
+    if (n == 0) return true;
+    find_pivots(c, block, pivot, weights);
+    sum_block(c, block, pivot, first, second, gathered);
+    if (has_gap(first, c->table_numbers) || has_gap(second, c->table_numbers))
+        return add_listed(c, state, block, c->layout->gaussian, n);
+    if (move_pivots(c, pivot, first, second, weights))
+        sum_block(c, block, pivot, first, second, gathered);
+    join_block(c, pivot, first, second, weights, state);
+    return true;
+}
+
+/* ---- The sweep ------------------------------------------------------------------------------- */
+
+static void init_state(void *state, void *argument) {
+    const counter *c = argument;
+    memset(state, 0, (size_t)c->state_numbers * sizeof(double));
+}
+
+static margin_status add_block(void *state, const mg_block *block, void *argument) {
+    const counter *c = argument;
+    const mg_problem *p = c->problem;
+    const mg_bayes_layout *layout = c->layout;
+    double *classes = state;
+    bool good;
+    if (mg_cancelled(c->context)) return MARGIN_ERROR_CANCELLED;
+    for (int64_t i = block->first; i < block->first + block->count; i++)
+        classes[p->code[i]] += mg_sample_weight(p, i);
+    if (mg_is_csr(&p->x)) {
+        good = add_sparse(c, state, block);
+    } else {
+        good = add_numbers(c, block, state);
+        good &= add_listed(c, state, block, layout->table, layout->tables);
+        good &= add_listed(c, state, block, layout->linear, layout->linears);
+    }
+    return good ? MARGIN_OK : MARGIN_ERROR_DATA;
+}
+
+static void merge_state(void *into, const void *from, void *argument) {
+    const counter *c = argument;
+    const mg_bayes_layout *layout = c->layout;
+    double *a = into;
+    const double *b = from;
+    double *mine = state_statistics(c, a);
+    const double *theirs = state_statistics(c, (double *)from);
+    for (int64_t k = 0; k <= layout->classes; k++)
+        a[k] += b[k];
+    for (int64_t k = 0; k < layout->classes; k++)
+        for (int64_t j = 0; j < layout->columns; j++) {
+            const int64_t at = k * layout->slots + layout->first[j];
+            const int64_t next = j + 1 < layout->columns ? layout->first[j + 1] : layout->slots;
+            if (layout->kinds[j] == MG_BAYES_GAUSSIAN) {
+                mg_bayes_join_moments(mine + at, theirs + at);
+                continue;
+            }
+            for (int64_t s = 0; s < next - layout->first[j]; s++)
+                mine[at + s] += theirs[at + s];
+        }
+    if (!mg_is_csr(&c->problem->x)) return;
+    double *stored = state_stored(c, a);
+    const double *more = state_stored(c, (double *)from);
+    for (int64_t k = 0; k < layout->classes * layout->columns; k++)
+        stored[k] += more[k];
+}
+
+/* ---- What is not stored ---------------------------------------------------------------------- */
+
+static bool add_zeros(const counter *c, double *state) {
+    const mg_bayes_layout *layout = c->layout;
+    const double *stored = state_stored(c, state);
+    bool good = true;
+    if (!mg_is_csr(&c->problem->x)) return true;
+    for (int64_t k = 0; k < layout->classes; k++)
+        for (int64_t j = 0; j < layout->columns; j++) {
+            const double rest = state[k] - stored[k * layout->columns + j];
+            const double zeros[MG_BAYES_MOMENTS] = {rest, 0, 0};
+            double *slots = state_statistics(c, state) + k * layout->slots + layout->first[j];
+            if (!(rest > 0)) continue;
+            if (layout->kinds[j] == MG_BAYES_GAUSSIAN)
+                mg_bayes_join_moments(slots, zeros);
+            else
+                good &= add_value(c, state, k, j, 0.0, rest);
+        }
+    return good;
+}
+
+/* ---- Bad data -------------------------------------------------------------------------------- */
+
+static margin_status fail_cell(const counter *c, int64_t i, int64_t j, double value,
+                               margin_error *error) {
+    const mg_problem *p = c->problem;
+    const long long row = (long long)mg_sample_original(p, i) + 1;
+    char buffer[32];
+    const char *name = mg_column_name(p->columns, j, buffer);
+    const mg_place place = {0, 0, row, -1};
+    if (c->layout->kinds[j] == MG_BAYES_MULTINOMIAL)
+        return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+                          "row %lld has the value %s in column %s; multinomial columns hold "
+                          "counts, which are not negative (gaussian takes any number)",
+                          row, mg_number(value).text, name);
+    return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+                      "row %lld has the code %s in column %s, which has %lld categories", row,
+                      mg_number(value).text, name, (long long)c->layout->levels[j]);
+}
+
+/* Finds the first value that cannot be counted: only called when there is one. Infinite ones are
+ * named as for every learner. */
+static margin_status fail_first(const counter *c, double *state, double *row, margin_error *error) {
+    const mg_problem *p = c->problem;
+    const margin_data data = {
+        .x = p->x, .columns = p->columns, .selection = p->index, .selected = p->count};
+    MG_TRY(mg_matrix_check_finite(c->context, &data, true, error));
+    for (int64_t i = 0; i < p->count; i++) {
+        mg_row_expand(&p->x, mg_sample_row(p, i), row);
+        for (int64_t j = 0; j < p->x.columns; j++)
+            if (!add_value(c, state, p->code[i], j, row[j], 1.0))
+                return fail_cell(c, i, j, row[j], error);
+    }
+    return mg_fail(error, MARGIN_ERROR_INTERNAL, "a value could not be counted; please report it");
+}
+
+/* ---- Entry ----------------------------------------------------------------------------------- */
+
+static margin_status prepare(counter *c, double **state, double **row, margin_error *error) {
+    const mg_bayes_layout *layout = c->layout;
+    const bool sparse = mg_is_csr(&c->problem->x);
+    const int64_t n = layout->gaussians, classes = layout->classes;
+    const char *purpose = "the counts of naive Bayes";
+    mg_heap *heap = c->context->heap;
+    c->gather = n < layout->columns;
+    c->ahead = c->gather ? 0 : mg_bayes_rows_ahead(n * mg_type_size(c->problem->x.value_type));
+    c->stride = (n + 7) / 8 * 8;
+    c->table_numbers = classes * c->stride;
+    c->scratch_numbers =
+        sparse || n == 0 ? 0 : 3 * c->table_numbers + classes + (c->gather ? CHUNK * n : 0);
+    c->scratch_numbers = (c->scratch_numbers + 7) / 8 * 8;
+    c->state_numbers =
+        classes + 1 + classes * layout->slots + (sparse ? classes * layout->columns : 0);
+    c->rows =
+        mg_bayes_rows_for(mg_isa_level(), !c->gather && c->problem->x.value_type == MARGIN_F32);
+    MG_NEW(heap, c->scratch, mg_pool_threads(c->context->pool) * c->scratch_numbers, purpose,
+           error);
+    MG_NEW(heap, *state, c->state_numbers, purpose, error);
+    MG_NEW(heap, *row, c->problem->x.columns, purpose, error);
+    return MARGIN_OK;
+}
+
+/* Rows of a block: enough that joining the tables of all classes costs little. */
+static int64_t block_rows(const mg_bayes_layout *layout) {
+    int64_t rows = LEAST_BLOCK;
+    while (rows < 64 * layout->classes)
+        rows *= 2;
+    return rows;
+}
+
+margin_status mg_bayes_count(margin_context *context, const mg_problem *problem,
+                             const mg_bayes_layout *layout, mg_bayes_counts *counts,
+                             margin_error *error) {
+    counter c = {.context = context, .problem = problem, .layout = layout};
+    double *state = NULL, *row = NULL;
+    margin_status status;
+    MG_GO(prepare(&c, &state, &row, error));
+    const mg_accumulator accumulator = {.state_size = c.state_numbers * (int64_t)sizeof *state,
+                                        .init = init_state,
+                                        .add = add_block,
+                                        .merge = merge_state};
+    status = mg_sweep(context, problem->count, block_rows(layout), &accumulator, &c, state, error);
+    if (status == MARGIN_ERROR_DATA || (status >= 0 && !add_zeros(&c, state))) {
+        init_state(state, &c);
+        status = fail_first(&c, state, row, error);
+    }
+    if (status < 0) goto done;
+    memcpy(counts->classes, state, (size_t)layout->classes * sizeof *state);
+    memcpy(counts->statistics, state_statistics(&c, state),
+           (size_t)(layout->classes * layout->slots) * sizeof *state);
+    counts->missing = *state_missing(&c, state);
+done:
+    mg_free(context->heap, row);
+    mg_free(context->heap, state);
+    mg_free(context->heap, c.scratch);
+    return status;
+}

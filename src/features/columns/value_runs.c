@@ -1,0 +1,201 @@
+#include "features/columns/value_runs.h"
+
+#include "features/columns/row_chunk.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Sorting ----------------------------------------------------------------------------------
+ * Radix sort on the bits of the values, made ascending as unsigned numbers: negative numbers
+ * complemented, positive ones with the sign bit set. */
+
+enum { DIGIT_BITS = 8, DIGITS = 64 / DIGIT_BITS, DIGIT_VALUES = 1 << DIGIT_BITS };
+
+static uint64_t sort_key(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+static unsigned digit_of(double value, int digit) {
+    return (unsigned)(sort_key(value) >> (digit * DIGIT_BITS)) & (DIGIT_VALUES - 1);
+}
+
+static void sort_few(mg_value_run *values, int64_t count) {
+    for (int64_t i = 1; i < count; i++) {
+        const mg_value_run moved = values[i];
+        const uint64_t key = sort_key(moved.value);
+        int64_t k = i;
+        for (; k > 0 && sort_key(values[k - 1].value) > key; k--)
+            values[k] = values[k - 1];
+        values[k] = moved;
+    }
+}
+
+void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch) {
+    if (count < 32) {
+        sort_few(values, count);
+        return;
+    }
+    int64_t counts[DIGITS][DIGIT_VALUES] = {{0}};
+    for (int64_t i = 0; i < count; i++)
+        for (int digit = 0; digit < DIGITS; digit++)
+            counts[digit][digit_of(values[i].value, digit)]++;
+    mg_value_run *from = values, *to = scratch;
+    for (int digit = 0; digit < DIGITS; digit++) {
+        int64_t *const places = counts[digit];
+        if (places[digit_of(from[0].value, digit)] == count) continue; /* all the same */
+        int64_t place = 0;
+        for (int v = 0; v < DIGIT_VALUES; v++) {
+            const int64_t here = places[v];
+            places[v] = place;
+            place += here;
+        }
+        for (int64_t i = 0; i < count; i++)
+            to[places[digit_of(from[i].value, digit)]++] = from[i];
+        mg_value_run *const swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if (from != values) memcpy(values, from, (size_t)count * sizeof *values);
+}
+
+/* ---- Columns of a data set --------------------------------------------------------------------*/
+
+static int64_t row_at(const mg_column_reader *r, int64_t place) {
+    return r->data->selection ? r->data->selection[place] : place;
+}
+
+static double weight_at(const mg_column_reader *r, int64_t row) {
+    return r->data->weights.values ? mg_vector_f64(&r->data->weights, row) : 1;
+}
+
+/* Calls for each stored value of a wanted column, row by row. */
+static margin_status scatter(margin_context *context, const mg_column_reader *r,
+                             const bool *columns, int64_t *next, double *values, double *weights,
+                             margin_error *error) {
+    mg_row_chunk chunk;
+    for (int64_t i = 0; i < r->rows; i++) {
+        const int64_t row = row_at(r, i);
+        const double w = weights ? weight_at(r, row) : 1;
+        if (i % 4096 == 0 && mg_cancelled(context)) return mg_fail_cancelled(error);
+        for (int64_t at = mg_chunk_begin(&r->data->x, row);
+             mg_chunk_next(&r->data->x, row, &at, &chunk);)
+            for (int64_t k = 0; k < chunk.count; k++) {
+                const int64_t j = chunk.columns[k];
+                if (columns && !columns[j]) continue;
+                if (values) values[next[j]] = chunk.values[k];
+                if (weights) weights[next[j]] = w;
+                next[j]++;
+            }
+    }
+    return MARGIN_OK;
+}
+
+/* Copies CSR by columns: counts, then places. */
+static margin_status transpose(margin_context *context, mg_column_reader *r, const bool *columns,
+                               margin_error *error) {
+    const char *purpose = "a copy of the data by columns";
+    const int64_t n = r->data->x.columns;
+    MG_NEW(r->heap, r->starts, n + 1, purpose, error);
+    memset(r->starts, 0, (size_t)(n + 1) * sizeof *r->starts);
+    MG_TRY(scatter(context, r, columns, r->starts + 1, NULL, NULL, error));
+    for (int64_t j = 0; j < n; j++)
+        r->starts[j + 1] += r->starts[j];
+    MG_NEW(r->heap, r->values, r->starts[n], purpose, error);
+    if (r->data->weights.values) MG_NEW(r->heap, r->weights, r->starts[n], purpose, error);
+    int64_t *next;
+    MG_NEW(r->heap, next, n, purpose, error);
+    memcpy(next, r->starts, (size_t)n * sizeof *next);
+    const margin_status status = scatter(context, r, columns, next, r->values, r->weights, error);
+    mg_free(r->heap, next);
+    return status;
+}
+
+margin_status mg_column_reader_open(margin_context *context, const margin_data *data,
+                                    const bool *columns, mg_column_reader *reader,
+                                    margin_error *error) {
+    mg_column_reader made = {.heap = context->heap,
+                             .data = data,
+                             .rows = data->selection ? data->selected : data->x.rows};
+    for (int64_t i = 0; i < made.rows; i++)
+        made.total += weight_at(&made, row_at(&made, i));
+    if (mg_is_csr(&data->x)) {
+        const margin_status status = transpose(context, &made, columns, error);
+        if (status < 0) {
+            mg_column_reader_close(&made);
+            return status;
+        }
+    }
+    *reader = made;
+    return MARGIN_OK;
+}
+
+void mg_column_reader_close(mg_column_reader *reader) {
+    if (!reader->heap) return;
+    mg_free(reader->heap, reader->starts);
+    mg_free(reader->heap, reader->values);
+    mg_free(reader->heap, reader->weights);
+    *reader = (mg_column_reader){0};
+}
+
+int64_t mg_column_runs_room(const mg_column_reader *reader) {
+    return reader->rows + 1;
+}
+
+/* Values of the column that are not missing; *left is the weight of those that CSR does not store.
+ */
+static int64_t take_stored(const mg_column_reader *r, int64_t column, mg_value_run *runs,
+                           double *left) {
+    const int64_t first = r->starts[column], last = r->starts[column + 1];
+    int64_t count = 0;
+    double stored = 0;
+    for (int64_t k = first; k < last; k++) {
+        const double weight = r->weights ? r->weights[k] : 1;
+        stored += weight;
+        if (!isnan(r->values[k])) runs[count++] = (mg_value_run){r->values[k], weight};
+    }
+    *left = last - first < r->rows ? fmax(0, r->total - stored) : 0;
+    return count;
+}
+
+static int64_t take_dense(const mg_column_reader *r, int64_t column, mg_value_run *runs) {
+    const margin_matrix *x = &r->data->x;
+    int64_t count = 0;
+    for (int64_t i = 0; i < r->rows; i++) {
+        const int64_t row = row_at(r, i), at = row * x->stride + column;
+        const double value = mg_stored_value(x, at);
+        if (!isnan(value)) runs[count++] = (mg_value_run){value, weight_at(r, row)};
+    }
+    return count;
+}
+
+int64_t mg_column_runs(const mg_column_reader *r, int64_t column, mg_value_run *runs,
+                       mg_value_run *scratch) {
+    double zeros = 0;
+    int64_t count = r->starts ? take_stored(r, column, runs, &zeros) : take_dense(r, column, runs);
+    if (zeros > 0) runs[count++] = (mg_value_run){0, zeros};
+    for (int64_t k = 0; k < count; k++)
+        runs[k].value += 0.0; /* -0 becomes 0: one value */
+    mg_sort_values(runs, count, scratch);
+    int64_t kept = 0;
+    for (int64_t k = 0; k < count; k++) {
+        if (kept > 0 && runs[kept - 1].value == runs[k].value)
+            runs[kept - 1].weight += runs[k].weight;
+        else
+            runs[kept++] = runs[k];
+    }
+    return kept;
+}
+
+double mg_runs_median(const mg_value_run *runs, int64_t count) {
+    double total = 0, below = 0;
+    for (int64_t k = 0; k < count; k++)
+        total += runs[k].weight;
+    for (int64_t k = 0; k < count; k++) {
+        below += runs[k].weight;
+        if (below > total / 2 || k == count - 1) return runs[k].value;
+        if (below == total / 2) return runs[k].value / 2 + runs[k + 1].value / 2;
+    }
+    return (double)NAN;
+}

@@ -1,0 +1,122 @@
+/* fourier: random features whose dot products are nearly a kernel of differences (Rahimi and Recht,
+ * "Random features for large-scale kernel machines", NIPS 2007):
+ *
+ *   exp(-gamma |x-z|^2) = E cos(w.(x - z)),   w normal with variance 2 gamma
+ *
+ * laplacian: w of Cauchy numbers times gamma. Cosines and sines in pairs: their dot products are
+ * functions of x - z alone, and every row has norm 1. */
+#include "features/columns/stages.h"
+#include "features/made/kernel_map.h"
+
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct fourier_view {
+    const double *frequencies; /* pairs x columns */
+    int64_t pairs, columns;
+    double factor;
+    const mg_vector_ops *ops;
+} fourier_view;
+
+enum { MOST_FEATURES = 100000 };
+
+static const margin_option options[] = {
+    {.name = "features",
+     .type = MARGIN_OPTION_INTEGER,
+     .low = 2,
+     .high = MOST_FEATURES,
+     .default_text = "500",
+     .help = "how many columns, an even number: half of them cosines, half sines"},
+    MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,
+                     "rbf or laplacian, exp(-gamma |x-z|^2) or exp(-gamma |x-z|_1)"),
+    MG_OPTIONS_KERNEL_SHAPE,
+};
+
+static double draw(uint64_t seed, const mg_kernel *kernel, int64_t index) {
+    const double pi = 3.14159265358979323846;
+    if (kernel->kind == MG_KERNEL_RBF)
+        return sqrt(2.0 * kernel->gamma) *
+               mg_random_normal(seed, MG_RANDOM_SAMPLE, (uint64_t)index);
+    const double u = mg_random_unit(seed, MG_RANDOM_SAMPLE, (uint64_t)index);
+    return kernel->gamma * tan(pi * (u - 0.5));
+}
+
+static margin_status fit(margin_context *context, const margin_data *data,
+                         const mg_option_value *values, mg_fitted_stage *fitted,
+                         margin_error *error) {
+    const margin_component *info = &mg_stage_fourier.info;
+    const int64_t features = mg_option_named(info, values, "features")->integer;
+    const int64_t n = data->x.columns, pairs = features / 2;
+    mg_kernel kernel;
+    MG_TRY(mg_map_kernel(context, info, data, values, &kernel, error));
+    MG_REQUIRE(kernel.kind == MG_KERNEL_RBF || kernel.kind == MG_KERNEL_LAPLACIAN, error,
+               MARGIN_ERROR_SPEC,
+               "fourier: stands for kernels of differences, rbf and laplacian; for others take "
+               "nystroem(kernel=...), for (x.z + 1)^d poly(degree=d, scaled=poly)");
+    MG_REQUIRE(features % 2 == 0, error, MARGIN_ERROR_SPEC,
+               "fourier: features=%lld is odd; cosines and sines come in pairs",
+               (long long)features);
+    double *frequencies = mg_stage_tensor(fitted, "frequencies", MARGIN_F64, pairs, n);
+    double *gamma = frequencies ? mg_stage_tensor(fitted, "gamma", MARGIN_F64, 1, 0) : NULL;
+    if (!gamma)
+        return mg_no_memory(fitted->heap, pairs * n, sizeof *frequencies, "the frequencies", error);
+    *gamma = kernel.gamma;
+    for (int64_t k = 0; k < pairs * n; k++)
+        frequencies[k] = draw(context->options.seed, &kernel, k);
+    fitted->columns_out = 2 * pairs;
+    mg_log(context, MARGIN_LOG_NOTE, "fourier makes %lld columns, gamma %s", (long long)(2 * pairs),
+           mg_about(kernel.gamma).text);
+    return mg_map_names("fourier", fitted->columns_out, fitted, error);
+}
+
+static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+    const mg_tensor *tensor = mg_stage_tensor_find(fitted, "frequencies");
+    const int64_t features =
+        mg_option_named(&mg_stage_fourier.info, fitted->options, "features")->integer;
+    const void *gamma;
+    MG_TRY(mg_stage_expect(fitted, "gamma", MARGIN_F64, 1, &gamma, error));
+    MG_REQUIRE(tensor && tensor->type == MARGIN_F64 && tensor->dimensions == 2 &&
+                   tensor->shape[0] == features / 2 && tensor->shape[1] == fitted->columns_in &&
+                   fitted->tensor_count == 2 && fitted->columns_out == 2 * tensor->shape[0] &&
+                   fitted->columns.count == fitted->columns_out,
+               error, MARGIN_ERROR_MODEL, "the stage fourier has other columns than it says");
+    const double *frequencies = tensor->data;
+    for (int64_t k = 0; k < tensor->shape[0] * tensor->shape[1]; k++)
+        MG_REQUIRE(isfinite(frequencies[k]), error, MARGIN_ERROR_MODEL,
+                   "the stage fourier has a frequency that is not finite");
+    MG_REQUIRE(*(const double *)gamma > 0 && isfinite(*(const double *)gamma), error,
+               MARGIN_ERROR_MODEL, "the stage fourier has an impossible width");
+    fourier_view *view;
+    MG_NEW(fitted->heap, view, 1, "a stage", error);
+    *view = (fourier_view){frequencies, tensor->shape[0], fitted->columns_in,
+                           1.0 / sqrt((double)tensor->shape[0]), mg_vector_ops_for(mg_isa_level())};
+    fitted->view = view;
+    return MARGIN_OK;
+}
+
+static void apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
+    const fourier_view *view = fitted->view;
+    for (int64_t k = 0; k < view->pairs; k++) {
+        const double angle =
+            view->ops->dot(view->frequencies + k * view->columns, in, view->columns);
+        out[2 * k] = view->factor * cos(angle);
+        out[2 * k + 1] = view->factor * sin(angle);
+    }
+}
+
+const mg_stage mg_stage_fourier = {
+    .info = {.name = "fourier",
+             .kind = MARGIN_STAGE,
+             .summary = "random cosines and sines whose dot products are nearly a kernel",
+             .formula = "x' = (cos(w_k.x), sin(w_k.x)) / sqrt(features/2),  x'.z' ~ k(x, z)",
+             .source = "Rahimi and Recht 2007",
+             .page = "docs/stages.md",
+             .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .options = options,
+             .option_count = MG_LENGTH(options)},
+    .fit = fit,
+    .attach = attach,
+    .apply_row = apply_row,
+    .kept_bytes = 256 << 20};

@@ -1,0 +1,66 @@
+/* What stages that stand for a kernel share. */
+#include "features/made/kernel_map.h"
+
+#include "learn/column_choice.h"
+
+#include <stdio.h>
+
+static margin_status check(const margin_component *info, const margin_data *data,
+                           const mg_option_value *options, margin_error *error) {
+    for (int64_t j = 0; j < data->x.columns; j++)
+        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MARGIN_ERROR_DATA,
+                   "%s: column %s holds categories, which have no distances; encode them first: "
+                   "onehot | %s",
+                   info->name, data->columns[j].name, info->name);
+    MG_TRY(mg_kernel_options_check(info, options, error));
+    const mg_kernel kernel = mg_kernel_options_of(info, options).kernel;
+    MG_REQUIRE(kernel.kind != MG_KERNEL_SIGMOID &&
+                   !(kernel.kind == MG_KERNEL_POLY && kernel.coef0 < 0.0),
+               error, MARGIN_ERROR_SPEC,
+               "%s: needs a kernel that is an inner product: rbf, laplacian, linear, exp, or poly "
+               "with coef0 >= 0",
+               info->name);
+    return MARGIN_OK;
+}
+
+margin_status mg_map_kernel(margin_context *context, const margin_component *info,
+                            const margin_data *data, const mg_option_value *options,
+                            mg_kernel *kernel, margin_error *error) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info, options);
+    mg_problem samples = {.kind = MG_CLUSTERING,
+                          .x = data->x,
+                          .index = data->selection,
+                          .count = data->selection ? data->selected : data->x.rows};
+    double *weights = NULL;
+    MG_TRY(check(info, data, options, error));
+    if (data->weights.values && choice.rule == MG_GAMMA_SCALE) {
+        MG_NEW(context->heap, weights, samples.count, "the weights of the rows", error);
+        for (int64_t i = 0; i < samples.count; i++)
+            weights[i] = mg_vector_f64(&data->weights, mg_sample_row(&samples, i));
+        samples.weight = weights;
+    }
+    const margin_status status =
+        mg_kernel_resolve(context, &choice, "...", &samples, kernel, error);
+    mg_free(context->heap, weights);
+    return status;
+}
+
+margin_status mg_map_names(const char *word, int64_t count, mg_fitted_stage *fitted,
+                           margin_error *error) {
+    enum { ROOM = 40 };
+    const char *purpose = "the names of the columns";
+    margin_column *items = NULL;
+    char *names = NULL;
+    margin_status status;
+    MG_GO_NEW(fitted->heap, items, count, purpose, error);
+    MG_GO_NEW(fitted->heap, names, count * ROOM, purpose, error);
+    for (int64_t k = 0; k < count; k++) {
+        snprintf(names + k * ROOM, ROOM, "%.16s%lld", word, (long long)k + 1);
+        items[k] = (margin_column){.name = names + k * ROOM};
+    }
+    status = mg_columns_copy(fitted->heap, items, count, &fitted->columns, error);
+done:
+    mg_free(fitted->heap, names);
+    mg_free(fitted->heap, items);
+    return status;
+}

@@ -1,0 +1,212 @@
+/* rbf: radial basis functions about centres. */
+#include "features/made/rbf.h"
+
+#include "cluster/centres/centre_squares.h"
+#include "features/columns/stages.h"
+#include "learn/column_choice.h"
+#include "math/rows/vector_math.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct rbf_view {
+    int64_t count, columns;
+    double minus_gamma;
+    bool bias;
+    mg_isa isa;
+    double packed[];
+} rbf_view;
+
+/* ---- Fit ------------------------------------------------------------------------------------- */
+
+static const mg_option_value *option(const mg_option_value *options, const char *name) {
+    return mg_stage_option(&mg_stage_rbf, options, name);
+}
+
+static mg_rbf_wish wish_of(const mg_option_value *options, int64_t columns) {
+    const mg_option_value *sigma = option(options, "sigma"), *gamma = option(options, "gamma");
+    mg_rbf_wish wish = {.pick = (mg_rbf_pick)option(options, "pick")->integer,
+                        .centres = option(options, "centres")->integer,
+                        .sigma = sigma->number};
+    if (gamma->given) {
+        wish.sigma = 1 / sqrt(2 * gamma->number);
+    } else if (sigma->text) {
+        wish.spacing = strcmp(sigma->text, "spacing") == 0;
+        wish.median = !wish.spacing;
+    } else if (!sigma->given) {
+        wish.spacing = wish.pick == MG_RBF_EVEN && columns == 1 && wish.centres > 1;
+        wish.median = !wish.spacing;
+    }
+    return wish;
+}
+
+static margin_status check_columns(const margin_data *data, const mg_rbf_wish *wish,
+                                   margin_error *error) {
+    const double count = mg_rbf_count(wish, data->x.columns);
+    for (int64_t j = 0; j < data->x.columns; j++)
+        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MARGIN_ERROR_DATA,
+                   "rbf: column %s holds categories, which have no distances; encode them first: "
+                   "onehot | rbf",
+                   data->columns[j].name);
+    MG_REQUIRE(count <= MG_RBF_MOST, error, MARGIN_ERROR_LIMIT,
+               "rbf: %lld evenly spaced centres for each of %lld columns make %s centres in all, "
+               "and the limit is %d; take pick=sample",
+               (long long)wish->centres, (long long)data->x.columns, mg_number(count).text,
+               MG_RBF_MOST);
+    return MARGIN_OK;
+}
+
+static margin_status set_names(int64_t count, bool bias, mg_fitted_stage *fitted,
+                               margin_error *error) {
+    enum { ROOM = 24 };
+    const int64_t columns = count + bias;
+    const char *purpose = "the names of the columns";
+    margin_column *items = NULL;
+    char *names = NULL;
+    margin_status status;
+    MG_GO_NEW(fitted->heap, items, columns, purpose, error);
+    MG_GO_NEW(fitted->heap, names, columns * ROOM, purpose, error);
+    for (int64_t k = 0; k < columns; k++) {
+        snprintf(names + k * ROOM, ROOM, "rbf%lld", (long long)k + 1);
+        items[k] = (margin_column){.name = k < count ? names + k * ROOM : "1"};
+    }
+    status = mg_columns_copy(fitted->heap, items, columns, &fitted->columns, error);
+done:
+    mg_free(fitted->heap, names);
+    mg_free(fitted->heap, items);
+    return status;
+}
+
+static margin_status keep(const double *centres, int64_t count, double sigma, bool bias,
+                          mg_fitted_stage *fitted, margin_error *error) {
+    const int64_t columns = fitted->columns_in;
+    double *kept = mg_stage_tensor(fitted, "centres", MARGIN_F64, count, columns);
+    double *gamma = kept ? mg_stage_tensor(fitted, "gamma", MARGIN_F64, 1, 0) : NULL;
+    if (!gamma)
+        return mg_no_memory(fitted->heap, count * columns, sizeof *kept, "the centres", error);
+    memcpy(kept, centres, (size_t)(count * columns) * sizeof *kept);
+    *gamma = 1 / (2 * sigma * sigma);
+    MG_REQUIRE(isfinite(*gamma) && *gamma > 0, error, MARGIN_ERROR_DATA,
+               "rbf: sigma = %s is out of range: scale the columns (minmax | rbf)",
+               mg_about(sigma).text);
+    fitted->columns_out = count + bias;
+    return set_names(count, bias, fitted, error);
+}
+
+static margin_status fit(margin_context *context, const margin_data *data,
+                         const mg_option_value *options, mg_fitted_stage *fitted,
+                         margin_error *error) {
+    const mg_rbf_wish wish = wish_of(options, data->x.columns);
+    const bool bias = option(options, "bias")->integer != 0;
+    double *centres = NULL, sigma;
+    int64_t count;
+    margin_status status;
+    MG_TRY(check_columns(data, &wish, error));
+    MG_NEW(context->heap, centres, (int64_t)mg_rbf_count(&wish, data->x.columns) * data->x.columns,
+           "the centres", error);
+    MG_GO(mg_rbf_centres(context, data, &wish, centres, &count, error));
+    if (wish.pick == MG_RBF_SAMPLE && count < wish.centres)
+        mg_log(context, MARGIN_LOG_NOTE,
+               "rbf: the data has only %lld different row%s, so there are no more centres",
+               (long long)count, count == 1 ? "" : "s");
+    MG_GO(mg_rbf_width(context, data, &wish, centres, count, &sigma, error));
+    mg_log(context, MARGIN_LOG_NOTE, "rbf makes %lld columns, sigma %s", (long long)count + bias,
+           mg_about(sigma).text);
+    status = keep(centres, count, sigma, bias, fitted, error);
+done:
+    mg_free(context->heap, centres);
+    return status;
+}
+
+/* ---- Use ------------------------------------------------------------------------------------- */
+
+static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+    const mg_tensor *centres = mg_stage_tensor_find(fitted, "centres");
+    const bool bias = option(fitted->options, "bias")->integer != 0;
+    const void *gamma;
+    rbf_view *view;
+    MG_TRY(mg_stage_expect(fitted, "gamma", MARGIN_F64, 1, &gamma, error));
+    MG_REQUIRE(centres && centres->type == MARGIN_F64 && centres->dimensions == 2 &&
+                   centres->shape[0] > 0 && centres->shape[1] == fitted->columns_in &&
+                   fitted->tensor_count == 2 && fitted->columns_out == centres->shape[0] + bias &&
+                   fitted->columns.count == fitted->columns_out,
+               error, MARGIN_ERROR_MODEL, "the stage rbf has other centres than it says");
+    const double *values = centres->data, g = *(const double *)gamma;
+    const int64_t count = centres->shape[0], columns = centres->shape[1];
+    for (int64_t k = 0; k < count * columns; k++)
+        MG_REQUIRE(isfinite(values[k]), error, MARGIN_ERROR_MODEL,
+                   "the stage rbf has a centre that is not finite");
+    MG_REQUIRE(g > 0 && isfinite(g), error, MARGIN_ERROR_MODEL,
+               "the stage rbf has an impossible width");
+    const int64_t bytes =
+        (int64_t)sizeof *view + mg_centres_packed(count, columns) * (int64_t)sizeof(double);
+    view = mg_new(fitted->heap, bytes, 1);
+    if (!view) return mg_no_memory(fitted->heap, bytes, 1, "a stage", error);
+    *view = (rbf_view){count, columns, -g, bias, mg_isa_level()};
+    mg_centres_pack(values, count, columns, view->packed);
+    fitted->view = view;
+    return MARGIN_OK;
+}
+
+static void apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
+    const rbf_view *view = fitted->view;
+    mg_centre_squares(view->isa, in, view->columns, view->packed, view->count, out);
+    for (int64_t k = 0; k < view->count; k++)
+        out[k] *= view->minus_gamma;
+    mg_vector_exp(view->isa, out, view->count, out);
+    if (view->bias) out[view->count] = 1.0;
+}
+
+static const margin_option options[] = {
+    {.name = "centres",
+     .type = MARGIN_OPTION_INTEGER,
+     .low = 1,
+     .high = MG_RBF_MOST,
+     .default_text = "100",
+     .help = "how many centres; with pick=even for each column"},
+    {.name = "pick",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "sample",
+     .choices = "sample|kmeans|even",
+     .help = "where they lie: on rows drawn at random (by the seed), on the means of clusters, or "
+             "evenly spaced from the least to the greatest value"},
+    {.name = "sigma",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .low_open = 1,
+     .high = (double)INFINITY,
+     .high_open = 1,
+     .choices = "median|spacing",
+     .group = "width",
+     .help = "width: a number, the median distance of rows and centres, or the spacing of even "
+             "centres (default: spacing for evenly spaced centres of one column, else median)"},
+    {.name = "gamma",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .low_open = 1,
+     .high = (double)INFINITY,
+     .high_open = 1,
+     .group = "width",
+     .help = "the width as 1 / (2 sigma^2)"},
+    {.name = "bias",
+     .type = MARGIN_OPTION_SWITCH,
+     .default_text = "yes",
+     .help = "end with a column of ones"},
+};
+
+const mg_stage mg_stage_rbf = {
+    .info = {.name = "rbf",
+             .kind = MARGIN_STAGE,
+             .summary = "how near a row is to each of some centres",
+             .formula = "x'_k = exp(-|x - centre_k|^2 / (2 sigma^2))",
+             .source = "Broomhead and Lowe, Multivariable functional interpolation and adaptive "
+                       "networks, Complex Systems 2, 1988",
+             .page = "docs/stages.md",
+             .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .options = options,
+             .option_count = MG_LENGTH(options)},
+    .fit = fit,
+    .attach = attach,
+    .apply_row = apply_row,
+    .kept_bytes = 256 << 20};

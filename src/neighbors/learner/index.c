@@ -1,0 +1,262 @@
+/* Making an index: where the coordinates are, which method, and why. */
+#include "neighbors/learner/index.h"
+
+#include "base/pool.h"
+#include "neighbors/tree/tree_build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PIECES = 64,
+    SAMPLE = 127,
+    PROBES = 64,
+    SURE_COLUMNS = 8, /* up to here the tree wins whatever the data are */
+    SURE_ROWS = 128,  /* below, nothing matters */
+    LARGEST_ROWS = INT32_MAX - 64
+};
+
+/* ---- Where the points are -------------------------------------------------------------------- */
+
+typedef struct survey {
+    const mg_neighbors_plan *plan;
+    const double *centre;
+    double most[PIECES]; /* |x - centre| */
+    int64_t bad[PIECES], column[PIECES];
+} survey;
+
+static int64_t plan_row(const mg_neighbors_plan *plan, int64_t i) {
+    return plan->index ? plan->index[i] : i;
+}
+
+static double plan_value(const mg_neighbors_plan *plan, int64_t i, int64_t j) {
+    return mg_stored_value(plan->x, plan_row(plan, i) * plan->x->stride + j);
+}
+
+/* The median of a few values of a column: in the bulk of the data, however far others are. */
+static double middle_of(const mg_neighbors_plan *plan, int64_t j) {
+    double values[SAMPLE];
+    const int64_t count = MG_MIN(plan->rows, SAMPLE);
+    for (int64_t i = 0; i < count; i++) {
+        const double value = plan_value(plan, plan->rows * i / count, j);
+        int64_t at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+    return values[count / 2];
+}
+
+static margin_status survey_piece(void *argument, int64_t piece, int worker) {
+    survey *s = argument;
+    const mg_neighbors_plan *plan = s->plan;
+    const int64_t end = plan->rows * (piece + 1) / PIECES;
+    double most = 0;
+    (void)worker;
+    s->bad[piece] = -1;
+    for (int64_t i = plan->rows * piece / PIECES; i < end; i++)
+        for (int64_t j = 0; j < plan->x->columns; j++) {
+            const double value = plan_value(plan, i, j), far = fabs(value - s->centre[j]);
+            most = far > most ? far : most;
+            if (MG_UNLIKELY(!(fabs(value) <= MG_NEIGHBORS_LARGEST)) && s->bad[piece] < 0) {
+                s->bad[piece] = i;
+                s->column[piece] = j;
+            }
+        }
+    s->most[piece] = most;
+    return MARGIN_OK;
+}
+
+/* A power of two that brings the largest coordinate to about 2^30: far queries and near points then
+ * have room in f32. */
+static double scale_for(double most) {
+    int exponent;
+    if (!(most > 0)) return 1;
+    frexp(most, &exponent);
+    return ldexp(1, MG_MIN(30 - exponent, 1000));
+}
+
+static margin_status find_frame(margin_context *context, const mg_neighbors_plan *plan,
+                                double *centre, double *scale, margin_error *error) {
+    survey s = {.plan = plan, .centre = centre};
+    double most = 0;
+    for (int64_t j = 0; j < plan->x->columns; j++) {
+        centre[j] = middle_of(plan, j);
+        if (!(fabs(centre[j]) <= MG_NEIGHBORS_LARGEST)) centre[j] = 0; /* refused below */
+    }
+    if (mg_parallel(context, PIECES, survey_piece, &s) < 0) return mg_fail_cancelled(error);
+    for (int piece = 0; piece < PIECES; piece++) {
+        const int64_t bad = s.bad[piece];
+        if (bad >= 0)
+            return mg_fail_at(error, MARGIN_ERROR_DATA,
+                              (mg_place){0, 0, plan_row(plan, bad) + 1, -1},
+                              "row %lld has the value %s in column %lld; distances need numbers of "
+                              "size at most 1e300: bring the columns to a common scale first",
+                              (long long)plan_row(plan, bad) + 1,
+                              mg_number(plan_value(plan, bad, s.column[piece])).text,
+                              (long long)s.column[piece] + 1);
+        most = MG_MAX(most, s.most[piece]);
+    }
+    *scale = scale_for(most);
+    return MARGIN_OK;
+}
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+static margin_status new_index(margin_context *context, const mg_neighbors_plan *plan,
+                               mg_hypothesis **h, margin_error *error) {
+    double *settings = NULL, *centre = NULL;
+    MG_TRY(
+        mg_hypothesis_new(context->heap, &mg_hypothesis_neighbors, plan->x->columns, 1, h, error));
+    MG_TRY(mg_hypothesis_tensor_new(*h, "settings", MARGIN_F64, MG_SETTINGS, 0, &settings, error));
+    MG_TRY(mg_hypothesis_tensor_new(*h, "centre", MARGIN_F64, plan->x->columns, 0, &centre, error));
+    settings[MG_SETTING_P] = plan->p;
+    settings[MG_SETTING_ROWS] = (double)plan->rows;
+    settings[MG_SETTING_K] = (double)plan->k;
+    return find_frame(context, plan, centre, &settings[MG_SETTING_SCALE], error);
+}
+
+typedef struct copying {
+    const mg_neighbors_plan *plan;
+    char *to;
+} copying;
+
+static margin_status copy_piece(void *argument, int64_t piece, int worker) {
+    const copying *c = argument;
+    const mg_neighbors_plan *plan = c->plan;
+    const int64_t size = mg_type_size(plan->x->value_type), bytes = plan->x->columns * size;
+    (void)worker;
+    for (int64_t i = plan->rows * piece / PIECES; i < plan->rows * (piece + 1) / PIECES; i++)
+        memcpy(c->to + i * bytes,
+               (const char *)plan->x->values + plan_row(plan, i) * plan->x->stride * size,
+               (size_t)bytes);
+    return MARGIN_OK;
+}
+
+static margin_status add_points(margin_context *context, const mg_neighbors_plan *plan,
+                                mg_hypothesis *h, margin_error *error) {
+    copying c = {.plan = plan};
+    MG_TRY(mg_hypothesis_tensor_new(h, "points", plan->x->value_type, plan->rows, plan->x->columns,
+                                    &c.to, error));
+    return mg_parallel(context, PIECES, copy_piece, &c) < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+static double *setting(mg_hypothesis *h, int which) {
+    return (double *)mg_tensor_find(h, "settings")->data + which;
+}
+
+static margin_status add_tree(margin_context *context, const mg_neighbors_plan *plan,
+                              mg_hypothesis *h, margin_error *error) {
+    const mg_tree_source source = {.x = plan->x,
+                                   .index = plan->index,
+                                   .rows = plan->rows,
+                                   .columns = plan->x->columns,
+                                   .centre = mg_tensor_find(h, "centre")->data,
+                                   .scale = *setting(h, MG_SETTING_SCALE)};
+    bool exact = false;
+    MG_TRY(mg_tree_make(context, &source, h, &exact, error));
+    *setting(h, MG_SETTING_TREE) = 1;
+    *setting(h, MG_SETTING_EXACT) = exact;
+    return mg_neighbors_set_view(h, error);
+}
+
+/* ---- Which method ---------------------------------------------------------------------------- */
+
+/* Costs of a query in nanoseconds as they were measured on one core with AVX2, the rows in cache: a
+ * scan by tiles, and a node or leaf of the tree. Only their ratio matters. */
+static double scan_cost(double rows, double columns) {
+    return 3000 + rows * (0.30 + 0.027 * columns);
+}
+static double visit_cost(double columns) {
+    return 30 + 2 * columns;
+}
+
+/* Counts what queries of the tree would visit: rows spread evenly, each of which finds itself and k
+ * others. */
+static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan,
+                  mg_neighbors_choice *choice) {
+    mg_neighbor list[MG_NEIGHBORS_LIST];
+    double q[MG_TREE_COLUMNS], visits = 0;
+    const int64_t k = MG_MIN(MG_MIN(plan->k + 1, plan->rows), MG_NEIGHBORS_LIST);
+    for (int64_t i = 0; i < PROBES && visits <= PROBES * choice->break_even; i++) {
+        for (int64_t j = 0; j < plan->x->columns; j++)
+            q[j] = plan_value(plan, plan->rows * i / PROBES, j);
+        mg_search search = mg_search_nearest(q, k, list);
+        mg_neighbors_find(mg_neighbors_view(h), &search);
+        visits += (double)search.visits + 0.5 * (double)search.ranked / MG_LEAF;
+        choice->probes++;
+    }
+    choice->visits = visits / (double)choice->probes;
+}
+
+static margin_status check_plan(const mg_neighbors_plan *plan, margin_error *error) {
+    MG_REQUIRE(plan->rows <= LARGEST_ROWS, error, MARGIN_ERROR_LIMIT,
+               "%lld rows are more than the %lld that neighbours are sought among",
+               (long long)plan->rows, (long long)LARGEST_ROWS);
+    MG_REQUIRE(plan->method != MG_NEIGHBORS_TREE || plan->x->columns <= MG_TREE_COLUMNS, error,
+               MARGIN_ERROR_DATA,
+               "a tree over %lld columns would visit everything; it takes at most %d: use "
+               "method=brute (or auto)",
+               (long long)plan->x->columns, (int)MG_TREE_COLUMNS);
+    return MARGIN_OK;
+}
+
+/* A tree, unless a probe says that it does not pay. */
+static margin_status choose(margin_context *context, const mg_neighbors_plan *plan,
+                            mg_hypothesis **h, mg_neighbors_choice *choice, margin_error *error) {
+    const int64_t columns = plan->x->columns;
+    const bool possible = columns <= MG_TREE_COLUMNS && plan->method != MG_NEIGHBORS_BRUTE;
+    choice->break_even =
+        (scan_cost((double)plan->rows, (double)columns) - 500) / visit_cost((double)columns);
+    if (!possible || (plan->method == MG_NEIGHBORS_AUTO && plan->rows < SURE_ROWS))
+        return MARGIN_OK;
+    MG_TRY(add_tree(context, plan, *h, error));
+    choice->tree = true;
+    if (plan->method == MG_NEIGHBORS_TREE || columns <= SURE_COLUMNS) return MARGIN_OK;
+    probe(*h, plan, choice);
+    if (choice->visits <= choice->break_even) return MARGIN_OK;
+    choice->tree = false;
+    mg_hypothesis_free(*h);
+    *h = NULL;
+    return new_index(context, plan, h, error);
+}
+
+margin_status mg_neighbors_make(margin_context *context, const mg_neighbors_plan *plan,
+                                mg_hypothesis **h, mg_neighbors_choice *choice,
+                                margin_error *error) {
+    mg_hypothesis *made = NULL;
+    mg_neighbors_choice chosen = {0};
+    margin_status status;
+    MG_GO(check_plan(plan, error));
+    MG_GO(new_index(context, plan, &made, error));
+    MG_GO(choose(context, plan, &made, &chosen, error));
+    if (!chosen.tree) {
+        MG_GO(add_points(context, plan, made, error));
+        MG_GO(mg_neighbors_set_view(made, error));
+    }
+    *h = made;
+    *choice = chosen;
+    made = NULL;
+done:
+    mg_hypothesis_free(made);
+    return status;
+}
+
+void mg_neighbors_explain(const mg_neighbors_choice *choice, const mg_neighbors *index, char *text,
+                          size_t capacity) {
+    char visits[32], even[32];
+    const double shown = round(choice->visits * 10) / 10;
+    snprintf(visits, sizeof visits, "%s", mg_number(shown).text);
+    snprintf(even, sizeof even, "%s", mg_number(round(choice->break_even)).text);
+    if (choice->probes > 0)
+        snprintf(text, capacity,
+                 "%s %s boxes and leaves a query (%lld tried); a scan of all rows costs as much as "
+                 "%s of them",
+                 choice->tree ? "kd-tree:" : "brute force: a kd-tree would visit at least", visits,
+                 (long long)choice->probes, even);
+    else if (choice->tree)
+        snprintf(text, capacity, "kd-tree of %lld leaves", (long long)index->tree->leaves);
+    else
+        snprintf(text, capacity, "brute force over %lld rows of %lld columns",
+                 (long long)index->rows, (long long)index->columns);
+}

@@ -1,0 +1,208 @@
+/* The learner knn. */
+#include "neighbors/learner/knn.h"
+#include "neighbors/learner/index.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    OPTION_K,
+    OPTION_P,
+    OPTION_WEIGHTS,
+    OPTION_METHOD,
+    OPTION_TASK,
+    OPTION_RADIUS,
+    OPTION_EMPTY
+};
+
+static const margin_option options[] = {
+    {.name = "k",
+     .type = MARGIN_OPTION_INTEGER,
+     .low = 1,
+     .high = 1e9,
+     .default_text = "5",
+     .help = "how many neighbours take part; a row of weight w counts as w rows"},
+    {.name = "p",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 1,
+     .high = (double)INFINITY,
+     .default_text = "2",
+     .help = "Minkowski distance: 1 sum of the differences, 2 Euclid, inf the largest difference"},
+    {.name = "weights",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "uniform",
+     .choices = "uniform|distance",
+     .help = "what a neighbour's vote counts: 1, or 1/distance"},
+    {.name = "method",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|tree|brute",
+     .help = "search method (the answers are identical): kd-tree, brute force, or auto: whichever "
+             "visits fewer rows in a trial"},
+    {.name = "task",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "auto",
+     .choices = "auto|classify|regress",
+     .help = "classes or numbers; auto: classes for categories, integers and up to 20 different "
+             "whole numbers"},
+    {.name = "radius",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .high = (double)INFINITY,
+     .help = "instead of k: all rows at this distance or less take part"},
+    {.name = "empty",
+     .type = MARGIN_OPTION_CHOICE,
+     .default_text = "nearest",
+     .choices = "nearest|prior|none",
+     .help = "answer where no row is within the radius: that of the nearest row, the shares of the "
+             "classes or the mean of the targets in the training data, or none (NaN, label -1)"},
+};
+
+static mg_neighbors_method method_of(const mg_option_value *value) {
+    if (strcmp(value->text, "tree") == 0) return MG_NEIGHBORS_TREE;
+    return strcmp(value->text, "brute") == 0 ? MG_NEIGHBORS_BRUTE : MG_NEIGHBORS_AUTO;
+}
+
+static margin_status check(const mg_option_value *o, margin_error *error) {
+    const bool limited = o[OPTION_RADIUS].given;
+    MG_REQUIRE(!limited || !o[OPTION_K].given, error, MARGIN_ERROR_SPEC,
+               "knn: k and radius exclude each other: the k nearest rows vote, or all within the "
+               "radius");
+    MG_REQUIRE(limited || !o[OPTION_EMPTY].given, error, MARGIN_ERROR_SPEC,
+               "knn: empty is about rows without a neighbour within the radius; give radius too");
+    return MARGIN_OK;
+}
+
+static margin_status check_k(const mg_problem *problem, int64_t k, margin_error *error) {
+    double total = 0;
+    for (int64_t i = 0; i < problem->count; i++)
+        total += mg_sample_weight(problem, i);
+    MG_REQUIRE((double)k <= total * (1 + 1e-9), error, MARGIN_ERROR_DATA,
+               "k=%lld neighbours are asked for and the training rows are %s%s; give a smaller k",
+               (long long)k, mg_number(total).text, problem->weight ? ", counted by weight" : "");
+    return MARGIN_OK;
+}
+
+/* "5 neighbours by Euclidean distance, classes by vote" */
+static void describe_rule(mg_fit *fit, const mg_knn_voting *voting) {
+    const double p = fit->options[OPTION_P].number;
+    const bool limited = !isnan(voting->radius);
+    const char *metric = p == 2   ? "Euclidean distance"
+                         : p == 1 ? "Manhattan distance"
+                                  : "the greatest difference in a column";
+    char rule[200], other[64];
+    snprintf(other, sizeof other, "Minkowski distance of p=%s", mg_number(p).text);
+    snprintf(rule, sizeof rule, "%s%s%s by %s, %s%s", limited ? "all rows within " : "",
+             mg_number(limited ? voting->radius : voting->k).text,
+             limited            ? ""
+             : voting->k == 1.0 ? " neighbour"
+                                : " neighbours",
+             p == 1 || p == 2 || isinf(p) ? metric : other,
+             fit->problem->kind == MG_REGRESSION ? "the mean of their targets" : "classes by vote",
+             voting->by_distance ? ", the nearer the more" : "");
+    mg_report_formula(&fit->report, rule);
+}
+
+static void describe(mg_fit *fit, const mg_hypothesis *h, const mg_neighbors_choice *choice) {
+    margin_report *report = &fit->report;
+    char why[300];
+    mg_neighbors_explain(choice, mg_neighbors_view(h), why, sizeof why);
+    mg_report_reason(report, "%s; every answer is exact, ties by row number", why);
+    report->status = MARGIN_OK;
+    report->iterations = 1;
+    memcpy(report->iteration_name, "passes", 7);
+}
+
+static mg_knn_voting voting_of(const mg_option_value *o) {
+    const bool limited = o[OPTION_RADIUS].given;
+    return (mg_knn_voting){.k = limited ? 1 : o[OPTION_K].number,
+                           .radius = limited ? o[OPTION_RADIUS].number : (double)NAN,
+                           .empty = (mg_empty_answer)o[OPTION_EMPTY].integer,
+                           .by_distance = strcmp(o[OPTION_WEIGHTS].text, "distance") == 0};
+}
+
+static margin_status knn_fit(mg_fit *fit) {
+    const mg_problem *problem = fit->problem;
+    const mg_option_value *o = fit->options;
+    const mg_knn_voting voting = voting_of(o);
+    const int64_t k = (int64_t)voting.k;
+    mg_neighbors_choice choice;
+    mg_hypothesis *h = NULL;
+    margin_status status;
+    if (isnan(voting.radius)) MG_GO(check_k(problem, k, fit->error));
+    const mg_neighbors_plan plan = {.x = &problem->x,
+                                    .index = problem->index,
+                                    .rows = problem->count,
+                                    .p = o[OPTION_P].number,
+                                    .k = MG_MIN(k, problem->count),
+                                    .method = method_of(&o[OPTION_METHOD])};
+    MG_GO(mg_neighbors_make(fit->context, &plan, &h, &choice, fit->error));
+    MG_GO(mg_knn_add_targets(h, problem, &voting, fit->error));
+    describe(fit, h, &choice);
+    describe_rule(fit, &voting);
+    MG_GO(mg_knn_claim(fit, h));
+    fit->hypothesis = h;
+    h = NULL;
+done:
+    mg_hypothesis_free(h);
+    return status;
+}
+
+static bool votes_fit(const mg_knn_voting *asked, const mg_hypothesis *h) {
+    const mg_neighbors *index = mg_neighbors_view(h);
+    const mg_tensor *radius = mg_tensor_find(h, "radius");
+    const double *limit = radius ? radius->data : NULL;
+    if ((radius == NULL) != (isnan(asked->radius) != 0)) return false;
+    if (radius && (limit[0] != asked->radius || limit[1] != (double)asked->empty)) return false;
+    return (radius || index->k == asked->k) && index->by_distance == asked->by_distance;
+}
+
+margin_status mg_knn_fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error) {
+    const mg_neighbors *index = mg_neighbors_view(h);
+    const mg_knn_voting asked = voting_of(values);
+    const mg_neighbors_method method = method_of(&values[OPTION_METHOD]);
+    const bool bare = !index->code && !index->value;
+    MG_REQUIRE((problem->kind == MG_ARGMAX) == (index->code != NULL), error, MARGIN_ERROR_MODEL,
+               "the rows of the model have no targets of its task");
+    MG_REQUIRE(index->metric.p == values[OPTION_P].number &&
+                   (method == MG_NEIGHBORS_AUTO ||
+                    (index->tree != NULL) == (method == MG_NEIGHBORS_TREE)) &&
+                   (bare || votes_fit(&asked, h)),
+               error, MARGIN_ERROR_MODEL,
+               "the model finds neighbours, or takes their votes, in another way than its knn asks "
+               "for");
+    return MARGIN_OK;
+}
+
+/* Scores are the shares of the votes. */
+static void knn_probabilities(const double *scores, int64_t functions, int64_t classes,
+                              double *out) {
+    (void)functions;
+    memcpy(out, scores, (size_t)classes * sizeof *out);
+}
+
+const mg_learner mg_learner_knn = {
+    .info =
+        {.name = "knn",
+         .kind = MARGIN_LEARNER,
+         .summary =
+             "Nearest neighbours: the vote or the mean of the k nearest rows, or of all within a "
+             "radius, exact",
+         .formula =
+             "P(y=c) = share of c among the k rows of least (sum |x_j - z_j|^p)^(1/p), or among "
+             "all rows where it is at most the radius",
+         .source = "Fix and Hodges 1951; Cover and Hart 1967; Friedman, Bentley and Finkel 1977 "
+                   "(kd-trees)",
+         .page = "docs/knn.md",
+         .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION |
+                      MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY | MARGIN_IS_RULE,
+         .options = options,
+         .option_count = MG_LENGTH(options)},
+    .makes = {&mg_hypothesis_neighbors},
+    .fits = mg_knn_fits,
+    .check = check,
+    .fit = knn_fit,
+    .verify = mg_knn_verify,
+    .probabilities = knn_probabilities,
+};

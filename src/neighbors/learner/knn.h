@@ -1,0 +1,43 @@
+/* The learner: votes and means of the nearest rows. */
+#ifndef MG_KNN_H
+#define MG_KNN_H
+
+#include "learn/learner.h"
+#include "neighbors/learner/index.h"
+
+extern const mg_learner mg_learner_knn;
+
+/* Scores from the neighbours of q: shares of the votes by class, or the mean target. The row of
+ * weight w counts as w rows one behind the other; the last one takes part with what is left of k.
+ * `list` holds the first `count` neighbours in order and has room for `room`; where they do not
+ * suffice, more are looked for. */
+void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, mg_neighbor *list,
+                 int64_t count, int64_t room, double *out);
+
+void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
+                   double *out);
+margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *h,
+                                  const margin_matrix *x, double *out, margin_error *error);
+
+/* How votes are taken: among the rows of weight k, or all within the radius. */
+typedef struct mg_knn_voting {
+    double k;
+    double radius; /* NaN: none; then k counts */
+    mg_empty_answer empty;
+    bool by_distance;
+} mg_knn_voting;
+
+/* Adds class or value and weight, and the settings of votes, to a bare index. */
+margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem,
+                                 const mg_knn_voting *voting, margin_error *error);
+
+/* What a hypothesis must be for these options: the voting, and targets of the problem's kind. A
+ * bare index of MG_REGRESSION has none. */
+margin_status mg_knn_fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error);
+
+/* knn_verify.c */
+margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h);
+margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h);
+
+#endif

@@ -1,0 +1,196 @@
+/* The perceptron as a learner: set up, walk, hand over. */
+#include "perceptron/learner/perceptron.h"
+
+#include "perceptron/learner/perceptron_run.h"
+#include "perceptron/learner/perceptron_verify.h"
+
+#include <string.h>
+
+/* ---- States ---------------------------------------------------------------------------------- */
+
+/* weights, then alpha, then intercepts; the parts a form does not have are left out. */
+static void place_state(const mg_perceptron_run *run, double *numbers, mg_perceptron_state *state) {
+    const int64_t weights = run->options.expansion ? 0 : run->functions * run->columns;
+    const int64_t alpha = run->options.dual ? run->count : 0;
+    state->numbers = numbers;
+    state->weights = run->options.expansion ? NULL : numbers;
+    state->alpha = run->options.dual ? numbers + weights : NULL;
+    state->intercept = numbers + weights + alpha;
+}
+
+static int64_t state_length(const mg_perceptron_run *run) {
+    return (run->options.expansion ? 0 : run->functions * run->columns) +
+           (run->options.dual ? run->count : 0) + run->functions;
+}
+
+margin_status mg_perceptron_state_new(mg_perceptron_run *run, mg_perceptron_state *state) {
+    double *numbers = mg_arena_new(&run->arena, run->length, sizeof *numbers);
+    if (!numbers)
+        return mg_no_memory(run->context->heap, run->length, sizeof *numbers,
+                            "the perceptron's weights", run->fit->error);
+    memset(numbers, 0, (size_t)run->length * sizeof *numbers);
+    place_state(run, numbers, state);
+    return MARGIN_OK;
+}
+
+void mg_perceptron_state_copy(const mg_perceptron_run *run, mg_perceptron_state *to,
+                              const mg_perceptron_state *from) {
+    memcpy(to->numbers, from->numbers, (size_t)run->length * sizeof *to->numbers);
+}
+
+/* ---- Setting up ------------------------------------------------------------------------------ */
+
+static margin_status start_state(mg_perceptron_run *run) {
+    const mg_perceptron_options *o = &run->options;
+    const int64_t weights = run->functions * run->columns;
+    MG_TRY(mg_perceptron_state_new(run, &run->now));
+    MG_REQUIRE(
+        o->start_count == 0 || o->start_count == weights, run->fit->error, MARGIN_ERROR_SPEC,
+        "perceptron: start_weights has %lld numbers; the learner sees %lld column%s%s, so %lld "
+        "are needed",
+        (long long)o->start_count, (long long)run->columns, run->columns == 1 ? "" : "s",
+        run->functions > 1 ? " and has one function per class" : "", (long long)weights);
+    if (o->start_count > 0)
+        memcpy(run->now.weights, o->start_weights, (size_t)weights * sizeof(double));
+    for (int64_t f = 0; f < run->functions; f++)
+        run->now.intercept[f] = o->start_intercept;
+    if (o->variant == MG_AVERAGED) return mg_perceptron_state_new(run, &run->sum);
+    return MARGIN_OK;
+}
+
+/* Scores of the dual form, and room for scores of a few rows per thread. */
+static margin_status new_scores(mg_perceptron_run *run) {
+    enum { SCRATCH = 1024 };
+    const int64_t kept = run->options.dual ? run->count : run->functions;
+    const int64_t threads = margin_context_threads(run->context);
+    run->scratch_size = MG_MAX((int64_t)SCRATCH, run->functions);
+    run->scores = mg_arena_new(&run->arena, kept, sizeof *run->scores);
+    run->scratch = mg_arena_new(&run->arena, threads * run->scratch_size, sizeof *run->scratch);
+    if (run->scores && run->scratch) return MARGIN_OK;
+    return mg_no_memory(run->context->heap, kept + threads * run->scratch_size, sizeof *run->scores,
+                        "scores of the rows", run->fit->error);
+}
+
+static void set_up(mg_perceptron_run *run, mg_fit *fit) {
+    enum { CHUNK_BYTES = 4 << 20 }; /* read between two looks at the clock: below a millisecond */
+    const mg_problem *p = fit->problem;
+    const mg_isa isa = mg_isa_level();
+    memset(run, 0, sizeof *run);
+    run->fit = fit;
+    run->context = fit->context;
+    run->problem = p;
+    run->options = mg_perceptron_options_of(fit->options);
+    mg_arena_init(&run->arena, fit->context->heap);
+    run->rows = mg_row_ops_for(&p->x, isa);
+    run->vectors = mg_vector_ops_for(isa);
+    run->form = p->kind == MG_ARGMAX ? &mg_perceptron_argmax
+                : run->options.dual  ? &mg_perceptron_dual
+                                     : &mg_perceptron_two_class;
+    run->count = p->count;
+    run->columns = p->x.columns;
+    run->functions = p->kind == MG_ARGMAX ? p->classes : 1;
+    run->length = state_length(run);
+    for (int64_t i = 0; i < p->count; i++)
+        run->total_weight += mg_sample_weight(p, i);
+    run->block_rows = mg_block_rows(mg_row_bytes(&p->x));
+    run->chunk = MG_MAX(CHUNK_BYTES / MG_MAX(mg_row_bytes(&p->x), 1), 64);
+    run->stop = mg_stop_make(fit->context, run->options.passes);
+}
+
+static margin_status train(mg_perceptron_run *run) {
+    MG_TRY(start_state(run));
+    MG_TRY(mg_perceptron_order_begin(run));
+    MG_TRY(new_scores(run));
+    if (run->options.dual) MG_TRY(mg_perceptron_dual_begin(run));
+    if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_begin(run));
+    const margin_status ended = mg_perceptron_passes(run);
+    return ended < 0 ? ended : mg_perceptron_result(run, ended);
+}
+
+static margin_status perceptron_fit(mg_fit *fit) {
+    mg_perceptron_run run;
+    MG_TRY(mg_context_without_end(fit->context, fit->error)); /* it ends in time */
+    set_up(&run, fit);
+    MG_REQUIRE(run.problem->kind == MG_TWO_CLASS || !run.options.dual, fit->error,
+               MARGIN_ERROR_SPEC,
+               "perceptron: several classes trained together have the primal "
+               "form only; use multiclass=ovr or ovo");
+    const margin_status status = train(&run);
+    mg_gram_free(run.gram);
+    mg_arena_free(&run.arena);
+    return status;
+}
+
+/* gamma=scale is that of all rows: functions over one set of support rows share a kernel. */
+static margin_status kernel_share(mg_shared *shared) {
+    const mg_perceptron_options options = mg_perceptron_options_of(shared->options);
+    mg_heap *heap = shared->context->heap;
+    double *gamma;
+    if (!options.scale) return MARGIN_OK;
+    MG_NEW(heap, gamma, 1, "the kernel", shared->error);
+    const margin_status status = mg_perceptron_gamma(shared->context, shared->whole,
+                                                     options.kernel.kind, gamma, shared->error);
+    if (status < 0) {
+        mg_free(heap, gamma);
+        return status;
+    }
+    shared->data = gamma;
+    shared->release = mg_free;
+    return MARGIN_OK;
+}
+
+static margin_status fits(const mg_problem *problem, const mg_option_value *values,
+                          const mg_hypothesis *h, margin_error *error) {
+    const mg_perceptron_options o = mg_perceptron_options_of(values);
+    const bool expansion = h->kind == &mg_hypothesis_expansion;
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    (void)problem;
+    MG_REQUIRE(expansion == o.expansion && o.dual == (h->dual_starts != NULL), error,
+               MARGIN_ERROR_MODEL, "the model has not the form that its perceptron asks for");
+    const bool same =
+        !expansion ||
+        (kernel->kind == o.kernel.kind && kernel->degree == o.kernel.degree &&
+         kernel->coef0 == o.kernel.coef0 && (o.scale || kernel->gamma == o.kernel.gamma));
+    MG_REQUIRE(same, error, MARGIN_ERROR_MODEL,
+               "the model has another kernel than its perceptron asks for");
+    return MARGIN_OK;
+}
+
+#define PERCEPTRON_INFO                                                                            \
+    {                                                                                              \
+        .name = "perceptron", .kind = MARGIN_LEARNER,                                              \
+        .summary = "A hyperplane found by correcting one misclassified row after the other",       \
+        .formula = "while a row has y (w.x + b) <= 0:  w += rate y x,  b += rate y",               \
+        .source = "Rosenblatt 1958; Novikoff 1962; Gallant 1990 (pocket); Freund and Schapire "    \
+                  "1999 (averaged); Aizerman, Braverman and Rozonoer 1964 (kernel)",               \
+        .page = "docs/perceptron.md",                                                              \
+        .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |               \
+                     MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX,                                         \
+        .options = mg_perceptron_option_table, .option_count = MG_PERCEPTRON_OPTION_COUNT          \
+    }
+
+/* The model is a sum of kernels. */
+static const mg_learner perceptron_kernel = {
+    .info = PERCEPTRON_INFO,
+    .makes = {&mg_hypothesis_expansion},
+    .fits = fits,
+    .check = mg_perceptron_check,
+    .share = kernel_share,
+    .fit = perceptron_fit,
+    .verify = mg_perceptron_verify,
+};
+
+static const mg_learner *perceptron_variant(const mg_option_value *options) {
+    const bool kernel = mg_perceptron_options_of(options).expansion;
+    return kernel ? &perceptron_kernel : &mg_learner_perceptron;
+}
+
+const mg_learner mg_learner_perceptron = {
+    .info = PERCEPTRON_INFO,
+    .variant = perceptron_variant,
+    .makes = {&mg_hypothesis_linear},
+    .fits = fits,
+    .check = mg_perceptron_check,
+    .fit = perceptron_fit,
+    .verify = mg_perceptron_verify,
+};

@@ -1,0 +1,159 @@
+/* Dual form: a coefficient alpha_i >= 0 per sample, f(x) = sum_i alpha_i y_i k(x_i, x) + b, and the
+ * scores of all samples kept up to date: an update adds one row of the Gram matrix to them, a visit
+ * costs nothing. With another kernel in place of x.z this is the kernel perceptron (Aizerman,
+ * Braverman and Rozonoer, "Theoretical foundations of the potential function method in pattern
+ * recognition learning", Automation and Remote Control 25, 1964).
+ *
+ * Rounding adds up in scores that are kept: before the end is believed they are made afresh. */
+#include "perceptron/learner/perceptron_run.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* The Gram matrix is kept whole up to GRAM_MEGABYTES (8192 rows) or half of what the memory limit
+ * leaves; beyond it is a cache of the rows used last. From NOTE_MEGABYTES on its size is told. */
+enum { GRAM_MEGABYTES = 512, NOTE_MEGABYTES = 64 };
+
+static margin_status check_distances(const mg_problem *p, mg_kernel_kind kind, double gamma,
+                                     margin_error *error) {
+    static const double most = 1e-2; /* what rounding may make of an exponent */
+    const mg_row_ops *ops = mg_row_ops_for(&p->x, mg_isa_level());
+    if (kind != MG_KERNEL_RBF || gamma == 1.0) return MARGIN_OK;
+    for (int64_t i = 0; i < p->count; i++)
+        MG_REQUIRE(
+            !(gamma * ops->square(&p->x, mg_sample_row(p, i)) * DBL_EPSILON > most), error,
+            MARGIN_ERROR_DATA,
+            "row %lld is so far from 0, beside the spread of the values, that rounding hides "
+            "the distances between rows; scale the columns first (standardize | "
+            "perceptron(...))",
+            (long long)mg_sample_original(p, i) + 1);
+    return MARGIN_OK;
+}
+
+margin_status mg_perceptron_gamma(margin_context *context, const mg_problem *p, mg_kernel_kind kind,
+                                  double *gamma, margin_error *error) {
+    MG_TRY(mg_kernel_scale(context, &p->x, p->index, p->weight, p->count, gamma, error));
+    return check_distances(p, kind, *gamma, error);
+}
+
+static margin_status find_gamma(mg_perceptron_run *run) {
+    const mg_shared *shared = run->fit->shared;
+    mg_kernel *kernel = &run->options.kernel;
+    if (!shared)
+        return mg_perceptron_gamma(run->context, run->problem, kernel->kind, &kernel->gamma,
+                                   run->fit->error);
+    kernel->gamma = *(const double *)shared->data;
+    return MARGIN_OK;
+}
+
+static void tell_size(const mg_perceptron_run *run, int64_t bytes) {
+    const long long m = (long long)run->count;
+    if (!mg_gram_is_whole(run->gram))
+        mg_log(run->context, MARGIN_LOG_NOTE,
+               "the Gram matrix of %lld x %lld numbers does not fit into %s: its rows are computed "
+               "again when they are needed",
+               m, m, mg_bytes((uint64_t)bytes).text);
+    else if (m * m * 8 >= (int64_t)NOTE_MEGABYTES << 20)
+        mg_log(run->context, MARGIN_LOG_NOTE, "the Gram matrix of %lld x %lld numbers takes %s", m,
+               m, mg_bytes((uint64_t)(m * m * 8)).text);
+}
+
+margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
+    const mg_problem *p = run->problem;
+    const int64_t bytes = mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
+    if (run->options.scale) MG_TRY(find_gamma(run));
+    const mg_gram_request request = {.kernel = run->options.kernel,
+                                     .points = {p->x, p->index, NULL, p->count},
+                                     .type = MARGIN_F64,
+                                     .bytes = bytes};
+    MG_TRY(mg_gram_create(run->context, &request, &run->gram, run->fit->error));
+    tell_size(run, bytes);
+    return mg_perceptron_dual_refresh(run, &run->now);
+}
+
+/* ---- Scores made afresh -----------------------------------------------------------------------*/
+
+static const double *gram_row(mg_perceptron_run *run, int64_t sample, margin_status *status) {
+    const double *row = mg_gram_row(run->gram, run->context, sample, status);
+    if (*status == MARGIN_ERROR_CANCELLED) mg_fail_cancelled(run->fit->error);
+    return row;
+}
+
+static margin_status refresh_expansion(mg_perceptron_run *run, const double *alpha) {
+    memset(run->scores, 0, (size_t)run->count * sizeof *run->scores);
+    for (int64_t i = 0; i < run->count; i++) {
+        if (alpha[i] == 0.0) continue;
+        margin_status status = MARGIN_OK;
+        const double *row = gram_row(run, i, &status);
+        if (!row) return status;
+        run->vectors->add(run->scores, alpha[i] * run->problem->sign[i], row, run->count);
+        if (mg_cancelled(run->context)) return mg_fail_cancelled(run->fit->error);
+    }
+    return MARGIN_OK;
+}
+
+typedef struct refresh_work {
+    mg_perceptron_run *run;
+    const double *weights;
+} refresh_work;
+
+static margin_status refresh_block(const mg_block *block, void *argument) {
+    const refresh_work *work = argument;
+    static const double zero = 0.0;
+    mg_perceptron_sample_scores(work->run, block->first, block->count, work->weights, &zero, 1,
+                                work->run->scores + block->first);
+    return MARGIN_OK;
+}
+
+margin_status mg_perceptron_dual_refresh(mg_perceptron_run *run, const mg_perceptron_state *state) {
+    if (run->options.expansion) return refresh_expansion(run, state->alpha);
+    refresh_work work = {run, state->weights};
+    const margin_status status =
+        mg_sweep_each(run->context, run->count, run->block_rows, refresh_block, &work);
+    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(run->fit->error) : status;
+}
+
+/* ---- The form -------------------------------------------------------------------------------- */
+
+static bool dual_wrong(mg_perceptron_run *run, int64_t sample) {
+    return !(run->problem->sign[sample] * (run->scores[sample] + run->now.intercept[0]) > 0.0);
+}
+
+static int64_t dual_next(mg_perceptron_run *run, int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; p++)
+        if (dual_wrong(run, run->order ? run->order[p] : p)) return p;
+    return last;
+}
+
+static void move_sample(mg_perceptron_run *run, int64_t sample, double amount) {
+    const double move = amount * run->problem->sign[sample];
+    const int64_t row = mg_sample_row(run->problem, sample);
+    run->now.alpha[sample] += amount;
+    run->now.intercept[0] += move;
+    if (run->now.weights) run->rows->add(&run->problem->x, row, move, run->now.weights);
+    if (run->options.variant != MG_AVERAGED) return;
+    run->sum.alpha[sample] += amount * run->clock;
+    run->sum.intercept[0] += move * run->clock;
+    if (run->sum.weights)
+        run->rows->add(&run->problem->x, row, move * run->clock, run->sum.weights);
+}
+
+static margin_status dual_update(mg_perceptron_run *run, int64_t sample, double step) {
+    margin_status status = MARGIN_OK;
+    const double *row = gram_row(run, sample, &status);
+    if (!row) return status;
+    const double amount = run->options.rate * step;
+    run->vectors->add(run->scores, amount * run->problem->sign[sample], row, run->count);
+    move_sample(run, sample, amount);
+    return MARGIN_OK;
+}
+
+static margin_status dual_confirm(mg_perceptron_run *run, bool *clean) {
+    MG_TRY(mg_perceptron_dual_refresh(run, &run->now));
+    for (int64_t i = 0; i < run->count && *clean; i++)
+        *clean = !dual_wrong(run, i);
+    return MARGIN_OK;
+}
+
+const mg_perceptron_form mg_perceptron_dual = {dual_next, dual_wrong, dual_update, dual_confirm};

@@ -1,0 +1,247 @@
+/* The perceptron: find (w, b) with y_i (w.x_i + b) > 0 for all i.
+ *
+ *   while a sample is misclassified, y_i (w.x_i + b) <= 0:   w += rate y_i x_i,   b += rate y_i
+ *
+ * (Rosenblatt, "The perceptron: a probabilistic model for information storage and organization in
+ * the brain", Psychological Review 65, 1958.) If the classes can be separated it makes at most
+ * (R/gamma)^2 updates, R = max |(x_i, 1)|, gamma the largest margin over unit (w, b) (Novikoff, "On
+ * convergence proofs for perceptrons", 1962).
+ *
+ * This file is the walk: which sample comes next, how often, and when it ends. It sees the scores
+ * through mg_perceptron_form.
+ *
+ * A sample of weight c is visited as c copies one behind the other: corrected while it is
+ * misclassified and copies are left; the last, broken copy of a weight like 2.5 takes half a step.
+ * So weight k is exactly k adjacent copies, and weight 0 is no sample. */
+#include "perceptron/learner/perceptron_run.h"
+
+#include "base/random.h"
+
+#include <math.h>
+
+/* A pass that settles nothing may never end: from here on plain weights ask for a proof. */
+enum { PASSES_BEFORE_PROOF = 16 };
+
+static int64_t sample_at(const mg_perceptron_run *run, int64_t position) {
+    return run->order ? run->order[position] : position;
+}
+
+/* Orders that look for a misclassified sample among all after every update. */
+static bool looks_again(const mg_perceptron_run *run) {
+    return run->options.order == MG_FIRST || run->options.order == MG_ANY;
+}
+
+/* ---- One sample ------------------------------------------------------------------------------ */
+
+static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
+    const mg_trace *trace = run->fit->trace;
+    if (!trace) return MARGIN_OK;
+    mg_perceptron_judgement judged;
+    MG_TRY(mg_perceptron_judge(run, &run->now, &judged));
+    const bool several = run->functions > 1;
+    const margin_trace_step step = {
+        .subproblem = trace->subproblem,
+        .subproblems = trace->subproblems,
+        .step = run->mistakes,
+        .row = sample < 0 ? -1 : mg_sample_original(run->problem, sample),
+        .errors = judged.errors,
+        .loss = judged.criterion,
+        .intercept = several ? (double)NAN : run->now.intercept[0],
+        .weights = run->now.weights,
+        .weight_count = run->now.weights ? run->functions * (run->columns + several) : 0,
+    };
+    trace->step(&step, trace->user);
+    return MARGIN_OK;
+}
+
+static margin_status correct(mg_perceptron_run *run, int64_t sample, double step) {
+    if (mg_cancelled(run->context)) return mg_fail_cancelled(run->fit->error);
+    if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_offer(run));
+    MG_TRY(run->form->update(run, sample, step));
+    run->mistakes++;
+    run->pass_mistakes++;
+    run->clock += step;
+    run->streak = 0.0;
+    return trace_step(run, sample);
+}
+
+static margin_status poll(mg_perceptron_run *run) {
+    mg_progress(run->context, "training", (double)run->passes, (double)run->options.passes,
+                (double)run->pass_mistakes);
+    const margin_status status = mg_stop_check(&run->stop, run->passes);
+    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(run->fit->error) : status;
+}
+
+/* A misclassified sample, with as many copies as its weight says. The first order goes back to the
+ * top after every update, where the next copy is the first one again. > 0: out of time. */
+static margin_status visit(mg_perceptron_run *run, int64_t sample) {
+    enum { POLLED = 1 << 12 };
+    double left = mg_sample_weight(run->problem, sample);
+    for (int64_t copies = 1;; copies++) {
+        const double step = MG_MIN(left, 1.0);
+        MG_TRY(correct(run, sample, step));
+        if (looks_again(run)) return MARGIN_OK;
+        left -= step;
+        if (!(left > 0.0) || !run->form->wrong(run, sample)) break;
+        if (copies % POLLED > 0) continue;
+        const margin_status status = poll(run);
+        if (status != MARGIN_OK) return status;
+    }
+    run->clock += left;
+    run->streak += left;
+    return MARGIN_OK;
+}
+
+/* Samples at [first, last) were right. Where they are looked at again and again only updates make
+ * the clock go. */
+static void pass_by(mg_perceptron_run *run, int64_t first, int64_t last) {
+    double weight = (double)(last - first);
+    if (run->options.variant == MG_PLAIN) return; /* neither pocket nor clock */
+    if (run->problem->weight) {
+        weight = 0.0;
+        for (int64_t p = first; p < last; p++)
+            weight += run->problem->weight[sample_at(run, p)];
+    }
+    run->streak += weight;
+    if (!looks_again(run)) run->clock += weight;
+}
+
+/* ---- One pass -------------------------------------------------------------------------------- */
+
+/* Position of the next misclassified sample from `first` on, count if there is none; > 0: out of
+ * time. */
+static margin_status search(mg_perceptron_run *run, int64_t first, int64_t *found) {
+    while (first < run->count) {
+        const int64_t last = MG_MIN(first + run->chunk, run->count);
+        *found = run->form->next(run, first, last);
+        pass_by(run, first, *found);
+        if (*found < last) return MARGIN_OK;
+        const margin_status status = poll(run);
+        if (status != MARGIN_OK) return status;
+        first = last;
+    }
+    *found = run->count;
+    return MARGIN_OK;
+}
+
+/* One of the misclassified samples, each with a chance in proportion to its weight: as many copies
+ * have it. Two walks: to add up, and to get there. */
+static margin_status search_any(mg_perceptron_run *run, int64_t *found) {
+    double total = 0.0, sum = 0.0;
+    for (int64_t at = 0;; at++) {
+        const margin_status status = search(run, at, &at);
+        if (status != MARGIN_OK) return status;
+        if (at == run->count) break;
+        total += mg_sample_weight(run->problem, at);
+    }
+    const double drawn =
+        mg_random_unit(run->fit->seed, MG_RANDOM_SAMPLE, (uint64_t)run->mistakes) * total;
+    *found = run->count;
+    for (int64_t at = 0; total > 0.0; at++) {
+        at = run->form->next(run, at, run->count);
+        if (at == run->count) return MARGIN_OK; /* rounding: the last one */
+        *found = at;
+        sum += mg_sample_weight(run->problem, at);
+        if (sum > drawn) return MARGIN_OK;
+    }
+    return MARGIN_OK;
+}
+
+/* Nothing but corrections happens at a visit: nobody watches, counts copies or keeps states. */
+static bool may_walk(const mg_perceptron_run *run) {
+    return run->rows->walk && run->columns >= 1 && run->columns <= run->rows->walk_columns &&
+           run->form == &mg_perceptron_two_class && run->options.variant == MG_PLAIN &&
+           !looks_again(run) && !run->fit->trace && !run->problem->weight;
+}
+
+static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
+    run->pass_mistakes = 0;
+    for (int64_t first = 0; first < run->count; first += run->chunk) {
+        const int64_t last = MG_MIN(first + run->chunk, run->count);
+        const int64_t corrections = run->rows->walk(&run->scan, first, last, run->options.rate,
+                                                    run->now.weights, run->now.intercept);
+        run->mistakes += corrections;
+        run->pass_mistakes += corrections;
+        const margin_status status = poll(run);
+        if (status != MARGIN_OK) return status;
+    }
+    *clean = run->pass_mistakes == 0;
+    return MARGIN_OK;
+}
+
+/* All samples once, or as many updates as there are samples where each is looked for anew. */
+static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
+    if (may_walk(run)) return walk_pass(run, clean);
+    int64_t position = 0;
+    run->pass_mistakes = 0;
+    run->pocket.regardless = 0;
+    for (int64_t updates = 0; updates < run->count; updates++) {
+        const margin_status status = run->options.order == MG_ANY
+                                         ? search_any(run, &position)
+                                         : search(run, position, &position);
+        if (status != MARGIN_OK) return status;
+        if (position == run->count) {
+            *clean = updates == 0 || looks_again(run);
+            return MARGIN_OK;
+        }
+        const margin_status visited = visit(run, sample_at(run, position));
+        if (visited != MARGIN_OK) return visited;
+        if (run->form == &mg_perceptron_dual) { /* an update looks at every row: a pass is long */
+            const margin_status stop = poll(run);
+            if (stop != MARGIN_OK) return stop;
+        }
+        position = looks_again(run) ? 0 : position + 1;
+    }
+    *clean = false;
+    return MARGIN_OK;
+}
+
+/* ---- All passes ------------------------------------------------------------------------------ */
+
+/* Passes that read about five billion numbers: some seconds. */
+static int64_t patient_limit(const mg_perceptron_run *run) {
+    const double most = 5e9, shuffle_cost = 64.0; /* of one row, in numbers read */
+    double cost = mg_perceptron_numbers(run);
+    if (run->options.order == MG_SHUFFLED) cost += shuffle_cost * (double)run->count;
+    if (looks_again(run)) cost *= (double)run->count; /* a pass is so many searches */
+    return (int64_t)MG_MIN(most / MG_MAX(cost, 1.0), MG_PERCEPTRON_MOST_PASSES);
+}
+
+/* Plain weights ask what they can hope for. On data that is proven not to be separable they never
+ * settle: it is the end. On data that is, they are certain to: they get more time. Whoever gave a
+ * number of passes gets just that. */
+static margin_status end_if_hopeless(mg_perceptron_run *run) {
+    if (run->passes != PASSES_BEFORE_PROOF || run->options.passes_given ||
+        run->options.variant != MG_PLAIN)
+        return MARGIN_OK;
+    MG_TRY(mg_perceptron_separability(run));
+    if (!run->separation_known) return MARGIN_OK;
+    if (run->verdict == MG_NOT_SEPARABLE) return MARGIN_STOPPED_STALLED;
+    run->options.passes = MG_MAX(run->options.passes, patient_limit(run));
+    run->stop.max_iterations = run->options.passes;
+    return MARGIN_OK;
+}
+
+/* After a pass with mistakes: OK to go on. */
+static margin_status between_passes(mg_perceptron_run *run) {
+    const margin_status status = poll(run);
+    return status != MARGIN_OK ? status : end_if_hopeless(run);
+}
+
+margin_status mg_perceptron_passes(mg_perceptron_run *run) {
+    const bool pocket = run->options.variant == MG_POCKET;
+    MG_TRY(trace_step(run, -1));
+    for (;;) {
+        bool clean = false;
+        MG_TRY(mg_perceptron_order_next(run));
+        margin_status status = one_pass(run, &clean);
+        if (status != MARGIN_OK) return status;
+        run->passes++;
+        if (clean && run->form->confirm) MG_TRY(run->form->confirm(run, &clean));
+        if (clean) return MARGIN_OK;
+        if (pocket) MG_TRY(mg_perceptron_pocket_settle(run));
+        if (pocket && run->pocket.best_errors == 0.0) return MARGIN_OK;
+        status = between_passes(run);
+        if (status != MARGIN_OK) return status;
+    }
+}

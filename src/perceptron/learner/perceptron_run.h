@@ -1,0 +1,171 @@
+/* One training of a perceptron, shared by the files of this folder.
+ *
+ *   perceptron_run.c      who is visited when, and when it ends
+ *   perceptron_order.c    permutations
+ *   perceptron_primal.c   scores from weights: two classes, or several trained together
+ *   perceptron_dual.c     scores kept up to date through the Gram matrix
+ *   perceptron_pocket.c   the best state seen          perceptron_average.c   the mean state
+ *   perceptron_judge.c    errors, criterion, least margin, radius of a state
+ *   perceptron_result.c   hypothesis, report, reason */
+#ifndef MG_PERCEPTRON_RUN_H
+#define MG_PERCEPTRON_RUN_H
+
+#include "kernel/gram/gram.h"
+#include "perceptron/learner/perceptron_options.h"
+#include "perceptron/separation/separation.h"
+
+typedef struct mg_perceptron_run mg_perceptron_run;
+
+/* What is learnt, as one block of numbers (so that pocket and average need not know what they
+ * mean) and the parts of it. */
+typedef struct mg_perceptron_state {
+    double *numbers;
+    double *weights;   /* functions x columns; NULL for expansions */
+    double *alpha;     /* one per sample; NULL in primal form */
+    double *intercept; /* functions */
+} mg_perceptron_state;
+
+/* How scores are had and corrected. Samples are those of the problem. */
+typedef struct mg_perceptron_form {
+    /* The first position in [first, last) of the visiting order whose sample is misclassified, or
+     * last. */
+    int64_t (*next)(mg_perceptron_run *run, int64_t first, int64_t last);
+    bool (*wrong)(mg_perceptron_run *run, int64_t sample);
+    /* Moves the state by rate * step towards the sample (and the sums of the average by clock times
+     * that). */
+    margin_status (*update)(mg_perceptron_run *run, int64_t sample, double step);
+    /* After a pass without mistakes: are there none with scores made afresh? NULL: they always are
+     * fresh. */
+    margin_status (*confirm)(mg_perceptron_run *run, bool *clean);
+} mg_perceptron_form;
+
+extern const mg_perceptron_form mg_perceptron_two_class, mg_perceptron_argmax, mg_perceptron_dual;
+
+typedef struct mg_perceptron_judgement {
+    int64_t errors;      /* samples that are misclassified: margin <= 0 */
+    double error_weight; /* the sum of their weights */
+    double criterion;    /* the sum of -margin over them, weighted */
+    double least;        /* least margin of all samples */
+    double square;       /* greatest squared norm of a sample, where it was asked for */
+} mg_perceptron_judgement;
+
+enum { MG_POCKET_CANDIDATES = 16 };
+
+typedef struct mg_perceptron_pocket {
+    mg_perceptron_state best;
+    double best_errors, best_streak; /* weight of its errors; of samples right in a row */
+    /* States waiting for their errors to be counted, all in one sweep: weights one behind the
+     * other, then the intercepts (the layout of mg_row_ops.scores). Primal form only. */
+    double *weights, *intercepts, streak[MG_POCKET_CANDIDATES];
+    int waiting, room;
+    int regardless; /* states looked at in this pass although they were right nowhere */
+} mg_perceptron_pocket;
+
+/* Permutations of the passes [first, first + ready), one behind the other. NULL where the order
+ * does not change. */
+typedef struct mg_perceptron_orders {
+    int64_t *samples, *rows;
+    int8_t *sign;
+    int64_t room, first, ready;
+} mg_perceptron_orders;
+
+struct mg_perceptron_run {
+    mg_fit *fit;
+    margin_context *context;
+    const mg_problem *problem;
+    mg_perceptron_options options;
+    mg_arena arena;
+    const mg_row_ops *rows;
+    const mg_vector_ops *vectors;
+    const mg_perceptron_form *form;
+    int64_t count, columns, functions;
+    double total_weight;
+    int64_t block_rows; /* of sweeps over the samples */
+    int64_t chunk;      /* positions between two polls */
+
+    const int64_t *order; /* sample at each position of this pass; NULL: their own order */
+    mg_row_scan scan;     /* rows and signs at each position */
+    mg_perceptron_orders orders;
+
+    mg_perceptron_state now;
+    int64_t length;          /* of a state */
+    mg_perceptron_state sum; /* averaged: the sum of (clock at the update) * update */
+    double clock;            /* weight of the visits so far */
+    double streak;           /* weight of the samples right in a row */
+    mg_perceptron_pocket pocket;
+
+    mg_gram *gram;   /* dual form */
+    double *scores;  /* dual: of every sample, without intercept; argmax: of one sample */
+    double *scratch; /* `scratch_size` numbers per thread, for scores of rows */
+    int64_t scratch_size;
+
+    mg_stop stop;
+    int64_t mistakes, passes, pass_mistakes;
+
+    bool separation_known;
+    mg_verdict verdict;
+    double separation_margin;
+};
+
+/* ---- perceptron_run.c */
+/* Visits until nothing is misclassified (OK), a limit is met (above 0), or a failure. */
+margin_status mg_perceptron_passes(mg_perceptron_run *run);
+
+/* ---- perceptron_order.c */
+margin_status mg_perceptron_order_begin(mg_perceptron_run *run);
+/* Sets order and scan for the pass that comes. */
+margin_status mg_perceptron_order_next(mg_perceptron_run *run);
+
+/* ---- states */
+margin_status mg_perceptron_state_new(mg_perceptron_run *run, mg_perceptron_state *state);
+void mg_perceptron_state_copy(const mg_perceptron_run *run, mg_perceptron_state *to,
+                              const mg_perceptron_state *from);
+
+/* ---- perceptron_dual.c */
+/* gamma=scale of these rows. |x - z|^2 of rbf comes from |x|^2, |z|^2 and x.z: of rows far from 0,
+ * beside the spread that this gamma stands for, rounding leaves nothing of it (MARGIN_ERROR_DATA).
+ * gamma 1: no spread at all. */
+margin_status mg_perceptron_gamma(margin_context *context, const mg_problem *p, mg_kernel_kind kind,
+                                  double *gamma, margin_error *error);
+margin_status mg_perceptron_dual_begin(mg_perceptron_run *run);
+/* run->scores of all samples from a state's coefficients (expansion) or weights. */
+margin_status mg_perceptron_dual_refresh(mg_perceptron_run *run, const mg_perceptron_state *state);
+
+/* ---- perceptron_judge.c */
+/* Scores of samples [first, first + count) for `functions` weight vectors. */
+void mg_perceptron_sample_scores(const mg_perceptron_run *run, int64_t first, int64_t count,
+                                 const double *weights, const double *intercepts, int64_t functions,
+                                 double *out);
+/* The margin of a sample from the scores of its functions: y f, or the score of its class minus the
+ * best other. */
+double mg_perceptron_margin(const mg_problem *problem, int64_t sample, const double *scores);
+/* Judges a state on all samples; expansions by run->scores as they are. */
+margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
+                                  mg_perceptron_judgement *out);
+/* The same with the greatest squared norm (in feature space for kernels). */
+margin_status mg_perceptron_judge_all(mg_perceptron_run *run, const mg_perceptron_state *state,
+                                      mg_perceptron_judgement *out);
+
+/* ---- perceptron_pocket.c */
+margin_status mg_perceptron_pocket_begin(mg_perceptron_run *run);
+/* The state as it is, before an update ends its streak. */
+margin_status mg_perceptron_pocket_offer(mg_perceptron_run *run);
+/* Counts the errors of those that wait. */
+margin_status mg_perceptron_pocket_settle(mg_perceptron_run *run);
+/* The last state has its turn too. */
+margin_status mg_perceptron_pocket_end(mg_perceptron_run *run);
+
+/* ---- perceptron_average.c */
+void mg_perceptron_average(const mg_perceptron_run *run, mg_perceptron_state *out);
+/* The steps make no mistakes any more: goes on (without walking) until the average makes none
+ * either. */
+margin_status mg_perceptron_average_settle(mg_perceptron_run *run, mg_perceptron_state *average);
+
+/* ---- perceptron_result.c */
+/* Numbers stored for the samples. */
+double mg_perceptron_numbers(const mg_perceptron_run *run);
+/* Decides separability if options and size allow; OK, or a failure. */
+margin_status mg_perceptron_separability(mg_perceptron_run *run);
+margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended);
+
+#endif
