@@ -248,8 +248,11 @@ void json_classes(cli_text *text, const char *key, const margin_model *model);
 /* Several targets: "a, b, ..."; rmse, mae and r2 of each. Nothing for one. */
 void text_targets(cli_text *text, const margin_model *model);
 void json_identifiers(cli_text *text, const margin_data *data);
-/* What a model promises (--calibrate and its like), as lines of a report and as JSON. */
-void text_promises(cli_text *text, const margin_model *model);
+/* What a model promises (--calibrate and its like), as lines of a report and as JSON; how often its
+ * intervals or sets hold the truth of held-out rows (NULL, or rows 0: there are none). */
+void text_promises(cli_text *text, const margin_model *model,
+                   const margin_coverage_found *held_out);
+void json_coverage(cli_text *text, const margin_coverage_found *found);
 void json_promises(cli_text *text, const margin_model *model);
 /* What margin evaluate found; whether it counts rows of unknown classes as errors. */
 void json_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);

@@ -86,7 +86,8 @@ int cli_promise(cli_session *session, const margin_data *data, margin_model **mo
 
 static const char *const calibrations[] = {"none", "sigmoid", "isotonic", "temperature"};
 
-void text_promises(cli_text *text, const margin_model *model) {
+void text_promises(cli_text *text, const margin_model *model,
+                   const margin_coverage_found *held_out) {
     const double threshold = margin_model_threshold(model), coverage = margin_model_coverage(model);
     if (margin_model_calibration(model))
         text_printf(text, "calibrated  by %s, from fits that did not see the rows\n",
@@ -102,9 +103,15 @@ void text_promises(cli_text *text, const margin_model *model) {
     if (isnan(coverage)) return;
     text_puts(text, "coverage    ");
     text_short(text, coverage);
-    text_printf(text, " of future rows (%s)\n",
+    text_printf(text, " of future rows (%s)",
                 margin_model_task(model) == MARGIN_REGRESS ? "predict gives intervals"
                                                            : "predict gives sets of classes");
+    if (held_out && held_out->rows) {
+        text_puts(text, ", ");
+        text_short(text, held_out->covered);
+        text_puts(text, " of the held-out ones");
+    }
+    text_puts(text, "\n");
 }
 
 void json_promises(cli_text *text, const margin_model *model) {
@@ -116,4 +123,13 @@ void json_promises(cli_text *text, const margin_model *model) {
     if (margin_model_costs(model))
         json_numbers(text, "costs", margin_model_costs(model), classes * classes);
     if (!isnan(coverage)) json_number(text, "coverage", coverage);
+}
+
+void json_coverage(cli_text *text, const margin_coverage_found *found) {
+    if (!found->rows) return;
+    json_open(text, "coverage", '{');
+    json_number(text, "asked", found->asked);
+    json_number(text, "found", found->covered);
+    json_number(text, "width", found->width);
+    json_close(text, '}');
 }

@@ -128,15 +128,6 @@ static int find_coverage(cli_session *session, const margin_model *model, const 
     return status < 0 ? cli_failed(session, status) : EXIT_DONE;
 }
 
-static void json_coverage(cli_text *text, const margin_coverage_found *found) {
-    if (!found->rows) return;
-    json_open(text, "coverage", '{');
-    json_number(text, "asked", found->asked);
-    json_number(text, "found", found->covered);
-    json_number(text, "width", found->width);
-    json_close(text, '}');
-}
-
 static void print_coverage(cli_text *text, const margin_model *model,
                            const margin_coverage_found *found) {
     if (!found->rows) return;

@@ -59,7 +59,8 @@ static void trace_step(const margin_trace_step *step, void *user) {
 typedef struct {
     margin_data train, test;
     int64_t *train_rows, *test_rows;
-    margin_metrics held_out; /* inner NULL: none */
+    margin_metrics held_out;        /* inner NULL: none */
+    margin_coverage_found coverage; /* rows 0: none was promised, or none are held out */
 } fit_rows;
 
 static int hold_out(cli_session *session, const margin_spec *spec, const margin_table *table,
@@ -79,8 +80,12 @@ static int hold_out(cli_session *session, const margin_spec *spec, const margin_
 static int judge_held_out(cli_session *session, const margin_model *model, fit_rows *rows) {
     const margin_evaluate_options options = {.size = sizeof options, .unknown_wrong = 1};
     if (!rows->test_rows) return EXIT_DONE;
-    const margin_status status = margin_evaluate_with(session->context, model, &rows->test,
-                                                      &options, &rows->held_out, &session->error);
+    margin_status status = margin_evaluate_with(session->context, model, &rows->test, &options,
+                                                &rows->held_out, &session->error);
+    rows->coverage = (margin_coverage_found){.size = sizeof rows->coverage};
+    if (status >= 0 && !isnan(margin_model_coverage(model)))
+        status =
+            margin_coverage(session->context, model, &rows->test, &rows->coverage, &session->error);
     return status < 0 ? cli_failed(session, status) : EXIT_DONE;
 }
 
@@ -191,6 +196,7 @@ static void json_held_out(cli_text *text, const fit_rows *rows) {
         const double value = margin_metrics_value(&rows->held_out, metric->name);
         if (!isnan(value)) json_number(text, metric->name, value);
     }
+    json_coverage(text, &rows->coverage);
     json_close(text, '}');
 }
 
@@ -244,7 +250,7 @@ static void print_report(cli_text *text, const margin_report *report, const marg
     describe_training(text, report);
     text_target_metrics(text, model, training);
     describe_held_out(text, rows);
-    text_promises(text, model);
+    text_promises(text, model, &rows->coverage);
 }
 
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,

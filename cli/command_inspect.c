@@ -239,7 +239,7 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
     text_puts(text, "\n");
     text_formula(text, model, report);
     text_printf(text, "\n%s   %s\n", cli_ending(model, report), report->reason);
-    text_promises(text, model);
+    text_promises(text, model, NULL);
     text_units(text, model);
     print_centres(text, model);
     text_bayes(text, model);

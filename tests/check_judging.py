@@ -123,6 +123,7 @@ def promises_are_kept(d):
     expect(both['lower'] == [float(r['lower']) for r in rows] and 'coverage    0.9' in run('inspect', model).stdout, 'as JSON, and in inspect')
     fit = answer('fit', 'logistic', iris, '--coverage', '0.9', '--calibrate', 'temperature', '--holdout', '0.3', '-o', model)
     rows = list(csv.DictReader(run('predict', model, iris).stdout.splitlines()))
+    expect(0.6 < fit['held_out']['coverage']['found'] <= 1 and fit['held_out']['coverage']['asked'] == 0.9, f'{fit["held_out"]}')
     expect(fit['calibration'] == 'temperature' and list(rows[0]) == ['species', 'set'] and {r['set'] for r in rows} <= {'', 'setosa', 'versicolor', 'virginica', 'versicolor virginica'}, 'sets')
     expect(answer('predict', model, iris)['sets'] == [r['set'].split() for r in rows], 'sets as JSON')
     table.write_text('\n'.join(line for line in iris.read_text().splitlines() if 'setosa' not in line) + '\n')

@@ -21,7 +21,8 @@ typedef struct margin_promise_options {
     size_t size;
     int32_t calibrate; /* margin_calibration */
     /* Share of future rows whose truth the interval or set is to hold, in (0, 1), at most n / (n +
-     * 1) of n rows; 0: none. Rows count alike: ARGUMENT with weights. One target. */
+     * 1) of n rows; 0: none. Proven for any distribution is 1 - 2 (1 - coverage), found is the
+     * coverage. Rows count alike: ARGUMENT with weights. One target. */
     double coverage;
     /* Two classes: the second where its probability is at least this, in (0, 1]; 0: none. */
     double threshold;

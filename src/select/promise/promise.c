@@ -159,6 +159,7 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(check_options(model, &o, error));
     mg_context_call(context, &call);
+    call.options.log = NULL; /* the fits to the folds would say what the fit has said */
     MG_GO(copy_model(context, model, &made, error));
     MG_GO(mg_additions_new(context->heap, &made->additions, error));
     MG_GO(add_all(&call, data, &o, made, &crossed, error));
