@@ -101,7 +101,7 @@ static margin_status read_class(const margin_vector *v, int64_t row, int64_t cla
 static margin_status read_classes(const margin_predictions *p, measured_rows *r,
                                   margin_error *error) {
     int32_t *truth;
-    int64_t *predicted, code;
+    int64_t *predicted, code = 0;
     MG_ROOM(truth, r->outcome.rows, "the true classes");
     MG_ROOM(predicted, r->outcome.rows, "the predicted classes");
     for (int64_t i = 0; i < r->outcome.rows; i++) {
