@@ -1,7 +1,7 @@
 /* margin_path: a set of penalties over one pipeline and one problem. */
 #include "margin/path.h"
 
-#include "model/problem/multiclass.h"
+#include "model/train/train.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,17 +160,18 @@ static margin_status fit_all(margin_context *context, const variant_list *list,
 }
 
 static margin_status solve(margin_context *context, const variant_list *list,
-                           const margin_data *data, const mg_samples *samples,
-                           const mg_staged *staged, const margin_model *model,
-                           margin_path_point *points, margin_error *error) {
+                           const mg_trainer *trainer, margin_path_point *points,
+                           margin_error *error) {
+    const mg_learner *learner = trainer->model->learner;
     mg_split split = {0};
     mg_part part = {0};
     mg_fit *fits = mg_new_zero(list->heap, list->count, sizeof *fits);
     margin_status status;
     if (!fits) return mg_no_memory(list->heap, list->count, sizeof *fits, "the path", error);
-    MG_GO(mg_split_make(context, MG_REDUCE_NONE, data, samples, staged, model, &split, error));
+    MG_GO(mg_split_make(context, MG_REDUCE_NONE, trainer->data, &trainer->samples, &trainer->staged,
+                        trainer->model, &split, error));
     MG_GO(mg_part_make(&split, 0, &part, error));
-    MG_GO(fit_all(context, list, model->learner, &part.problem, fits, error));
+    MG_GO(fit_all(context, list, learner, &part.problem, fits, error));
     for (int64_t k = 0; k < list->count; k++)
         take_fit(&fits[k], &points[k]);
 done:
@@ -206,34 +207,27 @@ static int64_t find_best(const margin_path_point *points, int64_t count) {
 /* Everything of a fit up to the learner, once. */
 static margin_status run(margin_context *context, const variant_list *list, const margin_data *data,
                          path_store *store, margin_path_result *result, margin_error *error) {
-    const margin_spec *spec = list->specs[0];
-    const mg_spec_component *learner = mg_spec_learner(spec);
+    static const mg_train_how how = {.task = MARGIN_REGRESS};
     margin_path_point *points = NULL;
     margin_model *model = NULL;
-    mg_samples samples = {0};
-    mg_staged staged = {0};
+    mg_trainer trainer = {0};
     margin_status status;
     MG_GO(mg_model_new(context->heap, &model, error));
-    model->learner = learner->learner;
-    model->task = MARGIN_REGRESS;
-    MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(mg_target_describe(data, model, error));
-    MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
+    MG_GO(mg_trainer_open(context, list->specs[0], data, &how, model, &trainer, error));
     const bool linear = model->learner->makes[0] == &mg_hypothesis_linear;
-    const int64_t weights = linear ? staged.x.columns : 0;
+    const int64_t weights = linear ? trainer.staged.x.columns : 0;
     MG_GO(make_points(list, weights, store, &points, error));
-    MG_GO(solve(context, list, data, &samples, &staged, model, points, error));
+    MG_GO(solve(context, list, &trainer, points, error));
     for (int64_t k = 0; k < list->count; k++)
-        unscale_target(&staged.target, weights, &points[k]);
-    result->rows = samples.count;
-    result->features = staged.x.columns;
+        unscale_target(&trainer.staged.target, weights, &points[k]);
+    result->rows = trainer.samples.count;
+    result->features = trainer.staged.x.columns;
     result->count = list->count;
     result->points = points;
     result->best = find_best(points, list->count);
     result->inner = store;
 done:
-    mg_staged_free(&staged);
-    mg_samples_free(&samples);
+    mg_trainer_close(&trainer);
     margin_model_free(model);
     return status;
 }
