@@ -62,27 +62,6 @@ static bool are_for_one_solver(const linear_run *runs, int64_t count) {
     return count > 1 && solver->can_together && solver->can_together(&runs[0].objective);
 }
 
-/* The least kappa for which w = 0, where the solver has not come across it: a pass. */
-static margin_status find_limit(linear_run *run) {
-    mg_linear_solution *solution = run->solution;
-    mg_design *d = &run->design;
-    double *memory, b;
-    if (!(run->objective.penalty.kappa > 0.0) || !run->objective.loss->smooth ||
-        !isnan(solution->l1_limit))
-        return MARGIN_OK;
-    MG_NEW(d->heap, memory, 2 * d->columns, "the limit of the penalty", run->fit->error);
-    mg_loss_point point = {.gradient = memory};
-    memset(memory, 0, (size_t)(2 * d->columns) * sizeof *memory);
-    mg_objective_constant(&run->objective, &b);
-    const margin_status status = mg_design_loss(d, run->objective.loss, memory + d->columns, b,
-                                                run->objective.c, &point, run->fit->error);
-    solution->l1_limit = 0.0;
-    for (int64_t j = 0; j < d->columns && status >= 0; j++)
-        solution->l1_limit = fmax(solution->l1_limit, fabs(point.gradient[j]));
-    mg_free(d->heap, memory);
-    return status;
-}
-
 /* ---- Report ---------------------------------------------------------------------------------- */
 
 static void fill_report(linear_run *run) {
@@ -125,36 +104,24 @@ static margin_status find_alpha(linear_run *run) {
     return MARGIN_OK;
 }
 
-/* Of a merged sample each gets the share that its weight has. */
-static margin_status spread_alpha(linear_run *run) {
-    const mg_problem *p = run->fit->problem;
-    mg_heap *heap = run->design.heap;
-    const double factor = run->objective.penalty.factor;
-    double *alpha;
-    if (!run->merged.heap) return MARGIN_OK;
-    MG_NEW(heap, alpha, p->count, "the dual variables", run->fit->error);
-    for (int64_t i = 0; i < p->count; i++) {
-        const int32_t k = run->merged.group[i];
-        alpha[i] =
-            run->solution->alpha[k] / run->objective.c[k] * (factor * mg_sample_weight(p, i));
-    }
-    mg_free(heap, run->solution->alpha);
-    run->solution->alpha = alpha;
-    return MARGIN_OK;
-}
-
 /* Entries of the dual form of a function: rows, coefficients, signs. */
 typedef struct dual_part {
     int64_t count, *rows;
     double *coefficients, *signs;
 } dual_part;
 
-/* The dual variable of sample i in function k, signed: of several functions c (1[y = k] - q_k). */
+/* The dual variable of sample i in function k, signed: of several functions c (1[y = k] - q_k). Of
+ * a merged sample each gets the share that its weight has. */
 static double dual_of(const linear_run *run, int64_t i, int64_t k) {
     const mg_objective *o = &run->objective;
     const mg_problem *p = run->fit->problem;
+    const double *alpha = run->solution->alpha;
     double others = 0.0; /* 1 - q_k, exactly where it is small */
-    if (o->functions == 1) return p->sign[i] * run->solution->alpha[i];
+    if (run->merged.heap) {
+        const int32_t at = run->merged.group[i];
+        return p->sign[i] * (alpha[at] / o->c[at] * (o->penalty.factor * mg_sample_weight(p, i)));
+    }
+    if (o->functions == 1) return p->sign[i] * alpha[i];
     const double *q = run->solution->shares + i * o->functions;
     for (int64_t l = 0; l < o->functions; l++)
         others += l == k ? 0.0 : q[l];
@@ -184,7 +151,6 @@ static margin_status begin_dual(linear_run *run, dual_part *part) {
     if (!run->solution->alpha && run->objective.loss->kind == MG_LOSS_SQUARED_HINGE)
         MG_TRY(find_alpha(run));
     if (!run->solution->alpha) return MARGIN_OK;
-    MG_TRY(spread_alpha(run));
     for (int64_t i = 0; i < p->count; i++)
         count += dual_of(run, i, run->objective.functions > 1 ? p->code[i] : 0) != 0.0;
     mg_report_set(&run->fit->report, "support_vectors", (double)count);
@@ -303,12 +269,6 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     return choose_solver(run);
 }
 
-static margin_status end_run(linear_run *run) {
-    MG_TRY(find_limit(run));
-    fill_report(run);
-    return make_hypothesis(run);
-}
-
 static void free_run(linear_run *run) {
     mg_heap *heap = run->fit->context->heap;
     mg_free(heap, run->solution->w);
@@ -348,8 +308,10 @@ margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options
             MG_GO(jobs[k].solver->solve(&jobs[k], &solutions[k]));
             solutions[k].status = status;
         }
-    for (int64_t k = 0; k < count; k++)
-        MG_GO(end_run(&runs[k]));
+    for (int64_t k = 0; k < count; k++) {
+        fill_report(&runs[k]);
+        MG_GO(make_hypothesis(&runs[k]));
+    }
     status = count == 1 ? solutions[0].status : MARGIN_OK;
 done:
     for (int64_t k = 0; k < count; k++) {
