@@ -394,7 +394,7 @@ static void test_refused(void **state) {
         {"svm(kernel=rbf, loss=squared-hinge)", "the loss is the hinge"},
         {"svm(kernel=rbf, intercept=no)", "always an intercept"},
         {"svm(kernel=rbf, multiclass=argmax)", "ovo or ovr"},
-        {"svm(kernel=rbf, nu=0.1)", "nu belongs to task=one-class"},
+        {"svm(kernel=rbf, task=classify, epsilon=0.1)", "epsilon belongs to regression"},
         {"svm(kernel=rbf, rate=0.1)", "belongs to the linear machine"},
         {"svm(kkt=0.1)", "kkt needs a kernel"},
         {"svm(kernel=rbf, sigma=1e-200)", "beyond double precision"},

@@ -6,9 +6,6 @@
 
 static const char purpose[] = "rows of the Gram matrix";
 
-int64_t mg_gram_count(const mg_gram *gram) {
-    return gram->points.count;
-}
 const double *mg_gram_diagonal(const mg_gram *gram) {
     return gram->diagonal;
 }
@@ -20,9 +17,6 @@ bool mg_gram_is_whole(const mg_gram *gram) {
 }
 int64_t mg_gram_most_rows(const mg_gram *gram) {
     return gram->slots;
-}
-int64_t mg_gram_computed(const mg_gram *gram) {
-    return gram->computed;
 }
 
 void mg_gram_free(mg_gram *gram) {

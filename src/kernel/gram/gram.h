@@ -39,14 +39,11 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
                              mg_gram **gram, margin_error *error);
 void mg_gram_free(mg_gram *gram);
 
-int64_t mg_gram_count(const mg_gram *gram);          /* points */
 const double *mg_gram_diagonal(const mg_gram *gram); /* k(x, x) in f64, without the factor */
 double mg_gram_factor(const mg_gram *gram);          /* f64: 1 */
 bool mg_gram_is_whole(const mg_gram *gram);
 /* The most rows that one call of mg_gram_rows may ask for. */
 int64_t mg_gram_most_rows(const mg_gram *gram);
-/* Values computed so far, for reports. */
-int64_t mg_gram_computed(const mg_gram *gram);
 
 /* A whole one: computes all that is not there yet, before several threads read it; else nothing.
  * `context`, here and below: that of the calling thread. */
@@ -56,12 +53,10 @@ margin_status mg_gram_fill(mg_gram *gram, margin_context *context, margin_error 
 const void *mg_gram_values(const mg_gram *gram, int64_t *ld);
 
 /* Looks at columns [first, first + columns) of the rows asked for: rows[k] points to column `first`
- * of the k-th. The blocks of columns are the same for any number of threads; worker: as in
- * mg_task. */
+ * of the k-th. The blocks of columns are the same for any number of threads. */
 typedef struct mg_gram_part {
     int64_t first, columns;
     const void *const *rows;
-    int worker;
 } mg_gram_part;
 typedef void (*mg_gram_visit)(const mg_gram_part *part, void *argument);
 /* Visits all columns of `count` rows (no row twice) block by block, side by side, computing what is

@@ -91,7 +91,6 @@ static margin_status fill_by_tiles(mg_gram *gram, margin_context *context, margi
     tile_work work = {.gram = gram, .right = gram->tiles, .count = gram->points.count};
     MG_TRY(run_tiles(context, &work, true, error));
     gram->filled = true;
-    gram->computed += work.count * (work.count + 1) / 2;
     return MARGIN_OK;
 }
 
@@ -106,7 +105,6 @@ margin_status mg_gram_fill(mg_gram *gram, margin_context *context, margin_error 
     gram->scratch->context = context;
     MG_TRY(mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &out), error));
     gram->filled = true;
-    gram->computed += count * (count + 1) / 2;
     return MARGIN_OK;
 }
 
@@ -195,7 +193,6 @@ static margin_status compute_missing(mg_gram *gram, margin_context *context, int
     gram->scratch->context = context;
     const margin_status status = mg_kernel_fill_out(gram->scratch, &block, &out);
     if (status < 0) forget_missing(gram, missing);
-    gram->computed += missing * count;
     return status;
 }
 
@@ -237,8 +234,7 @@ static margin_status visit_task(void *argument, int64_t task, int worker) {
     const void **here = work->here + worker * work->count;
     for (int64_t k = 0; k < work->count; k++)
         here[k] = (const char *)work->rows[k] + first * gram->size;
-    const mg_gram_part part = {first, MG_MIN(VISIT_COLUMNS, gram->points.count - first), here,
-                               worker};
+    const mg_gram_part part = {first, MG_MIN(VISIT_COLUMNS, gram->points.count - first), here};
     float *made[LEFT_ROWS];
     for (int64_t at = 0, rows; work->left && at < work->missing; at += rows) {
         rows = MG_MIN(LEFT_ROWS, work->missing - at);
@@ -264,7 +260,6 @@ static margin_status begin_missing(mg_gram *gram, const int64_t *rows, int64_t c
     if (missing > 0) mg_gram_left(gram->tiles, gram->missing, missing, *left);
     for (int64_t k = 0; k < missing; k++)
         gram->pointers[k] = row_at(gram, gram->missing[k]);
-    gram->computed += missing * gram->points.count;
     work->left = *left;
     work->missing = missing;
     return MARGIN_OK;
@@ -326,7 +321,6 @@ static margin_status gather_task(void *argument, int64_t task, int worker) {
 static margin_status compute_block(mg_gram *gram, margin_context *context, const int64_t *rows,
                                    int64_t count, void **out, const int64_t *columns,
                                    int64_t column_count, margin_error *error) {
-    gram->computed += count * column_count;
     if (!gram->tiles) {
         const mg_kernel_block block = mg_gram_block_of(gram, rows, count, columns, column_count);
         mg_kernel_out to = out_of(gram);

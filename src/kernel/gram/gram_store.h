@@ -22,7 +22,7 @@ struct mg_gram {
     int64_t *some_rows, *some_places; /* points each: lists of a call */
     void **pointers;                  /* slots: the same */
     bool whole, filled;
-    int64_t slots, computed;
+    int64_t slots;
     /* Slots; NULL if whole. */
     int64_t used;
     int64_t newest, oldest; /* -1: none is in use */

@@ -50,9 +50,11 @@ static void find_units(mg_gram_tiles *t, const mg_kernel *kernel, double factor)
     for (int64_t i = 0; i < t->count; i++)
         for (int64_t k = 0; k < t->depth; k++) {
             const double value = value_at(t->points, i, k);
-            t->centre[k] += rbf || l1 ? value / (double)t->count : 0.0;
+            t->centre[k] += rbf || l1 ? value : 0.0;
             most = fmax(most, fabs(value));
         }
+    for (int64_t k = 0; k < t->depth; k++)
+        t->centre[k] /= (double)t->count;
     t->scale = rbf ? sqrt(2.0 * kernel->gamma) : l1 ? kernel->gamma : most > 0.0 ? 1.0 / most : 1.0;
     const double unit = 1.0 / (t->scale * t->scale), root = pow(factor, 1.0 / kernel->degree);
     t->finish = (mg_tile_finish){kernel->kind, 1.0f, 0.0f, kernel->degree};

@@ -89,6 +89,25 @@ typedef struct multiply_work {
     double *out;
 } multiply_work;
 
+enum { CHAINS = 8 }; /* rows whose sums run side by side */
+
+static void add_products(const double *values, int64_t ld, int64_t rows, int64_t columns,
+                         const double *v, int64_t width, double *out) {
+    double sum[CHAINS];
+    for (int64_t c = 0; c < width; c++) {
+        for (int64_t r = 0; r < rows; r++)
+            sum[r] = out[r * width + c];
+        for (int64_t j = 0; j < columns && rows == CHAINS; j++)
+            for (int r = 0; r < CHAINS; r++)
+                sum[r] += values[r * ld + j] * v[j * width + c];
+        for (int64_t j = 0; j < columns && rows < CHAINS; j++)
+            for (int64_t r = 0; r < rows; r++)
+                sum[r] += values[r * ld + j] * v[j * width + c];
+        for (int64_t r = 0; r < rows; r++)
+            out[r * width + c] = sum[r];
+    }
+}
+
 /* A strip of tiles from left to right. */
 static margin_status multiply_task(void *argument, int64_t task, int worker) {
     const multiply_work *work = argument;
@@ -102,12 +121,9 @@ static margin_status multiply_task(void *argument, int64_t task, int worker) {
         at.columns = MG_MIN(s->right, block->z_count - at.j);
         if (mg_cancelled(s->context)) return MARGIN_ERROR_CANCELLED;
         MG_TRY(mg_kernel_tile(s, block, &at, memory));
-        for (int64_t i = 0; i < at.rows; i++) {
-            double *out = work->out + (first + i) * width;
-            for (int64_t j = 0; j < at.columns; j++)
-                for (int64_t c = 0; c < width; c++)
-                    out[c] += memory[i * s->right + j] * work->v[(at.j + j) * width + c];
-        }
+        for (int64_t i = 0; i < at.rows; i += CHAINS)
+            add_products(memory + i * s->right, s->right, MG_MIN(CHAINS, at.rows - i), at.columns,
+                         work->v + at.j * width, width, work->out + (first + i) * width);
     }
     return MARGIN_OK;
 }

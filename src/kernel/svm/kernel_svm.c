@@ -44,23 +44,14 @@ static margin_status check_penalty(const margin_component *info, const mg_option
     return MARGIN_OK;
 }
 
-static margin_status check_task(const margin_component *info, const mg_option_value *values,
-                                margin_error *error) {
-    const bool one_class = says(info, values, "task", "one-class");
-    MG_REQUIRE(!mg_option_named(info, values, "nu")->given || one_class, error, MARGIN_ERROR_SPEC,
-               "svm: nu belongs to task=one-class; leave it out or choose that task");
-    MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given ||
-                   !(one_class || says(info, values, "task", "classify")),
-               error, MARGIN_ERROR_SPEC,
-               "svm: epsilon belongs to regression (task=regress); leave it out");
-    return MARGIN_OK;
-}
-
 margin_status mg_kernel_svm_check(const margin_component *info, const mg_option_value *values,
                                   margin_error *error) {
     MG_TRY(refuse_linear(info, values, error));
     MG_TRY(check_penalty(info, values, error));
-    MG_TRY(check_task(info, values, error));
+    MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given ||
+                   !says(info, values, "task", "classify"),
+               error, MARGIN_ERROR_SPEC,
+               "svm: epsilon belongs to regression (task=regress); leave it out");
     return mg_kernel_options_check(info, values, error);
 }
 

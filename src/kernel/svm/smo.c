@@ -8,7 +8,7 @@
 
 void mg_smo_measure(mg_smo *s) {
     double up = (double)INFINITY, lowest = -(double)INFINITY;
-    double gap = 0.0, loss = 0.0, energy = 0.0, sum = 0.0;
+    double gap = 0.0, loss = 0.0, energy = 0.0;
     for (int64_t i = 0; i < s->count; i++) {
         const double beta = s->beta[i], f = s->f[i];
         const double right = f + mg_smo_up(beta, s->high[i], s->epsilon);
@@ -25,12 +25,11 @@ void mg_smo_measure(mg_smo *s) {
         loss += cost;
         gap += cost + beta * r + s->epsilon * fabs(beta);
         energy += beta * (s->f[i] + s->target[i]);
-        sum += beta;
     }
     s->up = up;
     s->lowest = lowest;
     s->dual_gap = gap;
-    s->primal = 0.5 * energy + sum * intercept + loss;
+    s->primal = 0.5 * energy + loss;
 }
 
 static bool is_done(const mg_smo *s) {

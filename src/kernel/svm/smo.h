@@ -1,9 +1,9 @@
 /* The dual of a kernel machine with a box and one sum, by working sets.
  *
- *   minimise  b'Kb/2 - y'b + epsilon |b|_1   over  low <= b <= high,  sum of b as at the start
+ *   minimise  b'Kb/2 - y'b + epsilon |b|_1   over  low <= b <= high,  sum of b = 0
  *
- * Two classes: y = +-1, b_i between 0 and C y_i, epsilon 0. Regression: b_i in [-C, C]. One class:
- * y = 0, b_i in [0, 1]. With r = Kb - y + intercept, the sum over the rows of
+ * Two classes: y = +-1, b_i between 0 and C y_i, epsilon 0. Regression: b_i in [-C, C]. With r = Kb
+ * - y + intercept, the sum over the rows of
  *
  *   b_i r_i + epsilon |b_i| + high_i max(-r_i - epsilon, 0) - low_i max(r_i - epsilon, 0)
  *

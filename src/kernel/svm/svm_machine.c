@@ -9,44 +9,32 @@
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static mg_svm_task task_of(const margin_component *info, const mg_option_value *values,
-                           const mg_problem *problem) {
-    const char *word = mg_option_named(info, values, "task")->text;
-    if (word && strcmp(word, "one-class") == 0) return MG_SVM_ONE_CLASS;
-    return problem->kind == MG_REGRESSION ? MG_SVM_REGRESS : MG_SVM_CLASSIFY;
-}
-
 mg_svm_options mg_svm_options_of(const margin_component *info, const mg_option_value *values,
                                  const mg_problem *problem) {
     const mg_option_value *kkt = mg_option_named(info, values, "kkt"),
                           *steps = mg_option_named(info, values, "max_iter");
     mg_svm_options o = {
-        .task = task_of(info, values, problem),
+        .regression = problem->kind == MG_REGRESSION,
         .kernel = mg_kernel_options_of(info, values),
         .penalty = mg_penalty_make(values, mg_option_index(info, "C"),
                                    mg_option_index(info, "alpha"), mg_option_index(info, "lambda"),
                                    "C", 1.0, 0.0, mg_total_weight(problem)),
-        .epsilon = mg_option_named(info, values, "epsilon")->number,
-        .nu = mg_option_named(info, values, "nu")->number,
         .tolerance = mg_option_named(info, values, "tol")->number,
         .kkt = kkt->given ? kkt->number : 0.0,
         .max_iterations = steps->given ? steps->integer : -1,
     };
+    if (o.regression) o.epsilon = mg_option_named(info, values, "epsilon")->number;
     if (o.kkt > 0.0) o.tolerance = (double)INFINITY;
     return o;
 }
 
 void mg_svm_box(const mg_svm_options *options, const mg_problem *problem, int64_t sample,
                 double *low, double *high, double *target) {
-    const double weight = mg_sample_weight(problem, sample), C = options->penalty.C * weight;
-    *low = 0.0;
-    *high = weight;
-    *target = 0.0;
-    if (options->task == MG_SVM_ONE_CLASS) return;
-    const bool classes = options->task == MG_SVM_CLASSIFY;
-    *target = classes ? problem->sign[sample] : problem->target[sample];
-    *low = classes && problem->sign[sample] > 0 ? 0.0 : -C;
-    *high = classes && problem->sign[sample] < 0 ? 0.0 : C;
+    const double C = options->penalty.C * mg_sample_weight(problem, sample);
+    const int sign = options->regression ? 0 : problem->sign[sample];
+    *target = options->regression ? problem->target[sample] : sign;
+    *low = sign > 0 ? 0.0 : -C;
+    *high = sign < 0 ? 0.0 : C;
 }
 
 double mg_svm_beta(const mg_svm_machine *m, int64_t v) {
@@ -54,14 +42,6 @@ double mg_svm_beta(const mg_svm_machine *m, int64_t v) {
     double low, high, target;
     mg_svm_box(&m->options, m->problem, m->sample[v], &low, &high, &target);
     return s->beta[v] == s->high[v] ? high : s->beta[v] == s->low[v] ? low : m->factor * s->beta[v];
-}
-
-double mg_svm_bend(const mg_svm_options *options) {
-    return options->task == MG_SVM_REGRESS ? options->epsilon : 0.0;
-}
-
-double mg_svm_sum(const mg_svm_options *options, const mg_problem *problem) {
-    return options->task == MG_SVM_ONE_CLASS ? options->nu * mg_total_weight(problem) : 0.0;
 }
 
 /* ---- Variables ------------------------------------------------------------------------------- */
@@ -142,26 +122,10 @@ static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
     s->diagonal = m->diagonal;
     s->beta = target + n;
     s->f = s->beta + n;
-}
-
-/* beta: zero, or as much as the sum asks for from the first rows on; f: of that. */
-static margin_status start(mg_svm_machine *m) {
-    mg_smo *s = &m->smo;
-    double left = mg_svm_sum(&m->options, m->problem) / m->factor;
-    int64_t *changed = mg_arena_new(&m->arena, s->count, sizeof *changed), count = 0;
-    double *moved = mg_arena_new(&m->arena, s->count, sizeof *moved);
-    if (!changed || !moved)
-        return mg_no_memory(m->arena.heap, 2 * s->count, sizeof *moved, purpose, m->fit->error);
-    for (int64_t v = 0; v < s->count; v++) {
-        s->f[v] = -s->target[v];
-        s->beta[v] = fmin(s->high[v], fmax(left, 0.0));
-        if (left <= 0.0) s->beta[v] = 0.0;
-        left -= s->beta[v];
-        if (s->beta[v] == 0.0) continue;
-        changed[count] = v;
-        moved[count++] = s->beta[v];
+    for (int64_t v = 0; v < n; v++) {
+        s->beta[v] = 0.0;
+        s->f[v] = -target[v];
     }
-    return mg_smo_apply(s, changed, moved, count, m->fit->error);
 }
 
 static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
@@ -172,7 +136,7 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
                   .stop = &m->stop,
                   .ops = mg_smo_ops_for(mg_isa_level()),
                   .count = m->problem->count,
-                  .epsilon = mg_svm_bend(&m->options),
+                  .epsilon = m->options.epsilon,
                   .room = mg_context_room(m->fit->context, (int64_t)1 << 30),
                   .kkt = m->options.kkt,
                   .relative = m->options.tolerance};
@@ -184,7 +148,7 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
         MG_TRY(own_gram(m));
         scale_variables(m, m->own);
     }
-    return start(m);
+    return MARGIN_OK;
 }
 
 /* ---- Solving --------------------------------------------------------------------------------- */
@@ -201,13 +165,13 @@ static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
     enum { REFINEMENTS = 20 };
     mg_smo *s = &m->smo;
     double before = (double)INFINITY;
-    for (;; m->refinements++) {
+    for (int round = 0;; round++) {
         *ended = mg_smo_solve(s, m->fit->error);
         if (*ended < 0) return *ended;
         MG_TRY(mg_svm_prove(m));
         const double now = m->options.kkt > 0.0 ? s->lowest - s->up : s->dual_gap;
         if (*ended != MARGIN_OK || is_proven(m)) return MARGIN_OK;
-        if (m->refinements == REFINEMENTS || !(now < 0.7 * before)) break;
+        if (round == REFINEMENTS || !(now < 0.7 * before)) break;
         before = now;
         s->kkt *= 0.7;
         s->relative *= 0.7;
@@ -277,7 +241,8 @@ static margin_status make_hypothesis(mg_svm_machine *m) {
     MG_TRY(list_support(m, &list));
     if (m->kernel.kind == MG_KERNEL_PRECOMPUTED) MG_TRY(make_unit_rows(m, &x));
     MG_TRY(mg_expansion_make(m->fit->context->heap, &m->kernel, &x, list.rows, list.coefficients,
-                             list.count, m->intercept, &h, m->fit->error));
+                             list.count, mg_smo_intercept(m->smo.up, m->smo.lowest), &h,
+                             m->fit->error));
     const margin_status status = mg_hypothesis_set_dual(h, list.count, list.originals, list.sizes,
                                                         list.signs, list.sizes, m->fit->error);
     if (status < 0)
@@ -288,22 +253,17 @@ static margin_status make_hypothesis(mg_svm_machine *m) {
 }
 
 static void describe(const mg_svm_machine *m) {
-    static const char *const losses[] = {"max(1 - y f, 0)", "max(|y - f| - epsilon, 0)"};
     const mg_penalty *penalty = &m->options.penalty;
     margin_report *report = &m->fit->report;
     char text[sizeof report->formula];
-    if (m->options.task == MG_SVM_ONE_CLASS) {
-        mg_report_formula(report, "sum max(rho - g, 0) + |g|^2/2 - nu m rho,  f = g - rho");
-        return;
-    }
-    snprintf(text, sizeof text, "%s %s + %s",
-             strcmp(penalty->spelling, "C") == 0       ? "C sum"
-             : strcmp(penalty->spelling, "alpha") == 0 ? "sum"
-                                                       : "mean",
-             losses[m->options.task],
-             strcmp(penalty->spelling, "C") == 0       ? "|f|^2/2"
-             : strcmp(penalty->spelling, "alpha") == 0 ? "alpha |f|^2"
-                                                       : "lambda |f|^2");
+    const char *word = penalty->spelling;
+    const bool C = strcmp(word, "C") == 0;
+    snprintf(text, sizeof text, "%s %s + %s%s|f|^2%s",
+             C                            ? "C sum"
+             : strcmp(word, "alpha") == 0 ? "sum"
+                                          : "mean",
+             m->options.regression ? "max(|y - f| - epsilon, 0)" : "max(1 - y f, 0)", C ? "" : word,
+             C ? "" : " ", C ? "/2" : "");
     mg_report_formula(report, text);
     mg_report_set(report, "C", penalty->C);
     mg_report_set(report, "alpha", penalty->alpha);
@@ -353,14 +313,11 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
 static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     mg_smo *s = &m->smo;
     margin_report *report = &m->fit->report;
-    const double spelled = m->options.task == MG_SVM_ONE_CLASS ? 1.0 : m->options.penalty.rho;
-    m->objective = spelled * m->factor * s->primal;
-    m->gap = spelled * m->factor * fmax(s->dual_gap, 0.0);
+    const double spelled = m->options.penalty.rho * m->factor;
     m->kkt = fmax(s->lowest - s->up, 0.0);
-    m->intercept = mg_smo_intercept(s->up, s->lowest);
     if (!isfinite(m->kkt)) m->kkt = 0.0; /* one side is empty: nothing can move */
-    report->objective = m->objective;
-    report->gap = m->gap / fmax(1.0, fabs(m->objective));
+    report->objective = spelled * s->primal;
+    report->gap = spelled * fmax(s->dual_gap, 0.0) / fmax(1.0, fabs(report->objective));
     report->tolerance = m->options.tolerance;
     report->iterations = s->steps;
     snprintf(report->iteration_name, sizeof report->iteration_name, "steps");

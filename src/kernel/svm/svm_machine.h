@@ -7,13 +7,11 @@
 #include "learn/kernel_options.h"
 #include "learn/penalty.h"
 
-typedef enum mg_svm_task { MG_SVM_CLASSIFY, MG_SVM_REGRESS, MG_SVM_ONE_CLASS } mg_svm_task;
-
 typedef struct mg_svm_options {
-    mg_svm_task task;
+    bool regression;
     mg_kernel_choice kernel;
     mg_penalty penalty;
-    double epsilon, nu;
+    double epsilon;        /* of the loss; 0 for classes */
     double tolerance, kkt; /* kkt 0: not asked for */
     int64_t max_iterations;
 } mg_svm_options;
@@ -35,19 +33,12 @@ typedef struct mg_svm_machine {
     float *diagonal;
     mg_stop stop;
     mg_smo smo;
-    /* The proof, of values in f64. */
-    double objective, gap, kkt,
-        intercept; /* objective and absolute gap as the penalty is spelled */
-    int64_t refinements;
+    double kkt; /* of the proof, in f64 */
 } mg_svm_machine;
 
 /* What the problem's rows cost in the dual: box and target of a sample, before the factor. */
 void mg_svm_box(const mg_svm_options *options, const mg_problem *problem, int64_t sample,
                 double *low, double *high, double *target);
-/* epsilon of the loss (0 for classes), and the sum of the variables. */
-double mg_svm_bend(const mg_svm_options *options);
-double mg_svm_sum(const mg_svm_options *options, const mg_problem *problem);
-
 /* A variable as the model has it: without the factor, and exactly on its bounds. */
 double mg_svm_beta(const mg_svm_machine *m, int64_t v);
 

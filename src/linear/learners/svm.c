@@ -27,9 +27,8 @@ static const margin_option options[] = {
     {.name = "task",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|classify|regress|one-class",
-     .help = "with a kernel: auto takes numbers that are not a few whole ones for a "
-             "regression; one-class finds where most rows are and needs no target"},
+     .choices = "auto|classify|regress",
+     .help = "auto takes a target of many numbers for a regression, where there is a kernel"},
     {.name = "epsilon",
      .type = MARGIN_OPTION_NUMBER,
      .low = 0,
@@ -37,13 +36,6 @@ static const margin_option options[] = {
      .high_open = 1,
      .default_text = "0.1",
      .help = "regression: errors up to this cost nothing"},
-    {.name = "nu",
-     .type = MARGIN_OPTION_NUMBER,
-     .low = 0,
-     .low_open = 1,
-     .high = 1,
-     .default_text = "0.5",
-     .help = "one class: at most this share of the rows is outside, at least this share supports"},
     MG_OPTION_TOL_OF("0.0001", "relative duality gap to reach (with a kernel: 0.001)"),
     {.name = "kkt",
      .type = MARGIN_OPTION_NUMBER,
@@ -110,11 +102,10 @@ static margin_status check_argmax(const mg_option_value *values, margin_error *e
 
 /* What only a machine with a kernel has. */
 static margin_status check_kernel(const mg_option_value *values, margin_error *error) {
-    static const char *const others[] = {"kkt", "epsilon", "nu"};
+    static const char *const others[] = {"kkt", "epsilon"};
     for (int k = 0; k < MG_LENGTH(others); k++)
         MG_REQUIRE(!value_of(values, others[k])->given, error, MARGIN_ERROR_SPEC,
-                   "svm: %s needs a kernel or a task=regress or one-class; leave it out",
-                   others[k]);
+                   "svm: %s needs a kernel or task=regress; leave it out", others[k]);
     return mg_kernel_options_check(&mg_learner_svm.info, values, error);
 }
 
