@@ -29,6 +29,7 @@ static const usual_grid usual[] = {
      200},
     {"kernel-logistic", "standardize | kernel-logistic(kernel=rbf, C={1,10})", MARGIN_CLASSIFY, 2,
      true, 3000, 1000},
+    {"svm", "standardize | svm(kernel=rbf, C={1,10,100})", MARGIN_CLASSIFY, 2, true, 20000, 1000},
     {"least-squares", "least-squares", MARGIN_REGRESS, 0, false, 0, 2000},
     {"ridge", "standardize | ridge(alpha={0.1..1000 log 5})", MARGIN_REGRESS, 0, false, 0, 2000},
     {"lasso", "standardize(target=yes) | lasso(lambda={0.001..1 log 4})", MARGIN_REGRESS, 0, false,

@@ -192,6 +192,38 @@ static void test_ridge_folds(void **state) {
     sample_free(s);
 }
 
+/* One search for all numbers of neighbours: the values of separate fits, to the bit. */
+static void test_knn_together(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) { /* classes, numbers; folds, each row left out */
+        sample *s = sample_make(60, 3, kind % 2 ? 30 : 3, 0.2, 42);
+        for (int64_t j = 0; j < 3; j++)
+            s->f64[7 * 3 + j] = s->f64[j]; /* twins */
+        const margin_data data = sample_data(s, DENSE_F64);
+        margin_splits *splits = folds_of(&data, kind < 2 ? 4 : MARGIN_LEAVE_ONE_OUT, 1, 0);
+        const char *task = kind % 2 ? "regress" : "classify";
+        static const char *const forms[] = {
+            "knn(k={1..7}, weights={uniform,distance}, task=%s)",
+            "standardize | knn(k={1..4}, p={1,2}, method={tree,brute}, task=%s)",
+            "knn(k={2,60}, task=%s)"};
+        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+            char text[200];
+            snprintf(text, sizeof text, forms[f], task);
+            margin_search_result *found = search(text, &data, splits, NULL);
+            for (int64_t k = 0; k < found->count; k++) {
+                const margin_search_cell *cell = margin_search_cell_at(found, k);
+                assert_true((cell->status < 0) == (f == 2 && k == 1)); /* too few rows for k=60 */
+                for (int64_t i = 0; i < found->splits && cell->status >= 0; i++)
+                    assert_close(cell->values[i],
+                                 plain_value(cell->spec, &data, splits, i, found->metric), 0);
+            }
+            margin_search_result_free(found);
+        }
+        margin_splits_free(splits);
+        sample_free(s);
+    }
+}
+
 static void test_sparse(void **state) {
     (void)state;
     sample *s = sample_make(70, 6, 2, 0.1, 13);
@@ -715,25 +747,16 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_ridge_folds),
-        cmocka_unit_test(test_sparse),
-        cmocka_unit_test(test_leave_one_out),
-        cmocka_unit_test(test_no_leak),
-        cmocka_unit_test(test_grouped_duplicates),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_failed_cells),
-        cmocka_unit_test(test_stopped_cells),
-        cmocka_unit_test(test_rare_class),
-        cmocka_unit_test(test_one_se),
-        cmocka_unit_test(test_baseline),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_halving),
-        cmocka_unit_test(test_journal),
-        cmocka_unit_test(test_journal_refused),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_classes),       cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ridge_folds),   cmocka_unit_test(test_knn_together),
+        cmocka_unit_test(test_sparse),        cmocka_unit_test(test_leave_one_out),
+        cmocka_unit_test(test_no_leak),       cmocka_unit_test(test_grouped_duplicates),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_failed_cells),
+        cmocka_unit_test(test_stopped_cells), cmocka_unit_test(test_rare_class),
+        cmocka_unit_test(test_one_se),        cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_halving),
+        cmocka_unit_test(test_journal),       cmocka_unit_test(test_journal_refused),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

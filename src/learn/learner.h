@@ -135,6 +135,17 @@ typedef struct mg_learner_more {
     /* The model of all rows: those of the problem and those that `had` was made from. Sets the
      * hypothesis and the report of all. NULL: cannot. */
     margin_status (*update)(mg_fit *fit, const mg_hypothesis *had, const mg_update_map *map);
+    /* Whether a fit with options `a` holds all that one to the same problem with `b` would need to
+     * answer; then `answers` fills in, for each of `count` settings that settings[0] covers, the
+     * scores of the rows of a dense f64 matrix, which have passed the stages. `h` is the fit with
+     * settings[0]. `left_out`: the rows are those it was fitted to, in order, and each is answered
+     * for by the fit to the others. LIMIT: not for these. The scores are those of separate fits, to
+     * the bit. NULL, both: no. */
+    bool (*covers)(const mg_option_value *a, const mg_option_value *b);
+    margin_status (*answers)(margin_context *context, const mg_hypothesis *h,
+                             const mg_option_value *const *settings, int64_t count,
+                             const margin_matrix *rows, bool left_out, double *const *scores,
+                             margin_error *error);
     /* Scores are logarithms of what probabilities are in proportion to, one per class: the log loss
      * is then worked out without the underflow of exp. */
     bool log_scores;

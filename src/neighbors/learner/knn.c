@@ -182,6 +182,29 @@ static void knn_probabilities(const double *scores, int64_t functions, int64_t c
     memcpy(out, scores, (size_t)classes * sizeof *out);
 }
 
+/* One search serves all numbers of neighbours. */
+static bool knn_covers(const mg_option_value *a, const mg_option_value *b) {
+    return !a[OPTION_RADIUS].given && !b[OPTION_RADIUS].given &&
+           a[OPTION_K].number >= b[OPTION_K].number && a[OPTION_P].number == b[OPTION_P].number &&
+           strcmp(a[OPTION_TASK].text, b[OPTION_TASK].text) == 0;
+}
+
+static margin_status knn_answers(margin_context *context, const mg_hypothesis *h,
+                                 const mg_option_value *const *settings, int64_t count,
+                                 const margin_matrix *rows, bool left_out, double *const *scores,
+                                 margin_error *error) {
+    mg_knn_voting *votings;
+    MG_NEW(context->heap, votings, count, "numbers of neighbours", error);
+    for (int64_t k = 0; k < count; k++)
+        votings[k] = voting_of(settings[k]);
+    const margin_status status =
+        mg_knn_answers(context, h, votings, count, rows, left_out, scores, error);
+    mg_free(context->heap, votings);
+    return status;
+}
+
+static const mg_learner_more knn_more = {.covers = knn_covers, .answers = knn_answers};
+
 const mg_learner mg_learner_knn = {
     .info =
         {.name = "knn",
@@ -205,4 +228,5 @@ const mg_learner mg_learner_knn = {
     .fit = knn_fit,
     .verify = mg_knn_verify,
     .probabilities = knn_probabilities,
+    .more = &knn_more,
 };

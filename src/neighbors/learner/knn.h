@@ -27,6 +27,13 @@ typedef struct mg_knn_voting {
     bool by_distance;
 } mg_knn_voting;
 
+/* The scores of `rows` (dense f64) by fits that differ in the voting from `h`, which is that of the
+ * first and has the most neighbours. `left_out`: the rows are those of h, in order, and each is
+ * answered for without itself. LIMIT: not for these (weights; a row has too few others). */
+margin_status mg_knn_answers(margin_context *context, const mg_hypothesis *h,
+                             const mg_knn_voting *votings, int64_t count, const margin_matrix *rows,
+                             bool left_out, double *const *scores, margin_error *error);
+
 /* Adds class or value and weight, and the settings of votes, to a bare index. */
 margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem,
                                  const mg_knn_voting *voting, margin_error *error);

@@ -81,11 +81,12 @@ typedef struct mg_row_list {
 margin_status mg_tune_rows(const mg_tune *search, mg_arena *arena, int64_t split, int32_t part,
                            mg_row_list *list, margin_error *error);
 
-/* The metric of a fit on these rows; predictions, if wanted, into the table of those of a repeat.
- */
+/* The metric of a fit on these rows, by these scores of theirs (NULL: by its own predictions);
+ * predictions, if wanted, into the table of those of a repeat. */
 margin_status mg_tune_judge(const mg_tune *search, margin_context *context,
-                            const margin_model *model, const mg_row_list *list, double *value,
-                            double *predictions, margin_error *error);
+                            const margin_model *model, const mg_row_list *list,
+                            const double *scores, double *value, double *predictions,
+                            margin_error *error);
 
 /* The same of values or probabilities that are predicted for them. */
 margin_status mg_tune_judge_given(const mg_tune *search, margin_context *context,
@@ -116,6 +117,11 @@ bool mg_tune_joins(const mg_tune *search, const mg_cell *a, const mg_cell *b);
  */
 margin_status mg_tune_joint(mg_tune *search, const mg_chain *chain, bool *done,
                             margin_error *error);
+/* One fit that answers for all settings of a chain (`covers` of mg_learner_more): on one split, or
+ * on all where they leave out one row each. Not *done: it declined. MEMORY, CANCELLED. */
+margin_status mg_tune_answers(const mg_tune_task *task, bool *done, margin_error *error);
+margin_status mg_tune_leave_one_out(mg_tune *search, const mg_chain *chain, bool *done,
+                                    margin_error *error);
 /* To be called when a slot is filled. */
 void mg_tune_done(const mg_tune_task *task, mg_cell *cell);
 /* Open, and nothing known of it. */

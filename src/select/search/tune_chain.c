@@ -118,11 +118,13 @@ static margin_status fit_and_judge(chain_run *run, margin_context *context, mg_c
     double *predictions = cell->predictions;
     if (predictions)
         predictions += run->split / s->folds * s->data->x.rows * mg_data_targets(s->data);
-    MG_TRY(mg_tune_judge(s, context, run->model, &run->test, &slot->value, predictions, error));
+    MG_TRY(
+        mg_tune_judge(s, context, run->model, &run->test, NULL, &slot->value, predictions, error));
     slot->predict_seconds = (float)(mg_clock() - fitted);
     if (s->options.training) {
         mg_context_extend(context);
-        MG_TRY(mg_tune_judge(s, context, run->model, &run->train, &slot->training, NULL, error));
+        MG_TRY(
+            mg_tune_judge(s, context, run->model, &run->train, NULL, &slot->training, NULL, error));
     }
     return run->model->report.status;
 }
@@ -203,6 +205,9 @@ margin_status mg_tune_chain(const mg_tune_task *task, margin_error *error) {
     margin_status status = MARGIN_OK;
     chain_run run = {
         .search = s, .split = task->split, .how = {.task = s->whole->task, .warm = true}};
+    bool done;
+    MG_TRY(mg_tune_answers(task, &done, error));
+    if (done) return MARGIN_OK;
     mg_arena_init(&run.arena, s->heap);
     for (int64_t k = 0; k < task->chain->count && status >= 0; k++) {
         status = time_cell(&run, task, task->chain->cells[k], error);

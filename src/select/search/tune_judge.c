@@ -21,6 +21,7 @@ typedef struct judgement {
     margin_context *context;
     const margin_model *model;
     const mg_row_list *list;
+    const double *given; /* scores; NULL: the model is asked */
     mg_arena arena;
     int64_t *map; /* of the model's classes; NULL: the same */
     double *truth, *predicted, *weights, *probabilities, *scores;
@@ -45,7 +46,31 @@ static margin_status map_classes(judgement *j, margin_error *error) {
     return MARGIN_OK;
 }
 
+/* From scores that are there already. */
+static margin_status decide_given(const judgement *j, margin_output what, void *out,
+                                  margin_error *error) {
+    const margin_model *model = j->model;
+    const int64_t functions = model->hypothesis->functions, count = j->list->count;
+    double *work;
+    if (what == MARGIN_OUTPUT_SCORES || what == MARGIN_OUTPUT_VALUES) {
+        memcpy(out, j->given, (size_t)(count * functions) * sizeof(double));
+        return MARGIN_OK;
+    }
+    MG_NEW(j->search->heap, work, mg_decide_room(model), "the votes", error);
+    for (int64_t i = 0; i < count; i++) {
+        const double *scores = j->given + i * functions;
+        if (what == MARGIN_OUTPUT_LABELS)
+            ((int64_t *)out)[i] = mg_decide(model, scores, work);
+        else
+            model->learner->probabilities(scores, functions, model->classes,
+                                          (double *)out + i * model->classes);
+    }
+    mg_free(j->search->heap, work);
+    return MARGIN_OK;
+}
+
 static margin_status ask(const judgement *j, margin_output what, void *out, margin_error *error) {
+    if (j->given) return decide_given(j, what, out, error);
     return mg_predict_rows(j->context, j->model, &j->search->data->x, j->list->rows, j->list->count,
                            what, out, error);
 }
@@ -136,7 +161,29 @@ static margin_status answer(judgement *j, margin_error *error) {
     return ask(j, MARGIN_OUTPUT_VALUES, j->predicted, error);
 }
 
+/* Of single rows, which are many where each is left out in turn. */
+static bool measure_one(const judgement *j, double *value) {
+    const char *name = j->search->metric->name;
+    const bool wrong = j->predicted && j->truth[0] != j->predicted[0];
+    if (j->list->count != 1 || !j->predicted || mg_data_targets(j->search->data) > 1 ||
+        isnan(j->predicted[0]))
+        return false;
+    const double miss = fabs(j->truth[0] - j->predicted[0]);
+    if (strcmp(name, "accuracy") == 0)
+        *value = !wrong;
+    else if (strcmp(name, "error") == 0)
+        *value = wrong;
+    else if (strcmp(name, "mse") == 0)
+        *value = miss * miss;
+    else if (strcmp(name, "mae") == 0 || strcmp(name, "rmse") == 0)
+        *value = miss;
+    else
+        return false;
+    return true;
+}
+
 static margin_status measure(const judgement *j, double *value, margin_error *error) {
+    if (measure_one(j, value)) return MARGIN_OK;
     const mg_tune *s = j->search;
     const int64_t targets = mg_data_targets(s->data), count = j->list->count;
     margin_metrics found = {.size = sizeof found};
@@ -157,9 +204,9 @@ static margin_status measure(const judgement *j, double *value, margin_error *er
 }
 
 margin_status mg_tune_judge(const mg_tune *s, margin_context *context, const margin_model *model,
-                            const mg_row_list *list, double *value, double *predictions,
-                            margin_error *error) {
-    judgement j = {.search = s, .context = context, .model = model, .list = list};
+                            const mg_row_list *list, const double *scores, double *value,
+                            double *predictions, margin_error *error) {
+    judgement j = {.search = s, .context = context, .model = model, .list = list, .given = scores};
     const int64_t targets = mg_data_targets(s->data);
     margin_status status;
     mg_arena_init(&j.arena, s->heap);

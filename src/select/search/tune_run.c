@@ -196,6 +196,7 @@ static margin_status run_joint(tune_round *round, margin_error *error) {
             continue;
         }
         MG_TRY(mg_tune_joint(round->search, task->chain, &done, error));
+        if (!done) MG_TRY(mg_tune_leave_one_out(round->search, task->chain, &done, error));
         task->done = done;
     }
     return MARGIN_OK;
