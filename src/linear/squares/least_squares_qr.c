@@ -23,9 +23,10 @@ typedef struct triangle {
 } triangle;
 
 /* Folds `rows` rows of the block into the triangle; of an upper triangle: `rows` of them. */
-static margin_status fold(const mg_stop *stop, const triangle *t, int64_t rows, bool upper) {
+static margin_status fold(const mg_stop *stop, const triangle *t, int64_t rows, bool upper,
+                          margin_error *error) {
     return mg_lapack_dtpqrt(stop, rows, t->size, upper ? rows : 0, t->r, t->size, t->block, t->room,
-                            NULL);
+                            error);
 }
 
 /* ---- The sweep ------------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static void start_triangle(void *state, void *argument) {
 
 static void fold_in_walk(qr_walk *walk, const triangle *t, int64_t rows, bool upper) {
     if (atomic_load(&walk->ended) != MARGIN_OK) return;
-    const margin_status status = fold(&walk->stop, t, rows, upper);
+    const margin_status status = fold(&walk->stop, t, rows, upper, NULL);
     if (status != MARGIN_OK) atomic_store(&walk->ended, status);
 }
 
@@ -113,7 +114,7 @@ static margin_status take_triangle(mg_squares *s, const qr_walk *walk, const dou
     memset(t->block, 0, (size_t)(size * size) * sizeof(double));
     for (int64_t k = 0; k < n; k++)
         t->block[k * size + k] = fmin(sqrt(s->alpha) / s->norm[walk->f->column[k]], most);
-    return mg_squares_in_time(s, fold(&s->stop, t, n, true));
+    return mg_squares_in_time(s, fold(&s->stop, t, n, true, s->error));
 }
 
 /* R in Fortran's order with columns of length 1; f->scale. */
