@@ -27,11 +27,12 @@ typedef struct cli_arguments {
         *format, *separator, *margins, *keep, *columns, *size, *title, *labels_out, *confidence,
         *unknown_classes;
     const char *groups, *time, *holdout, *validation, *calibrate, *coverage, *threshold,
-        *costs;                                         /* of splits */
-    const char *metric, *journal, *predictions, *table; /* of cv */
+        *costs;                                                 /* of splits */
+    const char *metric, *journal, *allow, *predictions, *table; /* of cv */
     bool no_target;
     double threads, seed, memory, time_limit, folds, repeat, random, cells, bootstrap;
-    bool stratify, in_order, leave_one_out, halving, training, one_se; /* of splits and cv */
+    bool stratify, in_order, leave_one_out, halving, training, one_se,
+        strict; /* of splits and cv */
     bool json, quiet, header, no_header, probabilities, scores, verify, float32, zero_based,
         one_based, terminal, bash, zsh, man, markdown, statistics;
 } cli_arguments;

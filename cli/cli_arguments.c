@@ -155,6 +155,12 @@ const cli_option cli_options[] = {
      FIELD(one_se)},
     {"--training", 0, NULL, " cv ", "judge the training rows, too", NULL, KIND_SWITCH,
      FIELD(training)},
+    {"--allow", 0, "CODES", " cv ",
+     "findings not to mention, separated by commas (set-end, no-better, folds-disagree, overfit, "
+     "stopped, failed)",
+     NULL, KIND_TEXT, FIELD(allow)},
+    {"--strict", 0, NULL, " cv ", "exit code 2 where there is a finding", NULL, KIND_SWITCH,
+     FIELD(strict)},
     {"--journal", 0, "FILE", " cv compare ",
      "add a line to FILE for each finished fit; those that it holds already are not made again",
      NULL, KIND_TEXT, FIELD(journal)},

@@ -9,7 +9,8 @@ margin_search_options cli_search_options(const cli_session *session) {
                                      .cell_seconds = a->time_limit,
                                      .journal = a->journal,
                                      .predictions = a->predictions != NULL,
-                                     .training = a->training};
+                                     .training = a->training,
+                                     .baseline = !a->leave_one_out};
     if (a->random > 0) {
         options.method = MARGIN_SEARCH_RANDOM;
         options.count = (int64_t)a->random;

@@ -11,4 +11,10 @@ const char *cli_cell_ending(const margin_search_cell *cell);
 int cli_write_choice(cli_session *session, const margin_search_result *table,
                      const margin_data *data);
 
+/* What the table shows that its user should know, but for the codes of --allow; the exit code that
+ * --strict makes of it. */
+void text_findings(cli_text *text, const cli_session *session, const margin_search_result *table);
+void json_findings(cli_text *text, const cli_session *session, const margin_search_result *table);
+int cli_findings_code(const cli_session *session, const margin_search_result *table);
+
 #endif

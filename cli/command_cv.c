@@ -60,6 +60,7 @@ static void json_table(cli_text *text, const cli_session *session, const char *s
     json_integer(text, "stopped", table->stopped);
     json_integer(text, "failed", table->failed);
     json_integer(text, "resumed", table->resumed);
+    json_findings(text, session, table);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "search", table->seconds);
@@ -158,6 +159,7 @@ static void print_table(cli_text *text, const cli_session *session,
     }
     if (session->arguments->output && table->best >= 0)
         text_printf(text, "model       %s\n", session->arguments->output);
+    text_findings(text, session, table);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -251,7 +253,8 @@ static int show_search(cli_session *session, const margin_spec *spec, const marg
     else
         print_table(&text, session, table, data);
     code = text_finish(session, &text, NULL);
-    return code ? code : cli_no_best(table);
+    if (!code) code = cli_no_best(table);
+    return code ? code : cli_findings_code(session, table);
 }
 
 static int search_table(cli_session *session, const margin_spec *spec, const margin_table *table) {

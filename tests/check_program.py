@@ -534,6 +534,42 @@ def paths(d):
     refuses(1, 'path', 'ridge')
 
 
+def codes_of(r):
+    return [f['code'] for f in r.get('findings', [])]
+
+
+def searches(d):
+    """Cross-validation: table, choice, findings, files; learners side by side."""
+    cars, wine, iris, model = examples / 'cars.csv', examples / 'wine.csv', examples / 'iris.csv', d / 'best.margin'
+    r = answer('cv', 'standardize | svm(C={0.01..10 log 4})', wine, '-k', 5, '--stratify', '-o', model, '--table', d / 't.csv',
+               '--predictions', d / 'p.csv')
+    cells = r.get('cells', [])
+    expect([len(c['folds']) for c in cells] == [5] * 4 and r.get('best') == 1 and r.get('best_spec') == cells[1]['spec'], f'cells of a search: {r}')
+    expect(abs(sum(cells[1]['folds']) / 5 - cells[1]['mean']) < 1e-12, 'the mean is that of the folds')
+    expect(answer('inspect', model).get('spec') == r.get('best_spec'), 'the best setting is fitted and written')
+    expect(len((d / 't.csv').read_text().splitlines()) == 5 and len((d / 'p.csv').read_text().splitlines()) == 179, 'table and predictions')
+    expect(codes_of(r) == [], f'nothing to be found: {codes_of(r)}')
+    ends = ('cv', 'poly(degree={1,2,3}) | standardize | ridge(alpha={0.1,1,10})', cars, '-k', 10)
+    expect(codes_of(answer(*ends)) == ['set-end'] and codes_of(answer(*ends, '--allow', 'overfit,set-end')) == [], 'the end of a set is found and allowed')
+    expect(run(*ends, '--strict').returncode == 2 and run(*ends, '--strict', '--allow', 'set-end').returncode == 0, 'findings as an exit code')
+    expect(codes_of(answer('cv', 'knn(k={1,3,150})', wine, '--training')) == ['overfit', 'failed'], 'one neighbour is overfit')
+    (d / 'noise.csv').write_text('x,y\n' + ''.join(f'{i * 7919 % 101},{"ab"[i * 31 % 97 % 2]}\n' for i in range(90)))
+    expect('no-better' in codes_of(answer('cv', 'logistic', d / 'noise.csv')), 'noise is no better than no column')
+    expect('stopped' in codes_of(answer('cv', 'logistic(C=100, max_iter={1,1000})', wine)), 'settings that stopped are said')
+    expect(run('cv', 'logistic(max_iter=1)', wine).returncode == 3, 'nothing but settings that stopped')
+    refuses(4, 'cv', 'svm(C={1e-3..1e3 log 1000}, tol={1e-6..1e-3 log 1000})', wine, says=('1000000 settings',))
+    refuses(1, 'cv', 'kmeans(k={2,3})', iris, says=('no target',))
+    refuses(2, 'cv', 'svm', cars, '-k', 51, says=('folds',))
+    refuses(1, 'cv', 'svm', wine, '--random', 3, '--halving', says=('exclude',))
+    r = answer('compare', iris, 'standardize | svm(C={0.1,1})', 'naive-bayes', 'knn(k={1,500})', '-o', model)
+    rows = r.get('rows', [])
+    expect(len(rows) == 3 and rows[0]['mean'] >= rows[1]['mean'] and all(x['low'] <= x['mean'] <= x['high'] for x in rows), f'rows of a comparison: {rows}')
+    expect(r['baseline']['mean'] < 0.5 and rows[0]['over_baseline']['low'] > 0, 'the baseline of three classes')
+    expect(answer('inspect', model).get('spec') == rows[0]['spec'], 'the best of a comparison is written')
+    p = run('compare', cars, '--time-limit', 60)
+    expect(p.returncode == 0 and 'ridge' in p.stdout and 'baseline: the mean' in p.stdout, f'usual learners of a regression: {p.stdout} {p.stderr}')
+
+
 def write_targets(d):
     """A table of two features and two targets, one of them with a comma in its name."""
     rows = [[(7 * i) % 11 - 5, (i * i) % 13 / 4, i % 3] for i in range(40)]
@@ -827,7 +863,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, neighbours, several_targets, targets_refused, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

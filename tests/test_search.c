@@ -468,7 +468,11 @@ static void test_one_se(void **state) {
     for (int64_t k = 0; k < found->count; k++)
         if (margin_search_cell_at(found, k)->mean <= most) expected = k;
     assert_int_equal(found->best_one_se, expected);
+    assert_true((found->set_end != NULL) == (found->best == 0 || found->best == 12));
     assert_true(found->best_one_se > found->best);
+    margin_search_result_free(found);
+    found = search("ridge(alpha={1000,100,1e4})", &data, splits, NULL);
+    assert_string_equal(found->set_end, "alpha");
     margin_search_result_free(found);
     found = search("ridge(C={1e-4..100 log 7})", &data, splits, NULL);
     assert_true(found->best_one_se < found->best);

@@ -78,6 +78,27 @@ bool mg_cell_simpler(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
     return order < 0;
 }
 
+const char *mg_cell_set_end(const mg_tune *s, const mg_cell *cell) {
+    const margin_spec *spec = s->specs[cell->owner];
+    for (int k = 0; k < spec->set_count; k++) {
+        const mg_spec_set *set = &spec->sets[k];
+        const margin_option *option = &spec->components[set->component].info->options[set->option];
+        const int64_t at = digit(spec, cell->number, k);
+        const double value = mg_spec_set_value(spec, set, at).number;
+        const bool numbers =
+            option->type == MARGIN_OPTION_NUMBER || option->type == MARGIN_OPTION_INTEGER;
+        double least = value, most = value;
+        for (int64_t i = 0; numbers && i < set->count; i++) {
+            least = fmin(least, mg_spec_set_value(spec, set, i).number);
+            most = fmax(most, mg_spec_set_value(spec, set, i).number);
+        }
+        const bool beyond = value == least ? least > option->low : most < option->high;
+        if (numbers && set->count > 2 && (value == least || value == most) && beyond)
+            return option->name;
+    }
+    return NULL;
+}
+
 /* ---- Choice ---------------------------------------------------------------------------------- */
 
 void mg_tune_choose(const mg_tune *s, int64_t *best, int64_t *best_one_se) {

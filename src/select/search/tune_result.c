@@ -122,6 +122,7 @@ static bool fill(const mg_tune *s, owned_result *own) {
     table->seconds = mg_clock() - s->started;
     table->threads = mg_pool_threads(s->context->pool);
     mg_tune_choose(s, &table->best, &table->best_one_se);
+    if (table->best >= 0) table->set_end = mg_cell_set_end(s, &s->cells[table->best]);
     return true;
 }
 
