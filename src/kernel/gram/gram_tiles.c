@@ -20,15 +20,6 @@ struct mg_gram_tiles {
     float *panels, *squares;
 };
 
-static const mg_gram_tile_ops *tile_ops(void) {
-#if defined(__x86_64__)
-    const mg_isa isa = mg_isa_level();
-    if (isa == MG_ISA_AVX512) return &mg_gram_tile_ops_avx512;
-    if (isa == MG_ISA_AVX2) return &mg_gram_tile_ops_avx2;
-#endif
-    return &mg_gram_tile_ops_ref;
-}
-
 void mg_gram_tiles_free(mg_gram_tiles *tiles) {
     if (!tiles) return;
     mg_heap *heap = tiles->heap;
@@ -114,7 +105,7 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
     if (mg_is_csr(&points->x) || kernel->kind >= MG_KERNEL_PRECOMPUTED) return MARGIN_OK;
     MG_NEW(context->heap, t, 1, "the rows in single precision", error);
     *t = (mg_gram_tiles){.heap = context->heap,
-                         .ops = tile_ops(),
+                         .ops = MG_ISA_TABLE(mg_isa_level(), mg_gram_tile_ops),
                          .points = points,
                          .count = points->count,
                          .depth = points->x.columns};

@@ -33,10 +33,7 @@ typedef struct mg_gram_tile_ops {
     void (*tile)(const mg_gram_tile *t);
     void (*square)(int64_t depth, const float *b, float *squares); /* -|x|^2/2 of a panel */
 } mg_gram_tile_ops;
-extern const mg_gram_tile_ops mg_gram_tile_ops_ref;
-#if defined(__x86_64__)
-extern const mg_gram_tile_ops mg_gram_tile_ops_avx2, mg_gram_tile_ops_avx512;
-#endif
+MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
 
 typedef struct mg_gram_tiles mg_gram_tiles;
 /* NULL where these points are not for f32: sparse, a kernel that is no function of a sum, values

@@ -1,4 +1,5 @@
 /* Kernel blocks with AVX-512. */
+#include "math/vectors/fvec_avx512.h"
 #include "math/vectors/vec_avx512.h"
 #include "math/vectors/vec_exp_tmpl.h"
 
@@ -8,3 +9,9 @@
 #include "kernel/gram/kernel_ops_tmpl.h"
 
 const mg_kernel_ops mg_kernel_ops_avx512 = KERNEL_OPS_TABLE;
+
+#define TILE_ROWS    12
+#define TILE_VECTORS 2
+#include "kernel/gram/gram_tiles_tmpl.h"
+
+const mg_gram_tile_ops mg_gram_tile_ops_avx512 = GRAM_TILE_TABLE;

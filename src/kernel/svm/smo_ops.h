@@ -41,11 +41,6 @@ typedef struct mg_smo_ops {
                    int64_t count);
 } mg_smo_ops;
 
-const mg_smo_ops *mg_smo_ops_for(mg_isa isa);
-
-extern const mg_smo_ops mg_smo_ops_ref;
-#if defined(__x86_64__)
-extern const mg_smo_ops mg_smo_ops_avx2, mg_smo_ops_avx512;
-#endif
+MG_ISA_TABLES(mg_smo_ops, mg_smo_ops);
 
 #endif

@@ -6,13 +6,3 @@
 #include "kernel/svm/smo_ops_tmpl.h"
 
 const mg_smo_ops mg_smo_ops_ref = SMO_OPS_TABLE;
-
-const mg_smo_ops *mg_smo_ops_for(mg_isa isa) {
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return &mg_smo_ops_avx512;
-    if (isa == MG_ISA_AVX2) return &mg_smo_ops_avx2;
-#else
-    (void)isa;
-#endif
-    return &mg_smo_ops_ref;
-}

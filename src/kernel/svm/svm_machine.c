@@ -134,7 +134,7 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     m->stop = mg_stop_make(m->fit->context, m->options.max_iterations);
     *s = (mg_smo){.context = m->fit->context,
                   .stop = &m->stop,
-                  .ops = mg_smo_ops_for(mg_isa_level()),
+                  .ops = MG_ISA_TABLE(mg_isa_level(), mg_smo_ops),
                   .count = m->problem->count,
                   .epsilon = m->options.epsilon,
                   .room = mg_context_room(m->fit->context, (int64_t)1 << 30),
