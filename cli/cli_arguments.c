@@ -33,6 +33,9 @@ const cli_option cli_options[] = {
      "where "
      "the learner takes them (least-squares, ridge); inspect, plot: one of the model's targets",
      NULL, KIND_TEXT, FIELD(target)},
+    {"--class", 0, "NAME", " separable ",
+     "the class to be separated from all others, where there are more than two", NULL, KIND_TEXT,
+     FIELD(positive)},
     {"--no-target", 0, NULL, " check convert split ", "all columns are features", NULL, KIND_SWITCH,
      FIELD(no_target)},
     {"--weights", 0, "COLUMN", READS, "column of sample weights", NULL, KIND_TEXT, FIELD(weights)},

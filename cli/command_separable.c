@@ -130,7 +130,10 @@ int run_separable(const cli_arguments *arguments) {
     } else {
         margin_data data = margin_table_data(table);
         margin_separation separation;
-        status = margin_separable(session.context, &data, &separation, &session.error);
+        const margin_separable_options options = {.size = sizeof options,
+                                                  .positive = arguments->positive};
+        status =
+            margin_separable_with(session.context, &data, &options, &separation, &session.error);
         if (status < 0) {
             code = cli_failed(&session, status);
         } else {

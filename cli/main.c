@@ -63,10 +63,11 @@ const cli_command cli_commands[] = {
      "(0: it is only learnt from). With -o parts.csv the files parts.train.csv, parts.test.csv, of "
      "several splits parts.1.train.csv and so on. By --seed; the same for any number of threads.",
      1, 1, run_split},
-    {"separable", "DATA", "decide whether a hyperplane separates two classes, with proof",
+    {"separable", "DATA [--class NAME]",
+     "decide whether a hyperplane separates two classes, with proof",
      "Answers with the widest hyperplane and its margin, or with convex weights on the rows of "
      "each class whose weighted means "
-     "coincide.",
+     "coincide. --class NAME asks about one class against all others.",
      1, 1, run_separable},
     {"check", "DATA", "describe the columns of a table",
      "Reads the whole table and lists type, range, mean, missing and distinct values of every "

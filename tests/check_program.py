@@ -311,7 +311,11 @@ def bad_tables(d):
     refuses(2, 'check', d / 'lie.npy', says=('lie.npy',))
     refuses(5, 'fit', 'perceptron', d / 'absent.csv', says=('absent.csv',))
     refuses(2, 'fit', 'perceptron', examples / 'iris.csv', '--target', 'specie', says=('specie', 'species'))
-    refuses(2, 'separable', examples / 'iris.csv', says=('3 classes',))
+    iris = examples / 'iris.csv'
+    refuses(2, 'separable', iris, says=('3 classes', '--class setosa'))
+    refuses(2, 'separable', iris, '--class', 'rose', says=("no class 'rose'", 'setosa, versicolor, virginica'))
+    for name, apart in (('setosa', True), ('versicolor', False), ('virginica', False)):
+        expect(answer('separable', iris, '--class', name).get('separable') is apart, f'{name} against the rest')
 
 
 def usage(d):

@@ -218,6 +218,51 @@ static void weights_and_selections_count(void **state) {
     margin_context_free(context);
 }
 
+/* Of three groups on a line the outer ones stand apart from the rest, the middle one does not. The
+ * widest hyperplane between 0 and the others is x = 1 in the middle of 0 and 2; the middle one
+ * needs the proof 4 = (0 + 8)/2. Names are read as numbers where labels are. */
+static void one_class_against_the_rest(void **state) {
+    (void)state;
+    static const double line[] = {0, 8, 2, 4, 6};
+    static const int32_t labels[] = {7, 9, 8, 8, 8};
+    const margin_data data = {.x = margin_dense_f64(line, 5, 1, 1),
+                              .y = margin_labels_i32(labels, 5)};
+    margin_context *context = support_context(NULL, 1);
+    margin_separable_options options = {.size = sizeof options, .positive = "7.0"};
+    margin_separation s;
+    margin_error error = {0};
+    assert_int_equal(margin_separable_with(context, &data, &options, &s, &error), MARGIN_OK);
+    assert_true(s.separable && s.rows == 5);
+    assert_close(s.margin, 1, 1e-9);
+    assert_close(s.weights[0], -1, 1e-12);
+    assert_close(s.intercept, 1, 1e-9);
+    margin_separation_free(&s);
+    options.positive = "8";
+    assert_int_equal(margin_separable_with(context, &data, &options, &s, &error), MARGIN_OK);
+    assert_false(s.separable);
+    double means[2] = {0, 0};
+    for (int64_t k = 0; k < s.positive_count; k++) {
+        assert_int_equal(labels[s.positive_rows[k]], 8);
+        means[0] += s.positive_weights[k] * line[s.positive_rows[k]];
+    }
+    for (int64_t k = 0; k < s.negative_count; k++) {
+        assert_int_not_equal(labels[s.negative_rows[k]], 8);
+        means[1] += s.negative_weights[k] * line[s.negative_rows[k]];
+    }
+    assert_close(means[0], means[1], 1e-8);
+    margin_separation_free(&s);
+    options.positive = "5";
+    assert_int_equal(margin_separable_with(context, &data, &options, &s, &error),
+                     MARGIN_ERROR_DATA);
+    assert_contains(error.text, "no class '5'; it has 7, 8, 9");
+    options.size = 3;
+    assert_int_equal(margin_separable_with(context, &data, &options, &s, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_int_equal(margin_separable(context, &data, &s, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "--class 7");
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(setosa_stands_apart),
@@ -228,6 +273,7 @@ int main(void) {
         cmocka_unit_test(banknotes_are_not_separable),
         cmocka_unit_test(bad_questions_are_refused),
         cmocka_unit_test(weights_and_selections_count),
+        cmocka_unit_test(one_class_against_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

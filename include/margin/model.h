@@ -401,6 +401,17 @@ MARGIN_API MARGIN_CHECKED margin_status margin_separable(margin_context *context
                                                          const margin_data *data,
                                                          margin_separation *result,
                                                          margin_error *error);
+
+typedef struct margin_separable_options {
+    size_t size;
+    /* The class, by name, that is to be separated from all others, of which there may be several;
+     * it is the positive one. NULL: there are two classes. DATA: no such class. */
+    const char *positive;
+} margin_separable_options;
+/* The same with options (NULL: none). */
+MARGIN_API MARGIN_CHECKED margin_status margin_separable_with(
+    margin_context *context, const margin_data *data, const margin_separable_options *options,
+    margin_separation *result, margin_error *error);
 MARGIN_API void margin_separation_free(margin_separation *result);
 
 /* ---- Model files (docs/format.md) ------------------------------------------------------------ */

@@ -1,4 +1,5 @@
 /* margin_separable: the separation solver on a data set with labels. */
+#include "base/caller_options.h"
 #include "model/problem/samples.h"
 #include "perceptron/separation/separation.h"
 
@@ -12,27 +13,37 @@ typedef struct {
     double *weights;
 } separation_owner;
 
+/* Which class is the positive one: the one that is asked for, else the greater of two. */
+static margin_status positive_class(const margin_data *data, const margin_model *classes,
+                                    const char *asked, int64_t *positive, margin_error *error) {
+    const char *target = data->target ? data->target->name : "y";
+    *positive = asked ? mg_class_of_name(classes, asked) : 1;
+    MG_REQUIRE(*positive >= 0, error, MARGIN_ERROR_DATA,
+               "the target %s has no class '%s'; it has %s", target, asked,
+               mg_list_classes(classes).text);
+    MG_REQUIRE(asked || classes->classes == 2, error, MARGIN_ERROR_DATA,
+               "the target %s has %lld classes; separability is a question about two: name the one "
+               "that stands against all others (--class %s), or leave out the rows of the others",
+               target, (long long)classes->classes, classes->class_names[0]);
+    return MARGIN_OK;
+}
+
 /* The two-class problem of a data set; `signs` and `samples` are to be freed by the caller. */
 static margin_status make_problem(margin_context *context, const margin_data *data,
-                                  mg_samples *samples, int8_t **signs, mg_problem *problem,
-                                  margin_error *error) {
+                                  const char *asked, mg_samples *samples, int8_t **signs,
+                                  mg_problem *problem, margin_error *error) {
     margin_model *classes = NULL;
     int32_t *codes = NULL;
+    int64_t positive;
     margin_status status;
     MG_GO(mg_model_new(context->heap, &classes, error));
     MG_GO(mg_target_learn(context, data, samples, classes, error));
-    if (classes->classes != 2) {
-        status = mg_fail(error, MARGIN_ERROR_DATA,
-                         "the target %s has %lld classes; separability is a question about two: "
-                         "leave out the rows of the others, or make one class of them",
-                         data->target ? data->target->name : "y", (long long)classes->classes);
-        goto done;
-    }
+    MG_GO(positive_class(data, classes, asked, &positive, error));
     MG_GO_NEW(context->heap, codes, samples->count, "the labels", error);
     MG_GO_NEW(context->heap, *signs, samples->count, "the labels", error);
     MG_GO(mg_target_codes(context, data, samples, classes, codes, error));
     for (int64_t i = 0; i < samples->count; i++)
-        (*signs)[i] = codes[i] ? 1 : -1;
+        (*signs)[i] = codes[i] == positive ? 1 : -1;
     *problem = (mg_problem){.kind = MG_TWO_CLASS,
                             .x = data->x,
                             .columns = data->columns,
@@ -98,8 +109,9 @@ static margin_status check_columns(const margin_data *data, margin_error *error)
     return MARGIN_OK;
 }
 
-margin_status margin_separable(margin_context *context, const margin_data *data,
-                               margin_separation *result, margin_error *error) {
+margin_status margin_separable_with(margin_context *context, const margin_data *data,
+                                    const margin_separable_options *given,
+                                    margin_separation *result, margin_error *error) {
     MG_REQUIRE(context && data && result, error, MARGIN_ERROR_ARGUMENT,
                "margin_separable: context, data and result must not be NULL");
     double start = mg_clock();
@@ -110,12 +122,15 @@ margin_status margin_separable(margin_context *context, const margin_data *data,
     margin_separation answer = {.rows = 0};
     margin_context call;
     margin_status status, decided;
+    margin_separable_options asked;
+    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_separable_options, positive),
+                           "margin_separable_options", &asked, sizeof asked, error));
     mg_context_call(context, &call); /* its searches share one time limit */
     MG_GO(mg_data_check(&call, data, error));
     MG_GO(check_columns(data, error));
     MG_GO(mg_matrix_check_finite(&call, data, false, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(make_problem(&call, data, &samples, &signs, &problem, error));
+    MG_GO(make_problem(&call, data, asked.positive, &samples, &signs, &problem, error));
     MG_GO(new_owner(context->heap, &owner, error));
     MG_GO(mg_context_without_end(&call, error)); /* the search ends in time */
     MG_GO(decided = mg_separate(&call, &problem, MG_SEPARATE_WIDEST, &owner->solved, error));
@@ -138,6 +153,11 @@ done:
     mg_samples_free(&samples);
     mg_free(context->heap, signs);
     return mg_call_status(&call, status, "before the search began: allow more", error);
+}
+
+margin_status margin_separable(margin_context *context, const margin_data *data,
+                               margin_separation *result, margin_error *error) {
+    return margin_separable_with(context, data, NULL, result, error);
 }
 
 void margin_separation_free(margin_separation *result) {

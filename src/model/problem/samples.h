@@ -64,6 +64,16 @@ margin_status mg_target_codes_known(margin_context *context, const margin_data *
                                     const mg_samples *samples, const margin_model *model,
                                     int32_t *codes, margin_error *error);
 
+/* The class of this name, -1 if there is none; where the model has numbers, names that read as the
+ * same number are the same. */
+int64_t mg_class_of_name(const margin_model *model, const char *name);
+
+/* The first dozen classes, for messages. */
+typedef struct mg_class_list {
+    char text[600];
+} mg_class_list;
+mg_class_list mg_list_classes(const margin_model *model);
+
 /* values[t * count + i] = target t of sample i for regression. DATA: no target, categories, not
  * finite. */
 margin_status mg_target_values(margin_context *context, const margin_data *data,

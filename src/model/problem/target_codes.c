@@ -13,8 +13,7 @@ static int64_t class_of_value(const margin_model *model, double value) {
     return at < model->classes && model->class_values[at] == value ? at : -1;
 }
 
-/* By name; where the model has numbers, names that read as the same number are the same. */
-static int64_t class_of_name(const margin_model *model, const char *name) {
+int64_t mg_class_of_name(const margin_model *model, const char *name) {
     double value;
     if (model->class_values)
         return margin_number_parse_f64(name, strlen(name), &value) ? class_of_value(model, value)
@@ -31,7 +30,7 @@ static int64_t class_of_label(const margin_model *model, const margin_data *data
                    ? -1
                    : class_of_value(model, mg_vector_f64(&data->y, row) + 0.0);
     mg_label_print(data, row, text);
-    return class_of_name(model, text);
+    return mg_class_of_name(model, text);
 }
 
 static bool same_label(const margin_data *data, int64_t a, int64_t b) {
@@ -39,15 +38,14 @@ static bool same_label(const margin_data *data, int64_t a, int64_t b) {
     return whole ? whole[a] == whole[b] : mg_vector_f64(&data->y, a) == mg_vector_f64(&data->y, b);
 }
 
-static margin_status fail_unknown(const margin_data *data, const margin_model *model, int64_t row,
-                                  const char *label, margin_error *error) {
-    enum { SHOWN = 12, ROOM = 600 };
-    char known[ROOM];
+mg_class_list mg_list_classes(const margin_model *model) {
+    enum { SHOWN = 12 };
+    mg_class_list list = {.text = ""};
+    char *known = list.text;
     size_t length = 0;
-    known[0] = 0;
     for (int64_t c = 0; c < model->classes && c < SHOWN; c++) {
         size_t more = strlen(model->class_names[c]);
-        if (length + more + 8 > ROOM) break;
+        if (length + more + 8 > sizeof list.text) break;
         if (c > 0) {
             memcpy(known + length, ", ", 2);
             length += 2;
@@ -55,11 +53,16 @@ static margin_status fail_unknown(const margin_data *data, const margin_model *m
         memcpy(known + length, model->class_names[c], more + 1);
         length += more;
     }
+    if (model->classes > SHOWN) memcpy(known + length, ", ...", sizeof ", ...");
+    return list;
+}
+
+static margin_status fail_unknown(const margin_data *data, const margin_model *model, int64_t row,
+                                  const char *label, margin_error *error) {
     return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
                       "row %lld has the label '%s' in the target %s, which the model does not "
-                      "know; it knows %s%s",
-                      (long long)row + 1, label, mg_target_name(data), known,
-                      model->classes > SHOWN ? ", ..." : "");
+                      "know; it knows %s",
+                      (long long)row + 1, label, mg_target_name(data), mg_list_classes(model).text);
 }
 
 /* Class of each category of the data's target, -1 where the model has none. */
@@ -68,7 +71,7 @@ static margin_status category_classes(const margin_data *data, const margin_mode
     int64_t count = data->target->category_count;
     MG_NEW(heap, *classes, count, "the categories of the target", error);
     for (int64_t k = 0; k < count; k++)
-        (*classes)[k] = (int32_t)class_of_name(model, data->target->categories[k]);
+        (*classes)[k] = (int32_t)mg_class_of_name(model, data->target->categories[k]);
     return MARGIN_OK;
 }
 
