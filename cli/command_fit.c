@@ -12,22 +12,32 @@
 typedef struct {
     cli_text text;
     int64_t weight_count; /* -1: the header is not written yet */
-    bool started;         /* the last line is the start of a run */
+    int64_t alpha_count;
+    bool started; /* the last line is the start of a run */
     size_t before_start;
 } trace_writer;
 
-static void trace_header(trace_writer *writer, const margin_trace_step *step) {
-    writer->weight_count = step->weights ? step->weight_count : 0;
-    text_puts(&writer->text, "step,row,errors,b");
-    for (int64_t j = 0; j < writer->weight_count; j++)
-        text_printf(&writer->text, ",w%lld", (long long)j + 1);
-    text_puts(&writer->text, step->subproblems > 1 ? ",loss,subproblem\n" : ",loss\n");
+static void trace_names(cli_text *text, const char *name, int64_t count) {
+    for (int64_t j = 0; j < count; j++)
+        text_printf(text, ",%s%lld", name, (long long)j + 1);
 }
 
-/* The start is kept where steps are over all rows, to begin the curve of the loss; where rows are
- * picked it says nothing. */
+static void trace_header(trace_writer *writer, const margin_trace_step *step) {
+    writer->weight_count = step->weights ? step->weight_count : 0;
+    writer->alpha_count = step->subproblems > 1 ? 0 : step->alpha_count; /* parts differ in rows */
+    text_puts(&writer->text, "step,row,errors,b");
+    trace_names(&writer->text, "w", writer->weight_count);
+    text_puts(&writer->text, ",loss");
+    trace_names(&writer->text, "alpha", writer->alpha_count);
+    trace_names(&writer->text, "n", writer->alpha_count);
+    text_puts(&writer->text, step->subproblems > 1 ? ",subproblem\n" : "\n");
+}
+
+/* The start is kept where steps are over all rows, to begin the curve of the loss, and where
+ * coefficients count from it; where rows are picked it says nothing. */
 static void trace_start(trace_writer *writer, const margin_trace_step *step) {
-    if (writer->started && step->row >= 0) writer->text.length = writer->before_start;
+    if (writer->started && step->row >= 0 && writer->alpha_count == 0)
+        writer->text.length = writer->before_start;
     writer->started = step->step == 0 && step->row < 0;
     writer->before_start = writer->text.length;
 }
@@ -49,6 +59,10 @@ static void trace_step(const margin_trace_step *step, void *user) {
     for (int64_t j = 0; j < writer->weight_count; j++)
         trace_number(text, step->weights ? step->weights[j] : (double)NAN);
     trace_number(text, step->loss);
+    for (int64_t i = 0; i < writer->alpha_count; i++)
+        trace_number(text, step->alpha[i]);
+    for (int64_t i = 0; i < writer->alpha_count; i++)
+        trace_number(text, step->updates[i]);
     if (step->subproblems > 1) text_printf(text, ",%lld", (long long)step->subproblem + 1);
     text_add(text, "\n", 1);
 }

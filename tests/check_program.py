@@ -66,6 +66,11 @@ def known_answers(d):
     expect([float(x) for x in lines[-1][3:6]] == [-3, 1, 1], 'w = (1, 1), b = -3')
     r = answer('inspect', model)
     expect(r.get('weights') == [1, 1] and r.get('intercept') == -3, f'inspect: {r}')
+    answer('fit', 'perceptron(form=dual, order=first, rate=0.5)', points, '--trace', trace)
+    steps = list(csv.DictReader(trace.open()))
+    columns = [f'{name}{i}' for name in ('alpha', 'n') for i in (1, 2, 3)]
+    expect([float(steps[0][c]) for c in columns] == [0] * 6 and steps[0]['row'] == '0', f'the dual form starts at 0: {steps[0]}')
+    expect([float(steps[-1][c]) for c in columns] == [1, 0, 2.5, 2, 0, 5], f'alpha and n of the last step: {steps[-1]}')
     answer('fit', 'perceptron(form=dual, order=first)', points, '-o', model)
     r = answer('inspect', model)
     alpha = dict(zip(r.get('rows', []), r.get('coefficients', [])))

@@ -18,7 +18,8 @@ typedef struct recorded {
     int64_t rows[MOST_STEPS], errors[MOST_STEPS];
     double intercept[MOST_STEPS], loss[MOST_STEPS];
     double first_weight[MOST_STEPS];
-    int64_t weight_count;
+    double alpha[MOST_STEPS][3], updates[MOST_STEPS][3]; /* of three samples, dual form */
+    int64_t weight_count, alpha_count;
 } recorded;
 
 typedef struct fitted {
@@ -39,6 +40,11 @@ static void record_step(const margin_trace_step *step, void *user) {
     r->first_weight[r->count] =
         step->weights && step->weight_count > 0 ? step->weights[0] : (double)NAN;
     r->weight_count = step->weight_count;
+    r->alpha_count = step->alpha_count;
+    for (int k = 0; step->alpha && step->alpha_count == 3 && k < 3; k++) {
+        r->alpha[r->count][k] = step->alpha[k];
+        r->updates[r->count][k] = step->updates[k];
+    }
     r->count++;
 }
 

@@ -119,6 +119,29 @@ static void textbook_dual(void **unused) {
     margin_context_free(context);
 }
 
+/* Coefficients and counts of every step are those of the picks so far, counted here; the primal
+ * form has none. */
+static void textbook_dual_trace(void **unused) {
+    (void)unused;
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    double count[3] = {0, 0, 0};
+    fitted f = fit_perceptron(context, &problem, "form=dual;order=first;rate=0.5", 0, &steps);
+    assert_int_equal(steps.count, MG_LENGTH(picks));
+    assert_int_equal(steps.alpha_count, 3);
+    for (int64_t k = 0; k < steps.count; k++) {
+        if (k > 0) count[picks[k]]++;
+        for (int i = 0; i < 3; i++)
+            assert_true(steps.updates[k][i] == count[i] && steps.alpha[k][i] == 0.5 * count[i]);
+    }
+    assert_true(count[0] == 2 && count[1] == 0 && count[2] == 5);
+    mg_hypothesis_free(f.h);
+    f = fit_perceptron(context, &problem, "order=first", 0, &steps);
+    assert_int_equal(steps.alpha_count, 0);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
 /* ---- XOR ------------------------------------------------------------------------------------- */
 
 static const double corners[] = {0, 0, 0, 1, 1, 0, 1, 1};
@@ -611,6 +634,7 @@ int main(void) {
         cmocka_unit_test(textbook_primal),
         cmocka_unit_test(random_picks),
         cmocka_unit_test(textbook_dual),
+        cmocka_unit_test(textbook_dual_trace),
         cmocka_unit_test(xor_is_not_separable),
         cmocka_unit_test(kernels_solve_xor),
         cmocka_unit_test(iris),

@@ -78,6 +78,11 @@ typedef struct margin_trace_step {
      * then their intercepts. */
     const double *weights;
     int64_t weight_count;
+    /* Perceptron in dual or kernel form: the coefficient alpha_i of each of `alpha_count` rows that
+     * take part, in their order, and how many updates it had (of sample weights that are no whole
+     * numbers: a broken number). NULL: another form or learner. */
+    const double *alpha, *updates;
+    int64_t alpha_count;
 } margin_trace_step;
 
 typedef struct margin_fit_options {

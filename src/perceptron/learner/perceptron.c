@@ -71,6 +71,17 @@ static margin_status new_scores(mg_perceptron_run *run) {
                         "scores of the rows", run->fit->error);
 }
 
+/* The trace of a dual form shows how often each sample was corrected. */
+static margin_status new_updates(mg_perceptron_run *run) {
+    if (!run->options.dual || !run->fit->trace) return MARGIN_OK;
+    run->updates = mg_arena_new(&run->arena, run->count, sizeof *run->updates);
+    if (!run->updates)
+        return mg_no_memory(run->context->heap, run->count, sizeof *run->updates,
+                            "the trace of the updates", run->fit->error);
+    memset(run->updates, 0, (size_t)run->count * sizeof *run->updates);
+    return MARGIN_OK;
+}
+
 static void set_up(mg_perceptron_run *run, mg_fit *fit) {
     enum { CHUNK_BYTES = 4 << 20 }; /* read between two looks at the clock: below a millisecond */
     const mg_problem *p = fit->problem;
@@ -101,6 +112,7 @@ static margin_status train(mg_perceptron_run *run) {
     MG_TRY(start_state(run));
     MG_TRY(mg_perceptron_order_begin(run));
     MG_TRY(new_scores(run));
+    MG_TRY(new_updates(run));
     if (run->options.dual) MG_TRY(mg_perceptron_dual_begin(run));
     if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_begin(run));
     const margin_status ended = mg_perceptron_passes(run);

@@ -49,6 +49,9 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
         .intercept = several ? (double)NAN : run->now.intercept[0],
         .weights = run->now.weights,
         .weight_count = run->now.weights ? run->functions * (run->columns + several) : 0,
+        .alpha = run->now.alpha,
+        .updates = run->updates,
+        .alpha_count = run->now.alpha ? run->count : 0,
     };
     trace->step(&step, trace->user);
     return MARGIN_OK;
@@ -58,6 +61,7 @@ static margin_status correct(mg_perceptron_run *run, int64_t sample, double step
     if (mg_cancelled(run->context)) return mg_fail_cancelled(run->fit->error);
     if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_offer(run));
     MG_TRY(run->form->update(run, sample, step));
+    if (run->updates) run->updates[sample] += step;
     run->mistakes++;
     run->pass_mistakes++;
     run->clock += step;

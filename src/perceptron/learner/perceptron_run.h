@@ -88,6 +88,7 @@ struct mg_perceptron_run {
     mg_perceptron_orders orders;
 
     mg_perceptron_state now;
+    double *updates;         /* of each sample, for the trace of a dual form; NULL: not needed */
     int64_t length;          /* of a state */
     mg_perceptron_state sum; /* averaged: the sum of (clock at the update) * update */
     double clock;            /* weight of the visits so far */
