@@ -214,6 +214,57 @@ static void test_ridge_behind_powers(void **state) {
     }
 }
 
+/* f32 numbers near a million, which could be rounded ones: with a penalty the answer is that of the
+ * numbers as they stand, and a proof forgives nothing. Fewer rows than columns, and more. */
+static void test_ridge_of_single_precision(void **state) {
+    (void)state;
+    for (int64_t rows = 2; rows <= 12; rows += 10) {
+        regression r = regression_make(rows, 3, 0, 100, 35);
+        float narrow[36];
+        long double w[3], b;
+        for (int64_t k = 0; k < 3 * rows; k++)
+            r.x[k] = narrow[k] = (float)(1e6 + rint(3 * r.x[k]));
+        margin_data data = regression_data(&r);
+        data.x = margin_dense_f32(narrow, rows, 3, 3);
+        oracle_solve(&r, NULL, 1, true, w, &b);
+        const double best = (double)oracle_value(&r, NULL, 1, w, b);
+        for (int s = 0; s < 3; s++) {
+            char spec[60];
+            margin_report report;
+            snprintf(spec, sizeof spec, "ridge(solver=%s)", solvers[s]);
+            margin_model *model = fit_proven(context, spec, &data, &report);
+            assert_close(report.objective, best, 1e-9 * best);
+            assert_solution(model, &r, w, b, 1e-6);
+            margin_model_free(model);
+        }
+        /* far from it: verification finds the true distance, too */
+        margin_report report, again;
+        margin_model *model =
+            fit_text(context, "ridge(solver=gd, max_iter=1, rate=1e-20)", &data, &report);
+        assert_true(report.objective > 1.01 * best);
+        assert_int_equal(margin_verify(context, model, &data, &again, NULL), MARGIN_OK);
+        assert_close(again.gap * again.objective, again.objective - best, 1e-9 * best);
+        margin_model_free(model);
+        regression_free(&r);
+    }
+}
+
+/* Targets so small that no model is far from the best: descent claims no more than that the
+ * objective is not below 0, and verification, which finds a nearer bound, agrees. */
+static void test_tiny_targets(void **state) {
+    (void)state;
+    static double x[] = {1, 2, 2, 1, 3, 5, 4, 4, 5, 7}, y[] = {1e-4, 3e-4, 2e-4, 5e-4, 1e-4};
+    regression r = {5, 2, x, y};
+    const margin_data data = regression_data(&r);
+    margin_report report, again;
+    margin_model *model = fit_text(context, "ridge(solver=gd, max_iter=5)", &data, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    assert_close(report.gap, report.objective, 0);
+    assert_int_equal(margin_verify(context, model, &data, &again, NULL), MARGIN_OK);
+    assert_true(again.gap < 0.9 * report.gap);
+    margin_model_free(model);
+}
+
 /* A millionth apart: Cholesky alone would lose most digits, corrections bring them back. */
 static void test_corrections(void **state) {
     (void)state;
@@ -363,6 +414,8 @@ int main(void) {
         cmocka_unit_test(test_least_norm),
         cmocka_unit_test(test_nearly_dependent),
         cmocka_unit_test(test_ridge_behind_powers),
+        cmocka_unit_test(test_ridge_of_single_precision),
+        cmocka_unit_test(test_tiny_targets),
         cmocka_unit_test(test_corrections),
         cmocka_unit_test(test_constant_columns),
         cmocka_unit_test(test_more_columns_than_rows),

@@ -249,8 +249,10 @@ static bool change_report(margin_report *r, uint64_t *random, char *what) {
                                           : (double[]){NAN, INFINITY, -1}[pick(random, 3)];
         if (which == 1 && r->status != MARGIN_OK)
             return false; /* no claim but that it is not less */
-        /* a hundredth of a gap is rounding, and so is what is left of residuals of 0 */
-        return !(fabs(*numbers[which] - before) <= (which == 1 ? 0.011 * before : 1e-12));
+        if (which ==
+            1) /* a gap is a bound: more is as true up to the tolerance, a little rounding */
+            return !(r->gap >= 0.989 * before && r->gap <= r->tolerance);
+        return !(fabs(*numbers[which] - before) <= 1e-12); /* what is left of residuals of 0 */
     }
     if (which < 10) {
         ++*counts[which - 6];

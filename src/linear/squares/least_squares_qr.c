@@ -155,7 +155,8 @@ static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_f
     if (s->out_of_time) return MARGIN_OK;
     MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
                "the singular values of the columns did not converge; use solver=normal");
-    const double least = mg_squares_blur(s, f) * f->values[0];
+    /* A penalty decides what the columns cannot tell: then every direction counts. */
+    const double least = s->alpha > 0.0 ? 0.0 : mg_squares_blur(s, f) * f->values[0];
     for (f->rank = 0; f->rank < n && f->values[f->rank] > least; f->rank++)
         ;
     s->condition = condition_of(s, f);

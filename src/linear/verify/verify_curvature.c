@@ -44,10 +44,17 @@ static const real most_reach =
  * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, the distance is
  * at most G^2/2 as well: on the edge of that ball P is not below P(w). */
 static const double inside = 1e-3;
+/* Numbers that were rounded to single precision may hide what tells columns apart; not from a
+ * penalty, under which no column depends on others. */
+static bool is_narrow(const mg_verification *k) {
+    return k->problem->x.value_type == MARGIN_F32 && !(k->options->penalty.rho > 0.0);
+}
+
 /* What is left of a column of length 1 that depends on others, squared: as far as double, or single
- * precision of the data, can tell. */
+ * precision of the data, can tell; with a penalty as far as this computation can. */
 static real dependent(const mg_verification *k) {
-    return k->problem->x.value_type == MARGIN_F32 ? 1e-12L : 1e-16L;
+    if (k->options->penalty.rho > 0.0) return 1e-18L;
+    return is_narrow(k) ? 1e-12L : 1e-16L;
 }
 
 static double depth(const mg_verification *k, int64_t i) {
@@ -194,7 +201,7 @@ static real gradient_length(const curvature *m) {
         terms = fmaxl(terms, take(m, m->k->blur, false, r));
     }
     const real square = solve(m, 0, m->x, &left);
-    if (m->k->problem->x.value_type == MARGIN_F32) terms *= (real)FLT_EPSILON / (real)DBL_EPSILON;
+    if (is_narrow(m->k)) terms *= (real)FLT_EPSILON / (real)DBL_EPSILON;
     return left <= (real)m->size * terms ? square : (real)INFINITY;
 }
 
@@ -209,33 +216,12 @@ static real gradient_blur(const curvature *m) {
     return most;
 }
 
-/* The training of least squares adds to its distance what rounding may hide of the residuals, which
- * the condition stretches: as much more may stand in its report. */
-static real stretched_blur(const curvature *m) {
-    const mg_verification *k = m->k;
-    real terms = 0.0L, least = 1.0L;
-    for (int64_t i = 0; i < k->samples; i++)
-        terms += k->c[i] * (real)k->problem->target[i] * (real)k->problem->target[i];
-    terms = sqrtl(terms);
-    for (int64_t r = 0; r < m->size; r++) {
-        const real own = m->matrix[r * m->size + r];
-        if (own > 0.0L) least = fminl(least, own);
-        if (r < k->columns && m->scale[r] > 0.0L)
-            terms += fabsl((real)k->h->view.linear.weights[r]) / m->scale[r];
-    }
-    return (real)DBL_EPSILON * (real)m->size * terms / (least * least);
-}
-
 static margin_status judge(curvature *m, real *distance, real *moved) {
     real reach;
     MG_TRY(fill_matrix(m));
     MG_TRY(factor(m));
     const real square = gradient_length(m), blur = gradient_blur(m);
     *moved = sqrtl(square * blur) + blur;
-    if (m->k->loss->kind == MG_LOSS_SQUARED) {
-        const real hidden = stretched_blur(m);
-        *moved += hidden * (hidden + 2.0L * sqrtl(square));
-    }
     MG_TRY(find_reach(m, square, &reach));
     const real t = reach > 0.0L ? sqrtl(reach * square) : 0.0L;
     if (!(t <= most_reach)) return MARGIN_OK;

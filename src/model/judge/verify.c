@@ -1,12 +1,12 @@
 /* margin_verify: what the model's report claims, found again from the model and the data.
  *
  * Compared are: task, rows, columns, classes, sub-problems; the tolerance (that of the spec),
- * status (converged or not), objective, gap; accuracy, rmse and r2 on the training rows, of the
- * model's own predictions; every item that the learner's verification finds; that the number of
- * iterations is none below 0; that the folded weights are those of the learner, folded; and what
- * the learner says of dual coefficients, signs and intercepts. Not compared is what describes the
- * work and cannot be found from the model: iterations, reason, which limit stopped it, and items
- * that verification does not find (condition, rank, mistakes, ...).
+ * status (converged or not), objective, gap (no lower than what is found); accuracy, rmse and r2 on
+ * the training rows, of the model's own predictions; every item that the learner's verification
+ * finds; that the number of iterations is none below 0; that the folded weights are those of the
+ * learner, folded; and what the learner says of dual coefficients, signs and intercepts. Not
+ * compared is what describes the work and cannot be found from the model: iterations, reason, which
+ * limit stopped it, and items that verification does not find (condition, rank, mistakes, ...).
  *
  * Numbers agree if they differ by no more than a small part of themselves and what rounding may
  * have made of them, which the learner says (mg_verified); for learners that do not say it, by a
@@ -73,20 +73,15 @@ static void compare_shape(comparison *c) {
         differ(c, "number of iterations", (double)c->stored->iterations, 0);
 }
 
-/* How much lower a gap may turn out: where dual variables are near their ends, its terms cancel. */
-static const double slack = 1.01;
-
-/* That of a model that stopped may be infinite: it has no bound; and it is a bound, so that a lower
- * one is as good. So may it be of a learner whose rounding is not known. */
+/* A gap is a bound: a lower one found is as good. That of a model that stopped may be infinite: it
+ * has none. */
 static void compare_gap(comparison *c) {
     const double was = c->stored->gap, is = c->found->gap;
     const double rounding = c->verified->gap / MG_MAX(1, fabs(c->found->objective)) + nothing;
-    const double most = unknown * is + rounding;
     const bool is_claimed = c->stored->status == MARGIN_OK;
-    const bool may_fall = !is_claimed || !c->verified->exact;
-    const bool holds = is <= was + most && (was <= is * slack + most || may_fall);
+    const bool holds = was >= 0 && is <= was + unknown * is + rounding;
     if (isnan(was) && isnan(is)) return;
-    if (was >= 0 && holds && (!is_claimed || was <= c->stored->tolerance)) return;
+    if (holds && (!is_claimed || was <= c->stored->tolerance)) return;
     if (isinf(was) && was > 0 && !is_claimed && is > c->found->tolerance) return;
     differ(c, "gap", was, is);
 }
