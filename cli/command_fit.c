@@ -13,6 +13,7 @@ typedef struct {
     cli_text text;
     int64_t weight_count; /* -1: the header is not written yet */
     int64_t alpha_count;
+    bool has_distance;
     bool started; /* the last line is the start of a run */
     size_t before_start;
 } trace_writer;
@@ -25,9 +26,10 @@ static void trace_names(cli_text *text, const char *name, int64_t count) {
 static void trace_header(trace_writer *writer, const margin_trace_step *step) {
     writer->weight_count = step->weights ? step->weight_count : 0;
     writer->alpha_count = step->subproblems > 1 ? 0 : step->alpha_count; /* parts differ in rows */
+    writer->has_distance = step->distance != NULL;
     text_puts(&writer->text, "step,row,errors,b");
     trace_names(&writer->text, "w", writer->weight_count);
-    text_puts(&writer->text, ",loss");
+    text_puts(&writer->text, writer->has_distance ? ",loss,distance" : ",loss");
     trace_names(&writer->text, "alpha", writer->alpha_count);
     trace_names(&writer->text, "n", writer->alpha_count);
     text_puts(&writer->text, step->subproblems > 1 ? ",subproblem\n" : "\n");
@@ -59,6 +61,7 @@ static void trace_step(const margin_trace_step *step, void *user) {
     for (int64_t j = 0; j < writer->weight_count; j++)
         trace_number(text, step->weights ? step->weights[j] : (double)NAN);
     trace_number(text, step->loss);
+    if (writer->has_distance) trace_number(text, *step->distance);
     for (int64_t i = 0; i < writer->alpha_count; i++)
         trace_number(text, step->alpha[i]);
     for (int64_t i = 0; i < writer->alpha_count; i++)

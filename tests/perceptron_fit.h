@@ -18,6 +18,7 @@ typedef struct recorded {
     int64_t rows[MOST_STEPS], errors[MOST_STEPS];
     double intercept[MOST_STEPS], loss[MOST_STEPS];
     double first_weight[MOST_STEPS];
+    double distance[MOST_STEPS];
     double alpha[MOST_STEPS][3], updates[MOST_STEPS][3]; /* of three samples, dual form */
     int64_t weight_count, alpha_count;
 } recorded;
@@ -36,6 +37,7 @@ static void record_step(const margin_trace_step *step, void *user) {
     r->rows[r->count] = step->row;
     r->errors[r->count] = step->errors;
     r->loss[r->count] = step->loss;
+    r->distance[r->count] = step->distance ? *step->distance : (double)NAN;
     r->intercept[r->count] = step->intercept;
     r->first_weight[r->count] =
         step->weights && step->weight_count > 0 ? step->weights[0] : (double)NAN;

@@ -142,6 +142,26 @@ static void textbook_dual_trace(void **unused) {
     margin_context_free(context);
 }
 
+/* By hand: behind the first picks w is (3, 3), (2, 2), (1, 1), 0, and the criterion 7, 4, 1, 4.
+ * With the kernel x.z the norm comes from the coefficients: the same numbers. */
+static void sum_of_distances(void **unused) {
+    (void)unused;
+    static const char *const forms[] = {"order=first", "form=dual;order=first",
+                                        "kernel=poly;degree=1;coef0=0;order=first;gamma=1"};
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(forms); k++) {
+        fitted f = fit_perceptron(context, &problem, forms[k], 0, &steps);
+        assert_true(isnan(steps.distance[0]) && isnan(steps.distance[4]));
+        assert_close(steps.distance[1], 7 / sqrt(18), 1e-14);
+        assert_close(steps.distance[2], 4 / sqrt(8), 1e-14);
+        assert_close(steps.distance[3], 1 / sqrt(2), 1e-14);
+        assert_true(steps.distance[7] == 0.0);
+        mg_hypothesis_free(f.h);
+    }
+    margin_context_free(context);
+}
+
 /* ---- XOR ------------------------------------------------------------------------------------- */
 
 static const double corners[] = {0, 0, 0, 1, 1, 0, 1, 1};
@@ -635,6 +655,7 @@ int main(void) {
         cmocka_unit_test(random_picks),
         cmocka_unit_test(textbook_dual),
         cmocka_unit_test(textbook_dual_trace),
+        cmocka_unit_test(sum_of_distances),
         cmocka_unit_test(xor_is_not_separable),
         cmocka_unit_test(kernels_solve_xor),
         cmocka_unit_test(iris),

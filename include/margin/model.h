@@ -83,6 +83,10 @@ typedef struct margin_trace_step {
      * numbers: a broken number). NULL: another form or learner. */
     const double *alpha, *updates;
     int64_t alpha_count;
+    /* Perceptron with one function: loss / |w|, the sum of the distances of the misclassified rows
+     * from the hyperplane (for kernels in feature space); NaN at w = 0. NULL: nothing of the kind.
+     */
+    const double *distance;
 } margin_trace_step;
 
 typedef struct margin_fit_options {

@@ -33,12 +33,25 @@ static bool looks_again(const mg_perceptron_run *run) {
 
 /* ---- One sample ------------------------------------------------------------------------------ */
 
+/* |w|; of an expansion w.w = sum alpha_i y_i (score of i). */
+static double norm_of(const mg_perceptron_run *run) {
+    const mg_perceptron_state *now = &run->now;
+    double square = 0.0;
+    for (int64_t j = 0; now->weights && j < run->columns; j++)
+        square += now->weights[j] * now->weights[j];
+    for (int64_t i = 0; !now->weights && i < run->count; i++)
+        square += now->alpha[i] * run->problem->sign[i] * run->scores[i];
+    return sqrt(square);
+}
+
 static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
     const mg_trace *trace = run->fit->trace;
     if (!trace) return MARGIN_OK;
     mg_perceptron_judgement judged;
     MG_TRY(mg_perceptron_judge(run, &run->now, &judged));
     const bool several = run->functions > 1;
+    const double norm = several ? 0.0 : norm_of(run);
+    const double distance = norm > 0.0 ? judged.criterion / norm : (double)NAN;
     const margin_trace_step step = {
         .subproblem = trace->subproblem,
         .subproblems = trace->subproblems,
@@ -51,6 +64,7 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
         .weight_count = run->now.weights ? run->functions * (run->columns + several) : 0,
         .alpha = run->now.alpha,
         .updates = run->updates,
+        .distance = several ? NULL : &distance,
         .alpha_count = run->now.alpha ? run->count : 0,
     };
     trace->step(&step, trace->user);
