@@ -98,6 +98,11 @@ int cli_writes_to(const char *path);
 /* Prints the session's error as "margin: ..." and returns the exit code for a status below 0. */
 int cli_failed(cli_session *session, margin_status status);
 int cli_exit_code(margin_status status);
+/* A sentence of the library with the program's flags in place of the options of C that it names. */
+typedef struct cli_sentence {
+    char text[1000];
+} cli_sentence;
+cli_sentence cli_in_flags(const char *text);
 double cli_clock(void);
 double cli_elapsed(const cli_session *session);
 void cli_note(const cli_session *session, const char *format, ...)

@@ -63,11 +63,35 @@ static int show_progress(const margin_progress *progress, void *user) {
     return 0;
 }
 
+/* The library names its options as in C; a person at a shell has flags, which are shorter. */
+cli_sentence cli_in_flags(const char *text) {
+    static const char *const names[][2] = {
+        {"MARGIN_MISSING_DROP", "--missing drop"},
+        {"margin_read_options.categorical", "--categorical"},
+        {"margin_read_options.ignore", "--ignore"},
+        {"margin_read_options.labels", "--labels"},
+        {"margin_read_options.target", "--target"},
+        {"margin_write_options.labels", "--labels-out"},
+    };
+    cli_sentence sentence;
+    snprintf(sentence.text, sizeof sentence.text, "%s", text);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const size_t name = strlen(names[k][0]), flag = strlen(names[k][1]);
+        char *found;
+        while ((found = strstr(sentence.text, names[k][0])) != NULL) {
+            memcpy(found, names[k][1], flag);
+            memmove(found + flag, found + name, strlen(found + name) + 1);
+        }
+    }
+    return sentence;
+}
+
 static void show_log(margin_log_level level, const char *text, void *user) {
     const cli_arguments *arguments = user;
     if (arguments->quiet && level == MARGIN_LOG_NOTE) return;
     cli_progress_end();
-    fprintf(stderr, "margin: %s%s\n", level == MARGIN_LOG_WARNING ? "warning: " : "", text);
+    fprintf(stderr, "margin: %s%s\n", level == MARGIN_LOG_WARNING ? "warning: " : "",
+            cli_in_flags(text).text);
 }
 
 int cli_session_open(cli_session *session, const cli_arguments *arguments) {
@@ -140,7 +164,8 @@ int cli_exit_code(margin_status status) {
 int cli_failed(cli_session *session, margin_status status) {
     cli_progress_end();
     fprintf(stderr, "margin: %s\n",
-            status == MARGIN_ERROR_CANCELLED ? "interrupted" : session->error.text);
+            status == MARGIN_ERROR_CANCELLED ? "interrupted"
+                                             : cli_in_flags(session->error.text).text);
     return cli_exit_code(status);
 }
 

@@ -20,7 +20,7 @@ static void json_cell(cli_text *text, const margin_search_result *table,
     json_numbers(text, "folds", cell->values, table->splits);
     if (cell->training) json_numbers(text, "training", cell->training, table->splits);
     json_string(text, "status", cli_cell_ending(cell));
-    json_string(text, "reason", cell->reason);
+    json_string(text, "reason", cli_in_flags(cell->reason).text);
     json_number(text, "gap", cell->gap);
     if (cell->dropped) json_integer(text, "dropped", cell->dropped);
     json_integer(text, "rows", cell->rows);
@@ -84,7 +84,7 @@ static void print_cell(cli_text *text, const margin_search_result *table, int64_
     else
         text_printf(text, "%12.6g %10.3g", cell->mean, cell->deviation);
     text_printf(text, "  %-9s  %s\n", cli_cell_ending(cell), cell->spec);
-    if (cell->reason[0]) text_printf(text, "%38s%s\n", "", cell->reason);
+    if (cell->reason[0]) text_printf(text, "%38s%s\n", "", cli_in_flags(cell->reason).text);
 }
 
 typedef struct {
@@ -190,7 +190,7 @@ static int write_table(cli_session *session, const margin_search_result *table) 
         csv_number(&text, cell->fit_seconds);
         csv_number(&text, cell->predict_seconds);
         text_puts(&text, ",");
-        text_cell(&text, cell->reason);
+        text_cell(&text, cli_in_flags(cell->reason).text);
         text_puts(&text, "\n");
     }
     return text_finish(session, &text, path);

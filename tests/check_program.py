@@ -41,6 +41,7 @@ def refuses(code, *words, says=(), stdin=None):
     line = ' '.join(map(str, words))
     expect(p.returncode == code, f'{line}: exit {p.returncode}, not {code}: {p.stderr.strip()[:200]}')
     expect(p.stdout == '', f'{line}: prints a result although it failed')
+    expect(not re.search('margin_[a-z]+_options|MARGIN_', p.stderr), f'{line}: names an option of C: {p.stderr.strip()[:300]}')
     for word in says:
         expect(str(word) in p.stderr, f'{line}: does not say "{word}": {p.stderr.strip()[:300]}')
 
@@ -274,6 +275,8 @@ def formats(d):
         if name != 'iris.svm':
             expect((d / 'back.csv').read_text() == iris.read_text(), f'{name} and back gives the same bytes')
     expect(run('convert', iris, d / 'iris.npy', '--labels-out', d / 'labels.npy').returncode == 0, 'convert to npy')
+    refuses(1, 'convert', iris, d / 'iris.npy', says=('(--labels-out)',))
+    refuses(1, 'check', d / 'iris.npy', '--labels', d / 'labels.npy', '--target', '1', says=('by --labels and --target',))
     r = answer('check', d / 'iris.npy', '--labels', d / 'labels.npy')
     expect(r.get('rows') == 150 and len(r.get('columns', [])) == 5, f'npy with labels: {r}')
 
@@ -284,7 +287,7 @@ def bad_tables(d):
         ('empty.csv', '', 2, ('empty.csv',)),
         ('header.csv', 'a,b,class\n', 2, ('header.csv',)),
         ('nan.csv', 'a,b,c\n1,2,x\nnan,4,y\n', 2, ('nan.csv:3', '--missing drop')),
-        ('inf.csv', 'a,b,c\n1,2,x\ninf,4,y\n', 2, ('row 2',)),
+        ('inf.csv', 'a,b,c\n1,2,x\ninf,4,y\n', 2, ('row 2', '(--ignore)')),
         ('one-class.csv', 'a,b,c\n1,2,x\n3,4,x\n', 2, ('two classes',)),
         ('quote.csv', 'a,b\n"1,2\n3,4\n', 2, ('quote.csv',)),
         ('zero.svm', '1 0:1\n-1 1:2\n', 2, ('zero.svm:1', '0')),
@@ -297,7 +300,7 @@ def bad_tables(d):
         extra = ['--one-based'] if name == 'zero.svm' else []
         refuses(code, 'fit', 'perceptron', d / name, *extra, says=says)
     (d / 'stray.csv').write_text('a,b,c\n' + '1,2,x\n3,4,y\n' * 500 + '5,oops,x\n')
-    refuses(2, 'fit', 'perceptron', d / 'stray.csv', says=('stray.csv:1002', 'oops'))
+    refuses(2, 'fit', 'perceptron', d / 'stray.csv', says=('stray.csv:1002', 'oops', '(--categorical)'))
     (d / 'huge.csv').write_text('a,c\n1e999999,x\n2,y\n')
     refuses(2, 'fit', 'perceptron', d / 'huge.csv', says=('row 1',))
     (d / 'text.csv').write_text('a,colour,c\n1,red,x\n2,green,y\n')

@@ -78,6 +78,10 @@ fi
 if grep -nE '\b(TODO|FIXME|XXX|HACK)\b' $files | grep -v check_sources.sh; then
     complain "work left open (above)"
 fi
+# the library does not know the flags of the program, which puts them for options of C (cli_in_flags)
+if grep -rnE '"[^"]*--[a-z]' src; then
+    complain "a sentence of the library names a flag of the program (above)"
+fi
 # Includes point downwards, room by room (src/rooms.txt). What is above the library knows its public
 # headers only.
 python3 "$(dirname "$0")/check_rooms.py" | grep -v '^src/linear/' && bad=1

@@ -525,7 +525,7 @@ static void a_model_finds_its_columns_by_position(void **state) {
     options.target_optional = 0;
 
     b = array_of("<i4", false, "(3, 2)", items, 24);
-    assert_refused(&b, &options, MARGIN_ERROR_DATA, "--labels");
+    assert_refused(&b, &options, MARGIN_ERROR_DATA, "margin_read_options.labels");
     options.target_optional = 1;
     table = parse_good(&b, &options);
     assert_null(margin_table_data(table).y.values);

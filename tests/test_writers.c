@@ -398,7 +398,7 @@ static void binary_formats_refuse_what_they_cannot_hold(void **state) {
         margin_data data = {.x = margin_dense_f64(values, 2, 2, 2)};
         assert_refused(&data, names[k], &options, MARGIN_ERROR_ARGUMENT, "no target");
         data.y = margin_values_f64(y, 2);
-        assert_refused(&data, names[k], NULL, MARGIN_ERROR_ARGUMENT, "--labels");
+        assert_refused(&data, names[k], NULL, MARGIN_ERROR_ARGUMENT, "margin_write_options.labels");
         options.labels = "-";
         assert_refused(&data, names[k], &options, MARGIN_ERROR_ARGUMENT, "standard output");
         options.labels = path;

@@ -220,7 +220,7 @@ static margin_status take_statistics(cli_session *session, const margin_table *t
     if (status >= 0)
         p->statistics = result;
     else if (status == MARGIN_ERROR_DATA || status == MARGIN_ERROR_ARGUMENT)
-        cli_note(session, "no intervals: %s", session->error.text);
+        cli_note(session, "no intervals: %s", cli_in_flags(session->error.text).text);
     else
         return status;
     return MARGIN_OK;

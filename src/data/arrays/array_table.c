@@ -448,12 +448,13 @@ margin_status mg_array_table(margin_context *context, const mg_array *array, mar
                "%s: holds text; features must be numbers (text may serve as labels)", file);
     const char *target = reader.options.target;
     MG_REQUIRE(!reader.options.labels || !target || !*target, error, MARGIN_ERROR_ARGUMENT,
-               "%s: the target is given twice, by --labels and by --target", file);
-    MG_REQUIRE(
-        !lacks_labels(&reader), error, MARGIN_ERROR_DATA,
-        "%s: holds the model's %lld features and no target; name the file of the labels with "
-        "--labels",
-        file, (long long)array->columns);
+               "%s: the target is given twice, by margin_read_options.labels and "
+               "margin_read_options.target",
+               file);
+    MG_REQUIRE(!lacks_labels(&reader), error, MARGIN_ERROR_DATA,
+               "%s: holds the model's %lld features and no target; name the file of the labels "
+               "(margin_read_options.labels)",
+               file, (long long)array->columns);
     settle_target(&reader);
     margin_status status;
     MG_GO(mg_table_new(context->heap, file, &reader.table, error));

@@ -132,7 +132,7 @@ static margin_status fail_unknown(const mg_csv *csv, int64_t column, int64_t off
                           text.text, column_name(csv, column).text,
                           target ? "a class" : "a category", length ? known : "none",
                           shown < expected->category_count ? ", ..." : "",
-                          target ? ": correct it, or leave such rows out (--missing drop)"
+                          target ? ": correct it, or leave such rows out (MARGIN_MISSING_DROP)"
                                  : ", and its spec refuses others");
 }
 
@@ -245,10 +245,10 @@ margin_status mg_csv_fail_stray(const mg_csv *csv, int64_t column, int64_t numbe
     margin_status status = mg_fail_source(
         csv->error, csv->source, visible(csv, found.offset),
         "'%s' in column '%s' is not a number, while %lld of its %lld values are: correct it%s, or "
-        "empty the cell if the value is missing, or read the column as categories (--categorical "
-        "%s)",
+        "empty the cell if the value is missing, or read the column as categories "
+        "(margin_read_options.categorical)",
         text.text, name.text, (long long)numbers, (long long)(numbers + texts),
-        texts > 1 ? " and the like" : "", name.text);
+        texts > 1 ? " and the like" : "");
     if (csv->error) csv->error->row = found.row + 1;
     return status;
 }
@@ -260,8 +260,9 @@ margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column) {
     excerpt text = excerpt_of(cell.text, cell.length), name = column_name(csv, column);
     return mg_fail_source(csv->error, csv->source, visible(csv, found.offset),
                           "'%s' in column '%s' looks like a number with a decimal comma: write "
-                          "decimal points, or read the column as categories (--categorical %s)",
-                          text.text, name.text, name.text);
+                          "decimal points, or read the column as categories "
+                          "(margin_read_options.categorical)",
+                          text.text, name.text);
 }
 
 margin_status mg_csv_fail_zero_byte(const mg_csv *csv, int64_t column) {

@@ -31,8 +31,8 @@ MG_INLINE int64_t mg_data_targets(const margin_data *data) {
 }
 
 /* The NaN or infinity with the lowest row number among the selected rows (selection NULL: all).
- * Returns DATA with row, column name and the way out ("impute | ..." or --missing), or OK.
- * `allow_nan`: only infinities are refused. */
+ * Returns DATA with row, column name and the way out ("impute | ..." or MARGIN_MISSING_DROP), or
+ * OK. `allow_nan`: only infinities are refused. */
 margin_status mg_matrix_check_finite(margin_context *context, const margin_data *data,
                                      bool allow_nan, margin_error *error);
 

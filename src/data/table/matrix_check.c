@@ -348,11 +348,12 @@ static margin_status fail_value(const margin_data *data, int64_t row, bool allow
     if (isnan(mg_stored_value(x, k)))
         return mg_fail_at(error, MARGIN_ERROR_DATA, place,
                           "row %lld has no value in column %s; fill gaps with 'impute | ...' or "
-                          "leave such rows out with --missing drop",
+                          "leave such rows out (MARGIN_MISSING_DROP)",
                           (long long)row + 1, name);
     return mg_fail_at(error, MARGIN_ERROR_DATA, place,
                       "row %lld has the value %s in column %s; infinite values cannot be used, "
-                      "correct them or leave the column out with --ignore",
+                      "correct them or leave the column out "
+                      "(margin_read_options.ignore)",
                       (long long)row + 1, mg_number(mg_stored_value(x, k)).text, name);
 }
 

@@ -65,9 +65,10 @@ static margin_status check_layout(const mg_write_job *job, const char *format,
                "%s: %s holds numbers only, but column %s has categories; write CSV or encode it "
                "first",
                job->path, format, mg_column_name(data->columns, categorical, name));
-    MG_REQUIRE(!data->y.values || job->options.labels, error, MARGIN_ERROR_ARGUMENT,
-               "%s: %s keeps the target in a file of its own; name it with --labels-out", job->path,
-               format);
+    MG_REQUIRE(
+        !data->y.values || job->options.labels, error, MARGIN_ERROR_ARGUMENT,
+        "%s: %s keeps the target in a file of its own; name it (margin_write_options.labels)",
+        job->path, format);
     MG_REQUIRE(data->y.values || !job->options.labels, error, MARGIN_ERROR_ARGUMENT,
                "%s: there is no target to write to it", job->options.labels);
     MG_REQUIRE(!job->options.labels || strcmp(job->options.labels, job->path) != 0, error,

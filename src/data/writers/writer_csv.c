@@ -113,7 +113,8 @@ static void warn_of_loss(const mg_write_job *job, const margin_column *column, c
     }
     if (numbers && !digits)
         mg_log(job->context, MARGIN_LOG_NOTE,
-               "%s: categories of column %s look like numbers; read it back with --categorical",
+               "%s: categories of column %s look like numbers; read it back as categories "
+               "(margin_read_options.categorical)",
                job->path, name);
 }
 

@@ -153,8 +153,7 @@ static margin_status check_kinds(const margin_model *model, const margin_column 
                    "column %s holds %s and the model was trained on %s: read it as %s",
                    model->inputs.items[j].name, has ? "categories" : "numbers",
                    wants ? "categories" : "numbers",
-                   wants ? "categories (--categorical, margin_read_options.categorical)"
-                         : "numbers");
+                   wants ? "categories (margin_read_options.categorical)" : "numbers");
     }
     return MARGIN_OK;
 }

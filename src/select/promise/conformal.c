@@ -205,9 +205,8 @@ static margin_status cover(margin_context *context, const margin_model *model,
     mg_aligned aligned = {0};
     MG_REQUIRE(context && model && data && (sets || (lower && upper)), error, MARGIN_ERROR_ARGUMENT,
                "a model, data and a place for the answers are needed");
-    MG_REQUIRE(
-        model->additions && model->additions->level, error, MARGIN_ERROR_ARGUMENT,
-        "the model promises no coverage; margin_promise (fit --coverage) makes one that does");
+    MG_REQUIRE(model->additions && model->additions->level, error, MARGIN_ERROR_ARGUMENT,
+               "the model promises no coverage; train one with margin_promise_options.coverage");
     MG_REQUIRE((model->task == MARGIN_REGRESS) == (sets == NULL), error, MARGIN_ERROR_ARGUMENT,
                model->task == MARGIN_REGRESS ? "numbers have intervals, not sets"
                                              : "classes have sets, not intervals");
