@@ -70,10 +70,12 @@ static margin_read_options read_options(const cli_arguments *a) {
 static void advise_missing(cli_session *session, const margin_read_options *options) {
     char *text = session->error.text;
     const size_t length = strlen(text), room = sizeof session->error.text - length;
-    if (options->missing != MARGIN_MISSING_ERROR || !strstr(text, "is missing") ||
-        (session->error.row == 0 && session->error.line == 0))
+    const bool target = strstr(text, "the target") || strstr(text, "the label");
+    if (!strstr(text, "is missing") || (session->error.row == 0 && session->error.line == 0))
         return;
-    if (options->expected)
+    if (target || takes_missing(session->spec))
+        snprintf(text + length, room, ": leave such rows out (--missing drop)");
+    else if (options->expected)
         snprintf(text + length, room,
                  ": pass over such rows (--missing drop), or train a model that fills them in "
                  "(margin fit 'impute | ...')");
@@ -168,11 +170,13 @@ static char *ignored_too(const cli_arguments *a) {
     return all;
 }
 
+/* With weights a row without a target may have weight 0 and not count: the fit looks at that. */
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table) {
     session->path = path;
     margin_read_options options = read_options(session->arguments);
     options.missing = missing;
+    options.target_complete = with_target && session->spec && !options.weights;
     if (!with_target && !options.target) options.target = "";
     char *list = session->spec ? ignored_too(session->arguments) : NULL;
     if (list) options.ignore = list;
@@ -203,6 +207,7 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
     if (session->chooses_target) options.target = NULL;
     options.target_optional = need == CLI_NEEDS_TARGET ? 0 : need == CLI_MAY_HAVE_TARGET ? 1 : 2;
     options.svmlight_columns = report->columns;
+    options.target_complete = need == CLI_NEEDS_TARGET && !options.weights;
     options.unknown = margin_model_unknown(model);
     const bool keep =
         options.missing == MARGIN_MISSING_DROP || cli_unknown_wrong(session->arguments);
@@ -230,6 +235,7 @@ margin_status cli_read_more_for_model(cli_session *session, const margin_model *
     options.expected = margin_model_columns(model, &options.expected_count);
     options.expected_target = margin_model_target(model);
     options.svmlight_columns = margin_model_report(model)->columns;
+    options.target_complete = !options.weights;
     options.unknown = MARGIN_UNKNOWN_KEEP;
     options.unknown_target = MARGIN_UNKNOWN_KEEP;
     return read_timed(session, path, &options, table);

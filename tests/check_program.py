@@ -656,7 +656,7 @@ def targets_refused(d):
     expect(run('predict', model, d / 'short.csv').returncode == 0, 'predictions need no targets')
     (d / 'gap.csv').write_text('a,b,y,z\n1,2,3,4\n2,1,,5\n3,3,1,2\n4,0,1,1\n')
     refuses(2, 'fit', 'ridge', d / 'gap.csv', '--target', 'y,z', says=('gap.csv:3', "'y'", 'missing'))
-    refuses(2, 'fit', 'impute | ridge', d / 'gap.csv', '--target', 'y,z', says=('row 2', 'target y'))
+    refuses(2, 'fit', 'impute | ridge', d / 'gap.csv', '--target', 'y,z', says=('gap.csv:3:', "target 'y'", '(--missing drop)'))
     expect(answer('fit', 'ridge', d / 'gap.csv', '--target', 'y,z', '--missing', 'drop').get('rows') == 3, 'rows without a target are dropped')
     text = run('check', table, '--target', '3,cost').stdout
     expect(text.count(' * ') == 2 and '* the targets' in text, f'check marks both: {text}')

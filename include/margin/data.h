@@ -154,6 +154,8 @@ typedef struct margin_read_options {
     int64_t expected_targets;      /* what expected_target points to; 0: one */
     margin_unknown unknown;        /* categories of features that `expected` does not list */
     margin_unknown unknown_target; /* classes that `expected_target` does not list */
+    int target_complete; /* 1: a row whose target is missing is refused, with line and column, where
+                            `missing` would keep it */
 } margin_read_options;
 
 /* How CSV is read. One row a line, cells separated by one character; LF or CRLF line ends; UTF-8

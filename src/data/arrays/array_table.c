@@ -283,7 +283,8 @@ static margin_status treat_missing(array_reader *reader, margin_error *error) {
     case MARGIN_MISSING_KEEP:
     case MARGIN_MISSING_CATEGORY:
         table->details.missing = atomic_load(&reader->missing);
-        return MARGIN_OK;
+        if (!mg_target_is_required(&reader->options)) return MARGIN_OK;
+        return refuse_missing_target(table, targets, error);
     case MARGIN_MISSING_ERROR:
         if (first < INT64_MAX) return refuse_missing(reader, first, error);
         return refuse_missing_target(table, targets, error);

@@ -65,6 +65,7 @@ typedef struct mg_csv_column {
     bool wide;           /* f64 in any table: target and weights */
     bool names_missing;  /* TEXT, LISTED: a missing value is the category MG_CSV_MISSING_NAME */
     bool refuses;        /* LISTED: what is not in the list is an error */
+    bool required;       /* a missing value is an error */
     bool exact;          /* STRICT: a whole number that f64 cannot hold is an error */
     int64_t slot;        /* TEXT: its number among the pass's text columns */
     mg_dictionary *list; /* LISTED; TEXT: its codes come first. NULL: none */

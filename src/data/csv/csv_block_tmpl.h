@@ -43,7 +43,7 @@ static mg_csv_reason CSV_NAME(missing_cell)(const mg_csv_pass *pass, const mg_cs
     CSV_NAME(store)(column, row, (double)NAN);
     if (column->kind == MG_CSV_WEIGHT) return MG_CSV_BAD_WEIGHT;
     if (!pass->counting) return MG_CSV_FINE;
-    if (pass->missing == MARGIN_MISSING_ERROR) return MG_CSV_NO_VALUE;
+    if (column->required) return MG_CSV_NO_VALUE;
     if (pass->missing == MARGIN_MISSING_DROP) pass->dropped[row] = 1;
     result->missing += column->feature;
     return MG_CSV_FINE;

@@ -160,8 +160,9 @@ static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
                               text.text, name.text);
     case MG_CSV_NO_VALUE:
         return mg_fail_source(csv->error, csv->source, offset,
-                              "the value of column '%s' is missing (cell '%s', data row %lld)",
-                              name.text, text.text, (long long)result->row + 1);
+                              "the value of %s '%s' is missing (cell '%s', data row %lld)",
+                              plan->role == MG_ROLE_TARGET ? "the target" : "column", name.text,
+                              text.text, (long long)result->row + 1);
     case MG_CSV_UNKNOWN:
         return fail_unknown(csv, result->column, offset, text);
     case MG_CSV_QUOTES:

@@ -65,7 +65,10 @@ static margin_status choose_kind(const mg_csv *csv, int64_t j, bool text) {
     const mg_column_plan *plan = &csv->plan[j];
     mg_csv_column *column = &csv->cells[j];
     *column = (mg_csv_column){.feature = plan->role == MG_ROLE_FEATURE,
-                              .wide = plan->role != MG_ROLE_FEATURE};
+                              .wide = plan->role != MG_ROLE_FEATURE,
+                              .required = plan->role == MG_ROLE_TARGET
+                                              ? mg_target_is_required(csv->options)
+                                              : csv->options->missing == MARGIN_MISSING_ERROR};
     if (plan->role == MG_ROLE_IGNORED) {
         column->kind = MG_CSV_UNUSED;
     } else if (plan->role == MG_ROLE_WEIGHT) {

@@ -376,6 +376,7 @@ static margin_status read_svmlight(margin_context *context, mg_source *source,
                                        .base = told_base < 0 ? 0 : 1,
                                        .zero_index = told_base <= 0,
                                        .missing = reader.options.missing,
+                                       .label_required = mg_target_is_required(&reader.options),
                                        .labels = label_rule(&reader.options)};
     reader.rules.label_optional =
         reader.options.target_optional || reader.rules.labels == MG_SVMLIGHT_SKIPPED;

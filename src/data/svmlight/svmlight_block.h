@@ -43,6 +43,7 @@ typedef struct mg_svmlight_rules {
     int base;            /* subtracted from every index: 1 or 0 */
     bool zero_index;     /* index 0 is fine */
     bool label_optional; /* lines without label are fine; their label is NaN */
+    bool label_required; /* a missing label is an error */
     margin_missing missing;
     mg_svmlight_labels labels;
 } mg_svmlight_rules;

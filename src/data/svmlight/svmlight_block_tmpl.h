@@ -99,8 +99,7 @@ static const char *read_label(const mg_svmlight_rules *rules, mg_svmlight_block 
             return fail(block, MG_SVMLIGHT_LABEL_INFINITE, p);
     }
     if (MG_UNLIKELY(isnan(*label)) && rules->labels != MG_SVMLIGHT_SKIPPED) {
-        if (rules->missing == MARGIN_MISSING_ERROR)
-            return fail(block, MG_SVMLIGHT_LABEL_MISSING, p);
+        if (rules->label_required) return fail(block, MG_SVMLIGHT_LABEL_MISSING, p);
         *drop = rules->missing == MARGIN_MISSING_DROP;
     }
     return q;

@@ -50,6 +50,11 @@ MG_INLINE int64_t mg_expected_targets(const margin_read_options *options) {
     if (!options->expected_target) return 0;
     return options->expected_targets > 1 ? options->expected_targets : 1;
 }
+/* Whether a missing target is an error of the reader. */
+MG_INLINE bool mg_target_is_required(const margin_read_options *options) {
+    return options->missing == MARGIN_MISSING_ERROR ||
+           (options->target_complete && options->missing != MARGIN_MISSING_DROP);
+}
 /* plan: count entries. `names` are the file's as they stand in it (or "x1"... where has_names is
  * false). How references are resolved:
  *  - a name, or if no column has it a number from 1, negative from the end; a name that several
