@@ -66,9 +66,11 @@ static double divide(check *c, const double *centres) {
     return gain;
 }
 
-/* Rows that have another nearest mean than centre, by more than rounding. */
-static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved) {
-    *moved = 0;
+/* Rows that have another nearest mean than centre; *doubtful: rows that rounding may count or not,
+ * as two means are equally far from them. */
+static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved, int64_t *doubtful) {
+    static const double rounding = 1e-12;
+    *moved = *doubtful = 0;
     for (int64_t i = 0; i < c->p->count; i++) {
         double least, second, own = 0;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
@@ -78,7 +80,8 @@ static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved) {
             const double d = c->row[j] - c->means[c->labels[i] * c->n + j];
             own += d * d;
         }
-        *moved += m != c->labels[i] && least < own * (1 - 1e-12);
+        *moved += m != c->labels[i] && least < own * (1 - rounding);
+        *doubtful += second * (1 - rounding) <= least;
     }
     return MARGIN_OK;
 }
@@ -89,7 +92,7 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_heap *heap = fit->context->heap;
     margin_report *report = &fit->report;
     double total = 0, least = (double)INFINITY, greatest = 0;
-    int64_t moved = 0;
+    int64_t moved = 0, doubtful = 0;
     margin_status status;
     const int64_t numbers = c.n + c.k * (c.n + 1);
     c.row = mg_new_zero(heap, numbers, sizeof *c.row);
@@ -99,7 +102,7 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     MG_GO_NEW(heap, c.labels, c.p->count, "the proof", fit->error);
     MG_GO(label_rows(fit, &c, v->centres));
     const double gain = divide(&c, v->centres);
-    MG_GO(count_moves(fit, &c, &moved));
+    MG_GO(count_moves(fit, &c, &moved, &doubtful));
     for (int64_t m = 0; m < c.k; m++) {
         total += c.sizes[m];
         least = fmin(least, c.sizes[m]);
@@ -108,7 +111,7 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_report_formula(report, "inertia = sum_i min_c |x_i - c|^2");
     report->status = MARGIN_OK;
     report->objective = c.inertia;
-    mg_report_set(report, "moved", (double)moved);
+    mg_report_claim(report, &fit->verified, "moved", (double)moved, (double)doubtful);
     mg_report_set(report, "gain", gain > 0 ? gain / fmax(c.inertia, gain) : 0);
     mg_report_set(report, "smallest_cluster", least);
     mg_report_set(report, "largest_cluster", greatest);

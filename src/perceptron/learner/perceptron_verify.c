@@ -2,60 +2,84 @@
  * with the training. */
 #include "perceptron/learner/perceptron_verify.h"
 
+#include <float.h>
 #include <math.h>
+
+/* What rounding may do to a sum, relative to its terms: as in the proofs of linear models. */
+static const double unit = 16 * DBL_EPSILON;
 
 typedef struct verification {
     mg_fit *fit;
     const mg_problem *problem;
     const mg_hypothesis *h;
-    int64_t errors;
+    int64_t errors, doubtful; /* rows so near the plane that rounding decides their sign */
     double error_weight, weight, criterion, least, radius_square;
 } verification;
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
+/* A sum, and the sum of the absolute values of its terms, which tells what rounding may do to it.
+ */
+typedef struct rounded {
+    double sum, terms;
+} rounded;
+
+static void add_term(rounded *r, double term) {
+    r->sum += term;
+    r->terms += fabs(term);
+}
+
 /* w.x of a row; w NULL: x.x */
-static double product(const margin_matrix *x, int64_t row, const double *w) {
-    double sum = 0.0;
+static rounded product(const margin_matrix *x, int64_t row, const double *w) {
+    rounded sum = {0};
     if (mg_is_csr(x)) {
         for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
-            sum += mg_stored_value(x, k) * (w ? w[mg_column_index(x, k)] : mg_stored_value(x, k));
+            add_term(&sum, mg_stored_value(x, k) *
+                               (w ? w[mg_column_index(x, k)] : mg_stored_value(x, k)));
     } else {
         for (int64_t j = 0; j < x->columns; j++) {
             const double value = mg_stored_value(x, row * x->stride + j);
-            sum += value * (w ? w[j] : value);
+            add_term(&sum, value * (w ? w[j] : value));
         }
     }
     return sum;
 }
 
 /* Without the intercept. */
-static double expansion_sum(const mg_hypothesis *h, const margin_matrix *x, int64_t row) {
+static rounded expansion_sum(const mg_hypothesis *h, const margin_matrix *x, int64_t row) {
     const int64_t *starts = h->view.expansion.starts;
-    double sum = 0.0;
+    rounded sum = {0};
     for (int64_t k = starts[0]; k < starts[1]; k++)
-        sum += h->view.expansion.coefficients[k] *
-               mg_kernel_rows(&h->view.expansion.kernel, &h->view.expansion.support,
-                              h->view.expansion.entries[k], x, row);
+        add_term(&sum, h->view.expansion.coefficients[k] *
+                           mg_kernel_rows(&h->view.expansion.kernel, &h->view.expansion.support,
+                                          h->view.expansion.entries[k], x, row));
     return sum;
 }
 
-static double score(const verification *v, int64_t row, int64_t function) {
+static rounded score(const verification *v, int64_t row, int64_t function) {
     const margin_matrix *x = &v->problem->x;
-    if (v->h->kind == &mg_hypothesis_expansion)
-        return expansion_sum(v->h, x, row) + v->h->view.expansion.intercept[0];
-    return product(x, row, v->h->view.linear.weights + function * x->columns) +
-           v->h->view.linear.intercept[function];
+    const bool expands = v->h->kind == &mg_hypothesis_expansion;
+    rounded sum = expands ? expansion_sum(v->h, x, row)
+                          : product(x, row, v->h->view.linear.weights + function * x->columns);
+    add_term(&sum,
+             expands ? v->h->view.expansion.intercept[0] : v->h->view.linear.intercept[function]);
+    return sum;
 }
 
-static double margin_of(const verification *v, int64_t sample) {
+static rounded margin_of(const verification *v, int64_t sample) {
     const mg_problem *p = v->problem;
     const int64_t row = mg_sample_row(p, sample);
-    if (p->kind == MG_TWO_CLASS) return p->sign[sample] * score(v, row, 0) + 0.0;
-    double best = -(double)INFINITY;
-    for (int64_t f = 0; f < v->h->functions; f++)
-        if (f != p->code[sample]) best = fmax(best, score(v, row, f));
-    return score(v, row, p->code[sample]) - best;
+    if (p->kind == MG_TWO_CLASS) {
+        const rounded own = score(v, row, 0);
+        return (rounded){p->sign[sample] * own.sum + 0.0, own.terms};
+    }
+    rounded best = {-(double)INFINITY, 0};
+    for (int64_t f = 0; f < v->h->functions; f++) {
+        const rounded other = score(v, row, f);
+        if (f != p->code[sample] && other.sum > best.sum) best = other;
+    }
+    const rounded own = score(v, row, p->code[sample]);
+    return (rounded){own.sum - best.sum, own.terms + best.terms};
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -63,13 +87,15 @@ static double margin_of(const verification *v, int64_t sample) {
 static void add_sample(verification *v, int64_t sample) {
     const mg_problem *p = v->problem;
     const int64_t row = mg_sample_row(p, sample);
-    const double margin = margin_of(v, sample), weight = mg_sample_weight(p, sample);
-    double square = product(&p->x, row, NULL);
+    const rounded score = margin_of(v, sample);
+    const double margin = score.sum, weight = mg_sample_weight(p, sample);
+    double square = product(&p->x, row, NULL).sum;
     if (v->h->kind == &mg_hypothesis_expansion)
         square = mg_kernel_rows(&v->h->view.expansion.kernel, &p->x, row, &p->x, row);
     v->radius_square = fmax(v->radius_square, square + 1.0);
     v->least = fmin(v->least, margin);
     v->weight += weight;
+    v->doubtful += fabs(margin) <= unit * score.terms;
     if (margin > 0.0) return;
     v->errors++;
     v->error_weight += weight;
@@ -81,7 +107,7 @@ static double expansion_norm(const mg_hypothesis *h) {
     const int64_t *starts = h->view.expansion.starts;
     for (int64_t k = starts[0]; k < starts[1]; k++)
         square += h->view.expansion.coefficients[k] *
-                  expansion_sum(h, &h->view.expansion.support, h->view.expansion.entries[k]);
+                  expansion_sum(h, &h->view.expansion.support, h->view.expansion.entries[k]).sum;
     return sqrt(fmax(square, 0.0));
 }
 
@@ -109,7 +135,7 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     report->tolerance = 0.0;
     report->status = v.errors == 0 ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     mg_report_set(report, "radius", sqrt(v.radius_square));
-    mg_report_set(report, "errors", (double)v.errors);
+    mg_report_claim(report, &fit->verified, "errors", (double)v.errors, (double)v.doubtful);
     mg_report_set(report, "least_margin", v.least);
     const double norm = hypothesis->functions == 1 ? norm_of(hypothesis) : 0.0;
     if (hypothesis->functions == 1)
