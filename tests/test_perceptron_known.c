@@ -366,6 +366,29 @@ static void bound_where_it_holds(void **unused) {
     margin_context_free(context);
 }
 
+/* A sentence gives a bound in four digits, and never less than it is. Of the rows (1, r, 1),
+ * (1, -r/2, 1) and (1, 0, -1), the last one negated, (1, 0, 0) is the nearest point of the hull, so
+ * gamma is 1 and the bound R^2 = r^2 + 2. */
+static void a_bound_is_rounded_upwards(void **unused) {
+    (void)unused;
+    margin_context *context = support_context(NULL, 1);
+    int inexact = 0;
+    for (int r = 102; r < 160; r += 2) {
+        const double values[] = {1, r, 1, -r / 2.0, -1, 0}, bound = r * r + 2.0;
+        const mg_problem problem = two_class(values, 3, 2, point_signs);
+        fitted f = fit_perceptron(context, &problem, "passes=1", 0, NULL);
+        assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+        const char *place = strstr(f.report.reason, "at most ");
+        assert_non_null(place);
+        const double said = strtod(place + strlen("at most "), NULL);
+        assert_true(said >= bound && said < bound + 10);
+        inexact += said > bound;
+        mg_hypothesis_free(f.h);
+    }
+    assert_true(inexact > 10);
+    margin_context_free(context);
+}
+
 static void reasons(void **unused) {
     (void)unused;
     const mg_problem problem = two_class(points, 3, 2, point_signs);
@@ -662,6 +685,7 @@ int main(void) {
         cmocka_unit_test(updates_stay_below_the_bound),
         cmocka_unit_test(rounding_cannot_fake_the_end),
         cmocka_unit_test(bound_where_it_holds),
+        cmocka_unit_test(a_bound_is_rounded_upwards),
         cmocka_unit_test(reasons),
         cmocka_unit_test(out_of_time),
         cmocka_unit_test(out_of_time_among_copies),
