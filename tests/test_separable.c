@@ -259,7 +259,7 @@ static void one_class_against_the_rest(void **state) {
     assert_int_equal(margin_separable_with(context, &data, &options, &s, &error),
                      MARGIN_ERROR_ARGUMENT);
     assert_int_equal(margin_separable(context, &data, &s, &error), MARGIN_ERROR_DATA);
-    assert_contains(error.text, "--class 7");
+    assert_contains(error.text, "margin_separable_options.positive 7");
     margin_context_free(context);
 }
 

@@ -23,7 +23,8 @@ static margin_status positive_class(const margin_data *data, const margin_model 
                mg_list_classes(classes).text);
     MG_REQUIRE(asked || classes->classes == 2, error, MARGIN_ERROR_DATA,
                "the target %s has %lld classes; separability is a question about two: name the one "
-               "that stands against all others (--class %s), or leave out the rows of the others",
+               "that stands against all others (margin_separable_options.positive %s), or leave "
+               "out the rows of the others",
                target, (long long)classes->classes, classes->class_names[0]);
     return MARGIN_OK;
 }
