@@ -101,7 +101,7 @@ margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice 
             mg_kernel_scale(context, &p->x, p->index, p->weight, p->count, &kernel->gamma, error));
     } else {
         const mg_kernel_points points = mg_kernel_points_of(p);
-        MG_TRY(mg_kernel_median(context, kernel->kind, &points, &kernel->gamma, error));
+        MG_TRY(mg_kernel_median(context, kernel->kind, &points, p->weight, &kernel->gamma, error));
     }
     if (kernel->kind != MG_KERNEL_RBF || kernel->gamma == 1.0) return MARGIN_OK;
     return check_distances(p, learner, kernel->gamma, error);

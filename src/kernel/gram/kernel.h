@@ -141,8 +141,10 @@ margin_status mg_kernel_scale(margin_context *context, const margin_matrix *x, c
                               const double *weights, int64_t count, double *gamma,
                               margin_error *error);
 /* 1 / (2 s^2), s the median distance (laplacian: 1 / s, of L1 distances) between up to 1000 points
- * spread evenly over all, equal ones left out. 1 if all are equal. */
+ * spread evenly over all, equal ones left out; of up to 1000, weight k counts as k copies (NULL:
+ * all one). 1 if all are equal. */
 margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
-                               const mg_kernel_points *points, double *gamma, margin_error *error);
+                               const mg_kernel_points *points, const double *weights, double *gamma,
+                               margin_error *error);
 
 #endif

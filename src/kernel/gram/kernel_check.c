@@ -74,17 +74,35 @@ margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
 
 enum { MEDIAN_POINTS = 1000 };
 
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
+typedef struct weighted_distance {
+    double distance, weight;
+} weighted_distance;
+
+static int by_distance(const void *a, const void *b) {
+    const double x = ((const weighted_distance *)a)->distance;
+    const double y = ((const weighted_distance *)b)->distance;
     return (x > y) - (x < y);
 }
 
+/* The one in the middle, weight k counting as k of them. */
+static double middle(const weighted_distance *sorted, int64_t count) {
+    double total = 0.0, below = 0.0;
+    for (int64_t k = 0; k < count; k++)
+        total += sorted[k].weight;
+    for (int64_t k = 0; k < count; k++) {
+        below += sorted[k].weight;
+        if (below > 0.5 * total) return sorted[k].distance;
+    }
+    return 1.0;
+}
+
 margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
-                               const mg_kernel_points *points, double *gamma, margin_error *error) {
+                               const mg_kernel_points *points, const double *weights, double *gamma,
+                               margin_error *error) {
     const int64_t step = (points->count + MEDIAN_POINTS - 1) / MEDIAN_POINTS;
     const int64_t some = points->count > 0 ? (points->count + step - 1) / step : 0;
     const bool l1 = kind == MG_KERNEL_LAPLACIAN;
-    double *distances = NULL, *scratch = NULL;
+    weighted_distance *distances = NULL, *scratch = NULL;
     int64_t found = 0;
     margin_status status = MARGIN_OK;
     MG_GO_NEW(context->heap, distances, some * some / 2 + 1, "distances between rows", error);
@@ -97,11 +115,12 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
         for (int64_t j = 0; j < i; j++) {
             const double distance = mg_row_distance(&points->x, mg_point_row(points, i * step),
                                                     mg_point_row(points, j * step), l1);
-            if (distance > 0.0) distances[found++] = distance;
+            const double weight = weights ? weights[i * step] * weights[j * step] : 1.0;
+            if (distance > 0.0) distances[found++] = (weighted_distance){distance, weight};
         }
     }
-    mg_sort_items(distances, found, sizeof *distances, scratch, by_value);
-    const double median = found > 0 ? distances[found / 2] : 1.0;
+    mg_sort_items(distances, found, sizeof *distances, scratch, by_distance);
+    const double median = middle(distances, found);
     *gamma = found == 0 ? 1.0 : l1 ? 1.0 / median : 0.5 / median;
     if (!(*gamma < (double)INFINITY) || !(*gamma > 0.0)) *gamma = 1.0;
 done:
