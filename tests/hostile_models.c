@@ -631,7 +631,8 @@ static void use_copies(use *u) {
     margin_bytes_free(u->model, first);
     if (again) margin_bytes_free(again, second);
     margin_model_free(again);
-    if (u->path &&
+    /* a saved file is forced to the disk: only where an index is made of it */
+    if (u->path && strcmp(margin_model_learner(u->model)->name, "knn") == 0 &&
         note(u, margin_model_save(u->model, u->path, u->error), "margin_model_save") >= 0)
         use_neighbors(u);
 }
