@@ -95,13 +95,13 @@ int cli_split(cli_session *session, const margin_data *data, margin_splits **spl
 
 int cli_split_part(const margin_splits *splits, int64_t split, margin_part part, margin_data *data,
                    int64_t **rows) {
-    const int64_t count = margin_splits_size(splits, split, part);
+    const int64_t count = margin_splits_size(splits, split, (int32_t)part);
     *rows = malloc((size_t)(count + 1) * sizeof **rows);
     if (!*rows) {
         fputs("margin: out of memory for the rows of a part\n", stderr);
         return EXIT_NO_MEMORY;
     }
-    data->selected = margin_splits_rows(splits, split, part, *rows);
+    data->selected = margin_splits_rows(splits, split, (int32_t)part, *rows);
     data->selection = *rows;
     return EXIT_DONE;
 }

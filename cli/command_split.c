@@ -92,7 +92,7 @@ static int write_part(cli_session *session, const margin_splits *splits, int64_t
     cli_text path = {0};
     int64_t *rows;
     if (!margin_splits_size(splits, split, part)) return EXIT_DONE;
-    int code = cli_split_part(splits, split, part, &data, &rows);
+    int code = cli_split_part(splits, split, (margin_part)part, &data, &rows);
     part_path(&path, session->arguments->output, split, margin_splits_count(splits), part);
     if (!code && (path.failed || !path.data)) code = EXIT_NO_MEMORY;
     if (!code) code = cli_writes_to(path.data);

@@ -4,7 +4,7 @@
 
 #include "model_cases.h"
 
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * once with probabilities, dense data only, no weights. Each is a toy, put into a spec by hand. */
 #include "model_cases.h"
 
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 #include "model/spec/spec.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #define MG_LEARNER_H
 
 #include "data/table/table.h"
-#include "learn/hypothesis.h"
+#include "learn/hypothesis/hypothesis.h"
 #include "learn/options.h"
 #include "learn/report.h"
 

@@ -1,7 +1,7 @@
 /* The hypothesis: tensors of counts, and the logarithms of probabilities that they make. */
 #include "bayes/learner/bayes.h"
 #include "bayes/learner/naive_bayes.h"
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Centres as a hypothesis: scores are negative squared distances. */
 #include "cluster/centres/centre_tiles.h"
 #include "cluster/learner/kmeans_learner.h"
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <math.h>
 #include <string.h>

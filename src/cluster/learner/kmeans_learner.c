@@ -2,7 +2,7 @@
 #include "cluster/learner/kmeans_learner.h"
 #include "cluster/centres/kmeans.h"
 #include "cluster/learner/silhouette.h"
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <math.h>
 #include <stdio.h>

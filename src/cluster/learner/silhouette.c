@@ -2,7 +2,7 @@
 #include "cluster/learner/silhouette.h"
 #include "base/pool.h"
 #include "cluster/centres/kmeans.h"
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <math.h>
 #include <string.h>

@@ -34,7 +34,7 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
     sums s;
     MG_TRY(add_up(fit, h, &penalty, f, u, &s));
     MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance));
-    report->objective = (double)(s.loss + penalty.rho / 2.0 * fmaxl(s.norm, 0.0L));
+    report->objective = (double)(s.loss + (long double)penalty.rho / 2.0L * fmaxl(s.norm, 0.0L));
     report->gap = penalty.rho / 2.0 * distance / fmax(1.0, report->objective);
     report->tolerance = mg_kernel_logistic_tolerance(fit);
     report->status = report->gap <= report->tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;

@@ -21,7 +21,7 @@ double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int6
         const int64_t s = h->view.expansion.entries[k];
         const double a = h->view.expansion.coefficients[k];
         const double value = mg_kernel_rows(kernel, support, s, x, row);
-        sum += (long double)a * value;
+        sum += (long double)a * (long double)value;
         if (blur)
             *blur += rounding * fabs(a) *
                      mg_kernel_terms(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
@@ -33,9 +33,9 @@ margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, lon
     *norm = 0.0L;
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        *norm +=
-            (long double)h->view.expansion.coefficients[k] *
-            mg_kernel_sums_score(h, &h->view.expansion.support, h->view.expansion.entries[k], NULL);
+        *norm += (long double)h->view.expansion.coefficients[k] *
+                 (long double)mg_kernel_sums_score(h, &h->view.expansion.support,
+                                                   h->view.expansion.entries[k], NULL);
     }
     return MARGIN_OK;
 }
@@ -49,10 +49,11 @@ margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h,
         long double sum = 0.0L;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         for (int64_t j = 0; j < p->count; j++)
-            sum += (long double)u[j] *
-                   mg_kernel_rows(kernel, &p->x, mg_sample_row(p, j), &p->x, mg_sample_row(p, i));
-        square += u[i] * sum;
-        cross += (long double)u[i] * f[i];
+            sum +=
+                (long double)u[j] * (long double)mg_kernel_rows(kernel, &p->x, mg_sample_row(p, j),
+                                                                &p->x, mg_sample_row(p, i));
+        square += (long double)u[i] * sum;
+        cross += (long double)u[i] * (long double)f[i];
     }
     *distance = (double)fmaxl(norm - 2.0L * cross + square, 0.0L);
     return MARGIN_OK;

@@ -97,10 +97,10 @@ static sums add_up(const verification *v) {
     for (int64_t i = 0; i < v->count; i++) {
         const double c = mg_sample_weight(p, i), f = target_of(p, i) - b - v->r[i];
         const double miss = v->r[i] - v->alpha * v->u[i] / c, blur = v->blur[i];
-        s.loss += (long double)c * v->r[i] * v->r[i];
-        s.norm += (long double)v->u[i] * f;
-        s.gap += (long double)c * miss * miss;
-        s.sum += v->u[i];
+        s.loss += (long double)c * (long double)v->r[i] * (long double)v->r[i];
+        s.norm += (long double)v->u[i] * (long double)f;
+        s.gap += (long double)c * (long double)miss * (long double)miss;
+        s.sum += (long double)v->u[i];
         s.blur += c * blur * (2.0 * fabs(v->r[i]) + blur) + v->alpha * fabs(v->u[i]) * blur;
         s.gap_blur += c * blur * (2.0 * fabs(miss) + blur);
     }
@@ -112,7 +112,8 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
     const bool definite = mg_kernel_is_definite(&v->h->view.expansion.kernel);
     margin_report *report = &v->fit->report;
     const sums s = add_up(v);
-    const double objective = factor * (double)(s.loss + v->alpha * fmaxl(s.norm, 0.0L));
+    const double objective =
+        factor * (double)(s.loss + (long double)v->alpha * fmaxl(s.norm, 0.0L));
     double distance = (double)s.gap + 2.0 * v->alpha * fabs(b * (double)s.sum);
     const double enough = (o->tolerance * fmax(1.0, objective)) / factor;
     if (v->matches && distance > enough && !o->intercept && definite) {

@@ -163,7 +163,7 @@ margin_status mg_measure_outcome(margin_context *context, const mg_outcome *o,
     if (status < 0) return status;
     mg_metrics_clear(m);
     m->inner = measured;
-    m->task = o->task;
+    m->task = (int32_t)o->task;
     m->rows = o->rows;
     m->classes = o->classes;
     for (int64_t i = 0; i < o->rows; i++)

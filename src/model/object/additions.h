@@ -4,7 +4,7 @@
 #ifndef MG_ADDITIONS_H
 #define MG_ADDITIONS_H
 
-#include "learn/hypothesis.h"
+#include "learn/hypothesis/hypothesis.h"
 #include "margin/model.h"
 
 enum { MG_MOST_FOLDS = 100 };

@@ -12,7 +12,7 @@
 #ifndef MG_INDEX_H
 #define MG_INDEX_H
 
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 #include "neighbors/search/neighbors.h"
 
 enum {

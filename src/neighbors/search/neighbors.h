@@ -15,7 +15,7 @@
 #ifndef MG_NEIGHBORS_H
 #define MG_NEIGHBORS_H
 
-#include "learn/hypothesis.h"
+#include "learn/hypothesis/hypothesis.h"
 #include "neighbors/search/metric.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* The end of a training: which state is the model, how good it is, why it ended, what to do. */
 #include "perceptron/learner/perceptron_run.h"
 
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Making expansions: from training rows, from several expansions, from one function of one. */
 #include "base/sort.h"
-#include "learn/expansion.h"
+#include "learn/hypothesis/expansion.h"
 
 #include <string.h>
 

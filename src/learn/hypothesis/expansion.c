@@ -3,7 +3,7 @@
  * Tensors: kernel [kind, gamma, coef0, degree]; support (rows x columns), or for sparse data
  * support_starts, support_indices, support_values; starts, entries, coefficients (see the view) and
  * intercept. */
-#include "learn/expansion.h"
+#include "learn/hypothesis/expansion.h"
 
 #include <math.h>
 #include <string.h>

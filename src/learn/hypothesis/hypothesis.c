@@ -1,5 +1,5 @@
 /* A hypothesis as a bag of tensors: making, finding, freeing, attaching. */
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Linear functions w.x + b: tensors weights (functions x columns) and intercept (functions); in a
  * model also learner_weights and learner_intercept: the same as the learner found them, in the
  * units that it saw. */
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * each function adds its coefficients in ascending order of support rows. So the bits of a row do
  * not depend on the rows that are scored beside it. Rows that are too wide for the stack, and
  * kernels that are no function of the dot product, go pair by pair. */
-#include "learn/expansion.h"
+#include "learn/hypothesis/expansion.h"
 
 #include <math.h>
 #include <string.h>

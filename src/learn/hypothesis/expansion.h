@@ -2,7 +2,7 @@
 #ifndef MG_EXPANSION_H
 #define MG_EXPANSION_H
 
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 /* Support rows are visited in chunks, the coefficients of all functions chunk by chunk: a run is
  * the part of one function's coefficients that falls into one chunk. */

@@ -2,7 +2,7 @@
 #ifndef MG_DUAL_H
 #define MG_DUAL_H
 
-#include "learn/hypothesis.h"
+#include "learn/hypothesis/hypothesis.h"
 
 /* Finds and checks the dual tensors and sets h->dual_*; NULLs if h has none. MODEL on failure. */
 margin_status mg_dual_attach(mg_hypothesis *h, margin_error *error);

@@ -1,6 +1,6 @@
 /* Dual forms: for each function the training rows that took part, with coefficient alpha, sign y
  * and update count. All functions one after the other in five tensors. */
-#include "learn/dual.h"
+#include "learn/hypothesis/dual.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * An expansion's weight vector lives in the feature space of its kernel: w_f . w_g = c_f' K c_g
  * with the Gram matrix K of the support rows. K is computed in slabs of rows, never whole. */
-#include "learn/hypothesis.h"
+#include "learn/hypothesis/hypothesis.h"
 
 #include <math.h>
 #include <string.h>
