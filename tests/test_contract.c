@@ -213,6 +213,8 @@ static void test_weights_are_copies(void **state) {
         if (strstr(e->text, "svm(") &&
             (strstr(e->text, "kernel=") || strstr(e->text, "task=regress")))
             continue;
+        /* a step on the coefficients of copies moves the function once for each of them */
+        if (strstr(e->text, "kernel-") && strstr(e->text, "solver=gd")) continue;
         double weights[70], labels[140];
         double *copies = malloc((size_t)(140 * s->columns) * sizeof *copies);
         int64_t count = 0;
@@ -258,6 +260,8 @@ static void test_trace(void **state) {
     contract *f = *state;
     FOR_EACH_SPEC(f, e) {
         int steps = 0;
+        /* of kernel machines descent alone has steps to show */
+        if (strstr(e->text, "kernel-") && !strstr(e->text, "solver=gd")) continue;
         margin_data data = sample_data(contract_sample(f, many), DENSE_F64);
         margin_fit_options options = {.size = sizeof options, .trace = ignore_step, .user = &steps};
         margin_spec *spec = parse_text(f->context, e->text);
@@ -266,7 +270,7 @@ static void test_trace(void **state) {
         margin_status status =
             margin_fit_with(f->context, spec, &data, &options, &model, NULL, &error);
         if (margin_spec_learner(spec)->abilities & MARGIN_CAN_TRACE) {
-            assert_true(status >= 0 && steps > 0);
+            if (status < 0 || steps == 0) fail_msg("%s: %s", e->text, error.text);
             margin_model *plain = fit_text(f->context, e->text, &data, NULL);
             assert_same_model(plain, model);
             margin_model_free(plain);

@@ -65,7 +65,7 @@ static void missing_may_be_an_error(void **state) {
             .missing = MARGIN_MISSING_ERROR);
     REFUSED("a,b\n1,x\n3,\n", MARGIN_ERROR_FORMAT, 3, 3, "data row 2",
             .missing = MARGIN_MISSING_ERROR);
-    REFUSED("a,b\n1,2\n3,\n", MARGIN_ERROR_FORMAT, 3, 3, "column 'b' is missing",
+    REFUSED("a,b\n1,2\n3,\n", MARGIN_ERROR_FORMAT, 3, 3, "the target 'b' is missing",
             .missing = MARGIN_MISSING_ERROR, .target = "b");
     csv_values(READ("a,b\n1,2\n,3\n", .missing = MARGIN_MISSING_ERROR, .ignore = "a"),
                VALUES(2, 1, 2, 3));

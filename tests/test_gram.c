@@ -310,12 +310,11 @@ static void median_of_the_distances(void **unused) {
     assert_int_equal(mg_kernel_median(context, MG_KERNEL_LAPLACIAN, &points, NULL, &gamma, NULL),
                      MARGIN_OK);
     assert_close(gamma, 1.0 / 7, 1e-14);
-    const double weights[] = {1, 1, 1,
-                              4}; /* of distance 10 there are four times as many, of 5 too */
+    const double weights[] = {1, 1, 1, 4}; /* 5: 1 + 1 + 4; 10: 4 + 4 */
     assert_int_equal(mg_kernel_median(context, MG_KERNEL_RBF, &points, weights, &gamma, NULL),
                      MARGIN_OK);
-    assert_close(gamma, 1.0 / 50, 1e-14);
-    const double last[] = {4, 1, 4, 1}; /* 5: 4 + 4 + 1 + 1; 10: 1 + 4 */
+    assert_close(gamma, 1.0 / 200, 1e-14);
+    const double last[] = {4, 1, 4, 1}; /* 5: 4 + 4 + 1; 10: 4 + 4 */
     assert_int_equal(mg_kernel_median(context, MG_KERNEL_RBF, &points, last, &gamma, NULL),
                      MARGIN_OK);
     assert_close(gamma, 1.0 / 50, 1e-14);
