@@ -178,7 +178,7 @@ static void csv_warns_of_categories_it_cannot_keep(void **state) {
     static const char *const first[] = {"NA", "b"}, *const second[] = {"1", "b"},
                              *const third[] = {"a", "b"};
     static const char *const *const lists[] = {first, second, third};
-    static const char *const parts[] = {"missing value", "--categorical", NULL};
+    static const char *const parts[] = {"missing value", "margin_read_options.categorical", NULL};
     char path[SUPPORT_PATH];
     for (int k = 0; k < 3; k++) {
         margin_context_options options = {.size = sizeof options, .log = note_warning};
