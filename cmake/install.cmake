@@ -15,29 +15,49 @@ install(TARGETS margin_static margin_shared EXPORT margin_targets
 set(margin_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/margin)
 install(EXPORT margin_targets NAMESPACE margin:: FILE marginTargets.cmake
         DESTINATION ${margin_package_dir})
-configure_package_config_file(cmake/marginConfig.cmake.in ${CMAKE_BINARY_DIR}/marginConfig.cmake
+configure_package_config_file(cmake/marginConfig.cmake.in ${PROJECT_BINARY_DIR}/marginConfig.cmake
                               INSTALL_DESTINATION ${margin_package_dir})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/marginConfigVersion.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/marginConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/marginConfig.cmake ${CMAKE_BINARY_DIR}/marginConfigVersion.cmake
+install(FILES ${PROJECT_BINARY_DIR}/marginConfig.cmake ${PROJECT_BINARY_DIR}/marginConfigVersion.cmake
         DESTINATION ${margin_package_dir})
 
-# the pkg-config file finds its prefix from its own place, so that the folder may be moved
-file(RELATIVE_PATH MARGIN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/margin.pc.in margin.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/margin.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# The pkg-config file holds the prefix, which may be chosen as late as cmake --install --prefix. A
+# folder that was moved since is found with pkg-config --define-prefix.
+set(margin_pc ${PROJECT_BINARY_DIR}/margin.pc)
+foreach(folder LIBDIR INCLUDEDIR)
+    set(MARGIN_PC_${folder} ${CMAKE_INSTALL_${folder}})
+    if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_${folder}}")
+        set(MARGIN_PC_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
+    endif()
+endforeach()
+set(MARGIN_PC_PREFIX "@CMAKE_INSTALL_PREFIX@")
+configure_file(cmake/margin.pc.in ${margin_pc}.in @ONLY)
+install(CODE "configure_file([[${margin_pc}.in]] [[${margin_pc}]] @ONLY)")
+install(FILES ${margin_pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# `margin learners NAME` names pages in docs/
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
-if(MARGIN_LAPACK_COPYRIGHT)
-    install(FILES ${MARGIN_LAPACK_COPYRIGHT} DESTINATION ${CMAKE_INSTALL_DOCDIR}
-            RENAME LICENSE.lapack)
-endif()
+# README and `margin learners NAME` name files in docs/ and examples/
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS
+        PATTERN CMakeLists.txt EXCLUDE)
+
+# The licences of what is linked in or has to be beside the library: each must go with copies of it.
+find_file(MARGIN_JANSSON_COPYRIGHT copyright NO_DEFAULT_PATH
+          PATHS /usr/share/doc/libjansson-dev DOC "Jansson's licence, installed beside ours")
+find_file(MARGIN_ZLIB_COPYRIGHT copyright NO_DEFAULT_PATH
+          PATHS /usr/share/doc/zlib1g-dev DOC "zlib's licence, installed beside ours")
+mark_as_advanced(MARGIN_JANSSON_COPYRIGHT MARGIN_ZLIB_COPYRIGHT)
+foreach(part LAPACK JANSSON ZLIB)
+    if(MARGIN_${part}_COPYRIGHT)
+        string(TOLOWER ${part} name)
+        install(FILES ${MARGIN_${part}_COPYRIGHT} DESTINATION ${CMAKE_INSTALL_DOCDIR}
+                RENAME LICENSE.${name})
+    endif()
+endforeach()
 
 # the program writes its own manual page and completion, from the tables it works by
 if(TARGET margin_program AND NOT CMAKE_CROSSCOMPILING)
-    set(margin_share ${CMAKE_BINARY_DIR}/share)
+    set(margin_share ${PROJECT_BINARY_DIR}/share)
     file(MAKE_DIRECTORY ${margin_share})
     foreach(pair man:margin.1 bash:margin.bash zsh:_margin)
         string(REGEX MATCH "^(.*):(.*)$" whole ${pair})

@@ -25,7 +25,7 @@ find_file(MARGIN_LAPACK_COPYRIGHT copyright NO_DEFAULT_PATH
 mark_as_advanced(MARGIN_REFERENCE_LAPACK MARGIN_REFERENCE_BLAS MARGIN_LAPACK_COPYRIGHT)
 
 if(MARGIN_REFERENCE_LAPACK AND MARGIN_REFERENCE_BLAS AND CMAKE_OBJCOPY)
-    set(margin_lapack_dir ${CMAKE_BINARY_DIR}/lapack)
+    set(margin_lapack_dir ${PROJECT_BINARY_DIR}/lapack)
     set(MARGIN_LAPACK_OBJECT ${margin_lapack_dir}/lapack.o)
     set(margin_lapack_wanted "")
     set(margin_lapack_rename "")

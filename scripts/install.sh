@@ -33,5 +33,5 @@ mkdir -p "${list%/*}"
 } | grep . | sort -u >"$list.new" # "/" alone stands for the prefix itself
 mv "$list.new" "$list"
 # sudo make install must not leave files of root in the build folder
-[ "$(id -u)" -ne 0 ] || chown --reference="$build" "$manifest" "$log"
+[ "$(id -u)" -ne 0 ] || chown --reference="$build" "$manifest" "$log" "$build/margin.pc"
 echo "installed margin in $root" >&2

@@ -1,8 +1,10 @@
 #!/bin/sh
 # check_install.sh BUILD: installs into an empty folder, compiles programs against what is there
-# (pkg-config shared and static, CMake package), runs them, uninstalls, and finds the folder gone.
+# (pkg-config shared and static, CMake package, sources as a folder of the host), runs them,
+# uninstalls, and finds the folder gone.
 set -eu
-build=$1
+build=$(cd "$1" && pwd)
+source=$(pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
@@ -13,7 +15,20 @@ fail() {
 
 scripts/install.sh "$prefix" "" "$build"
 [ ! -e cli/main.c ] || [ -x "$prefix/bin/margin" ] || fail "no program in bin"
-[ -f "$prefix/share/doc/margin/LICENSE" ] || fail "no licence"
+doc=$prefix/share/doc/margin
+for name in LICENSE README.md docs/format.md examples/train.c examples/data/iris.csv; do
+    [ -f "$doc/$name" ] || fail "no $name"
+done
+grep -q 'copies or substantial portions' "$doc/LICENSE.jansson" || fail "no licence of Jansson"
+grep -q 'must not be misrepresented' "$doc/LICENSE.zlib" || fail "no licence of zlib"
+
+# one interface for each minor version before 1.0: soname, symbols and CMake package say the same
+so=$(find "$prefix" -name libmargin.so)
+minor=$("$prefix/bin/margin" --version | grep -oE '[0-9]+\.[0-9]+' | head -1)
+readelf -d "$so" | grep -q "SONAME.*\[libmargin\.so\.$minor\]" || fail "the soname is not that of $minor"
+[ -e "$so.$minor" ] || fail "no libmargin.so.$minor"
+readelf -d "$so" | grep -qE 'FLAGS.*(BIND_)?NOW' || fail "names are bound late"
+nm -D --defined-only "$so" | grep -q " T margin_version@@MARGIN_$minor$" || fail "no version of the symbols"
 
 mkdir "$scratch/user"
 cat >"$scratch/user/main.c" <<'END'
@@ -34,6 +49,7 @@ cd "$scratch/user"
 pc=$(find "$prefix" -name margin.pc)
 export PKG_CONFIG_PATH="${pc%/*}"
 lib=$(pkg-config --variable=libdir margin)
+case $(pkg-config --cflags --libs margin) in *..*) fail "pkg-config: a way with .. in it" ;; esac
 cc=${CC:-cc}
 
 $cc main.c -o shared $(pkg-config --cflags --libs margin)
@@ -54,7 +70,39 @@ END
 cmake -S . -B out -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 || { cat log; fail "find_package"; }
 cmake --build out >log 2>&1 || { cat log; fail "building against the CMake package"; }
 ./out/with_shared >/dev/null && ./out/with_static >/dev/null || fail "a program built with CMake failed"
-cd - >/dev/null
+
+# a moved copy, and library and headers in folders of their own
+cp -R "$prefix" "$scratch/moved"
+moved=$(PKG_CONFIG_PATH=$(dirname "$scratch/moved${pc#"$prefix"}") \
+    pkg-config --define-prefix --variable=libdir margin)
+[ "$moved" = "$scratch/moved${lib#"$prefix"}" ] || fail "moved, the library is not in $moved"
+cmake -S "$source" -B elsewhere -G Ninja -DMARGIN_TESTS=OFF -DMARGIN_EXAMPLES=OFF \
+    -DCMAKE_INSTALL_LIBDIR="$scratch/far/lib" >log 2>&1 || { cat log; fail "an absolute folder"; }
+sed -n 's/^libdir=//p' elsewhere/margin.pc.in | grep -qx "$scratch/far/lib" ||
+    fail "pkg-config: the absolute folder of the library is lost"
+
+# the sources as a folder of the host's, which has C++ alone; what margin's own build made is put
+# where the host would make it, so that nothing but the host is compiled
+mkdir host
+cp main.c host/main.c
+cat >host/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.25)
+project(host CXX)
+add_subdirectory("$source" margin EXCLUDE_FROM_ALL)
+enable_language(C)
+add_executable(with_shared main.c)
+target_link_libraries(with_shared PRIVATE margin::margin)
+add_executable(with_static main.c)
+target_link_libraries(with_static PRIVATE margin::static)
+END
+cmake -S host -B inside -G Ninja >log 2>&1 || { cat log; fail "add_subdirectory"; }
+cp -P "$build"/src/libmargin.a "$build"/src/libmargin.so* inside/margin/src/
+for name in with_shared with_static; do
+    (cd inside && ninja -t commands $name | grep -E "CMakeFiles/$name\.dir" | sh) >log 2>&1 ||
+        { cat log; fail "building $name in a host"; }
+    ./inside/$name >/dev/null || fail "$name, built in a host, failed"
+done
+cd "$source"
 
 # installed twice is removed all the same; what somebody else put there stays
 scripts/install.sh "$prefix" "" "$build"

@@ -60,7 +60,8 @@ $found"
 nm --extern-only --defined-only "$static" | grep -q ' T margin_version' ||
     complain "margin_version is not in the static library"
 
-found=$(nm -D --defined-only "$shared" | awk '{ print $NF }' | sed 's/@.*//' | grep -v '^margin_')
+found=$(nm -D --defined-only "$shared" | awk '{ print $NF }' | sed 's/@.*//' |
+    grep -vE '^(margin_|MARGIN_0)')
 [ -z "$found" ] || complain "the shared library exports:
 $found"
 nm -D --defined-only "$shared" | grep -q ' T margin_version' || complain "margin_version is not exported"
@@ -72,7 +73,7 @@ fi
 # every function that the public headers declare is there
 found=$(cat "$here"/../include/margin/*.h | tr '\n' ' ' | grep -oE 'MARGIN_API [^;{]*;' |
     grep -oE 'margin_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u |
-    grep -vxF "$(nm -D --defined-only "$shared" | awk '{ print $NF }')")
+    grep -vxF "$(nm -D --defined-only "$shared" | awk '{ print $NF }' | sed 's/@.*//')")
 [ -z "$found" ] || complain "declared in include/margin but not in the shared library:
 $found"
 exit $bad
