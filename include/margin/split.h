@@ -69,8 +69,8 @@ MARGIN_API int64_t margin_splits_folds(const margin_splits *splits); /* 1 for st
 /* Rows of a part (margin_part), 0 for what there is none of. */
 MARGIN_API int64_t margin_splits_size(const margin_splits *splits, int64_t split, int32_t part);
 /* Writes their row numbers, in the order of the data set's selection, into rows (room for
- * margin_splits_size); returns how many. Cost: a pass over the rows. Any number of threads may use
- * one object. */
+ * margin_splits_size); returns how many. Cost: a test part its own rows, a training part a pass
+ * over all. Any number of threads may use one object. */
 MARGIN_API int64_t margin_splits_rows(const margin_splits *splits, int64_t split, int32_t part,
                                       int64_t *rows);
 

@@ -17,9 +17,10 @@ struct margin_splits {
     int64_t *rows; /* owned copy of the samples' rows, as the caller's selection may go away */
     int64_t folds, repeats;
     bool shares, times;
-    int32_t *part; /* repeats x samples */
-    int64_t *size; /* repeats x parts: samples in each */
-    int64_t parts; /* folds; 3 for stated shares; folds + 1 runs of time */
+    int32_t *part;  /* repeats x samples */
+    int32_t *list;  /* repeats x samples: the samples part by part, each in its own order */
+    int64_t *start; /* repeats x (parts + 1): where a part begins in there */
+    int64_t parts;  /* folds; 3 for stated shares; folds + 1 runs of time */
 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -187,18 +188,27 @@ static margin_status check_count(int64_t have, int64_t parts, const char *what, 
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
-static margin_status count_parts(margin_splits *s, int64_t repeat, margin_error *error) {
-    const int32_t *part = s->part + repeat * s->samples.count;
-    int64_t *size = s->size + repeat * s->parts;
-    memset(size, 0, (size_t)s->parts * sizeof *size);
-    for (int64_t i = 0; i < s->samples.count; i++)
-        size[part[i]]++;
-    for (int64_t p = 0; p < s->parts; p++) /* the order of the three is train, test, validation */
-        MG_REQUIRE(size[p] > 0 || (s->shares && p == MARGIN_PART_VALIDATION), error,
+static margin_status list_parts(margin_splits *s, int64_t repeat, margin_error *error) {
+    const int64_t n = s->samples.count;
+    const int32_t *part = s->part + repeat * n;
+    int32_t *list = s->list + repeat * n;
+    int64_t *start = s->start + repeat * (s->parts + 1);
+    memset(start, 0, (size_t)(s->parts + 1) * sizeof *start);
+    for (int64_t i = 0; i < n; i++)
+        start[part[i] + 1]++;
+    for (int64_t p = 0; p < s->parts; p++) { /* the order of the three is train, test, validation */
+        MG_REQUIRE(start[p + 1] > 0 || (s->shares && p == MARGIN_PART_VALIDATION), error,
                    MARGIN_ERROR_DATA, "%s; take %s",
                    s->times ? "one time has so many rows that a part has none"
                             : "the groups are too uneven, so that a part has no rows",
                    s->shares ? "other shares" : "fewer folds");
+        start[p + 1] += start[p];
+    }
+    for (int64_t i = 0; i < n; i++)
+        list[start[part[i]]++] = (int32_t)i;
+    for (int64_t p = s->parts; p > 0; p--)
+        start[p] = start[p - 1];
+    start[0] = 0;
     return MARGIN_OK;
 }
 
@@ -216,12 +226,13 @@ static margin_status draw(margin_context *context, margin_splits *s, mg_deal *de
     MG_REQUIRE(s->repeats <= INT64_MAX / 8 / MG_MAX(n, s->parts), error, MARGIN_ERROR_LIMIT,
                "so many splits do not fit into memory");
     MG_NEW(heap, s->part, s->repeats * n, "the parts of the rows", error);
-    MG_NEW(heap, s->size, s->repeats * s->parts, "the sizes of the parts", error);
+    MG_NEW(heap, s->list, s->repeats * n, "the parts of the rows", error);
+    MG_NEW(heap, s->start, s->repeats * (s->parts + 1), "the sizes of the parts", error);
     for (int64_t r = 0; r < s->repeats; r++) {
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
         deal->round = (uint64_t)r;
         MG_TRY(mg_deal_parts(deal, s->part + r * n, error));
-        MG_TRY(count_parts(s, r, error));
+        MG_TRY(list_parts(s, r, error));
     }
     return MARGIN_OK;
 }
@@ -318,7 +329,8 @@ void margin_splits_free(margin_splits *splits) {
     mg_samples_free(&splits->samples);
     mg_free(heap, splits->rows);
     mg_free(heap, splits->part);
-    mg_free(heap, splits->size);
+    mg_free(heap, splits->list);
+    mg_free(heap, splits->start);
     mg_free(heap, splits);
     mg_heap_release(heap);
 }
@@ -333,30 +345,42 @@ int64_t margin_splits_folds(const margin_splits *splits) {
     return splits->folds;
 }
 
-/* Whether samples dealt to `dealt` belong to `part` of fold `fold`. */
-static bool belongs(const margin_splits *s, int64_t dealt, int64_t fold, int32_t part) {
-    if (s->shares) return dealt == part;
-    if (part == MARGIN_PART_VALIDATION) return false;
-    if (s->times) return part == MARGIN_PART_TEST ? dealt == fold + 1 : dealt <= fold;
-    return part == MARGIN_PART_TEST ? dealt == fold : dealt != fold;
+/* The dealt parts [first, end), or all others: what `part` of fold `fold` is made of. */
+typedef struct part_range {
+    int64_t first, end;
+    bool others;
+} part_range;
+
+static part_range range_of(const margin_splits *s, int64_t fold, int32_t part) {
+    if (s->shares) return (part_range){part, part + 1, false};
+    if (part == MARGIN_PART_VALIDATION) return (part_range){0, 0, false};
+    if (!s->times) return (part_range){fold, fold + 1, part == MARGIN_PART_TRAIN};
+    return part == MARGIN_PART_TEST ? (part_range){fold + 1, fold + 2, false}
+                                    : (part_range){0, fold + 1, false};
 }
 
 int64_t margin_splits_size(const margin_splits *s, int64_t split, int32_t part) {
     if (split < 0 || split >= margin_splits_count(s) || part < 0 || part > 2) return 0;
-    const int64_t *size = s->size + split / s->folds * s->parts;
-    int64_t count = 0;
-    for (int64_t p = 0; p < s->parts; p++)
-        if (belongs(s, p, split % s->folds, part)) count += size[p];
-    return count;
+    const part_range range = range_of(s, split % s->folds, part);
+    const int64_t *start = s->start + split / s->folds * (s->parts + 1);
+    const int64_t count = start[range.end] - start[range.first];
+    return range.others ? s->samples.count - count : count;
 }
 
 int64_t margin_splits_rows(const margin_splits *s, int64_t split, int32_t part, int64_t *rows) {
-    const int64_t n = s->samples.count;
-    int64_t count = 0;
-    if (!margin_splits_size(s, split, part)) return 0;
-    const int32_t *dealt = s->part + split / s->folds * n;
-    for (int64_t i = 0; i < n; i++)
-        if (belongs(s, dealt[i], split % s->folds, part))
+    const int64_t n = s->samples.count, size = margin_splits_size(s, split, part);
+    if (size == 0) return 0;
+    const part_range range = range_of(s, split % s->folds, part);
+    const int64_t repeat = split / s->folds;
+    const int32_t *dealt = s->part + repeat * n, *list = s->list + repeat * n;
+    if (!range.others && range.end - range.first == 1) {
+        list += s->start[repeat * (s->parts + 1) + range.first];
+        for (int64_t k = 0; k < size; k++)
+            rows[k] = mg_samples_row(&s->samples, list[k]);
+        return size;
+    }
+    for (int64_t i = 0, count = 0; i < n; i++)
+        if ((dealt[i] >= range.first && dealt[i] < range.end) != range.others)
             rows[count++] = mg_samples_row(&s->samples, i);
-    return count;
+    return size;
 }
