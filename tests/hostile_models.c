@@ -21,7 +21,8 @@ static hostile_target target_of(const margin_component *learner, int number) {
 
 /* Options that keep small what would be large. */
 static const char *small_options(const char *name) {
-    static const char *const known[][2] = {{"kmeans", "(k=3)"},
+    static const char *const known[][2] = {{"fourier", "(features=8)"},
+                                           {"kmeans", "(k=3)"},
                                            {"knn", "(k=3)"},
                                            {"perceptron", "(passes=9)"},
                                            {"rbf", "(centres=3)"}};
