@@ -214,6 +214,35 @@ static void test_ridge_behind_powers(void **state) {
     }
 }
 
+/* More columns than rows, and two rows that only a column of a billionth tells apart: their
+ * products are equal. QR sees it; where there are too many columns for that nothing is proven. */
+static void test_hidden_by_products_of_rows(void **state) {
+    enum { ROWS = 20, FEW = 200, MANY = 2100 };
+    (void)state;
+    for (int64_t columns = FEW; columns <= MANY; columns += MANY - FEW) {
+        double *x = calloc((size_t)(ROWS * columns), sizeof *x), y[ROWS];
+        margin_report report, again;
+        for (int64_t i = 0; i < ROWS; i++) {
+            for (int64_t j = 0; j < columns - 1; j++)
+                x[i * columns + j] = sin(0.1 * (double)((i < 2 ? 1 : i) * (j + 1) * (j + 1)));
+            y[i] = i == 0 ? 5 : i == 1 ? -5 : cos((double)i);
+        }
+        x[columns - 1] = 1e-9;
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, columns, columns),
+                                  .y = margin_values_f64(y, ROWS)};
+        for (int k = 0; k < 2; k++) {
+            const char *spec = k ? "least-squares(intercept=no)" : "least-squares";
+            margin_model *model = fit_text(context, spec, &data, &report);
+            assert_int_equal(report.status, columns == FEW ? MARGIN_OK : MARGIN_STOPPED_STALLED);
+            if (columns == MANY) assert_true(report.objective > 1 && report.gap == 1);
+            if (columns == FEW) assert_true(report.objective < 1e-9);
+            assert_int_equal(margin_verify(context, model, &data, &again, NULL), MARGIN_OK);
+            margin_model_free(model);
+        }
+        free(x);
+    }
+}
+
 /* f32 numbers near a million, which could be rounded ones: with a penalty the answer is that of the
  * numbers as they stand, and a proof forgives nothing. Fewer rows than columns, and more. */
 static void test_ridge_of_single_precision(void **state) {
@@ -414,6 +443,7 @@ int main(void) {
         cmocka_unit_test(test_least_norm),
         cmocka_unit_test(test_nearly_dependent),
         cmocka_unit_test(test_ridge_behind_powers),
+        cmocka_unit_test(test_hidden_by_products_of_rows),
         cmocka_unit_test(test_ridge_of_single_precision),
         cmocka_unit_test(test_tiny_targets),
         cmocka_unit_test(test_corrections),

@@ -60,11 +60,22 @@ static bool is_wide(const mg_squares *s) {
     return s->columns > s->samples && s->columns > FEW_COLUMNS;
 }
 
+/* What products of rows cannot tell QR can, in a time that grows with the cube of the columns. */
+static margin_status solve_wide(mg_squares *s, const char *solver, bool *doubtful) {
+    enum { MOST_COLUMNS = 2048 };
+    s->may_doubt = !is_solver(solver, "normal") && s->columns <= MOST_COLUMNS;
+    MG_TRY(mg_squares_rows(s));
+    *doubtful = s->may_doubt && s->is_partial && !(s->now.gap <= s->tolerance);
+    return MARGIN_OK;
+}
+
 static margin_status solve_by(mg_squares *s, const char *solver) {
     bool doubtful = false;
     if (is_solver(solver, "qr")) return mg_squares_qr(s);
-    if (is_wide(s)) return mg_squares_rows(s);
-    MG_TRY(mg_squares_normal(s, is_solver(solver, "normal"), &doubtful));
+    if (is_wide(s))
+        MG_TRY(solve_wide(s, solver, &doubtful));
+    else
+        MG_TRY(mg_squares_normal(s, is_solver(solver, "normal"), &doubtful));
     return doubtful && !s->out_of_time ? mg_squares_qr(s) : MARGIN_OK;
 }
 

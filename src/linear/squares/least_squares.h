@@ -58,6 +58,7 @@ struct mg_squares {
     int64_t refinements;
     double condition;       /* of the scaled matrix, estimated */
     int64_t rank;           /* -1: full */
+    bool is_partial;        /* the factor may have left out what the columns do span */
     char method[64];        /* for the report */
     char columns_text[200]; /* the dependent columns, by name */
     bool out_of_time; /* what was being computed is worth nothing, or not as good as it could be */

@@ -55,21 +55,6 @@ margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *ste
 
 /* ---- Directions that A does not see ---------------------------------------------------------- */
 
-/* What f32 has rounded off the columns of length 1: half a unit of every stored number, twice as
- * much for good measure. Rounding has no direction of its own, so the norm is that of a matrix of
- * such numbers with random signs, not what they could do if all of them worked together. */
-static double narrow_blur(const mg_squares *s, const mg_squares_factor *f) {
-    const double *shift = s->problem->shift;
-    double most = 0.0;
-    if (s->problem->x.value_type != MARGIN_F32) return 0.0;
-    for (int64_t k = 0; k < f->count; k++) {
-        const int64_t j = f->column[k];
-        const double stored = (s->mean[j] - (shift ? shift[j] : 0.0)) / s->norm[j];
-        most = fmax(most, 1.0 + s->total * stored * stored);
-    }
-    return 2.0 * 0x1p-24 * sqrt(most) * (1.0 + sqrt((double)f->count / (double)s->problem->count));
-}
-
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
     const double *shift = s->problem->shift;
     double most = 0.0;
@@ -78,8 +63,7 @@ double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
         const double stored = s->mean[j] - (shift ? shift[j] : 0.0);
         most = fmax(most, fmax(fabs(s->mean[j]), fabs(stored)) / s->norm[j]);
     }
-    return 8.0 * 0x1p-53 * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most) +
-           narrow_blur(s, f);
+    return 8.0 * 0x1p-53 * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most);
 }
 
 static bool longer_first(int64_t a, int64_t b, const void *scale) {

@@ -124,14 +124,6 @@ static margin_status try_cholesky(mg_squares *s, mg_squares_factor *f, double no
     return MARGIN_OK;
 }
 
-/* f32 may have rounded off what tells the columns apart; QR sees whether it has. `near`: as the
- * condition is an estimate. */
-static bool is_blurred(const mg_squares *s, const mg_squares_factor *f) {
-    const double near = 0.25;
-    return s->problem->x.value_type == MARGIN_F32 && s->alpha == 0.0 && f->count > 1 &&
-           s->condition * mg_squares_blur(s, f) > near;
-}
-
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f = mg_arena_new(&s->arena, 1, sizeof *f);
@@ -144,7 +136,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
     if (s->out_of_time) return MARGIN_OK;
     MG_TRY(try_cholesky(s, f, equilibrate(s, &p, f), &reliable));
-    if (!reliable || (!only && is_blurred(s, f))) return MARGIN_OK;
+    if (!reliable) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);
     MG_TRY(mg_squares_factor_correct(s, f, s->step));

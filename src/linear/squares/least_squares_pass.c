@@ -109,24 +109,24 @@ static void judge(mg_squares *s) {
     s->now.gap = s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective)
                                       : (double)INFINITY; /* until judge_exactly */
     if (isnan(s->now.gap)) s->now.gap = (double)INFINITY;
-    if (s->penalty.rho > 0.0) /* no objective is below 0 */
-        s->now.gap = fmin(s->now.gap, s->now.objective / fmax(1.0, s->now.objective));
+    /* no objective is below 0 */
+    s->now.gap = fmin(s->now.gap, s->now.objective / fmax(1.0, s->now.objective));
 }
 
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
  * rounding along long columns for a distance, and there without a penalty too. `step` is H^-1 g.
  * What rounding of residuals and of g may hide is stretched by the condition at most, and counted.
- */
+ * A factor that has left out directions says nothing of them. */
 static void judge_exactly(mg_squares *s, const double *step) {
-    if (s->penalty.rho > 0.0 &&
-        (s->now.gap <= s->tolerance || !mg_squares_exact(s->samples, s->columns)))
+    if (s->now.gap <= s->tolerance && s->penalty.rho > 0.0) return;
+    if (s->is_partial || (s->penalty.rho > 0.0 && !mg_squares_exact(s->samples, s->columns)))
         return;
     double distance = 0.0, terms = s->spread;
     for (int64_t j = 0; j < s->columns; j++) {
         distance += s->gradient[j] * step[j];
         terms += fabs(s->w[j]) * s->norm[j];
     }
-    if (!(s->penalty.rho > 0.0)) terms = 0.0;
+    if (!(s->penalty.rho > 0.0)) terms = sqrt(s->now.value) + terms / s->condition;
     const double length = sqrt(fabs(distance)) + DBL_EPSILON * s->condition * terms;
     const double gap = s->penalty.factor * s->unit *
                        (length * length + s->now.excess * s->now.excess / s->total) /
@@ -207,7 +207,7 @@ static void go_back(mg_squares *s, const kept_solution *kept) {
     s->now = kept->point;
 }
 
-margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument) {
+static margin_status refine(mg_squares *s, mg_squares_correct correct, void *argument) {
     enum { MOST = 10 };
     const double enough = 1e-12; /* corrections below this are rounding */
     double last = 2.0;
@@ -236,6 +236,14 @@ margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void 
         mg_squares_move(s, s->step);
         last = size / 2.0;
     }
+}
+
+/* Where rounding has left nothing but noise the constant is better. */
+margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument) {
+    static const double allowance = 1.0 + 1e-9;
+    MG_TRY(refine(s, correct, argument));
+    const double constant = s->penalty.factor * s->unit * s->spread * s->spread;
+    return s->now.objective <= allowance * constant ? MARGIN_OK : mg_squares_constant(s);
 }
 
 margin_status mg_squares_again(mg_squares *s, mg_fit *fit) {

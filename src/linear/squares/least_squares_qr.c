@@ -236,6 +236,7 @@ margin_status mg_squares_qr(mg_squares *s) {
     snprintf(s->method, sizeof s->method, "QR and singular values");
     s->columns_text[0] = 0;
     s->rank = -1;
+    s->is_partial = false;
     s->judged = false;
     s->correct = NULL; /* the triangle holds one target */
     MG_TRY(mg_squares_in_time(s, make_triangle(s, &f, &s->stop, &walk, &whole)));

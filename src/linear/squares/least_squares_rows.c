@@ -163,6 +163,9 @@ static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
     for (int64_t l = 0; l < n; l++)
         system->rank += system->values[l] > least;
     /* with a penalty everything is solved for, though rounding may hide it */
+    /* Products of two rows do not tell a direction of a hundred-millionth from none: but for that
+     * of the ones, what is left out may be what fits the target. */
+    s->is_partial = system->rank < n - s->intercept;
     const double used = s->alpha > 0.0     ? fmax(system->values[0], DBL_EPSILON * least)
                         : system->rank > 0 ? system->values[n - system->rank]
                                            : most;

@@ -35,6 +35,7 @@ typedef struct curvature {
     real *matrix;                /* size x size: the factor, lower triangle */
     real *scale;                 /* size */
     real *x;                     /* blocks x size */
+    int64_t *live, count;        /* columns that depend on none before them */
 } curvature;
 
 enum { MOST_SIZE = 4096 };
@@ -44,17 +45,10 @@ static const real most_reach =
  * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, the distance is
  * at most G^2/2 as well: on the edge of that ball P is not below P(w). */
 static const double inside = 1e-3;
-/* Numbers that were rounded to single precision may hide what tells columns apart; not from a
- * penalty, under which no column depends on others. */
-static bool is_narrow(const mg_verification *k) {
-    return k->problem->x.value_type == MARGIN_F32 && !(k->options->penalty.rho > 0.0);
-}
-
-/* What is left of a column of length 1 that depends on others, squared: as far as double, or single
- * precision of the data, can tell; with a penalty as far as this computation can. */
+/* What is left of a column of length 1 that depends on others, squared: as far as double precision
+ * of the data can tell; with a penalty as far as this computation can. */
 static real dependent(const mg_verification *k) {
-    if (k->options->penalty.rho > 0.0) return 1e-18L;
-    return is_narrow(k) ? 1e-12L : 1e-16L;
+    return k->options->penalty.rho > 0.0 ? 1e-18L : 1e-16L;
 }
 
 static double depth(const mg_verification *k, int64_t i) {
@@ -99,21 +93,22 @@ static margin_status fill_matrix(curvature *m) {
     return MARGIN_OK;
 }
 
-/* L of matrix = L L', where dependent columns have a diagonal of 0. */
+/* L of matrix = L L', where dependent columns have a diagonal of 0; of its rows only the entries of
+ * live columns are made. */
 static margin_status factor(curvature *m) {
     const int64_t n = m->size;
     for (int64_t r = 0; r < n; r++) {
         if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
         real *row = m->matrix + r * n;
-        for (int64_t s = 0; s <= r; s++) {
-            const real *other = m->matrix + s * n;
+        for (int64_t s = 0; s < m->count; s++) {
+            const real *other = m->matrix + m->live[s] * n;
             for (int64_t l = 0; l < s; l++)
-                row[s] -= row[l] * other[l];
-            if (s < r)
-                row[s] = other[s] > 0.0L ? row[s] / other[s] : 0.0L;
-            else
-                row[s] = row[s] > dependent(m->k) ? sqrtl(row[s]) : 0.0L;
+                row[m->live[s]] -= row[m->live[l]] * other[m->live[l]];
+            row[m->live[s]] /= other[m->live[s]];
+            row[r] -= row[m->live[s]] * row[m->live[s]];
         }
+        row[r] = row[r] > dependent(m->k) ? sqrtl(row[r]) : 0.0L;
+        if (row[r] > 0.0L) m->live[m->count++] = r;
     }
     return MARGIN_OK;
 }
@@ -123,11 +118,14 @@ static margin_status factor(curvature *m) {
 static real solve(const curvature *m, int64_t first, real *x, real *left) {
     const int64_t n = m->size;
     real sum = 0.0L;
+    int64_t start = 0;
     *left = 0.0L;
+    while (start < m->count && m->live[start] < first)
+        start++;
     for (int64_t r = first; r < n; r++) {
         const real *row = m->matrix + r * n;
-        for (int64_t l = first; l < r; l++)
-            x[r] -= row[l] * x[l];
+        for (int64_t l = start; l < m->count && m->live[l] < r; l++)
+            x[r] -= row[m->live[l]] * x[m->live[l]];
         if (!(row[r] > 0.0L)) *left = fmaxl(*left, fabsl(x[r]));
         x[r] = row[r] > 0.0L ? x[r] / row[r] : 0.0L;
         sum += x[r] * x[r];
@@ -201,7 +199,6 @@ static real gradient_length(const curvature *m) {
         terms = fmaxl(terms, take(m, m->k->blur, false, r));
     }
     const real square = solve(m, 0, m->x, &left);
-    if (is_narrow(m->k)) terms *= (real)FLT_EPSILON / (real)DBL_EPSILON;
     return left <= (real)m->size * terms ? square : (real)INFINITY;
 }
 
@@ -242,11 +239,15 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
     *distance = (real)INFINITY;
     *moved = 0.0L;
     if (!known || m.size > MOST_SIZE) return MARGIN_OK;
-    MG_NEW(k->fit->context->heap, m.matrix, m.size * (m.size + 1 + m.blocks), "a verification",
-           k->fit->error);
+    margin_status status;
+    mg_heap *heap = k->fit->context->heap;
+    MG_GO_NEW(heap, m.matrix, m.size * (m.size + 1 + m.blocks), "a verification", k->fit->error);
+    MG_GO_NEW(heap, m.live, m.size, "a verification", k->fit->error);
     m.scale = m.matrix + m.size * m.size;
     m.x = m.scale + m.size;
-    const margin_status status = judge(&m, distance, moved);
-    mg_free(k->fit->context->heap, m.matrix);
+    status = judge(&m, distance, moved);
+done:
+    mg_free(heap, m.live);
+    mg_free(heap, m.matrix);
     return status;
 }
