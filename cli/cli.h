@@ -46,6 +46,9 @@ typedef struct cli_command {
     int (*run)(const cli_arguments *arguments);
 } cli_command;
 
+/* Texts that name a file which is read, or written, are kinds of their own: see cli_files.c. */
+enum { KIND_SWITCH, KIND_TEXT, KIND_INPUT, KIND_OUTPUT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
+
 typedef struct cli_option {
     const char *name;     /* "--threads" */
     char letter;          /* 'o', or 0 */
@@ -53,7 +56,7 @@ typedef struct cli_option {
     const char *commands; /* " fit predict " with spaces around each */
     const char *help;
     const char *choices; /* "error|mean|drop" or NULL: for checks and completion */
-    int kind;            /* how it is stored: see cli_arguments.c */
+    int kind;            /* how it is stored */
     int64_t field;       /* offset in cli_arguments */
 } cli_option;
 
@@ -67,6 +70,12 @@ bool cli_option_applies(const cli_option *option, const cli_command *command);
 
 /* Fills `arguments`; on a mistake prints a sentence and the usage line and returns EXIT_USAGE. */
 int cli_parse(const cli_command *command, int count, char **words, cli_arguments *arguments);
+/* No file is written that the command reads, or that it writes otherwise, by whatever path: prints
+ * a sentence and returns EXIT_USAGE. cli_check_made_file is the same for a file whose name is made
+ * from that of `option`. */
+int cli_check_files(const cli_command *command, const cli_arguments *arguments);
+int cli_check_made_file(const cli_command *command, const cli_arguments *arguments,
+                        const char *option, const char *path);
 void cli_print_help(const cli_command *command); /* NULL: of the program */
 /* How many single-character edits lead from the first `length` characters of a to b. */
 size_t cli_edit_distance(const char *a, size_t length, const char *b);

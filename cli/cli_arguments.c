@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KIND_SWITCH, KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
-
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
 #define READS                                                                                      \
     " fit cv compare predict evaluate importance inspect separable gram path check convert plot "  \
@@ -24,10 +22,10 @@ const cli_option cli_options[] = {
      "split ",
      "write the result (of fit: the model; of cv: the best one) to FILE, which is replaced only "
      "when complete",
-     NULL, KIND_TEXT, FIELD(output)},
+     NULL, KIND_OUTPUT, FIELD(output)},
     {"--trace", 0, "FILE", " fit ",
      "write every training step to FILE as CSV; a row of score 0 counts as misclassified", NULL,
-     KIND_TEXT, FIELD(trace)},
+     KIND_OUTPUT, FIELD(trace)},
     {"--target", 0, "COLUMNS", READS,
      "column to predict, by name or number (default: the last); several, separated by commas, "
      "where "
@@ -54,10 +52,10 @@ const cli_option cli_options[] = {
      "(filled "
      "in, as by the stage impute), keep (in columns of categories, a category of its own)",
      "error|mean|drop|keep", KIND_TEXT, FIELD(missing)},
-    {"--labels", 0, "FILE", READS, "file with the target, for npy and idx data", NULL, KIND_TEXT,
+    {"--labels", 0, "FILE", READS, "file with the target, for npy and idx data", NULL, KIND_INPUT,
      FIELD(labels)},
     {"--labels-out", 0, "FILE", " convert ", "where the target goes when OUT is npy or idx", NULL,
-     KIND_TEXT, FIELD(labels_out)},
+     KIND_OUTPUT, FIELD(labels_out)},
     {"--format", 0, "NAME", READS,
      "file format if the extension does not say: csv, tsv, svmlight (svm, libsvm), npy, idx",
      "csv|tsv|svmlight|svm|libsvm|npy|idx", KIND_TEXT, FIELD(format)},
@@ -81,7 +79,7 @@ const cli_option cli_options[] = {
      "columns of DATA to write in front of the predictions, separated by commas", NULL, KIND_TEXT,
      FIELD(keep)},
     {"--margins", 0, "FILE", " evaluate ",
-     "write the functional and geometric margin of every row to FILE", NULL, KIND_TEXT,
+     "write the functional and geometric margin of every row to FILE", NULL, KIND_OUTPUT,
      FIELD(margins)},
     {"--verify", 0, NULL, " evaluate ", "recompute the proof of the fit from the training data",
      NULL, KIND_SWITCH, FIELD(verify)},
@@ -166,12 +164,12 @@ const cli_option cli_options[] = {
      FIELD(strict)},
     {"--journal", 0, "FILE", " cv compare ",
      "add a line to FILE for each finished fit; those that it holds already are not made again",
-     NULL, KIND_TEXT, FIELD(journal)},
-    {"--table", 0, "FILE", " cv ", "write all settings to FILE as CSV", NULL, KIND_TEXT,
+     NULL, KIND_OUTPUT, FIELD(journal)},
+    {"--table", 0, "FILE", " cv ", "write all settings to FILE as CSV", NULL, KIND_OUTPUT,
      FIELD(table)},
     {"--predictions", 0, "FILE", " cv ",
      "write the best setting's prediction for each row, by the fit that did not see it, to FILE",
-     NULL, KIND_TEXT, FIELD(predictions)},
+     NULL, KIND_OUTPUT, FIELD(predictions)},
     {"--threads", 't', "N", USES_ALL,
      "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
      FIELD(threads)},
@@ -254,6 +252,8 @@ static int store_value(const cli_command *command, const cli_option *option, con
         *(bool *)field = true;
         return EXIT_DONE;
     case KIND_TEXT:
+    case KIND_INPUT:
+    case KIND_OUTPUT:
         if (option->choices && !has_choice(option->choices, value))
             return cli_usage_error(command, "%s takes one of %s, not '%s'", option->name,
                                    option->choices, value);
@@ -377,10 +377,6 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
                                "--missing %s goes with 'margin fit': the model then "
                                "remembers what becomes of missing values",
                                a->missing);
-    if (a->output && ((a->trace && !strcmp(a->output, a->trace)) ||
-                      (a->margins && !strcmp(a->output, a->margins))))
-        return cli_usage_error(command, "%s would be written twice: -o and %s need two files",
-                               a->output, a->trace ? "--trace" : "--margins");
     if (a->groups && a->time)
         return cli_usage_error(command, "--groups and --time exclude each other");
     if (a->random > 0 && a->halving)
@@ -443,5 +439,6 @@ int cli_parse(const cli_command *command, int count, char **words, cli_arguments
         return cli_usage_error(command, "%s is a file: the spec comes first: margin %s '%s' %s",
                                arguments->words[0], command->name, arguments->words[1],
                                arguments->words[0]);
-    return check_combination(command, arguments);
+    const int code = check_combination(command, arguments);
+    return code ? code : cli_check_files(command, arguments);
 }

@@ -108,9 +108,26 @@ static int write_part(cli_session *session, const margin_splits *splits, int64_t
     return code;
 }
 
+/* None of the files may be the table itself. */
+static int check_parts(cli_session *session, const margin_splits *splits) {
+    const cli_arguments *a = session->arguments;
+    const int64_t count = margin_splits_count(splits);
+    int code = EXIT_DONE;
+    for (int64_t s = 0; s < count && !code; s++)
+        for (int32_t p = 0; p < 3 && !code; p++) {
+            cli_text path = {0};
+            if (!margin_splits_size(splits, s, p)) continue;
+            part_path(&path, a->output, s, count, p);
+            if (path.data)
+                code = cli_check_made_file(cli_find_command("split"), a, "-o", path.data);
+            text_free(&path);
+        }
+    return code;
+}
+
 static int write_parts(cli_session *session, const margin_splits *splits, const margin_data *data) {
     cli_text report = {0};
-    int code = EXIT_DONE;
+    int code = check_parts(session, splits);
     for (int64_t s = 0; s < margin_splits_count(splits) && !code; s++)
         for (int32_t p = 0; p < 3 && !code; p++)
             code = write_part(session, splits, s, p, *data, &report);

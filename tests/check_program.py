@@ -416,6 +416,56 @@ def outputs(d):
     expect(not [f for f in d.iterdir() if f.name.endswith('.part')], 'no temporary files are left')
 
 
+def inputs_are_safe(d):
+    """No file is written that is read, or written otherwise, whatever path leads there."""
+    folder = d / 'safe'
+    folder.mkdir()
+    table, model, other = folder / 'points.csv', folder / 'm.margin', folder / 'other.csv'
+    labels, trace, numbers = folder / 'y.npy', folder / 'trace.csv', folder / 'x.npy'
+    table.write_bytes((examples / 'points.csv').read_bytes())
+    run('fit', 'perceptron', table, '-o', model, '--trace', trace)
+    run('convert', table, numbers, '--labels-out', labels)
+    (folder / 'parts.train.csv').write_bytes(table.read_bytes())
+    (folder / 'symbolic.csv').symlink_to('points.csv')
+    os.link(table, folder / 'hard.csv')
+    (folder / 'missing.csv').symlink_to('other.csv')
+    contents = {f: f.read_bytes() for f in folder.iterdir() if f.exists()}
+    same = (table, folder / '..' / 'safe' / 'points.csv', folder / 'symbolic.csv', folder / 'hard.csv')
+    for path in same:
+        refuses(1, 'fit', 'perceptron', table, '-o', path, says=('-o', path, 'DATA', table, 'read'))
+        refuses(1, 'predict', model, table, '-o', path, says=('-o', path, 'DATA', table))
+    for command in (('fit', 'perceptron', table, '--trace', table), ('predict', model, table, '-o', model), ('update', model, table, '-o', table),
+                    ('cv', 'perceptron', table, '--journal', table), ('cv', 'perceptron', table, '--table', table),
+                    ('cv', 'perceptron', table, '--predictions', table), ('compare', table, 'perceptron', '-o', table),
+                    ('evaluate', model, table, '-o', table), ('evaluate', model, table, '--margins', model),
+                    ('importance', model, table, '-o', table), ('inspect', model, '-o', model), ('separable', table, '-o', table),
+                    ('check', table, '-o', table), ('gram', 'kernel-ridge', table, '-o', table), ('convert', table, table),
+                    ('path', 'ridge(alpha={1,2})', table, '-o', table), ('convert', numbers, other, '--labels', labels, '--labels-out', labels),
+                    ('convert', numbers, labels, '--labels', labels), ('plot', 'trace', trace, '-o', trace),
+                    ('plot', 'kdtree', table, '-o', table), ('plot', 'elbow', 'kmeans(k={1..2})', table, '-o', table),
+                    ('plot', 'boundary', model, table, '-o', table), ('plot', 'coefficients', model, '-o', model),
+                    ('split', folder / 'parts.train.csv', '--holdout', '0.4', '-o', folder / 'parts.csv')):
+        refuses(1, *command, says=('nothing is written', 'read as'))
+    for one, two in ((other, other), (other, folder / 'missing.csv'), (other, folder / '..' / 'safe' / 'other.csv'), ('-', '-')):
+        refuses(1, 'fit', 'perceptron', table, '-o', one, '--trace', two, says=('-o', '--trace', 'written twice'))
+        refuses(1, 'cv', 'perceptron', table, '--journal', one, '--table', two, says=('--journal', '--table', 'written twice'))
+    with table.open() as f:
+        p = subprocess.run([program, 'fit', 'perceptron', '-', '-o', str(table)], stdin=f, capture_output=True, text=True)
+        expect(p.returncode == 1 and 'nothing is written' in p.stderr, f'standard input is a file, too: {p.stderr}')
+    for f, content in contents.items():
+        expect(f.read_bytes() == content, f'{f.name} is left as it was')
+    expect(not other.exists(), 'and no file is made')
+    expect(run('fit', 'naive-bayes', table, '-o', model).returncode == 0, 'a model may be written again')
+    expect(run('update', model, table, '-o', model).returncode == 0, 'an update may take the place of the model')
+    expect(run('fit', 'perceptron', table, '-o', '/dev/null', '--trace', '/dev/null').returncode == 0, 'devices hold nothing')
+    p = subprocess.run([program, 'fit', 'perceptron', str(table), '-o', 'perceptron'], capture_output=True, text=True, cwd=folder)
+    again = subprocess.run([program, 'fit', 'perceptron', str(table), '-o', 'perceptron'], capture_output=True, text=True, cwd=folder)
+    expect(p.returncode == again.returncode == 0, f'a spec is no file: {p.stderr}{again.stderr}')
+    if os.path.isdir('/proc'):
+        p = run('fit', 'perceptron', table, '-o', '/proc/x')
+        expect(p.returncode == 5 and '/proc/x' in p.stderr and 'does not exist' not in p.stderr, f'a folder that takes no files: {p.stderr}')
+
+
 def interruption(d):
     rng = random.Random(2)
     table = d / 'long.csv'
@@ -874,7 +924,7 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, interruption, blocked_pipes, closed_streams,
+    for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, interruption, blocked_pipes, closed_streams,
                  names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, pictures):
         try:
             part(d)

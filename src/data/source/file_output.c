@@ -66,7 +66,7 @@ static margin_status fail_write(margin_error *error, const char *path, int code)
 static margin_status fail_create(margin_error *error, const mg_output *output, int code) {
     char folder[PATH_MAX];
     folder_of(output->target, folder);
-    if (code == ENOENT)
+    if (code == ENOENT && access(folder, F_OK) != 0)
         return mg_fail(error, MARGIN_ERROR_FILE,
                        "cannot write %.*s: the folder %.200s does not exist; make it first",
                        SHOWN_PATH, output->path, folder);
