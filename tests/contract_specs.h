@@ -5,7 +5,7 @@
 
 #include "model_cases.h"
 
-enum { MOST_SPECS = 200, SPEC_ROOM = 120 };
+enum { MOST_SPECS = 1000, SPEC_ROOM = 120 };
 
 typedef struct {
     char text[SPEC_ROOM];
