@@ -1,39 +1,39 @@
-/* The kernels: included by an instruction-set file after its vector type `wide` of WIDE numbers,
+/* The kernels: included by an instruction-set file after its vector type `fvec` of FLANES numbers,
  * VECTORS of them for the rows of a tile. */
 
-enum { TILE_ROWS = VECTORS * WIDE };
+enum { TILE_ROWS = VECTORS * FLANES };
 
 static void load(const float *const *rows, int64_t depth, float *to) {
     for (int64_t j = 0; j < depth; j += 4)
         for (int v = 0; v < VECTORS; v++) {
-            wide a[4];
+            fvec a[4];
             for (int p = 0; p < 4; p++)
-                a[p] = wide_quarters(rows + v * WIDE + p, j);
-            wide_turn(a);
+                a[p] = fvec_quarters(rows + v * FLANES + p, j);
+            fvec_turn(a);
             for (int p = 0; p < 4; p++)
-                wide_store(to + (j + p) * TILE_ROWS + v * WIDE, a[p]);
+                fvec_store(to + (j + p) * TILE_ROWS + v * FLANES, a[p]);
         }
 }
 
 /* The values of a group; `members` is a constant where this is called. */
 MG_INLINE void product(const float *rows, int64_t columns, const float *strip, const float *start,
-                       int members, wide c[MG_FILTER_MEMBERS][VECTORS]) {
+                       int members, fvec c[MG_FILTER_MEMBERS][VECTORS]) {
 #pragma GCC unroll 8
     for (int t = 0; t < members; t++)
 #pragma GCC unroll 2
         for (int v = 0; v < VECTORS; v++)
-            c[t][v] = wide_set(start[t]);
+            c[t][v] = fvec_set(start[t]);
     for (int64_t j = 0; j < columns; j++, strip += members, rows += TILE_ROWS) {
-        wide a[VECTORS];
+        fvec a[VECTORS];
 #pragma GCC unroll 2
         for (int v = 0; v < VECTORS; v++)
-            a[v] = wide_load(rows + v * WIDE);
+            a[v] = fvec_load(rows + v * FLANES);
 #pragma GCC unroll 8
         for (int t = 0; t < members; t++) {
-            const wide b = wide_set(strip[t]);
+            const fvec b = fvec_set(strip[t]);
 #pragma GCC unroll 2
             for (int v = 0; v < VECTORS; v++)
-                c[t][v] = wide_fma(a[v], b, c[t][v]);
+                c[t][v] = fvec_fma(a[v], b, c[t][v]);
         }
     }
 }
@@ -41,27 +41,27 @@ MG_INLINE void product(const float *rows, int64_t columns, const float *strip, c
 /* One group into what is found so far. */
 MG_INLINE void group(const float *rows, int64_t columns, const float *strip, const float *start,
                      int members, int64_t g, mg_filter_found *found) {
-    wide c[MG_FILTER_MEMBERS][VECTORS];
+    fvec c[MG_FILTER_MEMBERS][VECTORS];
     product(rows, columns, strip, start, members, c);
 #pragma GCC unroll 2
     for (int v = 0; v < VECTORS; v++) {
-        wide least = c[0][v], next = wide_set(FLT_MAX);
-        wide place = wide_set((float)(g * MG_FILTER_MEMBERS));
+        fvec least = c[0][v], next = fvec_set(FLT_MAX);
+        fvec place = fvec_set((float)(g * MG_FILTER_MEMBERS));
 #pragma GCC unroll 8
         for (int t = 1; t < members; t++) {
-            const wide here = wide_set((float)(g * MG_FILTER_MEMBERS + t));
-            next = wide_min(next, wide_max(least, c[t][v]));
-            place = wide_where(c[t][v], least, here, place);
-            least = wide_min(least, c[t][v]);
+            const fvec here = fvec_set((float)(g * MG_FILTER_MEMBERS + t));
+            next = fvec_min(next, fvec_max(least, c[t][v]));
+            place = fvec_where(c[t][v], least, here, place);
+            least = fvec_min(least, c[t][v]);
         }
-        wide_store(found->least + g * TILE_ROWS + v * WIDE, least);
-        wide_store(found->next + g * TILE_ROWS + v * WIDE, next);
-        float *first = found->first + v * WIDE, *second = found->second + v * WIDE;
-        float *best = found->place + v * WIDE;
-        const wide old = wide_load(first);
-        wide_store(best, wide_where(least, old, place, wide_load(best)));
-        wide_store(second, wide_min(wide_min(wide_load(second), next), wide_max(old, least)));
-        wide_store(first, wide_min(old, least));
+        fvec_store(found->least + g * TILE_ROWS + v * FLANES, least);
+        fvec_store(found->next + g * TILE_ROWS + v * FLANES, next);
+        float *first = found->first + v * FLANES, *second = found->second + v * FLANES;
+        float *best = found->place + v * FLANES;
+        const fvec old = fvec_load(first);
+        fvec_store(best, fvec_where(least, old, place, fvec_load(best)));
+        fvec_store(second, fvec_min(fvec_min(fvec_load(second), next), fvec_max(old, least)));
+        fvec_store(first, fvec_min(old, least));
     }
 }
 
@@ -94,23 +94,23 @@ static void nearest(const float *rows, int64_t columns, const float *strip, cons
 
 static void bounds(const mg_filter_found *found, int64_t groups, const float *home,
                    const float *shift, float factor, float *const *bound) {
-    const wide zero = wide_set(0), factors = wide_set(factor);
+    const fvec zero = fvec_set(0), factors = fvec_set(factor);
     for (int v = 0; v < VECTORS; v++) {
-        const wide shifts = wide_load(shift + v * WIDE), homes = wide_load(home + v * WIDE);
+        const fvec shifts = fvec_load(shift + v * FLANES), homes = fvec_load(home + v * FLANES);
         for (int64_t g = 0; g < groups; g += 4) {
-            wide a[4];
+            fvec a[4];
             for (int p = 0; p < 4; p++) {
-                const int64_t at = (g + p) * TILE_ROWS + v * WIDE;
-                const wide here = wide_set((float)(g + p)), least = wide_load(found->least + at);
-                const wide next = wide_load(found->next + at);
-                wide value = wide_where(here, homes, least, next);
-                value = wide_where(homes, here, least, value);
-                value = wide_max(wide_add(value, shifts), zero);
-                a[p] = wide_multiply(wide_root(value), factors);
+                const int64_t at = (g + p) * TILE_ROWS + v * FLANES;
+                const fvec here = fvec_set((float)(g + p)), least = fvec_load(found->least + at);
+                const fvec next = fvec_load(found->next + at);
+                fvec value = fvec_where(here, homes, least, next);
+                value = fvec_where(homes, here, least, value);
+                value = fvec_max(fvec_add(value, shifts), zero);
+                a[p] = fvec_multiply(fvec_root(value), factors);
             }
-            wide_turn(a);
+            fvec_turn(a);
             for (int p = 0; p < 4; p++)
-                wide_put_quarters(a[p], bound + v * WIDE + p, g);
+                fvec_put_quarters(a[p], bound + v * FLANES + p, g);
         }
     }
 }
@@ -118,11 +118,11 @@ static void bounds(const mg_filter_found *found, int64_t groups, const float *ho
 static int64_t drift_bounds(float *bound, const float *drift, int64_t count, float factor,
                             float reach) {
     int64_t near = 0;
-    for (int64_t g = 0; g < count; g += WIDE) {
-        const wide moved = wide_multiply(wide_subtract(wide_load(bound + g), wide_load(drift + g)),
-                                         wide_set(factor));
-        wide_store(bound + g, moved);
-        near += wide_count(moved, wide_set(reach));
+    for (int64_t g = 0; g < count; g += FLANES) {
+        const fvec moved = fvec_multiply(fvec_subtract(fvec_load(bound + g), fvec_load(drift + g)),
+                                         fvec_set(factor));
+        fvec_store(bound + g, moved);
+        near += fvec_count(moved, fvec_set(reach));
     }
     return near;
 }
@@ -130,25 +130,25 @@ static int64_t drift_bounds(float *bound, const float *drift, int64_t count, flo
 /* `members` is a constant where this is called. */
 MG_INLINE void judge(const float *rows, int64_t columns, const float *strip, const float *start,
                      int members, mg_filter_draw *d) {
-    wide c[MG_FILTER_MEMBERS][VECTORS], may[VECTORS];
-    const wide zero = wide_set(0);
+    fvec c[MG_FILTER_MEMBERS][VECTORS], may[VECTORS];
+    const fvec zero = fvec_set(0);
     product(rows, columns, strip, start, members, c);
     for (int v = 0; v < VECTORS; v++)
         may[v] = zero;
     for (int t = 0; t < members; t++) {
-        wide gain = zero;
+        fvec gain = zero;
         for (int v = 0; v < VECTORS; v++) {
-            const wide near = wide_load(d->near + v * WIDE), value = c[t][v];
-            const wide lower = wide_add(value, wide_load(d->shift + v * WIDE));
-            const wide about = wide_add(value, wide_load(d->square + v * WIDE));
-            const wide gained = wide_max(wide_subtract(near, about), zero);
-            may[v] = wide_add(may[v], wide_where(lower, near, wide_set((float)(1 << t)), zero));
-            gain = wide_fma(gained, wide_load(d->weight + v * WIDE), gain);
+            const fvec near = fvec_load(d->near + v * FLANES), value = c[t][v];
+            const fvec lower = fvec_add(value, fvec_load(d->shift + v * FLANES));
+            const fvec about = fvec_add(value, fvec_load(d->square + v * FLANES));
+            const fvec gained = fvec_max(fvec_subtract(near, about), zero);
+            may[v] = fvec_add(may[v], fvec_where(lower, near, fvec_set((float)(1 << t)), zero));
+            gain = fvec_fma(gained, fvec_load(d->weight + v * FLANES), gain);
         }
-        d->gain[t] = wide_sum(gain);
+        d->gain[t] = fvec_sum(gain);
     }
     for (int v = 0; v < VECTORS; v++)
-        wide_store(d->may + v * WIDE, may[v]);
+        fvec_store(d->may + v * FLANES, may[v]);
 }
 
 #define EACH_COUNT(members)                                                                        \

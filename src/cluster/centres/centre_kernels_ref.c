@@ -4,76 +4,76 @@
 
 #include <math.h>
 
-enum { WIDE = 8, VECTORS = 1 };
-typedef struct wide {
-    float lane[WIDE];
-} wide;
+enum { FLANES = 8, VECTORS = 1 };
+typedef struct fvec {
+    float lane[FLANES];
+} fvec;
 
 #define EACH_LANE(expression)                                                                      \
-    wide out;                                                                                      \
-    for (int l = 0; l < WIDE; l++)                                                                 \
+    fvec out;                                                                                      \
+    for (int l = 0; l < FLANES; l++)                                                               \
         out.lane[l] = (expression);                                                                \
     return out
 
-MG_INLINE wide wide_set(float a) {
+MG_INLINE fvec fvec_set(float a) {
     EACH_LANE(a);
 }
-MG_INLINE wide wide_load(const float *p) {
+MG_INLINE fvec fvec_load(const float *p) {
     EACH_LANE(p[l]);
 }
-MG_INLINE void wide_store(float *p, wide a) {
-    for (int l = 0; l < WIDE; l++)
+MG_INLINE void fvec_store(float *p, fvec a) {
+    for (int l = 0; l < FLANES; l++)
         p[l] = a.lane[l];
 }
-MG_INLINE wide wide_add(wide a, wide b) {
+MG_INLINE fvec fvec_add(fvec a, fvec b) {
     EACH_LANE(a.lane[l] + b.lane[l]);
 }
-MG_INLINE wide wide_subtract(wide a, wide b) {
+MG_INLINE fvec fvec_subtract(fvec a, fvec b) {
     EACH_LANE(a.lane[l] - b.lane[l]);
 }
-MG_INLINE wide wide_multiply(wide a, wide b) {
+MG_INLINE fvec fvec_multiply(fvec a, fvec b) {
     EACH_LANE(a.lane[l] * b.lane[l]);
 }
-MG_INLINE wide wide_fma(wide a, wide b, wide c) { /* two roundings: the slack has room for it */
+MG_INLINE fvec fvec_fma(fvec a, fvec b, fvec c) { /* two roundings: the slack has room for it */
     EACH_LANE(a.lane[l] * b.lane[l] + c.lane[l]);
 }
-MG_INLINE wide wide_min(wide a, wide b) {
+MG_INLINE fvec fvec_min(fvec a, fvec b) {
     EACH_LANE(a.lane[l] < b.lane[l] ? a.lane[l] : b.lane[l]);
 }
-MG_INLINE wide wide_max(wide a, wide b) {
+MG_INLINE fvec fvec_max(fvec a, fvec b) {
     EACH_LANE(a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]);
 }
-MG_INLINE wide wide_root(wide a) {
+MG_INLINE fvec fvec_root(fvec a) {
     EACH_LANE(sqrtf(a.lane[l]));
 }
 
 /* a < b ? x : y */
-MG_INLINE wide wide_where(wide a, wide b, wide x, wide y) {
+MG_INLINE fvec fvec_where(fvec a, fvec b, fvec x, fvec y) {
     EACH_LANE(a.lane[l] < b.lane[l] ? x.lane[l] : y.lane[l]);
 }
-MG_INLINE int wide_count(wide a, wide most) {
+MG_INLINE int fvec_count(fvec a, fvec most) {
     int count = 0;
-    for (int l = 0; l < WIDE; l++)
+    for (int l = 0; l < FLANES; l++)
         count += a.lane[l] <= most.lane[l];
     return count;
 }
-MG_INLINE float wide_sum(wide a) {
+MG_INLINE float fvec_sum(fvec a) {
     float sum = 0;
-    for (int l = 0; l < WIDE; l++)
+    for (int l = 0; l < FLANES; l++)
         sum += a.lane[l];
     return sum;
 }
 /* Numbers [0, 4) of rows 0 and 4. */
-MG_INLINE wide wide_quarters(const float *const *rows, int64_t at) {
+MG_INLINE fvec fvec_quarters(const float *const *rows, int64_t at) {
     EACH_LANE(rows[l & 4][at + (l & 3)]);
 }
-MG_INLINE void wide_put_quarters(wide a, float *const *rows, int64_t at) {
-    for (int l = 0; l < WIDE; l++)
+MG_INLINE void fvec_put_quarters(fvec a, float *const *rows, int64_t at) {
+    for (int l = 0; l < FLANES; l++)
         rows[l & 4][at + (l & 3)] = a.lane[l];
 }
 /* Transposes each quarter of four vectors. */
-MG_INLINE void wide_turn(wide a[4]) {
-    for (int l = 0; l < WIDE; l++)
+MG_INLINE void fvec_turn(fvec a[4]) {
+    for (int l = 0; l < FLANES; l++)
         for (int q = 0; q < (l & 3); q++) {
             const int other = (l & 4) + q;
             const float kept = a[q].lane[l];

@@ -1,5 +1,5 @@
-/* The kernels of one instruction set: included by its file after the vector types `vec` and `wide`,
- * with VECTORS (of `wide` for the rows of a tile) and KERNELS (the name of the table) defined. */
+/* The kernels of one instruction set: included by its file after the vector types `vec` and `fvec`,
+ * with VECTORS (of `fvec` for the rows of a tile) and KERNELS (the name of the table) defined. */
 #include <float.h>
 
 #include "cluster/centres/centre_filter_tmpl.h"

@@ -1,6 +1,5 @@
 /* Kernel blocks with AVX2. */
 #include "math/vectors/fvec_avx2.h"
-#include "math/vectors/vec_avx2.h"
 #include "math/vectors/vec_exp_tmpl.h"
 
 #define PANEL_ROWS          6 /* twelve sums of sixteen registers */

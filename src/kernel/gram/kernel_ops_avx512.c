@@ -1,6 +1,5 @@
 /* Kernel blocks with AVX-512. */
 #include "math/vectors/fvec_avx512.h"
-#include "math/vectors/vec_avx512.h"
 #include "math/vectors/vec_exp_tmpl.h"
 
 #define PANEL_ROWS          8 /* sixteen sums of thirty-two registers */

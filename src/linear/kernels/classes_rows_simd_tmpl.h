@@ -1,4 +1,4 @@
-/* The three kinds of classes_rows_tmpl.h with vectors `vec` and `wide`. */
+/* The three kinds of classes_rows_tmpl.h with vectors `vec` and `fvec`. */
 #define WORK               double
 #define VEC                vec
 #define VEC_LANES          LANES
@@ -22,25 +22,25 @@
 #undef VEC_SUM
 #undef VEC_ADD_TO
 
-MG_INLINE void add_widened(double *c, wide a) {
-    vec_store(c, vec_add(vec_load(c), wide_low(a)));
-    vec_store(c + LANES, vec_add(vec_load(c + LANES), wide_high(a)));
+MG_INLINE void add_widened(double *c, fvec a) {
+    vec_store(c, vec_add(vec_load(c), fvec_low(a)));
+    vec_store(c + LANES, vec_add(vec_load(c + LANES), fvec_high(a)));
 }
 
 #define REAL               float
 #define WORK               float
 #define NAME(x)            x##_single
-#define VEC                wide
-#define VEC_LANES          WIDE
-#define VEC_ZERO()         wide_zero()
-#define VEC_LOAD(p)        wide_load(p)
-#define VEC_SET(x)         wide_set(x)
-#define VEC_SUBTRACT(a, b) wide_subtract(a, b)
-#define VEC_FMA(a, b, c)   wide_fma(a, b, c)
-#define VEC_SUM(a)         wide_sum_widened(a)
+#define VEC                fvec
+#define VEC_LANES          FLANES
+#define VEC_ZERO()         fvec_zero()
+#define VEC_LOAD(p)        fvec_load(p)
+#define VEC_SET(x)         fvec_set(x)
+#define VEC_SUBTRACT(a, b) fvec_subtract(a, b)
+#define VEC_FMA(a, b, c)   fvec_fma(a, b, c)
+#define VEC_SUM(a)         fvec_sum_widened(a)
 #define VEC_ADD_TO(c, a)   add_widened(c, a)
-#define LOAD(p)            wide_load(p)
-#define LOAD_PART(p, n)    wide_load_part(p, n)
+#define LOAD(p)            fvec_load(p)
+#define LOAD_PART(p, n)    fvec_load_part(p, n)
 #include "linear/kernels/classes_rows_tmpl.h"
 #undef REAL
 #undef NAME

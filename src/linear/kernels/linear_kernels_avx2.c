@@ -1,6 +1,6 @@
 /* The kernels of linear models with AVX2. */
 #include "linear/kernels/linear_kernels.h"
-#include "math/vectors/wide_avx2.h"
+#include "math/vectors/fvec_avx2.h"
 
 #define ROW_TILE    4
 #define CLASS_TILE  3

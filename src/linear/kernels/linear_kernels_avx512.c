@@ -1,6 +1,6 @@
 /* The kernels of linear models with AVX-512. */
 #include "linear/kernels/linear_kernels.h"
-#include "math/vectors/wide_avx512.h"
+#include "math/vectors/fvec_avx512.h"
 
 #define ROW_TILE    4
 #define CLASS_TILE  5

@@ -1,6 +1,6 @@
 /* Symmetric products with AVX2. */
 #include "math/products/symmetric_product.h"
-#include "math/vectors/wide_avx2.h"
+#include "math/vectors/fvec_avx2.h"
 
 #define TILE_ROWS 4
 #define DEPTH     128

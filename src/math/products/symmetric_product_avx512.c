@@ -1,6 +1,6 @@
 /* Symmetric products with AVX-512. */
 #include "math/products/symmetric_product.h"
-#include "math/vectors/wide_avx512.h"
+#include "math/vectors/fvec_avx512.h"
 
 #define TILE_ROWS 8
 #define DEPTH     96

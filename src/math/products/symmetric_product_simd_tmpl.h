@@ -1,4 +1,4 @@
-/* Both number types with vectors `vec` and `wide`: included by an instruction-set file with
+/* Both number types with vectors `vec` and `fvec`: included by an instruction-set file with
  * TILE_ROWS, DEPTH, ISA_TEXT and KERNELS (the name of the table) defined. */
 #define REAL                   double
 #define NAME(x)                x##_f64
@@ -24,25 +24,25 @@
 #undef VEC_FMA
 #undef VEC_ADD_TO
 
-MG_INLINE void add_widened(double *c, wide v, double sign) {
-    vec_store(c, vec_fma(vec_set(sign), wide_low(v), vec_load(c)));
-    vec_store(c + LANES, vec_fma(vec_set(sign), wide_high(v), vec_load(c + LANES)));
+MG_INLINE void add_widened(double *c, fvec v, double sign) {
+    vec_store(c, vec_fma(vec_set(sign), fvec_low(v), vec_load(c)));
+    vec_store(c + LANES, vec_fma(vec_set(sign), fvec_high(v), vec_load(c + LANES)));
 }
 
 #define REAL                   float
 #define NAME(x)                x##_f32
-#define VEC                    wide
-#define VEC_LANES              WIDE
-#define VEC_ZERO()             wide_zero()
-#define VEC_LOAD(p)            wide_load(p)
-#define VEC_SET(x)             wide_set(x)
-#define VEC_FMA(a, b, c)       wide_fma(a, b, c)
+#define VEC                    fvec
+#define VEC_LANES              FLANES
+#define VEC_ZERO()             fvec_zero()
+#define VEC_LOAD(p)            fvec_load(p)
+#define VEC_SET(x)             fvec_set(x)
+#define VEC_FMA(a, b, c)       fvec_fma(a, b, c)
 #define VEC_ADD_TO(c, v, sign) add_widened(c, v, sign)
 #include "math/products/symmetric_tile_tmpl.h"
 
 const mg_symmetric_kernels KERNELS = {
     .by_type = {{WIDTH_f64, TILE_ROWS, LANES, DEPTH, sizeof(double), pack_f64_f64, pack_f32_f64,
                  tile_f64, solve_lines, "f64 " ISA_TEXT},
-                {WIDTH_f32, TILE_ROWS, WIDE, DEPTH, sizeof(float), pack_f64_f32, pack_f32_f32,
+                {WIDTH_f32, TILE_ROWS, FLANES, DEPTH, sizeof(float), pack_f64_f32, pack_f32_f32,
                  tile_f32, NULL, "f32 " ISA_TEXT}},
 };

@@ -2,37 +2,34 @@
 #ifndef MG_FVEC_AVX2_H
 #define MG_FVEC_AVX2_H
 
-#include "base/status.h"
-
-#include <immintrin.h>
+#include "math/vectors/vec_avx2.h"
 
 enum { FLANES = 8 };
 typedef __m256 fvec;
+MG_ARITHMETIC(fvec)
 typedef struct fvec_least { /* in each lane the least value so far and its place */
     __m256 value;
     __m256i place;
 } fvec_least;
 
+/* Loaded at 8 - n, the first n lanes are on. */
+static const int32_t fvec_mask_table[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+
+MG_INLINE fvec fvec_zero(void) {
+    return _mm256_setzero_ps();
+}
 MG_INLINE fvec fvec_set(float value) {
     return _mm256_set1_ps(value);
 }
 MG_INLINE fvec fvec_load(const float *p) {
     return _mm256_loadu_ps(p);
 }
+MG_INLINE fvec fvec_load_part(const float *p, int64_t n) { /* the first n lanes and zeros */
+    return _mm256_maskload_ps(p,
+                              _mm256_loadu_si256((const __m256i *)(fvec_mask_table + FLANES - n)));
+}
 MG_INLINE void fvec_store(float *p, fvec a) {
     _mm256_storeu_ps(p, a);
-}
-MG_INLINE fvec fvec_add(fvec a, fvec b) {
-    return _mm256_add_ps(a, b);
-}
-MG_INLINE fvec fvec_subtract(fvec a, fvec b) {
-    return _mm256_sub_ps(a, b);
-}
-MG_INLINE fvec fvec_multiply(fvec a, fvec b) {
-    return _mm256_mul_ps(a, b);
-}
-MG_INLINE fvec fvec_divide(fvec a, fvec b) {
-    return _mm256_div_ps(a, b);
 }
 MG_INLINE fvec fvec_fma(fvec a, fvec b, fvec c) { /* a b + c */
     return _mm256_fmadd_ps(a, b, c);
@@ -56,6 +53,16 @@ MG_INLINE fvec fvec_scale(fvec a, fvec k) { /* a 2^k for whole k, |k| <= 252 */
     a = _mm256_mul_ps(a, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, bias), 23)));
     return _mm256_mul_ps(a,
                          _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23)));
+}
+MG_INLINE vec fvec_low(fvec a) { /* the first half, widened */
+    return _mm256_cvtps_pd(_mm256_castps256_ps128(a));
+}
+MG_INLINE vec fvec_high(fvec a) {
+    return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1));
+}
+MG_INLINE double fvec_sum_widened(fvec a) { /* of halves, in f64 from there on */
+    const __m128 half = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    return vec_sum(_mm256_cvtps_pd(half));
 }
 MG_INLINE float fvec_greatest(fvec a) {
     __m128 b = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));

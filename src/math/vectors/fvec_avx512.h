@@ -2,37 +2,30 @@
 #ifndef MG_FVEC_AVX512_H
 #define MG_FVEC_AVX512_H
 
-#include "base/status.h"
-
-#include <immintrin.h>
+#include "math/vectors/vec_avx512.h"
 
 enum { FLANES = 16 };
 typedef __m512 fvec;
+MG_ARITHMETIC(fvec)
 typedef struct fvec_least { /* in each lane the least value so far and its place */
     __m512 value;
     __m512i place;
 } fvec_least;
 
+MG_INLINE fvec fvec_zero(void) {
+    return _mm512_setzero_ps();
+}
 MG_INLINE fvec fvec_set(float value) {
     return _mm512_set1_ps(value);
 }
 MG_INLINE fvec fvec_load(const float *p) {
     return _mm512_loadu_ps(p);
 }
+MG_INLINE fvec fvec_load_part(const float *p, int64_t n) { /* the first n lanes and zeros */
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1u), p);
+}
 MG_INLINE void fvec_store(float *p, fvec a) {
     _mm512_storeu_ps(p, a);
-}
-MG_INLINE fvec fvec_add(fvec a, fvec b) {
-    return _mm512_add_ps(a, b);
-}
-MG_INLINE fvec fvec_subtract(fvec a, fvec b) {
-    return _mm512_sub_ps(a, b);
-}
-MG_INLINE fvec fvec_multiply(fvec a, fvec b) {
-    return _mm512_mul_ps(a, b);
-}
-MG_INLINE fvec fvec_divide(fvec a, fvec b) {
-    return _mm512_div_ps(a, b);
 }
 MG_INLINE fvec fvec_fma(fvec a, fvec b, fvec c) { /* a b + c */
     return _mm512_fmadd_ps(a, b, c);
@@ -55,6 +48,16 @@ MG_INLINE fvec fvec_round(fvec a) { /* to the nearest whole number */
 #pragma GCC diagnostic pop
 MG_INLINE fvec fvec_scale(fvec a, fvec k) { /* a 2^k for whole k */
     return _mm512_scalef_ps(a, k);
+}
+MG_INLINE vec fvec_low(fvec a) { /* the first half, widened */
+    return _mm512_cvtps_pd(_mm512_castps512_ps256(a));
+}
+MG_INLINE vec fvec_high(fvec a) {
+    return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1));
+}
+MG_INLINE double fvec_sum_widened(fvec a) { /* of halves, in f64 from there on */
+    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    return vec_sum(_mm512_cvtps_pd(half));
 }
 MG_INLINE float fvec_greatest(fvec a) {
     return _mm512_reduce_max_ps(a);

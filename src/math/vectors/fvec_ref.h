@@ -2,12 +2,13 @@
 #ifndef MG_FVEC_REF_H
 #define MG_FVEC_REF_H
 
-#include "base/status.h"
+#include "math/vectors/arithmetic.h"
 
 #include <math.h>
 
 enum { FLANES = 1 };
 typedef float fvec;
+MG_ARITHMETIC(fvec)
 typedef struct fvec_least {
     float value;
     int place;
@@ -21,18 +22,6 @@ MG_INLINE fvec fvec_load(const float *p) {
 }
 MG_INLINE void fvec_store(float *p, fvec a) {
     *p = a;
-}
-MG_INLINE fvec fvec_add(fvec a, fvec b) {
-    return a + b;
-}
-MG_INLINE fvec fvec_subtract(fvec a, fvec b) {
-    return a - b;
-}
-MG_INLINE fvec fvec_multiply(fvec a, fvec b) {
-    return a * b;
-}
-MG_INLINE fvec fvec_divide(fvec a, fvec b) {
-    return a / b;
 }
 MG_INLINE fvec fvec_fma(fvec a, fvec b, fvec c) {
     return a * b + c;

@@ -3,12 +3,13 @@
 #ifndef MG_VEC_AVX2_H
 #define MG_VEC_AVX2_H
 
-#include "base/status.h"
+#include "math/vectors/arithmetic.h"
 
 #include <immintrin.h>
 
 enum { LANES = 4 };
 typedef __m256d vec;
+MG_ARITHMETIC(vec)
 
 /* Loaded at 4 - n, the first n lanes are on. */
 static const int64_t vec_mask_table[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
@@ -41,18 +42,6 @@ MG_INLINE void vec_store(double *p, vec a) {
 }
 MG_INLINE void vec_store_part(double *p, vec a, int64_t n) {
     _mm256_maskstore_pd(p, vec_mask(n), a);
-}
-MG_INLINE vec vec_add(vec a, vec b) {
-    return _mm256_add_pd(a, b);
-}
-MG_INLINE vec vec_subtract(vec a, vec b) {
-    return _mm256_sub_pd(a, b);
-}
-MG_INLINE vec vec_multiply(vec a, vec b) {
-    return _mm256_mul_pd(a, b);
-}
-MG_INLINE vec vec_divide(vec a, vec b) {
-    return _mm256_div_pd(a, b);
 }
 MG_INLINE vec vec_if_negative(vec sign, vec a, vec b) { /* a where the sign bit is set, else b */
     return _mm256_blendv_pd(b, a, sign);

@@ -4,12 +4,13 @@
 #ifndef MG_VEC_AVX512_H
 #define MG_VEC_AVX512_H
 
-#include "base/status.h"
+#include "math/vectors/arithmetic.h"
 
 #include <immintrin.h>
 
 enum { LANES = 8 };
 typedef __m512d vec;
+MG_ARITHMETIC(vec)
 
 MG_INLINE __mmask8 vec_mask(int64_t n) {
     return (__mmask8)((1u << n) - 1u);
@@ -37,18 +38,6 @@ MG_INLINE void vec_store(double *p, vec a) {
 }
 MG_INLINE void vec_store_part(double *p, vec a, int64_t n) {
     _mm512_mask_storeu_pd(p, vec_mask(n), a);
-}
-MG_INLINE vec vec_add(vec a, vec b) {
-    return _mm512_add_pd(a, b);
-}
-MG_INLINE vec vec_subtract(vec a, vec b) {
-    return _mm512_sub_pd(a, b);
-}
-MG_INLINE vec vec_multiply(vec a, vec b) {
-    return _mm512_mul_pd(a, b);
-}
-MG_INLINE vec vec_divide(vec a, vec b) {
-    return _mm512_div_pd(a, b);
 }
 MG_INLINE vec vec_if_negative(vec sign, vec a, vec b) { /* a where the sign bit is set, else b */
     return _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(sign)), b, a);

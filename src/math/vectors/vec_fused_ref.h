@@ -3,13 +3,14 @@
 #ifndef MG_VEC_FUSED_REF_H
 #define MG_VEC_FUSED_REF_H
 
-#include "base/status.h"
+#include "math/vectors/arithmetic.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { LANES = 1 };
 typedef double vec;
+MG_ARITHMETIC(vec)
 
 MG_INLINE vec vec_set(double value) {
     return value;
@@ -22,18 +23,6 @@ MG_INLINE vec vec_load(const double *p) {
 }
 MG_INLINE void vec_store(double *p, vec a) {
     *p = a;
-}
-MG_INLINE vec vec_add(vec a, vec b) {
-    return a + b;
-}
-MG_INLINE vec vec_subtract(vec a, vec b) {
-    return a - b;
-}
-MG_INLINE vec vec_multiply(vec a, vec b) {
-    return a * b;
-}
-MG_INLINE vec vec_divide(vec a, vec b) {
-    return a / b;
 }
 MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
     return fma(a, b, c);

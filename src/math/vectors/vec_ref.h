@@ -2,12 +2,13 @@
 #ifndef MG_VEC_REF_H
 #define MG_VEC_REF_H
 
-#include "base/status.h"
+#include "math/vectors/arithmetic.h"
 
 #include <math.h>
 
 enum { LANES = 1 };
 typedef double vec;
+MG_ARITHMETIC(vec)
 
 MG_INLINE vec vec_zero(void) {
     return 0.0;
@@ -32,15 +33,6 @@ MG_INLINE void vec_store(double *p, vec a) {
 }
 MG_INLINE void vec_store_part(double *p, vec a, int64_t n) {
     if (n > 0) *p = a;
-}
-MG_INLINE vec vec_add(vec a, vec b) {
-    return a + b;
-}
-MG_INLINE vec vec_subtract(vec a, vec b) {
-    return a - b;
-}
-MG_INLINE vec vec_multiply(vec a, vec b) {
-    return a * b;
 }
 MG_INLINE vec vec_fma(vec a, vec b, vec c) {
     return a * b + c;

@@ -3,11 +3,12 @@
 #ifndef MG_LANES_EIGHT_H
 #define MG_LANES_EIGHT_H
 
-#include "base/status.h"
+#include "math/vectors/arithmetic.h"
 
 #include <immintrin.h>
 
 typedef __m256 lanes8;
+MG_ARITHMETIC(lanes8)
 
 MG_INLINE lanes8 lanes8_set(float a) {
     return _mm256_set1_ps(a);
@@ -17,15 +18,6 @@ MG_INLINE lanes8 lanes8_load(const float *p) {
 }
 MG_INLINE void lanes8_store(float *p, lanes8 a) {
     _mm256_storeu_ps(p, a);
-}
-MG_INLINE lanes8 lanes8_subtract(lanes8 a, lanes8 b) {
-    return _mm256_sub_ps(a, b);
-}
-MG_INLINE lanes8 lanes8_add(lanes8 a, lanes8 b) {
-    return _mm256_add_ps(a, b);
-}
-MG_INLINE lanes8 lanes8_multiply(lanes8 a, lanes8 b) {
-    return _mm256_mul_ps(a, b);
 }
 MG_INLINE lanes8 lanes8_max(lanes8 a, lanes8 b) {
     return _mm256_max_ps(a, b);

@@ -120,32 +120,32 @@ MG_INLINE void lanes16_store(float *p, lanes16 a) {
 }
 
 /* For tiles. */
-enum { WIDE = 4, TILE_ROWS = 4 };
-typedef struct wide {
+enum { FLANES = 4, TILE_ROWS = 4 };
+typedef struct fvec {
     float at[4];
-} wide;
-MG_INLINE wide wide_set(float a) {
-    return (wide){{a, a, a, a}};
+} fvec;
+MG_INLINE fvec fvec_set(float a) {
+    return (fvec){{a, a, a, a}};
 }
-MG_INLINE wide wide_load(const float *p) {
-    return (wide){{p[0], p[1], p[2], p[3]}};
+MG_INLINE fvec fvec_load(const float *p) {
+    return (fvec){{p[0], p[1], p[2], p[3]}};
 }
-MG_INLINE void wide_store(float *p, wide a) {
+MG_INLINE void fvec_store(float *p, fvec a) {
     for (int l = 0; l < 4; l++)
         p[l] = a.at[l];
 }
-MG_INLINE wide wide_fma(wide a, wide b, wide c) { /* not fused: the bound of errors allows both */
+MG_INLINE fvec fvec_fma(fvec a, fvec b, fvec c) { /* not fused: the bound of errors allows both */
     for (int l = 0; l < 4; l++)
         c.at[l] += a.at[l] * b.at[l];
     return c;
 }
-MG_INLINE unsigned wide_within(wide a, wide b, float limit) {
+MG_INLINE unsigned fvec_within(fvec a, fvec b, float limit) {
     unsigned bits = 0;
     for (int l = 0; l < 4; l++)
         bits |= (unsigned)((a.at[l] <= limit) | (b.at[l] <= limit)) << l;
     return bits;
 }
-MG_INLINE uint32_t wide_bits(wide a, float limit) {
+MG_INLINE uint32_t fvec_bits(fvec a, float limit) {
     uint32_t bits = 0;
     for (int l = 0; l < 4; l++)
         bits |= (uint32_t)(a.at[l] <= limit) << l;

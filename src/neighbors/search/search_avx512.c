@@ -1,13 +1,13 @@
 /* The search for neighbours with AVX-512. */
-#include "math/vectors/wide_avx512.h"
+#include "math/vectors/fvec_avx512.h"
 #include "neighbors/search/lanes_eight.h"
 
 enum { TILE_ROWS = 12 };
 
-MG_INLINE unsigned wide_within(wide a, wide b, float limit) { /* not 0 if one is <= limit */
+MG_INLINE unsigned fvec_within(fvec a, fvec b, float limit) { /* not 0 if one is <= limit */
     return _mm512_cmp_ps_mask(_mm512_min_ps(a, b), _mm512_set1_ps(limit), _CMP_LE_OQ);
 }
-MG_INLINE uint32_t wide_bits(wide a, float limit) { /* a bit for each a <= limit */
+MG_INLINE uint32_t fvec_bits(fvec a, float limit) { /* a bit for each a <= limit */
     return _mm512_cmp_ps_mask(a, _mm512_set1_ps(limit), _CMP_LE_OQ);
 }
 

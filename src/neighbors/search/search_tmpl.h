@@ -373,7 +373,7 @@ const mg_neighbors_ops TABLE = {
     .search_together = search_together,
     .scan = scan,
     .tile = {.rows = TILE_ROWS,
-             .columns = 2 * WIDE,
+             .columns = 2 * FLANES,
              .product = tile_product,
              .within = tile_within},
 };
