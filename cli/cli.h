@@ -30,8 +30,8 @@ typedef struct cli_arguments {
         *costs;                                                 /* of splits */
     const char *metric, *journal, *allow, *predictions, *table; /* of cv */
     bool no_target;
-    double threads, seed, memory, time_limit, folds, repeat, random, cells, bootstrap;
-    bool stratify, in_order, leave_one_out, halving, training, one_se,
+    double threads, seed, memory, time_limit, folds, inner, repeat, random, cells, bootstrap;
+    bool stratify, in_order, leave_one_out, halving, training, one_se, nested,
         strict; /* of splits and cv */
     bool json, quiet, header, no_header, probabilities, scores, verify, float32, zero_based,
         one_based, terminal, bash, zsh, man, markdown, statistics;
@@ -171,6 +171,14 @@ margin_format cli_format(const cli_arguments *arguments);
  * shares of classes where nothing stands against it. One part as a selection of data; the caller
  * frees rows. Return an exit code, and print what is wrong. */
 int cli_split(cli_session *session, const margin_data *data, margin_splits **splits);
+/* The options themselves, and the tables of which they hold columns; to be freed in any case. */
+typedef struct cli_split_request {
+    margin_split_options options;
+    margin_table *groups, *time;
+} cli_split_request;
+int cli_split_asked(cli_session *session, const margin_data *data, bool stratify,
+                    cli_split_request *asked);
+void cli_split_asked_free(cli_split_request *asked);
 int cli_split_shares(cli_session *session, const margin_data *data, bool stratify,
                      margin_splits **splits);
 /* The column of --groups, if there is one. */

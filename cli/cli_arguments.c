@@ -156,6 +156,12 @@ const cli_option cli_options[] = {
      FIELD(one_se)},
     {"--training", 0, NULL, " cv ", "judge the training rows, too", NULL, KIND_SWITCH,
      FIELD(training)},
+    {"--nested", 0, NULL, " cv ",
+     "choose once more inside the training rows of each fold, so that the fold judges the choice, "
+     "too",
+     NULL, KIND_SWITCH, FIELD(nested)},
+    {"--inner", 0, "K", " cv ", "--nested: folds to choose by inside a fold (default 5)", NULL,
+     KIND_COUNT, FIELD(inner)},
     {"--allow", 0, "CODES", " cv ",
      "findings not to mention, separated by commas (set-end, no-better, folds-disagree, overfit, "
      "stopped, failed)",

@@ -64,28 +64,41 @@ static int64_t folds_of(const cli_arguments *a) {
     return a->holdout ? 0 : USUAL_FOLDS;
 }
 
+int cli_split_asked(cli_session *session, const margin_data *data, bool stratify,
+                    cli_split_request *asked) {
+    const cli_arguments *a = session->arguments;
+    const bool free = !a->groups && !a->time && !a->in_order;
+    margin_split_options *o = &asked->options;
+    *asked = (cli_split_request){.options = {.size = sizeof *o,
+                                             .folds = folds_of(a),
+                                             .repeats = (int64_t)a->repeat,
+                                             .seed = (uint64_t)a->seed,
+                                             .stratify = a->stratify || (stratify && free),
+                                             .in_order = a->in_order}};
+    int code = read_share("--holdout", a->holdout, &o->test);
+    if (!code) code = read_share("--validation", a->validation, &o->validation);
+    if (!code)
+        code =
+            read_column(session, "--groups", a->groups, data->x.rows, &asked->groups, &o->groups);
+    if (!code) code = read_column(session, "--time", a->time, data->x.rows, &asked->time, &o->time);
+    return code;
+}
+
+void cli_split_asked_free(cli_split_request *asked) {
+    margin_table_free(asked->groups);
+    margin_table_free(asked->time);
+}
+
 int cli_split_shares(cli_session *session, const margin_data *data, bool stratify,
                      margin_splits **splits) {
-    const cli_arguments *a = session->arguments;
-    margin_table *groups = NULL, *time = NULL;
-    const bool free = !a->groups && !a->time && !a->in_order;
-    margin_split_options o = {.size = sizeof o,
-                              .folds = folds_of(a),
-                              .repeats = (int64_t)a->repeat,
-                              .seed = (uint64_t)a->seed,
-                              .stratify = a->stratify || (stratify && free),
-                              .in_order = a->in_order};
-    int code = read_share("--holdout", a->holdout, &o.test);
-    if (!code) code = read_share("--validation", a->validation, &o.validation);
-    if (!code) code = read_column(session, "--groups", a->groups, data->x.rows, &groups, &o.groups);
-    if (!code) code = read_column(session, "--time", a->time, data->x.rows, &time, &o.time);
+    cli_split_request asked;
+    int code = cli_split_asked(session, data, stratify, &asked);
     if (!code) {
         const margin_status status =
-            margin_split(session->context, data, &o, splits, &session->error);
+            margin_split(session->context, data, &asked.options, splits, &session->error);
         if (status < 0) code = cli_failed(session, status);
     }
-    margin_table_free(groups);
-    margin_table_free(time);
+    cli_split_asked_free(&asked);
     return code;
 }
 

@@ -43,7 +43,8 @@ static void json_choice(cli_text *text, const char *key, const char *spec_key,
 }
 
 static void json_table(cli_text *text, const cli_session *session, const char *spec,
-                       const margin_search_result *table, const margin_data *data) {
+                       const margin_search_result *table, const margin_nested_result *nested,
+                       const margin_data *data) {
     json_open(text, NULL, '{');
     json_string(text, "spec", spec);
     json_integer(text, "rows", table->rows);
@@ -61,6 +62,7 @@ static void json_table(cli_text *text, const cli_session *session, const char *s
     json_integer(text, "failed", table->failed);
     json_integer(text, "resumed", table->resumed);
     json_findings(text, session, table);
+    json_nested(text, nested);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "search", table->seconds);
@@ -133,7 +135,8 @@ static void print_choice(cli_text *text, const char *name, const margin_search_r
 }
 
 static void print_table(cli_text *text, const cli_session *session,
-                        const margin_search_result *table, const margin_data *data) {
+                        const margin_search_result *table, const margin_nested_result *nested,
+                        const margin_data *data) {
     text_count(text, table->rows, "rows");
     text_puts(text, ", ");
     text_count(text, data->x.columns, "columns");
@@ -159,6 +162,7 @@ static void print_table(cli_text *text, const cli_session *session,
     }
     if (session->arguments->output && table->best >= 0)
         text_printf(text, "model       %s\n", session->arguments->output);
+    text_nested(text, nested);
     text_findings(text, session, table);
 }
 
@@ -242,16 +246,17 @@ static int cli_no_best(const margin_search_result *table) {
 }
 
 static int show_search(cli_session *session, const margin_spec *spec, const margin_data *data,
-                       const margin_search_result *table, int64_t folds) {
+                       const margin_search_result *table, const margin_nested_result *nested,
+                       int64_t folds) {
     cli_text text = {0};
     int code = write_table(session, table);
     if (!code) code = write_predictions(session, table, data, folds);
     if (!code) code = cli_write_choice(session, table, data);
     if (code) return code;
     if (session->arguments->json)
-        json_table(&text, session, margin_spec_text(spec), table, data);
+        json_table(&text, session, margin_spec_text(spec), table, nested, data);
     else
-        print_table(&text, session, table, data);
+        print_table(&text, session, table, nested, data);
     code = text_finish(session, &text, NULL);
     if (!code) code = cli_no_best(table);
     return code ? code : cli_findings_code(session, table);
@@ -262,12 +267,15 @@ static int search_table(cli_session *session, const margin_spec *spec, const mar
     const margin_search_options options = cli_search_options(session);
     margin_splits *splits = NULL;
     margin_search_result *found = NULL;
+    margin_nested_result *nested = NULL;
     int code = cli_split(session, &data, &splits);
     if (code) return code;
     margin_status status =
         margin_search(session->context, spec, &data, splits, &options, &found, &session->error);
     code = status < 0 ? cli_failed(session, status)
-                      : show_search(session, spec, &data, found, margin_splits_folds(splits));
+                      : cli_nested(session, spec, &data, splits, &nested);
+    if (!code) code = show_search(session, spec, &data, found, nested, margin_splits_folds(splits));
+    margin_nested_result_free(nested);
     margin_search_result_free(found);
     margin_splits_free(splits);
     return code;

@@ -155,6 +155,20 @@ def columns_matter(d):
     refuses(1, 'importance', model, table, '--metric', 'rmse', says=('no metric of classes',))
 
 
+def nested_is_told(d):
+    """The line and the object say the same; without sets there is nothing to choose, and the values are those of the table."""
+    found = answer('cv', 'standardize | knn(k={1,5,15})', iris, '--nested', '--stratify', '--inner', 3, '--seed', 1)
+    nested, text = found['nested'], run('cv', 'standardize | knn(k={1,5,15})', iris, '--nested', '--stratify', '--inner', 3, '--seed', 1).stdout
+    values = [f['value'] for f in nested['folds']]
+    expect(abs(sum(values) / 5 - nested['mean']) < 1e-12 and nested['low'] < nested['mean'] < nested['high'], nested)
+    expect(f"nested      accuracy {nested['mean']:.6g}".rstrip('0') in text and all(f['spec'].startswith('standardize | knn(k=') for f in nested['folds']), text)
+    plain = answer('cv', 'standardize | ridge', cars, '--nested', '-k', 4)
+    expect(all(abs(f['value'] - v) < 1e-9 for f, v in zip(plain['nested']['folds'], plain['cells'][0]['folds'])), plain['nested'])
+    grouped = answer('cv', 'knn(k={1,3})', iris, '--nested', '--groups', 'petal_width', '--inner', 2)
+    expect(len(grouped['nested']['folds']) == 5 and 'nested' not in answer('cv', 'knn(k={1,3})', iris), 'nested only where asked for')
+    refuses(1, 'cv', 'ridge', cars, '--nested', '--journal', d / 'j', says=('--journal',))
+
+
 def mistakes(d):
     refuses(1, 'split', iris, says=('--holdout 0.2', '-k 5'))
     refuses(1, 'split', iris, '--holdout', '1.5', says=('between 0 and 1',))
@@ -168,7 +182,7 @@ def mistakes(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, columns_matter, mistakes):
+    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, columns_matter, nested_is_told, mistakes):
         try:
             part(Path(folder))
         except Exception as problem:

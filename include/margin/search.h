@@ -140,6 +140,47 @@ MARGIN_API int margin_search_interval(const margin_search_result *result, const 
                                       const double *against, double level,
                                       margin_search_difference *found);
 
+/* ---- Nested ---------------------------------------------------------------------------------- */
+
+/* One outer split. */
+typedef struct margin_nested_fold {
+    const char *spec;   /* the setting that its training rows chose; "": none */
+    const char *reason; /* why there is no value, or a stopped one; "": it converged */
+    int32_t status;     /* margin_status of the fit of that setting to all its training rows */
+    double value;       /* the metric on its test rows, which took no part in the choice */
+    double inside;      /* the mean by which the setting was chosen: lucky as well as good */
+} margin_nested_fold;
+
+/* Lives until margin_nested_result_free; depends on neither context nor data. */
+typedef struct margin_nested_result {
+    int64_t splits, rows;
+    int32_t task, greater; /* margin_task; 1: a greater value of the metric is better */
+    const char *metric;
+    const margin_nested_fold *folds; /* of each outer split */
+    const double *values, *baseline; /* the same values; of the answer that looks at no column,
+                                        NULL: not asked for */
+    double mean, deviation;          /* of the values; NaN where one is missing */
+    double low, high; /* 95 % interval of the mean, as margin_search_interval; NaN: none */
+    double gain, gain_low, gain_high; /* mean of values less baseline, and its interval */
+    int64_t failed, stopped;          /* splits of each kind */
+    double seconds;
+    int32_t threads;
+} margin_nested_result;
+
+/* What a search is worth, choice included: for each outer split the settings are searched on its
+ * training rows alone, under splits of those (`inner`; its vectors have x.rows numbers), the best
+ * one (one_se: the simplest within one standard error) is fitted to them and judged on the test
+ * rows. The mean has no part in the luck that the best cell of a search has (Stone 1974; Varma and
+ * Simon, BMC Bioinformatics 7, 2006). `options` as for margin_search, without a journal, training
+ * and predictions. Cost: a search and a fit for each outer split. Fails as margin_search and
+ * margin_split. */
+MARGIN_API MARGIN_CHECKED margin_status
+margin_search_nested(margin_context *context, const margin_spec *const *specs, int64_t count,
+                     const margin_data *data, const margin_splits *outer,
+                     const margin_split_options *inner, const margin_search_options *options,
+                     int32_t one_se, margin_nested_result **result, margin_error *error);
+MARGIN_API void margin_nested_result_free(margin_nested_result *result);
+
 #ifdef __cplusplus
 }
 #endif
