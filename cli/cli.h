@@ -137,6 +137,8 @@ margin_status cli_read_column(cli_session *session, const char *path, const char
                               margin_table **table);
 /* Columns of a table that look like identifiers: a note for each, and as JSON "notes". */
 void cli_note_identifiers(const cli_session *session, const margin_data *data);
+/* The first column from `from` on that looks like an identifier; the count of columns: none. */
+int64_t cli_next_identifier(const margin_data *data, int64_t from);
 /* A note where naive Bayes takes sparse counts for measurements. */
 void cli_note_counts(const cli_session *session, const margin_model *model,
                      const margin_data *data);

@@ -162,12 +162,13 @@ const cli_option cli_options[] = {
      NULL, KIND_SWITCH, FIELD(nested)},
     {"--inner", 0, "K", " cv ", "--nested: folds to choose by inside a fold (default 5)", NULL,
      KIND_COUNT, FIELD(inner)},
-    {"--allow", 0, "CODES", " cv ",
-     "findings not to mention, separated by commas (set-end, no-better, folds-disagree, overfit, "
-     "stopped, failed)",
+    {"--allow", 0, "CODES", " fit cv compare ",
+     "findings not to mention, separated by commas (leak, identifier, duplicates, rare-class, "
+     "scale, "
+     "set-end, no-better, folds-disagree, overfit, stopped, failed)",
      NULL, KIND_TEXT, FIELD(allow)},
-    {"--strict", 0, NULL, " cv ", "exit code 2 where there is a finding", NULL, KIND_SWITCH,
-     FIELD(strict)},
+    {"--strict", 0, NULL, " fit cv compare ", "exit code 2 where there is a finding", NULL,
+     KIND_SWITCH, FIELD(strict)},
     {"--journal", 0, "FILE", " cv compare ",
      "add a line to FILE for each finished fit; those that it holds already are not made again",
      NULL, KIND_OUTPUT, FIELD(journal)},

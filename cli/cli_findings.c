@@ -5,19 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_FINDINGS = 8 };
-
-typedef struct {
-    const char *code;
-    char words[200];
-    const char *remedy;
-} finding;
-
-typedef struct {
-    finding list[MOST_FINDINGS];
-    int count;
-} findings;
-
 static bool is_allowed(const char *list, const char *code) {
     const size_t length = strlen(code);
     for (const char *at = list; at && *at; at += strcspn(at, ",") + (strchr(at, ',') != NULL))
@@ -25,10 +12,11 @@ static bool is_allowed(const char *list, const char *code) {
     return false;
 }
 
-static finding *add(const cli_session *session, findings *found, const char *code,
-                    const char *remedy) {
-    if (is_allowed(session->arguments->allow, code) || found->count == MOST_FINDINGS) return NULL;
-    finding *made = &found->list[found->count++];
+cli_finding *cli_find(const cli_session *session, cli_findings *found, const char *code,
+                      const char *remedy) {
+    if (is_allowed(session->arguments->allow, code) || found->count == CLI_MOST_FINDINGS)
+        return NULL;
+    cli_finding *made = &found->list[found->count++];
     made->code = code;
     made->remedy = remedy;
     return made;
@@ -42,16 +30,16 @@ static double mean_of(const double *values, int64_t count) {
 }
 
 static void look_at_gain(const cli_session *session, const margin_search_result *table,
-                         const margin_search_cell *best, findings *found) {
+                         const margin_search_cell *best, cli_findings *found) {
     margin_search_difference d = {.size = sizeof d};
     const double sign = table->greater ? 1 : -1;
     if (!margin_search_interval(table, best->values, table->baseline, 0.95, &d)) return;
     const double gain = sign * d.mean, least = table->greater ? d.low : -d.high;
-    finding *made = NULL;
+    cli_finding *made = NULL;
     if (!(least > 0))
-        made = add(session, found, "no-better",
-                   "other columns, another learner, or more rows; with few rows --repeat 10 "
-                   "narrows the interval");
+        made = cli_find(session, found, "no-better",
+                        "other columns, another learner, or more rows; with few rows --repeat 10 "
+                        "narrows the interval");
     if (made)
         snprintf(made->words, sizeof made->words,
                  "the gain over an answer that looks at no column is %.4g, with the 95 %% interval "
@@ -59,9 +47,10 @@ static void look_at_gain(const cli_session *session, const margin_search_result 
                  gain, table->greater ? d.low : -d.high, table->greater ? d.high : -d.low);
     made = NULL;
     if (least > 0 && best->deviation > gain / 2)
-        made = add(session, found, "folds-disagree",
-                   "look whether rows belong together (--groups) or follow a time (--time), and "
-                   "--repeat the folds");
+        made =
+            cli_find(session, found, "folds-disagree",
+                     "look whether rows belong together (--groups) or follow a time (--time), and "
+                     "--repeat the folds");
     if (made)
         snprintf(made->words, sizeof made->words,
                  "the folds differ by %.4g (std), more than half of the gain of %.4g over an "
@@ -71,19 +60,19 @@ static void look_at_gain(const cli_session *session, const margin_search_result 
     const double training = best->training ? mean_of(best->training, table->splits) : (double)NAN;
     const double lost = sign * (training - best->mean);
     if (lost > 2 * best->deviation && lost > gain / 10)
-        made = add(session, found, "overfit",
-                   "a stronger penalty, more neighbours, a lower degree, or more rows");
+        made = cli_find(session, found, "overfit",
+                        "a stronger penalty, more neighbours, a lower degree, or more rows");
     if (made)
         snprintf(made->words, sizeof made->words,
                  "%s is %.4g on the rows that were learned from and %.4g on others", table->metric,
                  training, best->mean);
 }
 
-static void find_all(const cli_session *session, const margin_search_result *table,
-                     findings *found) {
+void cli_find_in_table(const cli_session *session, const margin_search_result *table,
+                       cli_findings *found) {
     const margin_search_cell *best = margin_search_cell_at(table, table->best);
-    finding *made = NULL;
-    if (best && table->set_end) made = add(session, found, "set-end", "a wider set of it");
+    cli_finding *made = NULL;
+    if (best && table->set_end) made = cli_find(session, found, "set-end", "a wider set of it");
     if (made)
         snprintf(made->words, sizeof made->words,
                  "the best setting has a number at an end of the set of %s: a better one may lie "
@@ -92,44 +81,42 @@ static void find_all(const cli_session *session, const margin_search_result *tab
     if (best && table->baseline) look_at_gain(session, table, best, found);
     made = NULL;
     if (table->stopped > 0)
-        made = add(session, found, "stopped",
-                   "a higher max_iter or --time-limit, or columns of one scale: standardize | ...");
+        made = cli_find(
+            session, found, "stopped",
+            "a higher max_iter or --time-limit, or columns of one scale: standardize | ...");
     if (made)
         snprintf(made->words, sizeof made->words,
                  "%lld of %lld settings stopped before their tolerance and cannot be the best",
                  (long long)table->stopped, (long long)table->count);
     made = NULL;
-    if (table->failed > 0) made = add(session, found, "failed", "what the table says beside them");
+    if (table->failed > 0)
+        made = cli_find(session, found, "failed", "what the table says beside them");
     if (made)
         snprintf(made->words, sizeof made->words, "%lld of %lld settings failed",
                  (long long)table->failed, (long long)table->count);
 }
 
-void json_findings(cli_text *text, const cli_session *session, const margin_search_result *table) {
-    findings found = {0};
-    find_all(session, table, &found);
+void json_findings(cli_text *text, const cli_findings *found) {
     json_open(text, "findings", '[');
-    for (int k = 0; k < found.count; k++) {
+    for (int k = 0; k < found->count; k++) {
         json_open(text, NULL, '{');
-        json_string(text, "code", found.list[k].code);
-        json_string(text, "finding", found.list[k].words);
-        json_string(text, "remedy", found.list[k].remedy);
+        json_string(text, "code", found->list[k].code);
+        json_string(text, "finding", found->list[k].words);
+        json_string(text, "remedy", found->list[k].remedy);
         json_close(text, '}');
     }
     json_close(text, ']');
 }
 
-void text_findings(cli_text *text, const cli_session *session, const margin_search_result *table) {
-    findings found = {0};
-    find_all(session, table, &found);
-    for (int k = 0; k < found.count; k++) {
-        const finding *f = &found.list[k];
-        text_printf(text, "\n%s: %s\n    helps: %s\n", f->code, f->words, f->remedy);
+void text_findings(cli_text *text, const cli_findings *found) {
+    for (int k = 0; k < found->count; k++) {
+        const cli_finding *f = &found->list[k];
+        text_printf(text, "\n%s: ", f->code);
+        text_name(text, f->words, 0, 0);
+        text_printf(text, "\n    helps: %s\n", f->remedy);
     }
 }
 
-int cli_findings_code(const cli_session *session, const margin_search_result *table) {
-    findings found = {0};
-    find_all(session, table, &found);
-    return session->arguments->strict && found.count > 0 ? EXIT_BAD_INPUT : EXIT_DONE;
+int cli_findings_code(const cli_session *session, const cli_findings *found) {
+    return session->arguments->strict && found->count > 0 ? EXIT_BAD_INPUT : EXIT_DONE;
 }

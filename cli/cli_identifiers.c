@@ -76,8 +76,7 @@ static bool identifies(const margin_data *data, int64_t column) {
     return data->x.columns > 1 && numbers_identify(&data->x, column, is_called_id(c->name));
 }
 
-/* The first column from `from` on that looks like an identifier; the count of columns: none. */
-static int64_t next_identifier(const margin_data *data, int64_t from) {
+int64_t cli_next_identifier(const margin_data *data, int64_t from) {
     if (!data->columns || data->x.row_starts || data->x.rows < LEAST_ROWS) return data->x.columns;
     while (from < data->x.columns && !identifies(data, from))
         from++;
@@ -88,15 +87,15 @@ static int64_t next_identifier(const margin_data *data, int64_t from) {
 
 void cli_note_identifiers(const cli_session *session, const margin_data *data) {
     if (session->arguments->quiet) return;
-    for (int64_t j = next_identifier(data, 0); j < data->x.columns;
-         j = next_identifier(data, j + 1))
+    for (int64_t j = cli_next_identifier(data, 0); j < data->x.columns;
+         j = cli_next_identifier(data, j + 1))
         cli_note(session, IDENTIFIER, data->columns[j].name, data->columns[j].name);
 }
 
 void json_identifiers(cli_text *text, const margin_data *data) {
     json_open(text, "notes", '[');
-    for (int64_t j = next_identifier(data, 0); j < data->x.columns;
-         j = next_identifier(data, j + 1)) {
+    for (int64_t j = cli_next_identifier(data, 0); j < data->x.columns;
+         j = cli_next_identifier(data, j + 1)) {
         cli_text note = {0};
         text_printf(&note, IDENTIFIER, data->columns[j].name, data->columns[j].name);
         json_string(text, NULL, note.data ? note.data : "");

@@ -18,10 +18,30 @@ int cli_nested(cli_session *session, const margin_spec *spec, const margin_data 
 void text_nested(cli_text *text, const margin_nested_result *found);
 void json_nested(cli_text *text, const margin_nested_result *found);
 
-/* What the table shows that its user should know, but for the codes of --allow; the exit code that
- * --strict makes of it. */
-void text_findings(cli_text *text, const cli_session *session, const margin_search_result *table);
-void json_findings(cli_text *text, const cli_session *session, const margin_search_result *table);
-int cli_findings_code(const cli_session *session, const margin_search_result *table);
+/* What the user should know, each with a code; those of --allow are left out. */
+enum { CLI_MOST_FINDINGS = 16 };
+typedef struct cli_finding {
+    const char *code;
+    char words[240];
+    const char *remedy;
+} cli_finding;
+typedef struct cli_findings {
+    cli_finding list[CLI_MOST_FINDINGS];
+    int count;
+} cli_findings;
+/* One more, whose words are to be written; NULL: it is allowed. */
+cli_finding *cli_find(const cli_session *session, cli_findings *found, const char *code,
+                      const char *remedy);
+/* Those of a table of settings; those of the data and its splits (spec NULL: none in particular).
+ */
+void cli_find_in_table(const cli_session *session, const margin_search_result *table,
+                       cli_findings *found);
+void cli_find_in_data(const cli_session *session, const margin_data *data,
+                      const margin_splits *splits, const char *spec, bool classes,
+                      cli_findings *found);
+void text_findings(cli_text *text, const cli_findings *found);
+void json_findings(cli_text *text, const cli_findings *found);
+/* The exit code that --strict makes of them. */
+int cli_findings_code(const cli_session *session, const cli_findings *found);
 
 #endif

@@ -265,8 +265,8 @@ static void json_row(cli_text *text, const margin_search_result *table, const co
 }
 
 static void json_answer(cli_text *text, const cli_session *session,
-                        const margin_search_result *table, const compared_row *rows,
-                        int64_t count) {
+                        const margin_search_result *table, const compared_row *rows, int64_t count,
+                        const cli_findings *findings) {
     const margin_search_difference base = interval(table, table->baseline, NULL);
     json_open(text, NULL, '{');
     json_integer(text, "rows_of_data", table->rows);
@@ -279,6 +279,7 @@ static void json_answer(cli_text *text, const cli_session *session,
     json_close(text, ']');
     json_difference(text, "baseline", &base);
     json_integer(text, "settings", table->count);
+    json_findings(text, findings);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "search", table->seconds);
@@ -324,8 +325,8 @@ static void print_row(cli_text *text, const margin_search_result *table, const c
 }
 
 static void print_answer(cli_text *text, const cli_session *session,
-                         const margin_search_result *table, const compared_row *rows,
-                         int64_t count) {
+                         const margin_search_result *table, const compared_row *rows, int64_t count,
+                         const cli_findings *findings) {
     text_count(text, table->rows, "rows");
     text_puts(text, ", ");
     text_count(text, table->splits, "folds");
@@ -348,22 +349,40 @@ static void print_answer(cli_text *text, const cli_session *session,
                 table->task == MARGIN_CLASSIFY ? "the most frequent class" : "the mean");
     if (session->arguments->output && counts(rows[0].cell))
         text_printf(text, "\nmodel       %s\n", session->arguments->output);
+    text_findings(text, findings);
 }
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
+static void look_at_best(const cli_session *session, const compared_row *best,
+                         cli_findings *found) {
+    const bool none = !(best->gain.low > 0) && !(best->gain.high < 0);
+    cli_finding *made = NULL;
+    if (best->values && none && !isnan(best->gain.low))
+        made = cli_find(session, found, "no-better", "other columns, or more rows");
+    if (made)
+        snprintf(made->words, sizeof made->words,
+                 "the best is %.4g from the baseline, with the 95 %% interval %.4g .. %.4g",
+                 best->gain.mean, best->gain.low, best->gain.high);
+}
+
 static int show_rows(cli_session *session, const margin_search_result *table,
-                     const margin_data *data, int64_t count) {
+                     const margin_data *data, const margin_splits *splits, int64_t count) {
     compared_row rows[MOST_SPECS];
+    cli_findings findings = {0};
     cli_text text = {0};
     int code = fill_rows(session, table, data, rows, count);
     if (code) return code;
+    look_at_best(session, &rows[0], &findings);
+    cli_find_in_data(session, data, splits, rows[0].cell->spec, table->task == MARGIN_CLASSIFY,
+                     &findings);
     if (session->arguments->json)
-        json_answer(&text, session, table, rows, count);
+        json_answer(&text, session, table, rows, count, &findings);
     else
-        print_answer(&text, session, table, rows, count);
+        print_answer(&text, session, table, rows, count, &findings);
     code = text_finish(session, &text, NULL);
-    if (code || counts(rows[0].cell)) return code;
+    if (code) return code;
+    if (counts(rows[0].cell)) return cli_findings_code(session, &findings);
     return table->stopped > 0 ? EXIT_STOPPED_EARLY : EXIT_BAD_INPUT;
 }
 
@@ -380,8 +399,8 @@ static int compare_table(cli_session *session, const margin_table *table) {
     if (!code) {
         status = margin_search_specs(session->context, (const margin_spec *const *)list.specs,
                                      list.count, &data, splits, &options, &found, &session->error);
-        code =
-            status < 0 ? cli_failed(session, status) : show_rows(session, found, &data, list.count);
+        code = status < 0 ? cli_failed(session, status)
+                          : show_rows(session, found, &data, splits, list.count);
     }
     margin_search_result_free(found);
     margin_splits_free(splits);

@@ -44,7 +44,7 @@ static void json_choice(cli_text *text, const char *key, const char *spec_key,
 
 static void json_table(cli_text *text, const cli_session *session, const char *spec,
                        const margin_search_result *table, const margin_nested_result *nested,
-                       const margin_data *data) {
+                       const cli_findings *findings, const margin_data *data) {
     json_open(text, NULL, '{');
     json_string(text, "spec", spec);
     json_integer(text, "rows", table->rows);
@@ -61,7 +61,7 @@ static void json_table(cli_text *text, const cli_session *session, const char *s
     json_integer(text, "stopped", table->stopped);
     json_integer(text, "failed", table->failed);
     json_integer(text, "resumed", table->resumed);
-    json_findings(text, session, table);
+    json_findings(text, findings);
     json_nested(text, nested);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
@@ -136,7 +136,7 @@ static void print_choice(cli_text *text, const char *name, const margin_search_r
 
 static void print_table(cli_text *text, const cli_session *session,
                         const margin_search_result *table, const margin_nested_result *nested,
-                        const margin_data *data) {
+                        const cli_findings *findings, const margin_data *data) {
     text_count(text, table->rows, "rows");
     text_puts(text, ", ");
     text_count(text, data->x.columns, "columns");
@@ -163,7 +163,7 @@ static void print_table(cli_text *text, const cli_session *session,
     if (session->arguments->output && table->best >= 0)
         text_printf(text, "model       %s\n", session->arguments->output);
     text_nested(text, nested);
-    text_findings(text, session, table);
+    text_findings(text, findings);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -247,19 +247,23 @@ static int cli_no_best(const margin_search_result *table) {
 
 static int show_search(cli_session *session, const margin_spec *spec, const margin_data *data,
                        const margin_search_result *table, const margin_nested_result *nested,
-                       int64_t folds) {
+                       const margin_splits *splits) {
+    cli_findings findings = {0};
     cli_text text = {0};
     int code = write_table(session, table);
-    if (!code) code = write_predictions(session, table, data, folds);
+    if (!code) code = write_predictions(session, table, data, margin_splits_folds(splits));
     if (!code) code = cli_write_choice(session, table, data);
     if (code) return code;
+    cli_find_in_table(session, table, &findings);
+    cli_find_in_data(session, data, splits, margin_spec_text(spec), table->task == MARGIN_CLASSIFY,
+                     &findings);
     if (session->arguments->json)
-        json_table(&text, session, margin_spec_text(spec), table, nested, data);
+        json_table(&text, session, margin_spec_text(spec), table, nested, &findings, data);
     else
-        print_table(&text, session, table, nested, data);
+        print_table(&text, session, table, nested, &findings, data);
     code = text_finish(session, &text, NULL);
     if (!code) code = cli_no_best(table);
-    return code ? code : cli_findings_code(session, table);
+    return code ? code : cli_findings_code(session, &findings);
 }
 
 static int search_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
@@ -274,7 +278,7 @@ static int search_table(cli_session *session, const margin_spec *spec, const mar
         margin_search(session->context, spec, &data, splits, &options, &found, &session->error);
     code = status < 0 ? cli_failed(session, status)
                       : cli_nested(session, spec, &data, splits, &nested);
-    if (!code) code = show_search(session, spec, &data, found, nested, margin_splits_folds(splits));
+    if (!code) code = show_search(session, spec, &data, found, nested, splits);
     margin_nested_result_free(nested);
     margin_search_result_free(found);
     margin_splits_free(splits);

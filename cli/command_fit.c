@@ -1,5 +1,6 @@
 /* margin fit: read, train, report, save. */
 #include "cli.h"
+#include "fit_held_out.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,48 +69,6 @@ static void trace_step(const margin_trace_step *step, void *user) {
         trace_number(text, step->updates[i]);
     if (step->subproblems > 1) text_printf(text, ",%lld", (long long)step->subproblem + 1);
     text_add(text, "\n", 1);
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-/* Rows to train on, and those held out (--holdout), whose metrics are `held_out`. */
-typedef struct {
-    margin_data train, test;
-    int64_t *train_rows, *test_rows;
-    margin_metrics held_out;        /* inner NULL: none */
-    margin_coverage_found coverage; /* rows 0: none was promised, or none are held out */
-} fit_rows;
-
-static int hold_out(cli_session *session, const margin_spec *spec, const margin_table *table,
-                    fit_rows *rows) {
-    margin_splits *splits = NULL;
-    rows->train = rows->test = margin_table_data(table);
-    rows->held_out.size = sizeof rows->held_out;
-    if (!session->arguments->holdout) return EXIT_DONE;
-    int code = cli_split_shares(session, &rows->train, cli_is_classes(&rows->train, spec), &splits);
-    if (!code) code = cli_split_part(splits, 0, MARGIN_PART_TRAIN, &rows->train, &rows->train_rows);
-    if (!code) code = cli_split_part(splits, 0, MARGIN_PART_TEST, &rows->test, &rows->test_rows);
-    margin_splits_free(splits);
-    return code;
-}
-
-/* A class that occurs in the held-out rows alone counts as an error. */
-static int judge_held_out(cli_session *session, const margin_model *model, fit_rows *rows) {
-    const margin_evaluate_options options = {.size = sizeof options, .unknown_wrong = 1};
-    if (!rows->test_rows) return EXIT_DONE;
-    margin_status status = margin_evaluate_with(session->context, model, &rows->test, &options,
-                                                &rows->held_out, &session->error);
-    rows->coverage = (margin_coverage_found){.size = sizeof rows->coverage};
-    if (status >= 0 && !isnan(margin_model_coverage(model)))
-        status =
-            margin_coverage(session->context, model, &rows->test, &rows->coverage, &session->error);
-    return status < 0 ? cli_failed(session, status) : EXIT_DONE;
-}
-
-static void free_rows(fit_rows *rows) {
-    margin_metrics_free(&rows->held_out);
-    free(rows->train_rows);
-    free(rows->test_rows);
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -186,37 +145,6 @@ static void describe_training(cli_text *text, const margin_report *report) {
 }
 
 /* What the model is worth on the rows that were held out; nothing where none were. */
-static void describe_held_out(cli_text *text, const fit_rows *rows) {
-    static const char *const shown[][2] = {{"accuracy", "accuracy"}, {"log_loss", "log loss"},
-                                           {"auc", "AUC"},           {"rmse", "rmse"},
-                                           {"mae", "mae"},           {"r2", "r2"},
-                                           {"inertia", "inertia"}};
-    bool first = true;
-    if (!rows->held_out.inner) return;
-    text_puts(text, "held-out    ");
-    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
-        const double value = margin_metrics_value(&rows->held_out, shown[k][0]);
-        if (isnan(value)) continue;
-        text_printf(text, "%s%s ", first ? "" : ", ", shown[k][1]);
-        text_short(text, value);
-        first = false;
-    }
-    text_printf(text, ", on %lld rows that training did not see\n", (long long)rows->held_out.rows);
-}
-
-static void json_held_out(cli_text *text, const fit_rows *rows) {
-    const margin_metric *metric;
-    if (!rows->held_out.inner) return;
-    json_open(text, "held_out", '{');
-    json_integer(text, "rows", rows->held_out.rows);
-    for (int64_t k = 0; (metric = margin_metric_at(k)); k++) {
-        const double value = margin_metrics_value(&rows->held_out, metric->name);
-        if (!isnan(value)) json_number(text, metric->name, value);
-    }
-    json_coverage(text, &rows->coverage);
-    json_close(text, '}');
-}
-
 static void print_end(cli_text *text, const margin_model *model, const margin_report *report) {
     text_printf(text, "\n%s   ", cli_ending(model, report));
     if (cli_has_gap(model, report)) {
@@ -249,7 +177,7 @@ static void print_file(cli_text *text, const char *path) {
 }
 
 static void print_report(cli_text *text, const margin_report *report, const margin_model *model,
-                         const fit_rows *rows, const margin_metrics *training) {
+                         const cli_fit_rows *rows, const margin_metrics *training) {
     text_count(text, report->rows, "rows");
     text_puts(text, ", ");
     text_count(text, report->columns, "columns");
@@ -266,12 +194,12 @@ static void print_report(cli_text *text, const margin_report *report, const marg
     text_details(text, report);
     describe_training(text, report);
     text_target_metrics(text, model, training);
-    describe_held_out(text, rows);
+    text_held_out(text, rows);
     text_promises(text, model, &rows->coverage);
 }
 
 static void json_answer(cli_text *text, cli_session *session, const margin_report *report,
-                        const margin_model *model, const fit_rows *rows,
+                        const margin_model *model, const cli_fit_rows *rows,
                         const margin_metrics *training) {
     json_open(text, NULL, '{');
     json_string(text, "learner", margin_model_learner(model)->name);
@@ -292,6 +220,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_integer(text, "threads", report->threads);
     json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
     json_identifiers(text, &rows->train);
+    if (rows->test_rows) json_findings(text, &rows->findings);
     if (session->arguments->output) json_string(text, "model", session->arguments->output);
     json_close(text, '}');
     text_puts(text, "\n");
@@ -318,7 +247,7 @@ static const char *target_why(const cli_arguments *arguments, const margin_table
 
 static int save_and_report(cli_session *session, const margin_report *report,
                            const margin_model *model, const margin_table *table,
-                           const fit_rows *rows, trace_writer *trace) {
+                           const cli_fit_rows *rows, trace_writer *trace) {
     const cli_arguments *arguments = session->arguments;
     if (arguments->output) {
         int code = cli_writes_to(arguments->output);
@@ -340,17 +269,19 @@ static int save_and_report(cli_session *session, const margin_report *report,
     if (arguments->json) {
         json_answer(&text, session, report, model, rows, &training);
     } else if (!arguments->quiet) {
-        cli_note_identifiers(session, &rows->train);
+        if (!rows->test_rows) cli_note_identifiers(session, &rows->train);
         cli_note_counts(session, model, &rows->train);
         text_target(&text, model, target_why(arguments, table));
         print_report(&text, report, model, rows, &training);
         print_file(&text, arguments->output);
+        text_findings(&text, &rows->findings);
     } else if (report->status != MARGIN_OK) {
         cli_warn("stopped early: %s", report->reason);
     }
     margin_metrics_free(&training);
     int code = text_finish(session, &text, NULL);
-    return code ? code : cli_exit_code(report->status);
+    if (!code) code = cli_exit_code(report->status);
+    return code ? code : cli_findings_code(session, &rows->findings);
 }
 
 /* Adds to a refusal of the table which row of which file it is about, and the option that leaves
@@ -373,11 +304,11 @@ static void advise_fit(cli_session *session, const margin_table *table) {
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
     margin_model *model = NULL;
     margin_report report;
-    fit_rows rows = {0};
+    cli_fit_rows rows = {0};
     trace_writer trace = {.weight_count = -1};
     margin_fit_options options = {.size = sizeof options, .user = &trace};
     if (session->arguments->trace) options.trace = trace_step;
-    int code = hold_out(session, spec, table, &rows);
+    int code = cli_hold_out(session, spec, table, &rows);
     if (!code) {
         const margin_status status = margin_fit_with(session->context, spec, &rows.train, &options,
                                                      &model, &report, &session->error);
@@ -386,11 +317,11 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     }
     if (!code) code = cli_promise(session, &rows.train, &model);
     if (!code) report.train_accuracy = margin_model_report(model)->train_accuracy;
-    if (!code) code = judge_held_out(session, model, &rows);
+    if (!code) code = cli_judge_held_out(session, model, &rows);
     if (!code) code = save_and_report(session, &report, model, table, &rows, &trace);
     text_free(&trace.text);
     margin_model_free(model);
-    free_rows(&rows);
+    cli_fit_rows_free(&rows);
     return code;
 }
 

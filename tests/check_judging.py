@@ -155,6 +155,35 @@ def columns_matter(d):
     refuses(1, 'importance', model, table, '--metric', 'rmse', says=('no metric of classes',))
 
 
+def findings_of_data(d):
+    """Each trap by its code, and no code where its cause is mended."""
+    draw = random.Random(5)
+    codes = lambda *words: {f['code'] for f in answer(*words)['findings']}
+    rows = [(900 + i, draw.gauss(0, 1) + (i % 2), draw.gauss(0, 500), (3 if i % 2 else 1) + draw.random(), 'no yes'.split()[i % 2]) for i in range(90)]
+    trap, twins, plain = d / 'trap.csv', d / 'twins.csv', d / 'plain.csv'
+    trap.write_text('row_id,a,b,after,y\n' + '\n'.join(','.join(map(str, r)) for r in rows) + '\n2001,0,0,7,maybe\n')
+    found = codes('cv', 'knn(k={1,3})', trap)
+    expect(found >= {'leak', 'identifier', 'rare-class', 'scale'} and 'duplicates' not in found, f'traps: {found}')
+    names = run('cv', 'knn(k={1,3})', trap).stdout
+    expect('leak: column after alone' in names and 'column row_id' in names and 'class maybe has 1 rows' in names and 'b spreads' in names, names)
+    expect(codes('cv', 'standardize | knn(k={1,3})', trap, '--ignore', 'row_id,after') & {'leak', 'identifier', 'rare-class', 'scale', 'duplicates'} == {'rare-class'}, 'mended, but for the class')
+    expect('leak' not in codes('cv', 'standardize | knn(k={1,3})', trap, '--allow', 'leak,identifier'), 'allowed')
+    plain.write_text('a,b,y\n' + '\n'.join(f'{r[1]},{r[1] + r[2] / 500},{r[1] * 2 + r[2] / 500}' for r in rows) + '\n')
+    expect(codes('cv', 'ridge(alpha={0.1,1,10})', plain) <= {'set-end'}, f"nothing of it: {codes('cv', 'ridge(alpha={0.1,1,10})', plain)}")
+    plain.write_text('a,b,y\n' + '\n'.join(f'{r[1]},{r[2]},{r[2] * 3 - 7}' for r in rows) + '\n')
+    expect('leak' in codes('cv', 'least-squares', plain) and 'leak' in codes('compare', plain, 'least-squares'), 'a number that is another')
+    twins.write_text('a,b,y\n' + ''.join(f'{r[1]},{r[2] / 500},{r[4]}\n' for r in rows[:40]) * 2)
+    expect('duplicates' in codes('cv', 'knn(k={1,3})', twins) and 'duplicates' in codes('compare', twins, 'knn'), 'copies on both sides')
+    expect('duplicates' in codes('fit', 'knn(k=1)', twins, '--holdout', '0.3') and 'findings' not in answer('fit', 'knn(k=1)', twins), 'with a hold-out')
+    twins.write_text('g,a,b,y\n' + ''.join(f'{i},{r[1]},{r[2] / 500},{r[4]}\n' for i, r in enumerate(rows[:40])) * 2)
+    expect('duplicates' not in codes('cv', 'knn(k={1,3})', twins, '--groups', 'g'), 'groups keep them together')
+    for words in (('cv', 'knn(k={1,3})', trap), ('compare', trap, 'knn'), ('fit', 'knn', trap, '--holdout', '0.3')):
+        expect(run(*words, '--strict').returncode == 2 and run(*words).returncode == 0, f'{words[0]}: findings as an exit code')
+    svm = d / 'sparse.svm'
+    svm.write_text(''.join(f'{r[4] == "yes":d} 1:{r[1]} 3:{r[2]}\n' for r in rows))
+    expect('leak' not in codes('cv', 'logistic(C={1,10})', svm), 'sparse tables')
+
+
 def nested_is_told(d):
     """The line and the object say the same; without sets there is nothing to choose, and the values are those of the table."""
     found = answer('cv', 'standardize | knn(k={1,5,15})', iris, '--nested', '--stratify', '--inner', 3, '--seed', 1)
@@ -182,7 +211,7 @@ def mistakes(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, columns_matter, nested_is_told, mistakes):
+    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, columns_matter, findings_of_data, nested_is_told, mistakes):
         try:
             part(Path(folder))
         except Exception as problem:
