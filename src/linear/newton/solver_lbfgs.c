@@ -57,13 +57,19 @@ static level level_at(const mg_smooth *s, int number) {
     return (level){MG_MIN(rows, all), !exact, exact};
 }
 
-static margin_status smooth_build(mg_smooth *s, int number) {
+/* A factor that could be made, what it costs, and what it may cost, in passes. */
+typedef struct offer {
+    mg_smooth_base base;
+    int level; /* of one function */
+    int64_t rows;
+    bool single;
+    double price, limit;
+} offer;
+
+static offer offer_of_level(const mg_smooth *s, int number, double limit) {
     const level l = level_at(s, number);
-    MG_TRY(mg_smooth_factor(s, MG_BASE_BLOCKS, l.rows, l.single));
-    s->level = number;
-    mg_lbfgs_pairs_clear(&s->pairs);
-    s->last = s->before = (double)INFINITY;
-    return MARGIN_OK;
+    const double price = mg_smooth_price(s, l.rows, l.single);
+    return (offer){MG_BASE_BLOCKS, number, l.rows, l.single, price, limit};
 }
 
 /* The curvature is no longer that of the factor: steps do not fit as they are. */
@@ -72,36 +78,18 @@ static bool has_changed(const mg_smooth *s) {
     return s->cut || s->step > changed || s->scale > changed || s->scale < 1.0 / changed;
 }
 
-static double price_at(const mg_smooth *s, int number) {
-    const level l = level_at(s, number);
-    return mg_smooth_price(s, l.rows, l.single);
-}
-
-/* A new factor where the last one serves no longer and the price is right: of the next level if
- * progress is slow or it costs little, else of the same level if the curvature is another one. */
-static margin_status improve_one(mg_smooth *s) {
+/* Where the last factor serves no longer: one of the next level if progress is slow or it costs
+ * little, else of the same level if the curvature is another one. */
+static int offers_to_one(const mg_smooth *s, offer *out) {
     const bool none = s->level < 0;
     const bool is_slow = (s->since > STEPS_BEFORE_GROWTH && s->last > slow * s->before) ||
                          (s->since > 0 && s->since <= 2 && s->cut);
     const double rented = (double)s->rented;
-    if (!mg_smooth_can_factor(s, 1) || !(none || is_slow || has_changed(s))) return MARGIN_OK;
+    if (!mg_smooth_can_factor(s, 1) || !(none || is_slow || has_changed(s))) return 0;
     const int next = !none && level_at(s, s->level).last ? s->level : s->level + 1;
-    const double most = none || is_slow ? fmax(small_price, rented) : tiny_price;
-    if (price_at(s, next) <= most) return smooth_build(s, next);
-    if (!none && price_at(s, s->level) <= rented) return smooth_build(s, s->level);
-    return MARGIN_OK;
-}
-
-/* Where steps lead nowhere: the factor of all rows. */
-static margin_status escalate_one(mg_smooth *s, bool idle, bool *tried) {
-    const bool exact = s->level >= 0 && level_at(s, s->level).last;
-    *tried = mg_smooth_can_factor(s, 1) && (!exact || (!idle && s->since > 1));
-    if (!*tried) return MARGIN_OK;
-    int number = MG_MAX(s->level, 0);
-    while (!level_at(s, number).last)
-        number++;
-    if (!exact) s->idle_steps = 0;
-    return smooth_build(s, number);
+    out[0] = offer_of_level(s, next, none || is_slow ? fmax(small_price, rented) : tiny_price);
+    if (!none) out[1] = offer_of_level(s, s->level, rented);
+    return none ? 1 : 2;
 }
 
 /* ---- H0 of several functions ----------------------------------------------------------------- */
@@ -112,43 +100,97 @@ static const double first_price = 20.0;
 static const double later_price[] = {0.25, 0.6, 1.2, 2.5};
 enum { LEAST_STEPS = 8 };
 
-static int64_t rows_for_each(const mg_smooth *s) {
-    return MG_MIN(s->samples, MG_MAX(FIRST_ROWS, ROWS_FOR_EACH * s->block));
-}
-
-static margin_status improve_several(mg_smooth *s, bool must, bool *improved) {
-    const int64_t rows = rows_for_each(s);
-    const double price = mg_smooth_price(s, rows, true), of_all = (double)s->functions * price;
+static offer offer_to_several(const mg_smooth *s, mg_smooth_base base) {
+    const int64_t rows = MG_MIN(s->samples, MG_MAX(FIRST_ROWS, ROWS_FOR_EACH * s->block));
     const int turn = (int)MG_MIN(MG_MAX(s->builds - 1, 0), MG_LENGTH(later_price) - 1);
-    const bool first = s->level < 0;
-    *improved = false;
-    s->level = 0;
-    if (first && mg_smooth_can_factor(s, 1) && price <= first_price)
-        return mg_smooth_factor(s, MG_BASE_SHARED, rows, true);
-    if (!mg_smooth_can_factor(s, s->functions + 1)) return MARGIN_OK;
-    const bool is_due = s->since >= LEAST_STEPS && (double)s->rented >= later_price[turn] * of_all;
-    if (!must && !is_due) return MARGIN_OK;
-    *improved = true;
-    return mg_smooth_factor(s, MG_BASE_BLOCKS, rows, true);
+    const double price = mg_smooth_price(s, rows, true);
+    if (base == MG_BASE_SHARED) return (offer){base, 0, rows, true, price, first_price};
+    return (offer){
+        base, 0, rows, true, later_price[turn] * ((double)s->functions * price), (double)s->rented};
 }
 
-/* Double precision, then another H0, and last, with no steps left to forget, Newton's method. */
-static margin_status escalate_several(mg_smooth *s, bool idle, bool *tried) {
-    if (s->single) {
-        *tried = true;
-        s->single = false;
+static int offers_to_several(mg_smooth *s, offer *out) {
+    const bool first = s->level < 0;
+    int count = 0;
+    s->level = 0;
+    if (first && mg_smooth_can_factor(s, 1)) out[count++] = offer_to_several(s, MG_BASE_SHARED);
+    if (s->since >= LEAST_STEPS && mg_smooth_can_factor(s, s->functions + 1))
+        out[count++] = offer_to_several(s, MG_BASE_BLOCKS);
+    return count;
+}
+
+/* ---- H0 made anew ---------------------------------------------------------------------------- */
+
+static margin_status smooth_build(mg_smooth *s, const offer *o) {
+    MG_TRY(mg_smooth_factor(s, o->base, o->rows, o->single));
+    s->level = o->level;
+    if (s->functions > 1) return MARGIN_OK; /* the pairs still serve */
+    mg_lbfgs_pairs_clear(&s->pairs);
+    s->last = s->before = (double)INFINITY;
+    return MARGIN_OK;
+}
+
+static margin_status smooth_improve(mg_smooth *s) {
+    offer offers[2];
+    if (s->exact) return MARGIN_OK;
+    const int count = s->functions > 1 ? offers_to_several(s, offers) : offers_to_one(s, offers);
+    for (int k = 0; k < count; k++)
+        if (offers[k].price <= offers[k].limit) return smooth_build(s, &offers[k]);
+    return MARGIN_OK;
+}
+
+/* The factor of all rows; one of each function at the present point. False: it is at work. */
+static bool best_offer(const mg_smooth *s, bool idle, offer *best) {
+    const bool stale = !idle && s->since > 1;
+    const bool exact = s->functions == 1 && s->level >= 0 && level_at(s, s->level).last;
+    if (!mg_smooth_can_factor(s, s->functions > 1 ? s->functions + 1 : 1)) return false;
+    if (s->functions > 1) {
+        *best = offer_to_several(s, MG_BASE_BLOCKS);
+        return stale;
+    }
+    int number = MG_MAX(s->level, 0);
+    while (!level_at(s, number).last)
+        number++;
+    *best = offer_of_level(s, number, (double)INFINITY);
+    return !exact || stale;
+}
+
+static margin_status use_double_precision(mg_smooth *s) {
+    s->single = false;
+    s->idle_steps = 0;
+    s->best_promise = (double)INFINITY;
+    mg_lbfgs_pairs_clear(&s->pairs);
+    MG_TRY(mg_smooth_evaluate(s, &s->here));
+    s->best_slack = s->here.slack;
+    return MARGIN_OK;
+}
+
+/* Several functions, where there are no steps left to forget. */
+static bool may_be_exact(const mg_smooth *s, bool idle) {
+    return s->functions > 1 && (s->pairs.count == 0 || idle) && s->objective->penalty.rho > 0.0 &&
+           mg_newton_matrix_can(s->objective);
+}
+
+/* Where steps lead nowhere, what is left to try: double precision, another H0, Newton's method, at
+ * last no memory of steps. False: nothing. */
+static margin_status smooth_escalate(mg_smooth *s, bool *tried) {
+    const bool idle = mg_smooth_is_idle(s);
+    offer best;
+    *tried = !s->exact;
+    if (s->exact) return MARGIN_OK;
+    if (s->single) return use_double_precision(s);
+    if (best_offer(s, idle, &best)) {
+        if (best.level != s->level) s->idle_steps = 0;
+        return smooth_build(s, &best);
+    }
+    if (may_be_exact(s, idle)) {
+        s->exact = true;
         s->idle_steps = 0;
-        s->best_promise = (double)INFINITY;
-        mg_lbfgs_pairs_clear(&s->pairs);
-        MG_TRY(mg_smooth_evaluate(s, &s->here));
-        s->best_slack = s->here.slack;
         return MARGIN_OK;
     }
-    if (!idle && s->since > 1) MG_TRY(improve_several(s, true, tried));
-    if (*tried || (s->pairs.count > 0 && !idle)) return MARGIN_OK;
-    if (!(s->objective->penalty.rho > 0.0) || !mg_newton_matrix_can(s->objective)) return MARGIN_OK;
-    s->exact = *tried = true;
-    s->idle_steps = 0;
+    *tried = s->pairs.count > 0 && !idle;
+    mg_lbfgs_pairs_clear(&s->pairs);
+    s->scale = 1.0;
     return MARGIN_OK;
 }
 
@@ -185,25 +227,6 @@ static margin_status keep_pair(mg_smooth *s) {
 }
 
 /* ---- The method ------------------------------------------------------------------------------ */
-
-static margin_status smooth_improve(mg_smooth *s) {
-    bool improved;
-    if (s->exact) return MARGIN_OK;
-    return s->functions > 1 ? improve_several(s, false, &improved) : improve_one(s);
-}
-
-/* Where steps lead nowhere: whatever is left to try, at last no memory of steps. False: nothing. */
-static margin_status smooth_escalate(mg_smooth *s, bool *tried) {
-    const bool idle = mg_smooth_is_idle(s);
-    *tried = false;
-    if (s->exact) return MARGIN_OK;
-    MG_TRY(s->functions > 1 ? escalate_several(s, idle, tried) : escalate_one(s, idle, tried));
-    if (*tried) return MARGIN_OK;
-    *tried = s->pairs.count > 0 && !idle;
-    mg_lbfgs_pairs_clear(&s->pairs);
-    s->scale = 1.0;
-    return MARGIN_OK;
-}
 
 margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     mg_smooth s;
