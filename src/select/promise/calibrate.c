@@ -271,7 +271,7 @@ margin_status mg_calibrate(margin_context *context, margin_model *model, const m
                            int32_t kind, margin_error *error) {
     const int64_t curves = mg_curve_count(model->classes);
     mg_arena arena;
-    workshop w;
+    workshop w = {0};
     if (mg_cancelled(context)) return mg_fail_cancelled(error);
     for (int64_t i = 0; i < c->samples.count * c->functions; i++)
         if (!isfinite(c->scores[i]))
