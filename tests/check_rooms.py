@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Holds the includes of src/ to the order of rooms in src/rooms.txt.
+"""Holds the includes of src/ to the order of rooms in src/rooms.txt, and docs/architecture.md to the code: the
+functions, files and rooms that it and the READMEs of the rooms name exist, and it names all rooms. Every room has one.
 
 usage: check_rooms.py [ROOT]      prints one line per breach; the exit status says whether there was any
 """
 import re
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent) / 'src'
@@ -24,5 +26,35 @@ for file in sorted(root.rglob('*.[ch]')):
             continue
         if other not in level or level[other] >= level[room]:
             breaches.append(f'src/{file.relative_to(root)} includes "{path}", which is not below {room}')
+
+top = root.parent
+page = top / 'docs' / 'architecture.md'
+if page.exists():
+    code = [f for d in ('src', 'cli', 'include', 'tests') for f in (top / d).rglob('*.*') if f.suffix in ('.c', '.h', '.sh')]
+    words = set(re.findall(r'\w+', '\n'.join(f.read_text() for f in code)))
+    files = [str(f.relative_to(top)) for d in ('src', 'cli', 'include', 'tests', 'docs', 'scripts') for f in (top / d).rglob('*')]
+    for told in [page, *sorted(root.rglob('README.md'))]:
+        text, where = told.read_text(), told.relative_to(top)
+        for name in sorted(set(re.findall(r'`([a-z]\w*)`', text))):
+            if name not in words and not name.endswith('_NAME'):
+                breaches.append(f'{where} names {name}, which is not in the code')
+        for name in sorted(set(re.findall(r'(?<![\w*/.-])(?:[\w*-]+/)*[\w*-]+\.(?:c|h|py|sh|txt|md)\b', text))):
+            if not any(fnmatch(f, f'*/{name}') or f == name for f in files):
+                breaches.append(f'{where} names {name}, which does not exist')
+text = page.read_text() if page.exists() else ''
+table = re.search(r'^\| rooms \|.*?\n\n', text, re.M | re.S)
+named = set()
+for row in table[0].strip().splitlines()[2:] if table else []:
+    family = ''
+    for name in re.findall(r'`([^`]+)`', row.split('|')[1]):
+        family = name.split('/')[0] if '/' in name else family
+        named.add(name if '/' in name or not family or name in level else f'{family}/{name}')
+for room in sorted(level):
+    if text and room not in named:
+        breaches.append(f'docs/architecture.md does not name the room {room}')
+    if text and not (root / room / 'README.md').exists():
+        breaches.append(f'src/{room} has no README.md')
+for room in sorted(named - set(level)):
+    breaches.append(f'docs/architecture.md names the room {room}, which is not in src/rooms.txt')
 print('\n'.join(breaches), end='\n' if breaches else '')
 sys.exit(bool(breaches))
