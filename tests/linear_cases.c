@@ -121,7 +121,7 @@ static linear_fitted run(margin_context *context, const mg_problem *problem, mg_
                   .seed = 7,
                   .error = &f.error};
     mg_report_init(&fit.report);
-    const mg_linear_options o = mg_linear_options_of(&fit, table, MG_LENGTH(table), "C", 1.0);
+    const mg_linear_options o = mg_linear_options_of(&fit, &component, 0.0);
     f.status = h ? mg_linear_verify(&fit, &o, loss, h) : mg_linear_fit(&fit, 1, &o, loss);
     if (f.status < 0) assert_null(fit.hypothesis);
     f.h = fit.hypothesis;
@@ -213,7 +213,7 @@ void linear_fit_together(margin_context *context, const mg_problem *problems, in
                            .error = &error};
         mg_report_init(&list[k].report);
     }
-    const mg_linear_options o = mg_linear_options_of(&list[0], table, MG_LENGTH(table), "C", 1.0);
+    const mg_linear_options o = mg_linear_options_of(&list[0], &component, 0.0);
     const margin_status status = mg_linear_fit(list, count, &o, loss);
     for (int k = 0; k < count; k++) {
         if (status < 0) assert_null(list[k].hypothesis);

@@ -226,12 +226,13 @@ static margin_status verify_body(margin_context *context, void *user, margin_err
     *error = f.error;
     if (status >= 0) {
         const margin_option table[] = {MG_OPTION_C("1")};
+        const margin_component info = {.options = table, .option_count = 1};
         const mg_option_value value = {
             .given = true, .number = strcmp(options, "C=inf") == 0 ? (double)INFINITY : 1.0};
         mg_fit fit = {
             .context = context, .problem = &c->problem, .options = &value, .error = error};
         mg_report_init(&fit.report);
-        const mg_linear_options o = mg_linear_options_of(&fit, table, 1, "C", 1);
+        const mg_linear_options o = mg_linear_options_of(&fit, &info, 0.0);
         status = mg_linear_verify(&fit, &o, MG_LOSS_LOGISTIC, f.h);
     }
     linear_fitted_free(&f);
@@ -252,7 +253,8 @@ static void test_verification_cancelled(void **state) {
     margin_context *context = support_context(NULL, 1);
     margin_error error = {0};
     mg_fit fit = {.context = context, .problem = &c->problem, .error = &error};
-    const mg_linear_options o = mg_linear_options_of(&fit, NULL, 0, "C", 1);
+    const margin_component info = {0};
+    const mg_linear_options o = mg_linear_options_of(&fit, &info, 0.0);
     margin_context_cancel(context);
     assert_int_equal(mg_linear_verify(&fit, &o, MG_LOSS_LOGISTIC, f.h), MARGIN_ERROR_CANCELLED);
     margin_context_free(context);

@@ -19,26 +19,31 @@ static const double inf = (double)INFINITY;
 
 /* ---- Penalties ------------------------------------------------------------------------------- */
 
+static const margin_option spellings[] = {{.name = "C"}, {.name = "alpha"}, {.name = "lambda"}};
+static const margin_component three = {.options = spellings, .option_count = 3};
+static const margin_component one = {.options = spellings, .option_count = 1};
+
 static void test_three_spellings(void **state) {
     const double m = 40;
-    mg_option_value options[3] = {{.given = true, .number = 5}, {0}, {0}};
+    const mg_option_value none_given = {.number = (double)NAN, .integer = -1};
+    mg_option_value options[3] = {{.given = true, .number = 5}, none_given, none_given};
     (void)state;
-    mg_penalty c = mg_penalty_make(options, 0, 1, 2, "C", 1, 0, m);
+    mg_penalty c = mg_penalty_of(&three, options, 0, m);
     assert_string_equal(c.spelling, "C");
     assert_true(c.C == 5 && c.factor == 5 && c.rho == 1 && c.kappa == 0);
     assert_close(c.alpha, 0.1, 1e-15);
     assert_close(c.lambda, 0.1 / m, 1e-15);
 
-    options[0].given = false;
+    options[0] = (mg_option_value){.number = 1}; /* the default, which gives way */
     options[1] = (mg_option_value){.given = true, .number = 0.1};
-    mg_penalty alpha = mg_penalty_make(options, 0, 1, 2, "C", 1, 0, m);
+    mg_penalty alpha = mg_penalty_of(&three, options, 0, m);
     assert_string_equal(alpha.spelling, "alpha");
     assert_true(alpha.factor == 1 && alpha.rho == 0.2 && alpha.alpha == 0.1);
     assert_close(alpha.C, 5, 1e-15);
 
-    options[1].given = false;
+    options[1] = none_given;
     options[2] = (mg_option_value){.given = true, .number = 0.1 / m};
-    mg_penalty lambda = mg_penalty_make(options, 0, 1, 2, "C", 1, 0, m);
+    mg_penalty lambda = mg_penalty_of(&three, options, 0, m);
     assert_string_equal(lambda.spelling, "lambda");
     assert_close(lambda.C, 5, 1e-15);
     assert_close(lambda.alpha, 0.1, 1e-15);
@@ -46,8 +51,9 @@ static void test_three_spellings(void **state) {
     assert_close(c.rho / c.factor, alpha.rho / alpha.factor, 1e-15);
     assert_close(c.rho / c.factor, lambda.rho / lambda.factor, 1e-15);
 
-    options[2].given = false;
-    mg_penalty none = mg_penalty_make(options, -1, 1, -1, "alpha", 2, 0, m);
+    options[0] = options[2] = none_given;
+    options[1] = (mg_option_value){.number = 2}; /* the default */
+    mg_penalty none = mg_penalty_of(&three, options, 0, m);
     assert_string_equal(none.spelling, "alpha");
     assert_true(none.alpha == 2 && none.rho == 4 && none.C == 0.25);
 }
@@ -55,22 +61,22 @@ static void test_three_spellings(void **state) {
 static void test_no_penalty(void **state) {
     (void)state;
     const mg_option_value option = {.given = true, .number = inf};
-    mg_penalty c = mg_penalty_make(&option, 0, -1, -1, "C", 1, 0.5, 10);
+    mg_penalty c = mg_penalty_of(&one, &option, 0.5, 10);
     assert_true(c.factor == 1 && c.rho == 0 && c.kappa == 0 && c.alpha == 0 && c.lambda == 0);
     assert_true(c.C == inf);
-    mg_penalty zero = mg_penalty_make(NULL, -1, -1, -1, "alpha", 0, 0, 10);
+    mg_penalty zero = mg_penalty_make("alpha", 0, 0, 10);
     assert_true(zero.factor == 1 && zero.rho == 0 && zero.C == inf && zero.lambda == 0);
 }
 
 static void test_l1_share(void **state) {
     (void)state;
-    mg_penalty c = mg_penalty_make(NULL, -1, -1, -1, "C", 4, 0.25, 10);
+    mg_penalty c = mg_penalty_make("C", 4, 0.25, 10);
     assert_true(c.factor == 4 && c.rho == 0.75 && c.kappa == 0.125);
-    mg_penalty alpha = mg_penalty_make(NULL, -1, -1, -1, "alpha", 0.125, 0.25, 10);
+    mg_penalty alpha = mg_penalty_make("alpha", 0.125, 0.25, 10);
     assert_close(alpha.rho / alpha.factor, c.rho / c.factor, 1e-15);
     assert_close(alpha.kappa / alpha.factor, c.kappa / c.factor, 1e-15);
     /* scikit-learn's lasso: |r|^2/(2 m) + a |w|_1, half of ours with lambda = 2 a */
-    mg_penalty lasso = mg_penalty_make(NULL, -1, -1, -1, "lambda", 0.6, 1, 10);
+    mg_penalty lasso = mg_penalty_make("lambda", 0.6, 1, 10);
     assert_close(lasso.factor / 2, 1.0 / 20, 1e-15);
     assert_close(lasso.kappa / 2, 0.3, 1e-15);
     assert_true(lasso.rho == 0);
@@ -104,8 +110,8 @@ static void start_case(objective_case *o, int64_t rows, int64_t columns, int par
     o->c = design_case_make(rows, columns, DENSE_F64, parts, seed);
     o->context = support_context(NULL, 2);
     OK(mg_design_create(o->context, &o->c->problem, &o->design, &error));
-    const mg_penalty penalty = mg_penalty_make(NULL, -1, -1, -1, kind->spelling, kind->value,
-                                               kind->l1_ratio, mg_total_weight(&o->c->problem));
+    const mg_penalty penalty = mg_penalty_make(kind->spelling, kind->value, kind->l1_ratio,
+                                               mg_total_weight(&o->c->problem));
     o->class_weight[0] = 0.5;
     o->class_weight[1] = 3;
     OK(mg_objective_create(&o->design, mg_loss_get(loss), &penalty, intercept,
@@ -417,7 +423,7 @@ static void test_no_gap_at_the_optimum(void **state) {
 
 static margin_status certify_all(margin_context *context, void *user, margin_error *failure) {
     const design_case *c = user;
-    const mg_penalty penalty = mg_penalty_make(NULL, -1, -1, -1, "C", inf, 0, 1);
+    const mg_penalty penalty = mg_penalty_make("C", inf, 0, 1);
     mg_design design = {0};
     mg_objective objective = {0};
     double w[4] = {0.1, 0.2, -0.3, 0};

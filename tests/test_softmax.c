@@ -434,7 +434,11 @@ static void test_empty_class(void **state) {
     for (int k = 0; k < info->option_count; k++)
         assert_int_equal(
             mg_option_default("softmax", &info->options[k], &arena, &values[k], &error), MARGIN_OK);
-    mg_fit fit = {.context = context, .problem = &problem, .options = values, .error = &error};
+    mg_fit fit = {.context = context,
+                  .learner = &mg_learner_softmax,
+                  .problem = &problem,
+                  .options = values,
+                  .error = &error};
     mg_report_init(&fit.report);
     assert_int_equal(mg_learner_softmax.fit(&fit), MARGIN_OK);
     const double *b = fit.hypothesis->view.linear.intercept;

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-const mg_option_value *mg_option_named(const margin_component *info, const mg_option_value *values,
-                                       const char *name) {
-    return &values[mg_option_index(info, name)];
-}
-
 static bool uses_gamma(mg_kernel_kind kind) {
     return kind == MG_KERNEL_POLY || kind == MG_KERNEL_RBF || kind == MG_KERNEL_SIGMOID ||
            kind == MG_KERNEL_LAPLACIAN;

@@ -44,10 +44,6 @@
         .help = "constant in poly and sigmoid"                                                     \
     }
 
-/* Option `name` of a table, which must have it. */
-const mg_option_value *mg_option_named(const margin_component *info, const mg_option_value *values,
-                                       const char *name);
-
 typedef enum mg_gamma_rule { MG_GAMMA_GIVEN, MG_GAMMA_SCALE, MG_GAMMA_MEDIAN } mg_gamma_rule;
 typedef struct mg_kernel_choice {
     mg_kernel kernel; /* gamma NaN where a rule finds it */

@@ -84,8 +84,9 @@ enum {
  * last fit, also where a fit failed; not where `share` did, which then leaves nothing behind. */
 typedef struct mg_shared {
     margin_context *context;
-    const mg_problem *whole;        /* before it is cut; no sign for classes */
-    const mg_option_value *options; /* of the first fit */
+    const struct mg_learner *learner; /* set with `share` */
+    const mg_problem *whole;          /* before it is cut; no sign for classes */
+    const mg_option_value *options;   /* of the first fit */
     int64_t fits;
     unsigned differ;     /* MG_DIFFER_ bits */
     margin_error *error; /* of `share` */
@@ -98,6 +99,7 @@ typedef struct mg_shared {
 
 typedef struct mg_fit {
     margin_context *context;
+    const struct mg_learner *learner;
     const mg_problem *problem;
     const mg_option_value *options;
     const mg_shared *shared; /* NULL: a fit by itself, a verification, an update */
@@ -160,8 +162,9 @@ typedef struct mg_learner {
     /* Whether a hypothesis of one of these kinds is one that it makes with these options of a
      * problem of this kind, with these columns (`problem` has no rows): no function below meets
      * another one. NULL: all are. MODEL on failure. */
-    margin_status (*fits)(const mg_problem *problem, const mg_option_value *options,
-                          const mg_hypothesis *h, margin_error *error);
+    margin_status (*fits)(const margin_component *info, const mg_problem *problem,
+                          const mg_option_value *options, const mg_hypothesis *h,
+                          margin_error *error);
     /* It uses scale and shift of a problem: affine stages just before it are then not applied, so
      * that the data are not copied and sparse data stay sparse. Its hypothesis is linear, in the
      * units behind the stages. */
@@ -179,7 +182,8 @@ typedef struct mg_learner {
     void (*defaults)(mg_option_value *options);
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
-    margin_status (*check)(const mg_option_value *options, margin_error *error);
+    margin_status (*check)(const margin_component *info, const mg_option_value *options,
+                           margin_error *error);
     /* Decides once for all fits of a call what must mean the same in them (gamma=scale), makes what
      * they read in common, and says how many `fit_many` takes at once; see mg_shared. NULL: there
      * is nothing to share. */
@@ -202,11 +206,25 @@ typedef struct mg_learner {
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);
     const mg_learner_more *more; /* NULL: none of it; read through mg_learner_more_of */
+    const void *family;          /* what tells it from others with the same functions */
 } mg_learner;
 
 MG_INLINE const mg_learner_more *mg_learner_more_of(const mg_learner *learner) {
     static const mg_learner_more none = {0};
     return learner->more ? learner->more : &none;
+}
+
+/* Leaves nothing behind in fits of which one failed. */
+MG_INLINE void mg_fits_undo(mg_fit *fits, int64_t count) {
+    for (int64_t k = 0; k < count; k++) {
+        mg_hypothesis_free(fits[k].hypothesis);
+        fits[k].hypothesis = NULL;
+    }
+}
+
+MG_INLINE margin_status mg_learner_check(const mg_learner *learner, const mg_option_value *options,
+                                         margin_error *error) {
+    return learner->check ? learner->check(&learner->info, options, error) : MARGIN_OK;
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------- */

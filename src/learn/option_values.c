@@ -71,6 +71,12 @@ static bool same_text(const char *a, const char *b) {
 }
 
 /* Compares bits, so that 0 and -0 differ as their texts do. */
+bool mg_option_is(const margin_component *component, const mg_option_value *values,
+                  const char *name, const char *word) {
+    const char *text = mg_option_named(component, values, name)->text;
+    return text && strcmp(text, word) == 0;
+}
+
 bool mg_option_equal(const mg_option_value *a, const mg_option_value *b) {
     return memcmp(&a->number, &b->number, sizeof a->number) == 0 && a->integer == b->integer &&
            same_text(a->text, b->text) && a->count == b->count &&

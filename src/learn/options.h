@@ -65,6 +65,14 @@ bool mg_option_equal(const mg_option_value *a, const mg_option_value *b);
 
 /* Index in the component's table, -1 if it has no such option. */
 int mg_option_index(const margin_component *component, const char *name);
+/* The value of an option that the table must have. */
+MG_INLINE const mg_option_value *mg_option_named(const margin_component *component,
+                                                 const mg_option_value *values, const char *name) {
+    return &values[mg_option_index(component, name)];
+}
+/* Whether that is this word. */
+bool mg_option_is(const margin_component *component, const mg_option_value *values,
+                  const char *name, const char *word);
 
 /* Copies count values, texts and numbers included, into one block; free with mg_free. */
 margin_status mg_options_copy(mg_heap *heap, const mg_option_value *values, int count,

@@ -4,12 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool given(const mg_option_value *options, int index, double *value) {
-    if (index < 0 || !options[index].given) return false;
-    *value = options[index].number;
-    return true;
-}
-
 /* The three spellings from alpha: lambda = alpha / m = 1 / (2 C m). */
 static void fill_spellings(mg_penalty *penalty, double alpha, double total_weight) {
     penalty->alpha = alpha;
@@ -17,18 +11,10 @@ static void fill_spellings(mg_penalty *penalty, double alpha, double total_weigh
     penalty->C = alpha > 0 ? 1 / (2 * alpha) : (double)INFINITY;
 }
 
-mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alpha_index,
-                           int lambda_index, const char *default_spelling, double default_value,
-                           double l1_ratio, double total_weight) {
-    mg_penalty penalty = {.l1_ratio = l1_ratio, .factor = 1, .spelling = default_spelling};
-    double value = default_value, strength; /* of N(w) */
-    if (given(options, c_index, &value))
-        penalty.spelling = "C";
-    else if (given(options, alpha_index, &value))
-        penalty.spelling = "alpha";
-    else if (given(options, lambda_index, &value))
-        penalty.spelling = "lambda";
-
+mg_penalty mg_penalty_make(const char *spelling, double value, double l1_ratio,
+                           double total_weight) {
+    mg_penalty penalty = {.l1_ratio = l1_ratio, .factor = 1, .spelling = spelling};
+    double strength; /* of N(w) */
     if (strcmp(penalty.spelling, "C") == 0) {
         fill_spellings(&penalty, 1 / (2 * value), total_weight);
         penalty.C = value;
@@ -46,6 +32,26 @@ mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alph
     penalty.rho = 2 * strength * (1 - l1_ratio);
     penalty.kappa = strength * l1_ratio;
     return penalty;
+}
+
+mg_penalty mg_penalty_of(const margin_component *info, const mg_option_value *options,
+                         double l1_ratio, double total_weight) {
+    static const char *const spellings[] = {"C", "alpha", "lambda"};
+    const char *spelling = "lambda";
+    double value = 0.0;
+    bool is_given = false;
+    for (int k = 0; k < MG_LENGTH(spellings); k++) {
+        const int index = mg_option_index(info, spellings[k]);
+        if (index < 0 || is_given || !mg_option_has_value(&options[index])) continue;
+        is_given = options[index].given;
+        spelling = spellings[k];
+        value = options[index].number;
+    }
+    return mg_penalty_make(spelling, value, l1_ratio, total_weight);
+}
+
+bool mg_asks_no_penalty(const margin_component *info, const mg_option_value *options) {
+    return mg_penalty_of(info, options, 0.0, 1.0).rho == 0.0;
 }
 
 double mg_total_weight(const mg_problem *problem) {

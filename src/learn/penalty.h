@@ -22,11 +22,15 @@ typedef struct mg_penalty {
     const char *spelling; /* the one that was given: "C", "alpha", "lambda" */
 } mg_penalty;
 
-/* From the options C, alpha, lambda (indices into `options`, -1: not offered; the learner's check
- * has seen that at most one is given) and the learner's default. */
-mg_penalty mg_penalty_make(const mg_option_value *options, int c_index, int alpha_index,
-                           int lambda_index, const char *default_spelling, double default_value,
-                           double l1_ratio, double total_weight);
+/* `spelling`: "C", "alpha" or "lambda". */
+mg_penalty mg_penalty_make(const char *spelling, double value, double l1_ratio,
+                           double total_weight);
+/* The one of the options C, alpha, lambda that is given (at most one is), or else has a default; a
+ * table without them: no penalty, and the mean loss. */
+mg_penalty mg_penalty_of(const margin_component *info, const mg_option_value *options,
+                         double l1_ratio, double total_weight);
+/* Whether they ask for none, as C=inf or alpha=0. */
+bool mg_asks_no_penalty(const margin_component *info, const mg_option_value *options);
 /* The m above. */
 double mg_total_weight(const mg_problem *problem);
 

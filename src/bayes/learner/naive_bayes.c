@@ -87,7 +87,9 @@ static bool is_list(const char *text) {
     return strcmp(text, "learn") != 0 && strcmp(text, "equal") != 0;
 }
 
-static margin_status check(const mg_option_value *values, margin_error *error) {
+static margin_status check(const margin_component *info, const mg_option_value *values,
+                           margin_error *error) {
+    (void)info;
     const char *priors = option_of(values, "priors")->text;
     int64_t count;
     return is_list(priors) ? read_priors(priors, 0, NULL, &count, error) : MARGIN_OK;
@@ -245,8 +247,10 @@ static margin_status check_settings(const mg_option_value *values, const mg_baye
     return MARGIN_OK;
 }
 
-static margin_status fits(const mg_problem *problem, const mg_option_value *values,
-                          const mg_hypothesis *h, margin_error *error) {
+static margin_status fits(const margin_component *info, const mg_problem *problem,
+                          const mg_option_value *values, const mg_hypothesis *h,
+                          margin_error *error) {
+    (void)info;
     int32_t *kinds = NULL;
     double *priors = NULL;
     margin_status status;

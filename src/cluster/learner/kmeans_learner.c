@@ -55,13 +55,14 @@ static const margin_option options[] = {
 };
 
 static const mg_option_value *option_of(const mg_fit *fit, const char *name) {
-    return &fit->options[mg_option_index(&mg_learner_kmeans.info, name)];
+    return mg_option_named(&fit->learner->info, fit->options, name);
 }
 
-static margin_status check(const mg_option_value *values, margin_error *error) {
-    const mg_option_value *centres = &values[mg_option_index(&mg_learner_kmeans.info, "centres")];
-    const mg_option_value *start = &values[mg_option_index(&mg_learner_kmeans.info, "start")];
-    const mg_option_value *restarts = &values[mg_option_index(&mg_learner_kmeans.info, "restarts")];
+static margin_status check(const margin_component *info, const mg_option_value *values,
+                           margin_error *error) {
+    const mg_option_value *centres = mg_option_named(info, values, "centres");
+    const mg_option_value *start = mg_option_named(info, values, "start");
+    const mg_option_value *restarts = mg_option_named(info, values, "restarts");
     for (int64_t c = 0; c < centres->count; c++)
         MG_REQUIRE(isfinite(centres->numbers[c]), error, MARGIN_ERROR_SPEC,
                    "kmeans: centres holds a number that is not finite");
@@ -208,9 +209,10 @@ done:
     return status;
 }
 
-static margin_status fits(const mg_problem *problem, const mg_option_value *values,
-                          const mg_hypothesis *h, margin_error *error) {
-    const int64_t k = values[mg_option_index(&mg_learner_kmeans.info, "k")].integer;
+static margin_status fits(const margin_component *info, const mg_problem *problem,
+                          const mg_option_value *values, const mg_hypothesis *h,
+                          margin_error *error) {
+    const int64_t k = mg_option_named(info, values, "k")->integer;
     (void)problem;
     MG_REQUIRE(h->functions == k, error, MARGIN_ERROR_MODEL,
                "the model has %lld centres, and its kmeans asks for %lld", (long long)h->functions,

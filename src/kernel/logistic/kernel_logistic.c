@@ -31,12 +31,10 @@ static const margin_option option_table[] = {
     MG_OPTION_CLASS_WEIGHT,
 };
 
-static const margin_component *info(void) {
-    return &mg_learner_kernel_logistic.info;
-}
+static const margin_component *const own = &mg_learner_kernel_logistic.info;
 
 static const mg_option_value *option(const mg_option_value *values, const char *name) {
-    return mg_option_named(info(), values, name);
+    return mg_option_named(own, values, name);
 }
 
 static bool is_solver(const mg_option_value *values, const char *word) {
@@ -44,23 +42,18 @@ static bool is_solver(const mg_option_value *values, const char *word) {
 }
 
 mg_penalty mg_kernel_logistic_penalty(const mg_fit *fit) {
-    return mg_penalty_make(fit->options, mg_option_index(info(), "C"),
-                           mg_option_index(info(), "alpha"), mg_option_index(info(), "lambda"), "C",
-                           1.0, 0.0, mg_total_weight(fit->problem));
+    return mg_penalty_of(own, fit->options, 0.0, mg_total_weight(fit->problem));
 }
 
 double mg_kernel_logistic_tolerance(const mg_fit *fit) {
     return option(fit->options, "tol")->number;
 }
 
-static margin_status check(const mg_option_value *values, margin_error *error) {
-    const mg_option_value *C = option(values, "C");
-    const bool none = (C->given && isinf(C->number)) ||
-                      (option(values, "alpha")->given && option(values, "alpha")->number == 0.0) ||
-                      (option(values, "lambda")->given && option(values, "lambda")->number == 0.0);
-    const mg_kernel kernel = mg_kernel_options_of(info(), values).kernel;
-    MG_TRY(mg_kernel_options_check(info(), values, error));
-    MG_REQUIRE(!none, error, MARGIN_ERROR_SPEC,
+static margin_status check(const margin_component *info, const mg_option_value *values,
+                           margin_error *error) {
+    const mg_kernel kernel = mg_kernel_options_of(own, values).kernel;
+    MG_TRY(mg_kernel_options_check(info, values, error));
+    MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
                "kernel-logistic: without a penalty a kernel can tell any classes apart; take a "
                "large C, such as 1e6");
     MG_REQUIRE(mg_kernel_is_definite(&kernel), error, MARGIN_ERROR_SPEC,
@@ -175,9 +168,9 @@ static margin_status fit_one(logistic_run *run, mg_fit *fit) {
 static margin_status fit_all(logistic_run *run, mg_fit *fits, int64_t count) {
     mg_gram_storage storage;
     mg_kernel kernel;
-    const mg_kernel_choice choice = mg_kernel_options_of(info(), fits[0].options);
+    const mg_kernel_choice choice = mg_kernel_options_of(own, fits[0].options);
     MG_TRY(choose(&fits[0], run, &storage));
-    MG_TRY(mg_kernel_of_fit(&fits[0], &choice, info()->name, &kernel));
+    MG_TRY(mg_kernel_of_fit(&fits[0], &choice, own->name, &kernel));
     MG_TRY(mg_kernel_system_make(run->context, fits[0].problem, &kernel, storage, &run->system,
                                  fits[0].error));
     for (int64_t k = 0; k < count; k++) {
@@ -196,10 +189,7 @@ static margin_status fit_many(mg_fit *fits, int64_t count) {
     const margin_status status = fit_all(&run, fits, count);
     mg_arena_free(&run.arena);
     mg_kernel_system_free(&run.system);
-    for (int64_t k = 0; status < 0 && k < count; k++) {
-        mg_hypothesis_free(fits[k].hypothesis);
-        fits[k].hypothesis = NULL;
-    }
+    if (status < 0) mg_fits_undo(fits, count);
     return status < 0 ? status : MARGIN_OK;
 }
 
@@ -209,15 +199,16 @@ static margin_status fit(mg_fit *fit) {
 }
 
 static margin_status share(mg_shared *shared) {
-    const mg_kernel_choice choice = mg_kernel_options_of(info(), shared->options);
-    MG_TRY(mg_kernel_share(shared, &choice, info()->name));
+    const mg_kernel_choice choice = mg_kernel_options_of(own, shared->options);
+    MG_TRY(mg_kernel_share(shared, &choice, own->name));
     shared->together = shared->fits;
     return MARGIN_OK;
 }
 
-static margin_status fits(const mg_problem *problem, const mg_option_value *values,
-                          const mg_hypothesis *h, margin_error *error) {
-    const mg_kernel_choice choice = mg_kernel_options_of(info(), values);
+static margin_status fits(const margin_component *info, const mg_problem *problem,
+                          const mg_option_value *values, const mg_hypothesis *h,
+                          margin_error *error) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info, values);
     (void)problem;
     MG_REQUIRE(mg_kernel_is(&choice, &h->view.expansion.kernel), error, MARGIN_ERROR_MODEL,
                "the model has another kernel than its kernel-logistic asks for");

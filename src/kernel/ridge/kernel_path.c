@@ -208,9 +208,6 @@ margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_o
     for (int64_t k = 0; k < count && status >= 0; k++)
         status = solve_penalty(&run, &fits[k], &options[k]);
     mg_ridge_end(&run.ridge);
-    for (int64_t k = 0; status < 0 && k < count; k++) {
-        mg_hypothesis_free(fits[k].hypothesis);
-        fits[k].hypothesis = NULL;
-    }
+    if (status < 0) mg_fits_undo(fits, count);
     return status < 0 ? status : MARGIN_OK;
 }

@@ -58,21 +58,17 @@ static const margin_option option_table[] = {
     MG_OPTION_CLASS_WEIGHT,
 };
 
-static const margin_component *info(void) {
-    return &mg_learner_kernel_ridge.info;
-}
+static const margin_component *const own = &mg_learner_kernel_ridge.info;
 
 static const mg_option_value *option(const mg_option_value *values, const char *name) {
-    return mg_option_named(info(), values, name);
+    return mg_option_named(own, values, name);
 }
 
 mg_ridge_options mg_ridge_options_of(const mg_fit *fit) {
     const mg_option_value *values = fit->options;
-    return (mg_ridge_options){.choice = mg_kernel_options_of(info(), values),
-                              .penalty = mg_penalty_make(values, mg_option_index(info(), "C"),
-                                                         mg_option_index(info(), "alpha"),
-                                                         mg_option_index(info(), "lambda"), "alpha",
-                                                         1.0, 0.0, mg_total_weight(fit->problem)),
+    return (mg_ridge_options){.choice = mg_kernel_options_of(own, values),
+                              .penalty =
+                                  mg_penalty_of(own, values, 0.0, mg_total_weight(fit->problem)),
                               .intercept = option(values, "intercept")->integer != 0,
                               .tolerance = option(values, "tol")->number,
                               .solver = option(values, "solver")->text,
@@ -80,18 +76,15 @@ mg_ridge_options mg_ridge_options_of(const mg_fit *fit) {
                               .max_iterations = option(values, "max_iter")->integer};
 }
 
-static margin_status check(const mg_option_value *values, margin_error *error) {
-    const mg_option_value *C = option(values, "C");
-    const bool none = (C->given && isinf(C->number)) ||
-                      (option(values, "alpha")->given && option(values, "alpha")->number == 0.0) ||
-                      (option(values, "lambda")->given && option(values, "lambda")->number == 0.0);
-    MG_TRY(mg_kernel_options_check(info(), values, error));
+static margin_status check(const margin_component *info, const mg_option_value *values,
+                           margin_error *error) {
+    MG_TRY(mg_kernel_options_check(info, values, error));
     const bool descent = strcmp(option(values, "solver")->text, "gd") == 0;
     MG_REQUIRE(!option(values, "rate")->given || descent, error, MARGIN_ERROR_SPEC,
                "kernel-ridge: rate belongs to solver=gd; leave it out or choose that solver");
     MG_REQUIRE(!descent || option(values, "intercept")->integer == 0, error, MARGIN_ERROR_SPEC,
                "kernel-ridge: solver=gd has no intercept; leave one of them out");
-    MG_REQUIRE(!none, error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
                "kernel-ridge: without a penalty a kernel can fit any numbers; take a small alpha "
                "above 0, such as 1e-6");
     return MARGIN_OK;
@@ -171,7 +164,7 @@ static margin_status solve(mg_ridge_run *run) {
     mg_gram_storage storage;
     mg_kernel kernel;
     MG_TRY(choose(run, &storage));
-    MG_TRY(mg_kernel_of_fit(&run->fits[0], &run->options->choice, info()->name, &kernel));
+    MG_TRY(mg_kernel_of_fit(&run->fits[0], &run->options->choice, own->name, &kernel));
     MG_TRY(mg_ridge_begin(run));
     MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, storage, &run->system,
                                  run->error));
@@ -259,10 +252,7 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
     margin_status status = solve(&run);
     if (status >= 0) status = mg_ridge_hand_over(&run);
     mg_ridge_end(&run);
-    for (int64_t t = 0; status < 0 && t < count; t++) {
-        mg_hypothesis_free(fits[t].hypothesis);
-        fits[t].hypothesis = NULL;
-    }
+    if (status < 0) mg_fits_undo(fits, count);
     return status < 0 ? status : MARGIN_OK;
 }
 
@@ -289,16 +279,17 @@ static margin_status fit_many(mg_fit *fits, int64_t count) {
 }
 
 static margin_status share(mg_shared *shared) {
-    const mg_kernel_choice choice = mg_kernel_options_of(info(), shared->options);
-    MG_TRY(mg_kernel_share(shared, &choice, info()->name));
+    const mg_kernel_choice choice = mg_kernel_options_of(own, shared->options);
+    MG_TRY(mg_kernel_share(shared, &choice, own->name));
     const bool descent = is_word(option(shared->options, "solver")->text, "gd");
     if (!descent || (shared->differ & MG_DIFFER_OPTIONS)) shared->together = shared->fits;
     return MARGIN_OK;
 }
 
-static margin_status fits(const mg_problem *problem, const mg_option_value *values,
-                          const mg_hypothesis *h, margin_error *error) {
-    const mg_kernel_choice choice = mg_kernel_options_of(info(), values);
+static margin_status fits(const margin_component *info, const mg_problem *problem,
+                          const mg_option_value *values, const mg_hypothesis *h,
+                          margin_error *error) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info, values);
     (void)problem;
     MG_REQUIRE(mg_kernel_is(&choice, &h->view.expansion.kernel), error, MARGIN_ERROR_MODEL,
                "the model has another kernel than its kernel-ridge asks for");

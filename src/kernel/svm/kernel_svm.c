@@ -6,12 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool says(const margin_component *info, const mg_option_value *values, const char *name,
-                 const char *word) {
-    const mg_option_value *value = mg_option_named(info, values, name);
-    return value->text && strcmp(value->text, word) == 0;
-}
-
 /* Options of the linear machine that mean nothing here. */
 static margin_status refuse_linear(const margin_component *info, const mg_option_value *values,
                                    margin_error *error) {
@@ -20,36 +14,25 @@ static margin_status refuse_linear(const margin_component *info, const mg_option
     for (int k = 0; k < MG_LENGTH(none); k++)
         MG_REQUIRE(!mg_option_named(info, values, none[k])->given, error, MARGIN_ERROR_SPEC,
                    "svm: %s belongs to the linear machine; leave it out with a kernel", none[k]);
-    MG_REQUIRE(says(info, values, "solver", "auto"), error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(mg_option_is(info, values, "solver", "auto"), error, MARGIN_ERROR_SPEC,
                "svm: with a kernel there is one solver; leave solver=%s out",
                mg_option_named(info, values, "solver")->text);
-    MG_REQUIRE(says(info, values, "loss", "hinge"), error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(mg_option_is(info, values, "loss", "hinge"), error, MARGIN_ERROR_SPEC,
                "svm: with a kernel the loss is the hinge; leave loss=squared-hinge out");
     MG_REQUIRE(mg_option_named(info, values, "intercept")->integer != 0, error, MARGIN_ERROR_SPEC,
                "svm: with a kernel there is always an intercept; leave intercept=no out");
-    MG_REQUIRE(!says(info, values, "multiclass", "argmax"), error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(!mg_option_is(info, values, "multiclass", "argmax"), error, MARGIN_ERROR_SPEC,
                "svm: with a kernel take multiclass=ovo or ovr");
-    return MARGIN_OK;
-}
-
-static margin_status check_penalty(const margin_component *info, const mg_option_value *values,
-                                   margin_error *error) {
-    const mg_option_value *C = mg_option_named(info, values, "C"),
-                          *alpha = mg_option_named(info, values, "alpha"),
-                          *lambda = mg_option_named(info, values, "lambda");
-    MG_REQUIRE(!(C->given && isinf(C->number)) && !(alpha->given && alpha->number == 0.0) &&
-                   !(lambda->given && lambda->number == 0.0),
-               error, MARGIN_ERROR_SPEC,
-               "svm: a kernel machine needs a penalty; give C a finite value");
     return MARGIN_OK;
 }
 
 margin_status mg_kernel_svm_check(const margin_component *info, const mg_option_value *values,
                                   margin_error *error) {
     MG_TRY(refuse_linear(info, values, error));
-    MG_TRY(check_penalty(info, values, error));
+    MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
+               "svm: a kernel machine needs a penalty; give C a finite value");
     MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given ||
-                   !says(info, values, "task", "classify"),
+                   !mg_option_is(info, values, "task", "classify"),
                error, MARGIN_ERROR_SPEC,
                "svm: epsilon belongs to regression (task=regress); leave it out");
     return mg_kernel_options_check(info, values, error);

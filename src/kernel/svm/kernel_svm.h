@@ -10,11 +10,10 @@ margin_status mg_kernel_svm_check(const margin_component *info, const mg_option_
 margin_status mg_kernel_svm_fits(const margin_component *info, const mg_problem *problem,
                                  const mg_option_value *options, const mg_hypothesis *h,
                                  margin_error *error);
-margin_status mg_kernel_svm_share(mg_shared *shared, const margin_component *info);
-margin_status mg_kernel_svm_fit(mg_fit *fit, const margin_component *info);
-margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count, const margin_component *info);
+margin_status mg_kernel_svm_share(mg_shared *shared);
+margin_status mg_kernel_svm_fit(mg_fit *fit);
+margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count);
 /* By plain loops over the data (svm_verify.c). */
-margin_status mg_kernel_svm_verify(mg_fit *fit, const margin_component *info,
-                                   const mg_hypothesis *hypothesis);
+margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis);
 
 #endif

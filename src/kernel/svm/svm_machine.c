@@ -16,9 +16,7 @@ mg_svm_options mg_svm_options_of(const margin_component *info, const mg_option_v
     mg_svm_options o = {
         .regression = problem->kind == MG_REGRESSION,
         .kernel = mg_kernel_options_of(info, values),
-        .penalty = mg_penalty_make(values, mg_option_index(info, "C"),
-                                   mg_option_index(info, "alpha"), mg_option_index(info, "lambda"),
-                                   "C", 1.0, 0.0, mg_total_weight(problem)),
+        .penalty = mg_penalty_of(info, values, 0.0, mg_total_weight(problem)),
         .tolerance = mg_option_named(info, values, "tol")->number,
         .kkt = kkt->given ? kkt->number : 0.0,
         .max_iterations = steps->given ? steps->integer : -1,
@@ -329,7 +327,8 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     return make_hypothesis(m);
 }
 
-margin_status mg_svm_train(mg_fit *fit, const margin_component *info, const mg_svm_shared *shared) {
+margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
+    const margin_component *info = &fit->learner->info;
     mg_svm_machine m = {.fit = fit, .problem = fit->problem};
     margin_status status, ended = MARGIN_OK;
     m.options = mg_svm_options_of(info, fit->options, fit->problem);

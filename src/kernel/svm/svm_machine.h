@@ -55,6 +55,6 @@ typedef struct mg_svm_shared {
 } mg_svm_shared;
 
 /* Fits with the gram given (NULL: one of its own); results in fit. */
-margin_status mg_svm_train(mg_fit *fit, const margin_component *info, const mg_svm_shared *shared);
+margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared);
 
 #endif

@@ -55,7 +55,8 @@ static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
     return mg_gram_fill(s->gram, shared->context, shared->error);
 }
 
-margin_status mg_kernel_svm_share(mg_shared *shared, const margin_component *info) {
+margin_status mg_kernel_svm_share(mg_shared *shared) {
+    const margin_component *info = &shared->learner->info;
     const mg_svm_options options = mg_svm_options_of(info, shared->options, shared->whole);
     mg_heap *heap = shared->context->heap;
     mg_svm_shared *s;
@@ -74,8 +75,8 @@ done:
     return status;
 }
 
-margin_status mg_kernel_svm_fit(mg_fit *fit, const margin_component *info) {
-    return mg_svm_train(fit, info, fit->shared ? fit->shared->data : NULL);
+margin_status mg_kernel_svm_fit(mg_fit *fit) {
+    return mg_svm_train(fit, fit->shared ? fit->shared->data : NULL);
 }
 
 /* ---- Several problems ------------------------------------------------------------------------ */
@@ -83,7 +84,6 @@ margin_status mg_kernel_svm_fit(mg_fit *fit, const margin_component *info) {
 typedef struct many_work {
     mg_fit *fits;
     int64_t count;
-    const margin_component *info;
     double deadline;
     int sharers;
     margin_error *errors;
@@ -106,7 +106,7 @@ static margin_status many_task(void *argument, int64_t number, int worker) {
     context.sharers *= work->sharers;
     fit->context = &context;
     fit->error = &work->errors[number];
-    work->status[number] = mg_kernel_svm_fit(fit, work->info);
+    work->status[number] = mg_kernel_svm_fit(fit);
     fit->context = whole;
     return work->status[number];
 }
@@ -136,11 +136,11 @@ static margin_status run_many(many_work *work, bool side_by_side, margin_error *
 }
 
 /* With one matrix for all side by side, a thread each; else one after the other, all threads. */
-margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count, const margin_component *info) {
+margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
     const mg_svm_shared *shared = fits[0].shared->data;
     margin_context *context = fits[0].context;
     margin_error *error = fits[0].error;
-    many_work work = {fits, count, info, context->deadline, 1, NULL, NULL};
+    many_work work = {fits, count, context->deadline, 1, NULL, NULL};
     margin_status status;
     MG_GO_NEW(context->heap, work.errors, count, "the problems of several classes", error);
     MG_GO_NEW(context->heap, work.status, count, "the problems of several classes", error);

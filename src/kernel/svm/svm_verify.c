@@ -184,14 +184,13 @@ static void claim_all(svm_check *k) {
     verified->exact = true;
 }
 
-margin_status mg_kernel_svm_verify(mg_fit *fit, const margin_component *info,
-                                   const mg_hypothesis *h) {
+margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {
     svm_check k = {.fit = fit, .problem = fit->problem, .h = h};
     mg_heap *heap = fit->context->heap;
     margin_status status;
     MG_REQUIRE(h->dual_starts && h->functions == 1, fit->error, MARGIN_ERROR_MODEL,
                "the model has no dual coefficients, which are its proof");
-    k.options = mg_svm_options_of(info, fit->options, fit->problem);
+    k.options = mg_svm_options_of(&fit->learner->info, fit->options, fit->problem);
     MG_GO_NEW(heap, k.beta, 3 * fit->problem->count, "the verification", fit->error);
     k.score = k.beta + fit->problem->count;
     k.blur = k.score + fit->problem->count;

@@ -23,30 +23,14 @@ static const margin_option options[] = {
     MG_OPTION_MULTICLASS,
 };
 
-static margin_status exponential_check(const mg_option_value *values, margin_error *error) {
-    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
-}
-
-static mg_linear_options exponential_options(const mg_fit *fit) {
-    return mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
-}
-
-static margin_status exponential_fit(mg_fit *fit) {
-    const mg_linear_options o = exponential_options(fit);
-    return mg_linear_fit(fit, 1, &o, MG_LOSS_EXPONENTIAL);
-}
-
-static margin_status exponential_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    const mg_linear_options o = exponential_options(fit);
-    return mg_linear_verify(fit, &o, MG_LOSS_EXPONENTIAL, hypothesis);
-}
-
 /* The mean of e^(-y f) is least where f is half of the log-odds (Friedman, Hastie, Tibshirani,
  * "Additive logistic regression", Annals of Statistics 28, 2000). */
 static void exponential_probabilities(const double *scores, int64_t functions, int64_t classes,
                                       double *out) {
     mg_odds_probabilities(2.0, scores, functions, classes, out);
 }
+
+static const mg_linear_family exponential_family = {.loss = MG_LOSS_EXPONENTIAL};
 
 const mg_learner mg_learner_exponential = {
     .info = {.name = "exponential",
@@ -62,8 +46,9 @@ const mg_learner mg_learner_exponential = {
     .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
-    .check = exponential_check,
-    .fit = exponential_fit,
-    .verify = exponential_verify,
+    .check = mg_linear_check,
+    .fit = mg_linear_fit_one,
+    .verify = mg_linear_verify_one,
     .probabilities = exponential_probabilities,
+    .family = &exponential_family,
 };

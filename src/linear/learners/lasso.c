@@ -43,45 +43,8 @@ static const margin_option elastic_net_options[] = {
     /* clang-format on */
 };
 
-/* ---- Both ------------------------------------------------------------------------------------ */
-
-/* ratio: l1_ratio; < 0: the option of that name. */
-static mg_linear_options options_of(const mg_fit *fit, const margin_option *table, int count,
-                                    double ratio) {
-    enum { ALPHA, LAMBDA, C }; /* in both tables */
-    mg_linear_options options = mg_linear_options_of(fit, table, count, "alpha", 1.0);
-    if (ratio >= 0.0)
-        options.penalty = mg_penalty_make(fit->options, C, ALPHA, LAMBDA, "alpha", 1.0, ratio,
-                                          mg_total_weight(fit->problem));
-    options.residual = true;
-    return options;
-}
-
-static margin_status fit_with(mg_fit *fit, const mg_linear_options *options) {
-    if (options->penalty.kappa > 0.0 || mg_is_descent(options->solver))
-        return mg_linear_fit(fit, 1, options, MG_LOSS_SQUARED);
-    return mg_squares_fit(fit, &options->penalty, options->intercept, options->tolerance);
-}
-
-/* ---- Lasso ----------------------------------------------------------------------------------- */
-
-static mg_linear_options lasso_of(const mg_fit *fit) {
-    return options_of(fit, lasso_options, MG_LENGTH(lasso_options), 1.0);
-}
-
-static margin_status lasso_check(const mg_option_value *values, margin_error *error) {
-    return mg_linear_check_descent(lasso_options, MG_LENGTH(lasso_options), values, error);
-}
-
-static margin_status lasso_fit(mg_fit *fit) {
-    const mg_linear_options options = lasso_of(fit);
-    return fit_with(fit, &options);
-}
-
-static margin_status lasso_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    const mg_linear_options options = lasso_of(fit);
-    return mg_linear_verify(fit, &options, MG_LOSS_SQUARED, hypothesis);
-}
+static const mg_linear_family lasso_family = {.loss = MG_LOSS_SQUARED, .l1_ratio = 1.0};
+static const mg_linear_family elastic_net_family = {.loss = MG_LOSS_SQUARED};
 
 const mg_learner mg_learner_lasso = {
     .info = {.name = "lasso",
@@ -97,31 +60,11 @@ const mg_learner mg_learner_lasso = {
     .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
-    .check = lasso_check,
-    .fit = lasso_fit,
-    .verify = lasso_verify,
+    .check = mg_linear_check,
+    .fit = mg_squares_fit_one,
+    .verify = mg_linear_verify_one,
+    .family = &lasso_family,
 };
-
-/* ---- Elastic net ----------------------------------------------------------------------------- */
-
-static mg_linear_options elastic_net_of(const mg_fit *fit) {
-    return options_of(fit, elastic_net_options, MG_LENGTH(elastic_net_options), -1.0);
-}
-
-static margin_status elastic_net_check(const mg_option_value *values, margin_error *error) {
-    return mg_linear_check_descent(elastic_net_options, MG_LENGTH(elastic_net_options), values,
-                                   error);
-}
-
-static margin_status elastic_net_fit(mg_fit *fit) {
-    const mg_linear_options options = elastic_net_of(fit);
-    return fit_with(fit, &options);
-}
-
-static margin_status elastic_net_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    const mg_linear_options options = elastic_net_of(fit);
-    return mg_linear_verify(fit, &options, MG_LOSS_SQUARED, hypothesis);
-}
 
 const mg_learner mg_learner_elastic_net = {
     .info = {.name = "elastic-net",
@@ -137,7 +80,8 @@ const mg_learner mg_learner_elastic_net = {
     .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
-    .check = elastic_net_check,
-    .fit = elastic_net_fit,
-    .verify = elastic_net_verify,
+    .check = mg_linear_check,
+    .fit = mg_squares_fit_one,
+    .verify = mg_linear_verify_one,
+    .family = &elastic_net_family,
 };

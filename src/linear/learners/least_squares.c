@@ -4,6 +4,7 @@
 
 #include "linear/learners/linear_infer.h"
 #include "linear/learners/linear_learner.h"
+#include "linear/learners/linear_learners.h"
 #include "linear/objective/linear_options.h"
 #include "linear/squares/ridge_path.h"
 
@@ -38,14 +39,6 @@ static const margin_option option_table[] = {
 };
 
 enum { PENALTIES = 3, OPTIONS = MG_LENGTH(option_table) };
-
-static mg_linear_options least_squares_of(const mg_fit *fit) {
-    return mg_linear_options_of(fit, option_table + PENALTIES, OPTIONS - PENALTIES, "lambda", 0.0);
-}
-
-static mg_linear_options ridge_of(const mg_fit *fit) {
-    return mg_linear_options_of(fit, option_table, OPTIONS, "alpha", 1.0);
-}
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
@@ -239,72 +232,48 @@ static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_op
         status = fit_next(&s, &fits[t], o);
     mg_squares_end(&s);
     if (status >= 0) return MARGIN_OK;
-    for (int64_t t = 0; t < count; t++) {
-        mg_hypothesis_free(fits[t].hypothesis);
-        fits[t].hypothesis = NULL;
-    }
+    mg_fits_undo(fits, count);
     return status;
 }
 
-margin_status mg_squares_fit(mg_fit *fit, const mg_penalty *penalty, bool intercept,
-                             double tolerance) {
-    const mg_linear_options o = {
-        .penalty = *penalty, .intercept = intercept, .tolerance = tolerance, .penalised = true};
-    return fit_with(fit, &o);
-}
+/* ---- The learners ---------------------------------------------------------------------------- */
 
-/* ---- Both learners --------------------------------------------------------------------------- */
-
-static margin_status fit_by(mg_fit *fit, mg_linear_options o) {
-    o.residual = true;
-    return mg_is_descent(o.solver) ? mg_linear_fit(fit, 1, &o, MG_LOSS_SQUARED) : fit_with(fit, &o);
-}
-
-static margin_status verify_by(mg_fit *fit, mg_linear_options o, const mg_hypothesis *hypothesis) {
-    return mg_linear_verify(fit, &o, MG_LOSS_SQUARED, hypothesis);
+margin_status mg_squares_fit_one(mg_fit *fit) {
+    const mg_linear_options o = mg_linear_options_for(fit);
+    const bool direct = !(o.penalty.kappa > 0.0) && !mg_is_descent(o.solver);
+    return direct ? fit_with(fit, &o) : mg_linear_fit_one(fit);
 }
 
 /* QR takes the target along with the columns, and descent goes its own way; a path has one. */
-static margin_status share_factor(mg_shared *shared, const margin_option *table, int count) {
-    const char *solver = "auto";
-    for (int k = 0; k < count; k++)
-        if (strcmp(table[k].name, "solver") == 0) solver = shared->options[k].text;
+static margin_status squares_share(mg_shared *shared) {
+    const char *solver = mg_option_named(&shared->learner->info, shared->options, "solver")->text;
     if (is_solver(solver, "auto") || is_solver(solver, "normal") ||
         (shared->differ & MG_DIFFER_OPTIONS))
         shared->together = shared->fits;
     return MARGIN_OK;
 }
 
-/* ---- Least squares --------------------------------------------------------------------------- */
-
-static margin_status least_squares_check(const mg_option_value *options, margin_error *error) {
-    return mg_linear_check_descent(option_table + PENALTIES, OPTIONS - PENALTIES, options, error);
+static margin_status fit_penalties(mg_fit *fits, int64_t count) {
+    mg_heap *heap = fits[0].context->heap;
+    mg_linear_options *options = NULL;
+    MG_NEW(heap, options, count, "the penalties", fits[0].error);
+    for (int64_t k = 0; k < count; k++)
+        options[k] = mg_linear_options_for(&fits[k]);
+    const margin_status status = fits[0].shared->differ & MG_DIFFER_ROWS
+                                     ? mg_ridge_folds(fits, count, options)
+                                     : mg_ridge_path(fits, count, options);
+    mg_free(heap, options);
+    return status;
 }
 
-static margin_status least_squares_fit(mg_fit *fit) {
-    return fit_by(fit, least_squares_of(fit));
-}
-
-static margin_status least_squares_share(mg_shared *shared) {
-    return share_factor(shared, option_table + PENALTIES, OPTIONS - PENALTIES);
-}
-
-static margin_status least_squares_fit_many(mg_fit *fits, int64_t count) {
-    const mg_linear_options o = least_squares_of(&fits[0]);
+static margin_status squares_fit_many(mg_fit *fits, int64_t count) {
+    if (fits[0].shared->differ & MG_DIFFER_OPTIONS) return fit_penalties(fits, count);
+    const mg_linear_options o = mg_linear_options_for(&fits[0]);
     return fit_targets(fits, count, &o);
 }
 
-static margin_status least_squares_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    return verify_by(fit, least_squares_of(fit), hypothesis);
-}
-
-static margin_status least_squares_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
-                                         mg_inference *inference) {
-    const mg_linear_options o = least_squares_of(fit);
-    return mg_squares_infer(fit, &o.penalty, o.intercept, hypothesis, inference);
-}
-
-static const mg_learner_more least_squares_more = {.infer = least_squares_infer};
+static const mg_learner_more squares_more = {.infer = mg_squares_infer};
+static const mg_linear_family squares_family = {.loss = MG_LOSS_SQUARED};
 
 const mg_learner mg_learner_least_squares = {
     .info = {.name = "least-squares",
@@ -320,59 +289,15 @@ const mg_learner mg_learner_least_squares = {
     .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
-    .check = least_squares_check,
-    .fit = least_squares_fit,
-    .share = least_squares_share,
-    .fit_many = least_squares_fit_many,
+    .check = mg_linear_check,
+    .fit = mg_squares_fit_one,
+    .share = squares_share,
+    .fit_many = squares_fit_many,
     .differ = MG_DIFFER_TARGETS,
-    .verify = least_squares_verify,
-    .more = &least_squares_more,
+    .verify = mg_linear_verify_one,
+    .more = &squares_more,
+    .family = &squares_family,
 };
-
-/* ---- Ridge ----------------------------------------------------------------------------------- */
-
-static margin_status ridge_check(const mg_option_value *options, margin_error *error) {
-    return mg_linear_check_descent(option_table, OPTIONS, options, error);
-}
-
-static margin_status ridge_fit(mg_fit *fit) {
-    return fit_by(fit, ridge_of(fit));
-}
-
-static margin_status ridge_path(mg_fit *fits, int64_t count) {
-    mg_heap *heap = fits[0].context->heap;
-    mg_linear_options *options = NULL;
-    MG_NEW(heap, options, count, "the penalties", fits[0].error);
-    for (int64_t k = 0; k < count; k++)
-        options[k] = ridge_of(&fits[k]);
-    const margin_status status = fits[0].shared->differ & MG_DIFFER_ROWS
-                                     ? mg_ridge_folds(fits, count, options)
-                                     : mg_ridge_path(fits, count, options);
-    mg_free(heap, options);
-    return status;
-}
-
-static margin_status ridge_share(mg_shared *shared) {
-    return share_factor(shared, option_table, OPTIONS);
-}
-
-static margin_status ridge_fit_many(mg_fit *fits, int64_t count) {
-    if (fits[0].shared->differ & MG_DIFFER_OPTIONS) return ridge_path(fits, count);
-    const mg_linear_options o = ridge_of(&fits[0]);
-    return fit_targets(fits, count, &o);
-}
-
-static margin_status ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    return verify_by(fit, ridge_of(fit), hypothesis);
-}
-
-static margin_status ridge_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
-                                 mg_inference *inference) {
-    const mg_linear_options o = ridge_of(fit);
-    return mg_squares_infer(fit, &o.penalty, o.intercept, hypothesis, inference);
-}
-
-static const mg_learner_more ridge_more = {.infer = ridge_infer};
 
 const mg_learner mg_learner_ridge = {
     .info = {.name = "ridge",
@@ -388,11 +313,12 @@ const mg_learner mg_learner_ridge = {
     .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
-    .check = ridge_check,
-    .fit = ridge_fit,
-    .share = ridge_share,
-    .fit_many = ridge_fit_many,
+    .check = mg_linear_check,
+    .fit = mg_squares_fit_one,
+    .share = squares_share,
+    .fit_many = squares_fit_many,
     .differ = MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS | MG_DIFFER_ROWS,
-    .verify = ridge_verify,
-    .more = &ridge_more,
+    .verify = mg_linear_verify_one,
+    .more = &squares_more,
+    .family = &squares_family,
 };

@@ -314,23 +314,8 @@ margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options
     }
     status = count == 1 ? solutions[0].status : MARGIN_OK;
 done:
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; k++)
         free_run(&runs[k]);
-        if (status >= 0) continue;
-        mg_hypothesis_free(fits[k].hypothesis);
-        fits[k].hypothesis = NULL;
-    }
+    if (status < 0) mg_fits_undo(fits, count);
     return status;
-}
-
-margin_status mg_linear_share(mg_shared *shared, const margin_option *table, int option_count) {
-    const margin_matrix *x = &shared->whole->x;
-    const char *solver = "auto";
-    for (int k = 0; k < option_count; k++)
-        if (strcmp(table[k].name, "solver") == 0 && shared->options[k].text)
-            solver = shared->options[k].text;
-    const bool visits = strcmp(solver, "auto") == 0 ? x->columns > MG_MANY_COLUMNS
-                                                    : strcmp(solver, mg_solver_dual_cd.name) == 0;
-    if (visits && mg_is_csr(x)) shared->together = MG_MOST_TOGETHER;
-    return MARGIN_OK;
 }

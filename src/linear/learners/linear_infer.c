@@ -3,6 +3,7 @@
 #include "linear/learners/linear_infer.h"
 
 #include "linear/learners/column_variances.h"
+#include "linear/learners/linear_learner.h"
 
 #include <math.h>
 #include <string.h>
@@ -134,10 +135,10 @@ static margin_status infer_squares(infer_run *run) {
     return measure_distance(run, sqrt(out->residual / (out->weight - (double)coefficients)));
 }
 
-margin_status mg_squares_infer(mg_fit *fit, const mg_penalty *penalty, bool intercept,
-                               const mg_hypothesis *hypothesis, mg_inference *out) {
-    infer_run run = run_of(fit, intercept, hypothesis, out);
-    MG_TRY(refuse_penalty(penalty, "least-squares", fit->error));
+margin_status mg_squares_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out) {
+    const mg_linear_options o = mg_linear_options_for(fit);
+    infer_run run = run_of(fit, o.intercept, hypothesis, out);
+    MG_TRY(refuse_penalty(&o.penalty, "least-squares", fit->error));
     const margin_status status = infer_squares(&run);
     mg_column_variances_end(&run.v);
     return status;
@@ -257,10 +258,10 @@ static margin_status infer_logistic(infer_run *run) {
     return measure_distance(run, 1.0);
 }
 
-margin_status mg_logistic_infer(mg_fit *fit, const mg_penalty *penalty, bool intercept,
-                                const mg_hypothesis *hypothesis, mg_inference *out) {
-    infer_run run = run_of(fit, intercept, hypothesis, out);
-    MG_TRY(refuse_penalty(penalty, "logistic(C=inf)", fit->error));
+margin_status mg_logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out) {
+    const mg_linear_options o = mg_linear_options_for(fit);
+    infer_run run = run_of(fit, o.intercept, hypothesis, out);
+    MG_TRY(refuse_penalty(&o.penalty, "logistic(C=inf)", fit->error));
     const margin_status status = infer_logistic(&run);
     mg_column_variances_end(&run.v);
     return status;

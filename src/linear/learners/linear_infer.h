@@ -6,9 +6,7 @@
 #include "learn/inference.h"
 #include "linear/objective/objective.h"
 
-margin_status mg_squares_infer(mg_fit *fit, const mg_penalty *penalty, bool intercept,
-                               const mg_hypothesis *hypothesis, mg_inference *out);
-margin_status mg_logistic_infer(mg_fit *fit, const mg_penalty *penalty, bool intercept,
-                                const mg_hypothesis *hypothesis, mg_inference *out);
+margin_status mg_squares_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out);
+margin_status mg_logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out);
 
 #endif

@@ -17,9 +17,24 @@ enum { MG_MOST_TOGETHER = 8 };
 margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options *options,
                             mg_loss_kind loss);
 
+/* ---- A learner's functions: by its table (mg_fit.learner) and its family ---- */
+
+typedef struct mg_linear_family {
+    mg_loss_kind loss;
+    mg_loss_kind (*loss_of)(const mg_fit *fit); /* in place of that one; NULL: that one */
+    double l1_ratio;                            /* without an option of that name */
+} mg_linear_family;
+
+mg_linear_options mg_linear_options_for(const mg_fit *fit);
+margin_status mg_linear_fit_one(mg_fit *fit);
+margin_status mg_linear_fit_many(mg_fit *fits, int64_t count);
+margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis);
 /* As many together where the rows will be visited one at a time, so that reading them once for
- * several problems pays; see share of mg_learner. */
-margin_status mg_linear_share(mg_shared *shared, const margin_option *table, int option_count);
+ * several problems pays. */
+margin_status mg_linear_share(mg_shared *shared);
+/* The same for least squares, which is solved directly without |w|_1 and without the word of a
+ * textbook solver. */
+margin_status mg_squares_fit_one(mg_fit *fit);
 
 /* The textbook solvers (descent.h): their words of the option `solver`, and what they take. */
 #define MG_SOLVERS_DESCENT "|gd|sgd|minibatch"

@@ -3,7 +3,6 @@
 #include "linear/learners/linear_infer.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
-#include "linear/objective/linear_options.h"
 
 #include <math.h>
 
@@ -27,45 +26,13 @@ static const margin_option options[] = {
     MG_OPTION_MULTICLASS,
 };
 
-static margin_status logistic_check(const mg_option_value *values, margin_error *error) {
-    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
-}
-
-static mg_linear_options logistic_options(const mg_fit *fit) {
-    return mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
-}
-
-static margin_status logistic_fit(mg_fit *fit) {
-    const mg_linear_options o = logistic_options(fit);
-    return mg_linear_fit(fit, 1, &o, MG_LOSS_LOGISTIC);
-}
-
-static margin_status logistic_share(mg_shared *shared) {
-    return mg_linear_share(shared, options, MG_LENGTH(options));
-}
-
-static margin_status logistic_fit_many(mg_fit *fits, int64_t count) {
-    const mg_linear_options o = logistic_options(&fits[0]);
-    return mg_linear_fit(fits, count, &o, MG_LOSS_LOGISTIC);
-}
-
-static margin_status logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    const mg_linear_options o = logistic_options(fit);
-    return mg_linear_verify(fit, &o, MG_LOSS_LOGISTIC, hypothesis);
-}
-
-static margin_status logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis,
-                                    mg_inference *inference) {
-    const mg_linear_options o = logistic_options(fit);
-    return mg_logistic_infer(fit, &o.penalty, o.intercept, hypothesis, inference);
-}
-
 static void logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
                                    double *out) {
     mg_odds_probabilities(1.0, scores, functions, classes, out);
 }
 
-static const mg_learner_more logistic_more = {.infer = logistic_infer};
+static const mg_learner_more logistic_more = {.infer = mg_logistic_infer};
+static const mg_linear_family logistic_family = {.loss = MG_LOSS_LOGISTIC};
 
 const mg_learner mg_learner_logistic = {
     .info = {.name = "logistic",
@@ -82,12 +49,13 @@ const mg_learner mg_learner_logistic = {
     .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
-    .check = logistic_check,
-    .fit = logistic_fit,
-    .share = logistic_share,
-    .fit_many = logistic_fit_many,
+    .check = mg_linear_check,
+    .fit = mg_linear_fit_one,
+    .share = mg_linear_share,
+    .fit_many = mg_linear_fit_many,
     .differ = MG_DIFFER_SIGNS,
-    .verify = logistic_verify,
+    .verify = mg_linear_verify_one,
     .probabilities = logistic_probabilities,
     .more = &logistic_more,
+    .family = &logistic_family,
 };

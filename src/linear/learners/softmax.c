@@ -28,24 +28,6 @@ static const margin_option options[] = {
     MG_OPTION_CLASS_WEIGHT,
 };
 
-static margin_status softmax_check(const mg_option_value *values, margin_error *error) {
-    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
-}
-
-static mg_linear_options softmax_options(const mg_fit *fit) {
-    return mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
-}
-
-static margin_status softmax_fit(mg_fit *fit) {
-    const mg_linear_options o = softmax_options(fit);
-    return mg_linear_fit(fit, 1, &o, MG_LOSS_SOFTMAX);
-}
-
-static margin_status softmax_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    const mg_linear_options o = softmax_options(fit);
-    return mg_linear_verify(fit, &o, MG_LOSS_SOFTMAX, hypothesis);
-}
-
 /* exp f_k / sum exp f, by way of the greatest score; NaN gives NaN. */
 static void softmax_probabilities(const double *scores, int64_t functions, int64_t classes,
                                   double *out) {
@@ -60,6 +42,8 @@ static void softmax_probabilities(const double *scores, int64_t functions, int64
     for (int64_t k = 0; k < classes; k++)
         out[k] /= sum;
 }
+
+static const mg_linear_family softmax_family = {.loss = MG_LOSS_SOFTMAX};
 
 const mg_learner mg_learner_softmax = {
     .info = {.name = "softmax",
@@ -77,8 +61,9 @@ const mg_learner mg_learner_softmax = {
     .makes = {&mg_hypothesis_linear},
     .takes_affine = true,
     .takes_made_rows = true,
-    .check = softmax_check,
-    .fit = softmax_fit,
-    .verify = softmax_verify,
+    .check = mg_linear_check,
+    .fit = mg_linear_fit_one,
+    .verify = mg_linear_verify_one,
     .probabilities = softmax_probabilities,
+    .family = &softmax_family,
 };

@@ -65,78 +65,46 @@ static const margin_option options[] = {
              "and Singer)"},
 };
 
-static mg_loss_kind loss_of(const mg_fit *fit) {
+static mg_loss_kind svm_loss(const mg_fit *fit) {
     if (fit->problem->kind == MG_ARGMAX) return MG_LOSS_CRAMMER_SINGER;
     return fit->options[LOSS_AT].integer == 0 ? MG_LOSS_HINGE : MG_LOSS_SQUARED_HINGE;
 }
 
-static const mg_option_value *value_of(const mg_option_value *values, const char *name) {
-    int k = 0;
-    while (strcmp(options[k].name, name) != 0)
-        k++;
-    return &values[k];
-}
-
-static bool is(const mg_option_value *value, const char *word) {
-    return value->text && strcmp(value->text, word) == 0;
-}
-
 /* multiclass=argmax has a loss and a method of its own, and needs a penalty. */
-static margin_status check_argmax(const mg_option_value *values, margin_error *error) {
-    const mg_option_value *loss = value_of(values, "loss"), *solver = value_of(values, "solver");
-    const mg_option_value *C = value_of(values, "C"), *alpha = value_of(values, "alpha"),
-                          *lambda = value_of(values, "lambda");
-    if (!is(value_of(values, "multiclass"), "argmax")) return MARGIN_OK;
-    MG_REQUIRE(!loss->given || !is(loss, "squared-hinge"), error, MARGIN_ERROR_SPEC,
+static margin_status check_argmax(const margin_component *info, const mg_option_value *values,
+                                  margin_error *error) {
+    const mg_option_value *solver = mg_option_named(info, values, "solver");
+    if (!mg_option_is(info, values, "multiclass", "argmax")) return MARGIN_OK;
+    MG_REQUIRE(mg_option_is(info, values, "loss", "hinge"), error, MARGIN_ERROR_SPEC,
                "svm: multiclass=argmax has the hinge of Crammer and Singer only; leave "
                "loss=squared-hinge out, or use multiclass=ovr or ovo");
-    MG_REQUIRE(is(solver, "auto") || is(solver, "dual_cd"), error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(strcmp(solver->text, "auto") == 0 || strcmp(solver->text, "dual_cd") == 0, error,
+               MARGIN_ERROR_SPEC,
                "svm: multiclass=argmax is solved by dual coordinate descent; leave solver=%s out",
                solver->text);
-    MG_REQUIRE(!(C->given && isinf(C->number)) && !(alpha->given && alpha->number == 0.0) &&
-                   !(lambda->given && lambda->number == 0.0),
-               error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
                "svm: multiclass=argmax needs a penalty; give C a finite value");
     return MARGIN_OK;
 }
 
 /* What only a machine with a kernel has. */
-static margin_status check_kernel(const mg_option_value *values, margin_error *error) {
+static margin_status check_kernel(const margin_component *info, const mg_option_value *values,
+                                  margin_error *error) {
     static const char *const others[] = {"kkt", "epsilon"};
     for (int k = 0; k < MG_LENGTH(others); k++)
-        MG_REQUIRE(!value_of(values, others[k])->given, error, MARGIN_ERROR_SPEC,
+        MG_REQUIRE(!mg_option_named(info, values, others[k])->given, error, MARGIN_ERROR_SPEC,
                    "svm: %s needs a kernel or task=regress; leave it out", others[k]);
-    return mg_kernel_options_check(&mg_learner_svm.info, values, error);
+    return mg_kernel_options_check(info, values, error);
 }
 
-static margin_status svm_check(const mg_option_value *values, margin_error *error) {
-    MG_TRY(check_kernel(values, error));
-    MG_TRY(check_argmax(values, error));
-    return mg_linear_check_descent(options, MG_LENGTH(options), values, error);
+static margin_status svm_check(const margin_component *info, const mg_option_value *values,
+                               margin_error *error) {
+    MG_TRY(check_kernel(info, values, error));
+    MG_TRY(check_argmax(info, values, error));
+    return mg_linear_check(info, values, error);
 }
 
-static mg_linear_options svm_options(const mg_fit *fit) {
-    return mg_linear_options_of(fit, options, MG_LENGTH(options), "C", 1.0);
-}
-
-static margin_status svm_fit(mg_fit *fit) {
-    const mg_linear_options o = svm_options(fit);
-    return mg_linear_fit(fit, 1, &o, loss_of(fit));
-}
-
-static margin_status svm_share(mg_shared *shared) {
-    return mg_linear_share(shared, options, MG_LENGTH(options));
-}
-
-static margin_status svm_fit_many(mg_fit *fits, int64_t count) {
-    const mg_linear_options o = svm_options(&fits[0]);
-    return mg_linear_fit(fits, count, &o, loss_of(&fits[0]));
-}
-
-static margin_status svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    const mg_linear_options o = svm_options(fit);
-    return mg_linear_verify(fit, &o, loss_of(fit), hypothesis);
-}
+static const mg_linear_family svm_family = {.loss = MG_LOSS_HINGE, .loss_of = svm_loss};
 
 /* ---- With a kernel --------------------------------------------------------------------------- */
 
@@ -149,26 +117,6 @@ static margin_status svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     }
 
 static const mg_learner svm_kernel;
-
-static margin_status kernel_check(const mg_option_value *values, margin_error *error) {
-    return mg_kernel_svm_check(&svm_kernel.info, values, error);
-}
-static margin_status kernel_fits(const mg_problem *problem, const mg_option_value *values,
-                                 const mg_hypothesis *h, margin_error *error) {
-    return mg_kernel_svm_fits(&svm_kernel.info, problem, values, h, error);
-}
-static margin_status kernel_share(mg_shared *shared) {
-    return mg_kernel_svm_share(shared, &svm_kernel.info);
-}
-static margin_status kernel_fit(mg_fit *fit) {
-    return mg_kernel_svm_fit(fit, &svm_kernel.info);
-}
-static margin_status kernel_fit_many(mg_fit *fits, int64_t count) {
-    return mg_kernel_svm_fit_many(fits, count, &svm_kernel.info);
-}
-static margin_status kernel_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
-    return mg_kernel_svm_verify(fit, &svm_kernel.info, hypothesis);
-}
 
 static void kernel_defaults(mg_option_value *values) {
     mg_option_value *tol = &values[mg_option_index(&svm_kernel.info, "tol")];
@@ -186,22 +134,22 @@ static const mg_learner svm_kernel = {
                      "Boser, Guyon and Vapnik 1992; Platt 1998; Fan, Chen and Lin 2005",
                      MARGIN_CAN_REGRESSION),
     .makes = {&mg_hypothesis_expansion},
-    .fits = kernel_fits,
+    .fits = mg_kernel_svm_fits,
     .defaults = kernel_defaults,
-    .check = kernel_check,
-    .share = kernel_share,
-    .fit = kernel_fit,
-    .fit_many = kernel_fit_many,
+    .check = mg_kernel_svm_check,
+    .share = mg_kernel_svm_share,
+    .fit = mg_kernel_svm_fit,
+    .fit_many = mg_kernel_svm_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_ROWS,
-    .verify = kernel_verify,
+    .verify = mg_kernel_svm_verify,
 };
 
 /* ---- Entry ----------------------------------------------------------------------------------- */
 
 static const mg_learner *svm_variant(const mg_option_value *values) {
-    const mg_option_value *task = value_of(values, "task");
-    const bool classes = is(task, "auto") || is(task, "classify");
-    return classes && is(&values[KERNEL_AT], "linear") ? &mg_learner_svm : &svm_kernel;
+    const bool classes =
+        strcmp(mg_option_named(&mg_learner_svm.info, values, "task")->text, "regress") != 0;
+    return classes && strcmp(values[KERNEL_AT].text, "linear") == 0 ? &mg_learner_svm : &svm_kernel;
 }
 
 const mg_learner mg_learner_svm = {
@@ -215,9 +163,10 @@ const mg_learner mg_learner_svm = {
     .takes_affine = true,
     .takes_made_rows = true,
     .check = svm_check,
-    .fit = svm_fit,
-    .share = svm_share,
-    .fit_many = svm_fit_many,
+    .fit = mg_linear_fit_one,
+    .share = mg_linear_share,
+    .fit_many = mg_linear_fit_many,
     .differ = MG_DIFFER_SIGNS,
-    .verify = svm_verify,
+    .verify = mg_linear_verify_one,
+    .family = &svm_family,
 };

@@ -8,21 +8,13 @@
 /* ---- Values by name -------------------------------------------------------------------------- */
 
 typedef struct option_list {
+    const margin_component *info;
     const mg_option_value *values;
-    const margin_option *table;
-    int count;
 } option_list;
-
-/* -1: not offered */
-static int index_of(const option_list *list, const char *name) {
-    for (int k = 0; k < list->count; k++)
-        if (strcmp(list->table[k].name, name) == 0) return k;
-    return -1;
-}
 
 /* NULL: not offered, or neither given nor of a default. */
 static const mg_option_value *value_of(const option_list *list, const char *name) {
-    const int k = index_of(list, name);
+    const int k = mg_option_index(list->info, name);
     return k >= 0 && mg_option_has_value(&list->values[k]) ? &list->values[k] : NULL;
 }
 
@@ -47,24 +39,21 @@ static mg_descent_options descent_of(const option_list *list) {
     return descent;
 }
 
-mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *table,
-                                       int option_count, const char *default_spelling,
-                                       double default_value) {
-    const option_list list = {fit->options, table, option_count};
+mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_component *info,
+                                       double l1_ratio) {
+    const option_list list = {info, fit->options};
     const mg_option_value *solver = value_of(&list, "solver");
     const mg_option_value *start = value_of(&list, "start_weights");
-    const double l1_ratio = number_of(&list, "l1_ratio", 0.0);
-    return (mg_linear_options){
-        .penalty = mg_penalty_make(fit->options, index_of(&list, "C"), index_of(&list, "alpha"),
-                                   index_of(&list, "lambda"), default_spelling, default_value,
-                                   l1_ratio, mg_total_weight(fit->problem)),
-        .intercept = integer_of(&list, "intercept", 1) != 0,
-        .tolerance = number_of(&list, "tol", 1e-6),
-        .max_iterations = integer_of(&list, "max_iter", -1),
-        .solver = solver ? solver->text : NULL,
-        .descent = descent_of(&list),
-        .start_count = start ? start->count : 0,
-        .penalised = index_of(&list, "alpha") >= 0};
+    return (mg_linear_options){.penalty = mg_penalty_of(info, fit->options,
+                                                        number_of(&list, "l1_ratio", l1_ratio),
+                                                        mg_total_weight(fit->problem)),
+                               .intercept = integer_of(&list, "intercept", 1) != 0,
+                               .tolerance = number_of(&list, "tol", 1e-6),
+                               .max_iterations = integer_of(&list, "max_iter", -1),
+                               .solver = solver ? solver->text : NULL,
+                               .descent = descent_of(&list),
+                               .start_count = start ? start->count : 0,
+                               .penalised = mg_option_index(info, "alpha") >= 0};
 }
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
@@ -74,16 +63,16 @@ bool mg_is_descent(const char *solver) {
                       strcmp(solver, "minibatch") == 0);
 }
 
-margin_status mg_linear_check_descent(const margin_option *table, int option_count,
-                                      const mg_option_value *options, margin_error *error) {
+margin_status mg_linear_check(const margin_component *info, const mg_option_value *options,
+                              margin_error *error) {
     static const char *const names[] = {"rate",  "schedule",      "decay",
                                         "batch", "start_weights", "start_intercept"};
-    const option_list list = {options, table, option_count};
+    const option_list list = {info, options};
     const mg_option_value *solver = value_of(&list, "solver");
     const char *word = solver ? solver->text : NULL;
     for (int k = 0; k < MG_LENGTH(names); k++) {
-        const int index = index_of(&list, names[k]);
-        if (index < 0 || !options[index].given) continue;
+        const mg_option_value *value = value_of(&list, names[k]);
+        if (!value || !value->given) continue;
         if (strcmp(names[k], "batch") == 0)
             MG_REQUIRE(word && strcmp(word, "minibatch") == 0, error, MARGIN_ERROR_SPEC,
                        "batch belongs to solver=minibatch; leave it out or choose that solver");

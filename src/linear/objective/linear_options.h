@@ -17,15 +17,15 @@ struct mg_linear_options {
 };
 typedef struct mg_linear_options mg_linear_options;
 
-/* Values of fit->options found by their names in the learner's table; see mg_linear_fit. */
-mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_option *table,
-                                       int option_count, const char *default_spelling,
-                                       double default_value);
+/* Values of fit->options found by their names in the learner's table; see mg_linear_fit.
+ * `l1_ratio`: where the table has no such option. */
+mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_component *info,
+                                       double l1_ratio);
 
-/* Refuses options of the textbook solvers (MG_OPTIONS_DESCENT) beside another solver. For a
- * learner's `check`. */
-margin_status mg_linear_check_descent(const margin_option *table, int option_count,
-                                      const mg_option_value *options, margin_error *error);
+/* The `check` of a learner: refuses options of the textbook solvers (MG_OPTIONS_DESCENT) beside
+ * another solver. */
+margin_status mg_linear_check(const margin_component *info, const mg_option_value *options,
+                              margin_error *error);
 
 /* One of the textbook solvers (descent.h). */
 bool mg_is_descent(const char *solver);

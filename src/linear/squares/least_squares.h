@@ -126,11 +126,4 @@ margin_status mg_squares_qr(mg_squares *s);
 margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r);
 margin_status mg_squares_rows(mg_squares *s);
 
-/* A whole fit, the method chosen from the data: what the learners below do, for those that are the
- * same with some options. The penalty has no kappa. */
-margin_status mg_squares_fit(mg_fit *fit, const mg_penalty *penalty, bool intercept,
-                             double tolerance);
-
-extern const mg_learner mg_learner_least_squares, mg_learner_ridge;
-
 #endif

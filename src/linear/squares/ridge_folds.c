@@ -248,9 +248,6 @@ margin_status mg_ridge_folds(mg_fit *fits, int64_t count, const mg_linear_option
     if (!can) return decline(fits[0].error, "no intercept, or too many columns");
     const margin_status status = run_folds(&run);
     mg_free(run.heap, run.grams);
-    for (int64_t k = 0; status < 0 && k < count; k++) {
-        mg_hypothesis_free(fits[k].hypothesis);
-        fits[k].hypothesis = NULL;
-    }
+    if (status < 0) mg_fits_undo(fits, count);
     return status;
 }

@@ -366,9 +366,6 @@ margin_status mg_ridge_path(mg_fit *fits, int64_t count, const mg_linear_options
     mg_arena_init(&run.s.arena, fit->context->heap);
     const margin_status status = run_path(&run);
     mg_squares_end(&run.s);
-    for (int64_t k = 0; status < 0 && k < count; k++) {
-        mg_hypothesis_free(fits[k].hypothesis);
-        fits[k].hypothesis = NULL;
-    }
+    if (status < 0) mg_fits_undo(fits, count);
     return status;
 }

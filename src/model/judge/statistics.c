@@ -71,8 +71,11 @@ static margin_status ask_part(margin_context *context, const mg_split *split, in
     mg_part part = {0};
     MG_TRY(mg_part_make(split, number, &part, error));
     part.problem.scale = part.problem.shift = NULL; /* the hypothesis has taken them in */
-    mg_fit fit = {
-        .context = context, .problem = &part.problem, .options = learner->options, .error = error};
+    mg_fit fit = {.context = context,
+                  .learner = learner->learner,
+                  .problem = &part.problem,
+                  .options = learner->options,
+                  .error = error};
     const margin_status status =
         mg_learner_more_of(learner->learner)->infer(&fit, hypothesis, inference);
     mg_part_free(&part);

@@ -197,8 +197,9 @@ static margin_status check_hypothesis(const margin_model *model, const mg_spec_c
                                 .x = {.columns = h->columns},
                                 .columns = mg_model_feature_columns(model)->items,
                                 .classes = (int)model->classes};
-    return learner->learner->fits ? learner->learner->fits(&problem, learner->options, h, error)
-                                  : MARGIN_OK;
+    return learner->learner->fits
+               ? learner->learner->fits(learner->info, &problem, learner->options, h, error)
+               : MARGIN_OK;
 }
 
 static margin_status check_report(const margin_model *model, mg_reduction reduction,
@@ -220,7 +221,7 @@ static margin_status check_all(const margin_model *model, const mg_spec_componen
     mg_reduction reduction;
     REFUSE(model->spec && model->learner && model->learner == learner->learner && model->hypothesis,
            "the model does not say what it was trained as");
-    MG_TRY(learner->learner->check ? learner->learner->check(learner->options, error) : MARGIN_OK);
+    MG_TRY(mg_learner_check(learner->learner, learner->options, error));
     MG_TRY(check_stages(model, error));
     MG_TRY(check_task(model, learner, &reduction, error));
     MG_TRY(check_classes(model, error));

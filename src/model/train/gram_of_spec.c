@@ -14,7 +14,7 @@ static margin_status check_learner(const mg_spec_component *learner, margin_erro
     MG_REQUIRE(!learner->learner->takes_affine, error, MARGIN_ERROR_SPEC,
                "%s without a kernel keeps weights and no Gram matrix; name one (kernel=linear)",
                learner->info->name);
-    return learner->learner->check ? learner->learner->check(learner->options, error) : MARGIN_OK;
+    return mg_learner_check(learner->learner, learner->options, error);
 }
 
 static margin_status fill(margin_context *context, const mg_spec_component *learner,

@@ -146,6 +146,7 @@ static margin_status fit_all(margin_context *context, const variant_list *list,
     MG_TRY(mg_share(learner, &shared));
     for (int64_t k = 0; k < list->count; k++) {
         fits[k] = (mg_fit){.context = context,
+                           .learner = learner,
                            .problem = problem,
                            .options = list->options[k],
                            .shared = &shared,

@@ -77,6 +77,7 @@ static margin_status group_make(const part_run *run, margin_context *context, in
         trace->subproblem = first + k;
         trace->subproblems = run->split->parts;
         group->fits[k] = (mg_fit){.context = context,
+                                  .learner = run->learner,
                                   .problem = &group->parts[k].problem,
                                   .options = run->options,
                                   .shared = run->verify ? NULL : &run->shared,
@@ -181,6 +182,7 @@ static margin_status run_parts(part_run *run, margin_error *error) {
 /* ---- What they share ------------------------------------------------------------------------- */
 
 margin_status mg_share(const mg_learner *learner, mg_shared *shared) {
+    shared->learner = learner;
     shared->together = 1;
     if (learner->share) MG_TRY(learner->share(shared));
     const bool can = learner->fit_many && (shared->differ & ~learner->differ) == 0;

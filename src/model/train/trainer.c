@@ -36,7 +36,7 @@ static margin_status check_learner(const mg_spec_component *learner, const margi
                MARGIN_ERROR_ARGUMENT, "%s takes no sample weights", info->name);
     MG_REQUIRE(!trace || (info->abilities & MARGIN_CAN_TRACE), error, MARGIN_ERROR_ARGUMENT,
                "%s cannot trace its steps", info->name);
-    return learner->learner->check ? learner->learner->check(learner->options, error) : MARGIN_OK;
+    return mg_learner_check(learner->learner, learner->options, error);
 }
 
 static margin_status check_task(const mg_spec_component *learner, margin_task task,

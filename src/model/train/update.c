@@ -283,6 +283,7 @@ static margin_status learn(update *u, const margin_spec *spec, const mg_samples 
     MG_GO(mg_split_make(u->context, MG_REDUCE_NONE, &u->data, samples, &staged, u->made, &split,
                         u->error));
     mg_fit fit = {.context = u->context,
+                  .learner = u->old->learner,
                   .problem = &split.whole,
                   .options = mg_spec_learner(spec)->options,
                   .seed = u->context->options.seed,

@@ -63,7 +63,9 @@ static mg_neighbors_method method_of(const mg_option_value *value) {
     return strcmp(value->text, "brute") == 0 ? MG_NEIGHBORS_BRUTE : MG_NEIGHBORS_AUTO;
 }
 
-static margin_status check(const mg_option_value *o, margin_error *error) {
+static margin_status check(const margin_component *info, const mg_option_value *o,
+                           margin_error *error) {
+    (void)info;
     const bool limited = o[OPTION_RADIUS].given;
     MG_REQUIRE(!limited || !o[OPTION_K].given, error, MARGIN_ERROR_SPEC,
                "knn: k and radius exclude each other: the k nearest rows vote, or all within the "
@@ -157,8 +159,10 @@ static bool votes_fit(const mg_knn_voting *asked, const mg_hypothesis *h) {
     return (radius || index->k == asked->k) && index->by_distance == asked->by_distance;
 }
 
-margin_status mg_knn_fits(const mg_problem *problem, const mg_option_value *values,
-                          const mg_hypothesis *h, margin_error *error) {
+margin_status mg_knn_fits(const margin_component *info, const mg_problem *problem,
+                          const mg_option_value *values, const mg_hypothesis *h,
+                          margin_error *error) {
+    (void)info;
     const mg_neighbors *index = mg_neighbors_view(h);
     const mg_knn_voting asked = voting_of(values);
     const mg_neighbors_method method = method_of(&values[OPTION_METHOD]);

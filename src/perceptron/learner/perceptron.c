@@ -151,11 +151,13 @@ static margin_status kernel_share(mg_shared *shared) {
     return MARGIN_OK;
 }
 
-static margin_status fits(const mg_problem *problem, const mg_option_value *values,
-                          const mg_hypothesis *h, margin_error *error) {
+static margin_status fits(const margin_component *info, const mg_problem *problem,
+                          const mg_option_value *values, const mg_hypothesis *h,
+                          margin_error *error) {
     const mg_perceptron_options o = mg_perceptron_options_of(values);
     const bool expansion = h->kind == &mg_hypothesis_expansion;
     const mg_kernel *kernel = &h->view.expansion.kernel;
+    (void)info;
     (void)problem;
     MG_REQUIRE(expansion == o.expansion && o.dual == (h->dual_starts != NULL), error,
                MARGIN_ERROR_MODEL, "the model has not the form that its perceptron asks for");

@@ -154,7 +154,9 @@ static double gamma_of_sigma(double sigma) {
     return 0.5 / (sigma * sigma);
 }
 
-margin_status mg_perceptron_check(const mg_option_value *values, margin_error *error) {
+margin_status mg_perceptron_check(const margin_component *info, const mg_option_value *values,
+                                  margin_error *error) {
+    (void)info;
     const bool has_kernel = values[KERNEL].given;
     const int64_t kernel = has_kernel ? values[KERNEL].integer : MG_KERNEL_LINEAR;
     const bool expansion = kernel != MG_KERNEL_LINEAR;

@@ -35,6 +35,7 @@ extern const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT
 /* `values` has passed mg_perceptron_check. */
 mg_perceptron_options mg_perceptron_options_of(const mg_option_value *values);
 /* Options that contradict each other: SPEC. */
-margin_status mg_perceptron_check(const mg_option_value *values, margin_error *error);
+margin_status mg_perceptron_check(const margin_component *info, const mg_option_value *values,
+                                  margin_error *error);
 
 #endif

@@ -121,6 +121,7 @@ static margin_status fit_all(joint_run *run, margin_error *error) {
     for (int64_t k = 0; k < count; k++) {
         run->fits[k] =
             (mg_fit){.context = s->context,
+                     .learner = learner->learner,
                      .problem = &run->folds[k / settings].split.whole,
                      .options = mg_spec_learner(run->chain->cells[k % settings]->spec)->options,
                      .shared = &run->shared,

@@ -1,0 +1,39 @@
+/* The functions of a learner that its option table and its loss tell apart from others. */
+#include "linear/learners/linear_learner.h"
+
+#include <string.h>
+
+static mg_loss_kind loss_of(const mg_fit *fit) {
+    const mg_linear_family *family = fit->learner->family;
+    return family->loss_of ? family->loss_of(fit) : family->loss;
+}
+
+mg_linear_options mg_linear_options_for(const mg_fit *fit) {
+    const mg_linear_family *family = fit->learner->family;
+    mg_linear_options o = mg_linear_options_of(fit, &fit->learner->info, family->l1_ratio);
+    o.residual = family->loss == MG_LOSS_SQUARED;
+    return o;
+}
+
+margin_status mg_linear_fit_one(mg_fit *fit) {
+    return mg_linear_fit_many(fit, 1);
+}
+
+margin_status mg_linear_fit_many(mg_fit *fits, int64_t count) {
+    const mg_linear_options o = mg_linear_options_for(&fits[0]);
+    return mg_linear_fit(fits, count, &o, loss_of(&fits[0]));
+}
+
+margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const mg_linear_options o = mg_linear_options_for(fit);
+    return mg_linear_verify(fit, &o, loss_of(fit), hypothesis);
+}
+
+margin_status mg_linear_share(mg_shared *shared) {
+    const margin_matrix *x = &shared->whole->x;
+    const char *solver = mg_option_named(&shared->learner->info, shared->options, "solver")->text;
+    const bool visits = strcmp(solver, "auto") == 0 ? x->columns > MG_MANY_COLUMNS
+                                                    : strcmp(solver, mg_solver_dual_cd.name) == 0;
+    if (visits && mg_is_csr(x)) shared->together = MG_MOST_TOGETHER;
+    return MARGIN_OK;
+}
