@@ -66,14 +66,40 @@ typedef enum margin_status {
 /* Short English name of a status, for example "out of memory". Never NULL, static storage. */
 MARGIN_API const char *margin_status_text(margin_status status);
 
+/* What it is about the data that a call cannot use, for programs that put it in words of their own.
+ * The numbers are part of the ABI and never change; later versions add some. */
+typedef enum margin_cause {
+    MARGIN_CAUSE_NONE = 0,              /* nothing of the below, or the status says it all */
+    MARGIN_CAUSE_MISSING_VALUE = 1,     /* NaN or an empty cell, in a feature or the target */
+    MARGIN_CAUSE_INFINITE_VALUE = 2,    /* the same, infinite */
+    MARGIN_CAUSE_NO_ROWS = 3,           /* none, none selected, or all of weight 0 */
+    MARGIN_CAUSE_FEW_ROWS = 4,          /* fewer than folds, neighbours, clusters or coefficients */
+    MARGIN_CAUSE_ONE_CLASS = 5,         /* a classifier, and every row has the same label */
+    MARGIN_CAUSE_UNKNOWN_CLASS = 6,     /* a label that the model (or the target) does not have */
+    MARGIN_CAUSE_COLUMNS = 7,           /* none, another number than the model's, or other names */
+    MARGIN_CAUSE_WEIGHTS = 8,           /* negative, NaN or infinite sample weights */
+    MARGIN_CAUSE_CATEGORIES = 9,        /* where numbers are needed, or too many; or numbers where
+                                           the model has categories */
+    MARGIN_CAUSE_UNKNOWN_CATEGORY = 10, /* of a feature, and the spec refuses it */
+    MARGIN_CAUSE_TARGET = 11, /* there is none, or not the kind that this learner learns from */
+    MARGIN_CAUSE_NEGATIVE_VALUE = 12, /* where counts are needed */
+    MARGIN_CAUSE_OVERFLOW = 13        /* values too large, or too far apart, for double precision */
+} margin_cause;
+
 /* Where and why a call failed. `text` is the whole sentence, zero-terminated UTF-8; the numbers
- * repeat what it says for programs, 0 where they do not apply. */
+ * repeat what it says for programs, 0 where they do not apply. A failing call writes all fields;
+ * they need no initial values. */
 typedef struct margin_error {
     margin_status status;
-    int64_t line;     /* of a text file or spec, from 1 */
-    int64_t column;   /* character column in that line, from 1 (bytes) */
-    int64_t row;      /* data row, from 1 */
-    int64_t position; /* byte offset in a spec, from 0; -1 where it does not apply */
+    int32_t cause;        /* margin_cause */
+    int64_t line;         /* of a text file or spec, from 1 */
+    int64_t column;       /* character column in that line, from 1 (bytes) */
+    int64_t row;          /* data row, from 1 */
+    int64_t position;     /* byte offset in a spec, from 0; -1 where it does not apply */
+    int64_t feature;      /* column of the data that was given, from 1 */
+    int32_t system_error; /* errno of a FILE or SYSTEM failure, such as ENOENT */
+    int32_t reserved_word;
+    int64_t reserved[4]; /* 0 */
     char text[1000];
 } margin_error;
 

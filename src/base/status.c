@@ -106,16 +106,22 @@ void mg_sentence(char *text, size_t capacity, const char *format, va_list argume
     make_printable(text, length);
 }
 
-static margin_status fail(margin_error *error, margin_status status, mg_place place,
+static margin_status fail(margin_error *error, margin_status coded, mg_place place,
                           const char *format, va_list arguments) {
+    const margin_status status = (margin_status)(coded % MG_CAUSE_STEP);
     char text[sizeof error->text];
     if (!error) return status;
     mg_sentence(text, sizeof text, format, arguments);
     error->status = status;
+    error->cause = -(coded / MG_CAUSE_STEP);
     error->line = place.line;
     error->column = place.column;
     error->row = place.row;
-    error->position = place.position;
+    /* offsets are of specs alone */
+    error->position = status == MARGIN_ERROR_SPEC ? place.position : -1;
+    error->feature = place.feature;
+    error->system_error = error->reserved_word = 0;
+    memset(error->reserved, 0, sizeof error->reserved);
     memcpy(error->text, text, strlen(text) + 1);
     return status;
 }
@@ -123,19 +129,27 @@ static margin_status fail(margin_error *error, margin_status status, mg_place pl
 margin_status mg_fail(margin_error *error, margin_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fail(error, status, (mg_place){.position = -1}, format, arguments);
+    const margin_status plain = fail(error, status, (mg_place){.position = -1}, format, arguments);
     va_end(arguments);
-    return status;
+    return plain;
 }
 
 margin_status mg_fail_at(margin_error *error, margin_status status, mg_place place,
                          const char *format, ...) {
     va_list arguments;
-    if (status != MARGIN_ERROR_SPEC) place.position = -1; /* offsets are of specs alone */
     va_start(arguments, format);
-    fail(error, status, place, format, arguments);
+    const margin_status plain = fail(error, status, place, format, arguments);
     va_end(arguments);
-    return status;
+    return plain;
+}
+
+margin_status mg_fail_file(margin_error *error, int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail(error, MARGIN_ERROR_FILE, (mg_place){0}, format, arguments);
+    va_end(arguments);
+    if (error) error->system_error = code;
+    return MARGIN_ERROR_FILE;
 }
 
 margin_status mg_fail_memory(margin_error *error, size_t bytes, const char *purpose) {

@@ -15,14 +15,24 @@
 margin_status mg_fail(margin_error *error, margin_status status, const char *format, ...)
     MG_PRINTF(3, 4);
 
-/* The same with a place: line and column of a text (0: unknown), data row (0: none), byte offset in
- * a spec (taken for MARGIN_ERROR_SPEC only). The place only fills the numbers: the sentence must
- * name it too. */
+/* A status and its cause in one, for `status` of the functions here; what they return is the status
+ * alone: return mg_fail(error, MG_DATA(ONE_CLASS), "..."); */
+enum { MG_CAUSE_STEP = 64 };
+#define MG_CAUSED(status, cause) ((margin_status)((status)-MG_CAUSE_STEP * (int)(cause)))
+#define MG_CAUSE(status, cause)  MG_CAUSED(status, MARGIN_CAUSE_##cause)
+#define MG_DATA(cause)           MG_CAUSE(MARGIN_ERROR_DATA, cause)
+
+/* The same with a place: line and column of a text (0: unknown), data row and column of the data
+ * (0: none), byte offset in a spec (taken for MARGIN_ERROR_SPEC only). The place only fills the
+ * numbers: the sentence must name it too. */
 typedef struct mg_place {
-    int64_t line, column, row, position;
+    int64_t line, column, row, position, feature;
 } mg_place;
 margin_status mg_fail_at(margin_error *error, margin_status status, mg_place place,
                          const char *format, ...) MG_PRINTF(4, 5);
+
+/* FILE, and the system's number for the reason: `code`, an errno, whose words the sentence has. */
+margin_status mg_fail_file(margin_error *error, int code, const char *format, ...) MG_PRINTF(3, 4);
 
 /* Out of memory: says how many bytes were asked for and for what. */
 margin_status mg_fail_memory(margin_error *error, size_t bytes, const char *purpose);

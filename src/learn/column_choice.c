@@ -60,7 +60,7 @@ static margin_status fail_unknown(const chooser *c, const char *text, int64_t le
                          (int64_t)strlen(c->index.sorted[k].name));
     char meant[100] = "";
     if (nearest.best) snprintf(meant, sizeof meant, "did you mean %.60s? ", nearest.best);
-    return mg_fail(c->error, MARGIN_ERROR_DATA,
+    return mg_fail(c->error, MG_DATA(COLUMNS),
                    "%s: the data has no column %s; %sthere are %lld columns, also numbered 1 to "
                    "%lld",
                    c->stage, mg_excerpt(text, length).text, meant, (long long)c->count,
@@ -72,7 +72,7 @@ static margin_status find_column(const chooser *c, const char *text, int64_t len
     bool several = false;
     int64_t found = c->columns ? mg_name_find(&c->index, text, length, &several) : -1;
     if (found >= 0 && several)
-        return mg_fail(c->error, MARGIN_ERROR_DATA,
+        return mg_fail(c->error, MG_DATA(COLUMNS),
                        "%s: several columns are called %s; give the column's number, the first is "
                        "%lld",
                        c->stage, mg_excerpt(text, length).text, (long long)found + 1);

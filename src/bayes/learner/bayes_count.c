@@ -313,13 +313,13 @@ static margin_status fail_cell(const counter *c, int64_t i, int64_t j, double va
     const long long row = (long long)mg_sample_original(p, i) + 1;
     char buffer[32];
     const char *name = mg_column_name(p->columns, j, buffer);
-    const mg_place place = {0, 0, row, -1};
+    const mg_place place = {.row = row};
     if (c->layout->kinds[j] == MG_BAYES_MULTINOMIAL)
-        return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+        return mg_fail_at(error, MG_DATA(NEGATIVE_VALUE), place,
                           "row %lld has the value %s in column %s; multinomial columns hold "
                           "counts, which are not negative (gaussian takes any number)",
                           row, mg_number(value).text, name);
-    return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+    return mg_fail_at(error, MG_DATA(UNKNOWN_CATEGORY), place,
                       "row %lld has the code %s in column %s, which has %lld categories", row,
                       mg_number(value).text, name, (long long)c->layout->levels[j]);
 }

@@ -31,7 +31,7 @@ static int32_t kind_of(int word, bool categorical) {
 }
 
 static margin_status fail_categories(const margin_column *column, int word, margin_error *error) {
-    return mg_fail(error, MARGIN_ERROR_DATA,
+    return mg_fail(error, MG_DATA(CATEGORIES),
                    "naive-bayes: column %s holds categories, which have no numbers for "
                    "distribution=%s; leave it to categorical, or encode it: onehot | naive-bayes",
                    column->name, words[word]);

@@ -97,7 +97,7 @@ margin_status mg_bayes_update(mg_fit *fit, const mg_hypothesis *had, const mg_up
     mg_hypothesis *h = NULL;
     margin_status status;
     MG_REQUIRE(!u.old->settings.priors || p->classes == u.old->layout.classes, fit->error,
-               MARGIN_ERROR_DATA,
+               MG_DATA(UNKNOWN_CLASS),
                "the data has classes that the model was given no priors for; train anew");
     MG_GO(unite_values(&u));
     u.layout = (mg_bayes_layout){.columns = had->columns,

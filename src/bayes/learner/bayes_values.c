@@ -81,7 +81,7 @@ static margin_status find_task(void *argument, int64_t number, int worker) {
 static margin_status refuse_measurement(const mg_problem *problem, int64_t column,
                                         const value_set *set, margin_error *error) {
     char buffer[32];
-    return mg_fail(error, MARGIN_ERROR_DATA,
+    return mg_fail(error, MG_DATA(CATEGORIES),
                    "naive-bayes: column %s has more than %lld different values (%s, for one), "
                    "which looks like a measurement and not like categories; take "
                    "distribution=gaussian for it",

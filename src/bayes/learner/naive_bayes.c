@@ -123,7 +123,7 @@ static margin_status check_squares(const mg_fit *fit, const mg_bayes_layout *lay
         for (int64_t k = 0; k < layout->classes && !(pooled[MG_BAYES_SQUARES] > 0); k++) {
             const double *m = counts->statistics + k * layout->slots + layout->first[j];
             MG_REQUIRE(!(m[MG_BAYES_WEIGHT] > 0) || m[MG_BAYES_MEAN] == pooled[MG_BAYES_MEAN],
-                       fit->error, MARGIN_ERROR_DATA,
+                       fit->error, MG_DATA(OVERFLOW),
                        "naive-bayes: the values of column %s, such as %s, differ by too little for "
                        "their squares: bring it to another scale first (minmax | naive-bayes) or "
                        "leave it out",
@@ -162,12 +162,12 @@ margin_status mg_bayes_finish(mg_fit *fit, const mg_bayes_layout *layout,
         "the weights, or the weights times the squares of the values, add up to more than double "
         "precision holds: divide the weights (or the columns) by a power of ten";
     for (int64_t s = 0; s < layout->classes * layout->slots; s++)
-        MG_REQUIRE(isfinite(counts->statistics[s]), fit->error, MARGIN_ERROR_DATA, "%s", overflow);
+        MG_REQUIRE(isfinite(counts->statistics[s]), fit->error, MG_DATA(OVERFLOW), "%s", overflow);
     MG_TRY(check_squares(fit, layout, counts));
     MG_TRY(check_variances(fit, layout, counts, settings->var_smoothing));
     MG_TRY(mg_hypothesis_attach(h, fit->error));
     mg_bayes_describe(mg_bayes_view_of(h), counts->missing, &fit->report);
-    MG_REQUIRE(isfinite(fit->report.objective), fit->error, MARGIN_ERROR_DATA, "%s", overflow);
+    MG_REQUIRE(isfinite(fit->report.objective), fit->error, MG_DATA(OVERFLOW), "%s", overflow);
     fit->hypothesis = h;
     return MARGIN_OK;
 }

@@ -65,7 +65,7 @@ static margin_status fill_empty(mg_kmeans_run *run, int64_t *filled) {
         measured = true;
         const int64_t row = farthest_row(run);
         MG_REQUIRE(
-            row >= 0, task->error, MARGIN_ERROR_DATA,
+            row >= 0, task->error, MG_DATA(FEW_ROWS),
             "the data has fewer different rows than the %lld clusters asked for, or rows too close "
             "for squares of distances; ask for fewer, or bring the columns to one scale "
             "first: minmax | ...",

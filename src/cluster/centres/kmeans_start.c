@@ -238,12 +238,12 @@ static margin_status refuse_draw(const draws *d) {
                      *centre = run->centres + run->labels[i] * run->n;
         for (int64_t j = 0; j < run->n; j++)
             if (x[j] != centre[j])
-                return mg_fail(task->error, MARGIN_ERROR_DATA,
+                return mg_fail(task->error, MG_DATA(OVERFLOW),
                                "the squared distances of rows leave the range of numbers: they "
                                "are 0 between rows that differ; bring the columns to one scale "
                                "first: minmax | ...");
     }
-    return mg_fail(task->error, MARGIN_ERROR_DATA,
+    return mg_fail(task->error, MG_DATA(FEW_ROWS),
                    "the data has only %lld different row%s and cannot make %lld clusters; ask for "
                    "fewer",
                    (long long)d->chosen, d->chosen == 1 ? "" : "s", (long long)task->k);
@@ -254,7 +254,7 @@ static margin_status choose_next(draws *d) {
     const mg_kmeans_task *task = run->task;
     const double total = total_of(d);
     if (total == 0) return refuse_draw(d);
-    MG_REQUIRE(isfinite(total), task->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(total), task->error, MG_DATA(OVERFLOW),
                "the squared distances of rows leave the range of numbers; bring the columns to one "
                "scale first: minmax | ...");
     d->count = d->plus && d->chosen > 0 ? MG_MIN(MG_TILE, 2 + (int64_t)log((double)task->k)) : 1;

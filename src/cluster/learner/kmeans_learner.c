@@ -107,7 +107,7 @@ static margin_status plan(const mg_fit *fit, mg_kmeans_task *task) {
     MG_REQUIRE(centres->count == 0 || centres->count == k * n, fit->error, MARGIN_ERROR_SPEC,
                "kmeans: centres has %lld numbers, and %lld clusters of %lld columns need %lld",
                (long long)centres->count, (long long)k, (long long)n, (long long)(k * n));
-    MG_REQUIRE(k <= p->count, fit->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(k <= p->count, fit->error, MG_DATA(FEW_ROWS),
                "kmeans: %lld rows cannot make %lld clusters; ask for fewer", (long long)p->count,
                (long long)k);
     return MARGIN_OK;

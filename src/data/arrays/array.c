@@ -167,7 +167,7 @@ margin_status mg_array_fail_inexact(const mg_array *array, int64_t row, int64_t 
                                     margin_error *error) {
     char text[MARGIN_NUMBER_TEXT];
     mg_array_print(array, row, column, text);
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
                       "%s: row %lld has the target %s, a whole number beyond 2^53, which cannot be "
                       "held exactly as a number",
                       array->source->name, (long long)row + 1, text);
@@ -177,7 +177,7 @@ margin_status mg_array_fail_inexact(const mg_array *array, int64_t row, int64_t 
 
 static margin_status fail_text(const mg_array *array, int64_t row, const char *what,
                                margin_error *error) {
-    return mg_fail_at(error, MARGIN_ERROR_FORMAT, (mg_place){0, 0, row + 1, -1},
+    return mg_fail_at(error, MARGIN_ERROR_FORMAT, (mg_place){.row = row + 1},
                       "%s: the text in row %lld %s", array->source->name, (long long)row + 1, what);
 }
 

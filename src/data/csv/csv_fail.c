@@ -178,6 +178,23 @@ static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
     }
 }
 
+/* What a program is told of a cell, beside the sentence. */
+static margin_cause cause_of(const mg_csv *csv, const mg_csv_result *result) {
+    switch (result->reason) {
+    case MG_CSV_NO_VALUE:
+        return MARGIN_CAUSE_MISSING_VALUE;
+    case MG_CSV_BAD_WEIGHT:
+        return MARGIN_CAUSE_WEIGHTS;
+    case MG_CSV_NOT_NUMBER:
+        return MARGIN_CAUSE_CATEGORIES;
+    case MG_CSV_UNKNOWN:
+        return csv->plan[result->column].role == MG_ROLE_TARGET ? MARGIN_CAUSE_UNKNOWN_CLASS
+                                                                : MARGIN_CAUSE_UNKNOWN_CATEGORY;
+    default:
+        return MARGIN_CAUSE_NONE;
+    }
+}
+
 margin_status mg_csv_fail_result(const mg_csv *csv, const mg_csv_result *result) {
     margin_status status;
     MG_TRY(mg_source_restore(csv->source, csv->error));
@@ -195,7 +212,10 @@ margin_status mg_csv_fail_result(const mg_csv *csv, const mg_csv_result *result)
     default:
         status = fail_cell(csv, result);
     }
-    if (csv->error) csv->error->row = result->row + 1;
+    if (csv->error) {
+        csv->error->row = result->row + 1;
+        csv->error->cause = cause_of(csv, result);
+    }
     return status;
 }
 

@@ -58,8 +58,7 @@ static void folder_of(const char *path, char folder[PATH_MAX]) {
 
 static margin_status fail_write(margin_error *error, const char *path, int code) {
     const char *shown = strcmp(path, "-") != 0 ? path : "standard output";
-    return mg_fail(error, MARGIN_ERROR_FILE, "cannot write %.*s: %s", SHOWN_PATH, shown,
-                   strerror(code));
+    return mg_fail_file(error, code, "cannot write %.*s: %s", SHOWN_PATH, shown, strerror(code));
 }
 
 /* Opening failed: most often it is the folder that is at fault, so say which. */
@@ -67,13 +66,13 @@ static margin_status fail_create(margin_error *error, const mg_output *output, i
     char folder[PATH_MAX];
     folder_of(output->target, folder);
     if (code == ENOENT && access(folder, F_OK) != 0)
-        return mg_fail(error, MARGIN_ERROR_FILE,
-                       "cannot write %.*s: the folder %.200s does not exist; make it first",
-                       SHOWN_PATH, output->path, folder);
+        return mg_fail_file(error, code,
+                            "cannot write %.*s: the folder %.200s does not exist; make it first",
+                            SHOWN_PATH, output->path, folder);
     if (code == EACCES || code == EROFS || code == EPERM)
-        return mg_fail(error, MARGIN_ERROR_FILE,
-                       "cannot write %.*s: no file can be made in the folder %.200s: %s",
-                       SHOWN_PATH, output->path, folder, strerror(code));
+        return mg_fail_file(error, code,
+                            "cannot write %.*s: no file can be made in the folder %.200s: %s",
+                            SHOWN_PATH, output->path, folder, strerror(code));
     return fail_write(error, output->path, code);
 }
 
@@ -227,9 +226,10 @@ static margin_status open_target(mg_output *output, margin_error *error) {
         if (output->target[length - 1] == '/') return fail_create(error, output, EISDIR);
         return open_regular(output, NULL, error);
     }
-    MG_REQUIRE(!S_ISDIR(old.st_mode), error, MARGIN_ERROR_FILE,
-               "cannot write %.*s: it is a folder; give the name of a file", SHOWN_PATH,
-               output->path);
+    if (S_ISDIR(old.st_mode))
+        return mg_fail_file(error, EISDIR,
+                            "cannot write %.*s: it is a folder; give the name of a file",
+                            SHOWN_PATH, output->path);
     if (S_ISREG(old.st_mode)) return open_regular(output, &old, error);
     do /* a named pipe waits here for its reader */
         output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);

@@ -161,10 +161,10 @@ static margin_status open_descriptor(mg_source *source, int descriptor, bool sta
                                      margin_error *error) {
     source_inner *inner = source->inner;
     if (fstat(descriptor, &inner->stamp) != 0)
-        return mg_fail(error, MARGIN_ERROR_FILE, "cannot read %s: %s", source->name,
-                       strerror(errno));
-    MG_REQUIRE(!S_ISDIR(inner->stamp.st_mode), error, MARGIN_ERROR_FILE,
-               "cannot read %s: it is a folder, not a file", source->name);
+        return mg_fail_file(error, errno, "cannot read %s: %s", source->name, strerror(errno));
+    if (S_ISDIR(inner->stamp.st_mode))
+        return mg_fail_file(error, EISDIR, "cannot read %s: it is a folder, not a file",
+                            source->name);
     bool from_start = !standard_input || lseek(descriptor, 0, SEEK_CUR) == 0;
     if (!S_ISREG(inner->stamp.st_mode) || !from_start)
         return open_stream(source, descriptor, error);
@@ -192,7 +192,7 @@ margin_status mg_source_open_if(margin_context *context, const char *path, mg_so
     int descriptor = standard_input ? STDIN_FILENO : open_file(context, path);
     if (descriptor < 0 && errno == EINTR) return mg_fail_cancelled(error);
     if (descriptor < 0)
-        return mg_fail(error, MARGIN_ERROR_FILE, "cannot open %s: %s", path, strerror(errno));
+        return mg_fail_file(error, errno, "cannot open %s: %s", path, strerror(errno));
     mg_source opened = {0};
     margin_status status =
         source_new(context, standard_input ? "standard input" : path, &opened, error);

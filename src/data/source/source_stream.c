@@ -122,7 +122,7 @@ static margin_status sink_join(sink *into, char **block, margin_error *error) {
 /* ---- Bytes in ------------------------------------------------------------------------------- */
 
 static margin_status fail_read(const mg_stream *stream, int code, margin_error *error) {
-    return mg_fail(error, MARGIN_ERROR_FILE, "cannot read %s: %s", stream->name, strerror(code));
+    return mg_fail_file(error, code, "cannot read %s: %s", stream->name, strerror(code));
 }
 
 /* Waits until a pipe has something to say or the context is cancelled. */

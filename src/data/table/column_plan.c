@@ -237,7 +237,7 @@ static margin_status plan_as_is(const planner *p, int64_t *features) {
     int64_t next = 0;
     for (int64_t j = 0; j < p->count; j++)
         if (p->plan[j].role == MG_ROLE_FEATURE) p->plan[j].feature = next++;
-    MG_REQUIRE(next > 0, p->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(next > 0, p->error, MG_DATA(COLUMNS),
                "%s: no column is left for features: %lld of %lld serve as target, weights or are "
                "ignored%s",
                p->file, (long long)p->count, (long long)p->count,
@@ -301,7 +301,7 @@ static margin_status fail_missing(const planner *p, int64_t missing) {
     for (int64_t k = 0; nearest.best && k < p->options->expected_count; k++)
         if (strcmp(p->options->expected[k].name, nearest.best) == 0) nearest.best = NULL;
     return mg_fail(
-        p->error, MARGIN_ERROR_DATA,
+        p->error, MG_DATA(COLUMNS),
         "%s lacks %lld of the %lld columns the model was trained on: %s%s%s%.*s%s", p->file,
         (long long)missing, (long long)p->options->expected_count, list,
         missing > listed ? ", ..." : "", nearest.best ? "; is the first one the file's '" : "",
@@ -400,7 +400,7 @@ static margin_status plan_target_by_position(const planner *p) {
         MG_TRY(options->target ? plan_named_targets(p) : plan_counted_targets(p, expected));
     bool wanted = expected > 0 && !options->target_optional;
     MG_REQUIRE(*p->targets > 0 || !wanted || count_free(p) != options->expected_count, p->error,
-               MARGIN_ERROR_DATA,
+               MG_DATA(TARGET),
                "%s has %lld columns, as many as the model has features: the target%s missing",
                p->file, (long long)p->count, expected > 1 ? "s are" : " is");
     return MARGIN_OK;
@@ -413,7 +413,7 @@ static margin_status plan_by_position(const planner *p) {
     if (targets > 1) snprintf(more, sizeof more, " and %lld targets", (long long)targets);
     MG_TRY(plan_target_by_position(p));
     MG_REQUIRE(
-        count_free(p) == p->options->expected_count, p->error, MARGIN_ERROR_DATA,
+        count_free(p) == p->options->expected_count, p->error, MG_DATA(COLUMNS),
         "%s has %lld columns, but the model was trained on %lld features%s, told by position "
         "because %s: give the file the same columns in the same order",
         p->file, (long long)p->count, (long long)p->options->expected_count, more,

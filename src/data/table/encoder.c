@@ -58,7 +58,7 @@ margin_status mg_encoder_refuse(const mg_encoder *encoder, const char *file, int
     for (; k < encoder->expected.count && k < SHOWN && used + LONGEST + 4 < ROOM; k++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%.*s", k ? ", " : "",
                                  LONGEST, encoder->expected.sorted[k].name);
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1, .position = -1},
+    return mg_fail_at(error, MG_DATA(UNKNOWN_CATEGORY), (mg_place){.row = row + 1},
                       "%s: row %lld: '%.*s' in %s is unknown to the model, which knows %s%s", file,
                       (long long)row + 1, (int)MG_MIN(length, (int64_t)LONGEST), text, what, known,
                       k < encoder->expected.count ? ", ..." : "");

@@ -112,7 +112,7 @@ static margin_status scan_indices(const mg_block *block, void *argument) {
 /* The sentence for the first entry of `row` that is out of order or range. */
 static margin_status fail_indices(const margin_matrix *x, int64_t row, const char *name,
                                   margin_error *error) {
-    mg_place place = {0, 0, row + 1, -1};
+    mg_place place = {.row = row + 1};
     int64_t previous = -1;
     for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++) {
         int64_t index = mg_column_index(x, k);
@@ -150,7 +150,7 @@ static margin_status check_csr_fields(const margin_matrix *x, const char *name,
 
 static margin_status fail_starts(const margin_matrix *x, int64_t row, const char *name,
                                  margin_error *error) {
-    return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, (mg_place){0, 0, row + 1, -1},
+    return mg_fail_at(error, MARGIN_ERROR_ARGUMENT, (mg_place){.row = row + 1},
                       "%s: row_starts goes down from %lld to %lld after row %lld", name,
                       (long long)mg_row_start(x, row), (long long)mg_row_start(x, row + 1),
                       (long long)row + 1);
@@ -342,15 +342,15 @@ static margin_status fail_value(const margin_data *data, int64_t row, bool allow
            !(allow_nan ? isinf(mg_stored_value(x, k)) : !isfinite(mg_stored_value(x, k))))
         k++;
     char buffer[32];
-    const char *name =
-        mg_column_name(data->columns, sparse ? mg_column_index(x, k) : k - first, buffer);
-    mg_place place = {0, 0, row + 1, -1};
+    const int64_t column = sparse ? mg_column_index(x, k) : k - first;
+    const char *name = mg_column_name(data->columns, column, buffer);
+    mg_place place = {.row = row + 1, .feature = column + 1};
     if (isnan(mg_stored_value(x, k)))
-        return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+        return mg_fail_at(error, MG_DATA(MISSING_VALUE), place,
                           "row %lld has no value in column %s; fill gaps with 'impute | ...' or "
                           "leave such rows out (MARGIN_MISSING_DROP)",
                           (long long)row + 1, name);
-    return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+    return mg_fail_at(error, MG_DATA(INFINITE_VALUE), place,
                       "row %lld has the value %s in column %s; infinite values cannot be used, "
                       "correct them or leave the column out "
                       "(margin_read_options.ignore)",

@@ -25,7 +25,7 @@ margin_status mg_category_name(const margin_column *column, double code, int64_t
     if (isnan(code)) return MARGIN_OK;
     bool good = code >= 0 && code < (double)column->category_count && code == floor(code);
     if (!good)
-        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
                           "row %lld has the code %s in column %s, which has %lld categories",
                           (long long)row + 1, mg_number(code).text, name,
                           (long long)column->category_count);

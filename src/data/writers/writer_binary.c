@@ -263,7 +263,7 @@ static void make_idx_header(binary_file *file, int dimensions, int64_t rows, int
 static margin_status put_byte(const mg_write_job *job, double value, int64_t row, const char *name,
                               char *to, margin_error *error) {
     if (!(value >= 0 && value <= 255 && value == floor(value)))
-        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
                           "%s: row %lld has %s in %s; idx files hold whole numbers from 0 to 255, "
                           "write npy or CSV",
                           job->path, (long long)row + 1, mg_number(value).text, name);

@@ -56,7 +56,7 @@ static margin_status check_layout(const mg_write_job *job, margin_error *error) 
 
 static margin_status fail_number(const mg_write_job *job, int64_t row, const char *what,
                                  double value, margin_error *error) {
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
                       "%s: row %lld has %s in %s; svmlight has no sign for it, write CSV",
                       job->path, (long long)row + 1, isnan(value) ? "no value" : "infinity", what);
 }

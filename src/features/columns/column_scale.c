@@ -17,7 +17,7 @@ typedef struct scale_view {
 static margin_status fail_categorical(const mg_stage *stage, const margin_data *data, int64_t j,
                                       margin_error *error) {
     char buffer[32];
-    return mg_fail(error, MARGIN_ERROR_DATA,
+    return mg_fail(error, MG_DATA(CATEGORIES),
                    "%s: column %s holds categories and cannot be scaled; leave it out of columns=",
                    stage->info.name, mg_column_name(data->columns, j, buffer));
 }
@@ -60,7 +60,7 @@ static margin_status set_columns(margin_context *context, const margin_data *dat
             divisor[j] = HUGE_VAL;
         } else if (!rule(moments, j, options, &offset[j], &divisor[j])) {
             char buffer[32];
-            return mg_fail(error, MARGIN_ERROR_DATA,
+            return mg_fail(error, MG_DATA(OVERFLOW),
                            "%s: the values of column %s, %s to %s, spread too far or too little "
                            "for double precision; change its unit",
                            fitted->stage->info.name, mg_column_name(data->columns, j, buffer),
@@ -82,7 +82,7 @@ static margin_status set_target(const margin_data *data, const mg_column_moments
     target[0] = moments->least[0];
     target[1] = 1;
     if (!(moments->least[0] < moments->greatest[0])) return MARGIN_OK;
-    MG_REQUIRE(rule(moments, 0, fitted->options, &target[0], &target[1]), error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(rule(moments, 0, fitted->options, &target[0], &target[1]), error, MG_DATA(OVERFLOW),
                "%s: the values of the target %s, %s to %s, spread too far or too little for double "
                "precision; change its unit",
                fitted->stage->info.name, data->target ? data->target->name : "y",
@@ -99,7 +99,7 @@ static margin_status fit_target(margin_context *context, const margin_data *data
     double *values;
     margin_status status;
     if (!scales_target(fitted)) return MARGIN_OK;
-    MG_REQUIRE(data->y.values, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(data->y.values, error, MG_DATA(TARGET),
                "%s(target=yes) scales the target of a regression, and the data has no target: say "
                "which column it is, or leave target=yes out",
                fitted->stage->info.name);

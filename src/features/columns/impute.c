@@ -116,7 +116,7 @@ static margin_status check_filled(const margin_data *data, const double *fill,
         if (isnan(fill[j])) mg_column_names_add(&empty, data->columns, j);
     if (empty.count == 0) return check_width(data, fill, error);
     return mg_fail(
-        error, MARGIN_ERROR_DATA,
+        error, MG_DATA(MISSING_VALUE),
         "impute: %lld column%s only missing values: %s%s; leave %s out, or give a number: "
         "impute(with=0)",
         (long long)empty.count, empty.count == 1 ? " has" : "s have", empty.text,

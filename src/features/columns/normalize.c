@@ -88,7 +88,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
     (void)context, (void)options, (void)fitted;
     for (int64_t j = 0; j < data->x.columns; j++)
         MG_REQUIRE(
-            !mg_is_categorical(data->columns, j), error, MARGIN_ERROR_DATA,
+            !mg_is_categorical(data->columns, j), error, MG_DATA(CATEGORIES),
             "normalize: column %s holds categories, which have no norm; put onehot before it",
             mg_column_name(data->columns, j, buffer));
     return MARGIN_OK;

@@ -8,7 +8,7 @@
 static margin_status check(const margin_component *info, const margin_data *data,
                            const mg_option_value *options, margin_error *error) {
     for (int64_t j = 0; j < data->x.columns; j++)
-        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MG_DATA(CATEGORIES),
                    "%s: column %s holds categories, which have no distances; encode them first: "
                    "onehot | %s",
                    info->name, data->columns[j].name, info->name);

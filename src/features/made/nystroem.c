@@ -232,7 +232,7 @@ static margin_status fit_centres(margin_context *context, const mg_kernel *kerne
     MG_GO(make_gram(&g, kernel, centres, fitted->columns_in, error));
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(g.gram[i * (count + 1)]))
-            MG_GO(mg_fail(error, MARGIN_ERROR_DATA,
+            MG_GO(mg_fail(error, MG_DATA(OVERFLOW),
                           "nystroem: kernel values are beyond double precision; scale the columns "
                           "first (minmax | nystroem) or use kernel=rbf"));
     MG_GO(factor(&g, error));

@@ -31,7 +31,7 @@ static margin_status find_values(onehot_fit *f, const mg_column_reader *reader, 
     const int64_t count = mg_column_runs(reader, j, runs, runs + mg_column_runs_room(reader));
     const char *name = mg_column_name(f->data->columns, j, buffer);
     MG_REQUIRE(count > 0, f->error, MARGIN_ERROR_DATA, "onehot: column %s has no values", name);
-    MG_REQUIRE(count <= MOST_VALUES, f->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(count <= MOST_VALUES, f->error, MG_DATA(CATEGORIES),
                "onehot: column %s has %lld distinct values, more than the limit of %d for "
                "categories; leave it out of columns=",
                name, (long long)count, MOST_VALUES);

@@ -123,7 +123,7 @@ static margin_status fail_unknown(const onehot_run *run, margin_error *error) {
         column = put_row(run->view, run->in, row, &sink);
         if (column >= 0) break;
     }
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1, .position = -1},
+    return mg_fail_at(error, MG_DATA(UNKNOWN_CATEGORY), (mg_place){.row = row + 1},
                       "onehot: row %lld, column %lld: a missing value or a category that was not "
                       "in the training data; onehot(unknown=ignore) would take it as none of them",
                       (long long)row + 1, (long long)column + 1);

@@ -152,7 +152,7 @@ static margin_status choose(margin_context *context, const margin_data *data,
                             const mg_option_value *options, bool *chosen, margin_error *error) {
     const char *list = mg_stage_option(&mg_stage_poly, options, "columns")->text;
     for (int64_t j = 0; j < data->x.columns; j++)
-        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MG_DATA(CATEGORIES),
                    "poly: column %s holds categories, which cannot be multiplied; encode them "
                    "first: onehot | poly",
                    data->columns[j].name);

@@ -45,7 +45,7 @@ static margin_status check_columns(const margin_data *data, const mg_rbf_wish *w
                                    margin_error *error) {
     const double count = mg_rbf_count(wish, data->x.columns);
     for (int64_t j = 0; j < data->x.columns; j++)
-        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MG_DATA(CATEGORIES),
                    "rbf: column %s holds categories, which have no distances; encode them first: "
                    "onehot | rbf",
                    data->columns[j].name);

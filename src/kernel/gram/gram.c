@@ -158,7 +158,7 @@ static margin_status check_diagonal(mg_gram *gram, margin_error *error) {
                          gram->kernel.kind == MG_KERNEL_LAPLACIAN;
     double most = 0.0;
     for (int64_t i = 0; i < gram->points.count; i++) {
-        MG_REQUIRE(isfinite(gram->diagonal[i]), error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(isfinite(gram->diagonal[i]), error, MG_DATA(OVERFLOW),
                    "row %lld: its kernel value with itself is beyond double precision; scale the "
                    "columns first (standardize | ...) or use kernel=rbf",
                    (long long)mg_point_place(&gram->points, i) + 1);

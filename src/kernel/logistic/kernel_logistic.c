@@ -159,7 +159,7 @@ static margin_status fit_one(logistic_run *run, mg_fit *fit) {
     report->gap = mg_kernel_point_gap(&point);
     report->tolerance = mg_kernel_logistic_tolerance(fit);
     if (report->gap <= report->tolerance) report->status = MARGIN_OK;
-    MG_REQUIRE(isfinite(point.value), fit->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
                "the coefficients left the range of numbers; take a smaller rate");
     mg_kernel_report(&run->penalty, &run->system.kernel, "log(1+exp(-y f))", report);
     return mg_kernel_system_hand_over(&run->system, point.a, 0.0, fit);

@@ -74,7 +74,7 @@ static margin_status make_diagonal(mg_kernel_system *system) {
         const int64_t row = mg_sample_row(p, i);
         system->diagonal[i] = mg_kernel_rows(&system->kernel, &p->x, row, &p->x, row);
         if (i % 4096 == 0 && mg_cancelled(system->context)) return mg_fail_cancelled(system->error);
-        MG_REQUIRE(isfinite(system->diagonal[i]), system->error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(isfinite(system->diagonal[i]), system->error, MG_DATA(OVERFLOW),
                    "row %lld: its kernel value with itself is beyond double precision; scale the "
                    "columns first (minmax | ...) or use kernel=rbf",
                    (long long)mg_sample_original(p, i) + 1);

@@ -19,7 +19,7 @@ static margin_status descend(mg_fit *fit, const mg_ridge_options *options, mg_ar
                                  .tolerance = options->tolerance,
                                  .error = fit->error};
     MG_TRY(mg_kernel_descend(&descent, &point));
-    MG_REQUIRE(isfinite(point.value), fit->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
                "the coefficients left the range of numbers; take a smaller rate");
     mg_ridge_describe(options, &system->kernel, report);
     report->objective = point.value;

@@ -64,7 +64,7 @@ margin_status mg_dual_cd_bends(mg_dual_cd *m) {
         total += m->bend[i];
         weight += m->objective->c[i];
     }
-    MG_REQUIRE(isfinite(total), m->job->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(total), m->job->error, MG_DATA(OVERFLOW),
                "the objective is beyond double precision; bring the columns to one scale first: "
                "standardize | ...");
     expect_proof(m, total / (double)m->samples, weight / (double)m->samples);

@@ -141,7 +141,7 @@ static margin_status ssnal_start(mg_ssnal *s) {
     s->sharpness = start_sharpness(s);
     memset(s->multipliers, 0, (size_t)s->samples * sizeof *s->multipliers);
     MG_TRY(mg_ssnal_pass(s, &s->here, true));
-    MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(s->here.value), s->job->error, MG_DATA(OVERFLOW),
                "the objective is beyond double precision; bring the columns to one scale first: "
                "standardize | ...");
     return MARGIN_OK;

@@ -139,7 +139,7 @@ static margin_status working_start(mg_working *s) {
         s->here.b = *given->b;
         MG_TRY(working_evaluate(s, &s->here, s->curvatures));
     }
-    MG_REQUIRE(isfinite(s->here.value), s->job->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(s->here.value), s->job->error, MG_DATA(OVERFLOW),
                "the objective is beyond double precision; bring the columns to one scale first: "
                "standardize | ...");
     s->here.gap = s->best_gap = gap_of(s, &s->here, &s->violation);

@@ -53,7 +53,7 @@ static margin_status refuse_penalty(const mg_penalty *penalty, const char *inste
 /* As many coefficients as rows: nothing would be left over to judge them by. Before anything of the
  * size columns^2 is made. */
 static margin_status check_rows(const infer_run *run, double weight, int64_t coefficients) {
-    MG_REQUIRE(weight > (double)coefficients, run->fit->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(weight > (double)coefficients, run->fit->error, MG_DATA(FEW_ROWS),
                "%s rows cannot tell how certain %lld coefficients are: there must be more rows",
                mg_number(weight).text, (long long)coefficients);
     return MARGIN_OK;

@@ -157,7 +157,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
     set_start(s);
     MG_GO(mg_smooth_evaluate(s, &s->here));
     if (!isfinite(s->here.value))
-        MG_GO(mg_fail(job->error, MARGIN_ERROR_DATA,
+        MG_GO(mg_fail(job->error, MG_DATA(OVERFLOW),
                       "the objective is beyond double precision; bring the columns to one scale "
                       "first: standardize | ..."));
     s->best_slack = s->here.slack;

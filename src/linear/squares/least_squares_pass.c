@@ -38,7 +38,7 @@ static margin_status set_target(mg_squares *s) {
         sum += s->c[i] * (y[i] - first);
     s->centre = s->intercept ? first + sum / s->total : 0.0;
     s->spread = mg_squares_spread(y, s->c, s->samples, s->centre);
-    MG_REQUIRE(isfinite(s->spread), s->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(s->spread), s->error, MG_DATA(OVERFLOW),
                "the squares of the target overflow: divide it by a power of ten");
     return MARGIN_OK;
 }
@@ -70,7 +70,7 @@ margin_status mg_squares_check_norms(mg_squares *s) {
     const double most = 1e150;
     char buffer[32];
     for (int64_t j = 0; j < s->columns; j++)
-        MG_REQUIRE(s->norm[j] < most && fabs(s->mean[j]) < most, s->error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(s->norm[j] < most && fabs(s->mean[j]) < most, s->error, MG_DATA(OVERFLOW),
                    "the squares of column %s overflow: divide it by a power of ten",
                    mg_column_name(s->problem->columns, j, buffer));
     return MARGIN_OK;

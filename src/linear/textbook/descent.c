@@ -97,7 +97,7 @@ static margin_status go_to_start(mg_descent *d) {
     for (int64_t k = 0; k < d->functions; k++) /* classes without samples stay out of the way */
         if (!totals || totals[k] > 0.0) d->here.b[k] = given->b[k];
     MG_TRY(mg_descent_evaluate(d, &d->here));
-    MG_REQUIRE(isfinite(d->here.value), d->job->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(d->here.value), d->job->error, MG_DATA(OVERFLOW),
                "the objective is beyond double precision at the start; bring the columns to one "
                "scale first: standardize | ...");
     d->start_value = d->here.value;

@@ -66,7 +66,7 @@ static margin_status find_rate(mg_descent *d) {
     d->rate = d->job->descent.rate;
     if (!isnan(d->rate)) return MARGIN_OK;
     MG_TRY(mg_descent_curvature(d, PASSES));
-    MG_REQUIRE(isfinite(d->curvature), d->job->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(d->curvature), d->job->error, MG_DATA(OVERFLOW),
                "the curvature of the loss is beyond double precision; bring the columns to "
                "one scale first: standardize | ...");
     const double whole = d->curvature + d->rows_curvature;

@@ -13,7 +13,7 @@ margin_status mg_ridge_factor(margin_context *context, int64_t n, double *a, con
             a[i * n + i] = diagonal[i] * (1.0 + ridge);
         }
         MG_TRY(mg_cholesky_factor(context, n, a, n, &failed, error));
-        MG_REQUIRE(failed == 0 || ridge < most, error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(failed == 0 || ridge < most, error, MG_DATA(OVERFLOW),
                    "the products of the columns are beyond double precision; bring the columns to "
                    "one scale first: standardize | ...");
     }

@@ -40,12 +40,12 @@ static margin_status check_scores(const mg_judged *judged, margin_error *error) 
         int64_t row = mg_samples_row(&judged->samples, k / functions);
         const int64_t column = unknown_column(judged, row);
         if (column >= 0 && margin_model_unknown(judged->model) == MARGIN_UNKNOWN_ERROR)
-            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
-                              "row %lld has a category in column %s that was not in the training "
-                              "data, and '%s' refuses those",
-                              (long long)row + 1, judged->model->inputs.items[column].name,
-                              judged->model->spec);
-        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+            return mg_fail_at(
+                error, MG_DATA(UNKNOWN_CATEGORY), (mg_place){.row = row + 1, .feature = column + 1},
+                "row %lld has a category in column %s that was not in the training "
+                "data, and '%s' refuses those",
+                (long long)row + 1, judged->model->inputs.items[column].name, judged->model->spec);
+        return mg_fail_at(error, MG_DATA(MISSING_VALUE), (mg_place){.row = row + 1},
                           "row %lld has a missing value (or one the model does not know, or a "
                           "negative count; or, with knn(empty=none), no neighbour within the "
                           "radius) and so no prediction; "

@@ -18,10 +18,10 @@ static margin_status positive_class(const margin_data *data, const margin_model 
                                     const char *asked, int64_t *positive, margin_error *error) {
     const char *target = data->target ? data->target->name : "y";
     *positive = asked ? mg_class_of_name(classes, asked) : 1;
-    MG_REQUIRE(*positive >= 0, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(*positive >= 0, error, MG_DATA(UNKNOWN_CLASS),
                "the target %s has no class '%s'; it has %s", target, asked,
                mg_list_classes(classes).text);
-    MG_REQUIRE(asked || classes->classes == 2, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(asked || classes->classes == 2, error, MG_DATA(TARGET),
                "the target %s has %lld classes; separability is a question about two: name the one "
                "that stands against all others (margin_separable_options.positive %s), or leave "
                "out the rows of the others",
@@ -103,7 +103,7 @@ static margin_status new_owner(mg_heap *heap, separation_owner **owner, margin_e
 
 static margin_status check_columns(const margin_data *data, margin_error *error) {
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)
-        MG_REQUIRE(data->columns[j].kind == MARGIN_NUMERIC, error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(data->columns[j].kind == MARGIN_NUMERIC, error, MG_DATA(CATEGORIES),
                    "column %s holds categories; separability is a question about numbers: leave it "
                    "out, or name it as the target if it is",
                    data->columns[j].name);

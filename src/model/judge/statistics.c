@@ -48,7 +48,7 @@ static margin_status check_model(const margin_model *model, margin_error *error)
                "%s has no standard errors; least-squares and logistic(C=inf) have",
                model->learner->info.name);
     MG_REQUIRE(model->task != MARGIN_CLASSIFY || model->decision == MG_DECIDE_SIGN, error,
-               MARGIN_ERROR_DATA,
+               MG_DATA(TARGET),
                "the model has %lld classes; standard errors are those of a model of two classes",
                (long long)model->classes);
     return MARGIN_OK;

@@ -21,9 +21,16 @@ typedef struct {
             return mg_no_memory(r->heap, (count), sizeof *(pointer), (purpose), error);            \
     } while (0)
 
-static margin_status fail_row(int64_t row, const char *what, double value, const char *remedy,
-                              margin_error *error) {
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+/* Why a number that should be finite cannot be used. */
+static margin_cause number_cause(double value) {
+    return isnan(value)   ? MARGIN_CAUSE_MISSING_VALUE
+           : isinf(value) ? MARGIN_CAUSE_INFINITE_VALUE
+                          : MARGIN_CAUSE_NONE;
+}
+
+static margin_status fail_row(margin_cause cause, int64_t row, const char *what, double value,
+                              const char *remedy, margin_error *error) {
+    return mg_fail_at(error, MG_CAUSED(MARGIN_ERROR_DATA, cause), (mg_place){.row = row + 1},
                       "row %lld: the %s is %s; %s", (long long)row + 1, what, mg_about(value).text,
                       remedy);
 }
@@ -43,7 +50,7 @@ static margin_status check_shapes(const margin_predictions *p, margin_error *err
     MG_REQUIRE(classes || p->task == MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
                "the task of the predictions is %d; it is MARGIN_CLASSIFY or MARGIN_REGRESS",
                (int)p->task);
-    MG_REQUIRE(p->rows > 0, error, MARGIN_ERROR_DATA, "there are no predictions to measure");
+    MG_REQUIRE(p->rows > 0, error, MG_DATA(NO_ROWS), "there are no predictions to measure");
     MG_REQUIRE(p->targets >= 0 && (!classes || p->targets <= 1), error, MARGIN_ERROR_ARGUMENT,
                "%lld targets of the predictions", (long long)p->targets);
     const int64_t targets = MG_MAX(p->targets, (int64_t)1);
@@ -72,15 +79,16 @@ static margin_status take_rows(const margin_predictions *p, measured_rows *r, ma
     for (int64_t i = 0; i < p->rows; i++) {
         const double weight = weights ? mg_vector_f64(&p->weights, i) : 1.0;
         if (!(weight >= 0) || isinf(weight))
-            return fail_row(i, "weight", weight, "weights are numbers from 0 on", error);
+            return fail_row(MARGIN_CAUSE_WEIGHTS, i, "weight", weight,
+                            "weights are numbers from 0 on", error);
         if (weight == 0) continue;
         if (weights) weights[count] = weight;
         total += weight;
         r->rows[count++] = i;
     }
-    MG_REQUIRE(count > 0, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(count > 0, error, MG_DATA(NO_ROWS),
                "all %lld rows have the weight 0, so that none is left", (long long)p->rows);
-    MG_REQUIRE(isfinite(total), error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(total), error, MG_DATA(WEIGHTS),
                "the weights add up to more than a number can hold; scale them down");
     r->outcome = (mg_outcome){.task = (margin_task)p->task, .rows = count, .weights = weights};
     return MARGIN_OK;
@@ -92,8 +100,8 @@ static margin_status read_class(const margin_vector *v, int64_t row, int64_t cla
                                 const char *what, int64_t *found, margin_error *error) {
     const double value = mg_vector_f64(v, row);
     if (!(value >= -1 && value < (double)classes) || value != floor(value))
-        return fail_row(row, what, value, "classes are numbered from 0, and -1 is none of them",
-                        error);
+        return fail_row(MARGIN_CAUSE_UNKNOWN_CLASS, row, what, value,
+                        "classes are numbered from 0, and -1 is none of them", error);
     *found = (int64_t)value;
     return MARGIN_OK;
 }
@@ -122,11 +130,12 @@ static margin_status check_row(const double *p, int64_t classes, int64_t row, ma
     double sum = 0;
     for (int64_t c = 0; c < classes; c++) {
         if (!(p[c] >= 0 && p[c] <= 1))
-            return fail_row(row, "probability of a class", p[c], "it lies between 0 and 1", error);
+            return fail_row(number_cause(p[c]), row, "probability of a class", p[c],
+                            "it lies between 0 and 1", error);
         sum += p[c];
     }
     if (fabs(sum - 1) <= 1e-4) return MARGIN_OK;
-    return fail_row(row, "sum of the probabilities", sum, "it must be 1", error);
+    return fail_row(MARGIN_CAUSE_NONE, row, "sum of the probabilities", sum, "it must be 1", error);
 }
 
 /* Two classes: half the squared distance, (1 - P(true))^2. */
@@ -174,7 +183,8 @@ static margin_status read_scores(const margin_predictions *p, measured_rows *r,
         for (int64_t c = 0; c < columns; c++) {
             const double score = p->scores[r->rows[i] * columns + c];
             if (isnan(score))
-                return fail_row(r->rows[i], "score", score, "it must be a number", error);
+                return fail_row(number_cause(score), r->rows[i], "score", score,
+                                "it must be a number", error);
             scores[i * columns + c] = score;
         }
     r->outcome.scores = scores;
@@ -194,9 +204,11 @@ static margin_status read_numbers(const margin_predictions *p, measured_rows *r,
             const int64_t k = r->rows[i] * targets + t;
             const double y = mg_vector_f64(&p->truth, k), f = mg_vector_f64(&p->predicted, k);
             if (!isfinite(y))
-                return fail_row(r->rows[i], "target", y, "leave such rows out", error);
+                return fail_row(number_cause(y), r->rows[i], "target", y, "leave such rows out",
+                                error);
             if (!isfinite(f))
-                return fail_row(r->rows[i], "prediction", f, "leave such rows out", error);
+                return fail_row(number_cause(f), r->rows[i], "prediction", f, "leave such rows out",
+                                error);
             target[t * rows + i] = y;
             value[i * targets + t] = f;
         }

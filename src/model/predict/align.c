@@ -27,7 +27,7 @@ static margin_status find_columns(const margin_model *model, const mg_name_index
         const char *name = model->inputs.items[k].name;
         bool several = false;
         from[k] = mg_name_find(names, name, (int64_t)strlen(name), &several);
-        MG_REQUIRE(!several, error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(!several, error, MG_DATA(COLUMNS),
                    "several columns of the data are called '%.*s', and their order is not the "
                    "model's: give each a name of its own",
                    SHOWN, name);
@@ -41,7 +41,7 @@ static margin_status fail_missing(const margin_model *model, const int64_t *from
     int64_t first = 0;
     while (from[first] != NOWHERE)
         first++;
-    return mg_fail(error, MARGIN_ERROR_DATA,
+    return mg_fail(error, MG_DATA(COLUMNS),
                    "the data lacks %lld of the %lld columns that the model was trained on, such as "
                    "'%.*s'",
                    (long long)(model->inputs.count - found), (long long)model->inputs.count, SHOWN,
@@ -149,7 +149,7 @@ static margin_status check_kinds(const margin_model *model, const margin_column 
     for (int64_t j = 0; columns && j < model->inputs.count; j++) {
         const bool wants = model->inputs.items[j].kind == MARGIN_CATEGORICAL;
         const bool has = columns[j].kind == MARGIN_CATEGORICAL;
-        MG_REQUIRE(wants == has, error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(wants == has, error, MG_DATA(CATEGORIES),
                    "column %s holds %s and the model was trained on %s: read it as %s",
                    model->inputs.items[j].name, has ? "categories" : "numbers",
                    wants ? "categories" : "numbers",

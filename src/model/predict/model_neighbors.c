@@ -138,7 +138,7 @@ static margin_status check_query(const margin_neighbors *index, const double *q,
                                  margin_error *error) {
     for (int64_t j = 0; j < index->view->columns; j++)
         if (!(fabs(q[j]) <= MG_NEIGHBORS_LARGEST))
-            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, number + 1, -1},
+            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = number + 1},
                               "query %lld has the value %s in column %lld; distances need numbers "
                               "of size at most 1e300",
                               (long long)number + 1, mg_number(q[j]).text, (long long)j + 1);
@@ -176,7 +176,7 @@ static margin_status read_queries(margin_context *context, const margin_neighbor
                : !index ? "index"
                         : "matrix of queries");
     MG_TRY(mg_matrix_check(context, x, "queries", error));
-    MG_REQUIRE(x->columns == index->view->columns, error, MARGIN_ERROR_ARGUMENT,
+    MG_REQUIRE(x->columns == index->view->columns, error, MG_CAUSE(MARGIN_ERROR_ARGUMENT, COLUMNS),
                "the queries have %lld columns and the index %lld", (long long)x->columns,
                (long long)index->view->columns);
     *r = (query_rows){.index = index, .x = x, .values = x->values, .stride = x->stride};

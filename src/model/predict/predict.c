@@ -163,7 +163,7 @@ margin_status mg_output_check(const margin_model *model, margin_output what, mar
 
 margin_status mg_columns_check(const margin_model *model, const margin_matrix *x,
                                margin_error *error) {
-    MG_REQUIRE(x->columns == model->inputs.count, error, MARGIN_ERROR_ARGUMENT,
+    MG_REQUIRE(x->columns == model->inputs.count, error, MG_CAUSE(MARGIN_ERROR_ARGUMENT, COLUMNS),
                "the data has %lld columns and the model was trained on %lld; give the same columns "
                "in the same order",
                (long long)x->columns, (long long)model->inputs.count);

@@ -44,12 +44,12 @@ static margin_status refuse_categories(const margin_column *columns, int64_t cou
     const char *first = column->category_count > 0 ? column->categories[0] : "";
     double value;
     const bool digits = margin_number_parse_f64(first, strlen(first), &value);
-    return mg_fail(error, MARGIN_ERROR_DATA,
-                   "column %s holds categories ('%.40s'%s%s), which have no numbers to compute "
-                   "with; leave it out or encode it: %.*sonehot | %s",
-                   column->name, first, column->category_count > 1 ? ", ..." : "",
-                   digits ? "; whole numbers beyond 2^53 are read as texts, too" : "", place,
-                   spec->text, spec->text + place);
+    return mg_fail_at(error, MG_DATA(CATEGORIES), (mg_place){.feature = j + 1},
+                      "column %s holds categories ('%.40s'%s%s), which have no numbers to compute "
+                      "with; leave it out or encode it: %.*sonehot | %s",
+                      column->name, first, column->category_count > 1 ? ", ..." : "",
+                      digits ? "; whole numbers beyond 2^53 are read as texts, too" : "", place,
+                      spec->text, spec->text + place);
 }
 
 /* The first column of a row of x that is not finite (allow_nan: infinite); -1: none. */
@@ -78,7 +78,7 @@ static margin_status check_made(margin_context *context, const mg_staged *staged
         int64_t row = mg_samples_row(samples, found.row - 1);
         int64_t column = first_not_finite(&staged->x, found.row - 1, allow_nan);
         return mg_fail_at(
-            error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+            error, MG_CAUSED(MARGIN_ERROR_DATA, found.cause), (mg_place){.row = row + 1},
             "row %lld has a missing or infinite value in column %s when %s gets it; "
             "fill gaps with 'impute | ...', bring large values to one scale before with "
             "'standardize | ...'",
@@ -119,7 +119,7 @@ static margin_status name_made_row(const mg_staged *staged, const mg_samples *sa
         if (column < staged->x.columns) break;
     }
     const int64_t number = mg_samples_row(samples, i) + 1;
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, number, -1},
+    return mg_fail_at(error, MG_DATA(OVERFLOW), (mg_place){.row = number},
                       "row %lld: column %s, made by %s, is not finite: scale the columns before "
                       "(standardize | %s)",
                       (long long)number, mg_column_name(staged->columns, column, buffer),
@@ -397,7 +397,7 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     bool missing = stages > 0 ? spec->components[0].stage->takes_missing : takes_missing(learner);
     double *targets = NULL;
     margin_status status;
-    MG_REQUIRE(data->x.columns > 0, error, MARGIN_ERROR_DATA, "the data has no feature columns");
+    MG_REQUIRE(data->x.columns > 0, error, MG_DATA(COLUMNS), "the data has no feature columns");
     if (!some_takes_categories(spec))
         MG_TRY(refuse_categories(data->columns, data->x.columns, spec, error));
     if (stages > 0 || !mg_learner_more_of(learner)->finds_infinite)

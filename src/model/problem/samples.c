@@ -56,7 +56,7 @@ static margin_status count_weights(const margin_data *data, int64_t rows, int64_
         int64_t row = data->selection ? data->selection[i] : i;
         double weight = mg_vector_f64(&data->weights, row);
         if (!(weight >= 0) || isinf(weight))
-            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+            return mg_fail_at(error, MG_DATA(WEIGHTS), (mg_place){.row = row + 1},
                               "row %lld has the weight %s; weights are numbers from 0 on, and 0 "
                               "leaves a row out",
                               (long long)row + 1, mg_number(weight).text);
@@ -64,9 +64,9 @@ static margin_status count_weights(const margin_data *data, int64_t rows, int64_
         *ones = *ones && (weight == 1 || weight == 0);
         total += weight;
     }
-    MG_REQUIRE(*count > 0, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(*count > 0, error, MG_DATA(NO_ROWS),
                "all %lld rows have the weight 0, so that none is left", (long long)rows);
-    MG_REQUIRE(isfinite(total), error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(isfinite(total), error, MG_DATA(WEIGHTS),
                "the weights add up to more than a number can hold; scale them down");
     return MARGIN_OK;
 }
@@ -97,7 +97,7 @@ margin_status mg_samples_make(mg_heap *heap, const margin_data *data, mg_samples
                               margin_error *error) {
     int64_t rows = data->selection ? data->selected : data->x.rows;
     mg_samples made = {.heap = heap, .count = rows, .rows = data->selection};
-    MG_REQUIRE(rows > 0, error, MARGIN_ERROR_DATA, "the %s has no rows",
+    MG_REQUIRE(rows > 0, error, MG_DATA(NO_ROWS), "the %s has no rows",
                data->selection ? "selection" : "data set");
     margin_status status =
         data->weights.values ? keep_weighted(data, rows, &made, error) : MARGIN_OK;

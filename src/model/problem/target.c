@@ -41,7 +41,7 @@ static margin_status add_label(label_set *set, double value, margin_error *error
 /* `what` is wrong with the numbers as classes. */
 static margin_status refuse_measurement(const margin_data *data, const char *what,
                                         margin_error *error) {
-    return mg_fail(error, MARGIN_ERROR_DATA,
+    return mg_fail(error, MG_DATA(TARGET),
                    "the target %s %s: it looks like a measurement and not like classes. A "
                    "regression predicts numbers (ridge, least-squares, knn(task=regress)); if "
                    "another column is the target, name it; numbers that do name classes have to "
@@ -164,7 +164,7 @@ static margin_status name_categories(const margin_column *column, const int64_t 
 }
 
 static margin_status refuse_many(const margin_column *column, margin_error *error) {
-    return mg_fail(error, MARGIN_ERROR_DATA,
+    return mg_fail(error, MG_DATA(TARGET),
                    "the target %s has more than %d categories, which is the limit", column->name,
                    (int)MG_MAX_CLASSES);
 }
@@ -275,7 +275,7 @@ margin_status mg_target_classes(margin_context *context, const margin_data *data
 margin_status mg_target_learn(margin_context *context, const margin_data *data,
                               const mg_samples *samples, margin_model *model, margin_error *error) {
     MG_TRY(mg_target_classes(context, data, samples, model, error));
-    MG_REQUIRE(model->classes > 1, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(model->classes > 1, error, MG_DATA(ONE_CLASS),
                "every row has the label '%s' in the target %s; a classifier needs at least two "
                "classes",
                model->class_names[0], mg_target_name(data));

@@ -59,7 +59,7 @@ mg_class_list mg_list_classes(const margin_model *model) {
 
 static margin_status fail_unknown(const margin_data *data, const margin_model *model, int64_t row,
                                   const char *label, margin_error *error) {
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+    return mg_fail_at(error, MG_DATA(UNKNOWN_CLASS), (mg_place){.row = row + 1},
                       "row %lld has the label '%s' in the target %s, which the model does not "
                       "know; it knows %s",
                       (long long)row + 1, label, mg_target_name(data), mg_list_classes(model).text);
@@ -160,7 +160,7 @@ margin_status mg_target_codes_known(margin_context *context, const margin_data *
 /* A whole number that is wanted as a number and that f64 cannot hold. */
 static margin_status fail_inexact(const char *name, int64_t row, const char *text,
                                   margin_error *error) {
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+    return mg_fail_at(error, MG_DATA(TARGET), (mg_place){.row = row + 1},
                       "row %lld has the value %s in the target %s, a whole number beyond 2^53, "
                       "which cannot be held exactly; a regression takes it where it is written as "
                       "a rounded one (%s.0)",
@@ -177,7 +177,7 @@ static margin_status refuse_categories(const margin_data *data, const mg_samples
         if (mg_number_loses_digits(text, (int64_t)strlen(text)))
             return fail_inexact(target->name, row, text, error);
     }
-    return mg_fail(error, MARGIN_ERROR_DATA,
+    return mg_fail(error, MG_DATA(TARGET),
                    "the target %s has categories; a regression needs numbers: train a classifier "
                    "(logistic, softmax, svm, knn) or name another target",
                    target->name);

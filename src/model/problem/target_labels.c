@@ -13,20 +13,20 @@ bool mg_target_is_categorical(const margin_data *data) {
 }
 
 margin_status mg_target_require(const margin_data *data, margin_error *error) {
-    MG_REQUIRE(data->y.values, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(data->y.values, error, MG_DATA(TARGET),
                "the data has no target; name a column of it, or for npy and idx the file of the "
                "labels");
     return MARGIN_OK;
 }
 
 margin_status mg_label_check(const char *name, int64_t row, double value, margin_error *error) {
-    mg_place place = {0, 0, row + 1, -1};
+    mg_place place = {.row = row + 1};
     if (isnan(value))
-        return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+        return mg_fail_at(error, MG_DATA(MISSING_VALUE), place,
                           "row %lld has no value in the target %s: leave such rows out",
                           (long long)row + 1, name);
     if (isinf(value))
-        return mg_fail_at(error, MARGIN_ERROR_DATA, place,
+        return mg_fail_at(error, MG_DATA(INFINITE_VALUE), place,
                           "row %lld has the value %s in the target %s", (long long)row + 1,
                           mg_number(value).text, name);
     return MARGIN_OK;
@@ -56,7 +56,7 @@ margin_status mg_label_category(const margin_data *data, int64_t row, int64_t *c
     double value = 0;
     MG_TRY(mg_label_read(data, row, &value, error));
     if (value < 0 || value >= (double)data->target->category_count || value != floor(value))
-        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+        return mg_fail_at(error, MG_DATA(TARGET), (mg_place){.row = row + 1},
                           "row %lld has the code %s in the target %s, which has %lld categories",
                           (long long)row + 1, mg_number(value).text, mg_target_name(data),
                           (long long)data->target->category_count);

@@ -71,7 +71,7 @@ static margin_status learn_target(margin_context *context, margin_task task,
 /* A hypothesis that a learner made and attach refuses: the numbers ran away. */
 static margin_status refuse_overflow(margin_status status, margin_error *error) {
     if (status != MARGIN_ERROR_MODEL) return status;
-    return mg_fail(error, MARGIN_ERROR_DATA,
+    return mg_fail(error, MG_DATA(OVERFLOW),
                    "the weights left the range of numbers; bring the columns to one scale first: "
                    "standardize | ...");
 }

@@ -188,7 +188,7 @@ static margin_status unite_classes(update *u, const margin_model *found) {
         i += order <= 0;
         j += order >= 0;
     }
-    MG_REQUIRE(total <= MG_MAX_CLASSES, u->error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(total <= MG_MAX_CLASSES, u->error, MG_DATA(TARGET),
                "with this data there are %lld classes, more than the limit of %d", (long long)total,
                (int)MG_MAX_CLASSES);
     free_classes(made);

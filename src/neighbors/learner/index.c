@@ -88,8 +88,7 @@ static margin_status find_frame(margin_context *context, const mg_neighbors_plan
     for (int piece = 0; piece < PIECES; piece++) {
         const int64_t bad = s.bad[piece];
         if (bad >= 0)
-            return mg_fail_at(error, MARGIN_ERROR_DATA,
-                              (mg_place){0, 0, plan_row(plan, bad) + 1, -1},
+            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = plan_row(plan, bad) + 1},
                               "row %lld has the value %s in column %lld; distances need numbers of "
                               "size at most 1e300: bring the columns to a common scale first",
                               (long long)plan_row(plan, bad) + 1,

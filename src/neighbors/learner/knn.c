@@ -79,7 +79,7 @@ static margin_status check_k(const mg_problem *problem, int64_t k, margin_error 
     double total = 0;
     for (int64_t i = 0; i < problem->count; i++)
         total += mg_sample_weight(problem, i);
-    MG_REQUIRE((double)k <= total * (1 + 1e-9), error, MARGIN_ERROR_DATA,
+    MG_REQUIRE((double)k <= total * (1 + 1e-9), error, MG_DATA(FEW_ROWS),
                "k=%lld neighbours are asked for and the training rows are %s%s; give a smaller k",
                (long long)k, mg_number(total).text, problem->weight ? ", counted by weight" : "");
     return MARGIN_OK;

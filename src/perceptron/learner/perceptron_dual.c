@@ -23,7 +23,7 @@ static margin_status check_distances(const mg_problem *p, mg_kernel_kind kind, d
     for (int64_t i = 0; i < p->count; i++)
         MG_REQUIRE(
             !(gamma * ops->square(&p->x, mg_sample_row(p, i)) * DBL_EPSILON > most), error,
-            MARGIN_ERROR_DATA,
+            MG_DATA(OVERFLOW),
             "row %lld is so far from 0, beside the spread of the values, that rounding hides "
             "the distances between rows; scale the columns first (standardize | "
             "perceptron(...))",

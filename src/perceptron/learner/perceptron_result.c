@@ -308,7 +308,7 @@ static margin_status choose_state(mg_perceptron_run *run, margin_status *ended,
 
 static margin_status check_finite(const mg_perceptron_run *run, const mg_perceptron_state *state) {
     for (int64_t k = 0; k < run->length; k++)
-        MG_REQUIRE(isfinite(state->numbers[k]), run->fit->error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(isfinite(state->numbers[k]), run->fit->error, MG_DATA(OVERFLOW),
                    "the weights grew beyond double precision; scale the columns first (minmax | "
                    "perceptron(...))");
     return MARGIN_OK;

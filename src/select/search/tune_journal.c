@@ -26,8 +26,8 @@ struct mg_journal {
 };
 
 static margin_status fail_file(const mg_tune *s, const char *what, margin_error *error) {
-    return mg_fail(error, MARGIN_ERROR_FILE, "cannot %s the journal %.600s: %s", what,
-                   s->options.journal, strerror(errno));
+    return mg_fail_file(error, errno, "cannot %s the journal %.600s: %s", what, s->options.journal,
+                        strerror(errno));
 }
 
 static margin_status fail_format(const mg_tune *s, const char *why, margin_error *error) {

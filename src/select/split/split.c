@@ -67,7 +67,7 @@ static margin_status check_options(const margin_data *data, margin_split_options
                "rows in their order have one way to be split: without groups, classes, repeats");
     MG_REQUIRE(!o->stratify || data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
                "several targets are no classes to be shared out");
-    MG_REQUIRE(!o->stratify || data->y.values, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(!o->stratify || data->y.values, error, MG_DATA(TARGET),
                "there is no target whose classes could be shared out");
     MG_TRY(check_vector(&o->groups, data->x.rows, "groups", error));
     return check_vector(&o->time, data->x.rows, "time", error);
@@ -81,7 +81,7 @@ static margin_status check_once(mg_heap *heap, const margin_data *data, margin_e
     for (int64_t i = 0; i < data->selected && !status; i++) {
         const int64_t row = data->selection[i];
         if (seen[row])
-            status = mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+            status = mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
                                 "row %lld is selected twice, and could be learnt from and tested "
                                 "on; give it a weight instead",
                                 (long long)row + 1);
@@ -103,7 +103,7 @@ static margin_status read_values(const margin_vector *v, const mg_samples *sampl
         const int64_t row = mg_samples_row(samples, i);
         values[i] = mg_vector_f64(v, row);
         if (isnan(values[i]))
-            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){0, 0, row + 1, -1},
+            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
                               "row %lld has no %s; leave such rows out", (long long)row + 1, name);
     }
     return MARGIN_OK;
@@ -170,7 +170,7 @@ static margin_status check_classes(const margin_data *data, const mg_samples *sa
         const int64_t rows = classes->starts[c + 1] - classes->starts[c];
         if (rows >= folds) continue;
         class_text(data, samples, classes, c, name);
-        return mg_fail(error, MARGIN_ERROR_DATA,
+        return mg_fail(error, MG_DATA(FEW_ROWS),
                        "class '%s' has %lld row%s, fewer than the %lld folds; take fewer folds, or "
                        "do not share out the classes",
                        name, (long long)rows, rows == 1 ? "" : "s", (long long)folds);
@@ -180,7 +180,7 @@ static margin_status check_classes(const margin_data *data, const mg_samples *sa
 
 static margin_status check_count(int64_t have, int64_t parts, const char *what, bool folds,
                                  margin_error *error) {
-    MG_REQUIRE(have >= parts, error, MARGIN_ERROR_DATA, "%lld %s%s cannot be split into %lld %s%s",
+    MG_REQUIRE(have >= parts, error, MG_DATA(FEW_ROWS), "%lld %s%s cannot be split into %lld %s%s",
                (long long)have, what, have == 1 ? "" : "s", (long long)parts,
                folds ? "folds" : "parts", folds ? "; take fewer" : "");
     return MARGIN_OK;
@@ -198,7 +198,7 @@ static margin_status list_parts(margin_splits *s, int64_t repeat, margin_error *
         start[part[i] + 1]++;
     for (int64_t p = 0; p < s->parts; p++) { /* the order of the three is train, test, validation */
         MG_REQUIRE(start[p + 1] > 0 || (s->shares && p == MARGIN_PART_VALIDATION), error,
-                   MARGIN_ERROR_DATA, "%s; take %s",
+                   MG_DATA(FEW_ROWS), "%s; take %s",
                    s->times ? "one time has so many rows that a part has none"
                             : "the groups are too uneven, so that a part has no rows",
                    s->shares ? "other shares" : "fewer folds");

@@ -77,7 +77,7 @@ static margin_status check_learnable(const mg_deal *d, const int32_t *part, marg
         bool trained = false;
         for (int64_t i = d->classes->starts[c]; i < d->classes->starts[c + 1] && !trained; i++)
             trained = part[d->classes->order[i]] == MARGIN_PART_TRAIN;
-        MG_REQUIRE(trained, error, MARGIN_ERROR_DATA,
+        MG_REQUIRE(trained, error, MG_DATA(FEW_ROWS),
                    "the shares leave no row of class number %lld to train on; take smaller ones",
                    (long long)c + 1);
     }
@@ -90,7 +90,7 @@ static margin_status deal_shares(const mg_deal *d, int64_t *order, int32_t *part
                   validation = d->validation > 0 ? rows_of(d->validation, d->rows) : 0;
     memset(part, 0, (size_t)d->rows * sizeof *part);
     const int64_t rows = leave_single(d, order);
-    MG_REQUIRE(test + validation <= rows && test + validation < d->rows, error, MARGIN_ERROR_DATA,
+    MG_REQUIRE(test + validation <= rows && test + validation < d->rows, error, MG_DATA(FEW_ROWS),
                "%lld rows, %lld of them alone in their class, cannot be split like that",
                (long long)d->rows, (long long)(d->rows - rows));
     take_share(d, order, rows, test, MARGIN_PART_TEST, part);
