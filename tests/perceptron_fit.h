@@ -79,7 +79,7 @@ static margin_status fit_with(margin_context *context, const mg_problem *problem
     const mg_trace trace = {.step = record_step, .user = steps};
     mg_arena_init(&arena, context->heap);
     margin_status status = read_options(&arena, text, values, error);
-    if (status == MARGIN_OK) status = mg_learner_perceptron.check(values, error);
+    if (status == MARGIN_OK) status = mg_learner_check(&mg_learner_perceptron, values, error);
     if (status == MARGIN_OK) {
         mg_fit fit = {.context = context,
                       .problem = problem,
