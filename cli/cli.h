@@ -297,6 +297,7 @@ int run_cv(const cli_arguments *arguments);
 int run_compare(const cli_arguments *arguments);
 int run_predict(const cli_arguments *arguments);
 int run_evaluate(const cli_arguments *arguments);
+int run_report(const cli_arguments *arguments);
 int run_importance(const cli_arguments *arguments);
 int run_inspect(const cli_arguments *arguments);
 int run_separable(const cli_arguments *arguments);

@@ -11,15 +11,15 @@
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
 #define READS                                                                                      \
     " fit cv compare predict evaluate importance inspect separable gram path check convert plot "  \
-    "update split "
+    "report update split "
 #define USES_ALL                                                                                   \
     " fit cv compare predict evaluate importance inspect separable gram path check convert plot "  \
-    "update split "
+    "report update split "
 
 const cli_option cli_options[] = {
     {"--output", 'o', "FILE",
-     " fit cv compare predict evaluate importance inspect separable gram path check plot update "
-     "split ",
+     " fit cv compare predict evaluate importance inspect separable gram path check plot "
+     "report update split ",
      "write the result (of fit: the model; of cv: the best one) to FILE, which is replaced only "
      "when complete",
      NULL, KIND_OUTPUT, FIELD(output)},
@@ -46,7 +46,7 @@ const cli_option cli_options[] = {
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
     {"--missing", 0, "POLICY",
-     " fit cv compare predict evaluate importance inspect separable gram path plot update ",
+     " fit cv compare predict evaluate importance inspect separable gram path plot report update ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out; predict: leave its prediction empty); fit only, and remembered by the model: mean "
      "(filled "
@@ -120,7 +120,8 @@ const cli_option cli_options[] = {
      FIELD(columns)},
     {"--size", 0, "WxH", " plot ", "size of the picture in pixels (default 800x600)", NULL,
      KIND_TEXT, FIELD(size)},
-    {"--title", 0, "TEXT", " plot ", "title of the picture", NULL, KIND_TEXT, FIELD(title)},
+    {"--title", 0, "TEXT", " plot report ", "title of the picture or page", NULL, KIND_TEXT,
+     FIELD(title)},
     {"--terminal", 0, NULL, " plot ", "draw in the terminal (the default without -o)", NULL,
      KIND_SWITCH, FIELD(terminal)},
     {"--folds", 'k', "K", " cv compare split ",

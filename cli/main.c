@@ -43,6 +43,12 @@ const cli_command cli_commands[] = {
      "target, if there are several), or inertia, "
      "sizes and silhouette of clusters, which need no target.",
      2, 2, run_evaluate},
+    {"report", "MODEL [DATA] -o PAGE", "write all that is known of a model as one page of HTML",
+     "The page needs nothing else: no network, no other file. It tells of the data, the model and "
+     "what was minimised, the proof, the metrics on DATA, curves, weights, the worst rows, and the "
+     "commands that make it again. Dark where the reader's screen is, and it can be printed. "
+     "Without DATA, of the model alone.",
+     1, 2, run_report},
     {"importance", "MODEL DATA [--metric NAME] [--repeat N]",
      "show which columns a model's answers depend on",
      "Shuffles each column in turn and says by how much the metric (accuracy, of numbers rmse) "

@@ -1,0 +1,49 @@
+/* margin report: what a model is and is worth, as one page that needs nothing else. */
+#include "report_page.h"
+
+#include <stdio.h>
+
+static int write_page(cli_session *session, const margin_model *model, const margin_table *table) {
+    const cli_arguments *a = session->arguments;
+    const char *data_path = a->word_count > 1 ? a->words[1] : NULL;
+    const margin_column *target = margin_model_target(model);
+    const margin_data data = table ? margin_table_data(table) : (margin_data){0};
+    cli_text page = {0}, title = {0};
+    int code = EXIT_DONE;
+    text_puts(&title, margin_model_learner(model)->name);
+    if (target && margin_model_target_count(model) == 1) {
+        text_puts(&title, " for ");
+        text_name(&title, target->name, 0, 60);
+    }
+    html_begin(&page, a->title ? a->title : title.data ? title.data : "");
+    text_free(&title);
+    if (table) code = report_columns(session, &page, table);
+    report_model(&page, model);
+    report_proof(&page, model, a->words[0], data_path);
+    if (!code && table) code = report_rows(session, &page, model, &data);
+    report_weights(&page, model, table ? &data : NULL);
+    report_commands(&page, model, a->words[0], data_path);
+    html_end(&page);
+    if (!code) return text_finish(session, &page, a->output);
+    text_free(&page);
+    return code;
+}
+
+int run_report(const cli_arguments *arguments) {
+    cli_session session;
+    margin_model *model = NULL;
+    margin_table *table = NULL;
+    int code = cli_session_open(&session, arguments);
+    if (code) return code;
+    margin_status status = cli_load_model(&session, arguments->words[0], &model);
+    if (status >= 0 && arguments->word_count > 1)
+        status = cli_read_for_model(
+            &session, model, arguments->words[1],
+            margin_model_task(model) != MARGIN_CLUSTER ? CLI_NEEDS_TARGET : CLI_MAY_HAVE_TARGET,
+            &table);
+    code = status < 0 ? cli_failed(&session, status) : write_page(&session, model, table);
+    margin_table_free(table);
+    margin_model_free(model);
+    cli_session_close(&session);
+    return code;
+}

@@ -1,0 +1,259 @@
+/* What a report says of the model alone: what it is, what was minimised, how far it is from the
+ * least possible, its weights, and how to make it again. */
+#include "report_page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Model ----------------------------------------------------------------------------------- */
+
+/* "standardize | svm(C=1)": a row for each of its parts. */
+static void put_parts(cli_text *page, const char *spec) {
+    html_table(page, "part|what it does");
+    for (const char *at = spec; *at;) {
+        char name[40];
+        size_t length = strspn(at, " ");
+        at += length;
+        length = strcspn(at, " (|");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        const margin_component *part = margin_component_find(name);
+        int depth = 0;
+        const char *end = at;
+        for (; *end && (depth > 0 || *end != '|'); end++)
+            depth += (*end == '(') - (*end == ')');
+        char *whole = malloc((size_t)(end - at) + 1);
+        if (!whole) {
+            page->failed = true;
+            return;
+        }
+        memcpy(whole, at, (size_t)(end - at));
+        whole[end - at] = '\0';
+        for (char *last = whole + (end - at); last > whole && last[-1] == ' ';)
+            *--last = '\0';
+        text_puts(page, "<tr><td><code>");
+        html_text(page, whole);
+        text_puts(page, "</code></td><td style=\"white-space:normal\">");
+        html_text(page, part ? part->summary : "");
+        text_puts(page, "</td></tr>\n");
+        free(whole);
+        at = end + (*end == '|');
+    }
+    html_table_end(page);
+}
+
+void report_model(cli_text *page, const margin_model *model) {
+    const margin_report *report = margin_model_report(model);
+    const margin_component *learner = margin_model_learner(model);
+    cli_text line = {0};
+    html_section(page, "The model");
+    put_parts(page, margin_model_spec(model));
+    text_puts(page, "<p>");
+    text_printf(page, "%s: <code>", learner->abilities & MARGIN_IS_RULE ? "Rule" : "Minimised");
+    html_text(page, report->formula);
+    text_puts(page, "</code>");
+    text_penalty(&line, report);
+    if (line.data) html_text(page, line.data);
+    text_free(&line);
+    text_puts(page, "</p>\n<p class=\"pale\">After ");
+    html_text(page, learner->source);
+    text_puts(page, ".</p>\n");
+    text_puts(page, "<p>Trained on ");
+    text_count(&line, report->rows, "rows");
+    text_puts(&line, " with ");
+    text_count(&line, report->columns, "columns");
+    if (line.data) html_text(page, line.data);
+    text_free(&line);
+    if (!isnan(report->train_accuracy)) {
+        text_puts(page, ", accuracy there ");
+        html_number(page, report->train_accuracy);
+    }
+    if (!isnan(report->train_rmse)) {
+        text_puts(page, ", rmse there ");
+        html_number(page, report->train_rmse);
+    }
+    text_puts(page, ".</p>\n");
+}
+
+/* ---- Proof ----------------------------------------------------------------------------------- */
+
+static void put_quoted(cli_text *page, const char *word) {
+    cli_text quoted = {0};
+    const bool plain =
+        word[0] && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
+                                      "UVWXYZ0123456789_-./,=")];
+    if (!plain) text_puts(&quoted, "'");
+    for (const char *c = word; *c; c++)
+        if (*c == '\'')
+            text_puts(&quoted, "'\\''");
+        else
+            text_add(&quoted, c, 1);
+    if (!plain) text_puts(&quoted, "'");
+    if (quoted.data) html_text(page, quoted.data);
+    page->failed = page->failed || quoted.failed;
+    text_free(&quoted);
+}
+
+void report_proof(cli_text *page, const margin_model *model, const char *model_path,
+                  const char *data_path) {
+    const margin_report *report = margin_model_report(model);
+    html_section(page, "The proof");
+    text_puts(page, "<p>");
+    if (!cli_has_gap(model, report)) {
+        html_text(page, margin_model_learner(model)->abilities & MARGIN_IS_RULE
+                            ? "This learner follows a rule and minimises nothing, so there is "
+                              "nothing to be short of."
+                            : "Nothing tells how low the objective could be: a better model of "
+                              "this kind may exist.");
+    } else if (isinf(report->gap)) {
+        html_text(page, "There is no bound of how far this model is from the best one.");
+    } else {
+        text_puts(page, "The objective is ");
+        html_number(page, report->objective);
+        text_puts(page, ", and no model of this kind has one that is lower by more than ");
+        html_number(page, report->gap);
+        text_puts(page, report->objective > 1 ? " of it" : "");
+        text_puts(page, " (the gap");
+        if (report->tolerance > 0) {
+            text_puts(page, "; asked for: ");
+            html_number(page, report->tolerance);
+        }
+        text_puts(page, "), whatever the data are. More training would change next to nothing.");
+    }
+    text_puts(page, "</p>\n");
+    if (report->status != MARGIN_OK)
+        html_say(page, "Training stopped before the tolerance was reached.");
+    if (report->reason[0]) html_say(page, report->reason);
+    if (!cli_has_gap(model, report)) return;
+    text_puts(page, "<p>Anybody can check it on the training data:</p>\n<pre>margin evaluate ");
+    put_quoted(page, model_path);
+    text_puts(page, " ");
+    put_quoted(page, data_path ? data_path : "TRAINING_DATA");
+    text_puts(page, " --verify</pre>\n");
+}
+
+void report_commands(cli_text *page, const margin_model *model, const char *model_path,
+                     const char *data_path) {
+    const margin_column *target = margin_model_target(model);
+    html_section(page, "To make it again");
+    text_puts(page, "<pre>margin fit ");
+    put_quoted(page, margin_model_spec(model));
+    text_puts(page, " TRAINING_DATA");
+    if (target && margin_model_target_count(model) == 1) {
+        text_puts(page, " --target ");
+        put_quoted(page, target->name);
+    }
+    text_puts(page, " -o ");
+    put_quoted(page, model_path);
+    text_puts(page, "\nmargin report ");
+    put_quoted(page, model_path);
+    if (data_path) {
+        text_puts(page, " ");
+        put_quoted(page, data_path);
+    }
+    text_puts(page, " -o report.html</pre>\n");
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t feature;
+    double weight, size;
+} ranked_weight;
+
+static int by_size(const void *a, const void *b) {
+    const ranked_weight *left = a, *right = b;
+    if (left->size != right->size) return left->size > right->size ? -1 : 1;
+    return left->feature < right->feature ? -1 : 1;
+}
+
+/* Standard deviation of a column of dense rows; 1 where they are not given. */
+static double spread_of(const margin_data *data, int64_t column) {
+    double mean = 0, squares = 0;
+    int64_t count = 0;
+    if (!data) return 1;
+    for (int64_t i = 0; i < data->x.rows; i++) {
+        const int64_t at = i * data->x.stride + column;
+        const double value = data->x.value_type == MARGIN_F32
+                                 ? (double)((const float *)data->x.values)[at]
+                                 : ((const double *)data->x.values)[at];
+        if (!isfinite(value)) continue;
+        const double off = value - mean;
+        mean += off / (double)++count;
+        squares += off * (value - mean);
+    }
+    return count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+}
+
+static void put_weights(cli_text *page, const margin_model *model, int64_t score,
+                        const ranked_weight *list, int64_t count) {
+    enum { SHOWN = 20 };
+    int64_t features;
+    const margin_column *columns = margin_model_features(model, &features);
+    html_table(page, "column|weight|for one standard deviation|");
+    for (int64_t k = 0; k < count && k < SHOWN; k++) {
+        const ranked_weight *w = &list[k];
+        const double share = list[0].size > 0 ? w->size / list[0].size : 0;
+        text_puts(page, "<tr>");
+        html_cell(page, columns[w->feature].name);
+        html_cell_number(page, margin_model_weights(model, score)[w->feature]);
+        html_cell_number(page, w->weight);
+        text_printf(page, "<td><span class=\"bar%s\" style=\"width:%.2frem\"></span></td></tr>\n",
+                    w->weight < 0 ? " less" : "", 8 * share);
+    }
+    text_puts(page, "<tr><td>intercept</td>");
+    html_cell_number(page, margin_model_intercept(model, score));
+    text_puts(page, "<td></td><td></td></tr>\n");
+    html_table_end(page);
+    if (count > SHOWN)
+        text_printf(page, "<p class=\"pale\">The %d largest of %lld.</p>\n", (int)SHOWN,
+                    (long long)count);
+}
+
+static void put_score_name(cli_text *page, const margin_model *model, int64_t score) {
+    int64_t first, second;
+    margin_model_score_classes(model, score, &first, &second);
+    const char *name = margin_model_class_name(model, first);
+    if (!name) return;
+    text_puts(page, "<p>Weights above 0 speak for <b>");
+    html_text(page, name);
+    text_puts(page, "</b>");
+    if (second >= 0) {
+        text_puts(page, " and against <b>");
+        html_text(page, margin_model_class_name(model, second));
+        text_puts(page, "</b>");
+    }
+    text_puts(page, ".</p>\n");
+}
+
+void report_weights(cli_text *page, const margin_model *model, const margin_data *data) {
+    enum { MOST_SCORES = 12 };
+    int64_t features, columns;
+    const int64_t scores = margin_model_score_count(model);
+    margin_model_features(model, &features);
+    margin_model_columns(model, &columns);
+    if (scores < 1 || !margin_model_weights(model, 0)) return;
+    const margin_data *rows = data && features == columns && !data->x.row_starts
+                                  ? data
+                                  : NULL; /* made ones have no rows */
+    ranked_weight *list = malloc((size_t)(features + 1) * sizeof *list);
+    if (!list) {
+        page->failed = true;
+        return;
+    }
+    html_section(page, "The weights");
+    html_say(page, rows ? "In the units of the table, and times the standard deviation of each "
+                          "column here, so that they compare; the largest first."
+                        : "In the units of the table; the largest first.");
+    for (int64_t k = 0; k < scores && k < MOST_SCORES; k++) {
+        for (int64_t j = 0; j < features; j++) {
+            const double weight = margin_model_weights(model, k)[j] * spread_of(rows, j);
+            list[j] = (ranked_weight){j, weight, fabs(weight)};
+        }
+        qsort(list, (size_t)features, sizeof *list, by_size);
+        put_score_name(page, model, k);
+        put_weights(page, model, k, list, features);
+    }
+    free(list);
+}

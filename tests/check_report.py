@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""margin report: what the page says, that nothing in data is markup, that it needs nothing else; with --browser also how it looks.
+
+usage: check_report.py PROGRAM SOURCE_DIR [--browser [FOLDER]]
+
+--browser opens pages in chromium at the widths of a phone and of a screen, light and dark: nothing may be wider than the page, and text must
+stand out from what is behind it. The pictures go to FOLDER. Without chromium that part is left out.
+"""
+import csv
+import html
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+program, source = sys.argv[1], Path(sys.argv[2])
+iris, cars, wine = (source / 'examples' / 'data' / name for name in ('iris.csv', 'cars.csv', 'wine.csv'))
+passed, failed = 0, 0
+TAGS = set('html head meta title style body h1 h2 p b code pre div table tr th td span section figure figcaption svg path text polyline g circle'.split())
+VOID = {'meta', 'path', 'circle', 'polyline'}
+ATTRIBUTES = set('lang charset name content class style viewbox role d x y points cx cy r text-anchor transform colspan fill fill-opacity stroke-width'.split())
+
+
+def expect(ok, what):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print('breach:', what)
+
+
+def run(*words):
+    return subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+class Page(HTMLParser):
+    """Tags in balance and of the few kinds that a page has; its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.problems, self.text = [], [], []
+        self.feed(text)
+        if self.open:
+            self.problems.append(f'not closed: {self.open}')
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in TAGS:
+            self.problems.append(f'tag {tag}')
+        self.problems += [f'attribute {name} of {tag}' for name, _ in attributes if name not in ATTRIBUTES]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f'</{tag}>')
+
+    def handle_data(self, data):
+        if self.open[-1:] != ['style']:
+            self.text.append(data)
+
+
+def report(*words):
+    p = run('report', *words)
+    expect(p.returncode == 0, f'report {words}: {p.stderr}')
+    page = Page(p.stdout)
+    expect(not page.problems, f'report {words}: {page.problems[:5]}')
+    marked = ' '.join(re.findall(r'<style>.*?</style>|<[^>]*>', p.stdout, re.S))
+    expect(not re.search(r'https?:|src=|href=|url\(|@import|<script', marked), f'report {words}: it refers to something else')
+    expect(not re.search(r'\b(nan|inf)\b', p.stdout), f'report {words}: a number that is none')
+    return p.stdout, ' '.join(page.text)
+
+
+def fit(d, spec, table, *words):
+    model = d / 'model.margin'
+    p = run('fit', spec, table, '-o', model, *words)
+    expect(p.returncode in (0, 3), f'fit {spec}: {p.stderr}')
+    return model
+
+
+def figures(d):
+    """The numbers are those of the other commands."""
+    model = fit(d, 'standardize | logistic', iris)
+    page, text = report(model, iris)
+    found = json.loads(run('evaluate', model, iris, '--json').stdout)
+    expect(f"{found['accuracy']:.6g}" in text and f"{found['log_loss']:.6g}" in text, 'metrics')
+    expect('logistic for species' in text and 'Calibration' in text and 'ROC' in text, 'charts of classes')
+    expect(page.count('<svg') == 3 and "margin fit 'standardize | logistic' TRAINING_DATA --target species" in text, 'how to make it again')
+    for k in range(3):
+        expect(sum(f'{v:g}' in text for v in found['confusion'][k]) == 3, 'confusion')
+    expect(report(model, iris)[0] == page and report(model, iris, '-t', 1)[0] == page, 'the same page each time, on any number of threads')
+    expect('Calibration' not in report(model)[1] and 'How good' not in report(model)[1], 'of the model alone')
+    gap = json.loads(run('inspect', model, '--json').stdout)['report']['gap']
+    expect(f'{gap:.6g}' in text and 'whatever the data are' in text, 'the proof')
+
+
+def the_worst_come_first(d):
+    model = fit(d, 'least-squares', cars)
+    text = report(model, cars)[1]
+    rows = [[float(v) for v in r] for r in list(csv.reader(open(cars)))[1:]]
+    said = json.loads(run('predict', model, cars, '--json').stdout)['predictions']
+    worst = max(range(len(rows)), key=lambda i: abs(rows[i][-1] - said[i]))
+    listed = text.split('The worst rows')[1].split('missed by')[2].split()
+    expect(listed[:5] == ['speed', f'{worst + 1}', f'{rows[worst][-1]:g}', f'{said[worst]:.6g}', f'{rows[worst][-1] - said[worst]:.6g}'], f'the worst row: {listed[:8]}')
+    expect('Residuals' in report(model, cars)[0], 'charts of numbers')
+
+
+def kinds(d):
+    """Models of every kind have a page."""
+    for spec, table in (('svm(kernel=rbf)', wine), ('knn', iris), ('naive-bayes', iris), ('perceptron', iris), ('poly | ridge', cars),
+                        ('svm(multiclass=ovo)', iris), ('knn(task=regress)', cars), ('standardize | kernel-ridge', cars)):
+        model = fit(d, spec, table)
+        report(model, table)
+        report(model)
+    numbers = d / 'numbers.csv'
+    numbers.write_text('\n'.join(','.join(r[:4]) for r in csv.reader(open(iris))) + '\n')
+    report(fit(d, 'kmeans(k=3)', numbers), numbers)
+    draw = random.Random(1)
+    numbers.write_text('a,b,up,down\n' + '\n'.join(f'{draw.random()},{draw.random()},{draw.random()},{draw.random()}' for _ in range(30)) + '\n')
+    report(fit(d, 'ridge', numbers, '--target', 'up,down'), numbers)
+    one = d / 'one.csv'
+    one.write_text('x,y\n1,a\n2,b\n')
+    report(fit(d, 'logistic', one), one)
+    numbers.write_text('x,y\n1,a\n')
+    expect(run('report', d / 'model.margin', numbers).returncode == 0, 'one row of one class')
+
+
+NASTY = ['<script>alert(1)</script>', '</td><img src=x onerror=alert(2)>', '"quoted" & \'single\'', '</style><b onclick=x>', '<!-- ', '&lt;b&gt;']
+
+
+def nothing_is_markup(d):
+    """Names of columns, classes, categories, targets and files."""
+    folder = d / "a'<b>&"
+    folder.mkdir()
+    table, model = folder / '<i>.csv', folder / "m'<u>.margin"
+    draw = random.Random(2)
+    with open(table, 'w', newline='') as file:
+        out = csv.writer(file)
+        out.writerow(NASTY[:3] + ['</title><h1>'])
+        for i in range(40):
+            out.writerow([draw.random(), NASTY[draw.randrange(3, 6)], draw.random(), NASTY[i % 2]])
+    expect(run('fit', 'onehot | logistic', table, '-o', model).returncode == 0, 'nasty names are names')
+    page, text = report(model, table)
+    for name in [*NASTY, '</title><h1>']:
+        expect(name not in page or name == '&lt;b&gt;', f'{name} as it is')
+        expect(name in text, f'{name} is shown')
+    expect("'\\''" in text and str(table) in text, 'paths')
+    expect('&lt;x&gt;&amp;' in run('report', model, '--title', '<x>&').stdout, 'a title')
+    p = run('report', model, table, '-o', d / 'page.html')
+    expect(p.returncode == 0 and (d / 'page.html').read_text() == page and not p.stdout, 'into a file')
+    expect(run('report', d / 'none.margin').returncode == 5 and run('report').returncode == 1, 'mistakes')
+
+
+# ---- In a browser ---------------------------------------------------------------------------------
+
+LOOK = """<iframe id=f style="width:%dpx;height:2000px;border:0" srcdoc="%s"></iframe><script>
+f.onload=()=>{const d=f.contentDocument,w=f.contentWindow,s=w.getComputedStyle(d.body),e=d.documentElement;
+const t=[...d.querySelectorAll('svg text')].filter(n=>{const r=n.getBoundingClientRect();return r.right>e.clientWidth||r.left<0});
+document.title=JSON.stringify({wide:e.scrollWidth-e.clientWidth,back:s.backgroundColor,text:s.color,cut:t.length,charts:d.querySelectorAll('svg').length})}
+</script>"""
+
+
+def light(colour):
+    red, green, blue = (int(v) / 255 for v in re.findall(r'\d+', colour)[:3])
+    return sum(w * (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4) for w, v in ((0.2126, red), (0.7152, green), (0.0722, blue)))
+
+
+def in_a_browser(d, chromium, pictures):
+    pages = []
+    for name, spec, table in (('classes', 'standardize | logistic', iris), ('numbers', 'standardize | ridge', cars), ('wide', 'standardize | svm', wine)):
+        (d / f'{name}.html').write_text(run('report', fit(d, spec, table), table).stdout)
+        pages.append(name)
+    for name in pages:
+        for width in (360, 1200):
+            for dark in (False, True):
+                common = [chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', f'--user-data-dir={d / "profile"}',
+                          f'--blink-settings=preferredColorScheme={0 if dark else 1}', '--virtual-time-budget=3000']
+                shell = d / 'shell.html'
+                shell.write_text(LOOK % (width, html.escape((d / f'{name}.html').read_text())))
+                dom = subprocess.run([*common, '--window-size=1300,2100', '--dump-dom', shell.as_uri()], capture_output=True, text=True, timeout=120).stdout
+                found = re.search(r'<title>(\{.*?\})</title>', dom)
+                if not found:
+                    expect(False, f'{name}: chromium gave no answer')
+                    continue
+                look, what = json.loads(html.unescape(found[1])), f'{name} at {width}, {"dark" if dark else "light"}'
+                expect(look['wide'] <= 0 and look['cut'] == 0, f'{what}: {look}')
+                bright, dim = sorted((light(look['back']), light(look['text'])), reverse=True)
+                expect((bright + 0.05) / (dim + 0.05) > 7 and (light(look['back']) < 0.1) == dark, f'{what}: contrast {look}')
+                if pictures:
+                    subprocess.run([*common, f'--window-size={width + 40},{3400 if width < 500 else 2600}', f'--screenshot={pictures / f"{name}-{width}-{dark:d}.png"}',
+                                    shell.as_uri()], capture_output=True, timeout=120, check=False)
+
+
+with tempfile.TemporaryDirectory() as work:
+    browser = shutil.which('chromium') or shutil.which('chromium-browser')
+    parts = [figures, the_worst_come_first, kinds, nothing_is_markup]
+    if '--browser' in sys.argv:
+        rest = sys.argv[sys.argv.index('--browser') + 1:]
+        parts = [lambda d: in_a_browser(d, browser, Path(rest[0]) if rest else None)] if browser else []
+        if not browser:
+            print('there is no chromium: nothing is looked at')
+    for part in parts:
+        try:
+            part(Path(work))
+        except Exception as problem:
+            expect(False, f'{part} broke off: {problem!r}')
+print(f'{passed} passed, {failed} failed')
+sys.exit(bool(failed))
