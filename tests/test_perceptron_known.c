@@ -219,6 +219,9 @@ static void kernels_solve_xor(void **unused) {
     f = fit_perceptron(context, &problem, "kernel=rbf", 0, NULL); /* variance 1/4, two columns */
     assert_close(f.h->view.expansion.kernel.gamma, 2.0, 1e-15);
     mg_hypothesis_free(f.h);
+    f = fit_perceptron(context, &problem, "kernel=rbf;gamma=median", 0, NULL); /* sides of 1 */
+    assert_close(f.h->view.expansion.kernel.gamma, 0.5, 1e-15);
+    mg_hypothesis_free(f.h);
     margin_context_free(context);
 }
 

@@ -235,7 +235,7 @@ static void test_value_errors(void **state) {
         {"perceptron(rate=1e400)", 16, "not 1e400 (larger than any double)"},
         {"perceptron(rate=1e-400)", 16, "not 1e-400 (smaller than any double)"},
         {"perceptron(rate=0.000000000000000000000001e-400)", 16, "(smaller than any double)"},
-        {"perceptron(gamma=inf)", 17, "a number above 0, or scale, not inf"},
+        {"perceptron(gamma=inf)", 17, "a number above 0, or scale or median, not inf"},
         {"perceptron(gamma=scales)", 17, "did you mean scale?"},
         {"perceptron(passes=1.5)", 18, "takes a whole number from 1 to 10000000, not 1.5"},
         {"perceptron(passes=0)", 18, "from 1 to 10000000, not 0"},

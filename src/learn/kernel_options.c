@@ -102,9 +102,38 @@ margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice 
     return check_distances(p, learner, kernel->gamma, error);
 }
 
-bool mg_kernel_is(const mg_kernel_choice *choice, const mg_kernel *kernel) {
-    const mg_kernel *asked = &choice->kernel;
-    return kernel->kind == asked->kind && kernel->degree == asked->degree &&
-           kernel->coef0 == asked->coef0 &&
-           (choice->rule != MG_GAMMA_GIVEN || kernel->gamma == asked->gamma);
+margin_status mg_kernel_share(mg_shared *shared, const mg_kernel_choice *choice,
+                              const char *learner) {
+    mg_kernel *made;
+    MG_NEW(shared->context->heap, made, 1, "the kernel", shared->error);
+    const margin_status status =
+        mg_kernel_resolve(shared->context, choice, learner, shared->whole, made, shared->error);
+    if (status < 0) {
+        mg_free(shared->context->heap, made);
+        return status;
+    }
+    shared->data = made;
+    shared->release = mg_free;
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_of_fit(const mg_fit *fit, const mg_kernel_choice *choice,
+                               const char *learner, mg_kernel *kernel) {
+    if (!fit->shared || !fit->shared->data)
+        return mg_kernel_resolve(fit->context, choice, learner, fit->problem, kernel, fit->error);
+    *kernel = *(const mg_kernel *)fit->shared->data;
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_fits(const margin_component *info, const mg_problem *problem,
+                             const mg_option_value *options, const mg_hypothesis *h,
+                             margin_error *error) {
+    const mg_kernel_choice choice = mg_kernel_options_of(info, options);
+    const mg_kernel *asked = &choice.kernel, *has = &h->view.expansion.kernel;
+    (void)problem;
+    MG_REQUIRE(
+        has->kind == asked->kind && has->degree == asked->degree && has->coef0 == asked->coef0 &&
+            (choice.rule != MG_GAMMA_GIVEN || has->gamma == asked->gamma),
+        error, MARGIN_ERROR_MODEL, "the model has another kernel than its %s asks for", info->name);
+    return MARGIN_OK;
 }

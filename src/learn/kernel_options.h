@@ -15,10 +15,7 @@
 #define MG_OPTIONS_KERNEL_SHAPE                                                                    \
     {.name = "gamma",                                                                              \
      .type = MARGIN_OPTION_NUMBER,                                                                 \
-     .low = 0,                                                                                     \
-     .high = (double)INFINITY,                                                                     \
-     .low_open = 1,                                                                                \
-     .high_open = 1,                                                                               \
+     MG_ABOVE_0,                                                                                   \
      .choices = "scale|median",                                                                    \
      .group = "width",                                                                             \
      .help = "factor in poly, rbf, sigmoid and laplacian; scale is 1/(columns x variance of all "  \
@@ -26,10 +23,7 @@
              "default: scale for rbf and laplacian, 1 for poly and sigmoid"},                      \
         {.name = "sigma",                                                                          \
          .type = MARGIN_OPTION_NUMBER,                                                             \
-         .low = 0,                                                                                 \
-         .high = (double)INFINITY,                                                                 \
-         .low_open = 1,                                                                            \
-         .high_open = 1,                                                                           \
+         MG_ABOVE_0,                                                                               \
          .group = "width",                                                                         \
          .help = "width of rbf: gamma = 1/(2 sigma^2)"},                                           \
         {.name = "degree",                                                                         \
@@ -39,8 +33,7 @@
          .default_text = "2",                                                                      \
          .help = "degree of poly"},                                                                \
     {                                                                                              \
-        .name = "coef0", .type = MARGIN_OPTION_NUMBER, .low = -(double)INFINITY,                   \
-        .high = (double)INFINITY, .low_open = 1, .high_open = 1, .default_text = "1",              \
+        .name = "coef0", .type = MARGIN_OPTION_NUMBER, MG_ANY_NUMBER, .default_text = "1",         \
         .help = "constant in poly and sigmoid"                                                     \
     }
 
@@ -63,7 +56,16 @@ mg_kernel_points mg_kernel_points_of(const mg_problem *problem);
 margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice *choice,
                                 const char *learner, const mg_problem *problem, mg_kernel *kernel,
                                 margin_error *error);
-/* Whether a hypothesis has the kernel that the options ask for. */
-bool mg_kernel_is(const mg_kernel_choice *choice, const mg_kernel *kernel);
+/* For a learner's `share`: the kernel of all samples of the call, as functions over one set of
+ * support rows have one kernel. */
+margin_status mg_kernel_share(mg_shared *shared, const mg_kernel_choice *choice,
+                              const char *learner);
+/* The kernel of a fit: the one that is shared, or its own. */
+margin_status mg_kernel_of_fit(const mg_fit *fit, const mg_kernel_choice *choice,
+                               const char *learner, mg_kernel *kernel);
+/* The `fits` of a learner whose hypotheses are expansions. */
+margin_status mg_kernel_fits(const margin_component *info, const mg_problem *problem,
+                             const mg_option_value *options, const mg_hypothesis *h,
+                             margin_error *error);
 
 #endif

@@ -57,6 +57,12 @@ margin_status mg_option_default(const char *component, const margin_option *opti
 /* Canonical text of a value: what mg_option_read turns into the same value again. */
 void mg_option_print(const margin_option *option, const mg_option_value *value, mg_text *out);
 
+/* Ranges of numbers, for option tables. */
+#define MG_ANY_NUMBER                                                                              \
+    .low = -(double)INFINITY, .high = (double)INFINITY, .low_open = 1, .high_open = 1
+#define MG_ABOVE_0 .low = 0, .high = (double)INFINITY, .low_open = 1, .high_open = 1
+#define MG_FROM_0  .low = 0, .high = (double)INFINITY, .high_open = 1
+
 /* Characters of a word that needs no quotes. */
 bool mg_is_bare_character(char c);
 /* False: not given, and no default. */

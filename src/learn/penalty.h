@@ -43,15 +43,13 @@ double mg_total_weight(const mg_problem *problem);
     }
 #define MG_OPTION_ALPHA_OF(default_value, norm)                                                    \
     {                                                                                              \
-        .name = "alpha", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,         \
-        .high_open = 1, .default_text = (default_value), .group = "penalty",                       \
-        .help = "penalty: summed loss + alpha " norm                                               \
+        .name = "alpha", .type = MARGIN_OPTION_NUMBER, MG_FROM_0, .default_text = (default_value), \
+        .group = "penalty", .help = "penalty: summed loss + alpha " norm                           \
     }
 #define MG_OPTION_LAMBDA_OF(norm)                                                                  \
     {                                                                                              \
-        .name = "lambda", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = (double)INFINITY,        \
-        .high_open = 1, .default_text = NULL, .group = "penalty",                                  \
-        .help = "penalty: mean loss + lambda " norm                                                \
+        .name = "lambda", .type = MARGIN_OPTION_NUMBER, MG_FROM_0, .default_text = NULL,           \
+        .group = "penalty", .help = "penalty: mean loss + lambda " norm                            \
     }
 #define MG_OPTION_C(default_value)     MG_OPTION_C_OF(default_value, "|w|^2/2")
 #define MG_OPTION_ALPHA(default_value) MG_OPTION_ALPHA_OF(default_value, "|w|^2")

@@ -9,9 +9,7 @@
 static const margin_option options[] = {
     {.name = "smoothing",
      .type = MARGIN_OPTION_NUMBER,
-     .low = 0,
-     .high = (double)INFINITY,
-     .high_open = 1,
+     MG_FROM_0,
      .default_text = "1",
      .help = "lambda, added to every count: 1 is Laplace's rule, 0 maximum likelihood"},
     {.name = "distribution",
@@ -44,9 +42,7 @@ static const margin_option options[] = {
      .help = "of the classes: learn, equal, or numbers in the order of the classes: \"0.3 0.7\""},
     {.name = "var_smoothing",
      .type = MARGIN_OPTION_NUMBER,
-     .low = 0,
-     .high = (double)INFINITY,
-     .high_open = 1,
+     MG_FROM_0,
      .default_text = "1e-09",
      .help = "share of the greatest variance of a column that is added to every variance"},
 };

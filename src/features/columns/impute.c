@@ -197,10 +197,7 @@ static margin_status apply(margin_context *context, const mg_fitted_stage *fitte
 static const margin_option options[] = {
     {.name = "with",
      .type = MARGIN_OPTION_NUMBER,
-     .low = -HUGE_VAL,
-     .high = HUGE_VAL,
-     .low_open = 1,
-     .high_open = 1,
+     MG_ANY_NUMBER,
      .default_text = "mean",
      .choices = "mean|median|most-frequent",
      .help = "what missing values become: a statistic of the column, or this number; categories "

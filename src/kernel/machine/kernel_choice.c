@@ -1,31 +1,8 @@
-/* The kernel of a call. */
+/* What there is to say of a kernel. */
 #include "kernel/machine/kernel_choice.h"
 
 #include <math.h>
 #include <stdio.h>
-
-margin_status mg_kernel_share(mg_shared *shared, const mg_kernel_choice *choice,
-                              const char *learner) {
-    mg_kernel *made;
-    MG_NEW(shared->context->heap, made, 1, "the kernel", shared->error);
-    const margin_status status =
-        mg_kernel_resolve(shared->context, choice, learner, shared->whole, made, shared->error);
-    if (status < 0) {
-        mg_free(shared->context->heap, made);
-        return status;
-    }
-    shared->data = made;
-    shared->release = mg_free;
-    return MARGIN_OK;
-}
-
-margin_status mg_kernel_of_fit(const mg_fit *fit, const mg_kernel_choice *choice,
-                               const char *learner, mg_kernel *kernel) {
-    if (!fit->shared || !fit->shared->data)
-        return mg_kernel_resolve(fit->context, choice, learner, fit->problem, kernel, fit->error);
-    *kernel = *(const mg_kernel *)fit->shared->data;
-    return MARGIN_OK;
-}
 
 bool mg_kernel_is_definite(const mg_kernel *kernel) {
     return kernel->kind != MG_KERNEL_SIGMOID && kernel->kind < MG_KERNEL_PRECOMPUTED &&

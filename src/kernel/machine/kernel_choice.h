@@ -1,17 +1,9 @@
-/* The kernel of a call, and what there is to say of it. */
+/* What there is to say of a kernel. */
 #ifndef MG_KERNEL_CHOICE_H
 #define MG_KERNEL_CHOICE_H
 
 #include "learn/kernel_options.h"
 #include "learn/penalty.h"
-
-/* For a learner's `share`: the kernel of all samples of the call, as functions over one set of
- * support rows have one kernel. */
-margin_status mg_kernel_share(mg_shared *shared, const mg_kernel_choice *choice,
-                              const char *learner);
-/* The kernel of a fit: the one that is shared, or its own. */
-margin_status mg_kernel_of_fit(const mg_fit *fit, const mg_kernel_choice *choice,
-                               const char *learner, mg_kernel *kernel);
 
 /* k is an inner product for any rows: none of its Gram matrices has a negative eigenvalue. */
 bool mg_kernel_is_definite(const mg_kernel *kernel);

@@ -286,16 +286,6 @@ static margin_status share(mg_shared *shared) {
     return MARGIN_OK;
 }
 
-static margin_status fits(const margin_component *info, const mg_problem *problem,
-                          const mg_option_value *values, const mg_hypothesis *h,
-                          margin_error *error) {
-    const mg_kernel_choice choice = mg_kernel_options_of(info, values);
-    (void)problem;
-    MG_REQUIRE(mg_kernel_is(&choice, &h->view.expansion.kernel), error, MARGIN_ERROR_MODEL,
-               "the model has another kernel than its kernel-ridge asks for");
-    return MARGIN_OK;
-}
-
 const mg_learner mg_learner_kernel_ridge = {
     .info = {.name = "kernel-ridge",
              .kind = MARGIN_LEARNER,
@@ -309,7 +299,7 @@ const mg_learner mg_learner_kernel_ridge = {
              .options = option_table,
              .option_count = MG_LENGTH(option_table)},
     .makes = {&mg_hypothesis_expansion},
-    .fits = fits,
+    .fits = mg_kernel_fits,
     .check = check,
     .share = share,
     .fit = kernel_ridge_fit,

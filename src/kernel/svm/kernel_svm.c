@@ -37,13 +37,3 @@ margin_status mg_kernel_svm_check(const margin_component *info, const mg_option_
                "svm: epsilon belongs to regression (task=regress); leave it out");
     return mg_kernel_options_check(info, values, error);
 }
-
-margin_status mg_kernel_svm_fits(const margin_component *info, const mg_problem *problem,
-                                 const mg_option_value *values, const mg_hypothesis *h,
-                                 margin_error *error) {
-    const mg_kernel_choice choice = mg_kernel_options_of(info, values);
-    (void)problem;
-    MG_REQUIRE(mg_kernel_is(&choice, &h->view.expansion.kernel), error, MARGIN_ERROR_MODEL,
-               "the model has another kernel than its svm asks for");
-    return MARGIN_OK;
-}

@@ -43,10 +43,7 @@ margin_status mg_squares_fit_one(mg_fit *fit);
 #define MG_OPTIONS_DESCENT_STEPS                                                                   \
     {.name = "rate",                                                                               \
      .type = MARGIN_OPTION_NUMBER,                                                                 \
-     .low = 0,                                                                                     \
-     .low_open = 1,                                                                                \
-     .high = (double)INFINITY,                                                                     \
-     .high_open = 1,                                                                               \
+     MG_ABOVE_0,                                                                                   \
      .help = "solver=gd, sgd, minibatch: step along the gradient of mean loss + lambda |w|^2 "     \
              "(default: 1 / its largest curvature)"},                                              \
         {.name = "schedule",                                                                       \
@@ -57,9 +54,7 @@ margin_status mg_squares_fit_one(mg_fit *fit);
                  "in step t; auto: a constant rate where every step lowers the objective"},        \
         {.name = "decay",                                                                          \
          .type = MARGIN_OPTION_NUMBER,                                                             \
-         .low = 0,                                                                                 \
-         .high = (double)INFINITY,                                                                 \
-         .high_open = 1,                                                                           \
+         MG_FROM_0,                                                                                \
          .help = "of the schedule (default: for inverse rate x 2 lambda, else 1)"},                \
     {                                                                                              \
         .name = "batch", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                     \
@@ -70,16 +65,12 @@ margin_status mg_squares_fit_one(mg_fit *fit);
     MG_OPTIONS_DESCENT_STEPS,                                                                      \
         {.name = "start_weights",                                                                  \
          .type = MARGIN_OPTION_NUMBERS,                                                            \
-         .low = -(double)INFINITY,                                                                 \
-         .high = (double)INFINITY,                                                                 \
-         .low_open = 1,                                                                            \
-         .high_open = 1,                                                                           \
+         MG_ANY_NUMBER,                                                                            \
          .help = "solver=gd, sgd, minibatch: weights to start from, one per column as the "        \
                  "learner sees them (default zeros)"},                                             \
     {                                                                                              \
-        .name = "start_intercept", .type = MARGIN_OPTION_NUMBER, .low = -(double)INFINITY,         \
-        .high = (double)INFINITY, .low_open = 1, .high_open = 1, .default_text = "0",              \
-        .help = "solver=gd, sgd, minibatch: intercept to start from"                               \
+        .name = "start_intercept", .type = MARGIN_OPTION_NUMBER, MG_ANY_NUMBER,                    \
+        .default_text = "0", .help = "solver=gd, sgd, minibatch: intercept to start from"          \
     }
 
 #endif

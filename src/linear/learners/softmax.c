@@ -18,10 +18,7 @@ static const margin_option options[] = {
     MG_OPTIONS_DESCENT_STEPS,
     {.name = "start_weights",
      .type = MARGIN_OPTION_NUMBERS,
-     .low = -(double)INFINITY,
-     .high = (double)INFINITY,
-     .low_open = 1,
-     .high_open = 1,
+     MG_ANY_NUMBER,
      .help = "solver=gd, sgd, minibatch: where to start, for each class a weight per column as the "
              "learner sees them, and then, if wanted, an intercept for each class (default zeros)"},
     MG_OPTION_INTERCEPT,

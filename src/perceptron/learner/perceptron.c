@@ -133,22 +133,9 @@ static margin_status perceptron_fit(mg_fit *fit) {
     return status;
 }
 
-/* gamma=scale is that of all rows: functions over one set of support rows share a kernel. */
 static margin_status kernel_share(mg_shared *shared) {
     const mg_perceptron_options options = mg_perceptron_options_of(shared->options);
-    mg_heap *heap = shared->context->heap;
-    double *gamma;
-    if (!options.scale) return MARGIN_OK;
-    MG_NEW(heap, gamma, 1, "the kernel", shared->error);
-    const margin_status status = mg_perceptron_gamma(shared->context, shared->whole,
-                                                     options.kernel.kind, gamma, shared->error);
-    if (status < 0) {
-        mg_free(heap, gamma);
-        return status;
-    }
-    shared->data = gamma;
-    shared->release = mg_free;
-    return MARGIN_OK;
+    return mg_kernel_share(shared, &options.choice, "perceptron");
 }
 
 static margin_status fits(const margin_component *info, const mg_problem *problem,
@@ -156,18 +143,9 @@ static margin_status fits(const margin_component *info, const mg_problem *proble
                           margin_error *error) {
     const mg_perceptron_options o = mg_perceptron_options_of(values);
     const bool expansion = h->kind == &mg_hypothesis_expansion;
-    const mg_kernel *kernel = &h->view.expansion.kernel;
-    (void)info;
-    (void)problem;
     MG_REQUIRE(expansion == o.expansion && o.dual == (h->dual_starts != NULL), error,
                MARGIN_ERROR_MODEL, "the model has not the form that its perceptron asks for");
-    const bool same =
-        !expansion ||
-        (kernel->kind == o.kernel.kind && kernel->degree == o.kernel.degree &&
-         kernel->coef0 == o.kernel.coef0 && (o.scale || kernel->gamma == o.kernel.gamma));
-    MG_REQUIRE(same, error, MARGIN_ERROR_MODEL,
-               "the model has another kernel than its perceptron asks for");
-    return MARGIN_OK;
+    return expansion ? mg_kernel_fits(info, problem, values, h, error) : MARGIN_OK;
 }
 
 #define PERCEPTRON_INFO                                                                            \

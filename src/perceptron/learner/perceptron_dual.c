@@ -15,38 +15,6 @@
  * leaves; beyond it is a cache of the rows used last. From NOTE_MEGABYTES on its size is told. */
 enum { GRAM_MEGABYTES = 512, NOTE_MEGABYTES = 64 };
 
-static margin_status check_distances(const mg_problem *p, mg_kernel_kind kind, double gamma,
-                                     margin_error *error) {
-    static const double most = 1e-2; /* what rounding may make of an exponent */
-    const mg_row_ops *ops = mg_row_ops_for(&p->x, mg_isa_level());
-    if (kind != MG_KERNEL_RBF || gamma == 1.0) return MARGIN_OK;
-    for (int64_t i = 0; i < p->count; i++)
-        MG_REQUIRE(
-            !(gamma * ops->square(&p->x, mg_sample_row(p, i)) * DBL_EPSILON > most), error,
-            MG_DATA(OVERFLOW),
-            "row %lld is so far from 0, beside the spread of the values, that rounding hides "
-            "the distances between rows; scale the columns first (standardize | "
-            "perceptron(...))",
-            (long long)mg_sample_original(p, i) + 1);
-    return MARGIN_OK;
-}
-
-margin_status mg_perceptron_gamma(margin_context *context, const mg_problem *p, mg_kernel_kind kind,
-                                  double *gamma, margin_error *error) {
-    MG_TRY(mg_kernel_scale(context, &p->x, p->index, p->weight, p->count, gamma, error));
-    return check_distances(p, kind, *gamma, error);
-}
-
-static margin_status find_gamma(mg_perceptron_run *run) {
-    const mg_shared *shared = run->fit->shared;
-    mg_kernel *kernel = &run->options.kernel;
-    if (!shared)
-        return mg_perceptron_gamma(run->context, run->problem, kernel->kind, &kernel->gamma,
-                                   run->fit->error);
-    kernel->gamma = *(const double *)shared->data;
-    return MARGIN_OK;
-}
-
 static void tell_size(const mg_perceptron_run *run, int64_t bytes) {
     const long long m = (long long)run->count;
     if (!mg_gram_is_whole(run->gram))
@@ -62,8 +30,8 @@ static void tell_size(const mg_perceptron_run *run, int64_t bytes) {
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
     const int64_t bytes = mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
-    if (run->options.scale) MG_TRY(find_gamma(run));
-    const mg_gram_request request = {.kernel = run->options.kernel,
+    MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
+    const mg_gram_request request = {.kernel = run->kernel,
                                      .points = {p->x, p->index, NULL, p->count},
                                      .type = MARGIN_F64,
                                      .bytes = bytes};

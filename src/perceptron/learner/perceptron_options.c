@@ -1,6 +1,8 @@
 /* Options of the perceptron: the table, the rules between options, the plain struct. */
 #include "perceptron/learner/perceptron_options.h"
 
+#include "perceptron/learner/perceptron.h"
+
 #include <math.h>
 
 /* Passes where none are asked for. Plain weights can only be used if they separate, so they try for
@@ -70,39 +72,7 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
          .type = MARGIN_OPTION_CHOICE,
          .choices = MG_KERNEL_CHOICES,
          .help = "kernel form: k(x, z) in place of x.z, a coefficient per row in place of weights"},
-    [GAMMA] = {.name = "gamma",
-               .type = MARGIN_OPTION_NUMBER,
-               .low = 0,
-               .high = (double)INFINITY,
-               .low_open = 1,
-               .high_open = 1,
-               .choices = "scale",
-               .group = "width",
-               .help =
-                   "factor in poly, rbf, sigmoid and laplacian; scale is 1/(columns x variance of "
-                   "all values), the default of rbf and laplacian (poly, sigmoid: 1)"},
-    [SIGMA] = {.name = "sigma",
-               .type = MARGIN_OPTION_NUMBER,
-               .low = 0,
-               .high = (double)INFINITY,
-               .low_open = 1,
-               .high_open = 1,
-               .group = "width",
-               .help = "width of rbf: gamma = 1/(2 sigma^2)"},
-    [DEGREE] = {.name = "degree",
-                .type = MARGIN_OPTION_INTEGER,
-                .low = 1,
-                .high = 100,
-                .default_text = "2",
-                .help = "degree of poly"},
-    [COEF0] = {.name = "coef0",
-               .type = MARGIN_OPTION_NUMBER,
-               .low = -(double)INFINITY,
-               .high = (double)INFINITY,
-               .low_open = 1,
-               .high_open = 1,
-               .default_text = "1",
-               .help = "constant in poly and sigmoid"},
+    MG_OPTIONS_KERNEL_SHAPE, /* GAMMA to COEF0 */
     [MULTICLASS] = {.name = "multiclass",
                     .type = MARGIN_OPTION_CHOICE,
                     .default_text = "ovr",
@@ -111,18 +81,12 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
                             "score functions trained together"},
     [START_WEIGHTS] = {.name = "start_weights",
                        .type = MARGIN_OPTION_NUMBERS,
-                       .low = -(double)INFINITY,
-                       .high = (double)INFINITY,
-                       .low_open = 1,
-                       .high_open = 1,
+                       MG_ANY_NUMBER,
                        .help = "weights to start from, one per column as the learner sees them "
                                "(default zeros)"},
     [START_INTERCEPT] = {.name = "start_intercept",
                          .type = MARGIN_OPTION_NUMBER,
-                         .low = -(double)INFINITY,
-                         .high = (double)INFINITY,
-                         .low_open = 1,
-                         .high_open = 1,
+                         MG_ANY_NUMBER,
                          .default_text = "0",
                          .help = "intercept to start from"},
     [BOUND] = {.name = "bound",
@@ -136,43 +100,15 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
 
 /* ---- Rules ------------------------------------------------------------------------------------*/
 
-static bool uses_gamma(int64_t kernel) {
-    return kernel == MG_KERNEL_POLY || kernel == MG_KERNEL_RBF || kernel == MG_KERNEL_SIGMOID ||
-           kernel == MG_KERNEL_LAPLACIAN;
-}
-
-/* The option is given although `kernel` does not use it. */
-static margin_status refuse_unused(const mg_option_value *values, int option, bool used,
-                                   const char *users, margin_error *error) {
-    MG_REQUIRE(!values[option].given || used, error, MARGIN_ERROR_SPEC,
-               "perceptron: %s belongs to kernel=%s; leave it out or choose that kernel",
-               mg_perceptron_option_table[option].name, users);
-    return MARGIN_OK;
-}
-
-static double gamma_of_sigma(double sigma) {
-    return 0.5 / (sigma * sigma);
-}
-
 margin_status mg_perceptron_check(const margin_component *info, const mg_option_value *values,
                                   margin_error *error) {
-    (void)info;
     const bool has_kernel = values[KERNEL].given;
     const int64_t kernel = has_kernel ? values[KERNEL].integer : MG_KERNEL_LINEAR;
     const bool expansion = kernel != MG_KERNEL_LINEAR;
     MG_REQUIRE(!(has_kernel && values[FORM].given && values[FORM].integer == 0), error,
                MARGIN_ERROR_SPEC,
                "perceptron: form=primal has no kernel; leave out form, or say form=dual");
-    MG_TRY(
-        refuse_unused(values, GAMMA, uses_gamma(kernel), "poly, rbf, sigmoid or laplacian", error));
-    MG_TRY(refuse_unused(values, SIGMA, kernel == MG_KERNEL_RBF, "rbf", error));
-    MG_TRY(refuse_unused(values, DEGREE, kernel == MG_KERNEL_POLY, "poly", error));
-    MG_TRY(refuse_unused(values, COEF0, kernel == MG_KERNEL_POLY || kernel == MG_KERNEL_SIGMOID,
-                         "poly or sigmoid", error));
-    const double gamma = values[SIGMA].given ? gamma_of_sigma(values[SIGMA].number) : 1.0;
-    MG_REQUIRE(gamma > 0.0 && isfinite(gamma), error, MARGIN_ERROR_SPEC,
-               "perceptron: 1/(2 sigma^2) is beyond double precision for sigma=%s",
-               mg_number(values[SIGMA].number).text);
+    MG_TRY(mg_kernel_options_check(info, values, error));
     MG_REQUIRE(!(expansion && values[START_WEIGHTS].given), error, MARGIN_ERROR_SPEC,
                "perceptron: start_weights needs a linear form; with a kernel there is one "
                "coefficient per row and no weights");
@@ -183,26 +119,17 @@ margin_status mg_perceptron_check(const margin_component *info, const mg_option_
     return MARGIN_OK;
 }
 
-static double gamma_of(const mg_option_value *values, mg_kernel_kind kind) {
-    if (values[SIGMA].given) return gamma_of_sigma(values[SIGMA].number);
-    if (values[GAMMA].given && !values[GAMMA].text) return values[GAMMA].number;
-    return kind == MG_KERNEL_POLY || kind == MG_KERNEL_SIGMOID ? 1.0 : (double)NAN;
-}
-
 mg_perceptron_options mg_perceptron_options_of(const mg_option_value *values) {
-    const mg_kernel_kind kind =
-        values[KERNEL].given ? (mg_kernel_kind)values[KERNEL].integer : MG_KERNEL_LINEAR;
+    const mg_kernel_choice choice = mg_kernel_options_of(&mg_learner_perceptron.info, values);
     mg_perceptron_options o = {
         .variant = (mg_perceptron_variant)values[VARIANT].integer,
         .order = (mg_perceptron_order)values[ORDER].integer,
         .bound = (mg_perceptron_bound)values[BOUND].integer,
         .dual = values[KERNEL].given || values[FORM].integer == 1,
-        .expansion = kind != MG_KERNEL_LINEAR,
+        .expansion = choice.kernel.kind != MG_KERNEL_LINEAR,
         .rate = values[RATE].number,
         .passes_given = values[PASSES].given,
-        .kernel = {.kind = kind,
-                   .coef0 = values[COEF0].number,
-                   .degree = (int)values[DEGREE].integer},
+        .choice = choice,
         .start_weights = values[START_WEIGHTS].numbers,
         .start_count = values[START_WEIGHTS].count,
         .start_intercept = values[START_INTERCEPT].number,
@@ -210,9 +137,5 @@ mg_perceptron_options mg_perceptron_options_of(const mg_option_value *values) {
     o.passes = o.passes_given          ? values[PASSES].integer
                : o.variant == MG_PLAIN ? PASSES_PLAIN
                                        : PASSES_OTHER;
-    if (uses_gamma(kind)) {
-        o.kernel.gamma = gamma_of(values, kind);
-        o.scale = isnan(o.kernel.gamma) || (values[GAMMA].given && values[GAMMA].text);
-    }
     return o;
 }

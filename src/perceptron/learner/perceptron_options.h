@@ -2,7 +2,7 @@
 #ifndef MG_PERCEPTRON_OPTIONS_H
 #define MG_PERCEPTRON_OPTIONS_H
 
-#include "learn/learner.h"
+#include "learn/kernel_options.h"
 
 typedef enum mg_perceptron_variant { MG_PLAIN, MG_POCKET, MG_AVERAGED } mg_perceptron_variant;
 typedef enum mg_perceptron_order {
@@ -22,8 +22,7 @@ typedef struct mg_perceptron_options {
     double rate;
     int64_t passes;
     bool passes_given;
-    mg_kernel kernel;
-    bool scale; /* kernel.gamma is still to be found from the data */
+    mg_kernel_choice choice;
     const double *start_weights;
     int64_t start_count; /* 0: start at zero */
     double start_intercept;

@@ -140,8 +140,8 @@ static margin_status make_dual(mg_perceptron_run *run, const mg_perceptron_state
     mg_hypothesis *h;
     MG_TRY(collect_dual(run, state, &part));
     if (run->options.expansion)
-        MG_TRY(mg_expansion_make(heap, &run->options.kernel, &run->problem->x, part.rows,
-                                 part.signed_alpha, part.count, state->intercept[0], &h, error));
+        MG_TRY(mg_expansion_make(heap, &run->kernel, &run->problem->x, part.rows, part.signed_alpha,
+                                 part.count, state->intercept[0], &h, error));
     else
         MG_TRY(mg_linear_make(heap, state->weights, run->columns, state->intercept[0], &h, error));
     const margin_status status = mg_hypothesis_set_dual(h, part.count, part.originals, part.alpha,

@@ -95,9 +95,10 @@ struct mg_perceptron_run {
     double streak;           /* weight of the samples right in a row */
     mg_perceptron_pocket pocket;
 
-    mg_gram *gram;   /* dual form */
-    double *scores;  /* dual: of every sample, without intercept; argmax: of one sample */
-    double *scratch; /* `scratch_size` numbers per thread, for scores of rows */
+    mg_kernel kernel; /* of the dual form */
+    mg_gram *gram;    /* dual form */
+    double *scores;   /* dual: of every sample, without intercept; argmax: of one sample */
+    double *scratch;  /* `scratch_size` numbers per thread, for scores of rows */
     int64_t scratch_size;
 
     mg_stop stop;
@@ -123,11 +124,6 @@ void mg_perceptron_state_copy(const mg_perceptron_run *run, mg_perceptron_state 
                               const mg_perceptron_state *from);
 
 /* ---- perceptron_dual.c */
-/* gamma=scale of these rows. |x - z|^2 of rbf comes from |x|^2, |z|^2 and x.z: of rows far from 0,
- * beside the spread that this gamma stands for, rounding leaves nothing of it (MARGIN_ERROR_DATA).
- * gamma 1: no spread at all. */
-margin_status mg_perceptron_gamma(margin_context *context, const mg_problem *p, mg_kernel_kind kind,
-                                  double *gamma, margin_error *error);
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run);
 /* run->scores of all samples from a state's coefficients (expansion) or weights. */
 margin_status mg_perceptron_dual_refresh(mg_perceptron_run *run, const mg_perceptron_state *state);
