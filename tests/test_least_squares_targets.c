@@ -89,7 +89,7 @@ static void test_like_single(void **state) {
     check_spec("ridge", &wide_data, &wide);
     check_spec("least-squares", &wide_data, &wide);
     for (int64_t i = 0; i < tall.rows; i++) /* dependent columns */
-        tall.x[i * 6 + 5] = tall.x[i * 6] - 2 * tall.x[i * 6 + 1];
+        tall.x[i * 6 + 5] = -2 * tall.x[i * 6 + 1];
     check_spec("least-squares", &tall_data, &tall);
     regression_free(&wide);
     regression_free(&tall);

@@ -98,7 +98,13 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
     char buffer[32];
     int64_t first = 0;
     const int64_t constant = constant_columns(s, &first);
-    if (s->rank >= 0 && s->columns_text[0])
+    if (s->rank >= 0 && s->is_partial)
+        mg_text_format(text,
+                       "; to double precision the columns have rank %lld of %lld, but it is more "
+                       "(%s almost depend on each other)",
+                       (long long)s->rank, (long long)s->columns,
+                       s->columns_text[0] ? s->columns_text : "rows");
+    else if (s->rank >= 0 && s->columns_text[0])
         mg_text_format(text,
                        "; the columns have rank %lld of %lld (%s depend on each other): of all "
                        "best weights these have the least norm",

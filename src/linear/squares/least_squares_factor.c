@@ -58,11 +58,8 @@ margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *ste
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
     const double *shift = s->problem->shift;
     double most = 0.0;
-    for (int64_t k = 0; k < f->count; k++) {
-        const int64_t j = f->column[k];
-        const double stored = s->mean[j] - (shift ? shift[j] : 0.0);
-        most = fmax(most, fmax(fabs(s->mean[j]), fabs(stored)) / s->norm[j]);
-    }
+    for (int64_t k = 0; k < f->count && shift && !s->intercept; k++)
+        most = fmax(most, fabs(shift[f->column[k]]) / s->norm[f->column[k]]);
     return 8.0 * 0x1p-53 * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most);
 }
 

@@ -43,8 +43,8 @@ static void take_means_off(const mg_squares *s, const products *p) {
             p->gram[j * size + k] -= sums[j] * sums[k] / s->total;
 }
 
-/* A spread that rounding alone could make is none. */
-static void set_columns(mg_squares *s, const products *p) {
+/* *unsure: a spread is one that rounding alone could make. */
+static void set_columns(mg_squares *s, const products *p, bool *unsure) {
     const double rounding = 1e-14, *sums = p->gram + (p->size - 1) * p->size;
     for (int64_t j = 0; j < s->columns; j++) {
         const double square = p->gram[j * p->size + j];
@@ -53,10 +53,22 @@ static void set_columns(mg_squares *s, const products *p) {
         s->mean[j] = p->start[j] + left;
         const double least = rounding * sqrt(s->total) * fabs(s->mean[j]);
         s->norm[j] = length > least || isnan(length) ? length : 0.0;
+        *unsure |= s->norm[j] == 0.0;
     }
 }
 
-static margin_status make_products(mg_squares *s, products *p) {
+/* Whether columns that seem constant are not: their differences are then for QR. */
+static margin_status find_constants(mg_squares *s, bool *doubtful) {
+    double *mean = s->step, *deviation = s->gradient;
+    MG_TRY(mg_design_moments(&s->design, true, mean, deviation, s->error));
+    *doubtful = false;
+    for (int64_t j = 0; j < s->columns; j++)
+        *doubtful |= s->norm[j] == 0.0 && (deviation[j] > 0.0 || (!s->intercept && mean[j] != 0.0));
+    return MARGIN_OK;
+}
+
+static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
+    bool unsure = false;
     MG_TRY(mg_squares_new(s, 2 * s->columns, &p->start, "the scale of the columns"));
     p->factor = p->start + s->columns;
     MG_TRY(mg_squares_new(s, s->samples, &p->target, "the centred target"));
@@ -73,7 +85,9 @@ static margin_status make_products(mg_squares *s, products *p) {
     MG_TRY(mg_squares_new(s, p->size * p->size, &p->gram, "the products of the columns"));
     MG_TRY(mg_design_gram(&s->design, &request, p->gram, s->error));
     take_means_off(s, p);
-    set_columns(s, p);
+    set_columns(s, p, &unsure);
+    *doubtful = false;
+    if (unsure) MG_TRY(find_constants(s, doubtful));
     return mg_squares_check_norms(s);
 }
 
@@ -127,10 +141,11 @@ static margin_status try_cholesky(mg_squares *s, mg_squares_factor *f, double no
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f = mg_arena_new(&s->arena, 1, sizeof *f);
-    bool reliable = false;
+    bool reliable = false, hidden;
     *doubtful = true;
     if (!f) return mg_no_memory(s->context->heap, 1, sizeof *f, "the normal equations", s->error);
-    MG_TRY(make_products(s, &p));
+    MG_TRY(make_products(s, &p, &hidden));
+    if (hidden) return MARGIN_OK;
     MG_TRY(mg_squares_factor_new(s, f));
     snprintf(s->method, sizeof s->method, "Cholesky factor of the normal equations");
     MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));

@@ -100,8 +100,23 @@ static double duality_gap(const mg_squares *s) {
            2.0 * factor * factor * square / s->penalty.rho;
 }
 
+/* What rounding may have made of a residual, and of the gradient beside the columns' spreads. */
+static double residual_rounding(const mg_squares *s, double *ratio) {
+    const double *shift = s->design.shift, root = sqrt(s->total);
+    double terms = root * (fabs(s->b) + fabs(s->centre)) + s->spread;
+    *ratio = 1.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double stored = root * (fabs(s->mean[j]) + (shift ? fabs(shift[j]) : 0.0));
+        const double offset = s->design.centre ? root * fabs(s->mean[j]) : stored;
+        terms += fabs(s->w[j]) * (s->norm[j] + stored);
+        if (s->norm[j] > 0.0) *ratio = fmax(*ratio, offset / s->norm[j]);
+    }
+    return terms;
+}
+
 static void judge(mg_squares *s) {
-    double square = 0.0;
+    double square = 0.0, ratio;
+    const double rounding = DBL_EPSILON * residual_rounding(s, &ratio);
     for (int64_t j = 0; j < s->columns; j++)
         square += s->w[j] * s->w[j];
     s->now.objective = s->penalty.factor * s->unit * s->now.value;
@@ -109,25 +124,26 @@ static void judge(mg_squares *s) {
     s->now.gap = s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective)
                                       : (double)INFINITY; /* until judge_exactly */
     if (isnan(s->now.gap)) s->now.gap = (double)INFINITY;
-    /* no objective is below 0 */
-    s->now.gap = fmin(s->now.gap, s->now.objective / fmax(1.0, s->now.objective));
+    /* no objective is below 0; but this one may be above what was found */
+    const double whole = s->now.objective + s->penalty.factor * s->unit * rounding *
+                                                (2.0 * sqrt(s->now.value) + rounding);
+    s->now.gap = fmin(s->now.gap, whole / fmax(1.0, s->now.objective));
 }
 
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
  * rounding along long columns for a distance, and there without a penalty too. `step` is H^-1 g.
- * What rounding of residuals and of g may hide is stretched by the condition at most, and counted.
+ * What rounding of residuals and of g may hide is counted: of g it is stretched by the condition.
  * A factor that has left out directions says nothing of them. */
 static void judge_exactly(mg_squares *s, const double *step) {
     if (s->now.gap <= s->tolerance && s->penalty.rho > 0.0) return;
     if (s->is_partial || (s->penalty.rho > 0.0 && !mg_squares_exact(s->samples, s->columns)))
         return;
-    double distance = 0.0, terms = s->spread;
-    for (int64_t j = 0; j < s->columns; j++) {
+    double distance = 0.0, ratio;
+    const double residual = residual_rounding(s, &ratio);
+    for (int64_t j = 0; j < s->columns; j++)
         distance += s->gradient[j] * step[j];
-        terms += fabs(s->w[j]) * s->norm[j];
-    }
-    if (!(s->penalty.rho > 0.0)) terms = sqrt(s->now.value) + terms / s->condition;
-    const double length = sqrt(fabs(distance)) + DBL_EPSILON * s->condition * terms;
+    const double terms = s->condition * ratio * sqrt(s->now.value) + residual;
+    const double length = sqrt(fabs(distance)) + DBL_EPSILON * terms;
     const double gap = s->penalty.factor * s->unit *
                        (length * length + s->now.excess * s->now.excess / s->total) /
                        fmax(1.0, s->now.objective);

@@ -8,6 +8,7 @@
  * this is for columns that depend on each other closely. */
 #include "linear/squares/least_squares.h"
 
+#include "linear/proof/exact_columns.h"
 #include "math/products/lapack.h"
 
 #include <float.h>
@@ -56,7 +57,8 @@ static void fold_in_walk(qr_walk *walk, const triangle *t, int64_t rows, bool up
     if (status != MARGIN_OK) atomic_store(&walk->ended, status);
 }
 
-/* Sample i as row `at` of the block; `x` is scratch. */
+/* Sample i as row `at` of the block; `x` is scratch. Differences from a mean are exact where they
+ * are small, and what is wrong with the mean itself the column of ones takes. */
 static void fill_row(const qr_walk *walk, const triangle *t, int64_t i, int64_t at, double *x) {
     const mg_squares *s = walk->s;
     const mg_problem *problem = s->problem;
@@ -66,9 +68,9 @@ static void fill_row(const qr_walk *walk, const triangle *t, int64_t i, int64_t 
     if (walk->first) to[0] = root;
     for (int64_t k = 0; k < walk->f->count; k++) {
         const int64_t j = walk->f->column[k];
-        const double shift = (problem->shift ? problem->shift[j] : 0.0) - s->mean[j];
-        const double value = (problem->scale ? problem->scale[j] : 1.0) * x[j] + shift;
-        to[(walk->first + k) * t->room] = root * (value / s->norm[j]);
+        const double scale = problem->scale ? problem->scale[j] : 1.0;
+        const double centre = (s->mean[j] - (problem->shift ? problem->shift[j] : 0.0)) / scale;
+        to[(walk->first + k) * t->room] = root * (scale * (x[j] - centre) / s->norm[j]);
     }
     to[(walk->size - 1) * t->room] =
         s->spread > 0.0 ? root * ((problem->target[i] - s->centre) / s->spread) : 0.0;
@@ -175,6 +177,20 @@ static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_f
     return MARGIN_OK;
 }
 
+/* What is left out must be nothing at all: a direction of rounding's size may fit the target. */
+static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f) {
+    int64_t rank;
+    if (f->rank == f->count) return MARGIN_OK;
+    bool *independent = mg_arena_new(&s->arena, s->columns + 1, sizeof *independent);
+    if (!independent)
+        return mg_no_memory(s->context->heap, s->columns, sizeof *independent,
+                            "the dependent columns", s->error);
+    MG_TRY(
+        mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
+    s->is_partial = rank - s->intercept > f->rank;
+    return MARGIN_OK;
+}
+
 static margin_status qr_solve(mg_squares *s, const qr_walk *walk, const double *whole,
                               mg_squares_factor *f) {
     triangle t;
@@ -183,6 +199,7 @@ static margin_status qr_solve(mg_squares *s, const qr_walk *walk, const double *
     if (s->out_of_time) return MARGIN_OK;
     if (f->count > 0) MG_TRY(qr_decompose(s, &t, f));
     if (s->out_of_time) return MARGIN_OK;
+    if (s->alpha == 0.0) MG_TRY(judge_rank(s, f));
     if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
     if (s->out_of_time) return MARGIN_OK;
     MG_TRY(mg_squares_project(s, f, s->step));
