@@ -225,10 +225,12 @@ static size_t header_length(const hostile_file *file) {
     return (size_t)length;
 }
 
-/* A file of this header and the data of `file`, sealed. */
-static hostile_file with_header(const hostile_file *file, const char *text, size_t length) {
+/* A file of this header and the data of `file`, with room for `more` bytes behind, sealed. */
+static hostile_file with_room(const hostile_file *file, const char *text, size_t length,
+                              size_t more) {
     const size_t old = header_length(file), data = (size_t)file->length - 8 - old;
-    hostile_file made = {malloc(8 + length + data + 1), (int64_t)(8 + length + data)};
+    hostile_file made = {calloc(8 + length + data + more + 1, 1),
+                         (int64_t)(8 + length + data + more)};
     if (!made.bytes) return (hostile_file){0};
     for (int k = 0; k < 8; k++)
         made.bytes[k] = (unsigned char)(length >> (8 * k) & 255);
@@ -236,6 +238,10 @@ static hostile_file with_header(const hostile_file *file, const char *text, size
     memcpy(made.bytes + 8 + length, file->bytes + 8 + old, data);
     mg_store_seal(made.bytes, made.length);
     return made;
+}
+
+static hostile_file with_header(const hostile_file *file, const char *text, size_t length) {
+    return with_room(file, text, length, 0);
 }
 
 hostile_file hostile_replace(const hostile_file *file, const char *from, const char *to) {
@@ -421,6 +427,109 @@ hostile_file hostile_change(const hostile_file *file, hostile_choices *choices) 
     if (outer) made = with_header(file, outer, strlen(outer));
     free(outer);
     free(inner);
+    json_decref(details);
+    json_decref(header);
+    return made;
+}
+
+/* ---- Adding to files ------------------------------------------------------------------------- */
+
+hostile_file hostile_add(const hostile_file *file, const char *name, const char *type, int64_t rows,
+                         int64_t columns, const void *numbers, int64_t count) {
+    const int64_t size = strcmp(type, "U8") == 0 ? 1 : strchr(type, '3') ? 4 : 8;
+    const int64_t bytes = rows * MG_MAX(columns, 1) * size;
+    const int64_t first = file->length - 8 - (int64_t)header_length(file);
+    json_t *header = json_loadb((const char *)file->bytes + 8, header_length(file), 0, NULL);
+    json_t *shape = columns ? json_pack("[II]", (json_int_t)rows, (json_int_t)columns)
+                            : json_pack("[I]", (json_int_t)rows);
+    json_object_set_new(header, name,
+                        json_pack("{s:s,s:o,s:[II]}", "dtype", type, "shape", shape, "data_offsets",
+                                  (json_int_t)first, (json_int_t)(first + bytes)));
+    char *text = json_dumps(header, JSON_COMPACT);
+    hostile_file made = {0};
+    if (text) made = with_room(file, text, strlen(text), (size_t)bytes);
+    for (int64_t k = 0; made.bytes && k < bytes; k++)
+        made.bytes[made.length - bytes + k] = ((const unsigned char *)numbers)[k % (count * size)];
+    if (made.bytes) mg_store_seal(made.bytes, made.length);
+    free(text);
+    json_decref(header);
+    return made;
+}
+
+/* Puts it in the place of `file`. */
+static void add(hostile_file *file, const char *name, const char *type, int64_t rows,
+                int64_t columns, const void *numbers, int64_t count) {
+    const hostile_file made = hostile_add(file, name, type, rows, columns, numbers, count);
+    free(file->bytes);
+    *file = made;
+}
+
+static void add_calibration(hostile_file *file, int64_t curves, hostile_choices *choices) {
+    static const double lines[] = {1, -0.5, 0, 3}, factors[] = {0.5, 0, 1e300, -1},
+                        knots[] = {-1, 0.25, 1, 0.75};
+    int64_t starts[16] = {0};
+    for (int k = 1; k < MG_LENGTH(starts); k++)
+        starts[k] = 2 * k;
+    switch (choose(choices, 3)) {
+    case 0:
+        add(file, "addition.sigmoid", "F64", curves, 2, lines, 4);
+        return;
+    case 1:
+        add(file, "addition.inverse_temperature", "F64", 1, 0, &factors[choose(choices, 4)], 1);
+        return;
+    default:
+        add(file, "addition.knots", "F64", 2 * curves, 2, knots, 4);
+        add(file, "addition.knot_starts", "I64", curves + 1, 0, starts, MG_LENGTH(starts));
+    }
+}
+
+static void add_decision(hostile_file *file, int64_t classes, hostile_choices *choices) {
+    static const double thresholds[] = {0.25, 1, 0, 7}, costs[] = {0, 1, -3};
+    if (choose(choices, 2))
+        add(file, "addition.threshold", "F64", 1, 0, &thresholds[choose(choices, 4)], 1);
+    else
+        add(file, "addition.costs", "F64", classes, classes, costs, 3);
+}
+
+/* width: of a row that is left out, as the model's columns have it, or as its inputs have it. */
+static void add_coverage(hostile_file *file, const hostile_file *other, int64_t width,
+                         hostile_choices *choices) {
+    static const double levels[] = {0.5, 0.75, 0.25, 0.999999, 1e-12},
+                        residuals[] = {0.5, 2, 0, 1}, weights[] = {1, -1, 3};
+    const int64_t rows = 3 + 4 * (int64_t)choose(choices, 2), length = other->length;
+    const int64_t starts[] = {0, length, 2 * length};
+    static const int32_t fold[] = {0, 1};
+    const bool folds = choose(choices, 2);
+    add(file, "addition.coverage", "F64", 1, 0, &levels[choose(choices, 5)], 1);
+    add(file, "addition.residuals", "F64", rows, 0, residuals, 4);
+    if (!folds) {
+        add(file, "addition.left_out", "F64", rows, width, weights, 3);
+        return;
+    }
+    add(file, "addition.fold", "I32", rows, 0, fold, 2);
+    add(file, "addition.model_starts", "I64", 3, 0, starts, 3);
+    add(file, "addition.models", "U8", 2 * length, 0, other->bytes, length);
+}
+
+hostile_file hostile_promise(const hostile_file *file, const hostile_file *other,
+                             hostile_choices *choices) {
+    hostile_file made = with_header(file, (const char *)file->bytes + 8, header_length(file));
+    json_t *header = json_loadb((const char *)file->bytes + 8, header_length(file), 0, NULL);
+    const char *text =
+        json_string_value(json_object_get(json_object_get(header, "__metadata__"), "model"));
+    json_t *details = json_loads(text ? text : "{}", 0, NULL);
+    const json_t *classes = json_object_get(details, "classes");
+    const int64_t inputs = (int64_t)json_integer_value(json_object_get(details, "inputs"));
+    const int64_t columns = (int64_t)json_integer_value(
+        json_object_get(json_object_get(details, "hypothesis"), "columns"));
+    const int64_t count =
+        MG_MAX(json_is_array(classes) ? (int64_t)json_array_size(classes) : 0, (int64_t)1);
+    const uint32_t what = 1 + choose(choices, 7);
+    if (what & 1)
+        add_coverage(&made, choose(choices, 4) ? file : other,
+                     (choose(choices, 4) ? columns : inputs) + 1, choices);
+    if (what & 2) add_calibration(&made, count == 2 ? 1 : count, choices);
+    if (what & 4) add_decision(&made, count, choices);
     json_decref(details);
     json_decref(header);
     return made;

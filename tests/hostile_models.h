@@ -53,6 +53,16 @@ typedef struct hostile_choices {
  * type, a number. Length and checksum are right. */
 hostile_file hostile_change(const hostile_file *file, hostile_choices *choices);
 
+/* The file with the tensor `name` (of `type`, `columns` 0: a vector) behind its others; the numbers
+ * are `numbers`, over and over. */
+hostile_file hostile_add(const hostile_file *file, const char *name, const char *type, int64_t rows,
+                         int64_t columns, const void *numbers, int64_t count);
+
+/* The file with what a promise may add, whole in itself but not made for this model: a calibration,
+ * a decision, a coverage with rows left out or with folds that are this file or `other`. */
+hostile_file hostile_promise(const hostile_file *file, const hostile_file *other,
+                             hostile_choices *choices);
+
 /* The file with `from` in its header replaced by `to`; no bytes if the header has no `from`. */
 hostile_file hostile_replace(const hostile_file *file, const char *from, const char *to);
 

@@ -110,6 +110,125 @@ static void test_changed(void **state) {
     margin_context_free(context);
 }
 
+/* Promises that were never made, added to each model; folds may be models of another kind. */
+static void test_added(void **state) {
+    enum { ADDED = 24, CHOICES = 32 };
+    margin_context *context = limited_context();
+    const int count = hostile_cases(cases);
+    uint64_t random = 5;
+    int used = 0, tried = 0;
+    hostile_file other = {0};
+    (void)state;
+    for (int k = 0; k < count; k++) {
+        if (cases[k].promise) continue;
+        margin_model *model = train(context, &cases[k]);
+        const hostile_file file = encode(model);
+        margin_model_free(model);
+        if (!other.bytes) other = file;
+        for (int n = 0; n < ADDED; n++) {
+            unsigned char bytes[CHOICES];
+            for (int b = 0; b < CHOICES; b++)
+                bytes[b] = (unsigned char)(support_random(&random) >> 20);
+            hostile_choices choices = {bytes, CHOICES};
+            const hostile_file added = hostile_promise(&file, &other, &choices);
+            char what[HOSTILE_SPEC + 40];
+            snprintf(what, sizeof what, "%s, promise %d", cases[k].spec, n);
+            used += try_file(context, &added, NULL, what);
+            tried++;
+            free(added.bytes);
+        }
+        if (other.bytes != file.bytes) free(other.bytes);
+        other = file;
+    }
+    free(other.bytes);
+    print_message("%d of %d promises were usable\n", used, tried);
+    assert_true(used > tried / 20 && used < tried / 2);
+    margin_context_free(context);
+}
+
+/* A coverage by rows left out, of an honest file of three columns: used, or refused (part: in what
+ * it says; whether it is there is the answer). */
+static bool try_coverage(margin_context *context, const char *spec, double level, int64_t width,
+                         const char *part) {
+    static const double numbers[] = {1, 0.5};
+    hostile_case c = {.target = VALUES};
+    margin_model *loaded = NULL;
+    margin_error error = {0};
+    strcpy(c.spec, spec);
+    margin_model *model = train(context, &c);
+    hostile_file files[4] = {encode(model)};
+    files[1] = hostile_add(&files[0], "addition.coverage", "F64", 1, 0, &level, 1);
+    files[2] = hostile_add(&files[1], "addition.residuals", "F64", 30, 0, numbers, 2);
+    files[3] = hostile_add(&files[2], "addition.left_out", "F64", 30, width, numbers, 2);
+    const margin_status status =
+        margin_model_decode(context, files[3].bytes, files[3].length, &loaded, &error);
+    if (part) {
+        if (status != MARGIN_ERROR_MODEL) fail_msg("%s %g: %d", spec, level, (int)status);
+    } else {
+        margin_status verified;
+        if (status < 0) fail_msg("%s", error.text);
+        assert_null(hostile_use(context, loaded, NULL, &verified, &error));
+        margin_model_free(loaded);
+    }
+    for (int k = 0; k < 4; k++)
+        free(files[k].bytes);
+    margin_model_free(model);
+    return !part || strstr(error.text, part);
+}
+
+static void test_coverage(void **state) {
+    margin_context *context = support_context(NULL, 1);
+    (void)state;
+    int fitting = 0;
+    assert_true(try_coverage(context, "ridge", 0.9, 4, NULL));
+    assert_true(try_coverage(context, "standardize | ridge", 0.9, 4, NULL));
+    assert_true(try_coverage(context, "ridge", 0.9, 5, "left_out has another type or shape"));
+    assert_true(try_coverage(context, "ridge", 0.999999, 4, "none that its 30 rows can promise"));
+    assert_true(try_coverage(context, "ridge", 1e-12, 4, "none that its 30 rows can promise"));
+    /* refused as well with as many numbers as the columns that the stage makes */
+    for (int width = 2; width < 16; width++)
+        fitting += try_coverage(context, "poly | ridge", 0.9, width, "function of its input");
+    assert_int_equal(fitting, 1);
+    margin_context_free(context);
+}
+
+/* An index without targets votes for nothing, in a fold as elsewhere. */
+static void test_bare_fold(void **state) {
+    static const double x[] = {0, 0, 0, 1, 1, 1, 2, 2, 2}, level = 0.5, residuals[] = {1};
+    static const int32_t fold[] = {0, 1};
+    const margin_matrix rows = margin_dense_f64(x, 3, 3, 3);
+    const hostile_case c = {.spec = "knn(k=1, task=regress)", .target = VALUES};
+    margin_context *context = support_context(NULL, 1);
+    margin_neighbors *index = NULL;
+    margin_model *loaded = NULL;
+    margin_error error = {0};
+    char path[SUPPORT_PATH];
+    (void)state;
+    if (margin_neighbors_build(context, &rows, NULL, &index, &error) < 0) fail_msg("%s", error.text);
+    assert_int_equal(margin_neighbors_save(index, in_folder(path, "bare.margin"), NULL), MARGIN_OK);
+    margin_neighbors_free(index);
+    size_t size;
+    char *bare = support_read_file(path, &size);
+    const int64_t length = (int64_t)size;
+    margin_model *model = train(context, &c);
+    const int64_t starts[] = {0, length, 2 * length};
+    hostile_file files[6] = {encode(model)};
+    files[1] = hostile_add(&files[0], "addition.coverage", "F64", 1, 0, &level, 1);
+    files[2] = hostile_add(&files[1], "addition.residuals", "F64", 4, 0, residuals, 1);
+    files[3] = hostile_add(&files[2], "addition.fold", "I32", 4, 0, fold, 2);
+    files[4] = hostile_add(&files[3], "addition.model_starts", "I64", 3, 0, starts, 3);
+    files[5] = hostile_add(&files[4], "addition.models", "U8", 2 * length, 0, bare, length);
+    assert_int_equal(
+        margin_model_decode(context, files[5].bytes, files[5].length, &loaded, &error),
+        MARGIN_ERROR_MODEL);
+    assert_contains(error.text, "an index of neighbours without targets");
+    for (int k = 0; k < 6; k++)
+        free(files[k].bytes);
+    free(bare);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* One entry changed so that the parts of the model contradict each other. */
 static void test_contradictions(void **state) {
     static const struct {
@@ -204,6 +323,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest),
         cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_added),
+        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_bare_fold),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_neighbors_behind_stages),
     };

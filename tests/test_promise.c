@@ -589,6 +589,13 @@ static void test_refusals(void **state) {
     const margin_status a = MARGIN_ERROR_ARGUMENT;
     refuses(line, &numbers, (margin_promise_options){.coverage = 1}, a, "a coverage of 1");
     refuses(line, &numbers, (margin_promise_options){.coverage = -0.5}, a, "a coverage of -0.5");
+    refuses(line, &numbers, (margin_promise_options){.coverage = 1e-12}, a, "tell from none");
+    for (int more = -1; more <= 1; more += 2) {
+        margin_data other = numbers;
+        other.x = margin_dense_f64(m.x, ROWS / 2, COLUMNS + more, COLUMNS + more);
+        other.y = margin_values_f64(m.y, ROWS / 2);
+        refuses(line, &other, (margin_promise_options){.coverage = 0.8}, a, "the data has");
+    }
     refuses(line, &numbers, (margin_promise_options){.coverage = 0.99}, a,
             "60 rows can promise a coverage of at most 60/61");
     refuses(line, &numbers, (margin_promise_options){.calibrate = 1}, a, "no probabilities");

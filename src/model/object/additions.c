@@ -114,16 +114,20 @@ static margin_status check_coverage(const margin_model *model, const mg_addition
     if (!a->level && !a->residuals && !a->left_out && !a->fold && !a->model_starts &&
         !a->model_bytes)
         return MARGIN_OK;
-    REFUSE(a->level && a->residuals && *a->level > 0 && *a->level < 1 && model->decision != 0 &&
-               model->task != MARGIN_CLUSTER && model->target.count == 1,
+    REFUSE(a->level && a->residuals && model->task != MARGIN_CLUSTER && model->target.count == 1,
            "its coverage does not go with its answers");
+    REFUSE(*a->level > 0 && *a->level < 1 && mg_rows_beyond(*a->level, a->rows) >= 1 &&
+               mg_rows_beyond(*a->level, a->rows) <= a->rows,
+           "its coverage is none that its %lld rows can promise", (long long)a->rows);
+    for (int64_t i = 0; model->task == MARGIN_REGRESS && i < a->rows; i++)
+        REFUSE(a->residuals[i] >= 0, "an error of its rows is negative");
     REFUSE((a->left_out != NULL) != (a->fold != NULL) &&
                (a->fold != NULL) == (a->model_starts != NULL) &&
                (a->fold != NULL) == (a->model_bytes != NULL),
            "its coverage is not whole");
-    REFUSE(!a->left_out ||
-               (model->task == MARGIN_REGRESS && model->hypothesis->kind == &mg_hypothesis_linear),
-           "its coverage is for a linear regression, which it is not");
+    REFUSE(!a->left_out || (model->task == MARGIN_REGRESS && model->active == 0 &&
+                            model->hypothesis->kind == &mg_hypothesis_linear),
+           "its coverage is for a linear function of its input columns, which it is not");
     if (!a->fold) return MARGIN_OK;
     REFUSE(a->fold_count >= 2 && a->fold_count <= MG_MOST_FOLDS &&
                good_starts(a->model_starts, a->fold_count, 1, bytes),
@@ -165,6 +169,14 @@ margin_status mg_additions_attach(margin_model *model, margin_error *error) {
     return check_coverage(model, a, bytes, error);
 }
 
+/* A fold gets the rows as they are aligned to the model, codes of categories included. */
+static bool same_column(const margin_column *a, const margin_column *b) {
+    if (a->kind != b->kind || a->category_count != b->category_count) return false;
+    for (int64_t c = 0; c < a->category_count; c++)
+        if (strcmp(a->categories[c], b->categories[c]) != 0) return false;
+    return true;
+}
+
 margin_status mg_additions_check_fold(const margin_model *model, const margin_model *fold,
                                       margin_error *error) {
     bool same = !fold->additions && fold->task == model->task &&
@@ -172,6 +184,8 @@ margin_status mg_additions_check_fold(const margin_model *model, const margin_mo
                 fold->inputs.count == model->inputs.count &&
                 fold->target.count == model->target.count &&
                 fold->hypothesis->functions == model->hypothesis->functions;
+    for (int64_t j = 0; same && j < model->inputs.count; j++)
+        same = same_column(&fold->inputs.items[j], &model->inputs.items[j]);
     for (int64_t c = 0; same && model->class_names && c < model->classes; c++)
         same = fold->class_names && !strcmp(fold->class_names[c], model->class_names[c]);
     REFUSE(same, "a fold of its coverage is a model of something else");

@@ -7,6 +7,8 @@
 #include "learn/hypothesis/hypothesis.h"
 #include "margin/model.h"
 
+#include <math.h>
+
 enum { MG_MOST_FOLDS = 100 };
 
 typedef struct mg_additions {
@@ -47,6 +49,12 @@ margin_status mg_additions_check_fold(const margin_model *model, const margin_mo
 /* Curves of a calibration: 1 for two classes, else one per class. */
 MG_INLINE int64_t mg_curve_count(int64_t classes) {
     return classes == 2 ? 1 : classes;
+}
+/* Of `rows` residuals, how many may lie beyond each end of a prediction interval: its ends are the
+ * values of that rank from below and from above. A coverage needs 1 <= that <= rows. The product is
+ * a whole number in many a case, and rounded. */
+MG_INLINE int64_t mg_rows_beyond(double level, int64_t rows) {
+    return (int64_t)floor((1 - level) * (double)(rows + 1) + 1e-9);
 }
 /* What curves are functions of: for two classes f_1 - f_0 or the one score; else f_c - log sum_k
  * exp f_k. */

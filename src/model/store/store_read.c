@@ -243,6 +243,22 @@ static margin_status read_hypothesis(mg_store_reader *r, margin_model *model) {
     return mg_hypothesis_attach(model->hypothesis, r->error);
 }
 
+/* A bare index is stored as a model, but has nothing to answer with. */
+static margin_status hand_out(margin_model *made, const char *name, margin_model **model,
+                              margin_error *error) {
+    const mg_hypothesis *h = made->hypothesis;
+    if (h->kind == &mg_hypothesis_neighbors && !mg_tensor_find(h, "class") &&
+        !mg_tensor_find(h, "value")) {
+        margin_model_free(made);
+        return mg_fail(error, MARGIN_ERROR_MODEL,
+                       "%s holds an index of neighbours without targets and is no model that "
+                       "predicts; margin_neighbors_load reads it, and a fit of knn has targets",
+                       name);
+    }
+    *model = made;
+    return MARGIN_OK;
+}
+
 static margin_status decode(mg_heap *heap, const char *name, const void *bytes, int64_t length,
                             bool keeps, bool nested, margin_model **model, margin_error *error);
 
@@ -254,9 +270,10 @@ static margin_status read_folds(const mg_store_reader *r, margin_model *model) {
     if (!a->models)
         return mg_no_memory(r->heap, a->fold_count, sizeof *a->models, "the folds", r->error);
     for (int64_t k = 0; k < a->fold_count; k++) {
+        margin_model *fold = NULL;
         MG_TRY(decode(r->heap, "a fold of the model", a->model_bytes + a->model_starts[k],
-                      a->model_starts[k + 1] - a->model_starts[k], false, true, &a->models[k],
-                      r->error));
+                      a->model_starts[k + 1] - a->model_starts[k], false, true, &fold, r->error));
+        MG_TRY(hand_out(fold, "a fold of the model", &a->models[k], r->error));
         MG_TRY(mg_additions_check_fold(model, a->models[k], r->error));
     }
     return MARGIN_OK;
@@ -329,22 +346,6 @@ done:
     margin_model_free(made);
     mg_store_reader_free(&r);
     return status < 0 ? name_file(&r, status) : MARGIN_OK;
-}
-
-/* A bare index is stored as a model, but has nothing to answer with. */
-static margin_status hand_out(margin_model *made, const char *name, margin_model **model,
-                              margin_error *error) {
-    const mg_hypothesis *h = made->hypothesis;
-    if (h->kind == &mg_hypothesis_neighbors && !mg_tensor_find(h, "class") &&
-        !mg_tensor_find(h, "value")) {
-        margin_model_free(made);
-        return mg_fail(error, MARGIN_ERROR_MODEL,
-                       "%s holds an index of neighbours without targets and is no model that "
-                       "predicts; margin_neighbors_load reads it, and a fit of knn has targets",
-                       name);
-    }
-    *model = made;
-    return MARGIN_OK;
 }
 
 margin_status margin_model_decode(margin_context *context, const void *bytes, int64_t length,

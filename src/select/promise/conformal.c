@@ -98,11 +98,6 @@ static double select_least(double *values, int64_t count, int64_t k) {
     return values[k - 1];
 }
 
-/* Rows that may lie beyond each end. The product is a whole number in many a case, and rounded. */
-static int64_t beyond(double level, int64_t rows) {
-    return (int64_t)floor((1 - level) * (double)(rows + 1) + 1e-9);
-}
-
 typedef struct {
     margin_context *context;
     const margin_model *model;
@@ -117,7 +112,8 @@ typedef struct {
 
 static void cover_number(const covering *c, int64_t at, double *scratch) {
     const mg_additions *a = c->additions;
-    const int64_t n = a->rows, width = c->model->hypothesis->columns, k = beyond(*a->level, n);
+    const int64_t n = a->rows, width = c->model->hypothesis->columns, 
+                  k = mg_rows_beyond(*a->level, n);
     double *low = scratch, *high = scratch + n, *row = scratch + 2 * n;
     bool gap = false;
     if (!c->scores) mg_row_expand(c->x, c->rows ? c->rows[at] : at, row);

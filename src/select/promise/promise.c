@@ -4,6 +4,7 @@
 #include "base/caller_options.h"
 #include "model/measure/measure.h"
 #include "model/predict/fit_score.h"
+#include "model/predict/predict.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,7 +63,10 @@ static margin_status check_coverage(const margin_model *model, const margin_data
     ARGUMENT(model->task == MARGIN_CLASSIFY || model->target.count == 1,
              "a coverage is promised for one target, and the model has %lld",
              (long long)model->target.count);
-    ARGUMENT((1 - o->coverage) * (double)(rows + 1) + 1e-9 >= 1,
+    ARGUMENT(mg_rows_beyond(o->coverage, rows) <= rows,
+             "a coverage of %s is less than %lld rows can tell from none; take more",
+             mg_number(o->coverage).text, (long long)rows);
+    ARGUMENT(mg_rows_beyond(o->coverage, rows) >= 1,
              "%lld rows can promise a coverage of at most %lld/%lld = %s, and %s was asked for; "
              "take less, or more rows",
              (long long)rows, (long long)rows, (long long)rows + 1,
@@ -156,6 +160,7 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_promise_options, groups),
                            "margin_promise_options", &o, sizeof o, error));
     MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_columns_check(model, &data->x, error));
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(check_options(model, &o, error));
     mg_context_call(context, &call);
