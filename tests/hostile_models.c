@@ -494,8 +494,8 @@ static void add_decision(hostile_file *file, int64_t classes, hostile_choices *c
 /* width: of a row that is left out, as the model's columns have it, or as its inputs have it. */
 static void add_coverage(hostile_file *file, const hostile_file *other, int64_t width,
                          hostile_choices *choices) {
-    static const double levels[] = {0.5, 0.75, 0.25, 0.999999, 1e-12},
-                        residuals[] = {0.5, 2, 0, 1}, weights[] = {1, -1, 3};
+    static const double levels[] = {0.5, 0.75, 0.25, 0.999999, 1e-12}, residuals[] = {0.5, 2, 0, 1},
+                        weights[] = {1, -1, 3};
     const int64_t rows = 3 + 4 * (int64_t)choose(choices, 2), length = other->length;
     const int64_t starts[] = {0, length, 2 * length};
     static const int32_t fold[] = {0, 1};

@@ -204,7 +204,8 @@ static void test_bare_fold(void **state) {
     margin_error error = {0};
     char path[SUPPORT_PATH];
     (void)state;
-    if (margin_neighbors_build(context, &rows, NULL, &index, &error) < 0) fail_msg("%s", error.text);
+    if (margin_neighbors_build(context, &rows, NULL, &index, &error) < 0)
+        fail_msg("%s", error.text);
     assert_int_equal(margin_neighbors_save(index, in_folder(path, "bare.margin"), NULL), MARGIN_OK);
     margin_neighbors_free(index);
     size_t size;
@@ -218,9 +219,8 @@ static void test_bare_fold(void **state) {
     files[3] = hostile_add(&files[2], "addition.fold", "I32", 4, 0, fold, 2);
     files[4] = hostile_add(&files[3], "addition.model_starts", "I64", 3, 0, starts, 3);
     files[5] = hostile_add(&files[4], "addition.models", "U8", 2 * length, 0, bare, length);
-    assert_int_equal(
-        margin_model_decode(context, files[5].bytes, files[5].length, &loaded, &error),
-        MARGIN_ERROR_MODEL);
+    assert_int_equal(margin_model_decode(context, files[5].bytes, files[5].length, &loaded, &error),
+                     MARGIN_ERROR_MODEL);
     assert_contains(error.text, "an index of neighbours without targets");
     for (int k = 0; k < 6; k++)
         free(files[k].bytes);

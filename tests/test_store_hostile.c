@@ -367,16 +367,16 @@ static void test_damaged_headers(void **state) {
     margin_context_free(context);
 }
 
-/* A header of a thousand opening brackets, of values beyond the memory limit, of too many tensors.
- */
+/* A header of a thousand opening brackets, of values beyond the memory limit, of too many tensors,
+ * of more values than a model has: those take a hundred times their bytes. */
 static void test_large_headers(void **state) {
     (void)state;
     enum { MANY = 100000 };
     const store_bytes whole = store_encode_case(&store_cases[0], 1);
     char *text = malloc(8 * MANY + 100);
     margin_context *context = support_context(NULL, 1);
-    memset(text, '[', MANY);
-    strcpy(text + MANY, ",\"format\":");
+    memset(text, '[', 3000);
+    strcpy(text + 3000, ",\"format\":");
     memcpy(text, "\"a\":", 4);
     const store_bytes nested = forge(&whole, "\"format\":", text);
     assert_refused(context, nested.bytes, nested.length, "its header is not valid JSON");
@@ -389,6 +389,24 @@ static void test_large_headers(void **state) {
     const store_bytes crowded = forge(&whole, "\"class_values\":", text);
     assert_refused(context, crowded.bytes, crowded.length, "models have at most");
     free(crowded.bytes);
+
+    at = text + sprintf(text, "\"a\":[0");
+    for (int k = 0; k < MANY; k++)
+        at += sprintf(at, ",{}");
+    strcpy(at, "],\"format\":");
+    const store_bytes swollen = forge(&whole, "\"format\":", text);
+    assert_refused(context, swollen.bytes, swollen.length, "its header has more values than");
+    free(swollen.bytes);
+
+    char *big = malloc(4 * 600000), *end = big + sprintf(big, "\\\"a\\\":[0");
+    for (int k = 0; k < 500000; k++)
+        end += sprintf(end, ",{}");
+    strcpy(end, "],\\\"task\\\":");
+    const store_bytes described = forge(&whole, "\\\"task\\\":", big);
+    free(big);
+    assert_refused(context, described.bytes, described.length,
+                   "the description of the model has more values than");
+    free(described.bytes);
 
     at = text + sprintf(text, "\\\"a\\\":[0");
     for (int k = 0; k < MANY; k++)

@@ -16,7 +16,8 @@
 
 #define MG_STORE_VERSION   1
 #define MG_STORE_PREFIX    "{\"__metadata__\":{\"checksum\":\"crc64-xz:"
-#define MG_STORE_HEADER    INT64_C(100000000) /* most bytes of a header, as in safetensors */
+#define MG_STORE_HEADER    INT64_C(67108864) /* most bytes of a header */
+#define MG_STORE_VALUES    INT64_C(2000000)  /* most values of a description, see mg_store_values */
 #define MG_STORE_DIGITS    16
 #define MG_STORE_ALIGNMENT 64 /* of the first tensor in the file */
 
@@ -70,9 +71,9 @@ margin_status mg_store_read_header(mg_store_reader *reader);
 void mg_store_reader_free(mg_store_reader *reader);
 /* Entry of the metadata, NULL if there is none. */
 const char *mg_store_metadata(const mg_store_reader *reader, const char *key);
-/* Parses JSON text, the failure of malloc and the heap's limit told apart from bad text. */
-margin_status mg_store_parse(const mg_store_reader *reader, const char *text, int64_t length,
-                             const char *what, json_t **json);
+/* Values of a JSON text, or more: what a parser takes memory for. Objects and lists count as four.
+ */
+int64_t mg_store_values(const char *text, int64_t length);
 
 /* ---- Fields of an object: MODEL if missing, of another type or out of range ------------------ */
 

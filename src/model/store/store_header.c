@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-enum { LENGTH_BYTES = 8, TENSOR_LIMIT = 2048 };
+/* A tensor's entry has 21 values, and there are some hundred others. */
+enum { LENGTH_BYTES = 8, TENSOR_LIMIT = 2048, HEADER_VALUES = 22 * TENSOR_LIMIT };
 
 static int64_t prefix_length(void) {
     return (int64_t)strlen(MG_STORE_PREFIX);
@@ -63,20 +64,31 @@ void mg_store_swap(unsigned char *to, const unsigned char *from, int64_t length,
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Bytes that Jansson may take for a text: it allocates outside the heap, so what the limit would
- * refuse must be refused here. Every value needs a comma, colon or bracket before it. */
-static int64_t estimate_json_bytes(const char *text, int64_t length) {
-    enum { BYTES_PER_VALUE = 160 };
+/* Every value needs a comma, colon or bracket before it. */
+int64_t mg_store_values(const char *text, int64_t length) {
+    enum { CONTAINER = 4 };
     int64_t values = 1;
-    for (int64_t k = 0; k < length; k++)
-        values += text[k] == ',' || text[k] == ':' || text[k] == '[' || text[k] == '{';
-    return values * BYTES_PER_VALUE + 2 * length;
+    bool quoted = false;
+    for (int64_t k = 0; k < length; k++) {
+        const char c = text[k];
+        if (c == '"') quoted = !quoted;
+        if (quoted && c == '\\') k++;
+        if (!quoted) values += c == ',' || c == ':' ? 1 : c == '[' || c == '{' ? CONTAINER : 0;
+    }
+    return values;
 }
 
-margin_status mg_store_parse(const mg_store_reader *r, const char *text, int64_t length,
-                             const char *what, json_t **json) {
+/* Jansson allocates outside the heap: what the heap's limit would refuse is refused here, and a
+ * text of more values than a model has is not begun. */
+static margin_status parse(const mg_store_reader *r, const char *text, int64_t length, int64_t most,
+                           const char *what, json_t **json) {
+    enum { BYTES_PER_VALUE = 160 };
     json_error_t found;
-    const int64_t bytes = estimate_json_bytes(text, length), limit = mg_heap_limit(r->heap);
+    const int64_t values = mg_store_values(text, length), limit = mg_heap_limit(r->heap),
+                  bytes = values * BYTES_PER_VALUE + 2 * length;
+    if (values > most)
+        return mg_fail_stored(r, "%s has more values than that of a model, which has at most %lld",
+                              what, (long long)most);
     if (limit > 0 && bytes > limit - mg_heap_held(r->heap))
         return mg_fail(r->error, MARGIN_ERROR_LIMIT,
                        "%s: reading %s may take %s, more than the memory limit leaves", r->name,
@@ -253,16 +265,16 @@ margin_status mg_store_read_header(mg_store_reader *r) {
     int64_t header_length = 0;
     MG_TRY(check_lengths(r, &header_length));
     MG_TRY(check_checksum(r));
-    MG_TRY(mg_store_parse(r, (const char *)r->bytes + LENGTH_BYTES, header_length, "its header",
-                          &r->header));
+    MG_TRY(parse(r, (const char *)r->bytes + LENGTH_BYTES, header_length, HEADER_VALUES,
+                 "its header", &r->header));
     MG_TRY(check_version(r));
     r->data = r->bytes + LENGTH_BYTES + header_length;
     r->data_length = r->length - LENGTH_BYTES - header_length;
     MG_TRY(read_table(r));
     const char *details = mg_store_metadata(r, "model");
     if (!details) return mg_fail_stored(r, "it does not describe a model");
-    return mg_store_parse(r, details, (int64_t)strlen(details), "the description of the model",
-                          &r->details);
+    return parse(r, details, (int64_t)strlen(details), MG_STORE_VALUES,
+                 "the description of the model", &r->details);
 }
 
 void mg_store_reader_free(mg_store_reader *r) {

@@ -174,7 +174,8 @@ static void write_details(mg_text *out, const margin_model *model) {
     mg_text_puts(out, "}");
 }
 
-static void write_metadata(mg_text *out, const margin_model *model) {
+/* Returns the values of the description. */
+static int64_t write_metadata(mg_text *out, const margin_model *model) {
     mg_text details;
     mg_text_init(&details, model->heap);
     write_details(&details, model);
@@ -188,7 +189,9 @@ static void write_metadata(mg_text *out, const margin_model *model) {
     else
         mg_store_write_text(out, "model", details.data);
     mg_text_puts(out, "}");
+    const int64_t values = details.failed ? 0 : mg_store_values(details.data, details.length);
     mg_text_free(&details);
+    return values;
 }
 
 static void write_table(store_writer *w, mg_text *out) {
@@ -215,7 +218,7 @@ static void write_table(store_writer *w, mg_text *out) {
 static margin_status make_head(store_writer *w) {
     mg_text *out = &w->head;
     mg_text_add(out, "\0\0\0\0\0\0\0\0", 8);
-    write_metadata(out, w->model);
+    const int64_t values = write_metadata(out, w->model);
     write_table(w, out);
     mg_text_puts(out, "}");
     while (!out->failed && out->length % MG_STORE_ALIGNMENT)
@@ -227,6 +230,10 @@ static margin_status make_head(store_writer *w) {
                "the names and descriptions of this model take %s, more than the %s of the file "
                "format",
                mg_bytes((uint64_t)header).text, mg_bytes((uint64_t)MG_STORE_HEADER).text);
+    MG_REQUIRE(values <= MG_STORE_VALUES, w->error, MARGIN_ERROR_LIMIT,
+               "this model has about %lld names of columns, categories and classes, more than the "
+               "%lld of the file format",
+               (long long)values, (long long)MG_STORE_VALUES);
     for (int k = 0; k < 8; k++)
         out->data[k] = (char)(header >> (8 * k) & 255);
     w->length += out->length;

@@ -112,7 +112,7 @@ typedef struct {
 
 static void cover_number(const covering *c, int64_t at, double *scratch) {
     const mg_additions *a = c->additions;
-    const int64_t n = a->rows, width = c->model->hypothesis->columns, 
+    const int64_t n = a->rows, width = c->model->hypothesis->columns,
                   k = mg_rows_beyond(*a->level, n);
     double *low = scratch, *high = scratch + n, *row = scratch + 2 * n;
     bool gap = false;
