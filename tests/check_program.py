@@ -466,6 +466,26 @@ def inputs_are_safe(d):
         expect(p.returncode == 5 and '/proc/x' in p.stderr and 'does not exist' not in p.stderr, f'a folder that takes no files: {p.stderr}')
 
 
+def little_memory(d):
+    """From the first address space in which the program starts at all: a result, or a sentence. (A build with
+    sanitizers does not start in any of these.)"""
+    model, spaces, done = d / 'little.margin', range(3000, 20000, 250), 0
+    run('fit', 'logistic', examples / 'points.csv', '-o', model)
+
+    def within(kilobytes, *words):
+        return subprocess.run(['sh', '-c', 'ulimit -v "$0"; exec "$@"', str(kilobytes), program, *map(str, words)],
+                              capture_output=True, text=True)
+
+    for space in (space for space in spaces if within(space, '--version').returncode == 0):
+        for words in (('fit', 'logistic', examples / 'iris.csv', '-t', 8), ('predict', model, examples / 'points.csv'), ('inspect', model)):
+            p = within(space, *words)
+            expect(p.returncode == 0 or (p.returncode == 4 and 'margin: out of memory' in p.stderr),
+                   f'{words[0]} in {space} kB: exit {p.returncode}: {p.stderr}')
+            done += p.returncode == 0
+        if done >= 9:
+            break
+
+
 def interruption(d):
     rng = random.Random(2)
     table = d / 'long.csv'
@@ -924,7 +944,7 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, interruption, blocked_pipes, closed_streams,
+    for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, blocked_pipes, closed_streams,
                  names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, pictures):
         try:
             part(d)
