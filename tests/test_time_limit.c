@@ -7,9 +7,11 @@
 #include "model/object/model.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ROWS = 60000, COLUMNS = 40, CLASSES = 30, CATEGORIES = 200000 };
 static const double limit = 0.2, allowed = 20;
@@ -91,6 +93,144 @@ static void learners_and_stages_end_in_time(void **state) {
     margin_report report;
     for (int k = 0; k < MG_LENGTH(specs); k++)
         fit_in_time(limit, specs[k], &data, &report);
+}
+
+/* ---- Work after the end ---------------------------------------------------------------------- */
+
+/* Processor time of this process when the end of a call has come, or when it is cancelled: what is
+ * used up beyond it is work that should not have been done, however busy the machine is. */
+typedef struct watch {
+    double end, used;
+    margin_context *cancels; /* NULL: the time limit ends it */
+} watch;
+
+static double processor_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void *note_end(void *argument) {
+    watch *w = argument;
+    const double left = w->end - mg_clock();
+    const struct timespec pause = {(time_t)left, (long)((left - floor(left)) * 1e9)};
+    if (left > 0) nanosleep(&pause, NULL);
+    w->used = processor_time();
+    if (w->cancels) margin_context_cancel(w->cancels);
+    return NULL;
+}
+
+static void is_idle_after_its_end(const char *text, const margin_data *data, bool cancels) {
+    static const double given = 0.1, most = 1; /* some hundredths without sanitizers */
+    margin_context_options options = {
+        .size = sizeof options, .threads = 1, .time_limit = cancels ? 0 : given};
+    margin_context *context;
+    margin_model *model = NULL;
+    pthread_t thread;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    margin_spec *spec = parse_text(context, text);
+    watch w = {mg_clock() + given + MG_GRACE, 0, cancels ? context : NULL};
+    assert_int_equal(pthread_create(&thread, NULL, note_end, &w), 0);
+    margin_error error = {0};
+    margin_report report;
+    const margin_status status = margin_fit(context, spec, data, &model, &report, &error);
+    const double used = processor_time();
+    pthread_join(thread, NULL);
+    if (cancels)
+        assert_int_equal(status, MARGIN_ERROR_CANCELLED);
+    else if (status != MARGIN_STOPPED_TIME && status != MARGIN_ERROR_LIMIT)
+        fail_msg("%s: status %d: %s", text, (int)status, error.text);
+    if (used - w.used > most) fail_msg("%s: %g s of work after the end", text, used - w.used);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    margin_context_free(context);
+}
+
+static void nothing_works_on_after_the_end(void **state) {
+    (void)state;
+    enum { WIDE = 2500 };
+    static const char *const specs[] = {"kernel-ridge",
+                                        "kernel-ridge(solver=cg, intercept=yes)",
+                                        "kernel-ridge(solver=gd)",
+                                        "kernel-logistic",
+                                        "kernel-logistic(solver=gd)",
+                                        "perceptron(kernel=rbf)",
+                                        "svm(kernel=rbf)"};
+    static const char *const wide[] = {"ridge", "ridge(solver=qr)", "ridge(solver=normal)"};
+    margin_data data = some_data(ROWS);
+    const margin_data across = {.x = margin_dense_f64(values, WIDE, WIDE, WIDE),
+                                .y = margin_values_f64(values, WIDE)};
+    double *signs = malloc((size_t)ROWS * sizeof *signs);
+    for (int64_t i = 0; i < ROWS; i++)
+        signs[i] = labels[i] < CLASSES / 2;
+    data.y = margin_values_f64(signs, ROWS);
+    for (int cancels = 0; cancels < 2; cancels++) {
+        for (int k = 0; k < MG_LENGTH(specs); k++)
+            is_idle_after_its_end(specs[k], &data, cancels);
+        for (int k = 0; k < MG_LENGTH(wide); k++)
+            is_idle_after_its_end(wide[k], &across, cancels);
+    }
+    free(signs);
+}
+
+/* What was judged last is a model with a gap that holds; at the start that needs no product. */
+static void kernel_machines_keep_what_was_judged(void **state) {
+    (void)state;
+    static const char *const specs[] = {"kernel-ridge(task=regress)",
+                                        "kernel-ridge(task=regress, solver=gd)",
+                                        "kernel-ridge(task=regress, solver=cg)",
+                                        "kernel-ridge(task=classify)",
+                                        "kernel-logistic",
+                                        "kernel-logistic(solver=cg)",
+                                        "kernel-logistic(solver=gd)"};
+    for (int k = 0; k < MG_LENGTH(specs); k++)
+        for (int large = 0; large < 2; large++) {
+            margin_data data = some_data(large ? 30000 : 600);
+            margin_context *context = limited_context(large ? 0.1 : 1e-6);
+            margin_context *plenty = support_context(NULL, 2);
+            margin_report report;
+            margin_error error = {0};
+            margin_model *model = fit_text(context, specs[k], &data, &report);
+            assert_int_equal(report.status, MARGIN_STOPPED_TIME);
+            assert_contains(report.reason, "time limit");
+            assert_true(report.gap >= 0);
+            assert_true(isfinite(report.objective));
+            if (!large && margin_verify(plenty, model, &data, &report, &error) != MARGIN_OK)
+                fail_msg("%s: %s %s", specs[k], report.reason, error.text);
+            margin_model_free(model);
+            margin_context_free(context);
+            margin_context_free(plenty);
+        }
+}
+
+/* A time limit that is not met changes no byte. */
+static void ample_time_changes_nothing(void **state) {
+    (void)state;
+    static const char *const specs[] = {"kernel-ridge",
+                                        "kernel-ridge(solver=cg)",
+                                        "kernel-ridge(solver=gd, max_iter=20)",
+                                        "kernel-logistic(solver=cg)",
+                                        "kernel-logistic(solver=gd, max_iter=20)",
+                                        "svm(kernel=rbf)",
+                                        "logistic",
+                                        "svm",
+                                        "ridge"};
+    margin_data data = some_data(300);
+    double signs[300];
+    for (int i = 0; i < 300; i++)
+        signs[i] = labels[i] < CLASSES / 2;
+    data.y = margin_values_f64(signs, 300);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_context *free_of_limits = support_context(NULL, 1);
+        margin_context *limited = limited_context(10000);
+        margin_model *first = fit_text(free_of_limits, specs[k], &data, NULL);
+        margin_model *second = fit_text(limited, specs[k], &data, NULL);
+        assert_same_model(first, second);
+        margin_model_free(first);
+        margin_model_free(second);
+        margin_context_free(free_of_limits);
+        margin_context_free(limited);
+    }
 }
 
 /* Columns are sorted one after the other: the end is seen between them. */
@@ -289,6 +429,9 @@ static void all_long_work_reports(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(learners_and_stages_end_in_time),
+        cmocka_unit_test(nothing_works_on_after_the_end),
+        cmocka_unit_test(kernel_machines_keep_what_was_judged),
+        cmocka_unit_test(ample_time_changes_nothing),
         cmocka_unit_test(medians_end_in_time),
         cmocka_unit_test(many_categories_end_in_time),
         cmocka_unit_test(restarts_share_the_time),

@@ -229,13 +229,21 @@ double mg_deadline(const margin_context *context) {
 }
 
 mg_stop mg_stop_make(margin_context *context, int64_t max_iterations) {
-    return (mg_stop){context, mg_deadline(context), max_iterations};
+    return (mg_stop){context, mg_deadline(context), max_iterations, NULL};
+}
+
+static double time_ahead(mg_pace *pace, double now) {
+    if (!pace) return 0.0;
+    pace->step = MG_MAX(pace->step, now - pace->asked);
+    pace->asked = now;
+    return (1.0 + pace->behind) * pace->step;
 }
 
 margin_status mg_stop_check(const mg_stop *stop, int64_t iterations_done) {
     if (mg_cancelled(stop->context)) return MARGIN_ERROR_CANCELLED;
     if (stop->max_iterations >= 0 && iterations_done >= stop->max_iterations)
         return MARGIN_STOPPED_ITERATIONS;
-    if (!isinf(stop->deadline) && mg_clock() >= stop->deadline) return MARGIN_STOPPED_TIME;
-    return MARGIN_OK;
+    if (isinf(stop->deadline)) return MARGIN_OK;
+    const double now = mg_clock();
+    return now + time_ahead(stop->pace, now) >= stop->deadline ? MARGIN_STOPPED_TIME : MARGIN_OK;
 }

@@ -85,10 +85,16 @@ double mg_deadline(const margin_context *context);
 
 /* ---- One way to stop -------------------------------------------------------------------------
  * Made at the start of a fit; asked once per pass or iteration. */
+typedef struct mg_pace { /* the clock stops a solver in time for another step and its proof */
+    double asked;        /* clock time of the last question */
+    double step;         /* the longest time from one to the next */
+    double behind;       /* what is done after the last step, in steps */
+} mg_pace;
 typedef struct mg_stop {
     margin_context *context;
     double deadline;        /* clock time; INFINITY: none */
     int64_t max_iterations; /* < 0: none */
+    mg_pace *pace;          /* NULL: the clock stops it at the deadline */
 } mg_stop;
 mg_stop mg_stop_make(margin_context *context, int64_t max_iterations);
 /* MARGIN_OK: go on. STOPPED_ITERATIONS, STOPPED_TIME: end with what there is. ERROR_CANCELLED: give

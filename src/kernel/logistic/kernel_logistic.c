@@ -158,7 +158,8 @@ static margin_status fit_one(logistic_run *run, mg_fit *fit) {
     report->objective = point.value;
     report->gap = mg_kernel_point_gap(&point);
     report->tolerance = mg_kernel_logistic_tolerance(fit);
-    if (report->gap <= report->tolerance) report->status = MARGIN_OK;
+    if (report->gap <= report->tolerance && report->status != MARGIN_STOPPED_TIME)
+        report->status = MARGIN_OK;
     MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
                "the coefficients left the range of numbers; take a smaller rate");
     mg_kernel_report(&run->penalty, &run->system.kernel, "log(1+exp(-y f))", report);
@@ -171,8 +172,9 @@ static margin_status fit_all(logistic_run *run, mg_fit *fits, int64_t count) {
     const mg_kernel_choice choice = mg_kernel_options_of(own, fits[0].options);
     MG_TRY(choose(&fits[0], run, &storage));
     MG_TRY(mg_kernel_of_fit(&fits[0], &choice, own->name, &kernel));
-    MG_TRY(mg_kernel_system_make(run->context, fits[0].problem, &kernel, storage, &run->system,
-                                 fits[0].error));
+    const margin_status status = mg_kernel_system_make(run->context, fits[0].problem, &kernel,
+                                                       storage, &run->system, fits[0].error);
+    if (status < 0 && !mg_timed_out(run->context, status)) return status;
     for (int64_t k = 0; k < count; k++) {
         MG_TRY(fit_one(run, &fits[k]));
         mg_arena_free(&run->arena);
@@ -183,7 +185,6 @@ static margin_status fit_all(logistic_run *run, mg_fit *fits, int64_t count) {
 static margin_status fit_many(mg_fit *fits, int64_t count) {
     margin_context context;
     mg_context_copy(fits[0].context, &context);
-    MG_TRY(mg_context_without_end(&context, fits[0].error));
     logistic_run run = {.context = &context, .penalty = mg_kernel_logistic_penalty(&fits[0])};
     mg_arena_init(&run.arena, context.heap);
     const margin_status status = fit_all(&run, fits, count);

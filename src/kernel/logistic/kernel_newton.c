@@ -147,6 +147,15 @@ static margin_status iterate(newton_run *run) {
     }
 }
 
+static margin_status solve(newton_run *run) {
+    mg_kernel_point *point = run->point;
+    MG_TRY(iterate(run));
+    /* Scores have taken the steps' rounding on: once more from the coefficients. */
+    MG_TRY(mg_kernel_system_multiply(run->o->system, 1, point->a, run->f));
+    memcpy(point->f, run->f, (size_t)run->o->count * sizeof *run->f);
+    return mg_kernel_point_judge(run->o, point);
+}
+
 margin_status mg_kernel_newton(mg_newton *newton, mg_kernel_point *point) {
     const mg_kernel_objective *o = newton->objective;
     const int64_t m = o->count;
@@ -154,6 +163,7 @@ margin_status mg_kernel_newton(mg_newton *newton, mg_kernel_point *point) {
     if (!numbers)
         return mg_no_memory(newton->arena->heap, 8 * m, sizeof *numbers, "a Newton step",
                             newton->error);
+    mg_pace pace = {.asked = mg_clock(), .behind = 1.0}; /* the longest is already two products */
     newton_run run = {.newton = newton,
                       .o = o,
                       .point = point,
@@ -167,8 +177,8 @@ margin_status mg_kernel_newton(mg_newton *newton, mg_kernel_point *point) {
                       .q = numbers + 6 * m,
                       .f = numbers + 7 * m};
     if (newton->stop.max_iterations < 0) newton->stop.max_iterations = MOST_STEPS;
-    MG_TRY(iterate(&run));
-    /* Scores have taken the steps' rounding on: once more from the coefficients. */
-    MG_TRY(mg_kernel_system_multiply(o->system, 1, point->a, point->f));
-    return mg_kernel_point_judge(o, point);
+    newton->stop.pace = &pace;
+    const margin_status status = solve(&run);
+    newton->stop.pace = NULL;
+    return mg_kernel_point_in_time(o, point, status, &newton->ended);
 }

@@ -60,14 +60,24 @@ static void trace(const mg_kernel_descent *descent, const mg_kernel_point *point
     to->step(&record, to->user);
 }
 
-margin_status mg_kernel_descend(mg_kernel_descent *descent, mg_kernel_point *point) {
+/* a and f stay as they are until both have their next values. */
+static margin_status step(const mg_kernel_descent *descent, mg_kernel_point *point) {
     const mg_kernel_objective *o = descent->objective;
-    const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
     const double unit = o->penalty.lambda / (o->penalty.rho / 2.0);
-    if (descent->stop.max_iterations < 0) descent->stop.max_iterations = MOST_STEPS;
+    const size_t bytes = (size_t)o->count * sizeof *point->a;
+    memcpy(point->d, point->a, bytes);
+    mg_vector_ops_for(mg_isa_level())
+        ->add(point->d, -descent->rate * unit * o->penalty.rho, point->kd, o->count);
+    MG_TRY(mg_kernel_system_multiply(o->system, 1, point->d, point->kd));
+    memcpy(point->a, point->d, bytes);
+    memcpy(point->f, point->kd, bytes);
+    return MARGIN_OK;
+}
+
+static margin_status descend(mg_kernel_descent *descent, mg_kernel_point *point) {
     MG_TRY(choose_rate(descent, point));
     for (;; descent->steps++) {
-        MG_TRY(mg_kernel_point_judge(o, point));
+        MG_TRY(mg_kernel_point_judge(descent->objective, point));
         trace(descent, point);
         if (!isfinite(point->value) || !isfinite(point->gap)) {
             descent->ended = MARGIN_STOPPED_STALLED;
@@ -77,9 +87,14 @@ margin_status mg_kernel_descend(mg_kernel_descent *descent, mg_kernel_point *poi
         descent->ended = mg_stop_check(&descent->stop, descent->steps);
         if (descent->ended < 0) return mg_fail_cancelled(descent->error);
         if (descent->ended > 0) return MARGIN_OK;
-        ops->add(point->a, -descent->rate * unit * o->penalty.rho, point->kd, o->count);
-        MG_TRY(mg_kernel_system_multiply(o->system, 1, point->a, point->f));
+        MG_TRY(step(descent, point));
     }
+}
+
+margin_status mg_kernel_descend(mg_kernel_descent *descent, mg_kernel_point *point) {
+    if (descent->stop.max_iterations < 0) descent->stop.max_iterations = MOST_STEPS;
+    return mg_kernel_point_in_time(descent->objective, point, descend(descent, point),
+                                   &descent->ended);
 }
 
 void mg_kernel_descent_describe(const mg_kernel_descent *descent, margin_report *report) {

@@ -30,15 +30,19 @@ margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_
 margin_status mg_kernel_point_make(const mg_kernel_objective *objective, mg_arena *arena,
                                    mg_kernel_point *point) {
     const int64_t m = objective->count;
-    double *numbers = mg_arena_new(arena, 6 * m, sizeof *numbers);
-    if (!numbers) return no_memory(objective->system, 6 * m);
+    double *numbers = mg_arena_new(arena, 7 * m, sizeof *numbers);
+    if (!numbers) return no_memory(objective->system, 7 * m);
     *point = (mg_kernel_point){.a = numbers,
                                .f = numbers + m,
                                .g = numbers + 2 * m,
                                .curvature = numbers + 3 * m,
                                .d = numbers + 4 * m,
-                               .kd = numbers + 5 * m};
+                               .kd = numbers + 5 * m,
+                               .judged = numbers + 6 * m,
+                               .judged_gap = (double)INFINITY};
     memset(numbers, 0, (size_t)(2 * m) * sizeof *numbers);
+    memset(point->judged, 0, (size_t)m * sizeof *numbers);
+    point->judged_value = mg_kernel_loss(objective, point->f, NULL, NULL);
     return MARGIN_OK;
 }
 
@@ -68,6 +72,19 @@ margin_status mg_kernel_point_judge(const mg_kernel_objective *o, mg_kernel_poin
     const double norm = ops->dot(point->a, point->f, o->count);
     point->value = point->loss + rho / 2.0 * fmax(norm, 0.0);
     point->gap = rho / 2.0 * fmax(ops->dot(point->d, point->kd, o->count), 0.0);
+    memcpy(point->judged, point->a, (size_t)o->count * sizeof *point->judged);
+    point->judged_value = point->value;
+    point->judged_gap = point->gap;
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_point_in_time(const mg_kernel_objective *o, mg_kernel_point *point,
+                                      margin_status status, margin_status *ended) {
+    if (!mg_timed_out(o->system->context, status)) return status;
+    *ended = MARGIN_STOPPED_TIME;
+    memcpy(point->a, point->judged, (size_t)o->count * sizeof *point->a);
+    point->value = point->judged_value;
+    point->gap = point->judged_gap;
     return MARGIN_OK;
 }
 

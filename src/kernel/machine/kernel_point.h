@@ -30,6 +30,8 @@ typedef struct mg_kernel_point {
     double *d, *kd;          /* count: a + g / rho, K d */
     double loss, value, gap; /* the summed loss, P, P - D */
     int64_t errors;          /* samples with y f <= 0; -1: a regression */
+    double *judged; /* count: the coefficients that were judged last; at first 0 with no bound */
+    double judged_value, judged_gap;
 } mg_kernel_point;
 
 /* Memory from the arena; a = 0. */
@@ -43,6 +45,9 @@ double mg_kernel_loss(const mg_kernel_objective *objective, const double *f, dou
                       double *curvatures);
 /* From a and f: everything else. One product. */
 margin_status mg_kernel_point_judge(const mg_kernel_objective *objective, mg_kernel_point *point);
+/* A status of the end of the call is no failure: the fit `ended`, with what was judged last. */
+margin_status mg_kernel_point_in_time(const mg_kernel_objective *objective, mg_kernel_point *point,
+                                      margin_status status, margin_status *ended);
 /* gap / max(1, P), as reports have it. */
 double mg_kernel_point_gap(const mg_kernel_point *point);
 

@@ -128,8 +128,11 @@ margin_status mg_kernel_system_make(margin_context *context, const mg_problem *p
                                  .storage = storage,
                                  .count = problem->count,
                                  .error = error};
+    const mg_kernel_system named = *system;
     const margin_status status = make(system);
-    if (status < 0) mg_kernel_system_free(system);
+    if (status >= 0) return status;
+    mg_kernel_system_free(system);
+    *system = named;
     return status;
 }
 
@@ -204,6 +207,7 @@ static margin_status multiply_anew(const multiplication *to) {
 margin_status mg_kernel_system_multiply(const mg_kernel_system *system, int64_t vectors,
                                         const double *v, double *out) {
     multiplication to = {system, mg_vector_ops_for(mg_isa_level()), vectors, v, out};
+    if (mg_cancelled(system->context)) return mg_fail_cancelled(system->error);
     if (system->storage != MG_GRAM_NONE) return multiply_triangle(&to);
     return mg_kernel_fail(multiply_anew(&to), system->error);
 }

@@ -34,7 +34,8 @@ int64_t mg_system_bytes(mg_gram_storage storage, int64_t count);
 bool mg_system_fits(const margin_context *context, mg_gram_storage storage, int64_t count);
 
 /* Computes what is stored, after a note of its size where that is much. LIMIT, MEMORY,
- * CANCELLED; DATA where a kernel value is not finite. The kernel's gamma is there. */
+ * CANCELLED; DATA where a kernel value is not finite. The kernel's gamma is there. After a failure
+ * the system makes no products, and may still hand over. */
 margin_status mg_kernel_system_make(margin_context *context, const mg_problem *problem,
                                     const mg_kernel *kernel, mg_gram_storage storage,
                                     mg_kernel_system *system, margin_error *error);

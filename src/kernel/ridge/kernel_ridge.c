@@ -140,6 +140,7 @@ static margin_status choose(const mg_ridge_run *run, mg_gram_storage *storage) {
 
 static margin_status solve_direct(mg_ridge_run *run) {
     const mg_kernel kernel = run->system.kernel;
+    run->stop.pace = NULL;
     mg_kernel_system_free(&run->system);
     MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, MG_GRAM_SQUARE, &run->system,
                                  run->error));
@@ -180,7 +181,8 @@ void mg_ridge_describe(const mg_ridge_options *options, const mg_kernel *kernel,
 }
 
 static margin_status status_of(const mg_ridge_run *run, double gap) {
-    if (gap <= run->options->tolerance) return MARGIN_OK;
+    const bool cut = run->ended == MARGIN_STOPPED_TIME; /* without it there would be more */
+    if (gap <= run->options->tolerance && !cut) return MARGIN_OK;
     return run->ended > 0 ? run->ended : MARGIN_STOPPED_STALLED;
 }
 
@@ -236,13 +238,13 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
     const mg_ridge_options options = mg_ridge_options_of(&fits[0]);
     margin_context context;
     mg_context_copy(fits[0].context, &context);
-    MG_TRY(mg_context_without_end(&context, fits[0].error));
     mg_ridge_run run = {.fits = fits,
                         .options = &options,
                         .context = &context,
                         .error = fits[0].error,
                         .problem = fits[0].problem,
                         .stop = mg_stop_make(&context, options.max_iterations),
+                        .method = "no step was made",
                         .count = fits[0].problem->count,
                         .targets = count,
                         .condition = (double)NAN,
@@ -250,6 +252,10 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
                         .iteration_name = "steps"};
     mg_arena_init(&run.arena, context.heap);
     margin_status status = solve(&run);
+    if (run.y && mg_timed_out(&context, status)) { /* the last that was judged */
+        run.ended = MARGIN_STOPPED_TIME;
+        status = MARGIN_OK;
+    }
     if (status >= 0) status = mg_ridge_hand_over(&run);
     mg_ridge_end(&run);
     if (status < 0) mg_fits_undo(fits, count);

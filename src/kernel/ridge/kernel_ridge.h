@@ -38,6 +38,7 @@ typedef struct mg_ridge_run {
     margin_error *error;
     const mg_problem *problem; /* of the first */
     mg_stop stop;
+    mg_pace pace; /* of conjugate gradients */
     mg_arena arena;
     mg_kernel_system system;
     int64_t count, targets;

@@ -257,6 +257,9 @@ static bool all_ended(conjugate *cg) {
 
 static margin_status iterate(conjugate *cg) {
     mg_ridge_run *run = cg->run;
+    run->pace.asked = mg_clock();
+    run->pace.behind = 1.0; /* the judgement */
+    run->stop.pace = &run->pace;
     start_iterations(cg);
     while (!all_ended(cg) && run->ended <= 0) {
         MG_TRY(precondition(cg));

@@ -42,13 +42,14 @@ margin_status mg_ridge_descend(mg_fit *fit, const mg_ridge_options *options) {
     mg_kernel kernel;
     mg_arena arena;
     mg_context_copy(fit->context, &context);
-    MG_TRY(mg_context_without_end(&context, fit->error));
     const bool stored = mg_system_fits(&context, MG_GRAM_TRIANGLE, m);
     MG_TRY(mg_kernel_of_fit(fit, &options->choice, "kernel-ridge", &kernel));
-    MG_TRY(mg_kernel_system_make(&context, fit->problem, &kernel,
-                                 stored ? MG_GRAM_TRIANGLE : MG_GRAM_NONE, &system, fit->error));
+    margin_status status =
+        mg_kernel_system_make(&context, fit->problem, &kernel,
+                              stored ? MG_GRAM_TRIANGLE : MG_GRAM_NONE, &system, fit->error);
+    if (status < 0 && !mg_timed_out(&context, status)) return status;
     mg_arena_init(&arena, context.heap);
-    const margin_status status = descend(fit, options, &arena, &system);
+    status = descend(fit, options, &arena, &system);
     mg_arena_free(&arena);
     mg_kernel_system_free(&system);
     return status;

@@ -166,10 +166,11 @@ margin_status mg_ridge_direct(mg_ridge_run *run) {
     MG_TRY(mg_ridge_new(run, 2 * m, &work));
     const double norm = norm_of(run);
     MG_TRY(make_factor(run));
-    run->condition = 1.0 / mg_cholesky_condition(f.isa, m, run->system.gram, m, norm, work);
+    run->condition = 1.0 / mg_cholesky_condition(run->context, m, run->system.gram, m, norm, work);
     if (run->options->intercept) MG_TRY(solve_ones(&f));
     MG_TRY(mg_ridge_refine(run, 1e-24, correct, &f));
-    if (mg_stop_check(&run->stop, 0) != MARGIN_OK) return MARGIN_OK;
+    const margin_status stop = mg_stop_check(&run->stop, 0);
+    if (stop != MARGIN_OK) return stop < 0 ? mg_fail_cancelled(run->error) : (run->ended = stop);
     MG_TRY(find_inverse(&f));
     leave_out(&f);
     return MARGIN_OK;

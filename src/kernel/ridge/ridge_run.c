@@ -28,37 +28,6 @@ static void take_samples(mg_ridge_run *run) {
     }
 }
 
-margin_status mg_ridge_begin(mg_ridge_run *run) {
-    const int64_t all = run->targets * run->count;
-    double *numbers;
-    MG_REQUIRE(all / run->targets == run->count && all < INT64_MAX / 64, run->error,
-               MARGIN_ERROR_LIMIT, "%s: more than memory can hold", purpose);
-    MG_TRY(mg_ridge_new(run, 4 * all + 2 * run->count + 4 * run->targets, &numbers));
-    run->y = numbers;
-    run->a = numbers + all;
-    run->fitted = numbers + 2 * all;
-    run->residual = numbers + 3 * all;
-    run->c = numbers + 4 * all;
-    run->shift = run->c + run->count;
-    run->b = run->shift + run->count;
-    run->objective = run->b + run->targets;
-    run->gap = run->objective + run->targets;
-    run->missed = run->gap + run->targets;
-    run->alpha = run->options->penalty.alpha;
-    take_samples(run);
-    memset(run->a, 0, (size_t)(2 * all) * sizeof *run->a); /* and K a */
-    for (int64_t t = 0; t < run->targets; t++) {
-        run->b[t] = 0.0;
-        run->missed[t] = (double)NAN;
-    }
-    return MARGIN_OK;
-}
-
-void mg_ridge_end(mg_ridge_run *run) {
-    mg_kernel_system_free(&run->system);
-    mg_arena_free(&run->arena);
-}
-
 /* ---- Judgement ------------------------------------------------------------------------------- */
 
 /* The b for which the weighted squares of the residuals are least. */
@@ -85,6 +54,40 @@ static void judge_target(mg_ridge_run *run, int64_t t) {
     }
     run->objective[t] = loss + run->alpha * fmax(norm, 0.0);
     run->gap[t] = gap;
+}
+
+/* ---- Begin and end ----------------------------------------------------------------------------
+ */
+
+margin_status mg_ridge_begin(mg_ridge_run *run) {
+    const int64_t all = run->targets * run->count;
+    double *numbers;
+    MG_REQUIRE(all / run->targets == run->count && all < INT64_MAX / 64, run->error,
+               MARGIN_ERROR_LIMIT, "%s: more than memory can hold", purpose);
+    MG_TRY(mg_ridge_new(run, 4 * all + 2 * run->count + 4 * run->targets, &numbers));
+    run->y = numbers;
+    run->a = numbers + all;
+    run->fitted = numbers + 2 * all;
+    run->residual = numbers + 3 * all;
+    run->c = numbers + 4 * all;
+    run->shift = run->c + run->count;
+    run->b = run->shift + run->count;
+    run->objective = run->b + run->targets;
+    run->gap = run->objective + run->targets;
+    run->missed = run->gap + run->targets;
+    run->alpha = run->options->penalty.alpha;
+    take_samples(run);
+    memset(run->a, 0, (size_t)(2 * all) * sizeof *run->a); /* and K a */
+    for (int64_t t = 0; t < run->targets; t++) {
+        run->missed[t] = (double)NAN;
+        judge_target(run, t);
+    }
+    return MARGIN_OK;
+}
+
+void mg_ridge_end(mg_ridge_run *run) {
+    mg_kernel_system_free(&run->system);
+    mg_arena_free(&run->arena);
 }
 
 margin_status mg_ridge_judge(mg_ridge_run *run) {
@@ -126,26 +129,35 @@ static double worst_gap(const mg_ridge_run *run) {
     return worst;
 }
 
+/* Coefficients that cannot be judged any more do not count. */
+static margin_status judge_or_go_back(mg_ridge_run *run, const double *before) {
+    const margin_status status = mg_ridge_judge(run);
+    if (status < 0) memcpy(run->a, before, (size_t)(run->targets * run->count) * sizeof *run->a);
+    return status;
+}
+
 margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct correct,
                               void *argument) {
     enum { MOST = 6 };
     const int64_t all = run->targets * run->count;
-    double *step, last;
-    MG_TRY(mg_ridge_new(run, all, &step));
+    double *step, *before, last;
+    MG_TRY(mg_ridge_new(run, 2 * all, &step));
+    before = step + all;
     for (int64_t t = 0; t < run->targets; t++)
         judge_target(run, t); /* a = 0 */
     last = (double)INFINITY;
     for (int k = 0; k < MOST; k++) {
         MG_TRY(correct(run, argument, step));
+        memcpy(before, run->a, (size_t)all * sizeof *before);
         for (int64_t i = 0; i < all; i++)
             run->a[i] += step[i];
-        MG_TRY(mg_ridge_judge(run));
+        MG_TRY(judge_or_go_back(run, before));
         const double worst = worst_gap(run);
         if (!(worst < last)) { /* rounding: the step before was better */
+            memcpy(before, run->a, (size_t)all * sizeof *before);
             for (int64_t i = 0; i < all; i++)
                 run->a[i] -= step[i];
-            MG_TRY(mg_ridge_judge(run));
-            return MARGIN_OK;
+            return judge_or_go_back(run, before);
         }
         if (worst <= enough || run->ended > 0 || worst > last / 4.0) return MARGIN_OK;
         last = worst;

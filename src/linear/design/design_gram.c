@@ -38,10 +38,14 @@ static bool is_sparse(const margin_matrix *x) {
     return stored < x->rows * x->columns / 7;
 }
 
-static void gram_mirror(int64_t size, double *gram) {
-    for (int64_t r = 0; r < size; r++)
+static margin_status gram_mirror(const mg_gram_job *job, double *gram) {
+    const int64_t size = job->size;
+    for (int64_t r = 0; r < size; r++) {
         for (int64_t s = 0; s < r; s++)
             gram[s * size + r] = gram[r * size + s];
+        if (mg_cancelled(job->design->context)) return mg_fail_cancelled(job->error);
+    }
+    return MARGIN_OK;
 }
 
 margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, double *gram,
@@ -64,7 +68,7 @@ margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, doubl
         find_places(&job);
     }
     MG_GO(sparse ? mg_gram_of_sparse(&job, gram) : mg_gram_by_tiles(&job, gram));
-    gram_mirror(job.size, gram);
+    status = gram_mirror(&job, gram);
 done:
     mg_free(d->heap, job.place);
     mg_free(d->heap, job.centre);

@@ -188,6 +188,15 @@ static margin_status tiles_walk(tile_job *job) {
     return MARGIN_OK;
 }
 
+/* The first touch of much memory takes its time. */
+static margin_status clear_rows(margin_context *context, int64_t size, double *gram) {
+    for (int64_t r = 0; r < size; r++) {
+        memset(gram + r * size, 0, (size_t)size * sizeof *gram);
+        if (mg_cancelled(context)) return MARGIN_ERROR_CANCELLED;
+    }
+    return MARGIN_OK;
+}
+
 static margin_status many_columns(tile_job *job, double *gram) {
     mg_design *d = job->gram->design;
     const int64_t size = job->gram->size, threads = mg_pool_threads(d->context->pool);
@@ -201,8 +210,8 @@ static margin_status many_columns(tile_job *job, double *gram) {
         return mg_no_memory(d->heap, WALK_DEPTHS * job->packed, (size_t)job->ops->number_size,
                             purpose, job->gram->error);
     MG_GO_NEW(d->heap, job->rows, threads * d->columns, purpose, job->gram->error);
-    memset(gram, 0, (size_t)(size * size) * sizeof *gram);
-    status = tiles_walk(job);
+    status = clear_rows(d->context, size, gram);
+    if (status >= 0) status = tiles_walk(job);
     if (status < 0) mg_fail_cancelled(job->gram->error);
 done:
     mg_free(d->heap, job->block);

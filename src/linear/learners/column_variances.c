@@ -37,7 +37,7 @@ static margin_status try_products(mg_column_variances *v, double *l, bool *done)
         norm = fmax(norm, sum);
     }
     MG_TRY(mg_cholesky_factor(s->context, n, l, n, &failed, s->error));
-    *done = failed == 0 && mg_cholesky_condition(s->design.isa, n, l, n, norm, v->f.work) > least;
+    *done = failed == 0 && mg_cholesky_condition(s->context, n, l, n, norm, v->f.work) > least;
     return MARGIN_OK;
 }
 
@@ -242,7 +242,7 @@ static void set_condition(mg_column_variances *v, mg_inference *out) {
             sum += fabs(ops->dot(v->lower + k * n, v->lower + l * n, MG_MIN(k, l) + 1));
         norm = fmax(norm, sum);
     }
-    out->condition = 1.0 / sqrt(mg_cholesky_condition(v->s.design.isa, v->kept_count, v->lower, n,
+    out->condition = 1.0 / sqrt(mg_cholesky_condition(v->s.context, v->kept_count, v->lower, n,
                                                       norm, v->f.work));
 }
 

@@ -34,13 +34,15 @@ static void choose_factors(const mg_squares *s, products *p) {
 }
 
 /* The mean of what was shifted by a sample's mean. */
-static void take_means_off(const mg_squares *s, const products *p) {
+static margin_status take_means_off(const mg_squares *s, const products *p) {
     const int64_t size = p->size;
     const double *sums = p->gram + (size - 1) * size;
-    if (!s->intercept) return;
-    for (int64_t j = 0; j < size - 1; j++)
+    for (int64_t j = 0; s->intercept && j < size - 1; j++) {
         for (int64_t k = 0; k < size - 1; k++)
             p->gram[j * size + k] -= sums[j] * sums[k] / s->total;
+        if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
+    }
+    return MARGIN_OK;
 }
 
 /* *unsure: a spread is one that rounding alone could make. */
@@ -84,7 +86,7 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
     p->size = mg_design_gram_size(&s->design, &request);
     MG_TRY(mg_squares_new(s, p->size * p->size, &p->gram, "the products of the columns"));
     MG_TRY(mg_design_gram(&s->design, &request, p->gram, s->error));
-    take_means_off(s, p);
+    MG_TRY(take_means_off(s, p));
     set_columns(s, p, &unsure);
     *doubtful = false;
     if (unsure) MG_TRY(find_constants(s, doubtful));
@@ -93,10 +95,11 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
 
 /* ---- Equations ------------------------------------------------------------------------------- */
 
-/* A'CA + alpha I with a diagonal of ones, both triangles, into f->matrix; returns its 1-norm. */
-static double equilibrate(const mg_squares *s, const products *p, mg_squares_factor *f) {
+/* A'CA + alpha I with a diagonal of ones, both triangles, into f->matrix, and its 1-norm. */
+static margin_status equilibrate(const mg_squares *s, const products *p, mg_squares_factor *f,
+                                 double *norm) {
     const double most = 1e280; /* a penalty that leaves nothing of a column */
-    double norm = 0.0;
+    *norm = 0.0;
     for (int64_t k = 0; k < f->count; k++) {
         const int64_t j = f->column[k];
         const double factor = p->factor[j], square = p->gram[j * p->size + j];
@@ -112,9 +115,10 @@ static double equilibrate(const mg_squares *s, const products *p, mg_squares_fac
             row[l] = l == k ? 1.0 : gram[f->column[l]] * f->work[k] * f->work[l];
             sum += fabs(row[l]);
         }
-        norm = fmax(norm, sum);
+        *norm = fmax(*norm, sum);
+        if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
     }
-    return norm;
+    return MARGIN_OK;
 }
 
 /* sum c (a - mean) (y - centre), the gradient at the start */
@@ -132,7 +136,8 @@ static margin_status try_cholesky(mg_squares *s, mg_squares_factor *f, double no
     *done = false;
     if (failed) return MARGIN_OK;
     const double reciprocal =
-        mg_cholesky_condition(s->design.isa, f->count, f->matrix, f->count, norm, f->work);
+        mg_cholesky_condition(s->context, f->count, f->matrix, f->count, norm, f->work);
+    if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
     s->condition = 1.0 / sqrt(reciprocal);
     *done = reciprocal > least;
     return MARGIN_OK;
@@ -142,6 +147,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f = mg_arena_new(&s->arena, 1, sizeof *f);
     bool reliable = false, hidden;
+    double norm;
     *doubtful = true;
     if (!f) return mg_no_memory(s->context->heap, 1, sizeof *f, "the normal equations", s->error);
     MG_TRY(make_products(s, &p, &hidden));
@@ -150,7 +156,8 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     snprintf(s->method, sizeof s->method, "Cholesky factor of the normal equations");
     MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
     if (s->out_of_time) return MARGIN_OK;
-    MG_TRY(try_cholesky(s, f, equilibrate(s, &p, f), &reliable));
+    MG_TRY(equilibrate(s, &p, f, &norm));
+    MG_TRY(try_cholesky(s, f, norm, &reliable));
     if (!reliable) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);

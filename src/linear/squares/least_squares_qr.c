@@ -82,9 +82,10 @@ static margin_status fold_rows(void *state, const mg_block *block, void *argumen
     double *x = t.block + t.size * t.room;
     for (int64_t k = 0; k < block->count; k += t.room) {
         const int64_t count = MG_MIN(block->count - k, t.room);
-        if (mg_cancelled(walk->s->context)) return MARGIN_ERROR_CANCELLED;
-        for (int64_t at = 0; at < count; at++)
+        for (int64_t at = 0; at < count; at++) {
+            if (mg_cancelled(walk->s->context)) return MARGIN_ERROR_CANCELLED;
             fill_row(walk, &t, block->first + k + at, at, x);
+        }
         fold_in_walk(walk, &t, count, false);
     }
     return MARGIN_OK;
@@ -167,6 +168,7 @@ static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_f
         y[k] = t->r[n * t->size + k] * s->spread;
     for (int64_t l = 0; l < n; l++) {
         double *vector = f->matrix + l * n;
+        if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
         for (int64_t k = 0; k < n; k++)
             vector[k] = vt[k * n + l];
         if (l < f->rank) ops->add(x, ops->dot(u + l * n, y, n) / f->values[l], vector, n);

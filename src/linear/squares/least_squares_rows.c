@@ -142,7 +142,7 @@ static margin_status try_cholesky(mg_squares *s, row_system *system, bool *done)
     *done = false;
     MG_TRY(mg_cholesky_factor(s->context, n, a, n, &failed, s->error));
     if (failed) return MARGIN_OK;
-    const double reciprocal = mg_cholesky_condition(s->design.isa, n, a, n, norm, system->work);
+    const double reciprocal = mg_cholesky_condition(s->context, n, a, n, norm, system->work);
     s->condition = 1.0 / sqrt(reciprocal);
     *done = reciprocal > 10.0 * (double)n * 0x1p-53;
     system->rank = s->intercept ? n - 1 : n;

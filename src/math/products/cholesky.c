@@ -144,14 +144,16 @@ static double sum_absolute(const double *x, int64_t n) {
 
 /* Higham's estimate of |A^-1|_1: a maximisation of |A^-1 x|_1 over the corners of the unit ball
  * that goes from corner to corner, and a vector of alternating signs against unlucky matrices. */
-static double inverse_norm(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x,
-                           double *sign) {
+static double inverse_norm(const margin_context *context, int64_t n, const double *l, int64_t ld,
+                           double *x, double *sign) {
     enum { STEPS = 5 };
+    const mg_isa isa = mg_isa_level();
     double best = 0.0;
     int64_t corner = -1;
     for (int64_t i = 0; i < n; i++)
         x[i] = 1.0 / (double)n;
     for (int step = 0; step < STEPS; step++) {
+        if (mg_cancelled(context)) return (double)INFINITY;
         mg_cholesky_solve(isa, n, l, ld, x);
         const double norm = sum_absolute(x, n);
         if (step > 0 && norm <= best) break;
@@ -173,10 +175,10 @@ static double inverse_norm(mg_isa isa, int64_t n, const double *l, int64_t ld, d
     return fmax(best, 2.0 * sum_absolute(x, n) / (3.0 * (double)n));
 }
 
-double mg_cholesky_condition(mg_isa isa, int64_t n, const double *l, int64_t ld, double norm,
-                             double *work) {
+double mg_cholesky_condition(const margin_context *context, int64_t n, const double *l, int64_t ld,
+                             double norm, double *work) {
     if (n == 0) return 1.0;
-    const double inverse = inverse_norm(isa, n, l, ld, work, work + n);
+    const double inverse = inverse_norm(context, n, l, ld, work, work + n);
     const double product = norm * inverse;
     return product > 0.0 && isfinite(product) ? 1.0 / product : 0.0;
 }

@@ -26,8 +26,9 @@ void mg_cholesky_solve_upper(mg_isa isa, int64_t n, const double *l, int64_t ld,
 
 /* An estimate of 1 / (|A| |A^-1|) in the 1-norm, `norm` = |A|_1 taken before factoring: rarely more
  * than three times too large (Higham, "FORTRAN codes for estimating the one-norm of a real or
- * complex matrix", ACM TOMS 14, 1988). work: 2 n numbers. About five solves. */
-double mg_cholesky_condition(mg_isa isa, int64_t n, const double *l, int64_t ld, double norm,
-                             double *work);
+ * complex matrix", ACM TOMS 14, 1988). work: 2 n numbers. About five solves; fewer, and 0, once
+ * the context is cancelled. */
+double mg_cholesky_condition(const margin_context *context, int64_t n, const double *l, int64_t ld,
+                             double norm, double *work);
 
 #endif
