@@ -100,16 +100,20 @@ const cli_command cli_commands[] = {
      "generalised cross-validation, and the gap that proves it. With -o the best is trained and "
      "saved.",
      2, 2, run_path},
-    {"plot", "trace FILE | kdtree DATA | elbow SPEC DATA | KIND MODEL DATA [-o FILE.svg|FILE.png]",
+    {"plot",
+     "trace FILE | kdtree DATA | elbow|settings|learning SPEC DATA | KIND MODEL DATA [-o FILE.svg]",
      "draw a trace, or what a model does",
      "trace: loss and misclassified rows over the steps. kdtree: the cells of a tree over two "
      "columns. elbow: inertia and silhouette over the numbers of clusters, as a table too: "
-     "'kmeans(k={1..10})'. "
+     "'kmeans(k={1..10})'. settings: the metric over one set of numbers, on the rows of each fold "
+     "and on those that were learned from, or a map over two sets. learning: the metric over the "
+     "number of rows. "
      "KIND: boundary (regions of two columns), clusters (their rows over two columns, with "
      "centres), fit "
      "(the curve of a regression over one column, and the weighted functions it is the sum of), "
      "margins (histogram), coefficients (with intervals, where DATA are given and there are "
      "standard errors), residuals (over the fitted values, and against normal quantiles), roc, "
+     "precision (over recall), confusion, "
      "reliability (calibration: observed frequency against predicted probability). Pictures are "
      "drawn by "
      "gnuplot: to an SVG or PNG file with -o, in the terminal without.",

@@ -184,6 +184,54 @@ def findings_of_data(d):
     expect('leak' not in codes('cv', 'logistic(C={1,10})', svm), 'sparse tables')
 
 
+def curves(d):
+    """The numbers that gnuplot gets are those of the other commands."""
+    script, model, two = d / 'gnuplot', d / 'c.margin', d / 'two.csv'
+    script.write_text(f'#!/bin/sh\ncat > {d}/script\n')
+    script.chmod(0o755)
+
+    def drawn(*words):
+        p = subprocess.run([program, 'plot', *map(str, words), '-o', str(d / 'p.svg')], env={'PATH': f'{d}:/usr/bin:/bin'}, capture_output=True, text=True, timeout=120)
+        expect(p.returncode == 0, f'plot {words}: {p.stderr}')
+        blocks, text = [[]], (d / 'script').read_text()
+        for line in text[text.index('plot '):].splitlines()[1:]:
+            blocks = blocks + [[]] if line == 'e' else blocks[:-1] + [blocks[-1] + [list(map(float, line.split()))]]
+        return blocks[:-1], text
+
+    spec = 'standardize | ridge(alpha={0.1,10,1000})'
+    table = answer('cv', spec, cars, '--training', '--seed', 2)['cells']
+    blocks, text = drawn('settings', spec, cars, '--seed', 2)
+    expect([b[0] for b in blocks[0]] == [0.1, 10, 1000] and 'set logscale x' in text, 'numbers of a set in order')
+    for k, cell in enumerate(table):
+        expect(abs(blocks[0][k][1] - cell['mean']) < 1e-9 and abs(blocks[0][k][2] - cell['std']) < 1e-9, f'a validation curve: {blocks[0][k]}')
+        expect(abs(blocks[1][k][1] - sum(cell['training']) / 5) < 1e-9, 'training rows')
+    spec = 'svm(kernel=rbf, gamma={0.1,1}, C={10,1,0.1})'
+    table, (fields, labels), _ = answer('cv', spec, iris, '--stratify')['cells'], *drawn('settings', spec, iris, '--stratify')
+    where = {(f'gamma={g}', f'C={c}'): (i, j) for i, g in enumerate(('0.1', '1')) for j, c in enumerate(('0.1', '1', '10'))}
+    for cell in table:
+        at = [xy for (g, c), xy in where.items() if g + ',' in cell['spec'].replace(')', ',') and c + ',' in cell['spec'].replace(')', ',')]
+        expect(len(at) == 1 and [*at[0], cell['mean']] in [[f[0], f[1], f[2]] for f in fields] and fields == labels, f'a map: {cell["spec"]} {at}')
+    blocks, _ = drawn('learning', 'standardize | ridge', cars, '--metric', 'mae')
+    mean = answer('cv', 'standardize | ridge', cars, '--metric', 'mae')['cells'][0]['mean']
+    expect(len(blocks[0]) == 10 and blocks[0][-1][0] == 40 and abs(blocks[0][-1][1] - mean) < 1e-7, f'a learning curve ends where cv is: {blocks[0][-1]} {mean}')
+    expect(blocks[1][0][1] < blocks[0][0][1], 'few rows are learned by heart')
+    answer('fit', 'logistic', iris, '-o', model)
+    found = answer('evaluate', model, iris)['confusion']
+    blocks, _ = drawn('confusion', model, iris)
+    expect([b[3] for b in blocks[0]] == [v for row in found for v in row], 'counts of a confusion matrix')
+    rows = list(csv.reader(open(iris)))
+    two.write_text('\n'.join(','.join(r) for r in rows if r[-1] != 'setosa') + '\n')
+    answer('fit', 'logistic(C=0.01)', two, '-o', model)
+    blocks, text = drawn('precision', model, two)
+    expect(f"average precision {answer('evaluate', model, two)['average_precision']:.4f}" in text and blocks[0][-1] == [1, 0.5], f'precision over recall: {blocks[0][-1]}')
+    refuses(1, 'plot', 'settings', 'ridge', cars, says=('one set of numbers',))
+    refuses(1, 'plot', 'settings', 'knn(k={1,2}, p={1,2}, weights={uniform,distance})', iris, says=('one set of numbers',))
+    refuses(1, 'plot', 'settings', 'knn(weights={uniform,distance})', iris, says=('weights',))
+    refuses(1, 'plot', 'learning', 'ridge(alpha={1,2})', cars, says=('one setting',))
+    refuses(1, 'plot', 'learning', 'ridge', cars, '--metric', 'auc', says=('auc',))
+    refuses(1, 'plot', 'roc', model, two, '-k', '3', says=('settings and learning',))
+
+
 def nested_is_told(d):
     """The line and the object say the same; without sets there is nothing to choose, and the values are those of the table."""
     found = answer('cv', 'standardize | knn(k={1,5,15})', iris, '--nested', '--stratify', '--inner', 3, '--seed', 1)
@@ -211,7 +259,7 @@ def mistakes(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, columns_matter, findings_of_data, nested_is_told, mistakes):
+    for part in (parts_are_files_and_lists, groups_do_not_leak, classes_are_told, promises_are_kept, columns_matter, findings_of_data, curves, nested_is_told, mistakes):
         try:
             part(Path(folder))
         except Exception as problem:

@@ -106,10 +106,11 @@ void plane_edges(picture *p, const plane *of);
 int plot_trace(picture *p);
 int plot_kdtree(picture *p);
 int plot_elbow(picture *p);
+int plot_search(picture *p); /* settings, learning */
 
 /* Draws a model and a table; the table is NULL where none is given. */
 typedef int picture_of_model(picture *p, const margin_model *model, const margin_table *table);
 picture_of_model plot_boundary, plot_clusters, plot_coefficients, plot_fit, plot_margins;
-picture_of_model plot_reliability, plot_residuals, plot_roc;
+picture_of_model plot_reliability, plot_residuals, plot_roc, plot_precision, plot_confusion;
 
 #endif

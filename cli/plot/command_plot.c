@@ -19,15 +19,18 @@ static const plot_kind kinds[] = {
     {"boundary", plot_boundary, NEEDS_TABLE, false, false},
     {"clusters", plot_clusters, NEEDS_TABLE, false, false},
     {"coefficients", plot_coefficients, MAY_HAVE_TABLE, true, false},
+    {"confusion", plot_confusion, NEEDS_TABLE, true, false},
     {"fit", plot_fit, NEEDS_TABLE, true, true},
     {"margins", plot_margins, NEEDS_TABLE, true, false},
+    {"precision", plot_precision, NEEDS_TABLE, true, false},
     {"reliability", plot_reliability, NEEDS_TABLE, true, false},
     {"residuals", plot_residuals, NEEDS_TABLE, true, true},
     {"roc", plot_roc, NEEDS_TABLE, true, false},
 };
 
 const char cli_plot_kinds[] =
-    "trace kdtree elbow boundary clusters coefficients fit margins reliability residuals roc";
+    "trace kdtree elbow settings learning boundary clusters coefficients confusion fit margins "
+    "precision reliability residuals roc";
 
 static int plot_model(picture *p, const plot_kind *plot) {
     cli_session *session = p->session;
@@ -62,12 +65,19 @@ static int plot(picture *p) {
     const bool one_file = !strcmp(what, "trace") || !strcmp(what, "kdtree");
     if (one_file && a->word_count > 2)
         return cli_usage_error(cli_find_command("plot"), "'%s' is one word too many", a->words[2]);
-    if (a->seed != 0 && strcmp(what, "elbow") != 0)
+    const bool searches = !strcmp(what, "settings") || !strcmp(what, "learning");
+    if (!searches && (a->folds > 0 || a->repeat > 0 || a->stratify || a->in_order || a->groups ||
+                      a->time || a->metric))
         return cli_usage_error(cli_find_command("plot"),
-                               "--seed is for 'margin plot elbow', which trains; margin plot %s "
-                               "draws what there is",
-                               what);
+                               "folds and --metric are for margin plot settings and learning");
+    if (a->seed != 0 && !searches && strcmp(what, "elbow") != 0)
+        return cli_usage_error(
+            cli_find_command("plot"),
+            "--seed is for margin plot elbow, settings and learning, which train; margin plot %s "
+            "draws what there is",
+            what);
     if (!strcmp(what, "elbow")) return plot_elbow(p);
+    if (searches) return plot_search(p);
     if (one_file) return what[0] == 't' ? plot_trace(p) : plot_kdtree(p);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (!strcmp(what, kinds[k].name)) return plot_model(p, &kinds[k]);

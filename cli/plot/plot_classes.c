@@ -107,7 +107,9 @@ static void take_scores(const answer_list *list, int64_t curve, scored_row *rows
     }
 }
 
-static int put_curves(picture *p, const answer_list *list) {
+typedef double put_class(picture *p, scored_row *rows, int64_t count);
+
+static int put_curves(picture *p, const answer_list *list, put_class *put, const char *name) {
     scored_row *rows = malloc((size_t)(list->rows > 0 ? list->rows : 1) * sizeof *rows);
     int64_t drawn = 0;
     if (!rows) return picture_out_of_memory();
@@ -115,10 +117,10 @@ static int put_curves(picture *p, const answer_list *list) {
         const int64_t class = margin_model_class_count(list->model) == 2 ? 1 : k;
         cli_text title = {0};
         take_scores(list, k, rows);
-        const double area = put_curve(p, rows, list->rows);
+        const double area = put(p, rows, list->rows);
         if (isnan(area)) continue;
         text_name(&title, margin_model_class_name(list->model, class), 0, 24);
-        text_printf(&title, ", area %.4f", area);
+        text_printf(&title, ", %s %.4f", name, area);
         if (p->image)
             picture_curve(p, title.data ? title.data : "", "with lines lw 2 lc rgb '%s'",
                           picture_colour(k));
@@ -139,7 +141,7 @@ static int roc_script(picture *p, const answer_list *list) {
                    "set xrange [0:1]\nset yrange [0:1.01]\n");
     picture_set_image(p, "set size square\nset key inside right bottom vertical\n");
     picture_function(p, p->image ? "x lc rgb '#999999' dt 2 lw 1 notitle" : "x with dots notitle");
-    const int code = put_curves(p, list);
+    const int code = put_curves(p, list, put_curve, "area");
     picture_plot(p);
     return code;
 }
@@ -150,11 +152,12 @@ static bool is_classifier(const margin_model *model, const char *what) {
     return false;
 }
 
-int plot_roc(picture *p, const margin_model *model, const margin_table *table) {
+static int plot_ranking(picture *p, const margin_model *model, const margin_table *table,
+                        int script(picture *p, const answer_list *list)) {
     const margin_data data = margin_table_data(table);
     const int64_t classes = margin_model_class_count(model);
     answer_list list;
-    if (!is_classifier(model, "roc")) return EXIT_BAD_INPUT;
+    if (!is_classifier(model, p->session->arguments->words[0])) return EXIT_BAD_INPUT;
     if (classes > 2 && margin_model_score_count(model) != classes) {
         fputs("margin: the model scores pairs of classes (multiclass=ovo), not classes; train with "
               "multiclass=ovr\n",
@@ -169,10 +172,117 @@ int plot_roc(picture *p, const margin_model *model, const margin_table *table) {
                       (int)PICTURE_COLOURS, (long long)classes);
     else
         picture_begin(p, "%s", margin_model_spec(model));
-    if (!code) code = roc_script(p, &list);
+    if (!code) code = script(p, &list);
     if (!code) code = picture_finish(p);
     free_answers(&list);
     return code;
+}
+
+int plot_roc(picture *p, const margin_model *model, const margin_table *table) {
+    return plot_ranking(p, model, table, roc_script);
+}
+
+/* ---- precision ------------------------------------------------------------------------------- */
+
+/* Precision over recall of one class; rows with the same score are one step. Returns the average
+ * precision, NaN if the class does not occur. */
+static double put_precision(picture *p, scored_row *rows, int64_t count) {
+    const double finest = 1.0 / 1000;
+    double total = 0, seen[2] = {0, 0}, drawn = 0, area = 0;
+    for (int64_t i = 0; i < count; i++)
+        total += rows[i].positive ? rows[i].weight : 0;
+    if (!(total > 0)) return (double)NAN;
+    qsort(rows, (size_t)count, sizeof *rows, by_score);
+    for (int64_t i = 0; i < count;) {
+        const double before = seen[1], score = rows[i].score;
+        for (; i < count && rows[i].score == score; i++)
+            seen[rows[i].positive] += rows[i].weight;
+        const double precision = seen[1] / (seen[0] + seen[1]);
+        area += (seen[1] - before) / total * precision;
+        if ((seen[1] - drawn) / total <= finest && i < count && drawn > 0) continue;
+        picture_numbers(p, 2, seen[1] / total, precision);
+        drawn = seen[1];
+    }
+    picture_end(p);
+    return area;
+}
+
+static int precision_script(picture *p, const answer_list *list) {
+    picture_axes(p);
+    picture_set(p, "set xlabel 'recall'\nset ylabel 'precision'\nset xrange [0:1]\n"
+                   "set yrange [0:1.01]\n");
+    picture_set_image(p, "set size square\nset key inside left bottom vertical\n");
+    const int code = put_curves(p, list, put_precision, "average precision");
+    picture_plot(p);
+    return code;
+}
+
+int plot_precision(picture *p, const margin_model *model, const margin_table *table) {
+    return plot_ranking(p, model, table, precision_script);
+}
+
+/* ---- confusion ------------------------------------------------------------------------------- */
+
+static void class_tics(picture *p, const margin_model *model, char axis) {
+    const int64_t classes = margin_model_class_count(model);
+    text_printf(&p->script, "set %ctics (", axis);
+    for (int64_t c = 0; c < classes; c++) {
+        cli_text name = {0};
+        text_name(&name, margin_model_class_name(model, c), 0, 16);
+        if (c) picture_set(p, ", ");
+        picture_string(&p->script, name.data ? name.data : "");
+        text_printf(&p->script, " %lld", (long long)c);
+        text_free(&name);
+    }
+    picture_set(p, ")\n");
+}
+
+/* Shares of each true class as colours, the counts as numbers. */
+static void confusion_script(picture *p, const margin_model *model, const margin_metrics *m) {
+    const int64_t classes = m->classes;
+    picture_set(p, "set xlabel 'predicted'\nset ylabel 'true'\n");
+    class_tics(p, model, 'x');
+    class_tics(p, model, 'y');
+    text_printf(&p->script, "set xrange [-0.5:%lld.5]\nset yrange [%lld.5:-0.5]\n",
+                (long long)classes - 1, (long long)classes - 1);
+    picture_set_image(p, "set palette defined (0 '#ffffff', 1 '#0072B2')\nset cbrange [0:1]\n"
+                         "set cblabel 'share of the true class'\nset size square\n");
+    for (int labels = p->image ? 0 : 1; labels < 2; labels++) {
+        picture_curve(p, NULL, "%s",
+                      labels ? "using 1:2:(sprintf('%g', $4)) with labels"
+                             : "using 1:2:3 with image");
+        for (int64_t c = 0; c < classes; c++) {
+            double rows = 0;
+            for (int64_t k = 0; k < classes; k++)
+                rows += m->confusion[c * classes + k];
+            for (int64_t k = 0; k < classes; k++) {
+                const double count = m->confusion[c * classes + k];
+                picture_numbers(p, 4, (double)k, (double)c, rows > 0 ? count / rows : 0.0, count);
+            }
+        }
+        picture_end(p);
+    }
+    picture_plot(p);
+}
+
+int plot_confusion(picture *p, const margin_model *model, const margin_table *table) {
+    enum { MOST = 40 };
+    const margin_data data = margin_table_data(table);
+    margin_metrics found = {.size = sizeof found};
+    if (!is_classifier(model, "confusion")) return EXIT_BAD_INPUT;
+    if (margin_model_class_count(model) > MOST) {
+        fprintf(stderr,
+                "margin: a picture has room for %d classes; margin evaluate --json has all\n",
+                (int)MOST);
+        return EXIT_BAD_INPUT;
+    }
+    const margin_status status =
+        margin_evaluate(p->session->context, model, &data, &found, &p->session->error);
+    if (status < 0) return cli_failed(p->session, status);
+    picture_begin(p, "%s", margin_model_spec(model));
+    confusion_script(p, model, &found);
+    margin_metrics_free(&found);
+    return picture_finish(p);
 }
 
 /* ---- reliability ----------------------------------------------------------------------------- */
