@@ -4,6 +4,7 @@
 #include "model_cases.h"
 
 #include "margin/path.h"
+#include "model/object/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -530,6 +531,66 @@ static void test_verified(void **state) {
     regression_free(&r);
 }
 
+/* A millionth of one coefficient, or of one number of a support row. */
+static void test_small_changes(void **state) {
+    (void)state;
+    static const char *const specs[2] = {"kernel-ridge", "kernel-ridge(solver=cg, tol=1e-9)"};
+    regression r = made(40, 2, 19);
+    const margin_data data = regression_data(&r);
+    margin_report found;
+    margin_error error = {0};
+    for (int s = 0; s < 2; s++) {
+        margin_model *model = fit_proven(context, specs[s], &data, NULL);
+        const margin_matrix *support = &model->hypothesis->view.expansion.support;
+        double *const changed[2] = {(double *)model->hypothesis->view.expansion.coefficients + 7,
+                                    (double *)support->values + 11};
+        for (int k = 0; k < 2; k++) {
+            const double kept = *changed[k];
+            *changed[k] *= 1 + 1e-6;
+            assert_int_equal(margin_verify(context, model, &data, &found, &error),
+                             MARGIN_STOPPED_STALLED);
+            *changed[k] = kept;
+        }
+        margin_model_free(model);
+    }
+    regression_free(&r);
+}
+
+/* Columns of unlike sizes, small penalties and weights far apart: the optimum lies in what every
+ * solver states. */
+static void test_rounding_is_counted(void **state) {
+    (void)state;
+    static const char *const kinds[3] = {"kernel=linear, C=1e5", "kernel=poly, coef0=1e5, C=100",
+                                         "gamma=1e-3, alpha=1e-9"};
+    static const char *const solvers[2] = {"cholesky", "cg, tol=1e-10"};
+    for (uint64_t seed = 1; seed <= 2; seed++)
+        for (int k = 0; k < 3; k++) {
+            regression r = made(50, 3, seed);
+            double weights[50], most = (double)INFINITY, least = -(double)INFINITY;
+            for (int64_t i = 0; i < r.rows; i++) {
+                weights[i] = i % 2 ? 1 : 1e9;
+                r.x[i * 3 + 1] *= 1e3;
+            }
+            margin_data data = regression_data(&r);
+            data.weights = margin_values_f64(weights, r.rows);
+            for (int s = 0; s < 4; s++) {
+                char spec[200];
+                margin_report report;
+                snprintf(spec, sizeof spec, "kernel-ridge(%s, intercept=%s, solver=%s)", kinds[k],
+                         s / 2 ? "yes" : "no", solvers[s % 2]);
+                if (s == 2) {
+                    most = (double)INFINITY;
+                    least = -(double)INFINITY;
+                }
+                margin_model_free(fit_text(context, spec, &data, &report));
+                most = fmin(most, report.objective);
+                least = fmax(least, report.objective - report.gap * fmax(1, report.objective));
+                if (least > most) fail_msg("%s: %.15g above %.15g", spec, least, most);
+            }
+            regression_free(&r);
+        }
+}
+
 static void test_failing_allocations(void **state) {
     (void)state;
     regression r = made(30, 2, 20);
@@ -562,6 +623,8 @@ int main(void) {
         cmocka_unit_test(test_hard),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_verified),
+        cmocka_unit_test(test_small_changes),
+        cmocka_unit_test(test_rounding_is_counted),
         cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

@@ -90,6 +90,10 @@ double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i
     return mg_kernel_from_dot(kernel, sums.dot, sums.square_a, sums.square_b);
 }
 
+bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j) {
+    return sum_pair(x, i, z, j).distance == 0.0;
+}
+
 double mg_row_distance(const margin_matrix *x, int64_t i, int64_t j, bool absolute) {
     const pair_sums sums = sum_pair(x, i, x, j);
     return absolute ? sums.distance : sums.difference;

@@ -75,6 +75,9 @@ double mg_power(double a, int n);
 double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
                       const margin_matrix *z, int64_t j);
 
+/* Whether all their values are equal. */
+bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);
+
 /* |x_i - x_j|_1 (absolute), or |x_i - x_j|^2, entry by entry. */
 double mg_row_distance(const margin_matrix *x, int64_t i, int64_t j, bool absolute);
 

@@ -160,6 +160,8 @@ static margin_status fit_one(logistic_run *run, mg_fit *fit) {
     report->tolerance = mg_kernel_logistic_tolerance(fit);
     if (report->gap <= report->tolerance && report->status != MARGIN_STOPPED_TIME)
         report->status = MARGIN_OK;
+    else if (report->status == MARGIN_OK) /* by scores that steps had added up */
+        report->status = MARGIN_STOPPED_STALLED;
     MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
                "the coefficients left the range of numbers; take a smaller rate");
     mg_kernel_report(&run->penalty, &run->system.kernel, "log(1+exp(-y f))", report);

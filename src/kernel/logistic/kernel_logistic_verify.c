@@ -2,27 +2,32 @@
 #include "kernel/logistic/kernel_logistic.h"
 #include "kernel/machine/kernel_sums.h"
 
+#include <float.h>
 #include <math.h>
 
 typedef struct sums {
     long double loss, norm;
-    double blur, gap_blur; /* what rounding may have made of P and of the gap */
+    double blur, moved; /* what rounding may have made of P, and of |f - f_u| */
 } sums;
 
 /* Scores into f, dual variables -g / rho into u. */
 static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_penalty *penalty,
                             double *f, double *u, sums *s) {
+    static const double rounding = 16.0 * DBL_EPSILON;
+    const mg_kernel *kernel = &h->view.expansion.kernel;
     const mg_problem *p = fit->problem;
     *s = (sums){0};
     for (int64_t i = 0; i < p->count; i++) {
         const double c = penalty->factor * mg_sample_weight(p, i), y = p->sign[i];
+        const int64_t row = mg_sample_row(p, i);
+        const double root = sqrt(fabs(mg_kernel_rows(kernel, &p->x, row, &p->x, row)));
         double blur = 0.0;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        f[i] = mg_kernel_sums_score(h, &p->x, mg_sample_row(p, i), &blur);
+        f[i] = mg_kernel_sums_score(h, &p->x, row, &blur);
         u[i] = c * y * mg_sigmoid(-y * f[i]) / penalty->rho;
         s->loss += (long double)(c * mg_log1pexp_minus(y * f[i]));
         s->blur += c * fmin(blur, 1.0 + blur);
-        s->gap_blur += c * blur * blur;
+        s->moved += root * fabs(u[i]) * (rounding + mg_sigmoid(y * f[i]) * blur * (1.0 + blur));
     }
     return mg_kernel_sums_norm(fit, h, &s->norm);
 }
@@ -35,11 +40,12 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
     MG_TRY(add_up(fit, h, &penalty, f, u, &s));
     MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance));
     report->objective = (double)(s.loss + (long double)penalty.rho / 2.0L * fmaxl(s.norm, 0.0L));
-    report->gap = penalty.rho / 2.0 * distance / fmax(1.0, report->objective);
+    report->gap = fmin(penalty.rho / 2.0 * distance, report->objective) / /* P is not below 0 */
+                  fmax(1.0, report->objective);
     report->tolerance = mg_kernel_logistic_tolerance(fit);
     report->status = report->gap <= report->tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     fit->verified.objective = s.blur;
-    fit->verified.gap = s.gap_blur;
+    fit->verified.gap = penalty.rho / 2.0 * s.moved * (2.0 * sqrt(distance) + s.moved);
     mg_kernel_report(&penalty, &h->view.expansion.kernel, "log(1+exp(-y f))", report);
     return MARGIN_OK;
 }

@@ -59,6 +59,30 @@ double mg_kernel_loss(const mg_kernel_objective *o, const double *f, double *slo
     return sum;
 }
 
+/* Scores may be off by `blur`, each in a direction of its own, slopes by their curvature times
+ * that, and so is d; `moved` is what that makes of |f - f_u|, whose square is the distance. */
+static double rounding_of(const mg_kernel_objective *o, const mg_kernel_point *point) {
+    const double rho = o->penalty.rho, unit = mg_kernel_rounding;
+    double terms = 0.0, miss = 0.0, moved = 0.0, sum = 0.0;
+    for (int64_t i = 0; i < o->count; i++) {
+        const double root = mg_kernel_system_root(o->system, i);
+        terms += fabs(point->a[i]) * root;
+        miss += fabs(point->d[i]) * root;
+    }
+    for (int64_t i = 0; i < o->count; i++) {
+        const double root = mg_kernel_system_root(o->system, i), blur = unit * root * terms;
+        const double slope = point->curvature[i] * blur * (1.0 + blur);
+        const double a = fabs(point->a[i]), g = fabs(point->g[i]);
+        const double own = root * ((slope + unit * g) / rho + unit * a);
+        const double value = (g + slope + rho * a) * blur;
+        moved += own * own;
+        sum += value * value;
+    }
+    const double square = 2.0 / rho * point->gap;
+    const double most = sqrt(square + unit * miss * miss) + sqrt(moved);
+    return unit * point->loss + sqrt(sum) + rho / 2.0 * (most * most - square);
+}
+
 margin_status mg_kernel_point_judge(const mg_kernel_objective *o, mg_kernel_point *point) {
     const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
     const double rho = o->penalty.rho;
@@ -72,9 +96,10 @@ margin_status mg_kernel_point_judge(const mg_kernel_objective *o, mg_kernel_poin
     const double norm = ops->dot(point->a, point->f, o->count);
     point->value = point->loss + rho / 2.0 * fmax(norm, 0.0);
     point->gap = rho / 2.0 * fmax(ops->dot(point->d, point->kd, o->count), 0.0);
+    point->rounding = rounding_of(o, point);
     memcpy(point->judged, point->a, (size_t)o->count * sizeof *point->judged);
     point->judged_value = point->value;
-    point->judged_gap = point->gap;
+    point->judged_gap = point->gap + point->rounding;
     return MARGIN_OK;
 }
 
@@ -85,11 +110,13 @@ margin_status mg_kernel_point_in_time(const mg_kernel_objective *o, mg_kernel_po
     memcpy(point->a, point->judged, (size_t)o->count * sizeof *point->a);
     point->value = point->judged_value;
     point->gap = point->judged_gap;
+    point->rounding = 0.0;
     return MARGIN_OK;
 }
 
 double mg_kernel_point_gap(const mg_kernel_point *point) {
-    return point->gap / fmax(1.0, fabs(point->value));
+    const double gap = point->gap + point->rounding; /* P is not below 0 */
+    return (gap < point->value ? gap : point->value) / fmax(1.0, fabs(point->value));
 }
 
 void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,

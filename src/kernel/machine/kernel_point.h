@@ -7,7 +7,8 @@
  *
  *   P(a) - D(u) = rho/2 d'K d,      d = a + g / rho
  *
- * so one product, K d, is gradient and proof. */
+ * so one product, K d, is gradient and proof. What rounding of the scores, of d and of K d may have
+ * made of P and of the distance is counted with it. */
 #ifndef MG_KERNEL_POINT_H
 #define MG_KERNEL_POINT_H
 
@@ -29,6 +30,7 @@ typedef struct mg_kernel_point {
     double *curvature;
     double *d, *kd;          /* count: a + g / rho, K d */
     double loss, value, gap; /* the summed loss, P, P - D */
+    double rounding;         /* what rounding may hide of P - D */
     int64_t errors;          /* samples with y f <= 0; -1: a regression */
     double *judged; /* count: the coefficients that were judged last; at first 0 with no bound */
     double judged_value, judged_gap;
@@ -48,7 +50,7 @@ margin_status mg_kernel_point_judge(const mg_kernel_objective *objective, mg_ker
 /* A status of the end of the call is no failure: the fit `ended`, with what was judged last. */
 margin_status mg_kernel_point_in_time(const mg_kernel_objective *objective, mg_kernel_point *point,
                                       margin_status status, margin_status *ended);
-/* gap / max(1, P), as reports have it. */
+/* (gap + rounding) / max(1, P), as reports have it. */
 double mg_kernel_point_gap(const mg_kernel_point *point);
 
 /* Formula, penalty and gamma of a report. */

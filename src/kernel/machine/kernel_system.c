@@ -214,6 +214,10 @@ margin_status mg_kernel_system_multiply(const mg_kernel_system *system, int64_t 
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
+double mg_kernel_system_root(const mg_kernel_system *system, int64_t sample) {
+    return sqrt(fabs(system->diagonal[sample]));
+}
+
 margin_status mg_kernel_system_hand_over(const mg_kernel_system *system, const double *a, double b,
                                          mg_fit *fit) {
     const mg_problem *p = system->problem;

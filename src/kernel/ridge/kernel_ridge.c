@@ -213,7 +213,7 @@ static void describe(mg_ridge_run *run, int64_t t) {
     const double factor = run->options->penalty.factor;
     mg_ridge_describe(run->options, &run->system.kernel, report);
     report->objective = factor * run->objective[t];
-    report->gap = run->indefinite ? (double)INFINITY : mg_ridge_gap(run, t);
+    report->gap = mg_ridge_proven_gap(run, t);
     report->status = status_of(run, report->gap);
     report->iterations = run->iterations;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s", run->iteration_name);

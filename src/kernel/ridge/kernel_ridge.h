@@ -11,7 +11,8 @@
  *
  *   P(a) - D(a) = sum_i c_i residual_i^2,   residual = y - b - K a - (alpha / c) a
  *
- * so the proof costs one product with K. Here alpha is that of the summed loss whatever the
+ * so the proof costs one product with K. What rounding may have made of the distance and of P is
+ * counted with it. Here alpha is that of the summed loss whatever the
  * spelling; reports are in the spelling of the penalty (factor P). */
 #ifndef MG_KERNEL_RIDGE_H
 #define MG_KERNEL_RIDGE_H
@@ -52,6 +53,7 @@ typedef struct mg_ridge_run {
     double *fitted;          /* targets x count: K a */
     double *residual;        /* targets x count: y - b - K a - shift a */
     double *objective, *gap; /* targets: P and P - D, not yet in the spelling */
+    double *rounding;        /* targets: what rounding may hide of the distance */
     double *missed;          /* targets: sum of squares of errors at rows left out; NaN: unknown */
     double condition;        /* estimate; NaN: unknown */
     int64_t iterations;
@@ -68,8 +70,10 @@ void mg_ridge_end(mg_ridge_run *run);
 margin_status mg_ridge_new(mg_ridge_run *run, int64_t count, double **numbers);
 /* From a: K a, b, residual, objective and gap of every target. One product. */
 margin_status mg_ridge_judge(mg_ridge_run *run);
-/* The relative gap of a target in the spelling of the penalty. */
+/* The relative gap of a target in the spelling of the penalty; without what rounding may hide. */
 double mg_ridge_gap(const mg_ridge_run *run, int64_t target);
+/* With it; INFINITY: there is no bound. */
+double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t target);
 /* Adds steps that nearly solve the equations for the residuals, until that changes nothing more. */
 typedef margin_status (*mg_ridge_correct)(mg_ridge_run *run, void *argument, double *step);
 margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct correct,

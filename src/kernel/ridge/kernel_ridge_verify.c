@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "kernel/machine/kernel_sums.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +58,7 @@ static void match_rows(verification *v) {
     const mg_hypothesis *h = v->h;
     const int64_t entries = h->view.expansion.starts[1] - h->view.expansion.starts[0];
     int64_t found = 0;
+    bool same = true;
     for (int64_t i = 0; i < v->count; i++)
         v->order[i] = i;
     mg_sort(v->order, v->count, v->scratch, lower_row, p);
@@ -64,11 +66,15 @@ static void match_rows(verification *v) {
         for (last = first + 1; last < v->count && mg_sample_row(p, v->order[last]) ==
                                                       mg_sample_row(p, v->order[first]);)
             last++;
-        if (found < entries)
-            share_out(v, first, last, coefficient_of(h, h->view.expansion.starts[0] + found));
+        if (found < entries) {
+            const int64_t k = h->view.expansion.starts[0] + found;
+            share_out(v, first, last, coefficient_of(h, k));
+            same = same && mg_same_rows(&h->view.expansion.support, h->view.expansion.entries[k],
+                                        &p->x, mg_sample_row(p, v->order[first]));
+        }
         found++;
     }
-    v->matches = found == entries;
+    v->matches = same && found == entries;
 }
 
 /* alpha |f - f_u|^2 for u = c r / alpha. */
@@ -116,16 +122,19 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
         factor * (double)(s.loss + (long double)v->alpha * fmaxl(s.norm, 0.0L));
     double distance = (double)s.gap + 2.0 * v->alpha * fabs(b * (double)s.sum);
     const double enough = (o->tolerance * fmax(1.0, objective)) / factor;
-    if (v->matches && distance > enough && !o->intercept && definite) {
+    const bool descends = strcmp(o->solver, "gd") == 0;
+    if (v->matches && (descends || distance > enough) && !o->intercept && definite) {
         double other = 0.0;
         MG_TRY(distance_of_dual(v, &other));
         distance = fmin(distance, other);
     }
+    distance = fmin(distance, objective / factor); /* P is not below 0 */
     report->objective = objective;
     report->gap =
         v->matches && definite ? factor * distance / fmax(1.0, objective) : (double)INFINITY;
     v->fit->verified.objective = factor * s.blur;
     v->fit->verified.gap = factor * s.gap_blur;
+    v->fit->verified.exact = true;
     report->status =
         definite && distance - s.gap_blur <= enough ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     return MARGIN_OK;
@@ -138,6 +147,7 @@ static margin_status verify(verification *v, const mg_ridge_options *o) {
         if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
         const double f = mg_kernel_sums_score(v->h, &p->x, mg_sample_row(p, i), &v->blur[i]);
         v->r[i] = target_of(p, i) - f - b;
+        v->blur[i] += 16.0 * DBL_EPSILON * (fabs(target_of(p, i)) + fabs(b));
         v->u[i] = 0.0;
     }
     match_rows(v);

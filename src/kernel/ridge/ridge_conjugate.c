@@ -209,6 +209,10 @@ static margin_status step_vector(conjugate *cg, int64_t k) {
     const mg_vector_ops *ops = mg_vector_ops_for(cg->isa);
     const int64_t m = cg->run->count, at = k * m;
     const double curvature = ops->dot(cg->p + at, cg->q + at, m);
+    if (!(curvature > 0.0) && !cg->run->indefinite) { /* of an inner product: rounding */
+        cg->ended[k] = true;
+        return MARGIN_OK;
+    }
     MG_REQUIRE(curvature > 0.0 || cg->rho[k] == 0.0, cg->run->error, MARGIN_ERROR_DATA,
                "K + alpha is not positive definite for the kernel %s: there is no least; take a "
                "larger alpha, or a kernel that is an inner product (rbf, laplacian, linear, poly "

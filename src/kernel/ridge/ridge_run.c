@@ -38,6 +38,29 @@ static double best_intercept(const mg_ridge_run *run, const double *residual) {
     return sum / run->total;
 }
 
+/* Scores may be off by `blur`, each in a direction of its own; with an intercept the coefficients
+ * should add up to 0. */
+static void count_rounding(mg_ridge_run *run, int64_t t) {
+    const int64_t m = run->count;
+    const double *a = run->a + t * m, *residual = run->residual + t * m, b = run->b[t];
+    double terms = 0.0, sum = 0.0, absolute = 0.0, square = 0.0;
+    for (int64_t i = 0; i < m; i++) {
+        terms += fabs(a[i]) * mg_kernel_system_root(&run->system, i);
+        absolute += fabs(a[i]);
+        sum += a[i];
+    }
+    for (int64_t i = 0; i < m; i++) {
+        const double y = run->y[t * m + i], miss = y - run->fitted[t * m + i] - b;
+        const double root = mg_kernel_system_root(&run->system, i);
+        const double blur = mg_kernel_rounding * (root * terms + fabs(y) + fabs(b));
+        const double own = 2.0 * run->c[i] * blur * (fabs(miss) + fabs(residual[i]) + blur) +
+                           run->alpha * fabs(a[i]) * blur;
+        square += own * own;
+    }
+    run->rounding[t] =
+        sqrt(square) + 2.0 * run->alpha * fabs(b) * (fabs(sum) + mg_kernel_rounding * absolute);
+}
+
 static void judge_target(mg_ridge_run *run, int64_t t) {
     const int64_t m = run->count;
     const double *a = run->a + t * m, *y = run->y + t * m, *fitted = run->fitted + t * m;
@@ -64,7 +87,7 @@ margin_status mg_ridge_begin(mg_ridge_run *run) {
     double *numbers;
     MG_REQUIRE(all / run->targets == run->count && all < INT64_MAX / 64, run->error,
                MARGIN_ERROR_LIMIT, "%s: more than memory can hold", purpose);
-    MG_TRY(mg_ridge_new(run, 4 * all + 2 * run->count + 4 * run->targets, &numbers));
+    MG_TRY(mg_ridge_new(run, 4 * all + 2 * run->count + 5 * run->targets, &numbers));
     run->y = numbers;
     run->a = numbers + all;
     run->fitted = numbers + 2 * all;
@@ -75,11 +98,13 @@ margin_status mg_ridge_begin(mg_ridge_run *run) {
     run->objective = run->b + run->targets;
     run->gap = run->objective + run->targets;
     run->missed = run->gap + run->targets;
+    run->rounding = run->missed + run->targets;
     run->alpha = run->options->penalty.alpha;
     take_samples(run);
     memset(run->a, 0, (size_t)(2 * all) * sizeof *run->a); /* and K a */
     for (int64_t t = 0; t < run->targets; t++) {
         run->missed[t] = (double)NAN;
+        run->rounding[t] = 0.0;
         judge_target(run, t);
     }
     return MARGIN_OK;
@@ -92,14 +117,23 @@ void mg_ridge_end(mg_ridge_run *run) {
 
 margin_status mg_ridge_judge(mg_ridge_run *run) {
     MG_TRY(mg_kernel_system_multiply(&run->system, run->targets, run->a, run->fitted));
-    for (int64_t t = 0; t < run->targets; t++)
+    for (int64_t t = 0; t < run->targets; t++) {
         judge_target(run, t);
+        count_rounding(run, t);
+    }
     return MARGIN_OK;
 }
 
 double mg_ridge_gap(const mg_ridge_run *run, int64_t t) {
     const double factor = run->options->penalty.factor;
     return factor * run->gap[t] / fmax(1.0, factor * run->objective[t]);
+}
+
+double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t t) {
+    const double size = fmax(1.0 / run->options->penalty.factor, run->objective[t]);
+    if (run->indefinite) return (double)INFINITY;
+    const double gap = (run->gap[t] + run->rounding[t]) / size, most = run->objective[t] / size;
+    return gap < most ? gap : most; /* P is not below 0 */
 }
 
 /* ---- Corrections ----------------------------------------------------------------------------- */
@@ -112,6 +146,10 @@ void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step)
         sum += ones[i];
     for (int64_t t = 0; t < run->targets; t++) {
         double move = 0.0;
+        if (!isnormal(sum)) { /* rounding has left nothing of A^-1 1 */
+            memset(step + t * m, 0, (size_t)m * sizeof *step);
+            continue;
+        }
         for (int64_t i = 0; i < m; i++)
             move += run->a[t * m + i] + step[t * m + i];
         move /= sum;

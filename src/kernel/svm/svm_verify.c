@@ -58,10 +58,7 @@ static bool same_row(const svm_check *k, int64_t support, int64_t sample) {
                mg_column_index(s, mg_row_start(s, support)) ==
                    mg_sample_original(k->problem, sample) &&
                mg_stored_value(s, mg_row_start(s, support)) == 1.0;
-    const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
-    const double own = mg_kernel_rows(&linear, s, support, s, support);
-    return own == mg_kernel_rows(&linear, x, row, x, row) &&
-           own == mg_kernel_rows(&linear, s, support, x, row);
+    return mg_same_rows(s, support, x, row);
 }
 
 typedef struct keyed {
