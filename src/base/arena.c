@@ -29,7 +29,7 @@ static struct mg_arena_block *block_of(mg_heap *heap, size_t capacity) {
 
 /* A block for a piece of `bytes`, linked in. Sharing is only an economy: where a shared block does
  * not fit under the limit, one for the piece alone may. */
-static struct mg_arena_block *add_block(mg_arena *arena, size_t bytes) {
+static struct mg_arena_block *array_add_block(mg_arena *arena, size_t bytes) {
     struct mg_arena_block *first = arena->first, *block = NULL;
     size_t shared = first ? MG_MIN(2 * first->capacity, (size_t)LARGEST_BLOCK) : FIRST_BLOCK;
     if (shared < FIRST_BLOCK) shared = FIRST_BLOCK;
@@ -54,7 +54,7 @@ void *mg_arena_new(mg_arena *arena, int64_t count, size_t size) {
     size_t bytes = (size_t)count * size;
     bytes = (bytes + PIECE_ALIGNMENT - 1) / PIECE_ALIGNMENT * PIECE_ALIGNMENT;
     struct mg_arena_block *block = arena->first;
-    if (!block || bytes > block->capacity - block->used) block = add_block(arena, bytes);
+    if (!block || bytes > block->capacity - block->used) block = array_add_block(arena, bytes);
     if (!block) return NULL;
     void *piece = (char *)(block + 1) + block->used;
     block->used += bytes;

@@ -158,7 +158,7 @@ static size_t taken_for(block_source source, size_t bytes) {
 }
 
 /* What the source gives for the block, and the aligned place in it. */
-static void *take(const mg_heap *heap, block_source source, size_t bytes, void **base) {
+static void *memory_take(const mg_heap *heap, block_source source, size_t bytes, void **base) {
     size_t taken = taken_for(source, bytes);
     *base = NULL;
     switch (source) {
@@ -180,7 +180,7 @@ static void *block_new(mg_heap *heap, size_t bytes) {
     size_t taken = taken_for(source, bytes);
     void *base;
     if (!book(heap, taken)) return NULL;
-    void *block = take(heap, source, bytes, &base);
+    void *block = memory_take(heap, source, bytes, &base);
     if (!block) {
         unbook(heap, taken);
         refuse(heap, MARGIN_ERROR_MEMORY);

@@ -14,7 +14,7 @@ void mg_text_free(mg_text *text) {
 }
 
 /* Room for `more` bytes and the final zero. */
-static bool make_room(mg_text *text, int64_t more) {
+static bool text_make_room(mg_text *text, int64_t more) {
     if (text->failed) return false;
     if (more < text->capacity - text->length) return true;
     if (more > INT64_MAX / 4 - text->length) {
@@ -39,7 +39,7 @@ static bool make_room(mg_text *text, int64_t more) {
 }
 
 void mg_text_add(mg_text *text, const char *bytes, int64_t length) {
-    if (!make_room(text, length)) return;
+    if (!text_make_room(text, length)) return;
     if (length > 0) memcpy(text->data + text->length, bytes, (size_t)length);
     text->length += length;
     text->data[text->length] = '\0';
@@ -76,7 +76,7 @@ void mg_text_format(mg_text *text, const char *format, ...) {
         text->failed = true;
     } else if (length < (int)sizeof start) {
         mg_text_add(text, start, length);
-    } else if (make_room(text, length)) {
+    } else if (text_make_room(text, length)) {
         va_start(arguments, format);
         vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
         va_end(arguments);

@@ -63,8 +63,8 @@ static void add_moment(double *moments, double value, double weight) {
 /* ---- Value by value -------------------------------------------------------------------------- */
 
 /* False: the value cannot be counted. */
-static bool add_value(const counter *c, double *state, int64_t k, int64_t j, double value,
-                      double weight) {
+static bool bayes_count_add_value(const counter *c, double *state, int64_t k, int64_t j,
+                                  double value, double weight) {
     const mg_bayes_layout *layout = c->layout;
     double *slots = state_statistics(c, state) + k * layout->slots + layout->first[j];
     if (isnan(value)) {
@@ -98,8 +98,8 @@ static bool add_listed(const counter *c, double *state, const mg_block *block,
         const int64_t row = mg_sample_row(p, i) * p->x.stride;
         const double weight = mg_sample_weight(p, i);
         for (int64_t n = 0; n < count; n++)
-            good &= add_value(c, state, p->code[i], columns[n],
-                              mg_stored_value(&p->x, row + columns[n]), weight);
+            good &= bayes_count_add_value(c, state, p->code[i], columns[n],
+                                          mg_stored_value(&p->x, row + columns[n]), weight);
     }
     return good;
 }
@@ -114,7 +114,7 @@ static bool add_sparse(const counter *c, double *state, const mg_block *block) {
         for (int64_t e = mg_row_start(&p->x, row); e < mg_row_start(&p->x, row + 1); e++) {
             const int64_t j = mg_column_index(&p->x, e);
             stored[k * c->layout->columns + j] += weight;
-            good &= add_value(c, state, k, j, mg_stored_value(&p->x, e), weight);
+            good &= bayes_count_add_value(c, state, k, j, mg_stored_value(&p->x, e), weight);
         }
     }
     return good;
@@ -238,7 +238,7 @@ static void init_state(void *state, void *argument) {
     memset(state, 0, (size_t)c->state_numbers * sizeof(double));
 }
 
-static margin_status add_block(void *state, const mg_block *block, void *argument) {
+static margin_status bayes_count_add_block(void *state, const mg_block *block, void *argument) {
     const counter *c = argument;
     const mg_problem *p = c->problem;
     const mg_bayes_layout *layout = c->layout;
@@ -300,7 +300,7 @@ static bool add_zeros(const counter *c, double *state) {
             if (layout->kinds[j] == MG_BAYES_GAUSSIAN)
                 mg_bayes_join_moments(slots, zeros);
             else
-                good &= add_value(c, state, k, j, 0.0, rest);
+                good &= bayes_count_add_value(c, state, k, j, 0.0, rest);
         }
     return good;
 }
@@ -334,7 +334,7 @@ static margin_status fail_first(const counter *c, double *state, double *row, ma
     for (int64_t i = 0; i < p->count; i++) {
         mg_row_expand(&p->x, mg_sample_row(p, i), row);
         for (int64_t j = 0; j < p->x.columns; j++)
-            if (!add_value(c, state, p->code[i], j, row[j], 1.0))
+            if (!bayes_count_add_value(c, state, p->code[i], j, row[j], 1.0))
                 return fail_cell(c, i, j, row[j], error);
     }
     return mg_fail(error, MARGIN_ERROR_INTERNAL, "a value could not be counted; please report it");
@@ -342,7 +342,8 @@ static margin_status fail_first(const counter *c, double *state, double *row, ma
 
 /* ---- Entry ----------------------------------------------------------------------------------- */
 
-static margin_status prepare(counter *c, double **state, double **row, margin_error *error) {
+static margin_status bayes_count_prepare(counter *c, double **state, double **row,
+                                         margin_error *error) {
     const mg_bayes_layout *layout = c->layout;
     const bool sparse = mg_is_csr(&c->problem->x);
     const int64_t n = layout->gaussians, classes = layout->classes;
@@ -380,10 +381,10 @@ margin_status mg_bayes_count(margin_context *context, const mg_problem *problem,
     counter c = {.context = context, .problem = problem, .layout = layout};
     double *state = NULL, *row = NULL;
     margin_status status;
-    MG_GO(prepare(&c, &state, &row, error));
+    MG_GO(bayes_count_prepare(&c, &state, &row, error));
     const mg_accumulator accumulator = {.state_size = c.state_numbers * (int64_t)sizeof *state,
                                         .init = init_state,
-                                        .add = add_block,
+                                        .add = bayes_count_add_block,
                                         .merge = merge_state};
     status = mg_sweep(context, problem->count, block_rows(layout), &accumulator, &c, state, error);
     if (status == MARGIN_ERROR_DATA || (status >= 0 && !add_zeros(&c, state))) {

@@ -13,7 +13,8 @@ enum { GROUP = 32, ROOM = 2048, COLUMNS = 256 };
 /* ---- Value by value -------------------------------------------------------------------------- */
 
 /* out[k] += log P(x_j = value | k); a missing value adds nothing. */
-static void add_value(const mg_bayes_view *v, int64_t j, int64_t place, double value, double *out) {
+static void bayes_scores_add_value(const mg_bayes_view *v, int64_t j, int64_t place, double value,
+                                   double *out) {
     const mg_bayes_layout *layout = &v->layout;
     const int64_t classes = layout->classes, n = layout->gaussians;
     if (isnan(value)) return;
@@ -57,15 +58,15 @@ static void score_carefully(const mg_bayes_view *v, const margin_matrix *x, int6
             value = mg_stored_value(x, row * x->stride + j);
         else if (e < end && mg_column_index(x, e) == j)
             value = mg_stored_value(x, e++);
-        add_value(v, j, place[family]++, value, out);
+        bayes_scores_add_value(v, j, place[family]++, value, out);
     }
 }
 
 /* ---- A group of rows ------------------------------------------------------------------------- */
 
 /* Gaussian columns [first, first + count) of rows, next to each other as f64. */
-static void gather(const mg_bayes_view *v, const margin_matrix *x, int64_t row, int64_t rows,
-                   int64_t first, int64_t count, double *out) {
+static void bayes_scores_gather(const mg_bayes_view *v, const margin_matrix *x, int64_t row,
+                                int64_t rows, int64_t first, int64_t count, double *out) {
     const int64_t *columns = v->layout.gaussian + first;
     for (int64_t i = 0; i < rows; i++, out += count) {
         if (!mg_is_csr(x)) {
@@ -116,7 +117,7 @@ static void add_gaussians(const mg_bayes_view *v, const margin_matrix *x, int64_
     }
     for (int64_t first = 0; first < n; first += ROOM / GROUP) {
         const int64_t count = MG_MIN(ROOM / GROUP, n - first);
-        gather(v, x, row, rows, first, count, room);
+        bayes_scores_gather(v, x, row, rows, first, count, room);
         for (int64_t i = 0; i < rows; i++)
             at[i] = room + i * count;
         mg_bayes_rows_for(v->isa, false)
@@ -125,7 +126,7 @@ static void add_gaussians(const mg_bayes_view *v, const margin_matrix *x, int64_
     }
 }
 
-static void add_row(double *out, const double *terms, int64_t classes) {
+static void bayes_scores_add_row(double *out, const double *terms, int64_t classes) {
     for (int64_t k = 0; k < classes; k++)
         out[k] += terms[k];
 }
@@ -151,7 +152,8 @@ static void add_tables(const mg_bayes_view *v, const margin_matrix *x, int64_t r
             value = mg_stored_value(x, row * x->stride + j);
         }
         const int64_t level = mg_bayes_level(layout, j, value);
-        if (level >= 0) add_row(out, v->tables + (v->table_row[j] + level) * classes, classes);
+        if (level >= 0)
+            bayes_scores_add_row(out, v->tables + (v->table_row[j] + level) * classes, classes);
     }
 }
 
@@ -163,7 +165,7 @@ static void add_linear(const mg_bayes_view *v, int64_t n, double value, double *
     if (isnan(value) || v->layout.kinds[v->layout.linear[n]] == MG_BAYES_MULTINOMIAL)
         add_scaled(out, value >= 0 ? value : (double)NAN, on, classes);
     else if (value > 0)
-        add_row(out, on, classes);
+        bayes_scores_add_row(out, on, classes);
 }
 
 static void add_linears(const mg_bayes_view *v, const margin_matrix *x, int64_t row, double *out) {

@@ -17,15 +17,15 @@ static void slot_of(const comparison *c, int64_t slot, double out[2]) {
         out[k != c->class_index] += c->v->statistics[k * layout->slots + slot];
 }
 
-static double share(const comparison *c, double count, double total, double choices) {
+static double telling_share(const comparison *c, double count, double total, double choices) {
     const double lambda = c->v->settings.smoothing, below = total + choices * lambda;
     return below > 0 ? (count + lambda) / below : 1 / choices;
 }
 
 static double log_ratio(const comparison *c, const double count[2], const double total[2],
                         double choices, double *p) {
-    *p = share(c, count[0], total[0], choices);
-    const double other = share(c, count[1], total[1], choices);
+    *p = telling_share(c, count[0], total[0], choices);
+    const double other = telling_share(c, count[1], total[1], choices);
     return *p > 0 ? log(*p) - log(other) : -(double)INFINITY;
 }
 

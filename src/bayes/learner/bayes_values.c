@@ -23,7 +23,7 @@ typedef struct finder {
     value_set *sets;
 } finder;
 
-static void add_value(value_set *set, double value) {
+static void bayes_values_add_value(value_set *set, double value) {
     int64_t low = 0, high = set->count;
     while (low < high) {
         const int64_t middle = (low + high) / 2;
@@ -46,7 +46,7 @@ static void note_value(value_set *set, double value) {
     if (value >= 0 && value < SMALL && value == floor(value))
         set->small[(int)value] = true;
     else
-        add_value(set, value);
+        bayes_values_add_value(set, value);
 }
 
 /* Value of a row in a column. */
@@ -74,7 +74,7 @@ static margin_status find_task(void *argument, int64_t number, int worker) {
         note_value(set, cell(&p->x, mg_sample_row(p, i), f->columns[number]));
     }
     for (int v = 0; v < SMALL && !set->too_many; v++)
-        if (set->small[v]) add_value(set, v);
+        if (set->small[v]) bayes_values_add_value(set, v);
     return MARGIN_OK;
 }
 

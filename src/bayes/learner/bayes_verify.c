@@ -177,7 +177,7 @@ static bool is_constant(const recount *r, int64_t j) {
     return !(moments[MG_BAYES_SQUARES] > 0);
 }
 
-static void judge(recount *r) {
+static void bayes_verify_judge(recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
     add_priors(r);
     for (int64_t j = 0; j < layout->columns; j++) {
@@ -228,7 +228,7 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     r.statistics = r.classes + layout->classes;
     r.row = r.statistics + layout->classes * layout->slots;
     MG_GO(count_again(fit, &r));
-    judge(&r);
+    bayes_verify_judge(&r);
     mg_bayes_describe(r.v, r.missing, report);
     report->objective = r.sum + r.rest;
     report->gap = MG_MAX(r.excess, 0.0) / MG_MAX(1.0, fabs(report->objective));

@@ -83,8 +83,8 @@ static bool is_list(const char *text) {
     return strcmp(text, "learn") != 0 && strcmp(text, "equal") != 0;
 }
 
-static margin_status check(const margin_component *info, const mg_option_value *values,
-                           margin_error *error) {
+static margin_status bayes_check(const margin_component *info, const mg_option_value *values,
+                                 margin_error *error) {
     (void)info;
     const char *priors = option_of(values, "priors")->text;
     int64_t count;
@@ -300,7 +300,7 @@ const mg_learner mg_learner_naive_bayes = {
              .option_count = MG_LENGTH(options)},
     .makes = {&mg_hypothesis_bayes},
     .fits = fits,
-    .check = check,
+    .check = bayes_check,
     .fit = naive_bayes_fit,
     .verify = mg_bayes_verify,
     .probabilities = probabilities,

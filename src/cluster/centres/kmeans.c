@@ -9,7 +9,7 @@ enum { LEAST_BLOCK = 2048 };
 
 /* ---- Empty clusters -------------------------------------------------------------------------- */
 
-static double weight_of(const mg_kmeans_run *run, int64_t i) {
+static double kmeans_weight_of(const mg_kmeans_run *run, int64_t i) {
     return run->task->weight ? run->task->weight[i] : 1.0;
 }
 
@@ -27,7 +27,7 @@ static int64_t farthest_row(const mg_kmeans_run *run) {
     double square = 0;
     for (int64_t i = 0; i < run->task->count; i++) {
         if (!(run->near[i] > square)) continue;
-        if (!(run->weights[run->labels[i]] > weight_of(run, i))) continue;
+        if (!(run->weights[run->labels[i]] > kmeans_weight_of(run, i))) continue;
         square = run->near[i];
         farthest = i;
     }
@@ -38,7 +38,7 @@ static int64_t farthest_row(const mg_kmeans_run *run) {
 static void relocate(mg_kmeans_run *run, int64_t c, int64_t i) {
     const int64_t n = run->n, old = run->labels[i];
     const double *x = mg_kmeans_row(run, i, 0);
-    const double weight = weight_of(run, i), rest = run->weights[old] - weight;
+    const double weight = kmeans_weight_of(run, i), rest = run->weights[old] - weight;
     for (int64_t j = 0; j < n; j++) {
         const double mean = run->means[old * n + j];
         run->means[old * n + j] = mean + (mean - x[j]) * (weight / rest);
@@ -103,7 +103,7 @@ static margin_status is_done(mg_kmeans_run *run, int64_t moved, bool *done) {
     if (mg_sweep_each(task->context, task->count, run->block_rows, distance_block, run) < 0)
         return mg_fail_cancelled(task->error);
     for (int64_t i = 0; i < task->count; i++)
-        inertia += weight_of(run, i) * run->near[i];
+        inertia += kmeans_weight_of(run, i) * run->near[i];
     *done = relative(gain, inertia) <= task->tolerance;
     return MARGIN_OK;
 }

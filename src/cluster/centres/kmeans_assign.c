@@ -59,7 +59,7 @@ static tile_view look(const mg_kmeans_run *run, const double *x, int64_t g) {
     return view;
 }
 
-static bool take(nearest *best, const tile_view *view) {
+static bool assign_take(nearest *best, const tile_view *view) {
     const bool better =
         view->least < best->square || (view->least == best->square && view->centre < best->centre);
     if (better) {
@@ -77,7 +77,7 @@ static nearest look_everywhere(const mg_kmeans_run *run, const double *x) {
     nearest best = {(double)INFINITY, (double)INFINITY, INT32_MAX};
     for (int64_t g = 0; g < run->tile_count; g++) {
         const tile_view view = look(run, x, g);
-        take(&best, &view);
+        assign_take(&best, &view);
     }
     return best;
 }
@@ -97,7 +97,7 @@ static int32_t label_fresh(const mg_kmeans_run *run, const double *x, float *low
     for (int64_t g = 0; g < run->tile_count; g++) {
         const tile_view view = look(run, x, g);
         lower[g] = lower_bound(view.least);
-        if (!take(&best, &view)) continue;
+        if (!assign_take(&best, &view)) continue;
         home = g;
         next = view.next;
     }
@@ -131,7 +131,7 @@ static int32_t label_looking(const mg_kmeans_run *run, const double *x, int64_t 
         view = look(run, x, g);
         lower[g] = lower_bound(view.least);
         const double old = best.square;
-        if (!take(&best, &view)) continue;
+        if (!assign_take(&best, &view)) continue;
         lower[home] = lower_bound(old); /* the tile left behind: its nearest was the best */
         home = g;
         next = view.next;
@@ -240,7 +240,7 @@ static nearest look_sifted(const mg_kmeans_run *run, mg_kmeans_tile *tile, int64
             g = bounds[other] < bounds[g] ? other : g;
         if (bounds[g] == INFINITY || (double)bounds[g] > sqrt(best.second)) return best;
         const tile_view view = look(run, x, g);
-        take(&best, &view);
+        assign_take(&best, &view);
         bounds[g] = INFINITY;
     }
 }
@@ -293,7 +293,7 @@ static void init_state(void *state, void *argument) {
     memset(state, 0, (size_t)state_numbers(p->run) * sizeof(double));
 }
 
-static void add_row(double *sum, const double *x, double weight, int64_t n) {
+static void assign_add_row(double *sum, const double *x, double weight, int64_t n) {
     if (weight == 1) {
         for (int64_t j = 0; j < n; j++)
             sum[j] += x[j];
@@ -304,7 +304,7 @@ static void add_row(double *sum, const double *x, double weight, int64_t n) {
 }
 
 /* Takes the labels of a chunk over, and adds up its rows. */
-static void add_chunk(const pass *p, const chunk *c, double *sums) {
+static void assign_add_chunk(const pass *p, const chunk *c, double *sums) {
     mg_kmeans_run *run = p->run;
     const int64_t n = run->n;
     double *weights = sums + HEAD, *totals = weights + run->task->k;
@@ -314,17 +314,17 @@ static void add_chunk(const pass *p, const chunk *c, double *sums) {
         run->labels[i] = label;
         weights[label] += weight;
         if (!p->changes) {
-            add_row(totals + label * n, mg_kmeans_row(run, i, c->worker), weight, n);
+            assign_add_row(totals + label * n, mg_kmeans_row(run, i, c->worker), weight, n);
         } else if (label != old) {
             const double *x = mg_kmeans_row(run, i, c->worker);
-            add_row(totals + label * n, x, weight, n);
-            add_row(totals + old * n, x, -weight, n);
+            assign_add_row(totals + label * n, x, weight, n);
+            assign_add_row(totals + old * n, x, -weight, n);
         }
         sums[MOVED] += label != old;
     }
 }
 
-static margin_status add_block(void *state, const mg_block *block, void *argument) {
+static margin_status assign_add_block(void *state, const mg_block *block, void *argument) {
     const pass *p = argument;
     const int64_t end = block->first + block->count;
     for (int64_t i = block->first; i < end; i += CHUNK) {
@@ -340,7 +340,7 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
         else
             label_chunk(&c, state);
         if (mg_cancelled(c.context)) return MARGIN_ERROR_CANCELLED;
-        add_chunk(p, &c, state);
+        assign_add_chunk(p, &c, state);
     }
     return MARGIN_OK;
 }
@@ -357,7 +357,7 @@ static margin_status sweep(pass *p, double *state) {
     const mg_kmeans_run *run = p->run;
     const mg_accumulator accumulator = {.state_size = state_numbers(run) * (int64_t)sizeof *state,
                                         .init = init_state,
-                                        .add = add_block,
+                                        .add = assign_add_block,
                                         .merge = merge_state};
     return mg_sweep(run->task->context, run->task->count, run->block_rows, &accumulator, p, state,
                     run->task->error);

@@ -58,8 +58,8 @@ static const mg_option_value *option_of(const mg_fit *fit, const char *name) {
     return mg_option_named(&fit->learner->info, fit->options, name);
 }
 
-static margin_status check(const margin_component *info, const mg_option_value *values,
-                           margin_error *error) {
+static margin_status kmeans_check(const margin_component *info, const mg_option_value *values,
+                                  margin_error *error) {
     const mg_option_value *centres = mg_option_named(info, values, "centres");
     const mg_option_value *start = mg_option_named(info, values, "start");
     const mg_option_value *restarts = mg_option_named(info, values, "restarts");
@@ -143,8 +143,8 @@ static void explain(const mg_kmeans_task *task, const mg_kmeans_result *result,
                          by_time ? "give it more time" : "raise max_iter");
 }
 
-static void describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
-                     const double *sizes, margin_report *report) {
+static void kmeans_describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
+                            const double *sizes, margin_report *report) {
     double total = 0;
     for (int64_t c = 0; c < task->k; c++)
         total += sizes[c];
@@ -199,7 +199,7 @@ static margin_status kmeans_fit(mg_fit *fit) {
     MG_GO(mg_hypothesis_tensor_new(h, "sizes", MARGIN_F64, task.k, 0, &sizes, fit->error));
     MG_GO(mg_kmeans(&task, centres, sizes, labels, &result));
     MG_GO(mg_hypothesis_attach(h, fit->error));
-    describe(&task, &result, sizes, &fit->report);
+    kmeans_describe(&task, &result, sizes, &fit->report);
     MG_GO(report_silhouette(fit, &task, labels, sizes));
     fit->hypothesis = h;
     h = NULL;
@@ -220,7 +220,7 @@ static margin_status fits(const margin_component *info, const mg_problem *proble
     return MARGIN_OK;
 }
 
-static margin_status verify(mg_fit *fit, const mg_hypothesis *h) {
+static margin_status kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     fit->report.tolerance = option_of(fit, "tol")->number;
     return mg_kmeans_verify(fit, h);
 }
@@ -238,7 +238,7 @@ const mg_learner mg_learner_kmeans = {
              .option_count = MG_LENGTH(options)},
     .makes = {&mg_hypothesis_centres},
     .fits = fits,
-    .check = check,
+    .check = kmeans_check,
     .fit = kmeans_fit,
-    .verify = verify,
+    .verify = kmeans_verify,
 };

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-static double weight_of(const mg_clustered *rows, int64_t i) {
+static double silhouette_weight_of(const mg_clustered *rows, int64_t i) {
     return rows->weight ? rows->weight[i] : 1.0;
 }
 
-static void read_row(const mg_clustered *rows, int64_t i, double *row) {
+static void silhouette_read_row(const mg_clustered *rows, int64_t i, double *row) {
     mg_row_expand(rows->x, rows->index ? rows->index[i] : i, row);
 }
 
@@ -23,8 +23,9 @@ static double silhouette_of(const mg_clustered *rows, int64_t i, const double *r
     if (!(rows->sizes[own] > 1)) return 0;
     memset(sums, 0, (size_t)rows->k * sizeof *sums);
     for (int64_t m = 0; m < rows->count; m++) {
-        read_row(rows, m, other);
-        sums[rows->labels[m]] += weight_of(rows, m) * sqrt(mg_kmeans_square(row, other, n));
+        silhouette_read_row(rows, m, other);
+        sums[rows->labels[m]] +=
+            silhouette_weight_of(rows, m) * sqrt(mg_kmeans_square(row, other, n));
     }
     near = sums[own] / (rows->sizes[own] - 1);
     for (int64_t c = 0; c < rows->k; c++)
@@ -42,7 +43,7 @@ static margin_status measure_row(void *argument, int64_t i, int worker) {
     const measuring *m = argument;
     const int64_t n = m->rows->x->columns;
     double *row = m->room + worker * (2 * n + m->rows->k);
-    read_row(m->rows, i, row);
+    silhouette_read_row(m->rows, i, row);
     m->found[i] = silhouette_of(m->rows, i, row, row + n, row + 2 * n);
     return MARGIN_OK;
 }
@@ -67,8 +68,8 @@ margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, d
         goto done;
     }
     for (int64_t i = 0; i < rows->count; i++) {
-        whole += weight_of(rows, i);
-        total += weight_of(rows, i) * m.found[i];
+        whole += silhouette_weight_of(rows, i);
+        total += silhouette_weight_of(rows, i) * m.found[i];
     }
     *value = total / whole;
 done:

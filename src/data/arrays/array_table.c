@@ -75,7 +75,7 @@ static margin_type natural_type(const array_reader *reader) {
     return kind == MG_ARRAY_F32 || kind == MG_ARRAY_F16 ? MARGIN_F32 : MARGIN_F64;
 }
 
-static margin_status make_room(array_reader *reader, margin_error *error) {
+static margin_status array_table_make_room(array_reader *reader, margin_error *error) {
     margin_table *table = reader->table;
     const int64_t rows = reader->array->rows;
     MG_TRY(mg_matrix_new_dense(table->heap, rows, table->x.view.columns, natural_type(reader),
@@ -430,7 +430,7 @@ static margin_status describe_columns(array_reader *reader, margin_error *error)
 static margin_status fill_table(array_reader *reader, margin_error *error) {
     const margin_read_options *options = &reader->options;
     MG_TRY(plan_columns(reader, error));
-    MG_TRY(make_room(reader, error));
+    MG_TRY(array_table_make_room(reader, error));
     MG_TRY(read_items(reader, error));
     const bool labels = options->labels && options->target_optional < 2;
     if (labels) MG_TRY(mg_array_labels(reader->context, options, reader->table, error));

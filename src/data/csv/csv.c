@@ -143,8 +143,8 @@ static margin_status run_passes(mg_csv *csv) {
 /* ---- Descriptions --------------------------------------------------------------------------- */
 
 /* Name, kind and categories of column j; the pointers go to `categories` and what it points to. */
-static margin_column describe(const mg_csv *csv, int64_t j, const char *name,
-                              const char **categories) {
+static margin_column csv_describe(const mg_csv *csv, int64_t j, const char *name,
+                                  const char **categories) {
     const margin_column *expected = csv->plan[j].expected;
     if (expected && csv->category_counts[j] <= expected->category_count) return *expected;
     margin_column column = {.name = expected ? expected->name : name};
@@ -171,7 +171,7 @@ static margin_status describe_columns(mg_csv *csv) {
     MG_GO_NEW(csv->heap, targets, csv->targets, "the targets", csv->error);
     MG_GO_NEW(csv->heap, categories, count, "the categories of the columns", csv->error);
     for (int64_t j = 0; j < csv->columns; j++) {
-        margin_column column = describe(csv, j, names.items[j], categories + used);
+        margin_column column = csv_describe(csv, j, names.items[j], categories + used);
         used += csv->category_counts[j];
         if (csv->plan[j].role == MG_ROLE_FEATURE) items[csv->plan[j].feature] = column;
         if (csv->plan[j].role == MG_ROLE_TARGET) targets[csv->plan[j].target] = column;

@@ -78,8 +78,8 @@ static bool names_a_wanted_column(const mg_csv *csv, const mg_csv_cell *cells) {
     return false;
 }
 
-static bool judge(const mg_csv *csv, const mg_csv_cell *first_row, const below *columns,
-                  mg_csv_cell *scratch) {
+static bool csv_header_judge(const mg_csv *csv, const mg_csv_cell *first_row, const below *columns,
+                             mg_csv_cell *scratch) {
     bool any_number = false, any_text = false, only_numbers = true;
     bool seen_below = false, texts_below = false, numbers_below = false;
     for (int64_t j = 0; j < csv->columns; j++) {
@@ -112,7 +112,7 @@ margin_status mg_csv_guess_header(const mg_csv *csv, const mg_csv_cell *first_ro
         return mg_no_memory(csv->heap, csv->columns, sizeof *columns, "the first rows", csv->error);
     MG_GO_NEW(csv->heap, scratch, 2 * csv->columns, "the first rows", csv->error);
     look_below(csv, first_row, rest, columns);
-    *has_header = judge(csv, first_row, columns, scratch);
+    *has_header = csv_header_judge(csv, first_row, columns, scratch);
 done:
     mg_free(csv->heap, scratch);
     mg_free(csv->heap, columns);

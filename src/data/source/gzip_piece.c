@@ -20,7 +20,8 @@ static void zlib_release(void *heap, void *memory) {
     mg_free(heap, memory);
 }
 
-static margin_status make_room(mg_gzip_piece *piece, z_stream *stream, margin_error *error) {
+static margin_status gzip_piece_make_room(mg_gzip_piece *piece, z_stream *stream,
+                                          margin_error *error) {
     if (piece->capacity - piece->length < ROOM_BYTES) {
         int64_t wanted = piece->capacity + MG_MAX(piece->capacity / 2, (int64_t)2 * ROOM_BYTES);
         char *grown = mg_resize(piece->heap, piece->data, wanted, 1);
@@ -38,7 +39,7 @@ static margin_status deflate_step(mg_gzip_piece *piece, z_stream *stream, int fl
                                   margin_error *error) {
     bool full;
     do {
-        MG_TRY(make_room(piece, stream, error));
+        MG_TRY(gzip_piece_make_room(piece, stream, error));
         const uInt room = stream->avail_out;
         deflate(stream, flush);
         piece->length += (int64_t)(room - stream->avail_out);

@@ -84,7 +84,7 @@ static margin_status count_task(void *argument, int64_t task, int worker) {
 }
 
 /* Gives every block its part of the arrays. */
-static margin_status make_room(mg_svmlight *reader, margin_error *error) {
+static margin_status svmlight_make_room(mg_svmlight *reader, margin_error *error) {
     margin_table *table = reader->table;
     int64_t rows = 0, pairs = 0;
     for (int64_t b = 0; b < reader->block_count; b++) {
@@ -348,7 +348,7 @@ static margin_status read_rows(mg_svmlight *reader, margin_error *error) {
     MG_TRY(cut_blocks(reader, error));
     if (mg_parallel(reader->context, reader->block_count, count_task, reader) < 0)
         return mg_fail_cancelled(error);
-    MG_TRY(make_room(reader, error));
+    MG_TRY(svmlight_make_room(reader, error));
     MG_TRY(parse_blocks(reader, error));
     join_blocks(reader);
     sum_up(reader);

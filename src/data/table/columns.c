@@ -16,7 +16,7 @@ static int numbered_name(char name[NUMBERED_NAME], int64_t column) {
     return snprintf(name, NUMBERED_NAME, "x%lld", (long long)column + 1);
 }
 
-static extent measure(const margin_column *items, int64_t count) {
+static extent columns_measure(const margin_column *items, int64_t count) {
     extent size = {.items = count};
     char buffer[NUMBERED_NAME];
     for (int64_t j = 0; j < count; j++) {
@@ -41,7 +41,7 @@ static const char *place_text(char **end, const char *string) {
 
 margin_status mg_columns_copy(mg_heap *heap, const margin_column *items, int64_t count,
                               mg_columns *out, margin_error *error) {
-    extent size = measure(items, count);
+    extent size = columns_measure(items, count);
     int64_t bytes = size.items * (int64_t)sizeof(margin_column) +
                     size.pointers * (int64_t)sizeof(char *) + size.text;
     char *block = mg_new(heap, bytes, 1);

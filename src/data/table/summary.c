@@ -171,7 +171,7 @@ static bool add_to_block(mg_heap *heap, column_state *state, double value) {
 }
 
 /* False if memory ran out. */
-static bool add_value(mg_heap *heap, column_state *state, double value) {
+static bool summary_add_value(mg_heap *heap, column_state *state, double value) {
     if (isnan(value)) {
         state->missing++;
         return true;
@@ -262,7 +262,7 @@ static bool add_dense_block(mg_heap *heap, const margin_matrix *x, int64_t first
     bool fine = true;
     int64_t at = first * x->stride + column;
     for (int64_t row = first; fine && row < last; row++, at += x->stride)
-        fine = add_value(heap, state, mg_stored_value(x, at));
+        fine = summary_add_value(heap, state, mg_stored_value(x, at));
     return fine;
 }
 
@@ -300,7 +300,7 @@ static bool add_csr(const job *work, int64_t first, int64_t last, column_state *
             int64_t column = mg_column_index(x, k);
             if (column >= last) break;
             double value = mg_stored_value(x, k);
-            if (!add_value(heap, &states[column - first], value)) return false;
+            if (!summary_add_value(heap, &states[column - first], value)) return false;
         }
     }
     for (int64_t j = 0; j < last - first; j++) {

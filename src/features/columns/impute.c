@@ -151,7 +151,7 @@ done:
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+static margin_status impute_attach(mg_fitted_stage *fitted, margin_error *error) {
     const void *fill;
     MG_REQUIRE(fitted->columns_out == fitted->columns_in && fitted->tensor_count == 1, error,
                MARGIN_ERROR_MODEL, "the stage impute does not keep the number of columns");
@@ -166,7 +166,7 @@ static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
     return MARGIN_OK;
 }
 
-static void apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
+static void impute_apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
     const impute_view *view = fitted->view;
     for (int64_t j = 0; j < fitted->columns_in; j++)
         out[j] = isnan(in[j]) ? view->fill[j] : in[j];
@@ -187,8 +187,9 @@ static void map_chunk(const void *argument, mg_row_norm of_row, const mg_row_chu
         out[k] = isnan(chunk->values[k]) ? fill[sparse ? chunk->columns[k] : k] : chunk->values[k];
 }
 
-static margin_status apply(margin_context *context, const mg_fitted_stage *fitted,
-                           const margin_matrix *in, mg_matrix_buffer *out, margin_error *error) {
+static margin_status impute_apply(margin_context *context, const mg_fitted_stage *fitted,
+                                  const margin_matrix *in, mg_matrix_buffer *out,
+                                  margin_error *error) {
     const mg_value_map map = {
         .argument = fitted->view, .map = map_chunk, .keeps_zeros = true, .name = "impute"};
     return mg_map_values(context, in, &map, out, error);
@@ -217,8 +218,8 @@ const mg_stage mg_stage_impute = {
              .options = options,
              .option_count = MG_LENGTH(options)},
     .fit = fit,
-    .attach = attach,
-    .apply_row = apply_row,
-    .apply = apply,
+    .attach = impute_attach,
+    .apply_row = impute_apply_row,
+    .apply = impute_apply,
     .origin = origin,
     .takes_missing = true};

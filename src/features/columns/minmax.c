@@ -14,9 +14,9 @@ static bool to_range(const mg_column_moments *moments, int64_t j, const mg_optio
     return isfinite(*divisor) && *divisor > 0 && isfinite(*offset);
 }
 
-static margin_status fit(margin_context *context, const margin_data *data,
-                         const mg_option_value *options, mg_fitted_stage *fitted,
-                         margin_error *error) {
+static margin_status minmax_fit(margin_context *context, const margin_data *data,
+                                const mg_option_value *options, mg_fitted_stage *fitted,
+                                margin_error *error) {
     const double low = mg_stage_option(&mg_stage_minmax, options, "low")->number;
     const double high = mg_stage_option(&mg_stage_minmax, options, "high")->number;
     if (!(low < high))
@@ -55,7 +55,7 @@ const mg_stage mg_stage_minmax = {
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .fit = fit,
+    .fit = minmax_fit,
     .attach = mg_scale_attach,
     .apply_row = mg_scale_apply_row,
     .apply = mg_scale_apply,

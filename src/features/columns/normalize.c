@@ -81,9 +81,9 @@ static void map_chunk(const void *argument, mg_row_norm of_row, const mg_row_chu
         out[k] = chunk->values[k] * of_row.scale / of_row.norm;
 }
 
-static margin_status fit(margin_context *context, const margin_data *data,
-                         const mg_option_value *options, mg_fitted_stage *fitted,
-                         margin_error *error) {
+static margin_status normalize_fit(margin_context *context, const margin_data *data,
+                                   const mg_option_value *options, mg_fitted_stage *fitted,
+                                   margin_error *error) {
     char buffer[32];
     (void)context, (void)options, (void)fitted;
     for (int64_t j = 0; j < data->x.columns; j++)
@@ -94,7 +94,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
     return MARGIN_OK;
 }
 
-static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+static margin_status normalize_attach(mg_fitted_stage *fitted, margin_error *error) {
     MG_REQUIRE(fitted->columns_out == fitted->columns_in && fitted->tensor_count == 0, error,
                MARGIN_ERROR_MODEL, "the stage normalize does not keep the number of columns");
     norm_view *view;
@@ -104,7 +104,7 @@ static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
     return MARGIN_OK;
 }
 
-static void apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
+static void normalize_apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
     const int64_t n = fitted->columns_in;
     const margin_matrix x = margin_dense_f64(in, 1, n, n);
     const mg_row_norm of_row = norm_of_row(fitted->view, &x, 0);
@@ -112,8 +112,9 @@ static void apply_row(const mg_fitted_stage *fitted, const double *in, double *o
         out[j] = in[j] * of_row.scale / of_row.norm;
 }
 
-static margin_status apply(margin_context *context, const mg_fitted_stage *fitted,
-                           const margin_matrix *in, mg_matrix_buffer *out, margin_error *error) {
+static margin_status normalize_apply(margin_context *context, const mg_fitted_stage *fitted,
+                                     const margin_matrix *in, mg_matrix_buffer *out,
+                                     margin_error *error) {
     const mg_value_map map = {.argument = fitted->view,
                               .of_row = norm_of_row,
                               .map = map_chunk,
@@ -141,7 +142,7 @@ const mg_stage mg_stage_normalize = {
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .fit = fit,
-    .attach = attach,
-    .apply_row = apply_row,
-    .apply = apply};
+    .fit = normalize_fit,
+    .attach = normalize_attach,
+    .apply_row = normalize_apply_row,
+    .apply = normalize_apply};

@@ -20,9 +20,9 @@ static bool to_unit_deviation(const mg_column_moments *moments, int64_t j,
     return isfinite(*offset) && (!scale || (isfinite(*divisor) && variance >= LEAST_VARIANCE));
 }
 
-static margin_status fit(margin_context *context, const margin_data *data,
-                         const mg_option_value *options, mg_fitted_stage *fitted,
-                         margin_error *error) {
+static margin_status standardize_fit(margin_context *context, const margin_data *data,
+                                     const mg_option_value *options, mg_fitted_stage *fitted,
+                                     margin_error *error) {
     return mg_scale_fit(context, data, options, MG_WANT_SPREAD, to_unit_deviation, fitted, error);
 }
 
@@ -53,7 +53,7 @@ const mg_stage mg_stage_standardize = {
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .fit = fit,
+    .fit = standardize_fit,
     .attach = mg_scale_attach,
     .apply_row = mg_scale_apply_row,
     .apply = mg_scale_apply,

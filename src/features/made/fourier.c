@@ -43,9 +43,9 @@ static double draw(uint64_t seed, const mg_kernel *kernel, int64_t index) {
     return kernel->gamma * tan(pi * (u - 0.5));
 }
 
-static margin_status fit(margin_context *context, const margin_data *data,
-                         const mg_option_value *values, mg_fitted_stage *fitted,
-                         margin_error *error) {
+static margin_status fourier_fit(margin_context *context, const margin_data *data,
+                                 const mg_option_value *values, mg_fitted_stage *fitted,
+                                 margin_error *error) {
     const margin_component *info = &mg_stage_fourier.info;
     const int64_t features = mg_option_named(info, values, "features")->integer;
     const int64_t n = data->x.columns, pairs = features / 2;
@@ -71,7 +71,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
     return mg_map_names("fourier", fitted->columns_out, fitted, error);
 }
 
-static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+static margin_status fourier_attach(mg_fitted_stage *fitted, margin_error *error) {
     const mg_tensor *tensor = mg_stage_tensor_find(fitted, "frequencies");
     const int64_t features =
         mg_option_named(&mg_stage_fourier.info, fitted->options, "features")->integer;
@@ -96,7 +96,7 @@ static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
     return MARGIN_OK;
 }
 
-static void apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
+static void fourier_apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
     const fourier_view *view = fitted->view;
     for (int64_t k = 0; k < view->pairs; k++) {
         const double angle =
@@ -116,7 +116,7 @@ const mg_stage mg_stage_fourier = {
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .fit = fit,
-    .attach = attach,
-    .apply_row = apply_row,
+    .fit = fourier_fit,
+    .attach = fourier_attach,
+    .apply_row = fourier_apply_row,
     .kept_bytes = 256 << 20};

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-static margin_status check(const margin_component *info, const margin_data *data,
-                           const mg_option_value *options, margin_error *error) {
+static margin_status kernel_map_check(const margin_component *info, const margin_data *data,
+                                      const mg_option_value *options, margin_error *error) {
     for (int64_t j = 0; j < data->x.columns; j++)
         MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MG_DATA(CATEGORIES),
                    "%s: column %s holds categories, which have no distances; encode them first: "
@@ -32,7 +32,7 @@ margin_status mg_map_kernel(margin_context *context, const margin_component *inf
                           .index = data->selection,
                           .count = data->selection ? data->selected : data->x.rows};
     double *weights = NULL;
-    MG_TRY(check(info, data, options, error));
+    MG_TRY(kernel_map_check(info, data, options, error));
     if (data->weights.values && choice.rule == MG_GAMMA_SCALE) {
         MG_NEW(context->heap, weights, samples.count, "the weights of the rows", error);
         for (int64_t i = 0; i < samples.count; i++)

@@ -52,7 +52,7 @@ static int64_t row_count(const margin_data *data) {
     return data->selection ? data->selected : data->x.rows;
 }
 
-static int64_t row_at(const margin_data *data, int64_t i) {
+static int64_t nystroem_row_at(const margin_data *data, int64_t i) {
     return data->selection ? data->selection[i] : i;
 }
 
@@ -64,14 +64,15 @@ static margin_status find_pivots(const mg_pivoting *task, const margin_data *dat
     if (task->kernel->kind == MG_KERNEL_RBF)
         MG_GO(mg_kernel_fail(mg_row_squares(task->context, task->x, squares), task->error));
     for (int64_t i = 0; i < task->count; i++)
-        roots[i] =
-            data->weights.values ? sqrt(mg_vector_f64(&data->weights, row_at(data, i))) : 1.0;
+        roots[i] = data->weights.values
+                       ? sqrt(mg_vector_f64(&data->weights, nystroem_row_at(data, i)))
+                       : 1.0;
     MG_GO_NEW(task->context->heap, factor, task->count * task->most, "the choice of centres",
               task->error);
     MG_GO_NEW(task->context->heap, pivots, task->most, "the choice of centres", task->error);
     MG_GO(mg_pivoted_cholesky(task, factor, pivots, count, &left));
     for (int64_t k = 0; k < *count; k++)
-        mg_row_expand(task->x, row_at(data, pivots[k]), centres + k * task->x->columns);
+        mg_row_expand(task->x, nystroem_row_at(data, pivots[k]), centres + k * task->x->columns);
 done:
     mg_free(task->context->heap, pivots);
     mg_free(task->context->heap, factor);
@@ -198,8 +199,9 @@ static margin_status make_gram(centre_gram *g, const mg_kernel *kernel, const do
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
-static margin_status keep(const centre_gram *g, const mg_kernel *kernel, const double *centres,
-                          mg_fitted_stage *fitted, margin_error *error) {
+static margin_status nystroem_keep(const centre_gram *g, const mg_kernel *kernel,
+                                   const double *centres, mg_fitted_stage *fitted,
+                                   margin_error *error) {
     const int64_t n = g->rank, columns = fitted->columns_in;
     double *kept = mg_stage_tensor(fitted, "centres", MARGIN_F64, n, columns);
     double *inverse = kept ? mg_stage_tensor(fitted, "inverse", MARGIN_F64, n, n) : NULL;
@@ -241,16 +243,16 @@ static margin_status fit_centres(margin_context *context, const mg_kernel *kerne
                       "nystroem: the kernel is 0 at all centres; take another kernel"));
     mg_log(context, MARGIN_LOG_NOTE, "nystroem makes %lld columns%s", (long long)g.rank,
            g.rank < count ? ": the other centres are sums of these" : "");
-    status = keep(&g, kernel, centres, fitted, error);
+    status = nystroem_keep(&g, kernel, centres, fitted, error);
 done:
     mg_free(context->heap, g.order);
     mg_free(context->heap, numbers);
     return status;
 }
 
-static margin_status fit(margin_context *context, const margin_data *data,
-                         const mg_option_value *values, mg_fitted_stage *fitted,
-                         margin_error *error) {
+static margin_status nystroem_fit(margin_context *context, const margin_data *data,
+                                  const mg_option_value *values, mg_fitted_stage *fitted,
+                                  margin_error *error) {
     const int64_t most = option(values, "centres")->integer;
     double *centres = NULL;
     int64_t count = 0;
@@ -307,7 +309,7 @@ static margin_status check_tensors(const mg_fitted_stage *fitted, const double *
     return MARGIN_OK;
 }
 
-static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *error) {
     const void *data;
     MG_TRY(mg_stage_expect(fitted, "kernel", MARGIN_F64, 4, &data, error));
     const double *kernel = data;
@@ -349,7 +351,7 @@ static void kernel_values(const nystroem_view *view, const double *x, double *ou
 }
 
 /* In place, the last first: row k of the inverse ends at column k. */
-static void apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
+static void nystroem_apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
     const nystroem_view *view = fitted->view;
     kernel_values(view, in, out);
     for (int64_t k = view->centres.rows - 1; k >= 0; k--)
@@ -395,8 +397,9 @@ static margin_status map_block(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
-static margin_status apply(margin_context *context, const mg_fitted_stage *fitted,
-                           const margin_matrix *in, mg_matrix_buffer *out, margin_error *error) {
+static margin_status nystroem_apply(margin_context *context, const mg_fitted_stage *fitted,
+                                    const margin_matrix *in, mg_matrix_buffer *out,
+                                    margin_error *error) {
     nystroem_map map = {.view = fitted->view, .in = in};
     const int64_t n = fitted->columns_out;
     mg_matrix_buffer made = {0};
@@ -431,7 +434,7 @@ const mg_stage mg_stage_nystroem = {
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .fit = fit,
-    .attach = attach,
-    .apply_row = apply_row,
-    .apply = apply};
+    .fit = nystroem_fit,
+    .attach = nystroem_attach,
+    .apply_row = nystroem_apply_row,
+    .apply = nystroem_apply};

@@ -230,7 +230,7 @@ static margin_status set_view(mg_onehot_view *view, const mg_fitted_stage *fitte
     return MARGIN_OK;
 }
 
-static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+static margin_status onehot_attach(mg_fitted_stage *fitted, margin_error *error) {
     const int64_t n = fitted->columns_in;
     const void *kind, *count, *values;
     MG_TRY(mg_stage_expect(fitted, "kind", MARGIN_U8, n, &kind, error));
@@ -296,7 +296,7 @@ const mg_stage mg_stage_onehot = {
              .options = options,
              .option_count = MG_LENGTH(options)},
     .fit = fit,
-    .attach = attach,
+    .attach = onehot_attach,
     .apply_row = mg_onehot_apply_row,
     .refuses_unknown = refuses_unknown,
     .apply = mg_onehot_apply,

@@ -148,8 +148,9 @@ static margin_status set_tensors(const bool *chosen, const uint8_t *others, bool
     return MARGIN_OK;
 }
 
-static margin_status choose(margin_context *context, const margin_data *data,
-                            const mg_option_value *options, bool *chosen, margin_error *error) {
+static margin_status poly_choose(margin_context *context, const margin_data *data,
+                                 const mg_option_value *options, bool *chosen,
+                                 margin_error *error) {
     const char *list = mg_stage_option(&mg_stage_poly, options, "columns")->text;
     for (int64_t j = 0; j < data->x.columns; j++)
         MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MG_DATA(CATEGORIES),
@@ -162,9 +163,9 @@ static margin_status choose(margin_context *context, const margin_data *data,
 static margin_status set_names(const margin_data *data, const mg_poly_view *view,
                                mg_fitted_stage *fitted, margin_error *error);
 
-static margin_status fit(margin_context *context, const margin_data *data,
-                         const mg_option_value *options, mg_fitted_stage *fitted,
-                         margin_error *error) {
+static margin_status poly_fit(margin_context *context, const margin_data *data,
+                              const mg_option_value *options, mg_fitted_stage *fitted,
+                              margin_error *error) {
     mg_poly_view view = view_of(options, data->x.columns);
     mg_poly_run *runs = NULL;
     uint8_t *others = NULL;
@@ -175,7 +176,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
     MG_TRY(check_scaled(options, error));
     MG_NEW(context->heap, chosen, view.columns, "the choice of columns", error);
     MG_GO_NEW(context->heap, others, view.columns, "the choice of columns", error);
-    MG_GO(choose(context, data, options, chosen, error));
+    MG_GO(poly_choose(context, data, options, chosen, error));
     MG_GO(find_others(context, data, others, error));
     if (scaling_of(options) != MG_POLY_PLAIN) memset(others, 1, (size_t)view.columns);
     MG_GO(set_tensors(chosen, others, integer_option(options, "interactions") != 0, &view, fitted,
@@ -335,7 +336,7 @@ static margin_status make_view(mg_fitted_stage *fitted, const mg_poly_view *view
     return weigh(fitted, kept, (double *)(void *)(runs + view->run_count), error);
 }
 
-static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+static margin_status poly_attach(mg_fitted_stage *fitted, margin_error *error) {
     mg_poly_view view = view_of(fitted->options, fitted->columns_in);
     const void *factor, *repeats;
     int64_t *next;
@@ -407,8 +408,8 @@ const mg_stage mg_stage_poly = {
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .fit = fit,
-    .attach = attach,
+    .fit = poly_fit,
+    .attach = poly_attach,
     .apply_row = mg_poly_apply_row,
     .apply = mg_poly_apply,
     .origin = origin,

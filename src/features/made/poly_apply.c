@@ -87,7 +87,7 @@ static void add_inputs(const sparse_map *map, int64_t number, sparse_row *row) {
 }
 
 /* The products whose parent is entry `parent`. */
-static void add_products(const mg_poly_view *view, int64_t parent, sparse_row *row) {
+static void poly_apply_add_products(const mg_poly_view *view, int64_t parent, sparse_row *row) {
     const int64_t last = row->last[parent];
     const mg_poly_run *run;
     if (row->column[parent] >= view->bias + view->columns)
@@ -109,7 +109,7 @@ static void expand_row(const sparse_map *map, int64_t number, sparse_row *row) {
     for (int64_t from = 0, degree = 1; degree < map->view->degree; degree++) {
         const int64_t end = row->count;
         for (; from < end; from++)
-            if (row->last[from] >= 0) add_products(map->view, from, row);
+            if (row->last[from] >= 0) poly_apply_add_products(map->view, from, row);
     }
 }
 

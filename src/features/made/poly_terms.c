@@ -61,7 +61,8 @@ void mg_poly_list(const mg_poly_view *view, mg_poly_run *runs) {
 }
 
 /* sqrt(degree! / (degree - t)!) for the power, as the factorials of equal factors are in there. */
-static double weight_of(mg_poly_scaling scaling, int64_t degree, int64_t t, double square) {
+static double poly_terms_weight_of(mg_poly_scaling scaling, int64_t degree, int64_t t,
+                                   double square) {
     for (int64_t k = 0; k < t && scaling == MG_POLY_POWER; k++)
         square *= (double)(degree - k);
     return sqrt(square);
@@ -89,5 +90,5 @@ void mg_poly_weigh(const mg_poly_view *view, mg_poly_scaling scaling, int64_t *c
         }
     }
     for (int64_t j = 0; j < columns; j++)
-        weights[j] = weight_of(scaling, view->degree, factors[j], weights[j]);
+        weights[j] = poly_terms_weight_of(scaling, view->degree, factors[j], weights[j]);
 }

@@ -78,8 +78,8 @@ done:
     return status;
 }
 
-static margin_status keep(const double *centres, int64_t count, double sigma, bool bias,
-                          mg_fitted_stage *fitted, margin_error *error) {
+static margin_status rbf_keep(const double *centres, int64_t count, double sigma, bool bias,
+                              mg_fitted_stage *fitted, margin_error *error) {
     const int64_t columns = fitted->columns_in;
     double *kept = mg_stage_tensor(fitted, "centres", MARGIN_F64, count, columns);
     double *gamma = kept ? mg_stage_tensor(fitted, "gamma", MARGIN_F64, 1, 0) : NULL;
@@ -94,9 +94,9 @@ static margin_status keep(const double *centres, int64_t count, double sigma, bo
     return set_names(count, bias, fitted, error);
 }
 
-static margin_status fit(margin_context *context, const margin_data *data,
-                         const mg_option_value *options, mg_fitted_stage *fitted,
-                         margin_error *error) {
+static margin_status rbf_fit(margin_context *context, const margin_data *data,
+                             const mg_option_value *options, mg_fitted_stage *fitted,
+                             margin_error *error) {
     const mg_rbf_wish wish = wish_of(options, data->x.columns);
     const bool bias = option(options, "bias")->integer != 0;
     double *centres = NULL, sigma;
@@ -113,7 +113,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
     MG_GO(mg_rbf_width(context, data, &wish, centres, count, &sigma, error));
     mg_log(context, MARGIN_LOG_NOTE, "rbf makes %lld columns, sigma %s", (long long)count + bias,
            mg_about(sigma).text);
-    status = keep(centres, count, sigma, bias, fitted, error);
+    status = rbf_keep(centres, count, sigma, bias, fitted, error);
 done:
     mg_free(context->heap, centres);
     return status;
@@ -121,7 +121,7 @@ done:
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
+static margin_status rbf_attach(mg_fitted_stage *fitted, margin_error *error) {
     const mg_tensor *centres = mg_stage_tensor_find(fitted, "centres");
     const bool bias = option(fitted->options, "bias")->integer != 0;
     const void *gamma;
@@ -149,7 +149,7 @@ static margin_status attach(mg_fitted_stage *fitted, margin_error *error) {
     return MARGIN_OK;
 }
 
-static void apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
+static void rbf_apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
     const rbf_view *view = fitted->view;
     mg_centre_squares(view->isa, in, view->columns, view->packed, view->count, out);
     for (int64_t k = 0; k < view->count; k++)
@@ -200,7 +200,7 @@ const mg_stage mg_stage_rbf = {
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .fit = fit,
-    .attach = attach,
-    .apply_row = apply_row,
+    .fit = rbf_fit,
+    .attach = rbf_attach,
+    .apply_row = rbf_apply_row,
     .kept_bytes = 256 << 20};

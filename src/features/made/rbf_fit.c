@@ -16,12 +16,12 @@ static int64_t row_count(const margin_data *data) {
     return data->selection ? data->selected : data->x.rows;
 }
 
-static int64_t row_at(const margin_data *data, int64_t i) {
+static int64_t rbf_fit_row_at(const margin_data *data, int64_t i) {
     return data->selection ? data->selection[i] : i;
 }
 
-static double weight_at(const margin_data *data, int64_t i) {
-    return data->weights.values ? mg_vector_f64(&data->weights, row_at(data, i)) : 1.0;
+static double rbf_fit_weight_at(const margin_data *data, int64_t i) {
+    return data->weights.values ? mg_vector_f64(&data->weights, rbf_fit_row_at(data, i)) : 1.0;
 }
 
 double mg_rbf_count(const mg_rbf_wish *wish, int64_t columns) {
@@ -73,14 +73,14 @@ static margin_status sample_centres(margin_context *context, const margin_data *
     MG_NEW(context->heap, drawn, 2 * rows, "a sample of the rows", error);
     for (int64_t i = 0; i < rows; i++) {
         const double u = mg_random_unit(context->options.seed, MG_RANDOM_SAMPLE, (uint64_t)i);
-        drawn[i] = (mg_value_run){-log1p(-u) / weight_at(data, i), (double)i};
+        drawn[i] = (mg_value_run){-log1p(-u) / rbf_fit_weight_at(data, i), (double)i};
     }
     mg_sort_values(drawn, rows, drawn + rows);
     *count = 0;
     for (int64_t i = 0; i < rows && *count < wish->centres; i++) {
         double *centre = centres + *count * columns;
         if (i % 1024 == 0 && mg_cancelled(context)) break;
-        mg_row_expand(&data->x, row_at(data, (int64_t)drawn[i].weight), centre);
+        mg_row_expand(&data->x, rbf_fit_row_at(data, (int64_t)drawn[i].weight), centre);
         *count += is_new(centres, *count, columns, centre);
     }
     mg_free(context->heap, drawn);
@@ -110,7 +110,7 @@ static margin_status kmeans_centres(margin_context *context, const margin_data *
     MG_GO_NEW(context->heap, weights, task.count, "the weights of the rows", error);
     MG_GO_NEW(context->heap, sizes, task.k, "the sizes of the clusters", error);
     for (int64_t i = 0; i < task.count; i++)
-        weights[i] = weight_at(data, i);
+        weights[i] = rbf_fit_weight_at(data, i);
     if (data->weights.values) task.weight = weights;
     if (mg_is_csr(&data->x)) {
         MG_GO(mg_stage_rows(context, NULL, &data->x, "a dense copy of the sparse data", &dense,
@@ -153,11 +153,11 @@ static margin_status find_distances(void *argument, int64_t task, int worker) {
     const int64_t columns = walk->data->x.columns, i = task * walk->stride;
     double *row = walk->rows + worker * (columns + walk->centres), *squares = row + columns;
     mg_value_run *found = walk->found + task * walk->centres;
-    mg_row_expand(&walk->data->x, row_at(walk->data, i), row);
+    mg_row_expand(&walk->data->x, rbf_fit_row_at(walk->data, i), row);
     mg_centre_squares(walk->isa, row, columns, walk->packed, walk->centres, squares);
     for (int64_t k = 0; k < walk->centres; k++)
-        found[k] =
-            (mg_value_run){sqrt(squares[k]), squares[k] > 0 ? weight_at(walk->data, i) : 0.0};
+        found[k] = (mg_value_run){sqrt(squares[k]),
+                                  squares[k] > 0 ? rbf_fit_weight_at(walk->data, i) : 0.0};
     return MARGIN_OK;
 }
 

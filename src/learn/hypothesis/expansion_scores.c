@@ -76,8 +76,8 @@ margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error) {
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
 /* Adds a chunk's part to the scores: values[s * queries + q], s within the chunk. */
-static void add_chunk(const mg_hypothesis *h, int64_t chunk, const double *values, int64_t queries,
-                      double *out) {
+static void expansion_add_chunk(const mg_hypothesis *h, int64_t chunk, const double *values,
+                                int64_t queries, double *out) {
     const mg_expansion_plan *plan = h->derived;
     const int32_t *entries = h->view.expansion.entries;
     const double *coefficients = h->view.expansion.coefficients;
@@ -137,7 +137,7 @@ static void score_dense(const mg_hypothesis *h, const double *dense, int64_t que
         int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
         ops->scores(support, first, count, dense, no_intercept, queries, values);
         finish_values(h, squares, queries, first, count, values);
-        add_chunk(h, c, values, queries, out);
+        expansion_add_chunk(h, c, values, queries, out);
     }
     for (int64_t q = 0; q < queries; q++)
         mark_missing(h, squares[q], out + q * h->functions);
@@ -153,7 +153,7 @@ static void score_pairs(const mg_hypothesis *h, const margin_matrix *x, int64_t 
         int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
         for (int64_t s = 0; s < count; s++)
             values[s] = mg_kernel_rows(&h->view.expansion.kernel, x, row, support, first + s);
-        add_chunk(h, c, values, 1, out);
+        expansion_add_chunk(h, c, values, 1, out);
     }
     mark_missing(h, mg_row_ops_for(x, h->isa)->square(x, row), out);
 }

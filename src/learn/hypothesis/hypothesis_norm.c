@@ -99,8 +99,8 @@ margin_status mg_hypothesis_norm(margin_context *context, const mg_hypothesis *h
 
 /* products[f][g] += c_f[s] * values[g], the part of support row s; `at` walks the entries of each
  * function as s ascends. */
-static void add_row(const mg_hypothesis *h, int64_t s, const double *values, int64_t *at,
-                    double *products) {
+static void norm_add_row(const mg_hypothesis *h, int64_t s, const double *values, int64_t *at,
+                         double *products) {
     for (int64_t f = 0; f < h->functions; f++) {
         if (at[f] == h->view.expansion.starts[f + 1]) continue;
         if (h->view.expansion.entries[at[f]] != s) continue;
@@ -135,7 +135,7 @@ static margin_status expansion_products(margin_context *context, const mg_hypoth
         MG_GO(slabs_fill(context, &slabs, first, &height, error));
         for (int64_t i = 0; i < height; i++) {
             function_values(h, slabs.slab + i * rows, values);
-            add_row(h, first + i, values, at, products);
+            norm_add_row(h, first + i, values, at, products);
         }
     }
 done:

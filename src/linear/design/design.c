@@ -157,12 +157,12 @@ typedef struct sum_walk {
     int64_t columns;
 } sum_walk;
 
-static void start_sums(void *state, void *argument) {
+static void design_start_sums(void *state, void *argument) {
     const sum_walk *walk = argument;
     mg_pass_sums_clear(state, walk->columns);
 }
 
-static void merge_sums(void *into, const void *from, void *argument) {
+static void design_merge_sums(void *into, const void *from, void *argument) {
     (void)argument;
     mg_pass_sums_merge(into, from);
 }
@@ -197,7 +197,8 @@ static margin_status sum_block(void *state, const mg_block *block, void *argumen
 
 static margin_status sum_rows(mg_design *d, const sum_walk *walk, int64_t count, double *gradient,
                               double *total, margin_error *error) {
-    static const mg_accumulator steps = {.init = start_sums, .add = sum_block, .merge = merge_sums};
+    static const mg_accumulator steps = {
+        .init = design_start_sums, .add = sum_block, .merge = design_merge_sums};
     mg_accumulator accumulator = steps;
     accumulator.state_size = mg_pass_sums_size(d->columns);
     mg_pass_sums *sums = mg_new(d->heap, accumulator.state_size, 1);

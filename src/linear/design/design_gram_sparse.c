@@ -52,7 +52,8 @@ static int64_t read_stored(const mg_gram_job *job, int64_t i, int64_t *column, d
 }
 
 /* With the last columns, which each sample has. */
-static int64_t read_row(const mg_gram_job *job, int64_t i, int64_t *column, double *value) {
+static int64_t gram_sparse_read_row(const mg_gram_job *job, int64_t i, int64_t *column,
+                                    double *value) {
     int64_t length =
         job->kept_starts ? read_kept(job, i, column, value) : read_stored(job, i, column, value);
     if (job->request->extra) {
@@ -83,12 +84,12 @@ static void sparse_gram_merge(void *into, const void *from, void *argument) {
             a[r * job->size + s] += b[r * job->size + s];
 }
 
-static void add_row(const mg_gram_job *job, int64_t k, double *gram) {
+static void gram_sparse_add_row(const mg_gram_job *job, int64_t k, double *gram) {
     const int64_t size = job->size, room = row_room(job);
     const double weight = mg_gram_weight(job, k);
     double *value = gram + size * size;
     int64_t *column = (int64_t *)(value + room);
-    const int64_t length = read_row(job, mg_gram_sample(job, k), column, value);
+    const int64_t length = gram_sparse_read_row(job, mg_gram_sample(job, k), column, value);
     for (int64_t r = 0; r < length; r++) {
         const double v = weight * value[r];
         double *g = gram + column[r] * size;
@@ -100,7 +101,7 @@ static void add_row(const mg_gram_job *job, int64_t k, double *gram) {
 static margin_status add_rows(void *state, const mg_block *block, void *argument) {
     const mg_gram_job *job = argument;
     for (int64_t k = block->first; k < block->first + block->count; k++)
-        if (mg_gram_weight(job, k) != 0.0) add_row(job, k, state);
+        if (mg_gram_weight(job, k) != 0.0) gram_sparse_add_row(job, k, state);
     return MARGIN_OK;
 }
 
@@ -199,7 +200,7 @@ static margin_status copy_rows(void *argument, int64_t task, int worker) {
     (void)worker;
     for (int64_t k = first; k < last; k++) {
         const int64_t i = mg_gram_sample(gram, job->first + k), at = job->starts[k];
-        job->ends[k] = at + read_row(gram, i, job->columns + at, job->values + at);
+        job->ends[k] = at + gram_sparse_read_row(gram, i, job->columns + at, job->values + at);
         job->weights[k] = mg_gram_weight(gram, job->first + k);
     }
     return MARGIN_OK;

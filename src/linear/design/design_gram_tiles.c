@@ -33,7 +33,7 @@ typedef struct tile_job {
 /* ---- Packing --------------------------------------------------------------------------------- */
 
 /* The values of the chosen columns; `whole`: those of all of them are in `row`. */
-static void gather(const mg_gram_job *job, bool whole, int64_t at, double *row) {
+static void gram_tiles_gather(const mg_gram_job *job, bool whole, int64_t at, double *row) {
     const margin_matrix *x = &job->design->problem->x;
     const int64_t *columns = job->request->columns;
     if (whole) { /* ascending, so that nothing is lost */
@@ -66,7 +66,7 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block,
     const bool whole = mg_is_csr(x) || d->problem->maker;
     if (whole || job->gram->request->columns) {
         if (whole) mg_sample_values(d->problem, i, row);
-        if (job->gram->request->columns) gather(job->gram, whole, at, row);
+        if (job->gram->request->columns) gram_tiles_gather(job->gram, whole, at, row);
         ops->pack_f64(row, columns, &job->affine, root, job->stride, out);
     } else if (x->value_type == MARGIN_F32) {
         ops->pack_f32((const float *)x->values + at * x->stride, columns, &job->affine, root,

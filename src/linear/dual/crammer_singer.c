@@ -94,7 +94,7 @@ static sample_row read_sparse(crammer_singer *m, int64_t i) {
     return row;
 }
 
-static sample_row read_row(crammer_singer *m, int64_t i) {
+static sample_row crammer_read_row(crammer_singer *m, int64_t i) {
     return m->rows ? read_dense(m, i) : read_sparse(m, i);
 }
 
@@ -118,7 +118,7 @@ static void find_scores(crammer_singer *m, const sample_row *row) {
 }
 
 /* The dual variable of the row that was read and class k grows by `change`. */
-static void add_row(crammer_singer *m, const sample_row *row, int64_t k, double change) {
+static void crammer_add_row(crammer_singer *m, const sample_row *row, int64_t k, double change) {
     m->sums[k] += change;
     if (m->rows) {
         m->vectors->add(m->w + k * m->ld, change, m->values, m->columns);
@@ -167,7 +167,7 @@ static void move_shares(crammer_singer *m, int64_t i, const sample_row *row) {
     for (int64_t k = 0; k < m->classes; k++) {
         const double change = q[k] - m->next[k];
         q[k] = m->next[k];
-        if (change != 0.0) add_row(m, row, k, c * change);
+        if (change != 0.0) crammer_add_row(m, row, k, c * change);
     }
 }
 
@@ -176,7 +176,7 @@ static void move_shares(crammer_singer *m, int64_t i, const sample_row *row) {
 static bool singer_visit(crammer_singer *m, int64_t i) {
     const int32_t own = m->o->design->problem->code[i];
     const double c = m->o->c[i], *q = m->shares + i * m->classes;
-    const sample_row row = read_row(m, i);
+    const sample_row row = crammer_read_row(m, i);
     double greatest = -(double)INFINITY, mean = 0.0, least = (double)INFINITY;
     find_scores(m, &row);
     const double own_score = m->g[own];
@@ -330,7 +330,7 @@ static margin_status find_tau(crammer_singer *m) {
     if (!m->o->intercept) return MARGIN_OK;
     for (int64_t i = 0; i < m->samples; i++) {
         if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
-        const sample_row row = read_row(m, i);
+        const sample_row row = crammer_read_row(m, i);
         weighted += m->o->c[i] * row.square;
         total += m->o->c[i];
     }

@@ -244,7 +244,7 @@ static void open_all(lanes *g) {
     g->active = g->lane[0].samples;
 }
 
-static margin_status new_vectors(lanes *g) {
+static margin_status lanes_new_vectors(lanes *g) {
     mg_dual_cd *m = &g->lane[0];
     const mg_design *d = m->design;
     const bool logistic = g->kind == MG_LOSS_LOGISTIC, scaled = d->scale != NULL;
@@ -281,7 +281,7 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
     mg_arena_init(&g->arena, d->heap);
     for (int l = 0; l < count; l++)
         mg_dual_cd_start(&g->lane[l], &jobs[l], &solutions[l]);
-    MG_TRY(new_vectors(g));
+    MG_TRY(lanes_new_vectors(g));
     mg_dual_cd *one = &g->lane[0];
     for (int64_t j = 0; one->factor && j < one->columns; j++)
         one->factor[j] = d->scale[j] * d->scale[j] / objective->penalty.rho;

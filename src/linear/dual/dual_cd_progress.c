@@ -136,7 +136,7 @@ static bool is_for_others(const mg_dual_cd *m) {
 }
 
 /* From here, or from the beginning if that was better. */
-static margin_status hand_over(mg_dual_cd *m) {
+static margin_status dual_cd_hand_over(mg_dual_cd *m) {
     mg_linear_solution *out = m->solution;
     MG_TRY(mg_dual_cd_write(m));
     if (!(m->progress.value < m->constant_value)) {
@@ -164,7 +164,7 @@ margin_status mg_dual_cd_judge(mg_dual_cd *m, bool *done) {
         /* the gap may be a small share of what is proven; that wanders, so hope for better */
         p->strictness *= fmin(0.5, fmax(hope * share / p->strictness, least_share));
     }
-    if (is_for_others(m)) return hand_over(m);
+    if (is_for_others(m)) return dual_cd_hand_over(m);
     if (p->work - p->best_work > idle_work(m)) return mg_dual_cd_end(m, MARGIN_STOPPED_STALLED);
     *done = false;
     return MARGIN_OK;

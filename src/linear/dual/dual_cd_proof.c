@@ -27,7 +27,7 @@ void mg_dual_cd_weights(mg_dual_cd *m) {
 
 /* S = 0 by way of the samples between their bounds, which sit at the margin, where a change of
  * alpha costs nothing at first order. What they cannot take is left to the certificate. */
-static void balance(const mg_dual_cd *m) {
+static void dual_cd_balance(const mg_dual_cd *m) {
     const int8_t *sign = m->design->problem->sign;
     const double *c = m->objective->c;
     double *alpha = m->solution->alpha, sum = 0.0, room = 0.0;
@@ -137,7 +137,7 @@ margin_status mg_dual_cd_prove(mg_dual_cd *m) {
     double *scores = NULL;
     margin_status status;
     MG_GO(write_scored(m, &scores));
-    if (m->solution->alpha && m->objective->intercept) balance(m);
+    if (m->solution->alpha && m->objective->intercept) dual_cd_balance(m);
     /* an intercept that cancels shifts must do so before the rows are added */
     const double *known = m->design->shift ? NULL : scores;
     MG_GO(mg_certify_scored(m->objective, m->solution, known, m->job->error));

@@ -63,7 +63,7 @@ static bool can_together(const mg_objective *objective) {
     return mg_is_csr(&d->problem->x) && (limit == 0 || bytes <= limit / SHARE);
 }
 
-static margin_status new_vectors(mg_dual_cd *m) {
+static margin_status dual_cd_new_vectors(mg_dual_cd *m) {
     const bool logistic = m->objective->loss->kind == MG_LOSS_LOGISTIC, scaled = m->design->scale;
     const int64_t numbers = (2 + logistic) * m->samples + (1 + scaled) * m->columns;
     double *at = mg_arena_new(&m->arena, numbers, sizeof *at);
@@ -82,7 +82,7 @@ static margin_status dual_cd_begin(mg_linear_job *job, mg_linear_solution *solut
                                    mg_dual_cd *m) {
     const mg_design *d = job->objective->design;
     mg_dual_cd_start(m, job, solution);
-    MG_TRY(new_vectors(m));
+    MG_TRY(dual_cd_new_vectors(m));
     for (int64_t j = 0; j < m->columns; j++) {
         m->weights[j] = 0.0;
         if (m->factor) m->factor[j] = d->scale[j] * d->scale[j] / job->objective->penalty.rho;

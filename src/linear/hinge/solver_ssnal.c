@@ -100,7 +100,7 @@ static bool is_widest(const ssnal *m) {
 }
 
 /* The solution becomes that of `here`. */
-static void keep(ssnal *m) {
+static void ssnal_keep(ssnal *m) {
     mg_ssnal *s = &m->s;
     mg_linear_solution *out = s->solution;
     const double scale = scale_of(s);
@@ -142,7 +142,7 @@ static margin_status ssnal_check(ssnal *m, bool *done) {
     mg_progress(s->job->context, "training", (double)s->solution->iterations, 0.0,
                 (s->here.slackness + inner_gap(m)) / fmax(1.0, s->here.loss + s->here.penalty));
     if (!(expected_gap(m) <= m->strictness * goal_of(m))) return MARGIN_OK;
-    keep(m);
+    ssnal_keep(m);
     MG_TRY(ssnal_prove(m));
     *done = is_proven(m);
     if (!*done) m->strictness *= 0.3;
@@ -184,7 +184,7 @@ static margin_status next_round(ssnal *m) {
     mg_ssnal *s = &m->s;
     const double expected = expected_gap(m);
     m->idle = expected < 0.5 * m->best || s->sharpness < slow_below ? 0 : m->idle + 1;
-    if (expected < m->best) keep(m);
+    if (expected < m->best) ssnal_keep(m);
     mg_ssnal_update(s, s->multipliers);
     s->last_slope = 0.0;
     if (s->here.active > 2 * s->size)
@@ -227,7 +227,7 @@ static void explain_failure(const ssnal *m, margin_status ended) {
 static margin_status ssnal_end(ssnal *m, margin_status ended) {
     mg_linear_solution *out = m->s.solution;
     if (ended != MARGIN_OK) {
-        if (expected_gap(m) < m->best || isinf(m->best)) keep(m);
+        if (expected_gap(m) < m->best || isinf(m->best)) ssnal_keep(m);
         MG_TRY(ssnal_prove(m));
         if (is_proven(m)) ended = MARGIN_OK;
     }

@@ -32,7 +32,7 @@ static void *new_array(mg_ssnal *s, int64_t count, size_t size, bool *failed) {
     return array;
 }
 
-static margin_status new_vectors(mg_ssnal *s) {
+static margin_status ssnal_new_vectors(mg_ssnal *s) {
     bool failed = false;
     const int64_t columns = s->columns, size = s->size, samples = s->samples;
     const bool factor = columns <= FACTOR_COLUMNS;
@@ -161,7 +161,7 @@ margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, m
                     .c = job->objective->c,
                     .last_products = FIRST_PRODUCTS};
     mg_arena_init(&s->arena, design->heap);
-    MG_GO(new_vectors(s));
+    MG_GO(ssnal_new_vectors(s));
     MG_GO(
         mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
     MG_GO(ssnal_start(s));

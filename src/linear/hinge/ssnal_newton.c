@@ -23,7 +23,7 @@ static bool is_active(const mg_ssnal *s, int64_t i) {
 }
 
 /* About `most` of the active rows, every stride-th; returns their number. */
-static int64_t gather(mg_ssnal *s, int64_t most) {
+static int64_t ssnal_newton_gather(mg_ssnal *s, int64_t most) {
     const int64_t all = s->here.active;
     const int64_t stride = all > most + most / 2 ? (all + most - 1) / most : 1;
     int64_t count = 0, seen = 0;
@@ -59,7 +59,7 @@ static void complete(mg_ssnal *s) {
 
 static margin_status solve_by_factor(mg_ssnal *s) {
     const mg_gram_request request = {.chosen = s->active,
-                                     .count = gather(s, s->most_rows),
+                                     .count = ssnal_newton_gather(s, s->most_rows),
                                      .weights = s->active_weights,
                                      .centre = s->centre,
                                      .factor = s->factor};
@@ -92,7 +92,7 @@ static margin_status solve_by_conjugate_gradients(mg_ssnal *s) {
     mg_conjugate m = {.objective = s->objective,
                       .stop = &s->job->stop,
                       .chosen = s->active,
-                      .count = gather(s, s->samples),
+                      .count = ssnal_newton_gather(s, s->samples),
                       .weights = s->active_weights,
                       .centre = s->centre,
                       .factor = s->factor,

@@ -21,7 +21,7 @@ typedef struct pass_sums {
     _Alignas(64) double pull[];
 } pass_sums;
 
-static void start_sums(void *state, void *argument) {
+static void ssnal_pass_start_sums(void *state, void *argument) {
     const pass_walk *walk = argument;
     pass_sums *sums = state;
     memset(sums, 0, sizeof *sums);
@@ -30,7 +30,7 @@ static void start_sums(void *state, void *argument) {
     memset(sums->pull, 0, (size_t)sums->columns * sizeof *sums->pull);
 }
 
-static void merge_sums(void *into, const void *from, void *argument) {
+static void ssnal_pass_merge_sums(void *into, const void *from, void *argument) {
     pass_sums *a = into;
     const pass_sums *b = from;
     (void)argument;
@@ -105,7 +105,7 @@ static double residual_of(const mg_ssnal *s, int64_t j, double w, double gradien
 }
 
 /* What the columns add to F, its gradient and the gap. */
-static void add_columns(const mg_ssnal *s, double total, mg_ssnal_point *point) {
+static void ssnal_pass_add_columns(const mg_ssnal *s, double total, mg_ssnal_point *point) {
     const bool is_free = s->mode == MG_SSNAL_FREE;
     double bent = 0.0;
     point->residual = point->infeasible = point->charge = point->penalty = 0.0;
@@ -137,12 +137,12 @@ static void complete(const mg_ssnal *s, const pass_sums *sums, mg_ssnal_point *p
     point->least = sums->least;
     point->errors = sums->errors;
     point->active = sums->active;
-    add_columns(s, sums->total, point);
+    ssnal_pass_add_columns(s, sums->total, point);
 }
 
 margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {
     static const mg_accumulator steps = {
-        .init = start_sums, .add = ssnal_add_block, .merge = merge_sums};
+        .init = ssnal_pass_start_sums, .add = ssnal_add_block, .merge = ssnal_pass_merge_sums};
     mg_design *d = s->design;
     mg_accumulator accumulator = steps;
     pass_walk walk = {.list = {d, NULL}, .s = s, .scores = point->scores, .fresh = scores};

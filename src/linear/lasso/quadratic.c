@@ -95,7 +95,7 @@ static void list_support(descent *d) {
 
 /* ---- Exact steps ----------------------------------------------------------------------------- */
 
-static margin_status make_room(descent *d) {
+static margin_status quadratic_make_room(descent *d) {
     mg_heap *heap = d->q->context->heap;
     if (d->room >= d->size) return MARGIN_OK;
     mg_free(heap, d->matrix);
@@ -121,7 +121,7 @@ static void copy_support(const descent *d, double scar) {
 static margin_status factor_support(descent *d, bool *done) {
     static const double first = 1e-13, most = 1e-4, times = 100.0;
     int64_t failed = 0;
-    MG_TRY(make_room(d));
+    MG_TRY(quadratic_make_room(d));
     for (double scar = fmax(d->scarred, first); scar <= most; scar *= times) {
         copy_support(d, scar);
         MG_TRY(

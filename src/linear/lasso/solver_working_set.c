@@ -146,7 +146,7 @@ static margin_status working_start(mg_working *s) {
     return MARGIN_OK;
 }
 
-static margin_status new_vectors(mg_working *s) {
+static margin_status working_set_new_vectors(mg_working *s) {
     double **const of_columns[] = {&s->centre,  &s->factor,        &s->score,         &s->here.w,
                                    &s->there.w, &s->here.gradient, &s->there.gradient};
     double **const of_samples[] = {&s->here.scores, &s->there.scores, &s->curvatures};
@@ -191,7 +191,7 @@ static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solut
     if (job->objective->loss->kind != MG_LOSS_SQUARED && !mg_is_csr(&design->problem->x))
         s->stride = MG_WORKING_STRIDE;
     mg_arena_init(&s->arena, design->heap);
-    MG_TRY(new_vectors(s));
+    MG_TRY(working_set_new_vectors(s));
     if (design->columns > MG_MANY_COLUMNS) MG_TRY(mg_design_store_columns(design, job->error));
     MG_TRY(find_coordinates(s));
     set_sizes(s);

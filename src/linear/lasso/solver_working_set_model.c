@@ -19,7 +19,7 @@ void mg_working_model_free(mg_working *s) {
     s->model.room = 0;
 }
 
-static margin_status make_room(mg_working *s) {
+static margin_status working_set_make_room(mg_working *s) {
     mg_working_model *model = &s->model;
     if (!model->matrix || model->count > model->room) {
         const int64_t room = MG_MAX(model->count, MG_MIN(model->count + model->count / 4, s->most));
@@ -117,7 +117,7 @@ margin_status mg_working_build(mg_working *s) {
                                .factor = s->factor,
                                .columns = model->member,
                                .column_count = model->count};
-    MG_TRY(make_room(s));
+    MG_TRY(working_set_make_room(s));
     take_caution(s);
     leave_out_rows(s, &request);
     MG_TRY(mg_design_gram(s->design, &request, model->matrix, s->job->error));

@@ -180,7 +180,7 @@ static void trace(const mg_squares *s) {
     to->step(&record, to->user);
 }
 
-static margin_status hand_over(mg_squares *s, bool penalised) {
+static margin_status squares_hand_over(mg_squares *s, bool penalised) {
     mg_fit *fit = s->fit;
     margin_status status = MARGIN_OK;
     if (!(s->now.gap <= s->tolerance))
@@ -215,7 +215,7 @@ static mg_squares squares_of(mg_fit *fit, const mg_linear_options *o) {
 static margin_status fit_with(mg_fit *fit, const mg_linear_options *o) {
     mg_squares s = squares_of(fit, o);
     margin_status status = squares_solve_by(&s, o->solver);
-    if (status >= 0) status = hand_over(&s, o->penalised);
+    if (status >= 0) status = squares_hand_over(&s, o->penalised);
     mg_squares_end(&s);
     return status;
 }
@@ -227,13 +227,13 @@ static margin_status fit_next(mg_squares *s, mg_fit *fit, const mg_linear_option
     if (!s->correct) return fit_with(fit, o);
     MG_TRY(mg_squares_again(s, fit));
     if (s->may_doubt && !(s->now.gap <= s->tolerance) && !s->out_of_time) return fit_with(fit, o);
-    return hand_over(s, o->penalised);
+    return squares_hand_over(s, o->penalised);
 }
 
 static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_options *o) {
     mg_squares s = squares_of(&fits[0], o);
     margin_status status = squares_solve_by(&s, o->solver);
-    if (status >= 0) status = hand_over(&s, o->penalised);
+    if (status >= 0) status = squares_hand_over(&s, o->penalised);
     for (int64_t t = 1; status >= 0 && t < count; t++)
         status = fit_next(&s, &fits[t], o);
     mg_squares_end(&s);

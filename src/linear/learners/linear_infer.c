@@ -19,7 +19,7 @@ typedef struct infer_run {
     double *scores, *h, *r, *step; /* samples each; columns */
 } infer_run;
 
-static margin_status take_memory(infer_run *run) {
+static margin_status infer_take_memory(infer_run *run) {
     const int64_t samples = run->problem->count, columns = run->problem->x.columns;
     mg_arena *arena = &run->out->arena;
     run->scores = mg_arena_new(arena, 3 * samples, sizeof(double));
@@ -126,7 +126,7 @@ static margin_status infer_squares(infer_run *run) {
     mg_inference *out = run->out;
     out->weight = mg_total_weight(run->problem);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
-    MG_TRY(take_memory(run));
+    MG_TRY(infer_take_memory(run));
     MG_TRY(find_scores(run, run->w, run->b, run->scores));
     MG_TRY(mg_column_variances_make(run->fit, run->problem->weight, run->intercept, &run->v, out));
     const int64_t coefficients = out->rank + run->intercept;
@@ -247,7 +247,7 @@ static margin_status check_recession(infer_run *run) {
 
 static margin_status infer_logistic(infer_run *run) {
     mg_inference *out = run->out;
-    MG_TRY(take_memory(run));
+    MG_TRY(infer_take_memory(run));
     MG_TRY(find_scores(run, run->w, run->b, run->scores));
     sum_likelihood(run);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));

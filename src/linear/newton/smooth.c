@@ -90,7 +90,7 @@ static int pairs_for(const mg_smooth *s) {
     return (int)MG_MAX(LEAST, MG_MIN(s->functions > 1 ? MOST : MOST_OF_ONE, bytes / each));
 }
 
-static margin_status new_vectors(mg_smooth *s) {
+static margin_status smooth_new_vectors(mg_smooth *s) {
     const int64_t weights = s->functions * s->columns, kept = s->functions > 1 ? 0 : s->samples;
     const int room = s->exact ? 0 : pairs_for(s);
     const struct part {
@@ -152,7 +152,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
                      .last = (double)INFINITY,
                      .before = (double)INFINITY};
     mg_arena_init(&s->arena, s->design->heap);
-    MG_GO(new_vectors(s));
+    MG_GO(smooth_new_vectors(s));
     MG_GO(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
     set_start(s);
     MG_GO(mg_smooth_evaluate(s, &s->here));

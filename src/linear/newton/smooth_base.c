@@ -71,7 +71,7 @@ static void start_sum(void *state, void *argument) {
     *(double *)state = 0.0;
 }
 
-static void merge_sums(void *into, const void *from, void *argument) {
+static void smooth_merge_sums(void *into, const void *from, void *argument) {
     (void)argument;
     *(double *)into += *(const double *)from;
 }
@@ -93,7 +93,7 @@ margin_status mg_smooth_curvatures(mg_smooth *s, double *curvatures, double *tot
     static const mg_accumulator steps = {.state_size = sizeof(double),
                                          .init = start_sum,
                                          .add = add_curvatures,
-                                         .merge = merge_sums};
+                                         .merge = smooth_merge_sums};
     curvature_walk walk = {s, curvatures};
     return mg_sweep(s->design->context, s->samples, MG_BLOCK_ROWS, &steps, &walk, total,
                     s->job->error);

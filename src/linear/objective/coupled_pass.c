@@ -36,14 +36,14 @@ static int64_t sum_count(const pass_walk *walk) {
     return o->functions + (walk->rows && walk->gradient ? o->functions * o->columns : 0);
 }
 
-static void start_sums(void *state, void *argument) {
+static void coupled_start_sums(void *state, void *argument) {
     pass_sums *sums = state;
     sums->value = 0.0;
     sums->errors = 0;
     memset(sums->numbers, 0, (size_t)sum_count(argument) * sizeof *sums->numbers);
 }
 
-static void merge_sums(void *into, const void *from, void *argument) {
+static void coupled_merge_sums(void *into, const void *from, void *argument) {
     pass_sums *a = into;
     const pass_sums *b = from;
     const int64_t count = sum_count(argument);
@@ -193,8 +193,8 @@ static double *chunk_slopes(const pass_walk *walk, int64_t first, int64_t count,
     return slopes;
 }
 
-static void add_chunk(const pass_walk *walk, int64_t first, int64_t count, double *work,
-                      pass_sums *sums) {
+static void coupled_add_chunk(const pass_walk *walk, int64_t first, int64_t count, double *work,
+                              pass_sums *sums) {
     const int64_t functions = walk->o->functions;
     const void *rows[MG_CHUNK_ROWS];
     const mg_visit_list list = {walk->o->design, NULL};
@@ -217,8 +217,8 @@ static margin_status coupled_add_block(void *state, const mg_block *block, void 
     const mg_objective *o = walk->o;
     double *work = o->coupled->work + block->worker * o->coupled->scratch;
     for (int64_t at = 0; at < block->count; at += o->coupled->chunk_rows)
-        add_chunk(walk, block->first + at, MG_MIN(block->count - at, o->coupled->chunk_rows), work,
-                  state);
+        coupled_add_chunk(walk, block->first + at,
+                          MG_MIN(block->count - at, o->coupled->chunk_rows), work, state);
     return MARGIN_OK;
 }
 
@@ -301,7 +301,7 @@ static margin_status walk_rows(pass_walk *walk, const double *w, const double *b
                                mg_loss_point *point, margin_error *error) {
     const mg_objective *o = walk->o;
     mg_accumulator accumulator = {
-        .init = start_sums, .add = coupled_add_block, .merge = merge_sums};
+        .init = coupled_start_sums, .add = coupled_add_block, .merge = coupled_merge_sums};
     walk->gradient = point->gradient != NULL;
     MG_TRY(coupled_prepare(walk, w, b, point->single, error));
     accumulator.state_size = (int64_t)sizeof(pass_sums) + sum_count(walk) * (int64_t)sizeof(double);

@@ -130,7 +130,7 @@ void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t coun
     }
 }
 
-static margin_status add_columns(const mg_block *block, void *argument) {
+static margin_status coupled_sparse_add_columns(const mg_block *block, void *argument) {
     const column_walk *walk = argument;
     const mg_objective *o = walk->o;
     const mg_sparse_columns *c = &o->coupled->by_column;
@@ -155,6 +155,6 @@ margin_status mg_coupled_sparse_gradient(const mg_objective *o, const double *sl
     column_walk walk = {.o = o, .slopes = slopes, .gradient = gradient};
     const int64_t task = o->columns > 16 * TASK_COLUMNS ? TASK_COLUMNS : 8;
     const margin_status status =
-        mg_sweep_each(o->design->context, o->columns, task, add_columns, &walk);
+        mg_sweep_each(o->design->context, o->columns, task, coupled_sparse_add_columns, &walk);
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }

@@ -23,7 +23,8 @@ static void merge_lines(void *into, const void *from, void *argument) {
     a->curvature += b->curvature;
 }
 
-static void add_chunk(const line_walk *walk, int64_t first, int64_t count, mg_line_value *sums) {
+static void line_add_chunk(const line_walk *walk, int64_t first, int64_t count,
+                           mg_line_value *sums) {
     const mg_objective *objective = walk->objective;
     const mg_problem *problem = objective->design->problem;
     double change[CHUNK], at[CHUNK], slopes[CHUNK], curvatures[CHUNK];
@@ -51,7 +52,7 @@ static void add_chunk(const line_walk *walk, int64_t first, int64_t count, mg_li
 
 static margin_status line_add_block(void *state, const mg_block *block, void *argument) {
     for (int64_t k = 0; k < block->count; k += CHUNK)
-        add_chunk(argument, block->first + k, MG_MIN(block->count - k, CHUNK), state);
+        line_add_chunk(argument, block->first + k, MG_MIN(block->count - k, CHUNK), state);
     return MARGIN_OK;
 }
 

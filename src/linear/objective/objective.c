@@ -69,7 +69,7 @@ static void total_weights(const mg_objective *objective, double totals[2]) {
 }
 
 /* The b that minimises negative loss(-b) + positive loss(b), by halving: its derivative rises. */
-static double balance(const mg_loss *loss, double negative, double positive) {
+static double objective_balance(const mg_loss *loss, double negative, double positive) {
     double low = -1.0, high = 1.0;
     while (low > -64.0 && positive * loss->slope(low) > negative * loss->slope(-low))
         low *= 2.0;
@@ -89,7 +89,7 @@ static double constant_of_one(const mg_objective *objective, double *b) {
     total_weights(objective, totals);
     *b = 0.0;
     if (loss->margin_based) {
-        if (objective->intercept) *b = balance(loss, totals[0], totals[1]);
+        if (objective->intercept) *b = objective_balance(loss, totals[0], totals[1]);
         return totals[0] * loss->value(-*b) + totals[1] * loss->value(*b);
     }
     if (objective->intercept) *b = totals[1] / totals[0];

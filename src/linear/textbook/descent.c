@@ -25,7 +25,7 @@ static mg_descent_point new_point(mg_descent *d, bool with_gradient, bool *faile
     return point;
 }
 
-static margin_status new_vectors(mg_descent *d) {
+static margin_status descent_new_vectors(mg_descent *d) {
     bool failed = false;
     d->here = new_point(d, true, &failed);
     d->best = new_point(d, d->job->by_distance, &failed);
@@ -166,7 +166,7 @@ margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution) {
     mg_descent_rows rows;
     margin_status status;
     mg_arena_init(&d.arena, d.design->heap);
-    MG_GO(new_vectors(&d));
+    MG_GO(descent_new_vectors(&d));
     MG_GO(mg_descent_measure_columns(&d));
     MG_GO(go_to_start(&d));
     if (batch > 0) MG_GO(mg_descent_rows_begin(&d, batch, &rows));

@@ -32,7 +32,7 @@ mg_blas_call *mg_blas_now(double work) {
 }
 
 /* Room for the products. */
-static margin_status prepare(mg_blas_call *call, int64_t order, margin_error *error) {
+static margin_status blas_prepare(mg_blas_call *call, int64_t order, margin_error *error) {
     enum { DEPTH = 128, TALL = 240, WIDE = 768, BLOCK = 64, CHUNK = 240 };
     const mg_isa isa = mg_isa_level();
     const margin_matrix shape = margin_dense_f64(NULL, 1, 1, 1);
@@ -61,7 +61,7 @@ margin_status mg_blas_run(const mg_stop *stop, int64_t order, void (*body)(void 
     mg_blas_call call = {.stop = stop};
     call.ended = look(&call);
     if (call.ended == MARGIN_OK) {
-        MG_TRY(prepare(&call, order, error));
+        MG_TRY(blas_prepare(&call, order, error));
         inside = &call;
         if (setjmp(call.way_out) == 0) body(argument);
         inside = NULL;

@@ -23,9 +23,9 @@ static void scale(double *y, int64_t increment, int64_t count, double beta) {
 }
 
 /* Rows [first, first + count): y += alpha a x */
-static void add_columns(const mg_blas_call *call, int64_t count, int64_t columns, double alpha,
-                        const double *a, int64_t lda, const double *x, int64_t incx, double *y,
-                        int64_t incy) {
+static void blas_vectors_add_columns(const mg_blas_call *call, int64_t count, int64_t columns,
+                                     double alpha, const double *a, int64_t lda, const double *x,
+                                     int64_t incx, double *y, int64_t incy) {
     double room[CHUNK], *sum = incy == 1 ? y : room;
     gather(y, incy, 0, count, room);
     for (int64_t j = 0; j < columns; j++)
@@ -35,8 +35,9 @@ static void add_columns(const mg_blas_call *call, int64_t count, int64_t columns
 }
 
 /* y += alpha a'x over those rows */
-static void add_products(const mg_blas_call *call, int64_t count, int64_t columns, double alpha,
-                         const double *a, int64_t lda, const double *x, double *y, int64_t incy) {
+static void blas_vectors_add_products(const mg_blas_call *call, int64_t count, int64_t columns,
+                                      double alpha, const double *a, int64_t lda, const double *x,
+                                      double *y, int64_t incy) {
     enum { TOGETHER = 64 };
     double sums[TOGETHER];
     const double zero = 0.0;
@@ -65,10 +66,11 @@ void mg_blas_dgemv(const char *transpose, const int *m, const int *n, const doub
         const int64_t count = MG_MIN(CHUNK, rows - first);
         const mg_blas_call *call = mg_blas_now((double)(count * columns));
         if (plain)
-            add_columns(call, count, columns, *alpha, a + first, *lda, x, ix, y + first * iy, iy);
+            blas_vectors_add_columns(call, count, columns, *alpha, a + first, *lda, x, ix,
+                                     y + first * iy, iy);
         else
-            add_products(call, count, columns, *alpha, a + first, *lda,
-                         gather(x, ix, first, count, room), y, iy);
+            blas_vectors_add_products(call, count, columns, *alpha, a + first, *lda,
+                                      gather(x, ix, first, count, room), y, iy);
     }
 }
 

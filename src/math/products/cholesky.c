@@ -73,8 +73,8 @@ static margin_status subtract_panels(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-static margin_status run(margin_context *context, bool alone, int64_t tasks, mg_task task,
-                         factor_job *job) {
+static margin_status cholesky_run(margin_context *context, bool alone, int64_t tasks, mg_task task,
+                                  factor_job *job) {
     if (!alone) return mg_parallel(context, tasks, task, job);
     for (int64_t k = 0; k < tasks; k++)
         MG_TRY(task(job, k, 0));
@@ -96,8 +96,9 @@ static margin_status factor_blocks(margin_context *context, factor_job *job, int
             return MARGIN_OK;
         }
         if (mg_cancelled(context)) return MARGIN_ERROR_CANCELLED;
-        MG_TRY(run(context, alone, mg_symmetric_panels(job->ops, job->below), solve_panel, job));
-        MG_TRY(run(context, alone, product_tasks(job), subtract_panels, job));
+        MG_TRY(cholesky_run(context, alone, mg_symmetric_panels(job->ops, job->below), solve_panel,
+                            job));
+        MG_TRY(cholesky_run(context, alone, product_tasks(job), subtract_panels, job));
     }
     return MARGIN_OK;
 }

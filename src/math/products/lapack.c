@@ -77,7 +77,7 @@ typedef struct routine {
 } routine;
 
 /* found < 0 means that argument -found was wrong: a defect of ours, since sizes were checked. */
-static margin_status check(const routine *r, margin_error *error) {
+static margin_status lapack_check(const routine *r, margin_error *error) {
     MG_REQUIRE(r->found >= 0, error, MARGIN_ERROR_INTERNAL, "argument %d of LAPACK's %s was wrong",
                -r->found, r->name);
     return MARGIN_OK;
@@ -87,13 +87,13 @@ static margin_status ask(routine *r, margin_error *error) {
     r->work = &r->best;
     r->lwork = -1;
     r->run(r);
-    return check(r, error);
+    return lapack_check(r, error);
 }
 
 /* With a workspace of `length` numbers, which LAPACK must be able to count. order: of the products
  * in it. */
-static margin_status run(routine *r, const mg_stop *stop, double length, int64_t order,
-                         int64_t *info, margin_error *error) {
+static margin_status lapack_run(routine *r, const mg_stop *stop, double length, int64_t order,
+                                int64_t *info, margin_error *error) {
     mg_heap *heap = stop->context->heap;
     MG_REQUIRE(length <= INT32_MAX, error, MARGIN_ERROR_LIMIT,
                "the matrix is too large: the workspace of LAPACK's %s would exceed 2147483647 "
@@ -105,7 +105,7 @@ static margin_status run(routine *r, const mg_stop *stop, double length, int64_t
     mg_free(heap, r->work);
     if (status != MARGIN_OK) return status;
     if (info) *info = r->found;
-    return check(r, error);
+    return lapack_check(r, error);
 }
 
 static void call_dgeqp3(void *argument) {
@@ -120,7 +120,7 @@ margin_status mg_lapack_dgeqp3(const mg_stop *stop, int64_t m, int64_t n, double
     routine r = {.name = "dgeqp3", .run = call_dgeqp3, .a = a, .values = tau, .integers = pivots};
     MG_TRY(NARROW(r.name, &r.s, m, n, lda));
     MG_TRY(ask(&r, error));
-    return run(&r, stop, r.best, MG_MAX(m, n), NULL, error);
+    return lapack_run(&r, stop, r.best, MG_MAX(m, n), NULL, error);
 }
 
 static void call_dormqr(void *argument) {
@@ -141,7 +141,7 @@ margin_status mg_lapack_dormqr(const mg_stop *stop, char side, char transpose, i
                  .c = c};
     MG_TRY(NARROW(r.name, &r.s, m, n, k, lda, ldc));
     MG_TRY(ask(&r, error));
-    return run(&r, stop, r.best, MG_MAX(n, k), NULL, error);
+    return lapack_run(&r, stop, r.best, MG_MAX(n, k), NULL, error);
 }
 
 enum { PANEL = 32 }; /* columns that are made without products of matrices */
@@ -158,7 +158,7 @@ margin_status mg_lapack_dtpqrt(const mg_stop *stop, int64_t m, int64_t n, int64_
                                int64_t lda, double *b, int64_t ldb, margin_error *error) {
     routine r = {.name = "dtpqrt", .run = call_dtpqrt, .a = a, .b = b};
     MG_TRY(NARROW(r.name, &r.s, m, n, l, lda, ldb));
-    return run(&r, stop, 2.0 * PANEL * (double)MG_MAX(n, 1), MG_MAX(m, n), NULL, error);
+    return lapack_run(&r, stop, 2.0 * PANEL * (double)MG_MAX(n, 1), MG_MAX(m, n), NULL, error);
 }
 
 static void call_dsyevd(void *argument) {
@@ -181,7 +181,7 @@ margin_status mg_lapack_dsyevd(const mg_stop *stop, char vectors, char uplo, int
     MG_NEW(stop->context->heap, r.integer_work, r.integer_lwork,
            "the workspace of an eigenvalue problem", error);
     /* room for the block size of the reduction to tridiagonal form (at most 64) */
-    const margin_status status = run(&r, stop, least + 64 * rows, n, info, error);
+    const margin_status status = lapack_run(&r, stop, least + 64 * rows, n, info, error);
     mg_free(stop->context->heap, r.integer_work);
     return status;
 }
@@ -214,7 +214,7 @@ margin_status mg_lapack_dgesdd(const mg_stop *stop, char job, int64_t m, int64_t
     MG_NEW(stop->context->heap, r.integer_work, 8 * MG_MIN(m, n),
            "the workspace of singular values", error);
     MG_GO(ask(&r, error));
-    status = run(&r, stop, r.best, MG_MAX(m, n), info, error);
+    status = lapack_run(&r, stop, r.best, MG_MAX(m, n), info, error);
 done:
     mg_free(stop->context->heap, r.integer_work);
     return status;

@@ -15,7 +15,7 @@ static void free_norms(mg_heap *heap, norms *n) {
     mg_free(heap, n->single);
 }
 
-static margin_status measure(const mg_judged *judged, norms *n, margin_error *error) {
+static margin_status margins_measure(const mg_judged *judged, norms *n, margin_error *error) {
     const mg_hypothesis *h = judged->model->hypothesis;
     mg_heap *heap = judged->context->heap;
     n->functions = h->functions;
@@ -29,7 +29,7 @@ static margin_status measure(const mg_judged *judged, norms *n, margin_error *er
     return MARGIN_OK;
 }
 
-static double norm_of(const norms *n, int64_t first, int64_t second) {
+static double margins_norm_of(const norms *n, int64_t first, int64_t second) {
     if (n->single) return n->single[first];
     const double *p = n->products;
     double square = p[first * n->functions + first] + p[second * n->functions + second] -
@@ -48,7 +48,7 @@ static void fill_margins(const mg_judged *judged, const norms *n, double *functi
                                          &first, &second);
         if (functional) functional[i] = margin;
         if (!geometric) continue;
-        double norm = norm_of(n, first, second);
+        double norm = margins_norm_of(n, first, second);
         geometric[i] = norm > 0 ? margin / norm : (double)NAN;
     }
 }
@@ -69,7 +69,7 @@ margin_status margin_margins(margin_context *context, const margin_model *model,
                     model->task == MARGIN_CLUSTER ? "has clusters" : "predicts values");
         goto done;
     }
-    if (geometric) MG_GO(measure(&judged, &n, error));
+    if (geometric) MG_GO(margins_measure(&judged, &n, error));
     fill_margins(&judged, &n, functional, geometric);
 done:
     free_norms(context->heap, &n);

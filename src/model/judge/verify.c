@@ -138,8 +138,8 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
         mg_report_reason(found, "recomputed from the data and equal to the model's report");
 }
 
-static void describe(const margin_model *model, const margin_data *data, int64_t rows,
-                     margin_report *found) {
+static void verify_describe(const margin_model *model, const margin_data *data, int64_t rows,
+                            margin_report *found) {
     found->task = model->task;
     found->rows = rows;
     found->columns = data->x.columns;
@@ -169,9 +169,9 @@ static margin_status verify(margin_context *context, const margin_model *model,
                       (long long)capacity, (long long)split.parts));
     MG_GO(mg_split_weigh(learner, model, &split, error));
     MG_GO(mg_split_verify(context, &split, learner, model, found, &verified, parts, error));
-    describe(model, data, samples.count, found);
+    verify_describe(model, data, samples.count, found);
     for (int64_t k = 0; parts && k < split.parts; k++)
-        describe(model, data, samples.count, &parts[k]);
+        verify_describe(model, data, samples.count, &parts[k]);
     MG_GO(mg_fit_score(context, data, &samples, model, found, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
     compare_all(model, &verified, folded, found);

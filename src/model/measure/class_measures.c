@@ -19,7 +19,7 @@ double mg_score_classes(const int64_t *labels, const int32_t *codes, const doubl
 }
 
 /* 0 / 0 counts as 0: a class that is never predicted is never predicted rightly. */
-static double share(double part, double whole) {
+static double classes_share(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
 
@@ -28,7 +28,8 @@ typedef struct {
 } figures;
 
 static figures figures_of(double right, double rows, double given) {
-    return (figures){share(right, given), share(right, rows), share(2 * right, rows + given)};
+    return (figures){classes_share(right, given), classes_share(right, rows),
+                     classes_share(2 * right, rows + given)};
 }
 
 /* Means over the classes that occur or were predicted, and weighted by their rows. */
@@ -47,12 +48,12 @@ static void average(const double *right, const double *rows, const double *given
                              weighted.recall + rows[c] * f.recall, weighted.f1 + rows[c] * f.f1};
     }
     value[MG_BALANCED_ACCURACY] = occur > 0 ? sum.recall / occur : (double)NAN;
-    value[MG_PRECISION_MACRO] = share(sum.precision, present);
-    value[MG_RECALL_MACRO] = share(sum.recall, present);
-    value[MG_F1_MACRO] = share(sum.f1, present);
-    value[MG_PRECISION_WEIGHTED] = share(weighted.precision, total);
-    value[MG_RECALL_WEIGHTED] = share(weighted.recall, total);
-    value[MG_F1_WEIGHTED] = share(weighted.f1, total);
+    value[MG_PRECISION_MACRO] = classes_share(sum.precision, present);
+    value[MG_RECALL_MACRO] = classes_share(sum.recall, present);
+    value[MG_F1_MACRO] = classes_share(sum.f1, present);
+    value[MG_PRECISION_WEIGHTED] = classes_share(weighted.precision, total);
+    value[MG_RECALL_WEIGHTED] = classes_share(weighted.recall, total);
+    value[MG_F1_WEIGHTED] = classes_share(weighted.f1, total);
 }
 
 /* Means of what the rows lose by their probabilities. */
@@ -89,9 +90,9 @@ void mg_measure_classes(const mg_outcome *o, double *scratch, double value[MG_ME
     value[MG_ACCURACY] = hits / total;
     value[MG_ERROR] = 1 - value[MG_ACCURACY];
     average(right, rows, given, classes, value);
-    value[MG_PRECISION_MICRO] = share(hits, answered);
-    value[MG_RECALL_MICRO] = share(hits, total);
-    value[MG_F1_MICRO] = share(2 * hits, answered + total);
+    value[MG_PRECISION_MICRO] = classes_share(hits, answered);
+    value[MG_RECALL_MICRO] = classes_share(hits, total);
+    value[MG_F1_MICRO] = classes_share(2 * hits, answered + total);
     const figures second = figures_of(right[1], rows[1], given[1]);
     value[MG_PRECISION] = classes == 2 ? second.precision : value[MG_PRECISION_MACRO];
     value[MG_RECALL] = classes == 2 ? second.recall : value[MG_RECALL_MACRO];

@@ -65,7 +65,7 @@ static margin_status read_list(const margin_model *model, const char *text, doub
 
 /* rows / (classes x rows of the class), rows by their weights: the classes weigh the same in sum,
  * and the sum over all rows stays what it was. */
-static void balance(const mg_split *split, double *weights) {
+static void class_weight_balance(const mg_split *split, double *weights) {
     const mg_problem *whole = &split->whole;
     double total = 0.0;
     memset(weights, 0, (size_t)whole->classes * sizeof *weights);
@@ -89,7 +89,7 @@ margin_status mg_split_weigh(const mg_spec_component *learner, const margin_mode
         return MARGIN_OK;
     MG_GO_NEW(split->heap, of_class, whole->classes, "the weights of the classes", error);
     if (strcmp(option->text, "balanced") == 0)
-        balance(split, of_class);
+        class_weight_balance(split, of_class);
     else
         MG_GO(read_list(model, option->text, of_class, error));
     MG_GO_NEW(split->heap, weights, whole->count, "the weights of the rows", error);

@@ -167,7 +167,8 @@ static void start(const margin_data *data, const mg_samples *samples, const marg
 }
 
 /* Leaves the rows that take no part behind. */
-static margin_status gather(const mg_samples *samples, mg_staged *staged, margin_error *error) {
+static margin_status pipeline_gather(const mg_samples *samples, mg_staged *staged,
+                                     margin_error *error) {
     if (!staged->index) return MARGIN_OK;
     mg_matrix_buffer gathered = {0};
     MG_TRY(mg_matrix_gather(samples->heap, &staged->x, samples->rows, samples->count,
@@ -296,7 +297,7 @@ static margin_status leave_made(margin_context *context, const mg_fitted_stage *
                          (double)mg_type_size(staged->x.value_type);
     if (mg_is_csr(&staged->x) || staged->x.columns > MG_MADE_FROM ||
         bytes <= (double)fitted->stage->kept_bytes) {
-        MG_TRY(gather(samples, staged, error));
+        MG_TRY(pipeline_gather(samples, staged, error));
         return apply_stage(context, fitted, staged, error);
     }
     staged->maker = (mg_row_maker){.stage = fitted, .source = staged->x};
@@ -344,7 +345,7 @@ static margin_status fit_stages(margin_context *context, const margin_spec *spec
         margin_data seen = stage_data(data, samples, staged, targets);
         MG_TRY(fit_stage(context, component, &seen, NULL, s, model, error));
         if (s + 1 == last && !apply_last) break;
-        MG_TRY(gather(samples, staged, error));
+        MG_TRY(pipeline_gather(samples, staged, error));
         MG_TRY(apply_stage(context, &model->stages[s], staged, error));
     }
     return MARGIN_OK;
@@ -430,7 +431,7 @@ margin_status mg_pipeline_apply(margin_context *context, const margin_model *mod
     MG_TRY(check_rows(context, data, samples, missing, error));
     start(data, samples, model, staged);
     for (int s = 0; s < left; s++) {
-        MG_GO(gather(samples, staged, error));
+        MG_GO(pipeline_gather(samples, staged, error));
         MG_GO(apply_stage(context, &model->stages[s], staged, error));
     }
     if (left < model->stage_count)

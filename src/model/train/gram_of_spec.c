@@ -43,8 +43,9 @@ static margin_status fill(margin_context *context, const mg_spec_component *lear
     return status;
 }
 
-static margin_status run(margin_context *context, const margin_spec *spec, const margin_data *data,
-                         int64_t capacity, double *values, int64_t *rows, margin_error *error) {
+static margin_status gram_run(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, int64_t capacity, double *values,
+                              int64_t *rows, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
     margin_model *model = NULL;
     mg_samples samples = {0};
@@ -87,6 +88,6 @@ margin_status margin_gram(margin_context *context, const margin_spec *spec, cons
     MG_TRY(check_learner(mg_spec_learner(spec), error));
     mg_context_call(context, &call);
     margin_status status = mg_data_check(&call, data, error);
-    if (status >= 0) status = run(&call, spec, data, capacity, values, rows, error);
+    if (status >= 0) status = gram_run(&call, spec, data, capacity, values, rows, error);
     return mg_call_status(&call, status, "before the Gram matrix was there: allow more", error);
 }

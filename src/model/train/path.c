@@ -206,8 +206,9 @@ static int64_t find_best(const margin_path_point *points, int64_t count) {
 }
 
 /* Everything of a fit up to the learner, once. */
-static margin_status run(margin_context *context, const variant_list *list, const margin_data *data,
-                         path_store *store, margin_path_result *result, margin_error *error) {
+static margin_status path_run(margin_context *context, const variant_list *list,
+                              const margin_data *data, path_store *store,
+                              margin_path_result *result, margin_error *error) {
     static const mg_train_how how = {.task = MARGIN_REGRESS};
     margin_path_point *points = NULL;
     margin_model *model = NULL;
@@ -254,7 +255,7 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
     MG_GO(mg_data_check(&call, data, error));
     MG_GO(make_variants(spec, &list, error));
     MG_GO(new_store(context->heap, &store, error));
-    MG_GO(run(&call, &list, data, store, &made, error));
+    MG_GO(path_run(&call, &list, data, store, &made, error));
     made.seconds = mg_clock() - started;
     made.threads = mg_pool_threads(context->pool);
     *result = made;

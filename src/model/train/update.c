@@ -256,7 +256,7 @@ static margin_status copy_model(update *u) {
 }
 
 /* The report of all rows; what only a look at them could tell is not known. */
-static void describe(update *u, const mg_fit *fit, int64_t rows) {
+static void update_describe(update *u, const mg_fit *fit, int64_t rows) {
     const margin_report *old = &u->old->report;
     margin_report *report = &u->made->report;
     *report = fit->report;
@@ -292,7 +292,7 @@ static margin_status learn(update *u, const margin_spec *spec, const mg_samples 
     MG_GO(mg_learner_more_of(u->old->learner)->update(&fit, u->old->hypothesis, &map));
     mg_hypothesis_free(u->made->hypothesis);
     u->made->hypothesis = fit.hypothesis;
-    describe(u, &fit, samples->count);
+    update_describe(u, &fit, samples->count);
     MG_GO(mg_model_check(u->made, mg_spec_learner(spec), u->error));
 done:
     mg_split_free(&split);

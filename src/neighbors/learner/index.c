@@ -201,8 +201,9 @@ static margin_status check_plan(const mg_neighbors_plan *plan, margin_error *err
 }
 
 /* A tree, unless a probe says that it does not pay. */
-static margin_status choose(margin_context *context, const mg_neighbors_plan *plan,
-                            mg_hypothesis **h, mg_neighbors_choice *choice, margin_error *error) {
+static margin_status index_choose(margin_context *context, const mg_neighbors_plan *plan,
+                                  mg_hypothesis **h, mg_neighbors_choice *choice,
+                                  margin_error *error) {
     const int64_t columns = plan->x->columns;
     const bool possible = columns <= MG_TREE_COLUMNS && plan->method != MG_NEIGHBORS_BRUTE;
     choice->break_even =
@@ -228,7 +229,7 @@ margin_status mg_neighbors_make(margin_context *context, const mg_neighbors_plan
     margin_status status;
     MG_GO(check_plan(plan, error));
     MG_GO(new_index(context, plan, &made, error));
-    MG_GO(choose(context, plan, &made, &chosen, error));
+    MG_GO(index_choose(context, plan, &made, &chosen, error));
     if (!chosen.tree) {
         MG_GO(add_points(context, plan, made, error));
         MG_GO(mg_neighbors_set_view(made, error));

@@ -374,14 +374,14 @@ margin_status mg_neighbors_check(mg_hypothesis *h, margin_error *error) {
 }
 
 /* What a fit made is known to be right. */
-static margin_status attach(mg_hypothesis *h, margin_error *error) {
+static margin_status index_attach(mg_hypothesis *h, margin_error *error) {
     return h->view.other ? mg_neighbors_set_view(h, error) : mg_neighbors_check(h, error);
 }
 
 const mg_hypothesis_kind mg_hypothesis_neighbors = {
     .name = "neighbors",
     .dense = true,
-    .attach = attach,
+    .attach = index_attach,
     .scores = mg_knn_scores,
     .scores_batch = mg_knn_scores_batch,
 };

@@ -63,8 +63,8 @@ static mg_neighbors_method method_of(const mg_option_value *value) {
     return strcmp(value->text, "brute") == 0 ? MG_NEIGHBORS_BRUTE : MG_NEIGHBORS_AUTO;
 }
 
-static margin_status check(const margin_component *info, const mg_option_value *o,
-                           margin_error *error) {
+static margin_status knn_check(const margin_component *info, const mg_option_value *o,
+                               margin_error *error) {
     (void)info;
     const bool limited = o[OPTION_RADIUS].given;
     MG_REQUIRE(!limited || !o[OPTION_K].given, error, MARGIN_ERROR_SPEC,
@@ -105,7 +105,7 @@ static void describe_rule(mg_fit *fit, const mg_knn_voting *voting) {
     mg_report_formula(&fit->report, rule);
 }
 
-static void describe(mg_fit *fit, const mg_hypothesis *h, const mg_neighbors_choice *choice) {
+static void knn_describe(mg_fit *fit, const mg_hypothesis *h, const mg_neighbors_choice *choice) {
     margin_report *report = &fit->report;
     char why[300];
     mg_neighbors_explain(choice, mg_neighbors_view(h), why, sizeof why);
@@ -140,7 +140,7 @@ static margin_status knn_fit(mg_fit *fit) {
                                     .method = method_of(&o[OPTION_METHOD])};
     MG_GO(mg_neighbors_make(fit->context, &plan, &h, &choice, fit->error));
     MG_GO(mg_knn_add_targets(h, problem, &voting, fit->error));
-    describe(fit, h, &choice);
+    knn_describe(fit, h, &choice);
     describe_rule(fit, &voting);
     MG_GO(mg_knn_claim(fit, h));
     fit->hypothesis = h;
@@ -228,7 +228,7 @@ const mg_learner mg_learner_knn = {
          .option_count = MG_LENGTH(options)},
     .makes = {&mg_hypothesis_neighbors},
     .fits = mg_knn_fits,
-    .check = check,
+    .check = knn_check,
     .fit = knn_fit,
     .verify = mg_knn_verify,
     .probabilities = knn_probabilities,

@@ -13,7 +13,7 @@ static int64_t checked_row(const mg_problem *problem, int64_t number) {
     return problem->count * number / checked_rows(problem);
 }
 
-static void read_row(const mg_problem *problem, int64_t sample, double *out) {
+static void knn_verify_read_row(const mg_problem *problem, int64_t sample, double *out) {
     mg_row_expand(&problem->x, mg_sample_row(problem, sample), out);
 }
 
@@ -53,7 +53,7 @@ margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
     double sum = 0, *q = NULL;
     MG_NEW(fit->context->heap, q, h->columns, "a row of the data", fit->error);
     for (int64_t i = 0; i < count && !mg_cancelled(fit->context); i++) {
-        read_row(problem, checked_row(problem, i), q);
+        knn_verify_read_row(problem, checked_row(problem, i), q);
         sum += last_distance(fit->context, mg_neighbors_view(h), q);
     }
     mg_free(fit->context->heap, q);
@@ -91,7 +91,7 @@ static margin_status measure_all(plain *v) {
     for (int64_t i = 0; i < problem->count; i++) {
         if (i % LOOK_UP == 0 && mg_cancelled(v->fit->context))
             return mg_fail_cancelled(v->fit->error);
-        read_row(problem, i, v->x);
+        knn_verify_read_row(problem, i, v->x);
         v->distance[i] = plain_distance(v, problem->x.columns);
     }
     return MARGIN_OK;
@@ -221,7 +221,7 @@ static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
     double sum = 0, differing = 0;
     for (int64_t i = 0; i < count; i++) {
         bool tied;
-        read_row(problem, checked_row(problem, i), v->q);
+        knn_verify_read_row(problem, checked_row(problem, i), v->q);
         MG_TRY(measure_all(v));
         sum += plain_scores(v, h->functions, &tied);
         const margin_matrix one = margin_dense_f64(v->q, 1, h->columns, h->columns);

@@ -418,7 +418,7 @@ static void *piece_of(mg_arena *arena, int64_t count, size_t size, bool *failed)
     return made;
 }
 
-static margin_status make_room(packed *p, mg_arena *arena, margin_error *error) {
+static margin_status tiles_make_room(packed *p, mg_arena *arena, margin_error *error) {
     const mg_neighbors_batch *b = p->batch;
     const int64_t points = p->panels * p->ops->columns, size = p->number_size;
     const int threads = mg_pool_threads(p->context->pool);
@@ -472,7 +472,7 @@ static margin_status run_packed(packed *p, mg_arena *arena, bool doubt, bool *co
     margin_status status;
     *coarse = false;
     shape(p);
-    MG_TRY(make_room(p, arena, error));
+    MG_TRY(tiles_make_room(p, arena, error));
     status = mg_parallel(p->context, p->panels, pack_panel, p);
     if (status >= 0 && doubt) status = too_coarse(p, coarse);
     if (*coarse) return MARGIN_OK;

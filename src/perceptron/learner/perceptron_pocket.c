@@ -61,7 +61,7 @@ static bool worth_a_look(const mg_perceptron_pocket *pocket, double streak) {
     return streak > pocket->best_streak || (streak == 0.0 && pocket->best_streak == 0.0);
 }
 
-static void take(mg_perceptron_run *run, int candidate) {
+static void pocket_take(mg_perceptron_run *run, int candidate) {
     mg_perceptron_pocket *pocket = &run->pocket;
     const int64_t weights = run->functions * run->columns;
     if (weights > 0)
@@ -84,7 +84,7 @@ margin_status mg_perceptron_pocket_settle(mg_perceptron_run *run) {
     for (int c = 0; c < pocket->waiting; c++) {
         if (!worth_a_look(pocket, pocket->streak[c]) || sums.weight[c] >= pocket->best_errors)
             continue;
-        take(run, c);
+        pocket_take(run, c);
         pocket->best_errors = sums.weight[c];
         pocket->best_streak = pocket->streak[c];
     }

@@ -34,7 +34,7 @@ static bool looks_again(const mg_perceptron_run *run) {
 /* ---- One sample ------------------------------------------------------------------------------ */
 
 /* |w|; of an expansion w.w = sum alpha_i y_i (score of i). */
-static double norm_of(const mg_perceptron_run *run) {
+static double perceptron_norm_of(const mg_perceptron_run *run) {
     const mg_perceptron_state *now = &run->now;
     double square = 0.0;
     for (int64_t j = 0; now->weights && j < run->columns; j++)
@@ -50,7 +50,7 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
     mg_perceptron_judgement judged;
     MG_TRY(mg_perceptron_judge(run, &run->now, &judged));
     const bool several = run->functions > 1;
-    const double norm = several ? 0.0 : norm_of(run);
+    const double norm = several ? 0.0 : perceptron_norm_of(run);
     const double distance = norm > 0.0 ? judged.criterion / norm : (double)NAN;
     const margin_trace_step step = {
         .subproblem = trace->subproblem,
@@ -71,7 +71,7 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
     return MARGIN_OK;
 }
 
-static margin_status correct(mg_perceptron_run *run, int64_t sample, double step) {
+static margin_status perceptron_correct(mg_perceptron_run *run, int64_t sample, double step) {
     if (mg_cancelled(run->context)) return mg_fail_cancelled(run->fit->error);
     if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_offer(run));
     MG_TRY(run->form->update(run, sample, step));
@@ -97,7 +97,7 @@ static margin_status visit(mg_perceptron_run *run, int64_t sample) {
     double left = mg_sample_weight(run->problem, sample);
     for (int64_t copies = 1;; copies++) {
         const double step = MG_MIN(left, 1.0);
-        MG_TRY(correct(run, sample, step));
+        MG_TRY(perceptron_correct(run, sample, step));
         if (looks_again(run)) return MARGIN_OK;
         left -= step;
         if (!(left > 0.0) || !run->form->wrong(run, sample)) break;

@@ -111,7 +111,7 @@ static double expansion_norm(const mg_hypothesis *h) {
     return sqrt(fmax(square, 0.0));
 }
 
-static double norm_of(const mg_hypothesis *h) {
+static double perceptron_norm_of(const mg_hypothesis *h) {
     if (h->kind == &mg_hypothesis_expansion) return expansion_norm(h);
     double square = 0.0;
     for (int64_t j = 0; j < h->columns; j++)
@@ -137,7 +137,7 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     mg_report_set(report, "radius", sqrt(v.radius_square));
     mg_report_claim(report, &fit->verified, "errors", (double)v.errors, (double)v.doubtful);
     mg_report_set(report, "least_margin", v.least);
-    const double norm = hypothesis->functions == 1 ? norm_of(hypothesis) : 0.0;
+    const double norm = hypothesis->functions == 1 ? perceptron_norm_of(hypothesis) : 0.0;
     if (hypothesis->functions == 1)
         mg_report_set(report, "least_geometric_margin", norm > 0.0 ? v.least / norm : (double)NAN);
     return MARGIN_OK;

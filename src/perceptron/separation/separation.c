@@ -56,8 +56,8 @@ static void normal_from(const mg_search *s, const double *g, double *w) {
 
 /* Intercept and margin of a normal, in double-double; unit: the intercept is part of the unit
  * vector. */
-static margin_status measure(const mg_search *s, const double *w, double *intercept,
-                             double *margin) {
+static margin_status separation_measure(const mg_search *s, const double *w, double *intercept,
+                                        double *margin) {
     mg_extremes e;
     MG_TRY(mg_extremes_find(s->context, s->problem, w, &e, s->error));
     if (s->points.augmented) {
@@ -76,7 +76,7 @@ static margin_status take_hyperplane(mg_search *s, mg_separation *out) {
     double intercept, margin, *w = s->raw;
     if (isinf(s->best_lower)) return MARGIN_OK;
     normal_from(s, s->best_g, w);
-    MG_TRY(measure(s, w, &intercept, &margin));
+    MG_TRY(separation_measure(s, w, &intercept, &margin));
     if (!(margin > out->margin)) return MARGIN_OK;
     memcpy(out->weights, w, (size_t)s->points.columns * sizeof *w);
     out->intercept = intercept;
