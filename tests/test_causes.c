@@ -62,13 +62,13 @@ static void values_are_told_apart(void **state) {
     for (int s = 0; s < 3; s++) {
         bad b;
         bad_init(&b, specs[s]);
-        b.x[2 * COLUMNS + 1] = NAN;
+        b.x[2 * COLUMNS + 1] = (double)NAN;
         refused(&b, MARGIN_ERROR_DATA, MARGIN_CAUSE_MISSING_VALUE, 3, 2);
         bad_init(&b, specs[s]);
         b.x[3 * COLUMNS] = -(double)INFINITY;
         refused(&b, MARGIN_ERROR_DATA, MARGIN_CAUSE_INFINITE_VALUE, 4, 1);
         bad_init(&b, specs[s]);
-        b.y[4] = NAN;
+        b.y[4] = (double)NAN;
         refused(&b, MARGIN_ERROR_DATA, MARGIN_CAUSE_MISSING_VALUE, 5, 0);
     }
     bad b;
@@ -149,7 +149,7 @@ static void judging_and_predicting_say_it_too(void **state) {
     assert_int_equal(error.cause, MARGIN_CAUSE_UNKNOWN_CLASS);
     assert_int_equal(error.row, 3);
     b.y[2] = 1;
-    b.x[0] = NAN;
+    b.x[0] = (double)NAN;
     assert_int_equal(margin_evaluate(context, model, &b.data, &metrics, &error), MARGIN_ERROR_DATA);
     assert_int_equal(error.cause, MARGIN_CAUSE_MISSING_VALUE);
     int64_t labels[ROWS];

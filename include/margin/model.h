@@ -222,6 +222,10 @@ MARGIN_API margin_task margin_model_task(const margin_model *model);
 MARGIN_API margin_unknown margin_model_unknown(const margin_model *model);
 MARGIN_API int64_t margin_model_class_count(const margin_model *model); /* 0 for regression */
 MARGIN_API const char *margin_model_class_name(const margin_model *model, int64_t index);
+/* The label of a class as the number it was in training (its name reads back to it); NaN where the
+ * target had categories or labels of more digits than a double holds, and for clusters and a class
+ * there is none of. */
+MARGIN_API double margin_model_class_value(const margin_model *model, int64_t index);
 /* Input columns. */
 MARGIN_API const margin_column *margin_model_columns(const margin_model *model, int64_t *count);
 /* Name; categories if it had them; with several targets the first of as many. */
@@ -256,6 +260,26 @@ MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *c
                                                                const margin_matrix *x,
                                                                double *features,
                                                                margin_error *error);
+
+/* The numbers of a model, all that its file holds and under the same names, without a copy:
+ * "hypothesis.weights", "hypothesis.support", "hypothesis.centres", "stage.0.divisor",
+ * "class_values" ... docs/format.md says what each is and which learner and stage has which. Later
+ * versions may add tensors to a model; look for names, not for numbers. */
+enum { MARGIN_TENSOR_NAME = 64 };
+typedef struct margin_tensor {
+    size_t size; /* sizeof(margin_tensor), set by the caller; 0 counts as that of version 0.1 */
+    char name[MARGIN_TENSOR_NAME];
+    int32_t type;       /* margin_type: F64, F32, I64, I32 or U8 */
+    int32_t rank;       /* 1 or 2 */
+    int64_t shape[2];   /* row-major without gaps; shape[1] is 1 for rank 1 */
+    const void *values; /* shape[0] x shape[1] numbers, valid while the model lives */
+} margin_tensor;
+MARGIN_API int64_t margin_model_tensor_count(const margin_model *model);
+/* By number from 0, or by name. Returns 1; 0, with nothing written, if there is none (or
+ * tensor->size is less than that of version 0.1). */
+MARGIN_API int margin_model_tensor(const margin_model *model, int64_t index, margin_tensor *tensor);
+MARGIN_API int margin_model_tensor_find(const margin_model *model, const char *name,
+                                        margin_tensor *tensor);
 
 /* Dual forms: for one score function the training rows (0-based, of the data given to fit) that
  * took part, their coefficients alpha >= 0, the signs y (+1, -1) and update counts. Returns the
@@ -446,6 +470,16 @@ MARGIN_API MARGIN_CHECKED margin_status margin_model_decode(margin_context *cont
                                                             margin_model **model,
                                                             margin_error *error);
 MARGIN_API void margin_bytes_free(const margin_model *model, void *bytes);
+/* The same bytes in memory of the caller: their number, and writing them. ARGUMENT, with nothing
+ * written, if `capacity` is less; *length is what was written. Each call makes the header (names,
+ * report) anew. */
+MARGIN_API MARGIN_CHECKED margin_status margin_model_encoded_size(const margin_model *model,
+                                                                  int64_t *length,
+                                                                  margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_model_encode_into(const margin_model *model,
+                                                                 void *bytes, int64_t capacity,
+                                                                 int64_t *length,
+                                                                 margin_error *error);
 
 #ifdef __cplusplus
 }

@@ -214,7 +214,7 @@ margin_status mg_csv_fail_result(const mg_csv *csv, const mg_csv_result *result)
     }
     if (csv->error) {
         csv->error->row = result->row + 1;
-        csv->error->cause = cause_of(csv, result);
+        csv->error->cause = (int32_t)cause_of(csv, result);
     }
     return status;
 }

@@ -100,6 +100,11 @@ const char *margin_model_class_name(const margin_model *model, int64_t index) {
     return model->class_names[index];
 }
 
+double margin_model_class_value(const margin_model *model, int64_t index) {
+    if (!model->class_values || index < 0 || index >= model->classes) return (double)NAN;
+    return model->class_values[index];
+}
+
 const margin_column *margin_model_columns(const margin_model *model, int64_t *count) {
     if (count) *count = model->inputs.count;
     return model->inputs.items;

@@ -10,14 +10,12 @@
 
 /* One tensor on its way into the file. */
 typedef struct piece {
-    char name[64];
-    const mg_tensor *tensor;
+    margin_tensor tensor;
     int64_t bytes;
 } piece;
 
 typedef struct store_writer {
     const margin_model *model;
-    mg_tensor class_values; /* as a tensor, if there are any */
     piece *pieces;
     int64_t piece_count;
     mg_text head; /* length of the header, header, padding */
@@ -27,56 +25,26 @@ typedef struct store_writer {
 
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
-static void add_piece(store_writer *w, const mg_tensor *tensor, const char *prefix) {
-    piece *p = &w->pieces[w->piece_count++];
-    const int64_t width = tensor->dimensions == 2 ? tensor->shape[1] : 1;
-    snprintf(p->name, sizeof p->name, "%s%s", prefix, tensor->name);
-    p->tensor = tensor;
-    p->bytes = tensor->shape[0] * width * mg_type_size(tensor->type);
-}
-
 /* The tensors with numbers of `size` bytes; size 0: those without numbers, of any type. */
-static void add_tensors(store_writer *w, const mg_tensor *tensors, int count, const char *prefix,
-                        int64_t size) {
-    for (int k = 0; k < count; k++)
-        if ((tensors[k].shape[0] > 0 ? mg_type_size(tensors[k].type) : 0) == size)
-            add_piece(w, &tensors[k], prefix);
-}
-
 static void add_pieces_of_size(store_writer *w, int64_t size) {
-    const margin_model *model = w->model;
-    char prefix[32];
-    if (model->class_values) add_tensors(w, &w->class_values, 1, "", size);
-    for (int s = 0; s < model->stage_count; s++) {
-        snprintf(prefix, sizeof prefix, "stage.%d.", s);
-        add_tensors(w, model->stages[s].tensors, model->stages[s].tensor_count, prefix, size);
+    margin_tensor t = {.size = sizeof t};
+    for (int64_t k = 0; margin_model_tensor(w->model, k, &t); k++) {
+        const int64_t numbers = t.shape[0] * t.shape[1], width = mg_type_size((margin_type)t.type);
+        if ((t.shape[0] > 0 ? width : 0) == size)
+            w->pieces[w->piece_count++] = (piece){t, numbers * width};
     }
-    add_tensors(w, model->hypothesis->tensors, model->hypothesis->tensor_count, "hypothesis.",
-                size);
-    if (model->additions)
-        add_tensors(w, model->additions->tensors, model->additions->tensor_count, "addition.",
-                    size);
 }
 
 static int by_name(const void *a, const void *b) {
-    return strcmp(((const piece *)a)->name, ((const piece *)b)->name);
+    return strcmp(((const piece *)a)->tensor.name, ((const piece *)b)->tensor.name);
 }
 
 /* All tensors: empty ones by name, for they have no place of their own to be read by; then those of
  * 8-byte numbers, so that each is aligned without gaps. */
 static margin_status collect_pieces(store_writer *w) {
     static const int64_t sizes[] = {0, 8, 4, 1};
-    const margin_model *model = w->model;
-    int64_t count = 1 + model->hypothesis->tensor_count +
-                    (model->additions ? model->additions->tensor_count : 0);
-    for (int s = 0; s < model->stage_count; s++)
-        count += model->stages[s].tensor_count;
-    MG_NEW(model->heap, w->pieces, 2 * count, "writing a model", w->error); /* half to sort */
-    w->class_values = (mg_tensor){.name = "class_values",
-                                  .type = MARGIN_F64,
-                                  .dimensions = 1,
-                                  .shape = {model->classes, 0},
-                                  .data = model->class_values};
+    const int64_t count = margin_model_tensor_count(w->model);
+    MG_NEW(w->model->heap, w->pieces, 2 * count, "writing a model", w->error); /* half to sort */
     for (int k = 0; k < MG_LENGTH(sizes); k++) {
         add_pieces_of_size(w, sizes[k]);
         if (sizes[k] == 0)
@@ -87,7 +55,7 @@ static margin_status collect_pieces(store_writer *w) {
 
 /* ---- Header ---------------------------------------------------------------------------------- */
 
-static const char *type_name(margin_type type) {
+static const char *type_name(int32_t type) {
     switch (type) {
     case MARGIN_F64:
         return "F64";
@@ -198,12 +166,12 @@ static void write_table(store_writer *w, mg_text *out) {
     int64_t end = 0;
     for (int64_t k = 0; k < w->piece_count; k++) {
         const piece *p = &w->pieces[k];
-        mg_store_write_raw(out, p->name, "{");
-        mg_store_write_text(out, "dtype", type_name(p->tensor->type));
+        mg_store_write_raw(out, p->tensor.name, "{");
+        mg_store_write_text(out, "dtype", type_name(p->tensor.type));
         mg_store_write_raw(out, "shape", "[");
-        mg_text_integer(out, p->tensor->shape[0]);
-        if (p->tensor->dimensions == 2) mg_text_puts(out, ",");
-        if (p->tensor->dimensions == 2) mg_text_integer(out, p->tensor->shape[1]);
+        mg_text_integer(out, p->tensor.shape[0]);
+        if (p->tensor.rank == 2) mg_text_puts(out, ",");
+        if (p->tensor.rank == 2) mg_text_integer(out, p->tensor.shape[1]);
         mg_text_puts(out, "]");
         mg_store_write_raw(out, "data_offsets", "[");
         mg_text_integer(out, end);
@@ -246,10 +214,10 @@ typedef margin_status (*sink)(void *to, const void *bytes, int64_t length, margi
 
 static margin_status send_swapped(const piece *p, sink send, void *to, margin_error *error) {
     unsigned char part[4096];
-    const int64_t size = mg_type_size(p->tensor->type);
+    const int64_t size = mg_type_size((margin_type)p->tensor.type);
     for (int64_t at = 0; at < p->bytes;) {
         const int64_t length = MG_MIN((int64_t)sizeof part, p->bytes - at);
-        mg_store_swap(part, (const unsigned char *)p->tensor->data + at, length, size);
+        mg_store_swap(part, (const unsigned char *)p->tensor.values + at, length, size);
         MG_TRY(send(to, part, length, error));
         at += length;
     }
@@ -262,7 +230,7 @@ static margin_status send_all(const store_writer *w, sink send, void *to) {
         const piece *p = &w->pieces[k];
         if (p->bytes == 0) continue;
         MG_TRY(MG_STORE_SWAPS ? send_swapped(p, send, to, w->error)
-                              : send(to, p->tensor->data, p->bytes, w->error));
+                              : send(to, p->tensor.values, p->bytes, w->error));
     }
     return MARGIN_OK;
 }
@@ -348,6 +316,40 @@ margin_status margin_model_encode(const margin_model *model, void **bytes, int64
     made = NULL;
 done:
     mg_free(model->heap, made);
+    writer_free(&w);
+    return status;
+}
+
+margin_status margin_model_encoded_size(const margin_model *model, int64_t *length,
+                                        margin_error *error) {
+    MG_REQUIRE(model && length, error, MARGIN_ERROR_ARGUMENT,
+               "margin_model_encoded_size: %s is NULL", model ? "length" : "model");
+    store_writer w;
+    const margin_status status = writer_init(&w, model, error);
+    if (status >= 0) *length = w.length;
+    writer_free(&w);
+    return status;
+}
+
+margin_status margin_model_encode_into(const margin_model *model, void *bytes, int64_t capacity,
+                                       int64_t *length, margin_error *error) {
+    MG_REQUIRE(model && bytes && length, error, MARGIN_ERROR_ARGUMENT,
+               "margin_model_encode_into: %s is NULL",
+               !model  ? "model"
+               : bytes ? "length"
+                       : "bytes");
+    store_writer w;
+    margin_status status;
+    unsigned char *at = bytes;
+    MG_GO(writer_init(&w, model, error));
+    if (capacity < w.length)
+        MG_GO(mg_fail(error, MARGIN_ERROR_ARGUMENT,
+                      "the model takes %lld bytes and there is room for %lld; ask "
+                      "margin_model_encoded_size before",
+                      (long long)w.length, (long long)capacity));
+    MG_GO(send_all(&w, to_memory, &at));
+    *length = w.length;
+done:
     writer_free(&w);
     return status;
 }

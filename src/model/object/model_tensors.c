@@ -1,0 +1,79 @@
+/* The numbers of a model by the names of its file, for callers and for the writer of files. */
+#include "base/caller_options.h"
+#include "model/object/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Tensors that share a prefix: those of a stage, of the hypothesis, of the additions. */
+static int bag_at(const margin_model *model, int bag, const mg_tensor **tensors,
+                  char prefix[MARGIN_TENSOR_NAME]) {
+    const int stages = model->stage_count;
+    if (bag < stages) {
+        snprintf(prefix, MARGIN_TENSOR_NAME, "stage.%d.", bag);
+        *tensors = model->stages[bag].tensors;
+        return model->stages[bag].tensor_count;
+    }
+    snprintf(prefix, MARGIN_TENSOR_NAME, "%s", bag == stages ? "hypothesis." : "addition.");
+    if (bag == stages) {
+        *tensors = model->hypothesis->tensors;
+        return model->hypothesis->tensor_count;
+    }
+    *tensors = model->additions ? model->additions->tensors : NULL;
+    return model->additions ? model->additions->tensor_count : 0;
+}
+
+static int bag_count(const margin_model *model) {
+    return model->stage_count + 2;
+}
+
+/* As much of it as the caller's struct holds. */
+static int hand_out(const mg_tensor *tensor, const char *prefix, margin_tensor *out) {
+    const size_t given = out->size, size = given ? given : MG_SIZE_UP_TO(margin_tensor, values);
+    if (size < MG_SIZE_UP_TO(margin_tensor, values)) return 0;
+    margin_tensor made = {.type = (int32_t)tensor->type,
+                          .rank = tensor->dimensions,
+                          .shape = {tensor->shape[0], 1},
+                          .values = tensor->data};
+    if (tensor->dimensions == 2) made.shape[1] = tensor->shape[1];
+    snprintf(made.name, sizeof made.name, "%s%s", prefix, tensor->name);
+    memcpy(out, &made, MG_MIN(size, sizeof made));
+    out->size = given;
+    return 1;
+}
+
+int64_t margin_model_tensor_count(const margin_model *model) {
+    char prefix[MARGIN_TENSOR_NAME];
+    const mg_tensor *tensors;
+    int64_t count = model->class_values != NULL;
+    for (int bag = 0; bag < bag_count(model); bag++)
+        count += bag_at(model, bag, &tensors, prefix);
+    return count;
+}
+
+int margin_model_tensor(const margin_model *model, int64_t index, margin_tensor *tensor) {
+    char prefix[MARGIN_TENSOR_NAME];
+    const mg_tensor *tensors;
+    if (index < 0) return 0;
+    if (model->class_values && index-- == 0) {
+        const mg_tensor values = {.name = "class_values",
+                                  .type = MARGIN_F64,
+                                  .dimensions = 1,
+                                  .shape = {model->classes, 0},
+                                  .data = model->class_values};
+        return hand_out(&values, "", tensor);
+    }
+    for (int bag = 0; bag < bag_count(model); bag++) {
+        const int count = bag_at(model, bag, &tensors, prefix);
+        if (index < count) return hand_out(&tensors[index], prefix, tensor);
+        index -= count;
+    }
+    return 0;
+}
+
+int margin_model_tensor_find(const margin_model *model, const char *name, margin_tensor *tensor) {
+    margin_tensor found = {.size = sizeof found};
+    for (int64_t k = 0; margin_model_tensor(model, k, &found); k++)
+        if (strcmp(found.name, name) == 0) return margin_model_tensor(model, k, tensor);
+    return 0;
+}
