@@ -175,11 +175,29 @@ MARGIN_API MARGIN_CHECKED margin_status margin_probabilities(const margin_model 
                                                              double *probabilities,
                                                              margin_error *error);
 
+/* rows x classes: one number for each class (cluster), the first greatest of which is the label
+ * that margin_predict gives. One score s: -s and s. One per class: the scores. Pairs: the votes of
+ * a class plus t / 3 (1 + |t|), t the sum of its scores, which settles ties as the label does. A
+ * model that decides by probabilities (calibrated, threshold, costs): those, p - threshold with its
+ * opposite, or minus the expected cost. Where a tie or rounding would name another class, the
+ * label's number is raised to the next above. NaN throughout where the label is -1. ARGUMENT for
+ * regressions. */
+MARGIN_API MARGIN_CHECKED margin_status margin_class_scores(const margin_model *model,
+                                                            const margin_matrix *x, double *scores,
+                                                            margin_error *error);
+/* rows x clusters Euclidean distances from the centres, over margin_model_features; ARGUMENT for
+ * models without clusters. */
+MARGIN_API MARGIN_CHECKED margin_status margin_distances(const margin_model *model,
+                                                         const margin_matrix *x, double *distances,
+                                                         margin_error *error);
+
 typedef enum margin_output {
     MARGIN_OUTPUT_LABELS,
     MARGIN_OUTPUT_VALUES,
     MARGIN_OUTPUT_SCORES,
-    MARGIN_OUTPUT_PROBABILITIES
+    MARGIN_OUTPUT_PROBABILITIES,
+    MARGIN_OUTPUT_CLASS_SCORES,
+    MARGIN_OUTPUT_DISTANCES
 } margin_output;
 /* The same for many rows on the context's threads, scratch included; `out` is int64_t for labels,
  * double otherwise. The same bits as row by row. After CANCELLED `out` may be partly written. */

@@ -278,6 +278,26 @@ bool mg_decides_by_probability(const margin_model *model) {
     return a && (a->sigmoid || a->knots || a->threshold || a->costs);
 }
 
+/* Expected cost of answering c; without costs minus the probability. */
+static double cost_of(const mg_additions *a, const double *p, int64_t classes, int64_t c) {
+    double cost = -p[c];
+    for (int64_t t = 0; a->costs && t < classes; t++)
+        cost = (t ? cost : 0) + p[t] * a->costs[t * classes + c];
+    return cost;
+}
+
+void mg_probable_scores(const margin_model *model, const double *p, double *out) {
+    const mg_additions *a = model->additions;
+    const int64_t k = model->classes;
+    if (k == 2 && a->threshold && !a->costs) {
+        out[1] = p[1] - *a->threshold;
+        out[0] = -out[1];
+        return;
+    }
+    for (int64_t c = 0; c < k; c++)
+        out[c] = -cost_of(a, p, k, c);
+}
+
 int64_t mg_decide_probable(const margin_model *model, const double *p) {
     const mg_additions *a = model->additions;
     const int64_t k = model->classes;
@@ -287,9 +307,7 @@ int64_t mg_decide_probable(const margin_model *model, const double *p) {
         if (isnan(p[c])) return -1;
     if (k == 2 && !a->costs) return p[1] >= (a->threshold ? *a->threshold : 0.5);
     for (int64_t c = 0; c < k; c++) {
-        double cost = -p[c];
-        for (int64_t t = 0; a->costs && t < k; t++)
-            cost = (t ? cost : 0) + p[t] * a->costs[t * k + c];
+        const double cost = cost_of(a, p, k, c);
         if (cost >= least) continue;
         best = c;
         least = cost;

@@ -67,5 +67,8 @@ bool mg_decides_by_probability(const margin_model *model);
 /* The class of a row by its probabilities: least expected cost, else the threshold, else the
  * greatest (two equal ones: the second of two classes, else the lower). -1: one is NaN. */
 int64_t mg_decide_probable(const margin_model *model, const double *p);
+/* What is greatest at that class, ties aside: minus the expected cost, the distance of P from the
+ * threshold, or P. */
+void mg_probable_scores(const margin_model *model, const double *p, double *out);
 
 #endif

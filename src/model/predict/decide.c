@@ -2,6 +2,7 @@
 #include "model/predict/predict.h"
 
 #include <math.h>
+#include <string.h>
 
 static int64_t greatest(const double *scores, int64_t classes) {
     int64_t best = 0;
@@ -16,21 +17,27 @@ static int64_t greatest(const double *scores, int64_t classes) {
     return gap || isinf(most) ? -1 : best;
 }
 
-/* work: a vote and a sum of scores per class. */
-static int64_t elected(const double *scores, int64_t classes, double *work) {
+/* work: a vote and a sum of scores per class. False: a score is NaN. */
+static bool count_votes(const double *scores, int64_t classes, double *work) {
     double *votes = work, *sums = work + classes;
     for (int64_t c = 0; c < classes; c++)
         votes[c] = sums[c] = 0;
     for (int64_t i = 0; i < classes; i++) {
         for (int64_t j = i + 1; j < classes; j++) {
             double score = *scores++;
-            if (isnan(score)) return -1;
+            if (isnan(score)) return false;
             votes[score >= 0 ? i : j] += 1;
             sums[i] += score;
             sums[j] -= score;
         }
     }
+    return true;
+}
+
+static int64_t elected(const double *scores, int64_t classes, double *work) {
+    const double *votes = work, *sums = work + classes;
     int64_t best = 0;
+    if (!count_votes(scores, classes, work)) return -1;
     for (int64_t c = 1; c < classes; c++)
         if (votes[c] > votes[best] || (votes[c] == votes[best] && sums[c] > sums[best])) best = c;
     return best;
@@ -57,4 +64,41 @@ int64_t mg_decide(const margin_model *model, const double *scores, double *work)
         break;
     }
     return -1;
+}
+
+/* ---- A number for each class ------------------------------------------------------------------
+ */
+
+/* Votes are whole numbers; the sum of the scores moves them by less than a third, so that it counts
+ * where votes are equal. */
+static void vote_scores(const double *work, int64_t classes, double *out) {
+    const double *votes = work, *sums = work + classes;
+    for (int64_t c = 0; c < classes; c++) {
+        const double share =
+            isinf(sums[c]) ? copysign(1.0, sums[c]) : sums[c] / (1 + fabs(sums[c]));
+        out[c] = votes[c] + (isnan(share) ? 0 : share / 3);
+    }
+}
+
+void mg_class_scores(const margin_model *model, const double *scores, double *work, double *out) {
+    const int64_t classes = model->classes, label = mg_decide(model, scores, work);
+    int64_t best = 0;
+    if (label < 0) {
+        for (int64_t c = 0; c < classes; c++)
+            out[c] = (double)NAN;
+        return;
+    }
+    if (mg_decides_by_probability(model)) {
+        mg_probable_scores(model, work, out);
+    } else if (model->decision == MG_DECIDE_VOTES) {
+        vote_scores(work, classes, out);
+    } else if (model->decision == MG_DECIDE_SIGN) {
+        out[0] = -scores[0];
+        out[1] = scores[0];
+    } else {
+        memcpy(out, scores, (size_t)classes * sizeof *out);
+    }
+    for (int64_t c = 1; c < classes; c++)
+        if (out[c] > out[best]) best = c;
+    if (best != label) out[label] = nextafter(out[best], (double)INFINITY);
 }

@@ -6,6 +6,8 @@
  */
 #include "model/predict/predict.h"
 
+#include <math.h>
+
 /* Numbers of the two stack buffers, and the most rows of a batch. */
 enum { SMALL_ROOM = 512, STACK_ROOM = 8192, BATCH = 256 };
 
@@ -35,7 +37,8 @@ static layout layout_of(const margin_model *model, margin_output what) {
     if (model->active > 0) need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
     if (model->active > 0 || model->hypothesis->kind->dense)
         need.features = model->hypothesis->columns;
-    if (what == MARGIN_OUTPUT_LABELS) need.votes = mg_decide_room(model);
+    if (what == MARGIN_OUTPUT_LABELS || what == MARGIN_OUTPUT_CLASS_SCORES)
+        need.votes = mg_decide_room(model);
     if (!scores_are_answer(what)) need.scores = model->hypothesis->functions;
     return need;
 }
@@ -81,6 +84,18 @@ static void score_rows(const query *q, int64_t row, int64_t count, const layout 
     h->kind->scores(h, &staged, 0, count, scores);
 }
 
+/* One row of an answer that is no label. */
+static void answer_row(const query *q, const double *scores, double *votes, double *out) {
+    if (q->what == MARGIN_OUTPUT_CLASS_SCORES) {
+        mg_class_scores(q->model, scores, votes, out);
+    } else if (q->what == MARGIN_OUTPUT_DISTANCES) {
+        for (int64_t c = 0; c < q->model->classes; c++)
+            out[c] = sqrt(-scores[c]) + 0.0; /* -0 is 0 */
+    } else {
+        mg_probabilities(q->model, scores, out);
+    }
+}
+
 /* Answers `at`.. of the query from the scores of `count` rows. */
 static void answer_rows(const query *q, int64_t at, int64_t count, const double *scores,
                         double *votes) {
@@ -90,10 +105,10 @@ static void answer_rows(const query *q, int64_t at, int64_t count, const double 
         int64_t *labels = (int64_t *)q->out + at;
         for (int64_t i = 0; i < count; i++)
             labels[i] = mg_decide(model, scores + i * functions, votes);
-    } else if (q->what == MARGIN_OUTPUT_PROBABILITIES) {
+    } else if (!scores_are_answer(q->what)) {
         double *out = (double *)q->out + at * model->classes;
         for (int64_t i = 0; i < count; i++)
-            mg_probabilities(model, scores + i * functions, out + i * model->classes);
+            answer_row(q, scores + i * functions, votes, out + i * model->classes);
     }
 }
 
@@ -157,6 +172,15 @@ margin_status mg_output_check(const margin_model *model, margin_output what, mar
                    "a %s model%s has no probabilities; ask for scores", model->learner->info.name,
                    model->decision == MG_DECIDE_VOTES ? " of pairs of classes" : "");
         return MARGIN_OK;
+    case MARGIN_OUTPUT_CLASS_SCORES:
+        MG_REQUIRE(model->task != MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
+                   "this model predicts a value and has no classes; use margin_predict_values");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_DISTANCES:
+        MG_REQUIRE(model->task == MARGIN_CLUSTER, error, MARGIN_ERROR_ARGUMENT,
+                   "a %s model has no centres of clusters to be at a distance from",
+                   model->learner->info.name);
+        return MARGIN_OK;
     }
     return mg_fail(error, MARGIN_ERROR_ARGUMENT, "%d is not a kind of output", (int)what);
 }
@@ -172,7 +196,7 @@ margin_status mg_columns_check(const margin_model *model, const margin_matrix *x
 
 int64_t mg_output_width(const margin_model *model, margin_output what) {
     if (scores_are_answer(what)) return model->hypothesis->functions;
-    return what == MARGIN_OUTPUT_PROBABILITIES ? model->classes : 1;
+    return what == MARGIN_OUTPUT_LABELS ? 1 : model->classes;
 }
 
 static margin_status check_query(const margin_model *model, const margin_matrix *x,
@@ -220,7 +244,7 @@ margin_status margin_model_transform(margin_context *context, const margin_model
 
 int64_t margin_model_scratch_size(const margin_model *model) {
     int64_t most = 0;
-    for (int what = MARGIN_OUTPUT_LABELS; what <= MARGIN_OUTPUT_PROBABILITIES; what++) {
+    for (int what = MARGIN_OUTPUT_LABELS; what <= MARGIN_OUTPUT_DISTANCES; what++) {
         layout need = layout_of(model, (margin_output)what);
         most = MG_MAX(most, least_room(&need));
     }
@@ -266,6 +290,16 @@ margin_status margin_probabilities(const margin_model *model, const margin_matri
                                    double *probabilities, margin_error *error) {
     return margin_predict_scratch(model, x, MARGIN_OUTPUT_PROBABILITIES, probabilities, NULL,
                                   error);
+}
+
+margin_status margin_class_scores(const margin_model *model, const margin_matrix *x, double *scores,
+                                  margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_CLASS_SCORES, scores, NULL, error);
+}
+
+margin_status margin_distances(const margin_model *model, const margin_matrix *x, double *distances,
+                               margin_error *error) {
+    return margin_predict_scratch(model, x, MARGIN_OUTPUT_DISTANCES, distances, NULL, error);
 }
 
 /* ---- On all threads -------------------------------------------------------------------------- */

@@ -8,6 +8,8 @@
  */
 int64_t mg_decide(const margin_model *model, const double *scores, double *work);
 int64_t mg_decide_room(const margin_model *model);
+/* A number for each class, the greatest at the class of the row (margin_class_scores). */
+void mg_class_scores(const margin_model *model, const double *scores, double *work, double *out);
 
 /* How many numbers one row of an answer takes. */
 int64_t mg_output_width(const margin_model *model, margin_output what);
