@@ -110,6 +110,41 @@ MARGIN_API const margin_component *margin_component_at(int index); /* NULL out o
 MARGIN_API const margin_component *
 margin_component_find(const char *name); /* NULL if there is none */
 
+/* ---- A spec as data ---------------------------------------------------------------------------
+ * Steps are the components of a spec in order, the learner last. What is handed out belongs to the
+ * catalogue or to the spec and is valid as long as that lives. */
+
+MARGIN_API int64_t margin_spec_steps(const margin_spec *spec);
+/* NULL out of range. A word may stand for several learners (perceptron(kernel=rbf)): this is the
+ * one meant, under the same name. */
+MARGIN_API const margin_component *margin_spec_step(const margin_spec *spec, int64_t step);
+
+typedef struct margin_setting {
+    size_t size;           /* sizeof(margin_setting), set by the caller; 0: that of version 0.1 */
+    const char *option;    /* its name in the catalogue */
+    int32_t given;         /* 1: the spec says so; 0: the default */
+    int64_t values;        /* how many the spec gives; above 1 a set to search over, of which this
+                              is the first */
+    double number;         /* NUMBER, INTEGER; SWITCH: 1 or 0; NaN where a word stands, and where
+                              there is no default before the data are seen */
+    const char *word;      /* CHOICE, TEXT, and a word in the place of a number; else NULL */
+    const double *numbers; /* NUMBERS: `count` of them, or NULL */
+    int64_t count;
+} margin_setting;
+/* What a step says of one of its options. Returns 1; 0, with nothing written, if there is no such
+ * step or option. */
+MARGIN_API int margin_spec_setting(const margin_spec *spec, int64_t step, const char *option,
+                                   margin_setting *setting);
+/* The spec with setting->option of that step changed, `spec` stays as it is: to its default if
+ * `given` is 0, else to `number`, `numbers` or `word` as the option's type wants (a NUMBER or
+ * INTEGER to `word` unless that is NULL). `values` plays no part. ARGUMENT: no such step or option,
+ * nothing to set it to; SPEC: a value out of range, or one that excludes another (the place counts
+ * in the text of the changed spec). */
+MARGIN_API MARGIN_CHECKED margin_status margin_spec_with(const margin_spec *spec, int64_t step,
+                                                         const margin_setting *setting,
+                                                         margin_spec **changed,
+                                                         margin_error *error);
+
 /* The learner of a spec, its last component. */
 MARGIN_API const margin_component *margin_spec_learner(const margin_spec *spec);
 
