@@ -172,9 +172,12 @@ MARGIN_API void margin_context_free(margin_context *context);
  * LAPACK is linked, after its factorisation); stays set until margin_context_resume. Safe from any
  * thread and from a signal handler. */
 MARGIN_API void margin_context_cancel(margin_context *context);
+/* Forgets a cancellation, that of a progress callback too. Safe from any thread; of a call that is
+ * still running it is not certain whether it ends. */
 MARGIN_API void margin_context_resume(margin_context *context);
 
-/* Threads that parallel work uses (1 or more); bytes held now; the most ever held at once. */
+/* Threads that parallel work uses (1 or more); bytes held now; the most ever held at once. From any
+ * thread, while a call is running too. */
 MARGIN_API int margin_context_threads(const margin_context *context);
 MARGIN_API int64_t margin_context_memory(const margin_context *context);
 MARGIN_API int64_t margin_context_peak_memory(const margin_context *context);

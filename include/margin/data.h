@@ -59,13 +59,16 @@ MARGIN_API margin_vector margin_values_f32(const float *values, int64_t count);
 
 typedef enum margin_column_kind {
     MARGIN_NUMERIC = 0,
-    MARGIN_CATEGORICAL = 1 /* codes 0..category_count-1, as numbers; NaN where missing */
+    MARGIN_CATEGORICAL = 1 /* codes 0..category_count-1, as whole numbers of the matrix's (target's)
+                              own type; NaN where missing */
 } margin_column_kind;
 
 typedef struct margin_column {
     const char *name; /* UTF-8, never NULL inside a table or model */
     margin_column_kind kind;
-    const char *const *categories; /* category_count names, sorted; NULL if numeric */
+    /* category_count names, NULL if numeric. Any order will do: those of a table are sorted by
+     * their bytes, the classes of a model by name. */
+    const char *const *categories;
     int64_t category_count;
 } margin_column;
 

@@ -1,7 +1,14 @@
 /* margin/model.h - train, predict, evaluate, prove, save.
  *
  * A model is immutable: any number of threads may use one at the same time. It keeps copies of all
- * it needs.
+ * it needs. Every pointer that a function of a model returns or fills in (texts, columns, weights,
+ * coefficients, tensors, the report) is the model's own: constant, valid from any thread until
+ * margin_model_free, the same at every call. What margin_spec_* and margin_component_* return has
+ * static storage or is the spec's.
+ *
+ * Threads: log, progress and trace come from the thread that called margin, never from a thread of
+ * the pool; an allocator is called from all of them. margin_context_cancel, _resume and _memory may
+ * be called from any thread.
  *
  *   margin_data data = {.x = margin_dense_f64(values, rows, columns, columns),
  *                       .y = margin_labels_i32(labels, rows)};
@@ -164,7 +171,10 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_values(const margin_model
  * positive for the FIRST of the pair; regression: the values). The label: with one score the second
  * class where it is >= 0; with one per class the greatest, ties to the lower class; with pairs the
  * most votes (a score >= 0 is one for the first), ties by the sum of the scores for a class, then
- * to the lower class. */
+ * to the lower class. What a score is: linear models, kernels: w.x + b, f(x); knn: the share of a
+ * class among the neighbours' votes, their mean for a regression; naive-bayes: log P(class, x),
+ * multinomial without the terms that all classes share; kmeans: minus the squared distance from the
+ * centre. */
 MARGIN_API MARGIN_CHECKED margin_status margin_scores(const margin_model *model,
                                                       const margin_matrix *x, double *scores,
                                                       margin_error *error);
@@ -218,7 +228,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_data(margin_context *cont
                                                             margin_output what, void *out,
                                                             margin_error *error);
 /* Bytes of scratch that margin_predict_scratch needs for this model, aligned as malloc's memory is;
- * 0 for most. */
+ * 0 for most. Nothing stays in it between calls; calls at the same time need one each. */
 MARGIN_API int64_t margin_model_scratch_size(const margin_model *model);
 MARGIN_API MARGIN_CHECKED margin_status margin_predict_scratch(const margin_model *model,
                                                                const margin_matrix *x,
@@ -258,8 +268,9 @@ MARGIN_API int margin_model_has_probabilities(const margin_model *model);
 MARGIN_API void margin_model_score_classes(const margin_model *model, int64_t score, int64_t *first,
                                            int64_t *second);
 
-/* Linear models: weights and intercept of one score function over `features`, in original units as
- * far as the stages can be folded (after `onehot` the features are "colour=red" ...; after
+/* Linear models: weights and intercept of one score function over `features` (the weights of score
+ * k begin k x features behind those of score 0: a row-major matrix without gaps), in original units
+ * as far as the stages can be folded (after `onehot` the features are "colour=red" ...; after
  * `normalize` those behind it). NULL if not linear. */
 MARGIN_API const double *margin_model_weights(const margin_model *model, int64_t score);
 MARGIN_API double margin_model_intercept(const margin_model *model, int64_t score);
@@ -272,7 +283,9 @@ MARGIN_API const margin_column *margin_model_features(const margin_model *model,
 MARGIN_API int64_t margin_model_scale(const margin_model *model, int64_t feature, double *shift,
                                       double *scale);
 /* rows x features: what margin_model_features stand for at each row of x, NaN where a stage cannot
- * tell. On the calling thread. */
+ * tell: what the hypothesis is about. Stages that are folded into a linear model are not applied
+ * (behind `standardize | logistic` these are the columns of x themselves, behind `standardize |
+ * kmeans` the scaled ones). On the calling thread. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *context,
                                                                const margin_model *model,
                                                                const margin_matrix *x,
@@ -412,8 +425,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
 
 /* The same, and what was found of each sub-problem: `parts` has room for `capacity` reports, at
  * least margin_model_report(model)->subproblems (ARGUMENT), in the order of the targets, classes or
- * pairs of classes; objective, gap and items of each are its own. NULL: none are wanted. After a
- * failure they hold nothing of use. */
+ * pairs of classes; objective, gap and items of each are its own, the rest is that of `found`.
+ * NULL: none are wanted. After a failure they hold nothing of use. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify_parts(
     margin_context *context, const margin_model *model, const margin_data *data,
     margin_report *found, margin_report *parts, int64_t capacity, margin_error *error);
@@ -480,7 +493,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_model_load(margin_context *contex
  * data (knn). */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_map(margin_context *context, const char *path,
                                                          margin_model **model, margin_error *error);
-/* The same to and from memory; release `bytes` with margin_bytes_free. */
+/* The same to and from memory; release `bytes` with margin_bytes_free, which needs the model that
+ * they came from: before margin_model_free. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_encode(const margin_model *model, void **bytes,
                                                             int64_t *length, margin_error *error);
 MARGIN_API MARGIN_CHECKED margin_status margin_model_decode(margin_context *context,

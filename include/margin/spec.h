@@ -70,7 +70,8 @@ typedef struct margin_option {
     const char *choices;      /* "primal|dual" or NULL; words that NUMBER or INTEGER take as well */
     const char *group; /* options of one group exclude each other ("gamma", "sigma"), or NULL; a
                           default of one of them holds where none is given */
-    const char *help;  /* one sentence without final stop */
+    const char *help;  /* one sentence without final stop; it names the choices of other options
+                          that this one is for, where it is not for all of them */
 } margin_option;
 
 enum margin_ability {

@@ -66,8 +66,7 @@ int64_t mg_decide(const margin_model *model, const double *scores, double *work)
     return -1;
 }
 
-/* ---- A number for each class ------------------------------------------------------------------
- */
+/* ---- A number for each class ----------------------------------------------------------------- */
 
 /* Votes are whole numbers; the sum of the scores moves them by less than a third, so that it counts
  * where votes are equal. */
