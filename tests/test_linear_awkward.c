@@ -459,6 +459,98 @@ static void test_large_C_with_many_columns(void **state) {
     margin_context_free(context);
 }
 
+/* ---- Without a penalty ----------------------------------------------------------------------- */
+
+/* Columns a and a + difference, or a and the difference as a multiple of `unit`, which can be told
+ * from each other: the same functions exactly. */
+static margin_report fit_pair(margin_context *context, const char *spec, int64_t rows,
+                              const double *x, const double *y, double unit, margin_report *found) {
+    double *own = malloc((size_t)(2 * rows) * sizeof *own);
+    for (int64_t i = 0; i < rows; i++) {
+        own[2 * i] = x[2 * i];
+        own[2 * i + 1] = unit > 0 ? (x[2 * i + 1] - x[2 * i]) / unit : x[2 * i + 1];
+    }
+    const margin_data data = {.x = margin_dense_f64(own, rows, 2, 2),
+                              .y = margin_values_f64(y, rows)};
+    margin_report report;
+    margin_error error = {0};
+    margin_model *model = fit_text(context, spec, &data, &report);
+    assert_true(margin_verify(context, model, &data, found, &error) >= 0);
+    margin_model_free(model);
+    free(own);
+    return report;
+}
+
+/* No gap is below the distance from an optimum that another form of the same columns tells. */
+static void test_nearly_dependent_without_penalty(void **state) {
+    static const char *const specs[] = {
+        "logistic(C=inf, tol=%s)", "logistic(C=inf, solver=newton, tol=%s)",
+        "exponential(alpha=0, tol=%s)", "svm(C=inf, loss=squared-hinge, tol=%s)"};
+    enum { PAIRS = 200 };
+    double x[2 * PAIRS], y[PAIRS];
+    margin_context *context = support_context(NULL, 1);
+    (void)state;
+    for (int digits = 3; digits <= 12; digits += 3)
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+            const double unit = ldexp(1, -(int)(digits * 3.33));
+            uint64_t seed = 9;
+            for (int64_t i = 0; i < PAIRS; i++) {
+                const double z = support_normal(&seed);
+                x[2 * i] = support_normal(&seed);
+                x[2 * i + 1] = x[2 * i] + unit * z;
+                y[i] = z + 0.8 * support_normal(&seed) > 0;
+            }
+            char spec[100];
+            margin_report found, verified;
+            snprintf(spec, sizeof spec, specs[k], "1e-10");
+            const double best = fit_pair(context, spec, PAIRS, x, y, unit, &found).objective;
+            snprintf(spec, sizeof spec, specs[k], "1e-06");
+            const margin_report report = fit_pair(context, spec, PAIRS, x, y, 0, &verified);
+            const double away = (report.objective - best) / fmax(1, report.objective) - 1e-9;
+            if (digits == 3) assert_int_equal(report.status, MARGIN_OK);
+            assert_true(report.gap >= away);
+            assert_true(verified.gap >= away);
+        }
+    margin_context_free(context);
+}
+
+/* Columns that depend on each other exactly, constant ones and empty ones do not hide an optimum.
+ */
+static void test_dependent_without_penalty(void **state) {
+    static const char *const specs[] = {"logistic(C=inf)", "logistic(C=inf, solver=newton)",
+                                        "exponential(alpha=0)", "softmax(C=inf)",
+                                        "svm(C=inf, loss=squared-hinge)"};
+    enum { DEPENDENT_ROWS = 120, COLUMNS = 7 };
+    double x[COLUMNS * DEPENDENT_ROWS], y[DEPENDENT_ROWS];
+    uint64_t seed = 10;
+    margin_context *context = support_context(NULL, 1);
+    (void)state;
+    for (int64_t i = 0; i < DEPENDENT_ROWS; i++) {
+        double *row = x + i * COLUMNS;
+        row[0] = (float)support_normal(&seed);
+        row[1] = i % 3 == 0;
+        row[2] = i % 3 == 1;
+        row[3] = i % 3 == 2;
+        row[4] = row[0] - 3 * row[1];
+        row[5] = 1e9 + 1.0 / 3;
+        row[6] = 0;
+        y[i] = row[0] + row[1] + 2 * support_normal(&seed) > 0;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, DEPENDENT_ROWS, COLUMNS, COLUMNS),
+                              .y = margin_values_f64(y, DEPENDENT_ROWS)};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+        for (int standard = 0; standard < 2; standard++) {
+            char spec[100];
+            margin_report report, found;
+            snprintf(spec, sizeof spec, "%s%s", standard ? "standardize | " : "", specs[k]);
+            margin_model *model = fit_text(context, spec, &data, &report);
+            if (report.status != MARGIN_OK) fail_msg("%s: %s", spec, report.reason);
+            assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+            margin_model_free(model);
+        }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_columns_than_rows),
@@ -476,6 +568,8 @@ int main(void) {
         cmocka_unit_test(test_impossible_weights),
         cmocka_unit_test(test_extreme_penalties),
         cmocka_unit_test(test_one_row),
+        cmocka_unit_test(test_nearly_dependent_without_penalty),
+        cmocka_unit_test(test_dependent_without_penalty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,23 +19,26 @@
  * distance.
  *
  * l is bounded by the greatest 1/sqrt(curvature of sample i), because H holds that sample's part;
- * where this is too much, e_i'H^-1 e_i is computed. Dependent columns make H singular, and g has
- * nothing in its null space: a small multiple of the diagonal is added. A multiple ten times as
- * large must give the same s^2, or some direction is neither dependent nor independent to double
- * precision, and nothing is proven. */
+ * where this is too much, e_i'H^-1 e_i is computed.
+ *
+ * Dependent columns make H singular, and g has nothing in its null space: of them a basis is kept,
+ * chosen without rounding (exact_columns.h) and from all rows with a part in g. Nothing is added to
+ * H. Rounding of H changes it by `error` of its least eigenvalue; if that is not small, there is no
+ * bound. What rounding of g and of the scores may hide of s is added to it. */
 #include "linear/proof/curvature_bound.h"
 
+#include "linear/proof/exact_columns.h"
 #include "linear/proof/newton_matrix.h"
 
 #include "math/products/cholesky.h"
 #include "math/rows/row_ops.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Of the margin; added to a diagonal of 1; how much s^2 may change with ten times that; the factor
- * by which it may then be too small. */
-static const double inside = 1e-3, added = 1e-11, most_change = 1.01, allowance = 1.02;
+/* Of the margin; of the error of H, relative to its least eigenvalue. */
+static const double inside = 1e-3, most_error = 0.1;
 static const char purpose[] = "a proof of the optimum";
 
 typedef struct curvature_bound {
@@ -43,9 +46,11 @@ typedef struct curvature_bound {
     const mg_linear_solution *at;
     margin_error *error;
     double *memory, *gradient, *sums, *step, *step_b; /* functions x columns, functions; room */
-    double *weights; /* samples: curvatures; or samples x functions: shares */
-    double *scores;  /* the squared hinge, samples: 1 - y f; else NULL */
-    double *solved;  /* functions x size of the matrix, and a row */
+    double *weights;                       /* samples: curvatures; or samples x functions: shares */
+    double *scores;                        /* the squared hinge, samples: 1 - y f; else NULL */
+    double *solved;                        /* functions x size of the matrix, and a row */
+    bool *independent;                     /* columns + 1 */
+    double primal, error_of_matrix, ratio; /* ratio: of the greatest offset to a deviation, or 1 */
     mg_newton_matrix newton;
 } curvature_bound;
 
@@ -63,6 +68,7 @@ static margin_status take_memory(curvature_bound *m) {
     const int64_t size = o->functions * (o->columns + 1);
     MG_NEW(o->design->heap, m->memory, 2 * numbers + rows + o->functions * size + o->columns + 1,
            purpose, m->error);
+    MG_NEW(o->design->heap, m->independent, o->columns + 1, purpose, m->error);
     m->gradient = m->memory;
     m->sums = m->gradient + o->functions * o->columns;
     m->step = m->gradient + numbers;
@@ -73,25 +79,92 @@ static margin_status take_memory(curvature_bound *m) {
     return MARGIN_OK;
 }
 
-/* s^2 with that much added to the diagonal. */
-static margin_status squared_step(curvature_bound *m, double diagonal, double *square) {
+/* ---- The matrix ------------------------------------------------------------------------------ */
+
+static margin_status make_matrix(curvature_bound *m, const bool *independent) {
     const mg_objective *o = m->o;
     const bool one = o->functions == 1;
+    const double *shift = o->design->centre ? NULL : o->design->shift;
     const mg_newton_weights curvature = {.shares = one ? NULL : m->weights,
                                          .curvatures = one ? m->weights : NULL,
                                          .c = o->c,
-                                         .added = diagonal};
+                                         .exact = true,
+                                         .independent = independent};
     mg_newton_matrix_free(&m->newton);
     MG_TRY(mg_newton_matrix_make(o, &curvature, &m->newton, m->error));
-    mg_newton_matrix_solve(o, &m->newton, m->gradient, m->sums, m->step, m->step_b);
-    *square = 0.0;
-    for (int64_t k = 0; k < o->functions; k++) {
-        *square += m->sums[k] * m->step_b[k];
-        for (int64_t j = 0; j < o->columns; j++)
-            *square += m->gradient[k * o->columns + j] * m->step[k * o->columns + j];
+    m->ratio = 1.0;
+    for (int64_t j = 0; j < o->columns; j++) {
+        const double offset = fabs(m->newton.mean[j]) + (shift ? fabs(shift[j]) : 0.0);
+        m->ratio = fmax(m->ratio, offset * m->newton.factor[j]);
     }
+    m->error_of_matrix = 10.0 * DBL_EPSILON * (double)m->newton.size * m->ratio / m->newton.least;
     return MARGIN_OK;
 }
+
+/* Samples with a part in g. */
+static margin_status find_independent(curvature_bound *m) {
+    const mg_objective *o = m->o;
+    int64_t rank;
+    double *counts;
+    MG_NEW(o->design->heap, counts, o->samples, purpose, m->error);
+    for (int64_t i = 0; i < o->samples; i++)
+        counts[i] = m->scores && !(m->scores[i] > 0.0) ? 0.0 : o->c[i];
+    const margin_status status =
+        mg_exact_columns(o->design->context, o->design->problem, o->intercept, counts,
+                         m->independent, &rank, m->error);
+    mg_free(o->design->heap, counts);
+    return status;
+}
+
+/* What rounding of the gradient, and of the scores in it, may hide of s. */
+static double hidden_step(const curvature_bound *m) {
+    const mg_objective *o = m->o;
+    const mg_newton_matrix *n = &m->newton;
+    const double *shift = o->design->shift;
+    double total = 0.0, bend = 0.0, terms = 0.0, square = 0.0;
+    for (int64_t i = 0; i < o->samples; i++) {
+        total += o->c[i];
+        bend += o->functions == 1 ? m->weights[i] : o->c[i];
+    }
+    for (int64_t k = 0; k < o->functions; k++) {
+        double sum = fabs(m->at->b[k]);
+        for (int64_t j = 0; j < o->columns; j++) {
+            const double spread = n->factor[j] > 0.0 ? 1.0 / n->factor[j] : 0.0;
+            sum += fabs(m->at->w[k * o->columns + j]) *
+                   (fabs(n->mean[j]) + (shift ? fabs(shift[j]) : 0.0) + spread);
+        }
+        terms = fmax(terms, sum);
+    }
+    /* slopes are at most the loss, or for squares twice its root */
+    const double slopes = m->primal + 2.0 * sqrt(m->primal * total);
+    for (int64_t r = 0; r < n->size; r++)
+        square += n->scale[r] * n->scale[r];
+    return DBL_EPSILON * (slopes * m->ratio * sqrt(square / n->least) + 2.0 * terms * sqrt(bend));
+}
+
+/* s^2, or INFINITY where H cannot be told from a singular one. */
+static margin_status squared_step(curvature_bound *m, double *square) {
+    const mg_objective *o = m->o;
+    double own = 0.0;
+    MG_TRY(make_matrix(m, NULL));
+    if (!(m->error_of_matrix <= most_error)) {
+        MG_TRY(find_independent(m));
+        MG_TRY(make_matrix(m, m->independent));
+    }
+    *square = (double)INFINITY;
+    if (!(m->error_of_matrix <= most_error)) return MARGIN_OK;
+    mg_newton_matrix_solve(o, &m->newton, m->gradient, m->sums, m->step, m->step_b);
+    for (int64_t k = 0; k < o->functions; k++) {
+        own += m->sums[k] * m->step_b[k];
+        for (int64_t j = 0; j < o->columns; j++)
+            own += m->gradient[k * o->columns + j] * m->step[k * o->columns + j];
+    }
+    const double step = sqrt(fmax(own, 0.0) / (1.0 - m->error_of_matrix)) + hidden_step(m);
+    if (own >= -DBL_EPSILON * m->primal) *square = step * step;
+    return MARGIN_OK;
+}
+
+/* ---- Leverages ------------------------------------------------------------------------------- */
 
 /* 1 / the curvature of sample i in the change of its scores by 1. */
 static double plain_leverage(const curvature_bound *m, int64_t i) {
@@ -139,7 +212,7 @@ static double exact_leverage(curvature_bound *m, int64_t i) {
             most = fmax(most, own + v->square(y, n->size) - 2.0 * v->dot(y, z, n->size));
         }
     }
-    return most;
+    return most / (1.0 - m->error_of_matrix);
 }
 
 /* The squared hinge: takes out the samples that are not well inside the margin. */
@@ -181,16 +254,15 @@ static margin_status greatest_leverage(curvature_bound *m, double square, double
 static margin_status find_bound(curvature_bound *m, double *above) {
     const mg_objective *o = m->o;
     const bool one = o->functions == 1;
-    double first, square, leverage = 0.0;
+    double square, leverage = 0.0;
     mg_loss_point point = {
         .scores = m->scores, .gradient = m->gradient, .intercept_gradient = m->sums};
     *(one ? &point.curvatures : &point.shares) = m->weights;
     MG_TRY(mg_objective_pass(o, m->at->w, m->at->b, &point, m->error));
+    m->primal = point.value;
     keep_inside(m);
-    MG_TRY(squared_step(m, 10.0 * added, &first));
-    MG_TRY(squared_step(m, added, &square));
-    if (!(square >= 0.0 && square <= most_change * first)) return MARGIN_OK;
-    square *= allowance;
+    MG_TRY(squared_step(m, &square));
+    if (!isfinite(square)) return MARGIN_OK;
     if (o->loss->kind != MG_LOSS_SQUARED && square > 0.0)
         MG_TRY(greatest_leverage(m, square, &leverage));
     if (isinf(leverage)) return MARGIN_OK;
@@ -208,6 +280,7 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_line
     margin_status status = take_memory(&m);
     if (status >= 0) status = find_bound(&m, above);
     mg_newton_matrix_free(&m.newton);
+    mg_free(objective->design->heap, m.independent);
     mg_free(objective->design->heap, m.memory);
     return status;
 }

@@ -73,23 +73,64 @@ static margin_status add_block(const mg_objective *o, const mg_newton_weights *c
     return MARGIN_OK;
 }
 
-/* To a diagonal of 1, and factored. */
-static margin_status factor_matrix(const mg_objective *o, double added, mg_newton_matrix *n,
-                                   margin_error *error) {
-    double *diagonal;
+/* To a diagonal of 1; that of what is left out, or absent, stands alone. *empty: of something else
+ * there is nothing. */
+static void scale_matrix(const mg_objective *o, const mg_newton_weights *curvature,
+                         mg_newton_matrix *n, bool *empty) {
+    const int64_t block = o->columns + 1;
+    const bool *independent = curvature->independent;
+    *empty = false;
     for (int64_t r = 0; r < n->size; r++) {
         const double own = n->matrix[r * n->size + r];
-        n->scale[r] = own > 0.0 ? 1.0 / sqrt(own) : 0.0;
+        const bool absent = r % block == o->columns && !o->intercept;
+        const bool used = !absent && (!independent || independent[r % block]);
+        n->scale[r] = own > 0.0 && used ? 1.0 / sqrt(own) : 0.0;
+        *empty |= used && n->scale[r] == 0.0;
     }
     for (int64_t r = 0; r < n->size; r++)
         for (int64_t c = r + 1; c < n->size; c++)
             n->matrix[r * n->size + c] *= n->scale[r] * n->scale[c];
-    MG_NEW(n->heap, diagonal, n->size, purpose, error);
+}
+
+static margin_status factor_exactly(const mg_objective *o, mg_newton_matrix *n, double *work,
+                                    margin_error *error) {
+    double norm = 0.0;
+    int64_t failed = 0;
+    n->least = 0.0;
+    for (int64_t r = 0; r < n->size; r++) {
+        double sum = 1.0;
+        for (int64_t c = 0; c < n->size; c++)
+            sum += c == r ? 0.0 : fabs(n->matrix[MG_MIN(r, c) * n->size + MG_MAX(r, c)]);
+        norm = fmax(norm, sum);
+    }
+    for (int64_t r = 0; r < n->size; r++) {
+        for (int64_t c = 0; c < r; c++)
+            n->matrix[r * n->size + c] = n->matrix[c * n->size + r];
+        n->matrix[r * n->size + r] = 1.0;
+    }
+    MG_TRY(mg_cholesky_factor(o->design->context, n->size, n->matrix, n->size, &failed, error));
+    if (failed) return MARGIN_OK;
+    n->least =
+        norm * mg_cholesky_condition(o->design->isa, n->size, n->matrix, n->size, norm, work);
+    return MARGIN_OK;
+}
+
+static margin_status factor_matrix(const mg_objective *o, const mg_newton_weights *curvature,
+                                   mg_newton_matrix *n, margin_error *error) {
+    double *work;
+    bool empty;
+    margin_status status = MARGIN_OK;
+    scale_matrix(o, curvature, n, &empty);
+    if (curvature->exact && empty) return MARGIN_OK;
+    MG_NEW(n->heap, work, 2 * n->size, purpose, error);
     for (int64_t r = 0; r < n->size; r++)
-        diagonal[r] = 1.0 + added;
-    const margin_status status =
-        mg_ridge_factor(o->design->context, n->size, n->matrix, diagonal, mg_ridge_double, error);
-    mg_free(n->heap, diagonal);
+        work[r] = 1.0;
+    if (curvature->exact)
+        status = factor_exactly(o, n, work, error);
+    else
+        status =
+            mg_ridge_factor(o->design->context, n->size, n->matrix, work, mg_ridge_double, error);
+    mg_free(n->heap, work);
     return status;
 }
 
@@ -112,7 +153,7 @@ margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weigh
     for (int64_t k = 0; k < blocks_of(o); k++)
         for (int64_t l = 0; l <= k; l++)
             MG_GO(add_block(o, curvature, k, l, weights, chosen, gram, &made, error));
-    MG_GO(factor_matrix(o, curvature->added, &made, error));
+    MG_GO(factor_matrix(o, curvature, &made, error));
     *n = made;
     made = (mg_newton_matrix){.heap = heap};
 done:

@@ -12,6 +12,7 @@ typedef struct mg_newton_matrix {
     int64_t size;
     double *matrix; /* size x size: its factor */
     double *mean, *factor, *scale;
+    double least; /* exact: its least eigenvalue, with a diagonal of 1, about; 0: it has none */
 } mg_newton_matrix;
 /* Most numbers for which it is made. */
 enum { MG_NEWTON_MATRIX_SIZE = 3000 };
@@ -21,8 +22,9 @@ typedef struct mg_newton_weights {
     const double *shares;     /* samples x classes: q */
     const double *curvatures; /* one function, samples: c loss'', in place of shares; or NULL */
     const double *c;          /* samples; those that are 0 cost nothing */
-    double added;             /* to the diagonal of the matrix scaled to a diagonal of 1 */
     double rho;
+    bool exact;              /* nothing is added where rounding has made it indefinite */
+    const bool *independent; /* exact, columns + 1: the others are left out; NULL: none */
 } mg_newton_weights;
 margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weights *curvature,
                                     mg_newton_matrix *n, margin_error *error);

@@ -212,8 +212,9 @@ static margin_status path_sweep(path_run *run) {
 
 /* ---- Solutions ------------------------------------------------------------------------------- */
 
-/* Takes the gradient of the penalty off, and says how far the solution is from the optimum; the
- * formulas are those of least_squares_pass.c. */
+/* Takes the gradient of the penalty off, and says how far the solution is from the optimum at most;
+ * the formulas are those of least_squares_pass.c. Products of columns prove nothing without a
+ * penalty. */
 static double path_judge(const path_run *run, int64_t k) {
     const mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
@@ -225,19 +226,12 @@ static double path_judge(const path_run *run, int64_t k) {
     ops->add(gradient, -run->alpha[k], w, s->columns);
     const double objective = factor * sums->value + penalty->rho / 2.0 * ops->square(w, s->columns);
     run->fits[k].report.objective = objective;
-    if (penalty->rho > 0.0) {
-        const double distance =
-            factor * excess * excess / s->total +
-            2.0 * factor * factor * ops->square(gradient, s->columns) / penalty->rho;
-        return fmin(distance, objective) / fmax(1.0, objective); /* none is below 0 */
-    }
-    double most = fabs(excess) / sqrt(s->total);
-    memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
-    for (int64_t l = 0; l < s->columns; l++)
-        ops->add(s->step, gradient[l], run->vectors + l * s->columns, s->columns);
-    for (int64_t j = 0; j < s->columns; j++)
-        if (s->norm[j] > 0.0) most = fmax(most, fabs(s->step[j]) / s->norm[j]);
-    return most > 0.0 ? most / s->spread : 0.0;
+    double distance = objective; /* none is below 0 */
+    if (penalty->rho > 0.0)
+        distance = fmin(distance, factor * excess * excess / s->total +
+                                      2.0 * factor * factor * ops->square(gradient, s->columns) /
+                                          penalty->rho);
+    return distance / fmax(1.0, objective);
 }
 
 static void path_correct(path_run *run, int64_t k) {
@@ -292,7 +286,11 @@ static void path_describe(const path_run *run, int64_t k) {
     mg_report_set(report, "gcv_rmse",
                   sums->trace < weight ? rmse / (1.0 - sums->trace / weight) : (double)INFINITY);
     mg_linear_describe(penalty, "(f-y)^2", report);
-    mg_report_reason(report, "solved by eigenvectors of the columns");
+    mg_report_reason(report, "solved by eigenvectors of the columns%s",
+                     report->status == MARGIN_OK ? ""
+                     : penalty->rho > 0.0
+                         ? ", whose rounding limits the gap: fit this penalty by itself"
+                         : ", which prove nothing without a penalty: fit alpha=0 by itself");
 }
 
 static margin_status hand_over(path_run *run, int64_t k) {

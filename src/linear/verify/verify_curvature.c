@@ -18,9 +18,13 @@
  * 2010. For the squared loss L = 0 and the distance is G^2/2, exactly. Nothing is assumed of where
  * the optimum is. Where L G is large there is no bound: classes that separate, for instance.
  *
- * H is factored in extended precision, scaled to a diagonal of 1. A column of which nothing is left
- * beside those before it depends on them, up to the precision of the numbers that are stored; the
- * gradient along it must then be rounding too. */
+ * H is factored in extended precision, scaled to a diagonal of 1. Without a penalty a basis of the
+ * columns is kept, found without rounding (linear/proof/exact_columns.h) over the rows with a part
+ * in g, which then has nothing outside the span of H. If rounding of H is not small beside its
+ * least eigenvalue, at least 1 / trace H^-1, the factor of one function is made from the rows
+ * themselves, by rotations (Givens), where that of several has no bound; so it is if this does not
+ * tell either. */
+#include "linear/proof/exact_columns.h"
 #include "linear/verify/verification.h"
 
 #include <float.h>
@@ -35,7 +39,9 @@ typedef struct curvature {
     real *matrix;                /* size x size: the factor, lower triangle */
     real *scale;                 /* size */
     real *x;                     /* blocks x size */
-    int64_t *live, count;        /* columns that depend on none before them */
+    int64_t *live, count;        /* those of the columns that are kept */
+    bool *independent;           /* columns + 1 */
+    real error;
 } curvature;
 
 enum { MOST_SIZE = 4096 };
@@ -45,12 +51,7 @@ static const real most_reach =
  * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, the distance is
  * at most G^2/2 as well: on the edge of that ball P is not below P(w). */
 static const double inside = 1e-3;
-/* What is left of a column of length 1 that depends on others, squared: as far as double precision
- * of the data can tell; with a penalty as far as this computation can. */
-static real dependent(const mg_verification *k) {
-    return k->options->penalty.rho > 0.0 ? 1e-18L : 1e-16L;
-}
-
+static const real most_error = 0.1L; /* of H, relative to its least eigenvalue */
 static double depth(const mg_verification *k, int64_t i) {
     return 1.0 - (double)(k->scores[i] * (real)k->problem->sign[i]);
 }
@@ -93,44 +94,149 @@ static margin_status fill_matrix(curvature *m) {
     return MARGIN_OK;
 }
 
-/* L of matrix = L L', where dependent columns have a diagonal of 0; of its rows only the entries of
- * live columns are made. */
-static margin_status factor(curvature *m) {
+/* Which columns are kept. */
+static margin_status choose_columns(curvature *m) {
+    mg_verification *k = m->k;
+    const bool hinge = k->loss->kind == MG_LOSS_SQUARED_HINGE, all = k->options->penalty.rho > 0.0;
+    margin_context *context = k->fit->context;
+    double *counts;
+    int64_t rank;
+    margin_status status = MARGIN_OK;
+    MG_NEW(context->heap, counts, k->samples, "a verification", k->fit->error);
+    for (int64_t i = 0; i < k->samples; i++)
+        counts[i] = k->c[i] > 0.0L && (!hinge || depth(k, i) > 0.0) ? 1.0 : 0.0;
+    if (!all)
+        status = mg_exact_columns(context, k->problem, k->options->intercept, counts,
+                                  m->independent, &rank, k->fit->error);
+    mg_free(context->heap, counts);
+    for (int64_t r = 0; status >= 0 && r < m->size; r++)
+        if (all || m->independent[r % m->block]) m->live[m->count++] = r;
+    return status;
+}
+
+/* L of matrix = L L', of the columns that are kept. *definite: there is one. */
+static margin_status factor(curvature *m, bool *definite) {
     const int64_t n = m->size;
-    for (int64_t r = 0; r < n; r++) {
+    *definite = true;
+    for (int64_t at = 0; at < m->count && *definite; at++) {
         if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
+        const int64_t r = m->live[at];
         real *row = m->matrix + r * n;
-        for (int64_t s = 0; s < m->count; s++) {
+        for (int64_t s = 0; s < at; s++) {
             const real *other = m->matrix + m->live[s] * n;
             for (int64_t l = 0; l < s; l++)
                 row[m->live[s]] -= row[m->live[l]] * other[m->live[l]];
             row[m->live[s]] /= other[m->live[s]];
             row[r] -= row[m->live[s]] * row[m->live[s]];
         }
-        row[r] = row[r] > dependent(m->k) ? sqrtl(row[r]) : 0.0L;
-        if (row[r] > 0.0L) m->live[m->count++] = r;
+        *definite = row[r] > 0.0L;
+        if (*definite) row[r] = sqrtl(row[r]);
     }
     return MARGIN_OK;
 }
 
-/* x = L^-1 x from number `first` on, before which x is 0; returns |x|^2. *left: the greatest of
- * what is left along dependent columns. */
-static real solve(const curvature *m, int64_t first, real *x, real *left) {
+/* x = L^-1 x from number `first` on, before which x is 0; returns |x|^2. */
+static real solve(const curvature *m, int64_t first, real *x) {
     const int64_t n = m->size;
     real sum = 0.0L;
     int64_t start = 0;
-    *left = 0.0L;
     while (start < m->count && m->live[start] < first)
         start++;
-    for (int64_t r = first; r < n; r++) {
+    for (int64_t at = start; at < m->count; at++) {
+        const int64_t r = m->live[at];
         const real *row = m->matrix + r * n;
-        for (int64_t l = start; l < m->count && m->live[l] < r; l++)
+        for (int64_t l = start; l < at; l++)
             x[r] -= row[m->live[l]] * x[m->live[l]];
-        if (!(row[r] > 0.0L)) *left = fmaxl(*left, fabsl(x[r]));
-        x[r] = row[r] > 0.0L ? x[r] / row[r] : 0.0L;
+        x[r] /= row[r];
         sum += x[r] * x[r];
     }
     return sum;
+}
+
+/* ---- The factor by rotations ----------------------------------------------------------------- */
+
+static void fold_row(curvature *m, real *x) {
+    const int64_t n = m->size;
+    for (int64_t at = 0; at < m->count; at++) {
+        const int64_t r = m->live[at];
+        if (x[r] == 0.0L) continue;
+        const real own = m->matrix[r * n + r], length = hypotl(own, x[r]);
+        const real c = own / length, s = x[r] / length;
+        m->matrix[r * n + r] = length;
+        for (int64_t l = at + 1; l < m->count; l++) {
+            const int64_t q = m->live[l];
+            real *entry = m->matrix + q * n + r;
+            const real before = *entry;
+            *entry = c * before + s * x[q];
+            x[q] = c * x[q] - s * before;
+        }
+    }
+}
+
+static margin_status fold_rows(curvature *m) {
+    mg_verification *k = m->k;
+    const real root = sqrtl((real)k->options->penalty.rho);
+    memset(m->matrix, 0, (size_t)(m->size * m->size) * sizeof *m->matrix);
+    for (int64_t i = 0; i < k->samples + k->columns; i++) {
+        memset(m->x, 0, (size_t)m->size * sizeof *m->x);
+        if (i >= k->samples)
+            m->x[i - k->samples] = root;
+        else if (!counts(k, i))
+            continue;
+        else {
+            const real weight = sqrtl(mg_verify_curvature(k, i, 0, 0));
+            MG_TRY(mg_verify_row(k, i));
+            const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
+            for (int64_t e = 0; e < entries; e++)
+                m->x[k->at[e]] = weight * k->values[e];
+        }
+        fold_row(m, m->x);
+    }
+    return MARGIN_OK;
+}
+
+/* Rows of length 1. */
+static margin_status rotate(curvature *m, bool *definite) {
+    MG_TRY(fold_rows(m));
+    *definite = true;
+    for (int64_t at = 0; at < m->count; at++) {
+        real *row = m->matrix + m->live[at] * m->size, square = 0.0L;
+        for (int64_t l = 0; l <= at; l++)
+            square += row[m->live[l]] * row[m->live[l]];
+        m->scale[m->live[at]] = square > 0.0L ? 1.0L / sqrtl(square) : 0.0L;
+        for (int64_t l = 0; l <= at; l++)
+            row[m->live[l]] *= m->scale[m->live[at]];
+        *definite &= row[m->live[at]] > 0.0L;
+    }
+    return MARGIN_OK;
+}
+
+/* ---- Its error ------------------------------------------------------------------------------- */
+
+static margin_status find_error(curvature *m, bool rotated) {
+    real trace = 0.0L;
+    for (int64_t at = 0; at < m->count; at++) {
+        if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
+        memset(m->x, 0, (size_t)m->size * sizeof *m->x);
+        m->x[m->live[at]] = 1.0L;
+        trace += solve(m, m->live[at], m->x);
+    }
+    m->error =
+        8.0L * (real)LDBL_EPSILON * (real)MG_MAX(m->count, 1) * (rotated ? sqrtl(trace) : trace);
+    return MARGIN_OK;
+}
+
+static margin_status make_factor(curvature *m) {
+    static const real enough = 1e-10L; /* more digits need rotations */
+    bool definite;
+    MG_TRY(choose_columns(m));
+    MG_TRY(fill_matrix(m));
+    MG_TRY(factor(m, &definite));
+    m->error = (real)INFINITY;
+    if (definite) MG_TRY(find_error(m, false));
+    if (m->error <= enough || m->blocks > 1) return MARGIN_OK;
+    MG_TRY(rotate(m, &definite));
+    return definite ? find_error(m, true) : MARGIN_OK;
 }
 
 static real take(const curvature *m, const real *v, bool with_penalty, int64_t r) {
@@ -147,13 +253,12 @@ static real take(const curvature *m, const real *v, bool with_penalty, int64_t r
 static void solve_row(curvature *m) {
     const mg_verification *k = m->k;
     const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
-    real left;
     memset(m->x, 0, (size_t)(m->blocks * m->size) * sizeof *m->x);
     for (int64_t f = 0; f < m->blocks; f++) {
         real *x = m->x + f * m->size;
         for (int64_t e = 0; e < entries; e++)
             x[f * m->block + k->at[e]] = k->values[e] * m->scale[f * m->block + k->at[e]];
-        solve(m, f * m->block, x, &left);
+        solve(m, f * m->block, x);
     }
 }
 
@@ -164,7 +269,8 @@ static real longest(const curvature *m) {
     for (int64_t f = 0; f < m->blocks; f++)
         for (int64_t g = 0; g <= f; g++) {
             real sum = 0.0L;
-            for (int64_t r = 0; r < m->size; r++) {
+            for (int64_t at = 0; at < m->count; at++) {
+                const int64_t r = m->live[at];
                 const real other = g == f ? 0.0L : m->x[g * m->size + r];
                 sum += (m->x[f * m->size + r] - other) * (m->x[f * m->size + r] - other);
             }
@@ -182,7 +288,7 @@ static margin_status find_reach(curvature *m, real square, real *reach) {
         if (!counts(k, i)) continue;
         MG_TRY(mg_verify_row(k, i));
         solve_row(m);
-        real length = longest(m);
+        real length = longest(m) / (1.0L - m->error);
         if (k->loss->kind == MG_LOSS_SQUARED_HINGE)
             length =
                 4.0L * length * square > (real)(depth(k, i) * depth(k, i)) ? (real)INFINITY : 0.0L;
@@ -191,32 +297,28 @@ static margin_status find_reach(curvature *m, real square, real *reach) {
     return MARGIN_OK;
 }
 
-/* G^2, or INFINITY where the gradient points along a dependent column. */
+/* G^2 */
 static real gradient_length(const curvature *m) {
-    real left, terms = 0.0L;
-    for (int64_t r = 0; r < m->size; r++) {
+    for (int64_t r = 0; r < m->size; r++)
         m->x[r] = take(m, m->k->v, true, r);
-        terms = fmaxl(terms, take(m, m->k->blur, false, r));
-    }
-    const real square = solve(m, 0, m->x, &left);
-    return left <= (real)m->size * terms ? square : (real)INFINITY;
+    return solve(m, 0, m->x) / (1.0L - m->error);
 }
 
 /* What rounding of the gradient may add to G^2: with signs that agree, and that alternate. */
 static real gradient_blur(const curvature *m) {
-    real left, most = 0.0L;
+    real most = 0.0L;
     for (int way = 0; way < 2; way++) {
         for (int64_t r = 0; r < m->size; r++)
             m->x[r] = take(m, m->k->blur, false, r) * (way && r % 2 ? -1.0L : 1.0L);
-        most = fmaxl(most, solve(m, 0, m->x, &left));
+        most = fmaxl(most, solve(m, 0, m->x));
     }
     return most;
 }
 
 static margin_status judge(curvature *m, real *distance, real *moved) {
     real reach;
-    MG_TRY(fill_matrix(m));
-    MG_TRY(factor(m));
+    MG_TRY(make_factor(m));
+    if (!(m->error <= most_error)) return MARGIN_OK;
     const real square = gradient_length(m), blur = gradient_blur(m);
     *moved = sqrtl(square * blur) + blur;
     MG_TRY(find_reach(m, square, &reach));
@@ -243,10 +345,12 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
     mg_heap *heap = k->fit->context->heap;
     MG_GO_NEW(heap, m.matrix, m.size * (m.size + 1 + m.blocks), "a verification", k->fit->error);
     MG_GO_NEW(heap, m.live, m.size, "a verification", k->fit->error);
+    MG_GO_NEW(heap, m.independent, k->columns + 1, "a verification", k->fit->error);
     m.scale = m.matrix + m.size * m.size;
     m.x = m.scale + m.size;
     status = judge(&m, distance, moved);
 done:
+    mg_free(heap, m.independent);
     mg_free(heap, m.live);
     mg_free(heap, m.matrix);
     return status;
