@@ -354,6 +354,40 @@ static void test_prediction(void **state) {
     }
 }
 
+/* A NaN or an infinite value anywhere leaves no answer; what takes missing values answers. */
+static void test_values_without_answer(void **state) {
+    contract *f = *state;
+    static const double values[] = {NAN, INFINITY, -INFINITY};
+    FOR_EACH_SPEC(f, e) {
+        const sample *s = contract_sample(f, many);
+        margin_data data = sample_data(s, DENSE_F64);
+        margin_model *model = fit_text(f->context, e->text, &data, NULL);
+        const margin_component *first = e->stage ? e->stage : e->learner;
+        const bool classifies = margin_model_task(model) != MARGIN_REGRESS;
+        const int64_t functions = margin_model_score_count(model);
+        for (int v = 0; v < 3; v++)
+            for (int64_t j = 0; j < s->columns; j++) {
+                const bool answers = v == 0 && (first->abilities & MARGIN_CAN_MISSING);
+                double row[8], scores[8];
+                int64_t label = 7;
+                margin_error error = {0};
+                assert_true(s->columns <= 8 && functions <= 8);
+                memcpy(row, s->f64, (size_t)s->columns * sizeof *row);
+                row[j] = values[v];
+                const margin_matrix x = margin_dense_f64(row, 1, s->columns, s->columns);
+                assert_int_equal(margin_scores(model, &x, scores, &error), MARGIN_OK);
+                for (int64_t k = 0; k < functions; k++)
+                    if (answers == (isnan(scores[k]) != 0))
+                        fail_msg("%s: score %g of %g", e->text, scores[k], values[v]);
+                if (!classifies) continue;
+                assert_int_equal(margin_predict(model, &x, &label, &error), MARGIN_OK);
+                if (answers != (label >= 0))
+                    fail_msg("%s: label %d of %g", e->text, (int)label, values[v]);
+            }
+        margin_model_free(model);
+    }
+}
+
 static void test_files(void **state) {
     contract *f = *state;
     char dir[SUPPORT_PATH], path[SUPPORT_PATH];
@@ -438,6 +472,7 @@ int main(void) {
         cmocka_unit_test(test_weights_are_copies),
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_prediction),
+        cmocka_unit_test(test_values_without_answer),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_reports_and_proofs),
     };

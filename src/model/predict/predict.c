@@ -6,6 +6,8 @@
  */
 #include "model/predict/predict.h"
 
+#include "features/columns/row_chunk.h"
+
 #include <math.h>
 
 /* Numbers of the two stack buffers, and the most rows of a batch. */
@@ -65,6 +67,27 @@ static void stage_row(const margin_model *model, const margin_matrix *x, int64_t
         double *out = s == model->active - 1 ? features : way + (in == way ? width : 0);
         stage->stage->apply_row(stage, in, out);
         in = out;
+    }
+}
+
+static bool has_infinity(const margin_matrix *x, int64_t row) {
+    mg_row_chunk chunk;
+    for (int64_t at = mg_chunk_begin(x, row); mg_chunk_next(x, row, &at, &chunk);)
+        for (int64_t k = 0; k < chunk.count; k++)
+            if (isinf(chunk.values[k])) return true;
+    return false;
+}
+
+/* No learner is trained on infinite values, and some would answer: a row with one has no score. In
+ * sums of products they show. */
+static void leave_infinite(const query *q, int64_t row, int64_t count, double *scores) {
+    const mg_hypothesis *h = q->model->hypothesis;
+    const bool shows = h->kind == &mg_hypothesis_linear && q->model->active == 0;
+    for (int64_t i = 0; i < count; i++) {
+        double *own = scores + i * h->functions;
+        if ((shows && isfinite(own[0])) || !has_infinity(q->x, row + i)) continue;
+        for (int64_t f = 0; f < h->functions; f++)
+            own[f] = (double)NAN;
     }
 }
 
@@ -135,7 +158,9 @@ static margin_status answer_range(const query *q, int64_t first, int64_t count, 
         double *scores = scores_are_answer(q->what)
                              ? (double *)q->out + at * q->model->hypothesis->functions
                              : scratch + need.way + need.votes + batch * need.features;
-        score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores);
+        const int64_t row = q->rows ? q->rows[at] : at;
+        score_rows(q, row, length, &need, scratch, scores);
+        leave_infinite(q, row, length, scores);
         answer_rows(q, at, length, scores, scratch + need.way);
     }
     return MARGIN_OK;
