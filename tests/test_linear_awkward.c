@@ -527,7 +527,7 @@ static void test_dependent_without_penalty(void **state) {
     (void)state;
     for (int64_t i = 0; i < DEPENDENT_ROWS; i++) {
         double *row = x + i * COLUMNS;
-        row[0] = (float)support_normal(&seed);
+        row[0] = (double)(float)support_normal(&seed);
         row[1] = i % 3 == 0;
         row[2] = i % 3 == 1;
         row[3] = i % 3 == 2;

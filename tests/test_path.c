@@ -210,9 +210,9 @@ static void test_columns(void **state) {
     (void)state;
     regression r = regression_make(50, 5, 0, 1, 34);
     for (int64_t i = 0; i < r.rows; i++) {
-        r.x[i * 5] = (float)r.x[i * 5];
+        r.x[i * 5] = (double)(float)r.x[i * 5];
         r.x[i * 5 + 1] = 4;
-        r.x[i * 5 + 2] = (float)r.x[i * 5 + 2];
+        r.x[i * 5 + 2] = (double)(float)r.x[i * 5 + 2];
         r.x[i * 5 + 3] = r.x[i * 5] - r.x[i * 5 + 2];
     }
     const margin_data data = regression_data(&r);

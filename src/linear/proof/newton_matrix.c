@@ -111,8 +111,8 @@ static margin_status factor_exactly(const mg_objective *o, mg_newton_matrix *n, 
     MG_TRY(mg_cholesky_factor(o->design->context, n->size, n->matrix, n->size, &failed, error));
     if (failed) return MARGIN_OK;
     n->least =
-        norm * mg_cholesky_condition(o->design->isa, n->size, n->matrix, n->size, norm, work);
-    return MARGIN_OK;
+        norm * mg_cholesky_condition(o->design->context, n->size, n->matrix, n->size, norm, work);
+    return mg_cancelled(o->design->context) ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
 static margin_status factor_matrix(const mg_objective *o, const mg_newton_weights *curvature,
