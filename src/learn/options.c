@@ -308,22 +308,6 @@ margin_status mg_option_read(const char *component, const margin_option *option,
     return MARGIN_OK;
 }
 
-margin_status mg_option_number(const char *component, const margin_option *option, double number,
-                               int64_t position, mg_option_value *value, margin_error *error) {
-    char text[MARGIN_NUMBER_TEXT];
-    const int length = margin_number_print_f64(number, text);
-    const reading r = {component, option, {text, length, position, false}, NULL, error};
-    const bool whole = option->type == MARGIN_OPTION_INTEGER;
-    if (!(whole || option->type == MARGIN_OPTION_NUMBER) || !in_range(option, number) ||
-        (whole && !is_whole(number)))
-        return fail_wanted(&r, text, length, position, "");
-    *value = no_value();
-    value->given = true;
-    value->number = number;
-    if (whole) value->integer = (int64_t)number;
-    return MARGIN_OK;
-}
-
 margin_status mg_option_default(const char *component, const margin_option *option, mg_arena *arena,
                                 mg_option_value *value, margin_error *error) {
     mg_option_value found = no_value();

@@ -48,9 +48,6 @@ typedef struct mg_written {
 margin_status mg_option_read(const char *component, const margin_option *option,
                              const mg_written *written, mg_arena *arena, mg_option_value *value,
                              margin_error *error);
-/* A number for a NUMBER or INTEGER option that did not come from text (a set's range). */
-margin_status mg_option_number(const char *component, const margin_option *option, double number,
-                               int64_t position, mg_option_value *value, margin_error *error);
 /* Fills in the default. INTERNAL if the table itself is wrong. */
 margin_status mg_option_default(const char *component, const margin_option *option, mg_arena *arena,
                                 mg_option_value *value, margin_error *error);

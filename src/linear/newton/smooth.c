@@ -174,7 +174,8 @@ void mg_smooth_free(mg_smooth *s) {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-void mg_smooth_set_move(mg_smooth *s) {
+/* move and slope from the direction. */
+static void smooth_set_move(mg_smooth *s) {
     for (int64_t k = 0; k < s->functions; k++) {
         const double *d = s->direction + k * s->block;
         s->move_b[k] = mg_design_from_coordinates(s->design, s->centre, s->factor, d,
@@ -257,7 +258,7 @@ static void smooth_take(mg_smooth *s) {
 margin_status mg_smooth_step(mg_smooth *s, bool *moved) {
     double t = 1.0;
     *moved = false;
-    mg_smooth_set_move(s);
+    smooth_set_move(s);
     s->since++;
     s->before = s->last;
     s->last = -s->slope;

@@ -89,8 +89,6 @@ margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point);
  * and two if not: the best length is then found from the scores of both points. *moved false: the
  * direction does not lead down by more than rounding, and s->here is as it was. */
 margin_status mg_smooth_step(mg_smooth *s, bool *moved);
-/* move and slope from the direction. */
-void mg_smooth_set_move(mg_smooth *s);
 
 /* Whether it is done: the proof is made as soon as the slack lets hope for it. */
 margin_status mg_smooth_check(mg_smooth *s, bool *done);

@@ -219,11 +219,6 @@ margin_status mg_columns_check(const margin_model *model, const margin_matrix *x
     return MARGIN_OK;
 }
 
-int64_t mg_output_width(const margin_model *model, margin_output what) {
-    if (scores_are_answer(what)) return model->hypothesis->functions;
-    return what == MARGIN_OUTPUT_LABELS ? 1 : model->classes;
-}
-
 static margin_status check_query(const margin_model *model, const margin_matrix *x,
                                  margin_output what, const void *out, margin_error *error) {
     MG_REQUIRE(model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", model ? "x" : "the model");

@@ -11,9 +11,6 @@ int64_t mg_decide_room(const margin_model *model);
 /* A number for each class, the greatest at the class of the row (margin_class_scores). */
 void mg_class_scores(const margin_model *model, const double *scores, double *work, double *out);
 
-/* How many numbers one row of an answer takes. */
-int64_t mg_output_width(const margin_model *model, margin_output what);
-
 /* Answers for the rows rows[0..count) of x (NULL: all), on the context's threads. x has passed
  * mg_matrix_check. `out` may be partly written after CANCELLED. */
 margin_status mg_predict_rows(margin_context *context, const margin_model *model,
