@@ -30,7 +30,7 @@ const char *cli_ending(const margin_model *model, const margin_report *report) {
 }
 
 bool cli_has_gap(const margin_model *model, const margin_report *report) {
-    return !is_rule(model) && margin_model_task(model) != MARGIN_CLUSTER && !isnan(report->gap);
+    return !is_rule(model) && !margin_model_centre(model, 0) && !isnan(report->gap);
 }
 
 void text_count(cli_text *text, int64_t count, const char *plural) {

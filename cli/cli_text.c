@@ -266,7 +266,7 @@ void json_classes(cli_text *text, const char *key, const margin_model *model) {
             json_integer(text, NULL, i + 1); /* clusters have numbers */
     }
     json_close(text, ']');
-    if (margin_model_task(model) != MARGIN_CLUSTER) return;
+    if (!margin_model_centre(model, 0)) return;
     json_open(text, "sizes", '[');
     for (int64_t i = 0; i < count; i++)
         json_number(text, NULL, margin_model_cluster_size(model, i));

@@ -102,6 +102,10 @@ static void count_classes(const margin_model *model, const margin_data *data, in
 
 static void describe_clusters(cli_text *text, const margin_model *model, int64_t shown) {
     const int64_t clusters = margin_model_class_count(model);
+    if (margin_model_class_name(model, 0)) {
+        text_puts(text, ", one class");
+        return;
+    }
     text_puts(text, ", ");
     text_count(text, clusters, "clusters");
     for (int64_t c = 0; c < clusters && clusters <= shown; c++) {
@@ -150,7 +154,7 @@ static void print_end(cli_text *text, const margin_model *model, const margin_re
     if (cli_has_gap(model, report)) {
         text_puts(text, "gap ");
         text_short(text, report->gap);
-        if (report->tolerance > 0) {
+        if (report->tolerance > 0 && !isinf(report->tolerance)) {
             text_puts(text, " of ");
             text_short(text, report->tolerance);
             text_puts(text, " asked");

@@ -57,7 +57,7 @@ static void print_header(cli_text *text, const prediction *p, bool probabilities
         text_puts(text, p->separator);
     }
     const margin_column *target = margin_model_target(p->model);
-    if (!target) text_puts(text, "cluster");
+    if (!target) text_puts(text, margin_model_class_name(p->model, 0) ? "prediction" : "cluster");
     for (int64_t t = 0; target && t < margin_model_target_count(p->model); t++) {
         text_puts(text, t ? p->separator : "");
         text_cell(text, target[t].name);

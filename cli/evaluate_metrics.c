@@ -215,10 +215,12 @@ static void print_confusion(cli_text *text, const margin_model *model, const mar
         print_mistakes(text, model, m);
 }
 
-static void print_sizes(cli_text *text, const margin_metrics *m) {
+static void print_sizes(cli_text *text, const margin_model *model, const margin_metrics *m) {
     enum { SHOWN = 20 };
     text_puts(text, "sizes      ");
     for (int64_t c = 0; c < m->classes && c < SHOWN; c++) {
+        const char *name = margin_model_class_name(model, c);
+        if (name) text_printf(text, "%s %s", c ? "," : "", name);
         text_puts(text, " ");
         text_short(text, m->cluster_sizes[c]);
     }
@@ -272,6 +274,6 @@ void text_metrics(cli_text *text, const margin_model *model, const margin_metric
     text_target_metrics(text, model, m);
     print_metric(text, m, "inertia", "inertia", "");
     print_metric(text, m, "silhouette", "silhouette", "");
-    if (m->task == MARGIN_CLUSTER) print_sizes(text, m);
+    if (m->task == MARGIN_CLUSTER) print_sizes(text, model, m);
     if (m->task == MARGIN_CLASSIFY) print_confusion(text, model, m);
 }

@@ -76,7 +76,8 @@ void text_held_out(cli_text *text, const cli_fit_rows *rows) {
                                            {"mae", "mae"},           {"r2", "r2"},
                                            {"inertia", "inertia"}};
     bool first = true;
-    if (!rows->held_out.inner) return;
+    const margin_metrics *m = &rows->held_out;
+    if (!m->inner || (m->task == MARGIN_CLUSTER && isnan(m->inertia))) return; /* one class */
     text_puts(text, "held-out    ");
     for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
         const double value = margin_metrics_value(&rows->held_out, shown[k][0]);

@@ -3,6 +3,7 @@
 
 #include "base/context.h"
 #include "kernel/gram/gram.h"
+#include "learn/kernel_options.h"
 
 #include <math.h>
 #include <stdlib.h>

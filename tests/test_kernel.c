@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "kernel/gram/kernel.h"
+#include "learn/kernel_options.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -222,6 +222,26 @@ static void test_memory_limit(void **state) {
     sample_free(s);
 }
 
+/* Not even two rows of the Gram matrix: refused with what to take instead. */
+static void test_no_room(void **state) {
+    (void)state;
+    enum { ROWS = 60000 };
+    double *x = malloc(ROWS * sizeof *x), *y = malloc(ROWS * sizeof *y);
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = i;
+        y[i] = i % 2;
+    }
+    margin_context_options options = {
+        .size = sizeof options, .threads = 1, .memory_limit = 1200000};
+    margin_context *context;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1), .y = margin_values_f64(y, ROWS)};
+    fit_refused(context, "svm(kernel=rbf)", &data, MARGIN_ERROR_LIMIT, "nystroem(centres=2000)");
+    margin_context_free(context);
+    free(x);
+    free(y);
+}
+
 /* A row of weight 2 is that row twice; classes may weigh, too. */
 static void test_weights(void **state) {
     enum { ROWS = 90 };
@@ -345,6 +365,70 @@ static void test_awkward(void **state) {
     margin_context_free(context);
 }
 
+/* Kernel values that all but vanish beside C: single precision does not reach these gaps. */
+static void test_beyond_single_precision(void **state) {
+    static const char *const specs[] = {"svm(kernel=rbf, gamma=1e-4, C=1e6, tol=1e-6)",
+                                        "svm(kernel=rbf, gamma=1e-4, C=1e6, kkt=1e-3)",
+                                        "svm(kernel=poly, gamma=1e-3, C=1e6, tol=1e-9)"};
+    (void)state;
+    sample *s = sample_make(100, 4, 2, 0.3, 7);
+    margin_context *context = support_context(NULL, 2);
+    margin_data data = sample_data(s, DENSE_F64);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_report report;
+        margin_model *model = fit_text(context, specs[k], &data, &report);
+        if (report.status != MARGIN_OK) fail_msg("%s: %s", specs[k], report.reason);
+        assert_true(k == 1 ? item(&report, "kkt") <= 1e-3 : report.gap <= report.tolerance);
+        verify_model(context, model, &data);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+    sample_free(s);
+}
+
+/* Matrices given directly: not square, not symmetric by more than rounding, with a negative
+ * eigenvalue, rounded to six digits. */
+static void test_precomputed_matrices(void **state) {
+    enum { ROWS = 60 };
+    (void)state;
+    static double gram[ROWS * ROWS];
+    sample *s = sample_make(ROWS, 3, 2, 0.1, 3);
+    margin_context *context = support_context(NULL, 2);
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_report report;
+    data.columns = NULL;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++)
+            gram[i * ROWS + j] =
+                1e-6 * round(1e6 * oracle_value(ORACLE_RBF, 0.05, 0, 0, s->f64 + 3 * i,
+                                                s->f64 + 3 * j, 3));
+    data.x = margin_dense_f64(gram, ROWS, ROWS, ROWS);
+    margin_model_free(fit_text(context, "svm(kernel=precomputed)", &data, &report));
+    assert_int_equal(report.status, MARGIN_OK);
+    data.x = margin_dense_f64(gram, ROWS - 1, ROWS, ROWS);
+    data.y.count = ROWS - 1;
+    fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA,
+                "not square: it has 59 rows and 60 columns");
+    data.x = margin_dense_f64(gram, ROWS, ROWS, ROWS);
+    data.y.count = ROWS;
+    const double was = gram[5];
+    gram[5] = was * (1 + 9e-7);
+    margin_model_free(fit_text(context, "svm(kernel=precomputed)", &data, &report));
+    gram[5] = was * (1 + 2e-6);
+    fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA,
+                "not symmetric: row 6 has");
+    gram[5] = was;
+    gram[7 * ROWS + 7] = gram[9 * ROWS + 9] = 0.5; /* k(7, 9) is about 1 */
+    gram[7 * ROWS + 9] = gram[9 * ROWS + 7] = 0.9;
+    margin_model_free(fit_text(context, "svm(kernel=precomputed)", &data, &report));
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_non_null(strstr(report.reason, "not positive definite"));
+    gram[5] = (double)NAN;
+    fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA, "row 1");
+    margin_context_free(context);
+    sample_free(s);
+}
+
 /* tanh is no kernel for most parameters: said, and no proof claimed. */
 static void test_not_positive_definite(void **state) {
     (void)state;
@@ -430,9 +514,12 @@ int main(void) {
         cmocka_unit_test(test_numbers_against_oracle),
         cmocka_unit_test(test_same_bytes_for_any_threads),
         cmocka_unit_test(test_memory_limit),
+        cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_precomputed),
         cmocka_unit_test(test_awkward),
+        cmocka_unit_test(test_beyond_single_precision),
+        cmocka_unit_test(test_precomputed_matrices),
         cmocka_unit_test(test_not_positive_definite),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_refused),

@@ -63,6 +63,90 @@ static void textbook_primal(void **unused) {
     margin_context_free(context);
 }
 
+/* Gradient descent on the criterion over all rows: 12 steps, in both forms, also where x3 stands
+ * twice with half the weight; one row at a time it is the perceptron itself. */
+static void batches(void **unused) {
+    (void)unused;
+    static const double first_weights[] = {0, 6, 5, 4, 3, 2, 1, 8, 7, 6, 5, 4, 3};
+    static const double intercepts[] = {0, 1, 0, -1, -2, -3, -4, -2, -3, -4, -5, -6, -7};
+    static const double copies[] = {3, 3, 4, 3, 1, 1, 1, 1}, weights[] = {1, 1, 0.5, 0.5};
+    static const int8_t copy_signs[] = {1, 1, -1, -1};
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    mg_problem twice = two_class(copies, 4, 2, copy_signs);
+    twice.weight = weights;
+    const struct {
+        const mg_problem *problem;
+        const char *options;
+    } ways[] = {{&problem, "batch=all"},
+                {&problem, "batch=3"},
+                {&problem, "batch=all;form=dual"},
+                {&twice, "batch=all"}};
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < MG_LENGTH(ways); k++) {
+        fitted f = fit_perceptron(context, ways[k].problem, ways[k].options, 0, &steps);
+        assert_int_equal(f.status, MARGIN_OK);
+        assert_int_equal(steps.count, 13);
+        for (int step = 0; step < 13; step++) {
+            assert_int_equal(steps.rows[step], -1);
+            assert_true(steps.first_weight[step] == first_weights[step]);
+            assert_true(steps.intercept[step] == intercepts[step]);
+        }
+        const double *w = tensor(f.h, "weights");
+        assert_true(w[0] == 3.0 && w[1] == 1.0 && tensor(f.h, "intercept")[0] == -7.0);
+        assert_true(item(&f, "mistakes") == 12.0 && isnan(item(&f, "bound")));
+        mg_hypothesis_free(f.h);
+    }
+    static const char *const rowwise[] = {"batch=1", "order=sequential"};
+    double w[2][3];
+    for (int k = 0; k < 2; k++) {
+        fitted f = fit_perceptron(context, &problem, rowwise[k], 0, NULL);
+        memcpy(w[k], tensor(f.h, "weights"), 2 * sizeof(double));
+        w[k][2] = tensor(f.h, "intercept")[0];
+        mg_hypothesis_free(f.h);
+    }
+    assert_memory_equal(w[0], w[1], sizeof w[0]);
+    margin_context_free(context);
+}
+
+/* Starts that the seed draws differ from seed to seed and are the same for the same one. */
+static void random_starts(void **unused) {
+    (void)unused;
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    double first[3];
+    for (int k = 0; k < 3; k++) {
+        fitted f = fit_perceptron(context, &problem, "start=random", k == 2 ? 5 : 6, &steps);
+        assert_int_equal(f.status, MARGIN_OK);
+        assert_true(isnan(item(&f, "bound")) && item(&f, "least_margin") > 0.0);
+        first[k] = steps.first_weight[0];
+        assert_true(first[k] != 0.0 && steps.intercept[0] != 0.0);
+        mg_hypothesis_free(f.h);
+    }
+    assert_true(first[0] == first[1] && first[0] != first[2]);
+    margin_context_free(context);
+}
+
+static void contradicting_steps(void **unused) {
+    (void)unused;
+    static const char *const refused[][2] = {
+        {"start=random;start_intercept=1", "two starts"},
+        {"start=random;kernel=rbf", "start=random needs a linear form"},
+        {"batch=all;order=first", "order=first picks single rows"},
+        {"batch=2;variant=pocket", "variant=pocket looks at single corrections"},
+        {"batch=2;multiclass=argmax", "corrects row by row"},
+        {"kernel=rbf;degree=3", "degree belongs to kernel=poly"},
+        {"sigma=1", "sigma belongs to kernel=rbf"},
+    };
+    const mg_problem problem = two_class(points, 3, 2, point_signs);
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(refused); k++) {
+        fitted f = fit_perceptron(context, &problem, refused[k][0], 0, NULL);
+        assert_int_equal(f.status, MARGIN_ERROR_SPEC);
+        assert_contains(f.error.text, refused[k][1]);
+    }
+    margin_context_free(context);
+}
+
 /* Each pick is misclassified by a plain loop, all of them are picked, and the dual form picks the
  * same. */
 static void random_picks(void **unused) {
@@ -678,6 +762,9 @@ static void same_for_any_threads(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(textbook_primal),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(random_starts),
+        cmocka_unit_test(contradicting_steps),
         cmocka_unit_test(random_picks),
         cmocka_unit_test(textbook_dual),
         cmocka_unit_test(textbook_dual_trace),

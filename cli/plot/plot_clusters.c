@@ -160,7 +160,7 @@ static int prepare(picture *pic, const margin_matrix *x, cluster_picture *p) {
 int plot_clusters(picture *pic, const margin_model *model, const margin_table *table) {
     const margin_data data = margin_table_data(table);
     cluster_picture p = {.model = model};
-    if (margin_model_task(model) != MARGIN_CLUSTER || data.x.row_starts) {
+    if (!margin_model_centre(model, 0) || data.x.row_starts) {
         fputs(data.x.row_starts
                   ? "margin: clusters are drawn over columns of a dense table, and this one is "
                     "sparse\n"

@@ -64,7 +64,8 @@ typedef struct margin_metrics {
                                          units) */
     double inertia;                   /* clusters: sum of squared distances to the nearest centre */
     double silhouette;                /* clusters, up to 2000 rows: see docs/kmeans.md */
-    double *cluster_sizes;            /* clusters: weight of the rows of each */
+    double *cluster_sizes;            /* clusters: weight of the rows of each; of one class:
+                                         outliers and inliers, without the two above */
     double *confusion;                /* classes x classes, [true][predicted], weighted counts */
     int64_t targets;                  /* several targets: their number, else 0 */
     double *target_rmse, *target_mae, *target_r2; /* of each; NULL with one target */

@@ -159,7 +159,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_gram(margin_context *context,
  * too wide for the stack on their way through the stages (beyond about 4000 columns) need scratch:
  * see margin_model_scratch_size. A row's answer does not depend on the rows beside it. */
 
-/* Class number 0..classes-1 (see margin_model_class_name) or cluster of each row. */
+/* Class number 0..classes-1 (see margin_model_class_name) or cluster of each row; of one class 0
+ * ("outlier") or 1 ("inlier"). */
 MARGIN_API MARGIN_CHECKED margin_status margin_predict(const margin_model *model,
                                                        const margin_matrix *x, int64_t *labels,
                                                        margin_error *error);

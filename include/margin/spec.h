@@ -85,7 +85,7 @@ enum margin_ability {
     MARGIN_CAN_ARGMAX = 128,     /* multiclass=argmax: K score functions trained together */
     MARGIN_CAN_MISSING = 256,    /* NaN in its input: the first component of a spec decides */
     MARGIN_CAN_CATEGORIES = 512, /* categorical columns; a stage encodes them */
-    MARGIN_CAN_CLUSTER = 1024,   /* clusters, without a target */
+    MARGIN_CAN_CLUSTER = 1024,   /* without a target: clusters, or one class and its outliers */
     MARGIN_CAN_TARGETS = 2048,   /* several targets of a regression at once */
     MARGIN_IS_RULE =
         4096 /* minimises nothing: the formula of its report is the rule that answers */

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool uses_gamma(mg_kernel_kind kind) {
@@ -102,6 +103,22 @@ margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice 
     return check_distances(p, learner, kernel->gamma, error);
 }
 
+void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,
+                      margin_report *report) {
+    char text[sizeof report->formula];
+    const bool sum = strcmp(penalty->spelling, "alpha") == 0;
+    if (strcmp(penalty->spelling, "C") == 0)
+        snprintf(text, sizeof text, "C sum %s + |f|^2/2", loss);
+    else
+        snprintf(text, sizeof text, "%s %s + %s |f|^2", sum ? "sum" : "mean", loss,
+                 penalty->spelling);
+    mg_report_formula(report, text);
+    mg_report_set(report, "C", penalty->C);
+    mg_report_set(report, "alpha", penalty->alpha);
+    mg_report_set(report, "lambda", penalty->lambda);
+    if (uses_gamma(kernel->kind)) mg_report_set(report, "gamma", kernel->gamma);
+}
+
 margin_status mg_kernel_share(mg_shared *shared, const mg_kernel_choice *choice,
                               const char *learner) {
     mg_kernel *made;
@@ -136,4 +153,16 @@ margin_status mg_kernel_fits(const margin_component *info, const mg_problem *pro
             (choice.rule != MG_GAMMA_GIVEN || has->gamma == asked->gamma),
         error, MARGIN_ERROR_MODEL, "the model has another kernel than its %s asks for", info->name);
     return MARGIN_OK;
+}
+
+mg_kernel_name mg_kernel_describe(const mg_kernel *kernel) {
+    mg_kernel_name name;
+    int64_t length = 0;
+    const char *word = mg_choice_at(MG_KERNEL_CHOICES_GRAM, (int)kernel->kind, &length);
+    if (kernel->kind == MG_KERNEL_LINEAR || kernel->kind == MG_KERNEL_EXP)
+        snprintf(name.text, sizeof name.text, "%.*s", (int)length, word);
+    else
+        snprintf(name.text, sizeof name.text, "%.*s with gamma %s", (int)length, word,
+                 mg_about(kernel->gamma).text);
+    return name;
 }

@@ -4,7 +4,7 @@
 #ifndef MG_KERNEL_OPTIONS_H
 #define MG_KERNEL_OPTIONS_H
 
-#include "learn/learner.h"
+#include "learn/penalty.h"
 
 /* kernel_choices: a macro of kernel.h, with more words behind it if need be. */
 #define MG_OPTION_KERNEL(default_kernel, kernel_choices, kernel_help)                              \
@@ -12,6 +12,10 @@
         .name = "kernel", .type = MARGIN_OPTION_CHOICE, .default_text = (default_kernel),          \
         .choices = kernel_choices, .help = kernel_help                                             \
     }
+#define MG_OPTION_KERNEL_RBF                                                                       \
+    MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,                                                     \
+                     "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), "   \
+                     "tanh(gamma x.z + coef0), or exp(-gamma |x-z|_1)")
 #define MG_OPTIONS_KERNEL_SHAPE                                                                    \
     {.name = "gamma",                                                                              \
      .type = MARGIN_OPTION_NUMBER,                                                                 \
@@ -51,6 +55,18 @@ mg_kernel_choice mg_kernel_options_of(const margin_component *info, const mg_opt
 /* The points of a problem: its samples. Of a precomputed kernel their columns are their row numbers
  * in the user's data. */
 mg_kernel_points mg_kernel_points_of(const mg_problem *problem);
+/* 1 / (columns * variance of all values): a gamma for rbf that does not depend on the unit of the
+ * data (scikit-learn's "scale"). Over the samples of `rows` (NULL: the first count rows), weight k
+ * counts as k copies (NULL: all one). 1 if the variance is 0 or there are no columns. */
+margin_status mg_kernel_scale(margin_context *context, const margin_matrix *x, const int64_t *rows,
+                              const double *weights, int64_t count, double *gamma,
+                              margin_error *error);
+/* 1 / (2 s^2), s the median distance (laplacian: 1 / s, of L1 distances) between up to 1000 points
+ * spread evenly over all, equal ones left out; of up to 1000, weight k counts as k copies (NULL:
+ * all one). 1 if all are equal. */
+margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
+                               const mg_kernel_points *points, const double *weights, double *gamma,
+                               margin_error *error);
 /* The kernel for the samples of a problem. DATA where rows are so far from 0, beside the spread
  * that gamma stands for, that |x - z|^2 = |x|^2 + |z|^2 - 2 x.z is lost in rounding. */
 margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice *choice,
@@ -67,5 +83,15 @@ margin_status mg_kernel_of_fit(const mg_fit *fit, const mg_kernel_choice *choice
 margin_status mg_kernel_fits(const margin_component *info, const mg_problem *problem,
                              const mg_option_value *options, const mg_hypothesis *h,
                              margin_error *error);
+
+/* "rbf with gamma 0.02" */
+typedef struct mg_kernel_name {
+    char text[96];
+} mg_kernel_name;
+mg_kernel_name mg_kernel_describe(const mg_kernel *kernel);
+
+/* Formula, penalty and gamma of a report on summed `loss` and |f|^2. */
+void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,
+                      margin_report *report);
 
 #endif

@@ -11,6 +11,11 @@ double mg_power(double a, int n) {
     return result;
 }
 
+bool mg_kernel_is_definite(const mg_kernel *kernel) {
+    return kernel->kind != MG_KERNEL_SIGMOID && kernel->kind < MG_KERNEL_PRECOMPUTED &&
+           !(kernel->kind == MG_KERNEL_POLY && kernel->coef0 < 0.0);
+}
+
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z) {
     switch (kernel->kind) {
     case MG_KERNEL_LINEAR:

@@ -60,8 +60,8 @@ MG_INLINE int64_t mg_point_place(const mg_kernel_points *points, int64_t i) {
 }
 
 /* Whether these points can have this kernel: of a precomputed one, every point has its column, and
- * the matrix is symmetric on them, but for rounding. DATA with the place. One pass over the square
- * on all threads. */
+ * the matrix is symmetric on them: two values may differ by 1e-6 of the larger one, and by 1e-12 of
+ * the largest on the diagonal. DATA with the place. One pass over the square on all threads. */
 margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
                               const mg_kernel_points *points, margin_error *error);
 
@@ -69,6 +69,8 @@ margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
  * precomputed: the dot product itself, as with a row of zeros and a one). The squared distance is
  * clipped at 0. */
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z);
+/* k is an inner product for any rows: none of its Gram matrices has a negative eigenvalue. */
+bool mg_kernel_is_definite(const mg_kernel *kernel);
 /* a^n, n >= 0, by repeated squaring. */
 double mg_power(double a, int n);
 /* One pair of rows, any layouts with equal columns (not of kind function). */
@@ -136,18 +138,5 @@ margin_status mg_kernel_fail(margin_status status, margin_error *error);
 /* squares[i] = |x_i|^2 of all rows, in parallel, with the sums of mg_kernel_fill: |x - x|^2 is
  * exactly 0. */
 margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares);
-
-/* 1 / (columns * variance of all values): a gamma for rbf that does not depend on the unit of the
- * data (scikit-learn's "scale"). Over the samples of `rows` (NULL: the first count rows), weight k
- * counts as k copies (NULL: all one). 1 if the variance is 0 or there are no columns. */
-margin_status mg_kernel_scale(margin_context *context, const margin_matrix *x, const int64_t *rows,
-                              const double *weights, int64_t count, double *gamma,
-                              margin_error *error);
-/* 1 / (2 s^2), s the median distance (laplacian: 1 / s, of L1 distances) between up to 1000 points
- * spread evenly over all, equal ones left out; of up to 1000, weight k counts as k copies (NULL:
- * all one). 1 if all are equal. */
-margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
-                               const mg_kernel_points *points, const double *weights, double *gamma,
-                               margin_error *error);
 
 #endif

@@ -1,11 +1,7 @@
-/* Whether a precomputed matrix is one that a kernel may have, and the median distance of points. */
-#include "base/sort.h"
+/* Whether a precomputed matrix is one that a kernel may have. */
 #include "kernel/gram/kernel_ops.h"
 
-#include <float.h>
 #include <math.h>
-
-/* ---- A matrix given directly ------------------------------------------------------------------*/
 
 typedef struct check_work {
     const mg_kernel_points *points;
@@ -62,69 +58,15 @@ margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
     if (kernel->kind != MG_KERNEL_PRECOMPUTED) return MARGIN_OK;
     MG_REQUIRE(!mg_is_csr(&points->x), error, MARGIN_ERROR_DATA,
                "kernel=precomputed: the matrix is sparse; give a dense one");
+    MG_REQUIRE(points->places || points->rows || points->x.columns <= points->count, error,
+               MARGIN_ERROR_DATA,
+               "kernel=precomputed: the matrix is not square: it has %lld rows and %lld columns; "
+               "column j is to hold the kernel values with row j",
+               (long long)points->count, (long long)points->x.columns);
     for (int64_t i = 0; i < points->count; i++)
         MG_REQUIRE(mg_point_place(points, i) < points->x.columns, error, MARGIN_ERROR_DATA,
                    "kernel=precomputed: the matrix is not square: it has %lld columns, and row "
                    "%lld has no column of its own",
                    (long long)points->x.columns, (long long)mg_point_place(points, i) + 1);
     return check_symmetry(context, points, error);
-}
-
-/* ---- Median distance --------------------------------------------------------------------------*/
-
-enum { MEDIAN_POINTS = 1000 };
-
-typedef struct weighted_distance {
-    double distance, weight;
-} weighted_distance;
-
-static int by_distance(const void *a, const void *b) {
-    const double x = ((const weighted_distance *)a)->distance;
-    const double y = ((const weighted_distance *)b)->distance;
-    return (x > y) - (x < y);
-}
-
-/* The one in the middle, weight k counting as k of them. */
-static double middle(const weighted_distance *sorted, int64_t count) {
-    double total = 0.0, below = 0.0;
-    for (int64_t k = 0; k < count; k++)
-        total += sorted[k].weight;
-    for (int64_t k = 0; k < count; k++) {
-        below += sorted[k].weight;
-        if (below > 0.5 * total) return sorted[k].distance;
-    }
-    return 1.0;
-}
-
-margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
-                               const mg_kernel_points *points, const double *weights, double *gamma,
-                               margin_error *error) {
-    const int64_t step = (points->count + MEDIAN_POINTS - 1) / MEDIAN_POINTS;
-    const int64_t some = points->count > 0 ? (points->count + step - 1) / step : 0;
-    const bool l1 = kind == MG_KERNEL_LAPLACIAN;
-    weighted_distance *distances = NULL, *scratch = NULL;
-    int64_t found = 0;
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(context->heap, distances, some * some / 2 + 1, "distances between rows", error);
-    MG_GO_NEW(context->heap, scratch, some * some / 2 + 1, "distances between rows", error);
-    for (int64_t i = 0; i < some; i++) {
-        if (mg_cancelled(context)) {
-            status = mg_fail_cancelled(error);
-            goto done;
-        }
-        for (int64_t j = 0; j < i; j++) {
-            const double distance = mg_row_distance(&points->x, mg_point_row(points, i * step),
-                                                    mg_point_row(points, j * step), l1);
-            const double weight = weights ? weights[i * step] * weights[j * step] : 1.0;
-            if (distance > 0.0) distances[found++] = (weighted_distance){distance, weight};
-        }
-    }
-    mg_sort_items(distances, found, sizeof *distances, scratch, by_distance);
-    const double median = middle(distances, found);
-    *gamma = found == 0 ? 1.0 : l1 ? 1.0 / median : 0.5 / median;
-    if (!(*gamma < (double)INFINITY) || !(*gamma > 0.0)) *gamma = 1.0;
-done:
-    mg_free(context->heap, scratch);
-    mg_free(context->heap, distances);
-    return status;
 }

@@ -1,9 +1,7 @@
-/* What kernels need to know of the rows beforehand: squared norms, and the scale of the values. */
+/* What kernels need to know of the rows beforehand: squared norms. */
 #include "kernel/gram/kernel_ops.h"
 
 #include <string.h>
-
-/* ---- Squared norms --------------------------------------------------------------------------- */
 
 enum { SQUARE_LANES = 16, SQUARE_DEPTH = 64 }; /* at least a right panel's columns; 8 KB of stack */
 
@@ -49,81 +47,4 @@ static margin_status square_block(const mg_block *block, void *argument) {
 margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares) {
     square_work work = {x, mg_kernel_ops_for(mg_isa_level()), squares};
     return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), square_block, &work);
-}
-
-/* ---- Scale ----------------------------------------------------------------------------------- */
-
-/* Sums over all values about `shift`: of the deviations, and of their squares. */
-typedef struct scale_sums {
-    double weight, deviation, square;
-} scale_sums;
-
-typedef struct scale_work {
-    const margin_matrix *x;
-    const int64_t *rows;
-    const double *weights;
-    double shift;
-} scale_work;
-
-static void scale_init(void *state, void *argument) {
-    (void)argument;
-    memset(state, 0, sizeof(scale_sums));
-}
-
-static void add_value(scale_sums *sums, double value, double weight, const scale_work *work) {
-    const double deviation = value - work->shift;
-    sums->deviation += weight * deviation;
-    sums->square += weight * deviation * deviation;
-}
-
-static void add_row(scale_sums *sums, int64_t row, double weight, const scale_work *work) {
-    const margin_matrix *x = work->x;
-    sums->weight += weight;
-    if (!mg_is_csr(x)) {
-        for (int64_t j = 0; j < x->columns; j++)
-            add_value(sums, dense_value(x, row, j), weight, work);
-        return;
-    }
-    const int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
-    for (int64_t k = first; k < last; k++) {
-        const double value = mg_stored_value(x, k);
-        add_value(sums, value, weight, work);
-    }
-    add_value(sums, 0.0, weight * (double)(x->columns - (last - first)), work);
-}
-
-static margin_status scale_add(void *state, const mg_block *block, void *argument) {
-    const scale_work *work = argument;
-    scale_sums *sums = state;
-    for (int64_t i = block->first; i < block->first + block->count; i++)
-        add_row(sums, work->rows ? work->rows[i] : i, work->weights ? work->weights[i] : 1.0, work);
-    return MARGIN_OK;
-}
-
-static void scale_merge(void *into, const void *from, void *argument) {
-    (void)argument;
-    scale_sums *a = into;
-    const scale_sums *b = from;
-    a->weight += b->weight;
-    a->deviation += b->deviation;
-    a->square += b->square;
-}
-
-margin_status mg_kernel_scale(margin_context *context, const margin_matrix *x, const int64_t *rows,
-                              const double *weights, int64_t count, double *gamma,
-                              margin_error *error) {
-    static const mg_accumulator accumulator = {sizeof(scale_sums), scale_init, scale_add,
-                                               scale_merge, NULL};
-    scale_work work = {x, rows, weights, 0.0};
-    scale_sums sums = {0.0, 0.0, 0.0};
-    const int64_t block = mg_block_rows(mg_row_bytes(x));
-    const double columns = (double)x->columns;
-    /* The first pass finds the mean, the second one the variance about it. */
-    for (int pass = 0; pass < 2; pass++) {
-        MG_TRY(mg_sweep(context, count, block, &accumulator, &work, &sums, error));
-        if (pass == 0 && sums.weight * columns > 0.0)
-            work.shift = sums.deviation / (sums.weight * columns);
-    }
-    *gamma = sums.square > 0.0 ? sums.weight / sums.square : 1.0; /* 1 / (n * square / (w n)) */
-    return MARGIN_OK;
 }

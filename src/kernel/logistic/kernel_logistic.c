@@ -11,9 +11,7 @@
 enum { DIRECT_ROWS = 1024 };
 
 static const margin_option option_table[] = {
-    MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,
-                     "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), "
-                     "tanh(gamma x.z + coef0), or exp(-gamma |x-z|_1)"),
+    MG_OPTION_KERNEL_RBF,
     MG_OPTIONS_KERNEL_SHAPE,
     MG_OPTION_C_OF("1", "|f|^2/2"),
     MG_OPTION_ALPHA_OF(NULL, "|f|^2"),
@@ -95,9 +93,8 @@ static margin_status choose(const mg_fit *fit, logistic_run *run, mg_gram_storag
 static void describe_newton(const mg_newton *newton, const mg_kernel *kernel,
                             margin_report *report) {
     const char *word = newton->direct ? "by a Cholesky factor" : "by conjugate gradients";
-    const char *name = mg_kernel_describe(kernel).text;
-    char text[96];
-    snprintf(text, sizeof text, "%s", name);
+    const mg_kernel_name name = mg_kernel_describe(kernel);
+    const char *text = name.text;
     snprintf(report->iteration_name, sizeof report->iteration_name, "Newton steps");
     if (newton->ended == MARGIN_OK)
         mg_report_reason(report, "Newton's method %s; kernel %s", word, text);
@@ -128,24 +125,6 @@ static margin_status solve_by_newton(logistic_run *run, mg_fit *fit,
     return MARGIN_OK;
 }
 
-static margin_status solve_by_descent(logistic_run *run, mg_fit *fit,
-                                      const mg_kernel_objective *objective,
-                                      mg_kernel_point *point) {
-    mg_kernel_descent descent = {
-        .objective = objective,
-        .trace = fit->trace,
-        .stop = mg_stop_make(run->context, option(fit->options, "max_iter")->integer),
-        .rate = option(fit->options, "rate")->number,
-        .tolerance = mg_kernel_logistic_tolerance(fit),
-        .error = fit->error};
-    MG_TRY(mg_kernel_descend(&descent, point));
-    fit->report.iterations = descent.steps;
-    fit->report.status = descent.ended;
-    snprintf(fit->report.iteration_name, sizeof fit->report.iteration_name, "steps");
-    mg_kernel_descent_describe(&descent, &fit->report);
-    return MARGIN_OK;
-}
-
 static margin_status fit_one(logistic_run *run, mg_fit *fit) {
     mg_kernel_objective objective;
     mg_kernel_point point;
@@ -153,7 +132,7 @@ static margin_status fit_one(logistic_run *run, mg_fit *fit) {
     MG_TRY(mg_kernel_objective_make(&run->system, fit, mg_loss_get(MG_LOSS_LOGISTIC), &run->penalty,
                                     &run->arena, &objective));
     MG_TRY(mg_kernel_point_make(&objective, &run->arena, &point));
-    MG_TRY(run->descent ? solve_by_descent(run, fit, &objective, &point)
+    MG_TRY(run->descent ? mg_kernel_descend_fit(fit, &objective, &point)
                         : solve_by_newton(run, fit, &objective, &point));
     report->objective = point.value;
     report->gap = mg_kernel_point_gap(&point);

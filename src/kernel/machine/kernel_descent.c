@@ -97,7 +97,7 @@ margin_status mg_kernel_descend(mg_kernel_descent *descent, mg_kernel_point *poi
                                    &descent->ended);
 }
 
-void mg_kernel_descent_describe(const mg_kernel_descent *descent, margin_report *report) {
+static void describe(const mg_kernel_descent *descent, margin_report *report) {
     char rate[64];
     snprintf(rate, sizeof rate, "gradient descent with rate %s", mg_about(descent->rate).text);
     mg_report_set(report, "rate", descent->rate);
@@ -114,4 +114,25 @@ void mg_kernel_descent_describe(const mg_kernel_descent *descent, margin_report 
                          "the limit of %lld steps is reached by %s: raise max_iter, or leave out "
                          "solver=gd",
                          (long long)descent->steps, rate);
+}
+
+margin_status mg_kernel_descend_fit(mg_fit *fit, const mg_kernel_objective *objective,
+                                    mg_kernel_point *point) {
+    const margin_component *info = &fit->learner->info;
+    const mg_option_value *values = fit->options;
+    const int64_t limit = mg_option_named(info, values, "max_iter")->integer;
+    mg_kernel_descent descent = {.objective = objective,
+                                 .trace = fit->trace,
+                                 .stop = mg_stop_make(objective->system->context, limit),
+                                 .rate = mg_option_named(info, values, "rate")->number,
+                                 .tolerance = mg_option_named(info, values, "tol")->number,
+                                 .error = fit->error};
+    MG_TRY(mg_kernel_descend(&descent, point));
+    MG_REQUIRE(isfinite(point->value), fit->error, MG_DATA(OVERFLOW),
+               "the coefficients left the range of numbers; take a smaller rate");
+    fit->report.iterations = descent.steps;
+    fit->report.status = descent.ended;
+    snprintf(fit->report.iteration_name, sizeof fit->report.iteration_name, "steps");
+    describe(&descent, &fit->report);
+    return MARGIN_OK;
 }

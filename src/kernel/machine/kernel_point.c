@@ -118,20 +118,3 @@ double mg_kernel_point_gap(const mg_kernel_point *point) {
     const double gap = point->gap + point->rounding; /* P is not below 0 */
     return (gap < point->value ? gap : point->value) / fmax(1.0, fabs(point->value));
 }
-
-void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,
-                      margin_report *report) {
-    char text[sizeof report->formula];
-    const bool sum = strcmp(penalty->spelling, "alpha") == 0;
-    if (strcmp(penalty->spelling, "C") == 0)
-        snprintf(text, sizeof text, "C sum %s + |f|^2/2", loss);
-    else
-        snprintf(text, sizeof text, "%s %s + %s |f|^2", sum ? "sum" : "mean", loss,
-                 penalty->spelling);
-    mg_report_formula(report, text);
-    mg_report_set(report, "C", penalty->C);
-    mg_report_set(report, "alpha", penalty->alpha);
-    mg_report_set(report, "lambda", penalty->lambda);
-    if (kernel->kind != MG_KERNEL_LINEAR && kernel->kind != MG_KERNEL_EXP)
-        mg_report_set(report, "gamma", kernel->gamma);
-}

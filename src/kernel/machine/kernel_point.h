@@ -53,8 +53,4 @@ margin_status mg_kernel_point_in_time(const mg_kernel_objective *objective, mg_k
 /* (gap + rounding) / max(1, P), as reports have it. */
 double mg_kernel_point_gap(const mg_kernel_point *point);
 
-/* Formula, penalty and gamma of a report. */
-void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,
-                      margin_report *report);
-
 #endif

@@ -3,7 +3,7 @@
 #ifndef MG_KERNEL_SYSTEM_H
 #define MG_KERNEL_SYSTEM_H
 
-#include "kernel/machine/kernel_choice.h"
+#include "learn/kernel_options.h"
 
 typedef enum mg_gram_storage {
     MG_GRAM_SQUARE,   /* count x count, row-major */

@@ -17,9 +17,7 @@ enum { EXPECTED_STEPS = 50 };
 /* ---- Options --------------------------------------------------------------------------------- */
 
 static const margin_option option_table[] = {
-    MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,
-                     "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), "
-                     "tanh(gamma x.z + coef0), or exp(-gamma |x-z|_1)"),
+    MG_OPTION_KERNEL_RBF,
     MG_OPTIONS_KERNEL_SHAPE,
     MG_OPTION_ALPHA_OF("1", "|f|^2"),
     MG_OPTION_LAMBDA_OF("|f|^2"),
@@ -187,9 +185,8 @@ static margin_status status_of(const mg_ridge_run *run, double gap) {
 }
 
 static void describe_end(const mg_ridge_run *run, margin_report *report) {
-    const char *kernel = mg_kernel_describe(&run->system.kernel).text;
-    char name[96];
-    snprintf(name, sizeof name, "%s", kernel);
+    const mg_kernel_name kernel = mg_kernel_describe(&run->system.kernel);
+    const char *name = kernel.text;
     if (run->indefinite)
         mg_report_reason(report,
                          "%s; but the kernel %s is no inner product, so nothing bounds how low the "

@@ -6,7 +6,7 @@
 #include "kernel/ridge/kernel_ridge.h"
 
 #include "base/sort.h"
-#include "kernel/machine/kernel_sums.h"
+#include "learn/kernel_sums.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "kernel/ridge/kernel_ridge.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static margin_status descend(mg_fit *fit, const mg_ridge_options *options, mg_arena *arena,
                              mg_kernel_system *system) {
@@ -12,22 +11,10 @@ static margin_status descend(mg_fit *fit, const mg_ridge_options *options, mg_ar
     MG_TRY(mg_kernel_objective_make(system, fit, mg_loss_get(MG_LOSS_SQUARED), &options->penalty,
                                     arena, &objective));
     MG_TRY(mg_kernel_point_make(&objective, arena, &point));
-    mg_kernel_descent descent = {.objective = &objective,
-                                 .trace = fit->trace,
-                                 .stop = mg_stop_make(system->context, options->max_iterations),
-                                 .rate = options->rate,
-                                 .tolerance = options->tolerance,
-                                 .error = fit->error};
-    MG_TRY(mg_kernel_descend(&descent, &point));
-    MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
-               "the coefficients left the range of numbers; take a smaller rate");
     mg_ridge_describe(options, &system->kernel, report);
+    MG_TRY(mg_kernel_descend_fit(fit, &objective, &point));
     report->objective = point.value;
     report->gap = mg_kernel_point_gap(&point);
-    report->status = descent.ended;
-    report->iterations = descent.steps;
-    snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
-    mg_kernel_descent_describe(&descent, report);
     if (!mg_kernel_is_definite(&system->kernel)) {
         report->gap = (double)INFINITY;
         report->status = MARGIN_STOPPED_STALLED;

@@ -26,9 +26,26 @@ static margin_status refuse_linear(const margin_component *info, const mg_option
     return MARGIN_OK;
 }
 
+/* One class has neither a penalty beside nu nor a target. */
+static margin_status check_one_class(const margin_component *info, const mg_option_value *values,
+                                     margin_error *error) {
+    static const char *const none[] = {"C",       "alpha",        "lambda",
+                                       "epsilon", "class_weight", "multiclass"};
+    const bool one = mg_option_is(info, values, "task", "one-class");
+    for (int k = 0; one && k < MG_LENGTH(none); k++)
+        MG_REQUIRE(!mg_option_named(info, values, none[k])->given, error, MARGIN_ERROR_SPEC,
+                   "svm: %s means nothing for one class, of which nu says how many rows may be "
+                   "outliers; leave it out",
+                   none[k]);
+    MG_REQUIRE(one || !mg_option_named(info, values, "nu")->given, error, MARGIN_ERROR_SPEC,
+               "svm: nu belongs to task=one-class; leave it out");
+    return MARGIN_OK;
+}
+
 margin_status mg_kernel_svm_check(const margin_component *info, const mg_option_value *values,
                                   margin_error *error) {
     MG_TRY(refuse_linear(info, values, error));
+    MG_TRY(check_one_class(info, values, error));
     MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
                "svm: a kernel machine needs a penalty; give C a finite value");
     MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given ||

@@ -10,13 +10,13 @@ void mg_smo_measure(mg_smo *s) {
     double up = (double)INFINITY, lowest = -(double)INFINITY;
     double gap = 0.0, loss = 0.0, energy = 0.0;
     for (int64_t i = 0; i < s->count; i++) {
-        const double beta = s->beta[i], f = s->f[i];
-        const double right = f + mg_smo_up(beta, s->high[i], s->epsilon);
-        const double left = f + mg_smo_low(beta, s->low[i], s->epsilon);
+        const double right = mg_smo_right(s, i), left = mg_smo_left(s, i);
         up = right < up ? right : up;
         lowest = left > lowest ? left : lowest;
     }
-    const double intercept = mg_smo_intercept(up, lowest);
+    s->up = up;
+    s->lowest = lowest;
+    const double intercept = mg_smo_intercept(s);
     for (int64_t i = 0; i < s->count; i++) {
         const double beta = s->beta[i], r = s->f[i] + intercept;
         const double over = -r - s->epsilon, under = r - s->epsilon;
@@ -26,13 +26,11 @@ void mg_smo_measure(mg_smo *s) {
         gap += cost + beta * r + s->epsilon * fabs(beta);
         energy += beta * (s->f[i] + s->target[i]);
     }
-    s->up = up;
-    s->lowest = lowest;
     s->dual_gap = gap;
-    s->primal = 0.5 * energy + loss;
+    s->primal = 0.5 * energy + loss + (s->total != 0.0 ? intercept * s->total : 0.0);
 }
 
-static bool is_done(const mg_smo *s) {
+bool mg_smo_is_done(const mg_smo *s) {
     if (!(s->lowest - s->up > 0.0)) return true;
     if (s->kkt > 0.0) return s->lowest - s->up <= s->kkt;
     return s->dual_gap <= s->gap + s->relative * fabs(s->primal);
@@ -142,13 +140,7 @@ static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error
 
 /* ---- All rounds ------------------------------------------------------------------------------ */
 
-/* Progress is asked for over many rounds, as single ones may go backwards. */
-typedef struct pace {
-    double best;
-    int64_t since;
-} pace;
-
-static bool has_stalled(const mg_smo *s, pace *p) {
+bool mg_smo_has_stalled(const mg_smo *s, mg_smo_pace *p) {
     enum { PATIENCE = 200 };
     const double now = s->kkt > 0.0 ? s->lowest - s->up : s->dual_gap;
     if (now < 0.95 * p->best) {
@@ -160,22 +152,22 @@ static bool has_stalled(const mg_smo *s, pace *p) {
 
 static margin_status smo_rounds(mg_smo *s, mg_smo_room *room, margin_error *error) {
     enum { BETWEEN = 3 }; /* rounds from one smaller problem to the next */
-    pace p = {(double)INFINITY, s->rounds};
+    mg_smo_pace p = {(double)INFINITY, s->rounds};
     int64_t next = s->rounds + 1, active;
-    while (!is_done(s)) {
+    while (!mg_smo_is_done(s)) {
         const margin_status ended = mg_stop_check(s->stop, s->steps);
         if (ended == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
         if (ended != MARGIN_OK) return ended;
-        if (has_stalled(s, &p)) break;
+        if (mg_smo_has_stalled(s, &p)) break;
         if (s->rounds >= next && mg_smo_can_shrink(s, &active) && active > 1) {
             MG_TRY(mg_smo_shrink(s, active, error));
             room->fresh = 0;
             next = s->rounds + BETWEEN;
-            if (is_done(s)) break;
+            if (mg_smo_is_done(s)) break;
         }
         MG_TRY(smo_round(s, room, error));
     }
-    s->stalled = !is_done(s);
+    s->stalled = !mg_smo_is_done(s);
     return MARGIN_OK;
 }
 

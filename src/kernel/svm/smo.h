@@ -8,7 +8,8 @@
  *   b_i r_i + epsilon |b_i| + high_i max(-r_i - epsilon, 0) - low_i max(r_i - epsilon, 0)
  *
  * is what the primal is above the dual; no term is negative, and it is 0 for a row that agrees with
- * its bounds.
+ * its bounds. One class: y = 0, b_i between 0 and 1, and their sum is `total` in place of 0; the
+ * intercept is -rho, and the primal has -rho total more.
  *
  * A round takes up to 1024 variables, half of them from the round before, the others those that
  * violate most; solves them on their own part of K (f32, two variables at a time); and adds the
@@ -29,7 +30,7 @@ typedef struct mg_smo {
     const mg_smo_ops *ops;
     int64_t count;
     const double *target, *low, *high;
-    double epsilon;
+    double epsilon, total; /* total: the sum of b */
     const float *diagonal;
     /* K in f32: rows of a gram over exactly these points, or a matrix of which variable i has row
      * and column place[i] (NULL: i). */
@@ -53,7 +54,19 @@ typedef struct mg_smo {
     bool stalled;    /* no progress any more: f32 is at its end */
 } mg_smo;
 
-MG_INLINE double mg_smo_intercept(double up, double lowest) {
+/* Slopes of variable i to the right, and to the left. */
+MG_INLINE double mg_smo_right(const mg_smo *s, int64_t i) {
+    return s->f[i] + mg_smo_up(s->beta[i], s->high[i], s->epsilon);
+}
+MG_INLINE double mg_smo_left(const mg_smo *s, int64_t i) {
+    return s->f[i] + mg_smo_low(s->beta[i], s->low[i], s->epsilon);
+}
+/* Of one class every row that is not on its bound is an inlier, so that nu bounds the outliers;
+ * else the middle. */
+MG_INLINE double mg_smo_intercept(const mg_smo *s) {
+    const double up = s->up, lowest = s->lowest, least = up < lowest ? up : lowest;
+    if (s->total > 0.0 && least > -(double)INFINITY)
+        return least < (double)INFINITY ? 1e-12 * (least < 0.0 ? -least : least) - least : 0.0;
     if (up < (double)INFINITY && lowest > -(double)INFINITY) return -(up + lowest) / 2.0;
     return up < (double)INFINITY ? -up : lowest > -(double)INFINITY ? -lowest : 0.0;
 }
@@ -65,5 +78,10 @@ margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *move
                            margin_error *error);
 /* OK also where it stalled; STOPPED_* as the stop says; failures. */
 margin_status mg_smo_solve(mg_smo *s, margin_error *error);
+
+/* Goes on where single precision ended, from s->f in f64: slower, each step looks at all variables.
+ * gram: f64 rows that are kept; K is `factor` times its value (place[i], place[j]). */
+margin_status mg_smo_finish(mg_smo *s, mg_gram *gram, const int64_t *place, double factor,
+                            margin_error *error);
 
 #endif

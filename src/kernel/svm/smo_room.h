@@ -30,4 +30,12 @@ margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, f
 bool mg_smo_can_shrink(const mg_smo *s, int64_t *active);
 margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error);
 
+bool mg_smo_is_done(const mg_smo *s);
+/* Progress is asked for over many rounds, as single ones may go backwards. */
+typedef struct mg_smo_pace {
+    double best;
+    int64_t since;
+} mg_smo_pace;
+bool mg_smo_has_stalled(const mg_smo *s, mg_smo_pace *pace);
+
 #endif

@@ -16,11 +16,8 @@ static uint16_t key_of(double violation, double scale) {
 static void find_keys(const mg_smo *s, mg_smo_room *room) {
     const double gap = s->lowest - s->up, scale = BINS / gap;
     for (int64_t i = 0; i < s->count; i++) {
-        const double beta = s->beta[i], f = s->f[i];
-        const double right = f + mg_smo_up(beta, s->high[i], s->epsilon);
-        const double left = f + mg_smo_low(beta, s->low[i], s->epsilon);
-        room->up_key[i] = room->in[i] ? NOT_ONE : key_of(s->lowest - right, scale);
-        room->low_key[i] = room->in[i] ? NOT_ONE : key_of(left - s->up, scale);
+        room->up_key[i] = room->in[i] ? NOT_ONE : key_of(s->lowest - mg_smo_right(s, i), scale);
+        room->low_key[i] = room->in[i] ? NOT_ONE : key_of(mg_smo_left(s, i) - s->up, scale);
     }
 }
 

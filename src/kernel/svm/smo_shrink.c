@@ -7,9 +7,7 @@ enum { LEAST = 1000 }; /* variables of a problem that is worth it */
 
 /* It gains nothing against any other one. */
 static bool rests(const mg_smo *s, int64_t i) {
-    const double right = s->f[i] + mg_smo_up(s->beta[i], s->high[i], s->epsilon);
-    const double left = s->f[i] + mg_smo_low(s->beta[i], s->low[i], s->epsilon);
-    return right >= s->lowest && left <= s->up;
+    return mg_smo_right(s, i) >= s->lowest && mg_smo_left(s, i) <= s->up;
 }
 
 bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {

@@ -15,6 +15,8 @@ mg_svm_options mg_svm_options_of(const margin_component *info, const mg_option_v
                           *steps = mg_option_named(info, values, "max_iter");
     mg_svm_options o = {
         .regression = problem->kind == MG_REGRESSION,
+        .one_class = problem->kind == MG_CLUSTERING,
+        .nu = mg_option_named(info, values, "nu")->number,
         .kernel = mg_kernel_options_of(info, values),
         .penalty = mg_penalty_of(info, values, 0.0, mg_total_weight(problem)),
         .tolerance = mg_option_named(info, values, "tol")->number,
@@ -29,10 +31,15 @@ mg_svm_options mg_svm_options_of(const margin_component *info, const mg_option_v
 void mg_svm_box(const mg_svm_options *options, const mg_problem *problem, int64_t sample,
                 double *low, double *high, double *target) {
     const double C = options->penalty.C * mg_sample_weight(problem, sample);
-    const int sign = options->regression ? 0 : problem->sign[sample];
-    *target = options->regression ? problem->target[sample] : sign;
+    const bool classes = !options->regression && !options->one_class;
+    const int sign = options->one_class ? 1 : classes ? problem->sign[sample] : 0;
+    *target = classes ? sign : options->one_class ? 0.0 : problem->target[sample];
     *low = sign > 0 ? 0.0 : -C;
     *high = sign < 0 ? 0.0 : C;
+}
+
+double mg_svm_total(const mg_svm_options *options, const mg_problem *problem) {
+    return options->one_class ? options->nu * mg_total_weight(problem) : 0.0;
 }
 
 double mg_svm_beta(const mg_svm_machine *m, int64_t v) {
@@ -90,13 +97,34 @@ static margin_status machine_new(mg_svm_machine *m) {
 /* Rows that are kept by a single reader, where no memory limit says less. */
 enum { STORE_GIGABYTES = 4 };
 
-static margin_status own_gram(mg_svm_machine *m) {
+/* Says what will be kept, where it is not all, and refuses where it is nothing. */
+static margin_status announce(const mg_svm_machine *m) {
+    const int64_t room = mg_context_room(m->fit->context, (int64_t)STORE_GIGABYTES << 30);
+    const int64_t n = m->problem->count, whole = mg_gram_bytes(n, MARGIN_F32, n);
+    MG_REQUIRE(room >= mg_gram_bytes(n, MARGIN_F32, 2), m->fit->error, MARGIN_ERROR_LIMIT,
+               "two rows of the Gram matrix of %lld rows take %s, and there is room for %s: give "
+               "more memory, or take some rows for all (nystroem(centres=2000) | svm, or "
+               "fourier(features=2000) | svm)",
+               (long long)n, mg_bytes((uint64_t)mg_gram_bytes(n, MARGIN_F32, 2)).text,
+               mg_bytes((uint64_t)room).text);
+    if (whole > room)
+        mg_log(m->fit->context, MARGIN_LOG_NOTE,
+               "the Gram matrix of %lld x %lld numbers takes %s; rows are kept up to %s, and "
+               "computed again beyond: nystroem(centres=2000) | svm takes some rows for all",
+               (long long)n, (long long)n, mg_bytes((uint64_t)whole).text,
+               mg_bytes((uint64_t)room).text);
+    return MARGIN_OK;
+}
+
+static margin_status own_gram(mg_svm_machine *m, margin_type type) {
     const mg_gram_request request = {
         .kernel = m->kernel,
         .points = mg_kernel_points_of(m->problem),
-        .type = MARGIN_F32,
+        .type = type,
         .bytes = mg_context_room(m->fit->context, (int64_t)STORE_GIGABYTES << 30),
         .by_rows = true};
+    mg_gram_free(m->own);
+    m->own = m->smo.gram = NULL;
     MG_TRY(mg_gram_create(m->fit->context, &request, &m->own, m->fit->error));
     m->smo.gram = m->own;
     return MARGIN_OK;
@@ -126,8 +154,29 @@ static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
     }
 }
 
+/* One class starts with as many rows on their bound as the sum has room for. */
+static margin_status start_one_class(mg_svm_machine *m) {
+    mg_smo *s = &m->smo;
+    double left = s->total = mg_svm_total(&m->options, m->problem) / m->factor;
+    int64_t *changed = mg_arena_new(&m->arena, s->count, sizeof *changed), count = 0;
+    double *moved = mg_arena_new(&m->arena, s->count, sizeof *moved);
+    if (!changed || !moved)
+        return mg_no_memory(m->arena.heap, 2 * s->count, 8, purpose, m->fit->error);
+    for (; count < s->count && left > 0.0; count++) {
+        s->beta[count] = moved[count] = fmin(left, s->high[count]);
+        left -= moved[count];
+        changed[count] = count;
+    }
+    MG_TRY(mg_smo_apply(s, changed, moved, count, m->fit->error));
+    /* the optimum is 0 where f may vanish: relative to it there is no end */
+    for (int64_t v = 0; v < s->count; v++)
+        s->gap += 1e-10 * s->beta[v] * s->f[v];
+    return MARGIN_OK;
+}
+
 static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     mg_smo *s = &m->smo;
+    if (!shared || !shared->gram) MG_TRY(announce(m));
     MG_TRY(machine_new(m));
     m->stop = mg_stop_make(m->fit->context, m->options.max_iterations);
     *s = (mg_smo){.context = m->fit->context,
@@ -143,10 +192,10 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
         s->matrix = mg_gram_values(shared->gram, &s->ld);
         scale_variables(m, shared->gram);
     } else {
-        MG_TRY(own_gram(m));
+        MG_TRY(own_gram(m, MARGIN_F32));
         scale_variables(m, m->own);
     }
-    return MARGIN_OK;
+    return m->options.one_class ? start_one_class(m) : MARGIN_OK;
 }
 
 /* ---- Solving --------------------------------------------------------------------------------- */
@@ -154,7 +203,20 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
 static bool is_proven(const mg_svm_machine *m) {
     const mg_smo *s = &m->smo;
     if (m->options.kkt > 0.0) return s->lowest - s->up <= m->options.kkt;
-    return s->dual_gap <= m->options.tolerance * fabs(s->primal);
+    return s->dual_gap <= s->gap + m->options.tolerance * fabs(s->primal);
+}
+
+/* What single precision left: with rows in f64. */
+static margin_status finish_and_prove(mg_svm_machine *m, margin_status *ended) {
+    mg_smo *s = &m->smo;
+    s->kkt = m->options.kkt;
+    s->relative = 0.9 * m->options.tolerance;
+    MG_TRY(own_gram(m, MARGIN_F64));
+    *ended = mg_smo_finish(s, m->own, m->sample, m->factor, m->fit->error);
+    if (*ended < 0) return *ended;
+    MG_TRY(mg_svm_prove(m));
+    if (*ended == MARGIN_OK && !is_proven(m)) *ended = MARGIN_STOPPED_STALLED;
+    return MARGIN_OK;
 }
 
 /* The solver's values are f32. Where the proof in f64 says that this was not enough, it goes on
@@ -175,7 +237,7 @@ static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
         s->relative *= 0.7;
     }
     *ended = MARGIN_STOPPED_STALLED;
-    return MARGIN_OK;
+    return s->indefinite ? MARGIN_OK : finish_and_prove(m, ended);
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
@@ -239,8 +301,7 @@ static margin_status make_hypothesis(mg_svm_machine *m) {
     MG_TRY(list_support(m, &list));
     if (m->kernel.kind == MG_KERNEL_PRECOMPUTED) MG_TRY(make_unit_rows(m, &x));
     MG_TRY(mg_expansion_make(m->fit->context->heap, &m->kernel, &x, list.rows, list.coefficients,
-                             list.count, mg_smo_intercept(m->smo.up, m->smo.lowest), &h,
-                             m->fit->error));
+                             list.count, mg_smo_intercept(&m->smo), &h, m->fit->error));
     const margin_status status = mg_hypothesis_set_dual(h, list.count, list.originals, list.sizes,
                                                         list.signs, list.sizes, m->fit->error);
     if (status < 0)
@@ -248,24 +309,6 @@ static margin_status make_hypothesis(mg_svm_machine *m) {
     else
         m->fit->hypothesis = h;
     return status;
-}
-
-static void describe(const mg_svm_machine *m) {
-    const mg_penalty *penalty = &m->options.penalty;
-    margin_report *report = &m->fit->report;
-    char text[sizeof report->formula];
-    const char *word = penalty->spelling;
-    const bool C = strcmp(word, "C") == 0;
-    snprintf(text, sizeof text, "%s %s + %s%s|f|^2%s",
-             C                            ? "C sum"
-             : strcmp(word, "alpha") == 0 ? "sum"
-                                          : "mean",
-             m->options.regression ? "max(|y - f| - epsilon, 0)" : "max(1 - y f, 0)", C ? "" : word,
-             C ? "" : " ", C ? "/2" : "");
-    mg_report_formula(report, text);
-    mg_report_set(report, "C", penalty->C);
-    mg_report_set(report, "alpha", penalty->alpha);
-    mg_report_set(report, "lambda", penalty->lambda);
 }
 
 static void count_support(const mg_svm_machine *m) {
@@ -284,7 +327,7 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
     const mg_number_text number = mg_about(report->gap);
     const char *gap = number.text;
     report->status = ended;
-    if (m->smo.indefinite) {
+    if (m->definite == MG_SVM_INDEFINITE) {
         report->status = MARGIN_STOPPED_STALLED;
         report->gap = (double)INFINITY;
         mg_report_reason(report,
@@ -293,8 +336,12 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
                          "other values for the kernel, or kernel=rbf",
                          mg_about(m->kkt).text);
     } else if (ended == MARGIN_OK) {
-        mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s", gap,
-                         mg_about(m->kkt).text);
+        mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s%s", gap,
+                         mg_about(m->kkt).text,
+                         m->definite == MG_SVM_DEFINITE
+                             ? ""
+                             : ", if the kernel is positive definite on these rows: they are too "
+                               "many to decide that");
     } else if (ended == MARGIN_STOPPED_TIME) {
         mg_report_reason(report, "the time limit was reached at a gap of %s; allow more time", gap);
     } else if (ended == MARGIN_STOPPED_ITERATIONS) {
@@ -306,6 +353,17 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
                          "(standardize | ...), or lower C",
                          gap);
     }
+}
+
+static void describe(const mg_svm_machine *m) {
+    margin_report *report = &m->fit->report;
+    const char *loss = m->options.regression ? "max(|y - f| - epsilon, 0)" : "max(1 - y f, 0)";
+    mg_kernel_report(&m->options.penalty, &m->kernel, loss, report);
+    if (!m->options.one_class) return;
+    report->item_count = 0; /* it has no penalty */
+    mg_report_formula(report, "|f|^2/2 + sum max(rho - f, 0) - nu m rho");
+    mg_report_set(report, "nu", m->options.nu);
+    if (m->kernel.gamma > 0.0) mg_report_set(report, "gamma", m->kernel.gamma);
 }
 
 static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
@@ -322,7 +380,6 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     describe(m);
     count_support(m);
     mg_report_set(report, "kkt", m->kkt);
-    if (m->kernel.gamma > 0.0) mg_report_set(report, "gamma", m->kernel.gamma);
     say_why(m, ended);
     return make_hypothesis(m);
 }
@@ -340,6 +397,7 @@ margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
                                  &m.kernel, fit->error));
     MG_GO(prepare(&m, shared));
     MG_GO(solve_and_prove(&m, &ended));
+    MG_GO(mg_svm_decide_definite(&m));
     status = hand_over(&m, ended);
 done:
     mg_gram_free(m.own);

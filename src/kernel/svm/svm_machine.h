@@ -8,15 +8,24 @@
 #include "learn/penalty.h"
 
 typedef struct mg_svm_options {
-    bool regression;
+    bool regression, one_class;
     mg_kernel_choice kernel;
     mg_penalty penalty;
     double epsilon;        /* of the loss; 0 for classes */
+    double nu;             /* of one class */
     double tolerance, kkt; /* kkt 0: not asked for */
     int64_t max_iterations;
 } mg_svm_options;
 mg_svm_options mg_svm_options_of(const margin_component *info, const mg_option_value *values,
                                  const mg_problem *problem);
+
+/* Of the Gram matrix of the rows: without a negative eigenvalue, but for rounding. Only then is the
+ * dual a bound and the gap a proof. */
+typedef enum mg_svm_curvature {
+    MG_SVM_DEFINITE,
+    MG_SVM_INDEFINITE,
+    MG_SVM_UNDECIDED /* too many rows for a factor; no negative curvature was met */
+} mg_svm_curvature;
 
 /* The dual problem of a fit: its variables are the samples, in an order of its own. All arrays in
  * one arena. b = factor * beta are the coefficients of the model. */
@@ -34,17 +43,22 @@ typedef struct mg_svm_machine {
     mg_stop stop;
     mg_smo smo;
     double kkt; /* of the proof, in f64 */
+    mg_svm_curvature definite;
 } mg_svm_machine;
 
 /* What the problem's rows cost in the dual: box and target of a sample, before the factor. */
 void mg_svm_box(const mg_svm_options *options, const mg_problem *problem, int64_t sample,
                 double *low, double *high, double *target);
+/* What the variables add up to, before the factor. */
+double mg_svm_total(const mg_svm_options *options, const mg_problem *problem);
 /* A variable as the model has it: without the factor, and exactly on its bounds. */
 double mg_svm_beta(const mg_svm_machine *m, int64_t v);
 
 /* Recomputes the gradient of the machine's variables in f64 (smo.f), and from it up, lowest, primal
  * and dual gap. */
 margin_status mg_svm_prove(mg_svm_machine *m);
+/* Sets m->definite: by the kernel, by what the solver met, or by a Cholesky factor. */
+margin_status mg_svm_decide_definite(mg_svm_machine *m);
 
 /* What the fits of a call share. */
 typedef struct mg_svm_shared {

@@ -68,7 +68,7 @@ margin_status mg_kernel_svm_share(mg_shared *shared) {
     if (shared->fits > 1 && shared->whole->code) MG_GO(make_gram(shared, s));
     shared->data = s;
     shared->release = shared_free;
-    shared->together = shared->fits;
+    shared->together = s->gram ? 1 : shared->fits;
     return MARGIN_OK;
 done:
     shared_free(heap, s);
@@ -79,77 +79,20 @@ margin_status mg_kernel_svm_fit(mg_fit *fit) {
     return mg_svm_train(fit, fit->shared ? fit->shared->data : NULL);
 }
 
-/* ---- Several problems ------------------------------------------------------------------------ */
-
-typedef struct many_work {
-    mg_fit *fits;
-    int64_t count;
-    double deadline;
-    int sharers;
-    margin_error *errors;
-    margin_status *status;
-} many_work;
-
-/* The time that is left is divided among the problems that are left. */
-static double share_of_time(const many_work *work, int64_t number) {
-    const double left = (double)(work->count - number), now = mg_clock();
-    if (isinf(work->deadline)) return work->deadline;
-    return MG_MIN(now + (work->deadline - now) * MG_MIN(work->sharers / left, 1.0), work->deadline);
-}
-
-static margin_status many_task(void *argument, int64_t number, int worker) {
-    many_work *work = argument;
-    mg_fit *fit = &work->fits[number];
-    margin_context *whole = fit->context, context;
-    (void)worker;
-    mg_context_part(whole, share_of_time(work, number), &context);
-    context.sharers *= work->sharers;
-    fit->context = &context;
-    fit->error = &work->errors[number];
-    work->status[number] = mg_kernel_svm_fit(fit);
-    fit->context = whole;
-    return work->status[number];
-}
-
-static margin_status run_many(many_work *work, bool side_by_side, margin_error *error) {
-    margin_context *context = work->fits[0].context;
-    margin_status status = MARGIN_OK;
-    if (side_by_side) {
-        work->sharers = (int)MG_MIN(work->count, (int64_t)mg_pool_threads(context->pool));
-        status = mg_parallel(context, work->count, many_task, work);
-    } else {
-        for (int64_t k = 0; k < work->count && status >= 0; k++) {
-            status = many_task(work, k, 0);
-            mg_progress(context, "training", (double)k + 1, (double)work->count, (double)NAN);
-        }
-    }
-    if (status >= 0) return MARGIN_OK;
-    for (int64_t k = 0; k < work->count; k++) {
-        mg_hypothesis_free(work->fits[k].hypothesis);
-        work->fits[k].hypothesis = NULL;
-        if (work->status[k] == status && error && status != MARGIN_ERROR_CANCELLED) {
-            *error = work->errors[k];
-            error = NULL;
-        }
-    }
-    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(error) : status;
-}
-
-/* With one matrix for all side by side, a thread each; else one after the other, all threads. */
+/* Without one matrix for all: one after the other, each with all threads and its share of the time
+ * that is left. */
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
-    const mg_svm_shared *shared = fits[0].shared->data;
-    margin_context *context = fits[0].context;
-    margin_error *error = fits[0].error;
-    many_work work = {fits, count, context->deadline, 1, NULL, NULL};
-    margin_status status;
-    MG_GO_NEW(context->heap, work.errors, count, "the problems of several classes", error);
-    MG_GO_NEW(context->heap, work.status, count, "the problems of several classes", error);
-    memset(work.status, 0, (size_t)count * sizeof *work.status);
-    status = run_many(&work, shared->gram != NULL, error);
-    for (int64_t k = 0; k < count; k++)
-        fits[k].error = error;
-done:
-    mg_free(context->heap, work.status);
-    mg_free(context->heap, work.errors);
-    return status;
+    margin_status status = MARGIN_OK;
+    for (int64_t k = 0; k < count && status >= 0; k++) {
+        margin_context *whole = fits[k].context, own;
+        const double now = mg_clock(), left = whole->deadline - now;
+        mg_context_copy(whole, &own);
+        if (!isinf(left)) own.deadline = now + left / (double)(count - k);
+        fits[k].context = &own;
+        status = mg_kernel_svm_fit(&fits[k]);
+        fits[k].context = whole;
+        mg_progress(whole, "training", (double)k + 1, (double)count, (double)NAN);
+    }
+    if (status < 0) mg_fits_undo(fits, count);
+    return MG_MIN(status, MARGIN_OK);
 }

@@ -164,12 +164,14 @@ static void claim_all(svm_check *k) {
     margin_report *report = &k->fit->report;
     mg_verified *verified = &k->fit->verified;
     const double spelled = k->options.penalty.rho;
-    const real primal = s.energy / 2.0L + s.loss;
+    const double total = mg_svm_total(&k->options, k->problem);
+    const real primal =
+        s.energy / 2.0L + s.loss + (real)k->h->view.expansion.intercept[0] * (real)total;
     report->objective = spelled * (double)primal;
     report->gap = spelled * fmax((double)s.gap, 0.0) / fmax(1.0, fabs(report->objective));
     report->tolerance = k->options.tolerance;
     verified->objective = verified->gap = spelled * (double)s.rounding;
-    if (fabs(s.sum) > 1e-6 * fmax(s.sizes, 1e-300))
+    if (fabs(s.sum - total) > 1e-6 * fmax(s.sizes, 1e-300))
         contradict(k, "the dual coefficients do not add up");
     mg_report_claim(report, verified, "support_vectors", (double)k->support, 0.0);
     mg_report_claim(report, verified, "bounded_vectors", (double)k->bounded, 0.0);

@@ -16,6 +16,8 @@ typedef struct mg_expansion_run {
 /* What attach derives, one block of memory. */
 typedef struct mg_expansion_plan {
     double *squares; /* |s|^2 of the support rows */
+    double *panels;  /* the support rows as right panels of kernel_ops.h, chunk by chunk; NULL:
+                        sparse, or too large to be kept twice */
     int64_t *keys;   /* room for view.expansion.keys */
     int64_t chunks;
     int64_t *chunk_runs; /* chunk c has the runs [chunk_runs[c], chunk_runs[c + 1]) */
@@ -25,7 +27,7 @@ typedef struct mg_expansion_plan {
 /* Builds h->derived from the tensors in h->view, which have been checked. MEMORY. */
 margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error);
 
-/* mg_hypothesis_kind.scores. Scratch is on the stack: about 50 KB. */
+/* mg_hypothesis_kind.scores. Scratch is on the stack: about 110 KB. */
 void mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
                          int64_t count, double *out);
 

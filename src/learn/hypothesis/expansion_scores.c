@@ -1,19 +1,23 @@
 /* Scores of an expansion without allocating.
  *
- * A few query rows are widened to dense f64 and meet the support rows chunk by chunk: one blocked
- * product gives a chunk's dot products with all of them, the kernel turns them into values, and
- * each function adds its coefficients in ascending order of support rows. So the bits of a row do
- * not depend on the rows that are scored beside it. Rows that are too wide for the stack, and
- * kernels that are no function of the dot product, go pair by pair. */
+ * A few query rows are widened to dense f64 and meet the support rows chunk by chunk: the panels
+ * of a chunk, packed when the model was made, give its dot products (laplacian: distances) with
+ * all of them, the kernel turns them into values, and the functions of all classes and pairs add
+ * their coefficients in ascending order of support rows. So the bits of a row do not depend on the
+ * rows that are scored beside it. Sparse support rows are multiplied one by one; rows that are too
+ * wide for the stack, and distances to sparse rows, go pair by pair. */
+#include "kernel/gram/kernel_ops.h"
 #include "learn/hypothesis/expansion.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    QUERIES = 16,      /* rows scored side by side */
+    QUERIES = 24,      /* rows scored side by side: whole left panels of any width */
     QUERY_ROOM = 4096, /* numbers of their dense copies: 32 KB */
-    VALUE_ROOM = MG_EXPANSION_CHUNK * QUERIES
+    VALUE_ROOM = MG_EXPANSION_CHUNK * QUERIES,
+    DEPTH = 256, /* columns of their left panels: 48 KB */
+    PANEL_BYTES = 1 << 28
 };
 
 /* ---- Plan ------------------------------------------------------------------------------------ */
@@ -47,12 +51,35 @@ static void fill_runs(const mg_hypothesis *h, mg_expansion_plan *plan) {
     walk_runs(h, plan->runs, ends);
 }
 
+/* Columns [first, first + depth) of dense rows [row, row + count) side by side, `width` a line. */
+static void pack_panel(const margin_matrix *x, int64_t row, int64_t count, int64_t first,
+                       int64_t depth, int width, double *to) {
+    for (int64_t j = 0; j < depth; j++)
+        for (int64_t r = 0; r < width; r++)
+            to[j * width + r] =
+                r < count ? mg_stored_value(x, (row + r) * x->stride + first + j) : 0.0;
+}
+
+/* Panels of the support rows, and |s|^2 with the sums of their products. */
+static void pack_support(const mg_hypothesis *h, mg_expansion_plan *plan) {
+    const margin_matrix *support = &h->view.expansion.support;
+    const mg_kernel_ops *ops = mg_kernel_ops_for(h->isa);
+    for (int64_t i = 0; i < support->rows; i += ops->columns) {
+        double sums[MG_EXPANSION_CHUNK] = {0.0}, *panel = plan->panels + i * h->columns;
+        const int64_t count = MG_MIN(support->rows - i, ops->columns);
+        pack_panel(support, i, count, 0, h->columns, ops->columns, panel);
+        ops->square(h->columns, panel, sums);
+        memcpy(plan->squares + i, sums, (size_t)count * sizeof *sums);
+    }
+}
+
 margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error) {
     const margin_matrix *support = &h->view.expansion.support;
-    int64_t chunks = (support->rows + MG_EXPANSION_CHUNK - 1) / MG_EXPANSION_CHUNK;
-    int64_t runs = walk_runs(h, NULL, NULL);
-    int64_t numbers = 2 * support->rows + chunks + 2;
-    int64_t bytes =
+    const int64_t chunks = (support->rows + MG_EXPANSION_CHUNK - 1) / MG_EXPANSION_CHUNK;
+    const int64_t runs = walk_runs(h, NULL, NULL), padded = chunks * MG_EXPANSION_CHUNK;
+    const bool packs = !mg_is_csr(support) && padded <= PANEL_BYTES / 8 / h->columns;
+    const int64_t numbers = 2 * support->rows + chunks + 2 + (packs ? padded * h->columns : 0);
+    const int64_t bytes =
         (int64_t)sizeof(mg_expansion_plan) + numbers * 8 + runs * (int64_t)sizeof(mg_expansion_run);
     mg_expansion_plan *plan = mg_new(h->heap, bytes, 1);
     if (!plan) return mg_no_memory(h->heap, bytes, 1, "the index of the support rows", error);
@@ -61,10 +88,12 @@ margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error) {
     plan->keys = (int64_t *)(plan->squares + support->rows);
     plan->chunk_runs = plan->keys + support->rows;
     plan->runs = (mg_expansion_run *)(plan->chunk_runs + chunks + 2);
+    plan->panels = packs ? (double *)(void *)(plan->runs + runs) : NULL;
     fill_runs(h, plan);
 
     const mg_row_ops *ops = mg_row_ops_for(support, h->isa);
-    for (int64_t i = 0; i < support->rows; i++)
+    if (packs) pack_support(h, plan);
+    for (int64_t i = 0; !packs && i < support->rows; i++)
         plan->squares[i] = ops->square(support, i);
     mg_free(h->heap, h->derived);
     h->derived = plan;
@@ -75,23 +104,29 @@ margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error) {
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-/* Adds a chunk's part to the scores: values[s * queries + q], s within the chunk. */
-static void expansion_add_chunk(const mg_hypothesis *h, int64_t chunk, const double *values,
-                                int64_t queries, double *out) {
+/* Values of a chunk: of support row s and query q at [s * by_row + q * by_query]. */
+typedef struct chunk_values {
+    const double *values;
+    int64_t by_row, by_query, queries;
+} chunk_values;
+
+/* Adds a chunk's part to the scores. */
+static void expansion_add_chunk(const mg_hypothesis *h, int64_t chunk, const chunk_values *v,
+                                double *out) {
     const mg_expansion_plan *plan = h->derived;
     const int32_t *entries = h->view.expansion.entries;
     const double *coefficients = h->view.expansion.coefficients;
     for (int64_t r = plan->chunk_runs[chunk]; r < plan->chunk_runs[chunk + 1]; r++) {
         const mg_expansion_run *run = &plan->runs[r];
         double sums[QUERIES];
-        for (int64_t q = 0; q < queries; q++)
+        for (int64_t q = 0; q < v->queries; q++)
             sums[q] = out[q * h->functions + run->function];
         for (int64_t k = run->first; k < run->first + run->count; k++) {
-            const double *value = values + (entries[k] - chunk * MG_EXPANSION_CHUNK) * queries;
-            for (int64_t q = 0; q < queries; q++)
-                sums[q] += coefficients[k] * value[q];
+            const double *value = v->values + (entries[k] - chunk * MG_EXPANSION_CHUNK) * v->by_row;
+            for (int64_t q = 0; q < v->queries; q++)
+                sums[q] += coefficients[k] * value[q * v->by_query];
         }
-        for (int64_t q = 0; q < queries; q++)
+        for (int64_t q = 0; q < v->queries; q++)
             out[q * h->functions + run->function] = sums[q];
     }
 }
@@ -137,11 +172,85 @@ static void score_dense(const mg_hypothesis *h, const double *dense, int64_t que
         int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
         ops->scores(support, first, count, dense, no_intercept, queries, values);
         finish_values(h, squares, queries, first, count, values);
-        expansion_add_chunk(h, c, values, queries, out);
+        expansion_add_chunk(h, c, &(chunk_values){values, queries, 1, queries}, out);
     }
     for (int64_t q = 0; q < queries; q++)
         mark_missing(h, squares[q], out + q * h->functions);
 }
+
+/* ---- Panels ---------------------------------------------------------------------------------- */
+
+typedef struct panel_queries {
+    margin_matrix rows; /* dense f64 */
+    double left[QUERIES * DEPTH];
+    double squares[QUERIES];
+    int64_t packed; /* the columns in `left` begin here; -1: none are */
+} panel_queries;
+
+/* Left panels of columns [first, first + depth). */
+static void pack_queries(const mg_kernel_ops *ops, panel_queries *p, int64_t first, int64_t depth) {
+    if (p->packed == first) return;
+    for (int64_t q = 0; q < p->rows.rows; q += ops->rows)
+        pack_panel(&p->rows, q, MG_MIN(p->rows.rows - q, ops->rows), first, depth, ops->rows,
+                   p->left + q * depth);
+    p->packed = first;
+}
+
+/* With the sums of the panels, so that a row has the distance 0 from itself. */
+static void square_queries(const mg_kernel_ops *ops, panel_queries *p) {
+    for (int64_t q = 0; q < p->rows.rows; q += ops->columns) {
+        const int64_t count = MG_MIN(p->rows.rows - q, ops->columns);
+        double sums[MG_EXPANSION_CHUNK] = {0.0};
+        for (int64_t first = 0; first < p->rows.columns; first += DEPTH) {
+            const int64_t depth = MG_MIN(DEPTH, p->rows.columns - first);
+            pack_panel(&p->rows, q, count, first, depth, ops->columns, p->left);
+            ops->square(depth, p->left, sums);
+        }
+        memcpy(p->squares + q, sums, (size_t)count * sizeof *sums);
+    }
+    p->packed = -1;
+}
+
+/* values[q * CHUNK + s]: dot products or distances of all queries with a chunk. */
+static void multiply_chunk(const mg_hypothesis *h, const mg_kernel_ops *ops, panel_queries *p,
+                           const double *panels, int64_t count, double *values) {
+    const bool distance = h->view.expansion.kernel.kind == MG_KERNEL_LAPLACIAN;
+    const bool one = p->rows.rows == 1;
+    memset(values, 0, VALUE_ROOM * sizeof *values);
+    for (int64_t first = 0; first < h->columns; first += DEPTH) {
+        const int64_t depth = MG_MIN(DEPTH, h->columns - first);
+        pack_queries(ops, p, first, depth);
+        for (int64_t s = 0; s < count; s += ops->columns)
+            for (int64_t q = 0; q < p->rows.rows; q += ops->rows)
+                (distance ? ops->distance : ops->product)(
+                    depth, p->left + q * depth, panels + s * h->columns + first * ops->columns, one,
+                    values + q * MG_EXPANSION_CHUNK + s, MG_EXPANSION_CHUNK);
+    }
+}
+
+/* Scores of dense query rows dense[q * columns + j]. */
+static void score_panels(const mg_hypothesis *h, const double *dense, int64_t queries,
+                         double *out) {
+    const mg_kernel_ops *ops = mg_kernel_ops_for(h->isa);
+    const mg_expansion_plan *plan = h->derived;
+    double values[VALUE_ROOM];
+    panel_queries p = {.rows = margin_dense_f64(dense, queries, h->columns, h->columns)};
+    start_scores(h, queries, out);
+    square_queries(ops, &p);
+    for (int64_t c = 0; c < plan->chunks; c++) {
+        const int64_t first = c * MG_EXPANSION_CHUNK;
+        const int64_t count = MG_MIN(h->view.expansion.support.rows - first, MG_EXPANSION_CHUNK);
+        multiply_chunk(h, ops, &p, plan->panels + first * h->columns, count, values);
+        for (int64_t q = 0; q < queries; q++)
+            ops->finish(&h->view.expansion.kernel, p.squares[q], plan->squares + first,
+                        values + q * MG_EXPANSION_CHUNK, count);
+        expansion_add_chunk(h, c, &(chunk_values){values, 1, MG_EXPANSION_CHUNK, queries}, out);
+    }
+    for (int64_t q = 0; q < queries; q++)
+        mark_missing(h, p.squares[q], out + q * h->functions);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void score_pairs(const mg_hypothesis *h, const margin_matrix *x, int64_t row, double *out) {
     double values[MG_EXPANSION_CHUNK];
@@ -153,7 +262,7 @@ static void score_pairs(const mg_hypothesis *h, const margin_matrix *x, int64_t 
         int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
         for (int64_t s = 0; s < count; s++)
             values[s] = mg_kernel_rows(&h->view.expansion.kernel, x, row, support, first + s);
-        expansion_add_chunk(h, c, values, 1, out);
+        expansion_add_chunk(h, c, &(chunk_values){values, 1, 1, 1}, out);
     }
     mark_missing(h, mg_row_ops_for(x, h->isa)->square(x, row), out);
 }
@@ -161,16 +270,19 @@ static void score_pairs(const mg_hypothesis *h, const margin_matrix *x, int64_t 
 void mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
                          int64_t count, double *out) {
     double dense[QUERY_ROOM];
-    bool by_pairs = h->columns > QUERY_ROOM || h->view.expansion.kernel.kind == MG_KERNEL_LAPLACIAN;
+    const mg_expansion_plan *plan = h->derived;
+    const bool by_pairs = h->columns > QUERY_ROOM ||
+                          (!plan->panels && h->view.expansion.kernel.kind == MG_KERNEL_LAPLACIAN);
     for (int64_t i = first; by_pairs && i < first + count; i++)
         score_pairs(h, x, i, out + (i - first) * h->functions);
     if (by_pairs) return;
 
-    int64_t side_by_side = MG_MIN(QUERY_ROOM / h->columns, QUERIES);
+    const int64_t side_by_side = MG_MIN(QUERY_ROOM / h->columns, QUERIES);
     for (int64_t i = first; i < first + count; i += side_by_side) {
-        int64_t queries = MG_MIN(first + count - i, side_by_side);
+        const int64_t queries = MG_MIN(first + count - i, side_by_side);
         for (int64_t q = 0; q < queries; q++)
             mg_row_expand(x, i + q, dense + q * h->columns);
-        score_dense(h, dense, queries, out + (i - first) * h->functions);
+        (plan->panels ? score_panels : score_dense)(h, dense, queries,
+                                                    out + (i - first) * h->functions);
     }
 }

@@ -27,8 +27,17 @@ static const margin_option options[] = {
     {.name = "task",
      .type = MARGIN_OPTION_CHOICE,
      .default_text = "auto",
-     .choices = "auto|classify|regress",
-     .help = "auto takes a target of many numbers for a regression, where there is a kernel"},
+     .choices = "auto|classify|regress|one-class",
+     .help = "auto takes a target of many numbers for a regression, where there is a kernel; "
+             "one-class has no target and tells outliers from the rest"},
+    {.name = "nu",
+     .type = MARGIN_OPTION_NUMBER,
+     .low = 0,
+     .low_open = 1,
+     .high = 1,
+     .default_text = "0.5",
+     .help = "one-class: at most this share of the rows are outliers, at least this share support "
+             "vectors"},
     {.name = "epsilon",
      .type = MARGIN_OPTION_NUMBER,
      MG_FROM_0,
@@ -85,10 +94,11 @@ static margin_status check_argmax(const margin_component *info, const mg_option_
 /* What only a machine with a kernel has. */
 static margin_status check_kernel(const margin_component *info, const mg_option_value *values,
                                   margin_error *error) {
-    static const char *const others[] = {"kkt", "epsilon"};
+    static const char *const others[] = {"kkt", "epsilon", "nu"};
     for (int k = 0; k < MG_LENGTH(others); k++)
         MG_REQUIRE(!mg_option_named(info, values, others[k])->given, error, MARGIN_ERROR_SPEC,
-                   "svm: %s needs a kernel or task=regress; leave it out", others[k]);
+                   "svm: %s needs a kernel, task=regress or task=one-class; leave it out",
+                   others[k]);
     return mg_kernel_options_check(info, values, error);
 }
 
@@ -111,7 +121,7 @@ static const mg_linear_family svm_family = {.loss = MG_LOSS_HINGE, .loss_of = sv
         .options = options, .option_count = MG_LENGTH(options)                                     \
     }
 
-static const mg_learner svm_kernel;
+static const mg_learner svm_kernel, svm_one_class;
 
 static void kernel_defaults(mg_option_value *values) {
     mg_option_value *tol = &values[mg_option_index(&svm_kernel.info, "tol")];
@@ -139,12 +149,33 @@ static const mg_learner svm_kernel = {
     .verify = mg_kernel_svm_verify,
 };
 
+static const mg_learner svm_one_class = {
+    .info = {.name = "svm",
+             .kind = MARGIN_LEARNER,
+             .summary = "Support vector machine for one class: where most of the rows are, without "
+                        "a target",
+             .formula = "|f|^2/2 + sum max(rho - f, 0) - nu m rho,  f = sum_i a_i k(x_i, x)",
+             .source = "Scholkopf, Platt, Shawe-Taylor, Smola and Williamson 2001",
+             .page = "docs/svm.md",
+             .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
+             .options = options,
+             .option_count = MG_LENGTH(options)},
+    .makes = {&mg_hypothesis_expansion},
+    .fits = mg_kernel_fits,
+    .defaults = kernel_defaults,
+    .check = mg_kernel_svm_check,
+    .share = mg_kernel_svm_share,
+    .fit = mg_kernel_svm_fit,
+    .verify = mg_kernel_svm_verify,
+};
+
 /* ---- Entry ----------------------------------------------------------------------------------- */
 
 static const mg_learner *svm_variant(const mg_option_value *values) {
-    const bool classes =
-        strcmp(mg_option_named(&mg_learner_svm.info, values, "task")->text, "regress") != 0;
-    return classes && strcmp(values[KERNEL_AT].text, "linear") == 0 ? &mg_learner_svm : &svm_kernel;
+    const char *task = mg_option_named(&mg_learner_svm.info, values, "task")->text;
+    const bool linear = strcmp(values[KERNEL_AT].text, "linear") == 0;
+    if (strcmp(task, "one-class") == 0) return &svm_one_class;
+    return linear && strcmp(task, "regress") != 0 ? &mg_learner_svm : &svm_kernel;
 }
 
 const mg_learner mg_learner_svm = {

@@ -151,6 +151,13 @@ done:
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
 
+/* Each row to its side. */
+static void count_sides(const mg_judged *judged, margin_metrics *metrics) {
+    metrics->cluster_sizes[0] = metrics->cluster_sizes[1] = 0;
+    for (int64_t i = 0; i < judged->samples.count; i++)
+        metrics->cluster_sizes[judged->scores[i] >= 0] += mg_samples_weight(&judged->samples, i);
+}
+
 /* Each row to the centre with the greatest score, minus its squared distance. */
 static void assign_samples(const mg_judged *judged, int32_t *labels, margin_metrics *metrics) {
     const int64_t k = judged->model->classes;
@@ -208,8 +215,12 @@ static margin_status cluster_metrics(const mg_judged *judged, const margin_matri
     MG_GO(mg_measured_new(heap, &measured, error));
     MG_GO(mg_measured_room(measured, judged->model->classes, &metrics->cluster_sizes, error));
     MG_GO_NEW(heap, labels, judged->samples.count, "the clusters of the rows", error);
-    assign_samples(judged, labels, metrics);
-    MG_GO(cluster_silhouette(judged, x, labels, metrics, error));
+    if (judged->model->decision == MG_DECIDE_SIGN) {
+        count_sides(judged, metrics);
+    } else {
+        assign_samples(judged, labels, metrics);
+        MG_GO(cluster_silhouette(judged, x, labels, metrics, error));
+    }
     measured->value[MG_INERTIA] = metrics->inertia;
     measured->value[MG_SILHOUETTE] = metrics->silhouette;
     metrics->inner = measured;

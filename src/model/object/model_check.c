@@ -10,6 +10,11 @@
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
+/* A sum of kernels without a target is one function, whose sign tells inliers from outliers. */
+static bool is_one_class(const mg_spec_component *learner, margin_task task) {
+    return task == MARGIN_CLUSTER && learner->learner->makes[0] == &mg_hypothesis_expansion;
+}
+
 margin_status mg_reduction_choose(const mg_spec_component *learner, const margin_model *model,
                                   mg_reduction *reduction, mg_decision *decision,
                                   margin_error *error) {
@@ -26,6 +31,7 @@ margin_status mg_reduction_choose(const mg_spec_component *learner, const margin
         MG_REQUIRE(!argmax || (info->abilities & MARGIN_CAN_ARGMAX), error, MARGIN_ERROR_SPEC,
                    "%s cannot train all classes together (multiclass=argmax); take ovr or ovo",
                    info->name);
+        if (is_one_class(learner, model->task)) *decision = MG_DECIDE_SIGN;
     } else if (word || !(info->abilities & MARGIN_CAN_MULTICLASS)) {
         const bool pairs = word && strcmp(word, "ovo") == 0;
         *reduction = model->classes == 2 ? MG_REDUCE_TWO : pairs ? MG_REDUCE_PAIRS : MG_REDUCE_REST;
@@ -126,7 +132,7 @@ static bool functions_fit(const margin_model *model) {
     const int64_t functions = model->hypothesis->functions, classes = model->classes;
     switch (model->decision) {
     case MG_DECIDE_SIGN:
-        return functions == 1;
+        return functions == 1 && classes == 2;
     case MG_DECIDE_ARGMAX:
         return functions == classes;
     case MG_DECIDE_VOTES:
@@ -162,10 +168,11 @@ static margin_status check_task(const margin_model *model, const mg_spec_compone
 
 static margin_status check_classes(const margin_model *model, margin_error *error) {
     const bool classifies = model->task == MARGIN_CLASSIFY;
+    const bool named = classifies || model->decision == MG_DECIDE_SIGN;
     const double *values = model->class_values;
-    REFUSE(classifies == (model->class_names != NULL) && (classifies || !values),
+    REFUSE(named == (model->class_names != NULL) && (classifies || !values),
            "the classes of the model have no names, or there are names and no classes");
-    for (int64_t c = 0; classifies && c < model->classes; c++) {
+    for (int64_t c = 0; named && c < model->classes; c++) {
         REFUSE(model->class_names[c], "a class of the model has no name");
         REFUSE(!values || (isfinite(values[c]) && (c == 0 || values[c - 1] < values[c])),
                "the numeric labels of the model do not ascend");

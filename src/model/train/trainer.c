@@ -157,6 +157,23 @@ static void forget_fit(margin_model *model) {
     memset(&model->report, 0, sizeof model->report);
 }
 
+/* Clusters have numbers, the two sides of one class have names. */
+static margin_status count_clusters(margin_model *model, margin_error *error) {
+    static const char *const sides[] = {"outlier", "inlier"};
+    if (model->decision != MG_DECIDE_SIGN) {
+        model->classes = model->hypothesis->functions;
+        return MARGIN_OK;
+    }
+    if (model->class_names) return MARGIN_OK;
+    MG_TRY(mg_model_set_classes(model, 2, false, error));
+    for (int c = 0; c < 2; c++) {
+        model->class_names[c] = mg_copy_text(model->heap, sides[c], (int64_t)strlen(sides[c]));
+        if (!model->class_names[c])
+            return mg_no_memory(model->heap, 8, 1, "the names of the classes", error);
+    }
+    return MARGIN_OK;
+}
+
 margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margin_spec *spec,
                              margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
@@ -178,7 +195,7 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
                             error);
     MG_GO(refuse_overflow(status, error));
     describe_target(&t->staged.target, &model->report);
-    if (model->task == MARGIN_CLUSTER) model->classes = model->hypothesis->functions;
+    if (model->task == MARGIN_CLUSTER) MG_GO(count_clusters(model, error));
     MG_GO(mg_model_fold(model, error));
     MG_GO(refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error));
     describe_fit(t->data, &t->samples, model);

@@ -1,6 +1,7 @@
 /* The perceptron as a learner: set up, walk, hand over. */
 #include "perceptron/learner/perceptron.h"
 
+#include "base/random.h"
 #include "perceptron/learner/perceptron_run.h"
 #include "perceptron/learner/perceptron_verify.h"
 
@@ -40,6 +41,17 @@ void mg_perceptron_state_copy(const mg_perceptron_run *run, mg_perceptron_state 
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
+/* Weights and intercepts of each function, function by function. */
+static void start_anywhere(mg_perceptron_run *run) {
+    uint64_t drawn = 0;
+    for (int64_t f = 0; f < run->functions; f++) {
+        for (int64_t j = 0; j < run->columns; j++)
+            run->now.weights[f * run->columns + j] =
+                mg_random_normal(run->fit->seed, MG_RANDOM_START, drawn++);
+        run->now.intercept[f] = mg_random_normal(run->fit->seed, MG_RANDOM_START, drawn++);
+    }
+}
+
 static margin_status start_state(mg_perceptron_run *run) {
     const mg_perceptron_options *o = &run->options;
     const int64_t weights = run->functions * run->columns;
@@ -54,6 +66,7 @@ static margin_status start_state(mg_perceptron_run *run) {
         memcpy(run->now.weights, o->start_weights, (size_t)weights * sizeof(double));
     for (int64_t f = 0; f < run->functions; f++)
         run->now.intercept[f] = o->start_intercept;
+    if (o->random_start) start_anywhere(run);
     if (o->variant == MG_AVERAGED) return mg_perceptron_state_new(run, &run->sum);
     return MARGIN_OK;
 }
@@ -69,6 +82,14 @@ static margin_status new_scores(mg_perceptron_run *run) {
     if (run->scores && run->scratch) return MARGIN_OK;
     return mg_no_memory(run->context->heap, kept + threads * run->scratch_size, sizeof *run->scores,
                         "scores of the rows", run->fit->error);
+}
+
+static margin_status new_batch(mg_perceptron_run *run) {
+    if (run->options.batch == 0) return MARGIN_OK;
+    run->wrong = mg_arena_new(&run->arena, run->count, sizeof *run->wrong);
+    return run->wrong ? MARGIN_OK
+                      : mg_no_memory(run->context->heap, run->count, sizeof *run->wrong,
+                                     "the rows of a batch", run->fit->error);
 }
 
 /* The trace of a dual form shows how often each sample was corrected. */
@@ -112,6 +133,7 @@ static margin_status train(mg_perceptron_run *run) {
     MG_TRY(start_state(run));
     MG_TRY(mg_perceptron_order_begin(run));
     MG_TRY(new_scores(run));
+    MG_TRY(new_batch(run));
     MG_TRY(new_updates(run));
     if (run->options.dual) MG_TRY(mg_perceptron_dual_begin(run));
     if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_begin(run));

@@ -7,7 +7,6 @@
  * Rounding adds up in scores that are kept: before the end is believed they are made afresh. */
 #include "perceptron/learner/perceptron_run.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

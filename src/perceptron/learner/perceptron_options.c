@@ -1,5 +1,6 @@
 /* Options of the perceptron: the table, the rules between options, the plain struct. */
 #include "perceptron/learner/perceptron_options.h"
+#include "perceptron/learner/perceptron.h"
 
 #include "perceptron/learner/perceptron.h"
 
@@ -23,8 +24,10 @@ enum {
     DEGREE,
     COEF0,
     MULTICLASS,
+    START,
     START_WEIGHTS,
     START_INTERCEPT,
+    BATCH,
     BOUND
 };
 
@@ -79,6 +82,11 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
                     .choices = "ovr|ovo|argmax",
                     .help = "more than two classes: one against the rest, one against one, or all "
                             "score functions trained together"},
+    [START] = {.name = "start",
+               .type = MARGIN_OPTION_CHOICE,
+               .default_text = "zero",
+               .choices = "zero|random",
+               .help = "where to start: at zero, or at normal random numbers (--seed)"},
     [START_WEIGHTS] = {.name = "start_weights",
                        .type = MARGIN_OPTION_NUMBERS,
                        MG_ANY_NUMBER,
@@ -89,6 +97,13 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
                          MG_ANY_NUMBER,
                          .default_text = "0",
                          .help = "intercept to start from"},
+    [BATCH] = {.name = "batch",
+               .type = MARGIN_OPTION_INTEGER,
+               .low = 1,
+               .high = 1e9,
+               .choices = "all",
+               .help = "gradient descent on the criterion: each step adds rate y x of all "
+                       "misclassified rows among the next so many, or among all"},
     [BOUND] = {.name = "bound",
                .type = MARGIN_OPTION_CHOICE,
                .default_text = "auto",
@@ -100,18 +115,37 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
 
 /* ---- Rules ------------------------------------------------------------------------------------*/
 
+/* Starts and steps that contradict each other. */
+static margin_status check_steps(const mg_option_value *values, margin_error *error) {
+    const bool random = values[START].integer == 1, batch = values[BATCH].given;
+    MG_REQUIRE(!random || !(values[START_WEIGHTS].given || values[START_INTERCEPT].given), error,
+               MARGIN_ERROR_SPEC,
+               "perceptron: start=random and %s are two starts; leave one of them out",
+               values[START_WEIGHTS].given ? "start_weights" : "start_intercept");
+    MG_REQUIRE(!batch || values[VARIANT].integer == MG_PLAIN, error, MARGIN_ERROR_SPEC,
+               "perceptron: variant=%s looks at single corrections; leave out batch",
+               values[VARIANT].text);
+    MG_REQUIRE(!batch || values[ORDER].integer < MG_FIRST, error, MARGIN_ERROR_SPEC,
+               "perceptron: order=%s picks single rows; leave out batch", values[ORDER].text);
+    MG_REQUIRE(!batch || values[MULTICLASS].integer != 2, error, MARGIN_ERROR_SPEC,
+               "perceptron: multiclass=argmax corrects row by row; leave out batch");
+    return MARGIN_OK;
+}
+
 margin_status mg_perceptron_check(const margin_component *info, const mg_option_value *values,
                                   margin_error *error) {
     const bool has_kernel = values[KERNEL].given;
-    const int64_t kernel = has_kernel ? values[KERNEL].integer : MG_KERNEL_LINEAR;
-    const bool expansion = kernel != MG_KERNEL_LINEAR;
+    const bool expansion = has_kernel && values[KERNEL].integer != MG_KERNEL_LINEAR;
+    MG_TRY(check_steps(values, error));
     MG_REQUIRE(!(has_kernel && values[FORM].given && values[FORM].integer == 0), error,
                MARGIN_ERROR_SPEC,
                "perceptron: form=primal has no kernel; leave out form, or say form=dual");
     MG_TRY(mg_kernel_options_check(info, values, error));
-    MG_REQUIRE(!(expansion && values[START_WEIGHTS].given), error, MARGIN_ERROR_SPEC,
-               "perceptron: start_weights needs a linear form; with a kernel there is one "
-               "coefficient per row and no weights");
+    MG_REQUIRE(!(expansion && (values[START_WEIGHTS].given || values[START].integer == 1)), error,
+               MARGIN_ERROR_SPEC,
+               "perceptron: %s needs a linear form; with a kernel there is one coefficient per row "
+               "and no weights",
+               values[START_WEIGHTS].given ? "start_weights" : "start=random");
     MG_REQUIRE(!(values[MULTICLASS].integer == 2 && (has_kernel || values[FORM].integer == 1)),
                error, MARGIN_ERROR_SPEC,
                "perceptron: multiclass=argmax has the primal form only; use multiclass=ovr or ovo "
@@ -130,6 +164,10 @@ mg_perceptron_options mg_perceptron_options_of(const mg_option_value *values) {
         .rate = values[RATE].number,
         .passes_given = values[PASSES].given,
         .choice = choice,
+        .random_start = values[START].integer == 1,
+        .batch = !values[BATCH].given ? 0
+                 : values[BATCH].text ? INT64_MAX
+                                      : values[BATCH].integer,
         .start_weights = values[START_WEIGHTS].numbers,
         .start_count = values[START_WEIGHTS].count,
         .start_intercept = values[START_INTERCEPT].number,

@@ -23,12 +23,14 @@ typedef struct mg_perceptron_options {
     int64_t passes;
     bool passes_given;
     mg_kernel_choice choice;
+    int64_t batch;     /* rows of a step of gradient descent; 0: single corrections */
+    bool random_start; /* of weights and intercepts */
     const double *start_weights;
     int64_t start_count; /* 0: start at zero */
     double start_intercept;
 } mg_perceptron_options;
 
-enum { MG_PERCEPTRON_OPTION_COUNT = 14, MG_PERCEPTRON_MOST_PASSES = 10 * 1000 * 1000 };
+enum { MG_PERCEPTRON_OPTION_COUNT = 16, MG_PERCEPTRON_MOST_PASSES = 10 * 1000 * 1000 };
 extern const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT];
 
 /* `values` has passed mg_perceptron_check. */

@@ -49,7 +49,8 @@ static bool separable(const mg_perceptron_run *run) {
 /* (R/gamma)^2 bounds the updates of a start at zero with whole steps. */
 static bool bound_applies(const mg_perceptron_run *run) {
     const mg_perceptron_options *o = &run->options;
-    if (!separable(run) || o->start_intercept != 0.0) return false;
+    if (!separable(run) || o->start_intercept != 0.0 || o->random_start || o->batch > 0)
+        return false;
     for (int64_t j = 0; j < o->start_count; j++)
         if (o->start_weights[j] != 0.0) return false;
     for (int64_t i = 0; run->problem->weight && i < run->count; i++)
@@ -197,7 +198,7 @@ static void describe_data(const mg_perceptron_run *run, double radius, margin_st
     if (run->separation_known && run->verdict == MG_NOT_SEPARABLE) {
         snprintf(text, capacity, "the data is not separable (proof: margin separable)%s",
                  plain ? "; use variant=pocket or variant=averaged" : "");
-    } else if (separable(run)) {
+    } else if (separable(run) && run->options.batch == 0) {
         const double ratio = radius / run->separation_margin;
         snprintf(text, capacity,
                  "the data is separable with margin %s, at most %s updates from zero: %s "

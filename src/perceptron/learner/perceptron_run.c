@@ -169,7 +169,8 @@ static margin_status search_any(mg_perceptron_run *run, int64_t *found) {
 static bool may_walk(const mg_perceptron_run *run) {
     return run->rows->walk && run->columns >= 1 && run->columns <= run->rows->walk_columns &&
            run->form == &mg_perceptron_two_class && run->options.variant == MG_PLAIN &&
-           !looks_again(run) && !run->fit->trace && !run->problem->weight;
+           !looks_again(run) && !run->fit->trace && !run->problem->weight &&
+           run->options.batch == 0;
 }
 
 static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
@@ -187,9 +188,44 @@ static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
     return MARGIN_OK;
 }
 
+/* A step of gradient descent: all that are misclassified at positions [first, last) move the state,
+ * by weights found before any of them does. */
+static margin_status batch_step(mg_perceptron_run *run, int64_t first, int64_t last) {
+    int64_t wrong = 0;
+    for (int64_t at = first, end; at < last; at = end) {
+        end = MG_MIN(at + run->chunk, last);
+        for (int64_t p = at; (p = run->form->next(run, p, end)) < end; p++)
+            run->wrong[wrong++] = sample_at(run, p);
+        const margin_status status = poll(run);
+        if (status != MARGIN_OK) return status;
+    }
+    for (int64_t k = 0; k < wrong; k++) {
+        const double weight = mg_sample_weight(run->problem, run->wrong[k]);
+        if (mg_cancelled(run->context)) return mg_fail_cancelled(run->fit->error);
+        MG_TRY(run->form->update(run, run->wrong[k], weight));
+        if (run->updates) run->updates[run->wrong[k]] += weight;
+    }
+    if (wrong == 0) return MARGIN_OK;
+    run->mistakes++;
+    run->pass_mistakes++;
+    return trace_step(run, -1);
+}
+
+static margin_status batch_pass(mg_perceptron_run *run, bool *clean) {
+    const int64_t batch = MG_MIN(run->options.batch, run->count);
+    run->pass_mistakes = 0;
+    for (int64_t first = 0; first < run->count; first += batch) {
+        const margin_status status = batch_step(run, first, MG_MIN(first + batch, run->count));
+        if (status != MARGIN_OK) return status;
+    }
+    *clean = run->pass_mistakes == 0;
+    return MARGIN_OK;
+}
+
 /* All samples once, or as many updates as there are samples where each is looked for anew. */
 static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
     if (may_walk(run)) return walk_pass(run, clean);
+    if (run->options.batch > 0) return batch_pass(run, clean);
     int64_t position = 0;
     run->pass_mistakes = 0;
     run->pocket.regardless = 0;

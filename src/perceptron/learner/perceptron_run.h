@@ -103,6 +103,7 @@ struct mg_perceptron_run {
 
     mg_stop stop;
     int64_t mistakes, passes, pass_mistakes;
+    int64_t *wrong; /* of a batch */
 
     bool separation_known;
     mg_verdict verdict;

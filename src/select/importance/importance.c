@@ -157,6 +157,9 @@ static margin_status choose_metric(const margin_model *model, const char *name,
                         : model->task == MARGIN_REGRESS ? "rmse"
                                                         : "inertia";
     *metric = margin_metric_find(name ? name : usual);
+    MG_REQUIRE(model->task != MARGIN_CLUSTER || model->decision != MG_DECIDE_SIGN, error,
+               MARGIN_ERROR_ARGUMENT,
+               "one class has no metric that a shuffled column could make worse");
     MG_REQUIRE(*metric && (*metric)->task == (int32_t)model->task, error, MARGIN_ERROR_ARGUMENT,
                "'%s' is no metric of %s", name ? name : usual,
                model->task == MARGIN_CLASSIFY  ? "classes"

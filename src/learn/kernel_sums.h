@@ -2,7 +2,7 @@
 #ifndef MG_KERNEL_SUMS_H
 #define MG_KERNEL_SUMS_H
 
-#include "kernel/machine/kernel_choice.h"
+#include "learn/kernel_options.h"
 
 /* f(x) without the intercept of a hypothesis of one function at a row; *blur (NULL: not wanted):
  * what rounding may have made of it in training. */

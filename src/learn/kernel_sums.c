@@ -1,8 +1,31 @@
 /* Sums over pairs of rows once more, for verification. */
-#include "kernel/machine/kernel_sums.h"
+#include "learn/kernel_sums.h"
 
 #include <float.h>
 #include <math.h>
+
+/* What the rounding of k(x, z) is a small part of, its terms before they cancel; x and z: the norms
+ * of the rows. */
+static double terms_of(const mg_kernel *kernel, double value, double x, double z) {
+    const double size = fabs(kernel->gamma) * x * z;
+    switch (kernel->kind) {
+    case MG_KERNEL_POLY:
+        return kernel->degree * mg_power(size + fabs(kernel->coef0), kernel->degree);
+    case MG_KERNEL_RBF:
+        return value * (1.0 + kernel->gamma * (x * x + z * z));
+    case MG_KERNEL_EXP:
+        return value * (1.0 + x * z);
+    case MG_KERNEL_SIGMOID:
+        return 1.0 + size;
+    case MG_KERNEL_LAPLACIAN:
+        return value + 1.0;
+    case MG_KERNEL_LINEAR:
+    case MG_KERNEL_PRECOMPUTED:
+    case MG_KERNEL_FUNCTION:
+        break;
+    }
+    return x * z;
+}
 
 static double norm_of(const margin_matrix *x, int64_t row) {
     const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
@@ -24,7 +47,7 @@ double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int6
         sum += (long double)a * (long double)value;
         if (blur)
             *blur += rounding * fabs(a) *
-                     mg_kernel_terms(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
+                     terms_of(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
     }
     return (double)sum;
 }
