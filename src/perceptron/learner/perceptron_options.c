@@ -86,7 +86,7 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
                .type = MARGIN_OPTION_CHOICE,
                .default_text = "zero",
                .choices = "zero|random",
-               .help = "where to start: at zero, or at normal random numbers (--seed)"},
+               .help = "where to start: at zero, or at normal random numbers, by the seed"},
     [START_WEIGHTS] = {.name = "start_weights",
                        .type = MARGIN_OPTION_NUMBERS,
                        MG_ANY_NUMBER,
