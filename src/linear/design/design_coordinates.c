@@ -5,7 +5,9 @@
 
 margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre, double *factor,
                                     margin_error *error) {
+    static const double most = 1e150;
     const bool sparse = mg_is_csr(&d->problem->x);
+    char buffer[32];
     double *deviation = factor;
     bool some_constant = false;
     MG_TRY(mg_design_moments(d, sparse, centre, deviation, error));
@@ -15,6 +17,10 @@ margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre
         MG_TRY(mg_design_moments(d, true, centre, deviation, error));
     for (int64_t j = 0; j < d->columns; j++) {
         double spread = deviation[j];
+        MG_REQUIRE(spread < most && fabs(centre[j]) < most, error, MG_DATA(OVERFLOW),
+                   "the squares of column %s overflow: bring the columns to one scale first "
+                   "(standardize | ...), or divide it by a power of ten",
+                   mg_column_name(d->problem->columns, j, buffer));
         if (!intercept) {
             spread = hypot(spread, centre[j]);
             centre[j] = 0.0;

@@ -183,6 +183,9 @@ static void trace(const mg_squares *s) {
 static margin_status squares_hand_over(mg_squares *s, bool penalised) {
     mg_fit *fit = s->fit;
     margin_status status = MARGIN_OK;
+    MG_REQUIRE(isfinite(s->now.objective), fit->error, MG_DATA(OVERFLOW),
+               "the objective is beyond double precision: divide the target or the weights of the "
+               "rows by a power of ten");
     if (!(s->now.gap <= s->tolerance))
         status = s->out_of_time ? MARGIN_STOPPED_TIME : MARGIN_STOPPED_STALLED;
     set_numbers(s, penalised);

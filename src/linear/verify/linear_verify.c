@@ -317,6 +317,8 @@ static margin_status find_rounding(mg_verification *k) {
         MG_TRY(mg_verify_row(k, i));
         for (int64_t m = 0; m < k->functions; m++)
             add_rounding(k, i, m);
+        /* of the logarithm of a sum that is about 1 */
+        if (k->loss->coupled && k->loss->smooth) k->rounding += k->c[i] * unit;
     }
     return MARGIN_OK;
 }
@@ -337,6 +339,9 @@ static real gap_rounding(const mg_verification *k) {
                 sum += blur * w;
             most = fmaxl(most, blur);
         }
+    for (int64_t m = 0; m < k->functions && k->options->intercept; m++)
+        sum += k->blur[m * (k->columns + 1) + k->columns] *
+               fabsl((real)k->h->view.linear.intercept[m]);
     return rho > 0.0L ? sum : sum + k->objective * fminl(1.0L, most / kappa);
 }
 

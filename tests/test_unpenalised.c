@@ -1,0 +1,112 @@
+/* Bounds without a penalty, where columns depend on each other, nearly do, or do only where the
+ * loss has curvature; and models of rows whose weights are far apart. */
+#include "least_squares_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "support/group_context.h"
+
+enum { ROWS = 60, COLUMNS = 3 };
+
+static margin_data data_of(const double *x, const double *y, int64_t rows, int64_t columns) {
+    return (margin_data){.x = margin_dense_f64(x, rows, columns, columns),
+                         .y = margin_values_f64(y, rows)};
+}
+
+static margin_report assert_verified(const char *spec, const margin_data *data) {
+    margin_report report, found;
+    margin_error error = {0};
+    margin_model *model = fit_text(context, spec, data, &report);
+    const margin_status status = margin_verify(context, model, data, &found, &error);
+    if (status != MARGIN_OK) fail_msg("%s: %s", spec, status < 0 ? error.text : found.reason);
+    margin_model_free(model);
+    return report;
+}
+
+/* The target is what tells the first two columns apart, and more of the third one: a few steps of
+ * descent leave both, and only the third is seen in the matrix. */
+static void test_nearly_dependent(void **state) {
+    (void)state;
+    static const char *const solvers[3] = {"gd", "sgd", "minibatch"};
+    for (int k = 0; k < 3; k++)
+        for (double near = 1e-9; near < 1e-4; near *= 10) {
+            double x[ROWS * COLUMNS], y[ROWS];
+            uint64_t seed = 5;
+            char spec[100];
+            for (int64_t i = 0; i < ROWS; i++) {
+                const double apart = support_normal(&seed);
+                x[i * COLUMNS] = support_normal(&seed);
+                x[i * COLUMNS + 1] = x[i * COLUMNS] + near * apart;
+                x[i * COLUMNS + 2] = support_normal(&seed);
+                y[i] = 5 * apart + 100 * x[i * COLUMNS + 2];
+            }
+            const margin_data data = data_of(x, y, ROWS, COLUMNS);
+            snprintf(spec, sizeof spec, "least-squares(solver=%s, max_iter=2)", solvers[k]);
+            const margin_report report = assert_verified(spec, &data);
+            const margin_report best = assert_verified("least-squares(solver=qr)", &data);
+            const double least = report.objective - report.gap * fmax(1, report.objective);
+            if (best.objective < least * (1 - 1e-9))
+                fail_msg("%s, %g: %.15g below %.15g", spec, near, best.objective, least);
+        }
+}
+
+/* Two classes that touch in one point: the loss of the others falls for ever. */
+static void test_touching(void **state) {
+    (void)state;
+    static const char *const specs[4] = {"logistic(C=inf)", "softmax(alpha=0)",
+                                         "exponential(C=inf)", "logistic(lambda=0, tol=1e-10)"};
+    static const double x[] = {-3, -2, -1, 0, 0, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1};
+    const margin_data data = data_of(x, y, 8, 1);
+    for (int k = 0; k < 4; k++) {
+        const margin_report report = assert_verified(specs[k], &data);
+        assert_true(report.status != MARGIN_OK);
+        assert_true(report.gap >= report.objective / fmax(1, report.objective) * (1 - 1e-9));
+    }
+}
+
+/* A column that is the sum of two others, beside classes that overlap. */
+static void test_dependent(void **state) {
+    (void)state;
+    static const char *const specs[4] = {"logistic(C=inf)", "softmax(C=inf)", "exponential(C=inf)",
+                                         "least-squares(solver=gd, tol=1e-4)"};
+    double x[ROWS * COLUMNS], y[ROWS];
+    uint64_t seed = 8;
+    for (int64_t i = 0; i < ROWS; i++) {
+        x[i * COLUMNS] = rint(8 * support_normal(&seed)) / 8; /* so that the sum is exact */
+        x[i * COLUMNS + 1] = floor(3 * support_uniform(&seed));
+        x[i * COLUMNS + 2] = x[i * COLUMNS] + x[i * COLUMNS + 1];
+        y[i] = x[i * COLUMNS] + 2 * support_normal(&seed) > 0;
+    }
+    const margin_data data = data_of(x, y, ROWS, COLUMNS);
+    for (int k = 0; k < 4; k++)
+        if (assert_verified(specs[k], &data).status != MARGIN_OK) fail_msg("%s", specs[k]);
+}
+
+static void test_weights_far_apart(void **state) {
+    (void)state;
+    enum { FEW = 20, MANY = 8 };
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        double x[FEW * MANY], y[FEW], weights[FEW];
+        uint64_t random = seed;
+        for (int64_t i = 0; i < FEW; i++) {
+            for (int64_t j = 0; j < MANY; j++)
+                x[i * MANY + j] = support_normal(&random) * (j == 1 ? 1e4 : 1);
+            y[i] = floor(2 * support_uniform(&random));
+            weights[i] = support_uniform(&random) < 0.5 ? 1 : 1e9;
+        }
+        margin_data data = data_of(x, y, FEW, MANY);
+        data.weights = margin_values_f64(weights, FEW);
+        assert_verified(seed % 2 ? "softmax" : "softmax(alpha=0.1)", &data);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nearly_dependent),
+        cmocka_unit_test(test_touching),
+        cmocka_unit_test(test_dependent),
+        cmocka_unit_test(test_weights_far_apart),
+    };
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
+}
