@@ -3,6 +3,7 @@
 #include "model_cases.h"
 
 #include "learn/learner.h"
+#include "model/object/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -551,6 +552,25 @@ static void test_dependent_without_penalty(void **state) {
     margin_context_free(context);
 }
 
+/* A gap that is more than half of what it was is noticed. */
+static void test_lower_gap_without_penalty(void **state) {
+    margin_context *context = support_context(NULL, 1);
+    awkward a;
+    margin_report report, found;
+    (void)state;
+    awkward_make(&a, 3, 77);
+    const margin_data data = {.x = margin_dense_f64(a.x, a.rows, 3, 3),
+                              .y = margin_values_f64(a.labels, a.rows)};
+    margin_model *model = fit_text(context, "logistic(C=inf, tol=0.01)", &data, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+    assert_true(found.gap > 1e-9);
+    model->report.gap = 0.7 * found.gap;
+    assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_columns_than_rows),
@@ -570,6 +590,7 @@ int main(void) {
         cmocka_unit_test(test_one_row),
         cmocka_unit_test(test_nearly_dependent_without_penalty),
         cmocka_unit_test(test_dependent_without_penalty),
+        cmocka_unit_test(test_lower_gap_without_penalty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -531,8 +531,8 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
     verified->gap = (double)moved;
     report->status =
         gap <= (real)options->tolerance * size + moved ? MARGIN_OK : MARGIN_STOPPED_STALLED;
-    /* the training's bound by curvature is up to half as large again (proof/curvature_bound.c) */
-    if (is_free(k)) verified->gap += (double)gap * (k->loss->kind == MG_LOSS_SQUARED ? 0.05 : 0.6);
+    /* the training's factor of the products may be a little wrong */
+    if (is_free(k) && k->loss->kind == MG_LOSS_SQUARED) verified->gap += 0.05 * (double)gap;
     if (options->penalised) {
         claim(k, "C", penalty->C, 0.0);
         claim(k, "alpha", penalty->alpha, 0.0);

@@ -54,7 +54,8 @@ static void compare(comparison *c, const char *name, double was, double is, doub
                     double allowed) {
     const double part = c->verified->exact ? known : unknown;
     const double most = part * fabs(is) + cancellation * c->scale * terms + allowed;
-    if (was == is || (isnan(was) && isnan(is)) || fabs(was - is) <= most + least) return;
+    if (was == is || (isnan(was) && isnan(is))) return;
+    if (isfinite(is) && fabs(was - is) <= most + least) return;
     differ(c, name, was, is);
 }
 
