@@ -357,7 +357,7 @@ static void test_prediction(void **state) {
 /* A NaN or an infinite value anywhere leaves no answer; what takes missing values answers. */
 static void test_values_without_answer(void **state) {
     contract *f = *state;
-    static const double values[] = {NAN, INFINITY, -INFINITY};
+    static const double values[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     FOR_EACH_SPEC(f, e) {
         const sample *s = contract_sample(f, many);
         margin_data data = sample_data(s, DENSE_F64);
@@ -375,7 +375,13 @@ static void test_values_without_answer(void **state) {
                 memcpy(row, s->f64, (size_t)s->columns * sizeof *row);
                 row[j] = values[v];
                 const margin_matrix x = margin_dense_f64(row, 1, s->columns, s->columns);
+                double same[8];
                 assert_int_equal(margin_scores(model, &x, scores, &error), MARGIN_OK);
+                assert_int_equal(margin_predict_parallel(f->context, model, &x,
+                                                         MARGIN_OUTPUT_SCORES, same, &error),
+                                 MARGIN_OK);
+                for (int64_t k = 0; k < functions; k++)
+                    assert_int_equal(isnan(same[k]) != 0, isnan(scores[k]) != 0);
                 for (int64_t k = 0; k < functions; k++)
                     if (answers == (isnan(scores[k]) != 0))
                         fail_msg("%s: score %g of %g", e->text, scores[k], values[v]);

@@ -80,12 +80,13 @@ static bool has_infinity(const margin_matrix *x, int64_t row) {
 
 /* No learner is trained on infinite values, and some would answer: a row with one has no score. In
  * sums of products they show. */
-static void leave_infinite(const query *q, int64_t row, int64_t count, double *scores) {
+static void leave_infinite(const query *q, int64_t at, int64_t count, double *scores) {
     const mg_hypothesis *h = q->model->hypothesis;
     const bool shows = h->kind == &mg_hypothesis_linear && q->model->active == 0;
     for (int64_t i = 0; i < count; i++) {
         double *own = scores + i * h->functions;
-        if ((shows && isfinite(own[0])) || !has_infinity(q->x, row + i)) continue;
+        if (shows && isfinite(own[0])) continue;
+        if (!has_infinity(q->x, q->rows ? q->rows[at + i] : at + i)) continue;
         for (int64_t f = 0; f < h->functions; f++)
             own[f] = (double)NAN;
     }
@@ -158,9 +159,8 @@ static margin_status answer_range(const query *q, int64_t first, int64_t count, 
         double *scores = scores_are_answer(q->what)
                              ? (double *)q->out + at * q->model->hypothesis->functions
                              : scratch + need.way + need.votes + batch * need.features;
-        const int64_t row = q->rows ? q->rows[at] : at;
-        score_rows(q, row, length, &need, scratch, scores);
-        leave_infinite(q, row, length, scores);
+        score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores);
+        leave_infinite(q, at, length, scores);
         answer_rows(q, at, length, scores, scratch + need.way);
     }
     return MARGIN_OK;
@@ -342,6 +342,7 @@ typedef struct batch_query {
     query q;
     int64_t first; /* answers of this batch begin here */
     double *features, *scores, *way;
+    double *found;    /* the scores of this batch: `scores`, or in the place for the answers */
     int64_t way_room; /* of each worker */
 } batch_query;
 
@@ -359,7 +360,9 @@ static margin_status stage_block(const mg_block *block, void *argument) {
 static margin_status answer_block(const mg_block *block, void *argument) {
     const batch_query *b = argument;
     const int64_t functions = b->q.model->hypothesis->functions;
-    answer_rows(&b->q, b->first + block->first, block->count, b->scores + block->first * functions,
+    double *scores = b->found + block->first * functions;
+    leave_infinite(&b->q, b->first + block->first, block->count, scores);
+    answer_rows(&b->q, b->first + block->first, block->count, scores,
                 b->way + block->worker * b->way_room);
     return MARGIN_OK;
 }
@@ -377,7 +380,7 @@ static margin_status answer_batch(margin_context *context, batch_query *b, int64
     const mg_hypothesis *h = model->hypothesis;
     const int64_t columns = h->columns;
     margin_matrix x = margin_dense_f64(b->features, count, columns, columns);
-    double *scores = b->scores ? b->scores : (double *)b->q.out + b->first * h->functions;
+    b->found = b->scores ? b->scores : (double *)b->q.out + b->first * h->functions;
     if (b->features) {
         if (mg_sweep_each(context, count, mg_block_rows(columns * 8), stage_block, b) < 0)
             return mg_fail_cancelled(error);
@@ -386,8 +389,7 @@ static margin_status answer_batch(margin_context *context, batch_query *b, int64
         x.values = (const double *)x.values + b->first * x.stride;
         x.rows = count;
     }
-    MG_TRY(h->kind->scores_batch(context, h, &x, scores, error));
-    if (!b->scores) return MARGIN_OK;
+    MG_TRY(h->kind->scores_batch(context, h, &x, b->found, error));
     return mg_sweep_each(context, count, MG_BLOCK_ROWS, answer_block, b) < 0
                ? mg_fail_cancelled(error)
                : MARGIN_OK;
