@@ -250,16 +250,18 @@ static real take(const curvature *m, const real *v, bool with_penalty, int64_t r
 }
 
 /* L^-1 (e_f a_i) for every function that may move: `blocks` rows of x. */
-static void solve_row(curvature *m) {
+static margin_status solve_row(curvature *m) {
     const mg_verification *k = m->k;
     const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
     memset(m->x, 0, (size_t)(m->blocks * m->size) * sizeof *m->x);
     for (int64_t f = 0; f < m->blocks; f++) {
         real *x = m->x + f * m->size;
+        if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
         for (int64_t e = 0; e < entries; e++)
             x[f * m->block + k->at[e]] = k->values[e] * m->scale[f * m->block + k->at[e]];
         solve(m, f * m->block, x);
     }
+    return MARGIN_OK;
 }
 
 /* The greatest squared length of one of them (the function that does not move is the other), or of
@@ -287,7 +289,7 @@ static margin_status find_reach(curvature *m, real square, real *reach) {
     for (int64_t i = 0; i < k->samples; i++) {
         if (!counts(k, i)) continue;
         MG_TRY(mg_verify_row(k, i));
-        solve_row(m);
+        MG_TRY(solve_row(m));
         real length = longest(m) / (1.0L - m->error);
         if (k->loss->kind == MG_LOSS_SQUARED_HINGE)
             length =
