@@ -1,0 +1,206 @@
+/* Small tables that once made a proof false, or an honest model refused: powers of large numbers,
+ * columns far from 0, rows on the border of a margin, targets met exactly. What one fit reaches no
+ * other may claim to be out of reach. */
+#include "model_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A table of tests/fixtures/hard; `weights`: its column of weights, or NULL. */
+static margin_table *read_hard(margin_context *context, const char *name, const char *weights) {
+    const margin_read_options options = {
+        .size = sizeof options, .target = "y", .weights = weights, .categorical = NULL};
+    char path[SUPPORT_PATH], file[100];
+    margin_table *table = NULL;
+    margin_error error = {0};
+    snprintf(file, sizeof file, "tests/fixtures/hard/%s", name);
+    if (margin_table_read(context, support_source(path, file), &options, &table, &error) < 0)
+        fail_msg("%s", error.text);
+    return table;
+}
+
+static margin_context *seeded(uint64_t seed) {
+    const margin_context_options options = {.size = sizeof options, .threads = 2, .seed = seed};
+    margin_context *context = NULL;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    return context;
+}
+
+typedef struct fitted {
+    margin_report report, found; /* of the fit, of its verification, which holds */
+} fitted;
+
+static fitted fit_verified(margin_context *context, const char *spec, const margin_data *data) {
+    fitted f;
+    margin_error error = {0};
+    margin_model *model = fit_text(context, spec, data, &f.report);
+    if (margin_verify(context, model, data, &f.found, &error) != MARGIN_OK)
+        fail_msg("%s: %s %s", spec, error.text, f.found.reason);
+    margin_model_free(model);
+    return f;
+}
+
+/* No gap is below the distance to an objective that somebody has reached. */
+static void assert_bound(const char *what, double objective, double gap, double reached,
+                         double rounding) {
+    const double distance = objective - reached;
+    if (!(distance <= gap * fmax(1, fabs(objective)) + rounding))
+        fail_msg("%s: objective %.17g with a gap of %g, and %.17g was reached", what, objective,
+                 gap, reached);
+}
+
+static void test_powers(void **state) {
+    (void)state;
+    static const struct {
+        const char *table, *spec, *other;
+    } cases[] = {
+        {"powers.csv", "poly(degree=6) | ridge", "poly(degree=6) | ridge(solver=qr)"},
+        {"powers_of_one.csv", "poly(degree=10, columns=\"5\") | ridge",
+         "poly(degree=10, columns=\"5\") | ridge(solver=qr)"},
+    };
+    margin_context *context = seeded(0);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        margin_table *table = read_hard(context, cases[k].table, NULL);
+        const margin_data data = margin_table_data(table);
+        const fitted a = fit_verified(context, cases[k].spec, &data),
+                     b = fit_verified(context, cases[k].other, &data);
+        const double least = fmin(a.report.objective, b.report.objective);
+        margin_path_result path = {0};
+        margin_error error = {0};
+        margin_spec *spec = parse_text(context, cases[k].spec);
+        assert_bound(cases[k].spec, a.report.objective, a.report.gap, least, 1e-12);
+        assert_bound(cases[k].other, b.report.objective, b.report.gap, least, 1e-12);
+        assert_bound(cases[k].spec, a.found.objective, a.found.gap, least, 1e-12);
+        if (margin_path(context, spec, &data, &path, &error) < 0) fail_msg("%s", error.text);
+        assert_bound("path", path.points[0].objective, path.points[0].gap, least, 1e-12);
+        margin_path_free(&path);
+        margin_spec_free(spec);
+        margin_table_free(table);
+    }
+    margin_context_free(context);
+}
+
+/* The least of softmax without penalty, as Newton's method reaches it. */
+static void test_no_penalty(void **state) {
+    (void)state;
+    const double reached = 4.158884;
+    static const int steps[] = {5, 50, 500};
+    margin_context *context = seeded(5000000);
+    margin_table *table = read_hard(context, "no_penalty.csv", NULL);
+    const margin_data data = margin_table_data(table);
+    const fitted best = fit_verified(context, "poly(interactions=no) | softmax(alpha=0)", &data);
+    assert_true(best.report.objective < reached);
+    for (int k = 0; k < 3; k++) {
+        char spec[100];
+        snprintf(spec, sizeof spec,
+                 "poly(interactions=no) | softmax(alpha=0, solver=minibatch, max_iter=%d)",
+                 steps[k]);
+        const fitted f = fit_verified(context, spec, &data);
+        assert_bound(spec, f.report.objective, f.report.gap, reached, 1e-9);
+        assert_bound(spec, f.found.objective, f.found.gap, reached, 1e-9);
+    }
+    margin_table_free(table);
+    margin_context_free(context);
+}
+
+static void test_offset(void **state) {
+    (void)state;
+    margin_context *context = seeded(0);
+    margin_table *table = read_hard(context, "offset.csv", "wt");
+    const margin_data data = margin_table_data(table);
+    const fitted rough = fit_verified(context, "svm(C=10000, tol=0.1, multiclass=argmax)", &data),
+                 fine = fit_verified(context, "svm(C=10000, tol=1e-5, multiclass=argmax)", &data);
+    assert_bound("rough", rough.report.objective, rough.report.gap, fine.report.objective, 1e-8);
+    assert_bound("rough", rough.found.objective, rough.found.gap, fine.report.objective, 1e-8);
+    margin_table_free(table);
+    margin_context_free(context);
+}
+
+/* The objective is the sum of the parts, and so is the distance to its least. */
+static void test_sums_over_classes(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "logistic(C=0.01, tol=0.1, solver=lbfgs)", "logistic(C=0.001, tol=0.3, solver=gd)",
+        "svm(C=0.01, tol=0.1)", "svm(loss=squared-hinge, C=0.001, tol=0.2)"};
+    static const char *const fine[] = {"logistic(C=0.01, tol=1e-9)", "logistic(C=0.001, tol=1e-9)",
+                                       "svm(C=0.01, tol=1e-7)",
+                                       "svm(loss=squared-hinge, C=0.001, tol=1e-9)"};
+    margin_context *context = seeded(0);
+    for (uint64_t seed = 20; seed < 26; seed++)
+        for (int k = 0; k < 4; k++) {
+            sample *s = sample_make(60, 4, 5, 0.1, seed);
+            const margin_data data = sample_data(s, DENSE_F64);
+            const fitted a = fit_verified(context, specs[k], &data),
+                         b = fit_verified(context, fine[k], &data);
+            assert_bound(specs[k], a.report.objective, a.report.gap, b.report.objective, 1e-11);
+            assert_bound(specs[k], a.found.objective, a.found.gap, b.report.objective, 1e-11);
+            sample_free(s);
+        }
+    margin_context_free(context);
+}
+
+/* Honest models, some of them stopped: each verifies. */
+static void test_verified(void **state) {
+    (void)state;
+    static const struct {
+        const char *table, *weights, *spec;
+        uint64_t seed;
+    } cases[] = {
+        {"one_column.csv", NULL, "softmax(alpha=1e-6)", 0},
+        {"borderline.csv", "w", "normalize(norm=l1) | svm(lambda=0.1, max_iter=198)", 9023365},
+        {"two_huge_rows.csv", NULL, "least-squares(intercept=no)", 0},
+        {"two_huge_rows.csv", NULL, "least-squares", 0},
+        {"large_target.csv", "w", "least-squares(intercept=no)", 0},
+        {"large_target.csv", "w", "least-squares", 0},
+        {"large_target.csv", "w", "ridge", 0},
+        {"large_target.csv", "w", "ridge(C=1e5, solver=gd, max_iter=7)", 0},
+        {"powers.csv", NULL, "ridge(C=1e5, solver=gd, max_iter=3)", 0},
+        {"no_penalty.csv", NULL, "ridge(C=1e5, solver=gd, max_iter=50)", 0},
+        {"no_penalty.csv", NULL, "lasso(lambda=0, solver=gd, max_iter=46)", 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        margin_context *context = seeded(cases[k].seed);
+        margin_table *table = read_hard(context, cases[k].table, cases[k].weights);
+        const margin_data data = margin_table_data(table);
+        fit_verified(context, cases[k].spec, &data);
+        margin_table_free(table);
+        margin_context_free(context);
+    }
+    margin_context *context = seeded(9023365);
+    margin_table *table = read_hard(context, "borderline.csv", "w");
+    const margin_data data = margin_table_data(table);
+    fit_verified(context, "normalize(norm=l1) | svm(lambda=0.1, max_iter=198, multiclass=argmax)",
+                 &data);
+    margin_table_free(table);
+    margin_context_free(context);
+}
+
+/* A word about the target, where there is none. */
+static void test_no_target(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "standardize(target=yes) | kmeans(k=2)", "minmax(target=yes) | kmeans(k=2)",
+        "standardize(target=yes) | ridge", "minmax(target=yes) | ridge"};
+    static const double x[] = {1, 2, 2, 3, 3, 5, 9, 9};
+    const margin_data data = {.x = margin_dense_f64(x, 4, 2, 2)};
+    margin_context *context = seeded(0);
+    for (int k = 0; k < 4; k++) {
+        margin_error error = {0};
+        margin_model *model = NULL;
+        margin_spec *spec = parse_text(context, specs[k]);
+        const margin_status status = margin_fit(context, spec, &data, &model, NULL, &error);
+        assert_int_equal(status, MARGIN_ERROR_DATA);
+        assert_contains(error.text, "target");
+        margin_spec_free(spec);
+    }
+    margin_context_free(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_powers),   cmocka_unit_test(test_no_penalty),
+        cmocka_unit_test(test_offset),   cmocka_unit_test(test_sums_over_classes),
+        cmocka_unit_test(test_verified), cmocka_unit_test(test_no_target),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
