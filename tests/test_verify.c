@@ -1,6 +1,12 @@
 /* margin_verify accepts what a fit made and nothing else: random fits, random changes. */
 #include "verify_cases.h"
 
+#include "model/object/model.h"
+#include "model_cases.h"
+
+#include <math.h>
+#include <string.h>
+
 static void test_honest_fits(void **state) {
     (void)state;
     assert_honest_fits_verify(150 / SUPPORT_SLOWER, 1000000);
@@ -11,10 +17,55 @@ static void test_changes(void **state) {
     assert_changes_are_noticed(150 / SUPPORT_SLOWER, 2000000);
 }
 
+static margin_status verified(margin_context *context, const margin_model *model,
+                              const margin_data *data) {
+    margin_report found;
+    margin_error error = {0};
+    const margin_status status = margin_verify(context, model, data, &found, &error);
+    if (status < 0) fail_msg("%s", error.text);
+    return status;
+}
+
+/* What the file adds to its report tells nothing of rounding, and a fit that ran out of time may
+ * leave scores out, not invent others. */
+static void test_forged_reports(void **state) {
+    (void)state;
+    enum { ROWS = 24 };
+    double x[ROWS], y[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = 0.25 * i;
+        y[i] = sin(x[i]) + 0.125 * (i % 3);
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_context *context = support_context(NULL, 1);
+    static const char *const specs[] = {"knn(k=3, task=regress)", "kernel-ridge(task=regress)",
+                                        "ridge"};
+    for (int k = 0; k < (int)(sizeof specs / sizeof *specs); k++) {
+        margin_report report;
+        margin_model *model = fit_text(context, specs[k], &data, &report);
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        margin_report *stored = &model->report;
+        strcpy(stored->items[stored->item_count].name, "radius");
+        stored->items[stored->item_count].value = 1e40;
+        stored->item_count++;
+        stored->train_rmse *= 1.01;
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        stored->item_count--;
+        stored->train_rmse = NAN;
+        stored->train_r2 = 0.9999;
+        stored->status = MARGIN_STOPPED_TIME;
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_forged_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
  *
  * Numbers agree if they differ by no more than a small part of themselves and what rounding may
  * have made of them, which the learner says (mg_verified); for learners that do not say it, by a
- * part of the terms of a score as far as the items tell them. */
+ * part of the terms of a score as far as the items found tell them. */
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
@@ -97,14 +97,19 @@ static void compare_numbers(comparison *c) {
         compare_exactly(c, "status", was->status, is->status);
 }
 
+/* NaN where no time was left for it. */
+static void compare_score(comparison *c, const char *name, double was, double is, double terms,
+                          bool may_lack) {
+    if (!(may_lack && isnan(was))) compare(c, name, was, is, terms, nothing);
+}
+
 static void compare_scores(comparison *c, bool updated) {
     const margin_report *was = c->stored, *is = c->found;
-    const bool is_silent = isnan(was->train_accuracy) && isnan(was->train_rmse);
-    if (is_silent && was->status == MARGIN_STOPPED_TIME) return; /* no time was left for them */
-    if (!(updated && isnan(was->train_accuracy)))
-        compare(c, "training accuracy", was->train_accuracy, is->train_accuracy, 0, nothing);
-    compare(c, "training rmse", was->train_rmse, is->train_rmse, 1, nothing);
-    compare(c, "training r2", was->train_r2, is->train_r2, 1, nothing);
+    const bool late = was->status == MARGIN_STOPPED_TIME;
+    compare_score(c, "training accuracy", was->train_accuracy, is->train_accuracy, 0,
+                  late || updated);
+    compare_score(c, "training rmse", was->train_rmse, is->train_rmse, 1, late);
+    compare_score(c, "training r2", was->train_r2, is->train_r2, 1, late);
 }
 
 static void compare_items(comparison *c) {
@@ -120,7 +125,7 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
                         margin_report *found) {
     comparison c = {.stored = &model->report, .found = found, .verified = verified};
     const char *contradiction = verified->contradiction;
-    if (!verified->exact) c.scale = score_scale(&model->report);
+    if (!verified->exact) c.scale = score_scale(found);
     if (!folded)
         contradiction = "the weights are not those that the learner found, in the model's units";
     compare_shape(&c);
