@@ -327,21 +327,19 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
     const mg_number_text number = mg_about(report->gap);
     const char *gap = number.text;
     report->status = ended;
-    if (m->definite == MG_SVM_INDEFINITE) {
+    if (m->definite != MG_SVM_DEFINITE) {
         report->status = MARGIN_STOPPED_STALLED;
         report->gap = (double)INFINITY;
         mg_report_reason(report,
-                         "the kernel is not positive definite on these rows, so there is no "
-                         "proof: the model is a stationary point with KKT violation %s; choose "
-                         "other values for the kernel, or kernel=rbf",
+                         "the kernel %s, so there is no proof: the model is a stationary point "
+                         "with KKT violation %s; choose other values for the kernel, or kernel=rbf",
+                         m->definite == MG_SVM_INDEFINITE
+                             ? "is not positive definite on these rows"
+                             : "need not be positive definite, and the rows are too many to decide",
                          mg_about(m->kkt).text);
     } else if (ended == MARGIN_OK) {
-        mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s%s", gap,
-                         mg_about(m->kkt).text,
-                         m->definite == MG_SVM_DEFINITE
-                             ? ""
-                             : ", if the kernel is positive definite on these rows: they are too "
-                               "many to decide that");
+        mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s", gap,
+                         mg_about(m->kkt).text);
     } else if (ended == MARGIN_STOPPED_TIME) {
         mg_report_reason(report, "the time limit was reached at a gap of %s; allow more time", gap);
     } else if (ended == MARGIN_STOPPED_ITERATIONS) {
