@@ -154,9 +154,10 @@ MARGIN_API MARGIN_CHECKED margin_status margin_gram(margin_context *context,
  * or f64. These run on the calling thread, allocate nothing and are safe from any thread. Fails
  * with ARGUMENT on other shapes; column indices of CSR rows are checked. A row with an infinite
  * value gives NaN scores and label -1 (regression: NaN), and so does one with NaN unless the first
- * component of the spec takes missing values (MARGIN_CAN_MISSING) or the NaN is in a column of
- * categories: an unknown one, of which onehot(unknown) and naive-bayes(unseen) tell. Rows that are
- * too wide for the stack on their way through the stages (beyond about 4000 columns) need scratch:
+ * component of the spec takes missing values (MARGIN_CAN_MISSING), or stages that work column by
+ * column hand it on to a learner that does, or the NaN is in a column of categories: an unknown
+ * one, of which onehot(unknown) and naive-bayes(unseen) tell. Rows that are too wide for the stack
+ * on their way through the stages (beyond about 4000 columns) need scratch:
  * see margin_model_scratch_size. A row's answer does not depend on the rows beside it. */
 
 /* Class number 0..classes-1 (see margin_model_class_name) or cluster of each row; of one class 0
