@@ -36,8 +36,9 @@ static int hand_out(const mg_tensor *tensor, const char *prefix, margin_tensor *
                           .shape = {tensor->shape[0], 1},
                           .values = tensor->data};
     if (tensor->dimensions == 2) made.shape[1] = tensor->shape[1];
-    const int room = (int)(sizeof made.name - 1 - strlen(prefix));
-    snprintf(made.name, sizeof made.name, "%s%.*s", prefix, room, tensor->name);
+    const size_t start = strlen(prefix), room = sizeof made.name - 1 - start;
+    memcpy(made.name, prefix, start);
+    memcpy(made.name + start, tensor->name, MG_MIN(strlen(tensor->name), room));
     memcpy(out, &made, MG_MIN(size, sizeof made));
     out->size = given;
     return 1;
