@@ -51,8 +51,8 @@ static int try_fit(const char *text, const margin_data *data) {
     const margin_status status = margin_fit(context, spec, data, &model, NULL, &error);
     const double end = processor();
     /* if the fit was done first, the thread waits for time to be used */
-    for (volatile double x = 0; status != MARGIN_ERROR_CANCELLED && processor() < end + 0.1;)
-        x += 1;
+    while (status != MARGIN_ERROR_CANCELLED && processor() < end + 0.1)
+        continue;
     pthread_join(thread, NULL);
     if (status < 0 && status != MARGIN_ERROR_CANCELLED) fail_msg("%s: %s", text, error.text);
     if (status == MARGIN_ERROR_CANCELLED) longest = fmax(longest, end - s.at);
