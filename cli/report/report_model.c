@@ -119,7 +119,9 @@ void report_proof(cli_text *page, const margin_model *model, const char *model_p
             text_puts(page, "; asked for: ");
             html_number(page, report->tolerance);
         }
-        text_puts(page, "), whatever the data are. More training would change next to nothing.");
+        text_puts(page, "), whatever the data are.");
+        if (report->status == MARGIN_OK)
+            text_puts(page, " More training would change next to nothing.");
     }
     text_puts(page, "</p>\n");
     if (report->status != MARGIN_OK)
