@@ -1,6 +1,7 @@
 /* Whether a command would write over a file that it reads, or one file twice. Paths are compared by
- * the files they lead to, so links, hard links and other ways to the same folder are seen through.
- * Devices, pipes and sockets hold nothing to lose. */
+ * the files they lead to, so links, hard links and other ways to the same folder are seen through
+ * (but not a link to a file that is not there yet). Devices, pipes and sockets hold nothing to
+ * lose. */
 #include "cli.h"
 
 #include <limits.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_LINKS = 40 };
 
 /* A regular file, or one that is not there yet: its name in a folder. */
 typedef struct place {
@@ -26,36 +25,18 @@ typedef struct named_file {
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-/* Follows links of the last part of a path. */
-static bool follow_links(const char *path, char end[PATH_MAX]) {
-    if (strlen(path) >= PATH_MAX) return false;
-    strcpy(end, path);
-    for (int links = 0; links < MAX_LINKS; links++) {
-        char link[PATH_MAX];
-        const ssize_t length = readlink(end, link, sizeof link - 1);
-        if (length < 0) return true;
-        link[length] = 0;
-        char *slash = strrchr(end, '/');
-        const size_t kept = link[0] != '/' && slash ? (size_t)(slash - end) + 1 : 0;
-        if (kept + (size_t)length >= PATH_MAX) return false;
-        strcpy(end + kept, link);
-    }
-    return false;
-}
-
 /* Where a file will be made. */
 static bool find_new_place(const char *path, place *p) {
-    char end[PATH_MAX];
-    struct stat folder;
-    if (!follow_links(path, end)) return false;
-    char *slash = strrchr(end, '/');
-    const char *name = slash ? slash + 1 : end;
-    if (!*name || strlen(name) > NAME_MAX) return false;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char folder[PATH_MAX] = ".";
+    struct stat found;
+    if (!*name || strlen(name) > NAME_MAX || strlen(path) >= PATH_MAX) return false;
     strcpy(p->name, name);
-    if (slash) slash[slash == end] = 0;
-    if (stat(slash ? end : ".", &folder) != 0) return false;
-    p->device = folder.st_dev;
-    p->node = folder.st_ino;
+    if (slash) snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path);
+    if (stat(folder, &found) != 0) return false;
+    p->device = found.st_dev;
+    p->node = found.st_ino;
     return true;
 }
 
