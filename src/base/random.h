@@ -12,6 +12,7 @@ typedef enum mg_purpose {
     MG_RANDOM_SPLIT = 2,
     MG_RANDOM_START = 3,
     MG_RANDOM_SAMPLE = 4,
+    MG_RANDOM_CHECK = 5, /* identities tried at a random point */
     MG_RANDOM_TEST = 99
 } mg_purpose;
 

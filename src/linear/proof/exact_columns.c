@@ -8,6 +8,7 @@
  * their span (Freivalds 1979; the same chance), so that most rows cost one product. */
 #include "linear/proof/exact_columns.h"
 
+#include "base/random.h"
 #include "base/text/decimal.h"
 
 #include <math.h>
@@ -139,11 +140,8 @@ static void add_row(exact_run *run) {
 
 static margin_status walk_rows(exact_run *run, const margin_context *context, const double *weights,
                                margin_error *error) {
-    uint64_t random = 0;
-    for (int64_t j = 0; j < run->size; j++) {
-        random = (random + 0x9e3779b97f4a7c15u) * 0xd1342543de82ef95u;
-        run->chosen[j] = (random >> 3 ^ random >> 33) % prime;
-    }
+    for (int64_t j = 0; j < run->size; j++)
+        run->chosen[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, prime);
     fill_powers(run);
     choose_null(run);
     for (int64_t i = 0; i < run->problem->count && run->rank < run->size; i++) {
