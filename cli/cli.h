@@ -165,6 +165,8 @@ int cli_choose_target(cli_session *session, const margin_model *model, const cha
                       bool must);
 bool cli_several_targets(const margin_model *model);
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model);
+/* MODEL and, where it is given, DATA, which needs the target unless the model has none. */
+margin_status cli_load_to_judge(cli_session *session, margin_model **model, margin_table **table);
 margin_format cli_format(const cli_arguments *arguments);
 
 /* ---- Splits ---------------------------------------------------------------------------------- */

@@ -205,12 +205,7 @@ int run_evaluate(const cli_arguments *arguments) {
     margin_table *table = NULL;
     int code = cli_session_open(&session, arguments);
     if (code) return code;
-    margin_status status = cli_load_model(&session, arguments->words[0], &model);
-    if (status >= 0)
-        status = cli_read_for_model(
-            &session, model, arguments->words[1],
-            margin_model_task(model) != MARGIN_CLUSTER ? CLI_NEEDS_TARGET : CLI_MAY_HAVE_TARGET,
-            &table);
+    const margin_status status = cli_load_to_judge(&session, &model, &table);
     code = status < 0 ? cli_failed(&session, status) : evaluate_table(&session, model, table);
     margin_table_free(table);
     margin_model_free(model);

@@ -12,20 +12,10 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-program, source = sys.argv[1], Path(sys.argv[2])
+from checks import expect, finish, program, run
+
+source = Path(sys.argv[2])
 iris, cars = (source / 'examples' / 'data' / name for name in ('iris.csv', 'cars.csv'))
-passed, failed = 0, 0
-
-
-def expect(ok, what):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print('breach:', what)
-
-
-def run(*words):
-    return subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
 
 
 def answer(*words):
@@ -264,5 +254,4 @@ with tempfile.TemporaryDirectory() as folder:
             part(Path(folder))
         except Exception as problem:
             expect(False, f'{part.__name__} broke off: {problem!r}')
-print(f'{passed} passed, {failed} failed')
-sys.exit(bool(failed))
+finish()

@@ -18,23 +18,13 @@ import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 
-program, source = sys.argv[1], Path(sys.argv[2])
+from checks import expect, finish, run
+
+source = Path(sys.argv[2])
 iris, cars, wine = (source / 'examples' / 'data' / name for name in ('iris.csv', 'cars.csv', 'wine.csv'))
-passed, failed = 0, 0
 TAGS = set('html head meta title style body h1 h2 p b code pre div table tr th td span section figure figcaption svg path text polyline g circle'.split())
 VOID = {'meta', 'path', 'circle', 'polyline'}
 ATTRIBUTES = set('lang charset name content class style viewbox role d x y points cx cy r text-anchor transform colspan fill fill-opacity stroke-width'.split())
-
-
-def expect(ok, what):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print('breach:', what)
-
-
-def run(*words):
-    return subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=120)
 
 
 class Page(HTMLParser):
@@ -209,5 +199,4 @@ with tempfile.TemporaryDirectory() as work:
             part(Path(work))
         except Exception as problem:
             expect(False, f'{part} broke off: {problem!r}')
-print(f'{passed} passed, {failed} failed')
-sys.exit(bool(failed))
+finish()

@@ -18,7 +18,7 @@ static int write_page(cli_session *session, const margin_model *model, const mar
     html_begin(&page, a->title ? a->title : title.data ? title.data : "");
     text_free(&title);
     if (table) code = report_columns(session, &page, table);
-    report_model(&page, model);
+    if (!code) code = report_model(session, &page, model);
     report_proof(&page, model, a->words[0], data_path);
     if (!code && table) code = report_rows(session, &page, model, &data);
     report_weights(&page, model, table ? &data : NULL);
@@ -35,12 +35,7 @@ int run_report(const cli_arguments *arguments) {
     margin_table *table = NULL;
     int code = cli_session_open(&session, arguments);
     if (code) return code;
-    margin_status status = cli_load_model(&session, arguments->words[0], &model);
-    if (status >= 0 && arguments->word_count > 1)
-        status = cli_read_for_model(
-            &session, model, arguments->words[1],
-            margin_model_task(model) != MARGIN_CLUSTER ? CLI_NEEDS_TARGET : CLI_MAY_HAVE_TARGET,
-            &table);
+    const margin_status status = cli_load_to_judge(&session, &model, &table);
     code = status < 0 ? cli_failed(&session, status) : write_page(&session, model, table);
     margin_table_free(table);
     margin_model_free(model);

@@ -9,46 +9,34 @@
 
 /* ---- Model ----------------------------------------------------------------------------------- */
 
-/* "standardize | svm(C=1)": a row for each of its parts. */
-static void put_parts(cli_text *page, const char *spec) {
+static margin_status put_parts(cli_session *session, cli_text *page, const char *text) {
+    margin_spec *spec = NULL;
+    const margin_status status = margin_spec_parse(session->context, text, &spec, &session->error);
+    if (status < 0) return status;
+    text_puts(page, "<p><code>");
+    html_text(page, text);
+    text_puts(page, "</code></p>\n");
     html_table(page, "part|what it does");
-    for (const char *at = spec; *at;) {
-        char name[40];
-        size_t length = strspn(at, " ");
-        at += length;
-        length = strcspn(at, " (|");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        const margin_component *part = margin_component_find(name);
-        int depth = 0;
-        const char *end = at;
-        for (; *end && (depth > 0 || *end != '|'); end++)
-            depth += (*end == '(') - (*end == ')');
-        char *whole = malloc((size_t)(end - at) + 1);
-        if (!whole) {
-            page->failed = true;
-            return;
-        }
-        memcpy(whole, at, (size_t)(end - at));
-        whole[end - at] = '\0';
-        for (char *last = whole + (end - at); last > whole && last[-1] == ' ';)
-            *--last = '\0';
+    for (int64_t k = 0; k < margin_spec_steps(spec); k++) {
+        const margin_component *part = margin_spec_step(spec, k);
         text_puts(page, "<tr><td><code>");
-        html_text(page, whole);
+        html_text(page, part->name);
         text_puts(page, "</code></td><td style=\"white-space:normal\">");
-        html_text(page, part ? part->summary : "");
+        html_text(page, part->summary);
         text_puts(page, "</td></tr>\n");
-        free(whole);
-        at = end + (*end == '|');
     }
     html_table_end(page);
+    margin_spec_free(spec);
+    return status;
 }
 
-void report_model(cli_text *page, const margin_model *model) {
+int report_model(cli_session *session, cli_text *page, const margin_model *model) {
     const margin_report *report = margin_model_report(model);
     const margin_component *learner = margin_model_learner(model);
     cli_text line = {0};
     html_section(page, "The model");
-    put_parts(page, margin_model_spec(model));
+    const margin_status status = put_parts(session, page, margin_model_spec(model));
+    if (status < 0) return cli_failed(session, status);
     text_puts(page, "<p>");
     text_printf(page, "%s: <code>", learner->abilities & MARGIN_IS_RULE ? "Rule" : "Minimised");
     html_text(page, report->formula);
@@ -74,6 +62,7 @@ void report_model(cli_text *page, const margin_model *model) {
         html_number(page, report->train_rmse);
     }
     text_puts(page, ".</p>\n");
+    return EXIT_DONE;
 }
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
