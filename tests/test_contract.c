@@ -396,6 +396,28 @@ static void test_values_without_answer(void **state) {
     }
 }
 
+/* A stage may make finite numbers of it, and learners that answer many rows at once see those. */
+static void test_batches_without_answer(void **state) {
+    const contract *f = *state;
+    const sample *s = contract_sample(f, 0);
+    enum { ROWS = 3 };
+    double rows[ROWS * 8], scores[ROWS * 2];
+    margin_error error = {0};
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_model *model = fit_text(f->context, "rbf(centres=4) | knn", &data, NULL);
+    memcpy(rows, s->f64, (size_t)(ROWS * s->columns) * sizeof *rows);
+    rows[s->columns + 1] = (double)INFINITY;
+    const margin_matrix x = margin_dense_f64(rows, ROWS, s->columns, s->columns);
+    const int64_t functions = margin_model_score_count(model);
+    assert_true(functions <= 2);
+    assert_int_equal(
+        margin_predict_parallel(f->context, model, &x, MARGIN_OUTPUT_SCORES, scores, &error),
+        MARGIN_OK);
+    for (int64_t i = 0; i < ROWS; i++)
+        assert_int_equal(isnan(scores[i * functions]) != 0, i == 1);
+    margin_model_free(model);
+}
+
 static void test_files(void **state) {
     contract *f = *state;
     char dir[SUPPORT_PATH], path[SUPPORT_PATH];
@@ -481,6 +503,7 @@ int main(void) {
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_prediction),
         cmocka_unit_test(test_values_without_answer),
+        cmocka_unit_test(test_batches_without_answer),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_reports_and_proofs),
     };
