@@ -272,20 +272,20 @@ static bool change_report(margin_report *r, uint64_t *random, char *what) {
     return true;
 }
 
-/* Whether the model looks at a column that one affine stage made: what the stage did to others
- * alters nothing. */
-static bool has_weight(const mg_hypothesis *h, const margin_model *model, int64_t column) {
-    for (int64_t m = 0; m < h->functions && model->stage_count == 1; m++)
+/* Whether the model looks at a column that affine stages made: what they did to others alters
+ * nothing. */
+static bool has_weight(const mg_hypothesis *h, int64_t column) {
+    for (int64_t m = 0; m < h->functions; m++)
         if (column < h->columns && h->view.linear.weights[m * h->columns + column] != 0)
             return true;
-    return model->stage_count > 1;
+    return false;
 }
 
 static bool change_stage(margin_model *model, uint64_t *random, char *what) {
     mg_fitted_stage *stage = &model->stages[pick(random, (uint64_t)model->stage_count)];
     long long at = 0;
     return change_tensors(stage->tensors, stage->tensor_count, random, what) &&
-           sscanf(what, "%*[^[][%lld]", &at) == 1 && has_weight(model->hypothesis, model, at);
+           sscanf(what, "%*[^[][%lld]", &at) == 1 && has_weight(model->hypothesis, at);
 }
 
 static bool change_model(margin_model *model, uint64_t *random, char *what) {
