@@ -192,6 +192,41 @@ static void test_ridge_folds(void **state) {
     sample_free(s);
 }
 
+/* The same for |w|_1, one penalty after the other: values of separate fits, each with its gap. */
+static void test_lasso_folds(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "lasso(tol=1e-11, alpha={0.01..300 log 8})",
+        "standardize | elastic-net(tol=1e-11, lambda={1e-4..1 log 4}, l1_ratio={0.1,0.5,1})",
+        "lasso(tol=1e-11, intercept=no, alpha={0.1,1,10})", /* one by one */
+    };
+    sample *s = sample_make(150, 6, 40, 0.2, 40);
+    double *weights = malloc((size_t)s->rows * sizeof *weights);
+    for (int64_t i = 0; i < s->rows; i++)
+        s->f64[i * s->columns + 1] = 3; /* constant */
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        margin_data data = k == 1 ? weighted(s, weights) : sample_data(s, DENSE_F64);
+        margin_splits *splits = folds_of(&data, 5, 1, 0);
+        int64_t count;
+        int64_t *train = part_rows(splits, 3, MARGIN_PART_TRAIN, &count);
+        for (int64_t i = 0; i < count && k == 2; i++)
+            s->f64[train[i] * s->columns + 2] = 1;
+        margin_search_result *found = search(specs[k], &data, splits, NULL);
+        for (int64_t i = 0; i < found->count; i++)
+            assert_true(margin_search_cell_at(found, i)->gap <= 1e-11);
+        const bool together = k != 2; /* which shares its time out evenly */
+        const double own = margin_search_cell_at(found, 0)->fit_seconds,
+                     other = margin_search_cell_at(found, 1)->fit_seconds;
+        assert_true((own == other) == together);
+        margin_search_result_free(found);
+        assert_plain(specs[k], &data, splits, "mse");
+        free(train);
+        margin_splits_free(splits);
+    }
+    free(weights);
+    sample_free(s);
+}
+
 /* One search for all numbers of neighbours: the values of separate fits, to the bit. */
 static void test_knn_together(void **state) {
     (void)state;
@@ -891,6 +926,7 @@ int main(void) {
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_ridge_folds),
+        cmocka_unit_test(test_lasso_folds),
         cmocka_unit_test(test_knn_together),
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_leave_one_out),

@@ -75,7 +75,8 @@ enum {
     MG_DIFFER_SIGNS = 1,   /* sign */
     MG_DIFFER_TARGETS = 2, /* target */
     MG_DIFFER_OPTIONS = 4, /* options of the group "penalty" */
-    MG_DIFFER_ROWS = 8 /* count, index, weight, original, scale, shift: other rows of the same x */
+    MG_DIFFER_ROWS = 8, /* count, index, weight, original, scale, shift: other rows of the same x */
+    MG_DIFFER_FOLDS = 16 /* rows and, fold by fold, the penalty and l1_ratio: those of a search */
 };
 
 /* What the fits of one call share. The model makes one for all of them and asks the learner's

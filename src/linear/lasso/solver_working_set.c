@@ -306,15 +306,6 @@ static margin_status working_step(mg_working *s, bool *moved) {
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-/* The gap that is asked for; where P is below 1, relative to it, so that the units of a target do
- * not matter. */
-static double wanted_gap(const mg_working *s) {
-    const double size = fabs(s->here.value), gain = s->goal.constant - s->here.value;
-    const double tolerance = s->job->tolerance;
-    return fmin(mg_wanted_gap(tolerance, s->here.value, s->goal.constant),
-                tolerance * fmax(size, 1e-3 * gain));
-}
-
 static margin_status working_end(mg_working *s, margin_status ended) {
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, &s->here.b));
     return mg_goal_end(s->job, s->solution, ended, "steps");
@@ -323,8 +314,9 @@ static margin_status working_end(mg_working *s, margin_status ended) {
 static margin_status working_iterate(mg_working *s) {
     for (;;) {
         bool done, moved = false;
-        MG_TRY(mg_goal_check(&s->goal, s->here.gap, wanted_gap(s), s->here.value, s->here.w,
-                             &s->here.b, &done));
+        MG_TRY(mg_goal_check(&s->goal, s->here.gap,
+                             mg_wanted_gap_l1(s->job->tolerance, s->here.value, s->goal.constant),
+                             s->here.value, s->here.w, &s->here.b, &done));
         if (done) return working_end(s, MARGIN_OK);
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);

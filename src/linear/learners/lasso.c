@@ -1,5 +1,6 @@
 /* The learners lasso and elastic-net: least squares with |w|_1 in the penalty. Where there is none
  * of that they are least squares and ridge, and solved as such. */
+#include "linear/lasso/lasso_folds.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 #include "linear/objective/linear_options.h"
@@ -46,6 +47,16 @@ static const margin_option elastic_net_options[] = {
 static const mg_linear_family lasso_family = {.loss = MG_LOSS_SQUARED, .l1_ratio = 1.0};
 static const mg_linear_family elastic_net_family = {.loss = MG_LOSS_SQUARED};
 
+static margin_status lasso_share(mg_shared *shared) {
+    const char *solver = mg_option_named(&shared->learner->info, shared->options, "solver")->text;
+    if (!mg_is_descent(solver)) shared->together = shared->fits;
+    return MARGIN_OK;
+}
+
+static margin_status lasso_fit_many(mg_fit *fits, int64_t count) {
+    return mg_linear_fit_penalties(fits, count, mg_lasso_folds);
+}
+
 const mg_learner mg_learner_lasso = {
     .info = {.name = "lasso",
              .kind = MARGIN_LEARNER,
@@ -62,6 +73,9 @@ const mg_learner mg_learner_lasso = {
     .takes_made_rows = true,
     .check = mg_linear_check,
     .fit = mg_squares_fit_one,
+    .share = lasso_share,
+    .fit_many = lasso_fit_many,
+    .differ = MG_DIFFER_FOLDS,
     .verify = mg_linear_verify_one,
     .family = &lasso_family,
 };
@@ -82,6 +96,9 @@ const mg_learner mg_learner_elastic_net = {
     .takes_made_rows = true,
     .check = mg_linear_check,
     .fit = mg_squares_fit_one,
+    .share = lasso_share,
+    .fit_many = lasso_fit_many,
+    .differ = MG_DIFFER_FOLDS,
     .verify = mg_linear_verify_one,
     .family = &elastic_net_family,
 };

@@ -262,21 +262,11 @@ static margin_status squares_share(mg_shared *shared) {
     return MARGIN_OK;
 }
 
-static margin_status fit_penalties(mg_fit *fits, int64_t count) {
-    mg_heap *heap = fits[0].context->heap;
-    mg_linear_options *options = NULL;
-    MG_NEW(heap, options, count, "the penalties", fits[0].error);
-    for (int64_t k = 0; k < count; k++)
-        options[k] = mg_linear_options_for(&fits[k]);
-    const margin_status status = fits[0].shared->differ & MG_DIFFER_ROWS
-                                     ? mg_ridge_folds(fits, count, options)
-                                     : mg_ridge_path(fits, count, options);
-    mg_free(heap, options);
-    return status;
-}
-
 static margin_status squares_fit_many(mg_fit *fits, int64_t count) {
-    if (fits[0].shared->differ & MG_DIFFER_OPTIONS) return fit_penalties(fits, count);
+    if (fits[0].shared->differ & MG_DIFFER_FOLDS)
+        return mg_linear_fit_penalties(fits, count, mg_ridge_folds);
+    if (fits[0].shared->differ & MG_DIFFER_OPTIONS)
+        return mg_linear_fit_penalties(fits, count, mg_ridge_path);
     const mg_linear_options o = mg_linear_options_for(&fits[0]);
     return fit_targets(fits, count, &o);
 }
@@ -326,7 +316,7 @@ const mg_learner mg_learner_ridge = {
     .fit = mg_squares_fit_one,
     .share = squares_share,
     .fit_many = squares_fit_many,
-    .differ = MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS | MG_DIFFER_ROWS,
+    .differ = MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS | MG_DIFFER_FOLDS,
     .verify = mg_linear_verify_one,
     .more = &squares_more,
     .family = &squares_family,

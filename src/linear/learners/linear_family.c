@@ -37,3 +37,16 @@ margin_status mg_linear_share(mg_shared *shared) {
     if (visits && mg_is_csr(x)) shared->together = MG_MOST_TOGETHER;
     return MARGIN_OK;
 }
+
+margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
+                                      margin_status (*solve)(mg_fit *fits, int64_t count,
+                                                             const mg_linear_options *options)) {
+    mg_heap *heap = fits[0].context->heap;
+    mg_linear_options *options = NULL;
+    MG_NEW(heap, options, count, "the penalties", fits[0].error);
+    for (int64_t k = 0; k < count; k++)
+        options[k] = mg_linear_options_for(&fits[k]);
+    const margin_status status = solve(fits, count, options);
+    mg_free(heap, options);
+    return status;
+}

@@ -32,8 +32,12 @@ margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis)
 /* As many together where the rows will be visited one at a time, so that reading them once for
  * several problems pays. */
 margin_status mg_linear_share(mg_shared *shared);
-/* The same for least squares, which is solved directly without |w|_1 and without the word of a
- * textbook solver. */
+/* All options at once for a solver that takes many penalties. */
+margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
+                                      margin_status (*solve)(mg_fit *fits, int64_t count,
+                                                             const mg_linear_options *options));
+/* mg_linear_fit_one for least squares, which is solved directly without |w|_1 and without the word
+ * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);
 
 /* The textbook solvers (descent.h): their words of the option `solver`, and what they take. */

@@ -12,6 +12,11 @@ double mg_wanted_gap(double tolerance, double value, double constant) {
     return fmin(tolerance * fmax(1.0, size), fmax(gain, rounding * size));
 }
 
+double mg_wanted_gap_l1(double tolerance, double value, double constant) {
+    const double own = tolerance * fmax(fabs(value), 1e-3 * (constant - value));
+    return fmin(mg_wanted_gap(tolerance, value, constant), own);
+}
+
 margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b) {
     const mg_objective *o = goal->job->objective;
     mg_linear_solution *out = goal->solution;

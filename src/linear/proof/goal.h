@@ -19,6 +19,9 @@ margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solutio
  * columns gain over the best constant, P = constant, too: where the loss weighs next to nothing
  * (C = 1e-10), w = 0 has a tiny gap as well. */
 double mg_wanted_gap(double tolerance, double value, double constant);
+/* The same with |w|_1 in the penalty: where P is below 1, relative to it, so that the units of a
+ * target do not matter. */
+double mg_wanted_gap_l1(double tolerance, double value, double constant);
 
 typedef struct mg_goal {
     const mg_linear_job *job;

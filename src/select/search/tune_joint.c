@@ -1,6 +1,6 @@
-/* A chain whose learner solves other rows and penalties together (MG_DIFFER_ROWS), on all splits at
- * once. Where that declines, or has no answer for one of them, nothing is done, and the chain goes
- * the way of every other. */
+/* A chain whose learner solves other rows and penalties together (MG_DIFFER_FOLDS), on all splits
+ * at once. Where that declines, or has no answer for one of them, nothing is done, and the chain
+ * goes the way of every other. */
 #include "model/predict/predict.h"
 #include "select/search/tune.h"
 
@@ -14,13 +14,13 @@ enum {
 /* ---- Whether --------------------------------------------------------------------------------- */
 
 static bool is_penalty(const margin_option *option) {
-    return option->group && strcmp(option->group, "penalty") == 0;
+    return (option->group && strcmp(option->group, "penalty") == 0) ||
+           strcmp(option->name, "l1_ratio") == 0;
 }
 
 bool mg_tune_joins(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
     const mg_spec_component *left = mg_spec_learner(a->spec), *right = mg_spec_learner(b->spec);
-    const unsigned both = MG_DIFFER_ROWS | MG_DIFFER_OPTIONS;
-    bool joins = (left->learner->differ & both) == both && s->share == 1 &&
+    bool joins = (left->learner->differ & MG_DIFFER_FOLDS) != 0 && s->share == 1 &&
                  !(s->options.cell_seconds > 0) && !s->options.training &&
                  mg_data_targets(s->data) == 1 && s->whole->task == MARGIN_REGRESS;
     for (int k = 0; joins && k < left->info->option_count; k++)
@@ -116,7 +116,7 @@ static margin_status fit_all(joint_run *run, margin_error *error) {
                               .whole = &run->whole,
                               .options = learner->options,
                               .fits = count,
-                              .differ = MG_DIFFER_ROWS | MG_DIFFER_OPTIONS,
+                              .differ = MG_DIFFER_FOLDS,
                               .error = error};
     for (int64_t k = 0; k < count; k++) {
         run->fits[k] =

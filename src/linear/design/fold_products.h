@@ -1,0 +1,49 @@
+/* Products of columns without each fold of a search in turn: sums over rows, so those of the rows
+ * outside of a fold are the sum over all folds less its own. With rows d = x - c for one centre c,
+ * weights g and training rows T of total weight W and sums s = sum_T g d,
+ *
+ *   A'CA = D (sum_T g d d' - s s'/W) D       D: the scale of each column in this fold
+ *
+ * which loses few digits, as the means of the folds lie close together; `length` says how many. */
+#ifndef MG_FOLD_PRODUCTS_H
+#define MG_FOLD_PRODUCTS_H
+
+#include "learn/learner.h"
+
+typedef struct mg_fold_products {
+    const mg_fit *fits; /* fold by fold, `count` each of the same problem */
+    int64_t folds, count, columns, size;
+    const mg_problem *whole;
+    double *grams; /* folds + 1: the last one is the sum */
+    double *centre, *target;
+    double level; /* that targets are taken from */
+    mg_heap *heap;
+} mg_fold_products;
+
+/* The least squares of one fold, columns and target centred, in the learner's units. A number of
+ * matrix or slope is a sum whose terms are together at most 3 length_j length_k in size. */
+typedef struct mg_fold_system {
+    double *memory, *matrix; /* matrix: columns x columns, both triangles */
+    double *slope;           /* columns: products with the target */
+    double *mean, *length;   /* columns; length of the target: length[columns] */
+    double square, level;    /* of the target: sum of squares, mean */
+    int64_t constant;        /* columns that are */
+} mg_fold_system;
+
+/* `count` fits to the folds of fits[0].shared->whole, which all have an intercept. Reads the rows
+ * once. MEMORY, CANCELLED; LIMIT: not these, they are to be made one by one. */
+margin_status mg_fold_products_make(mg_fold_products *p, const mg_fit *fits, int64_t count);
+void mg_fold_products_free(mg_fold_products *p);
+
+/* To be freed by free of memory, also on failure. LIMIT: a column is constant in this fold only, or
+ * nearly so. MEMORY. For several threads. */
+margin_status mg_fold_system_make(const mg_fold_products *p, int64_t f, mg_fold_system *s);
+/* The intercept that goes with w in fold f. */
+double mg_fold_intercept(const mg_fold_system *s, const double *w, int64_t columns);
+
+/* solve(argument, f) on every fold, side by side; the sentences of what may happen there. */
+margin_status mg_fold_products_solve(const mg_fold_products *p,
+                                     margin_status (*solve)(void *argument, int64_t f, int worker),
+                                     void *argument);
+
+#endif
