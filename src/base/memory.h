@@ -37,15 +37,24 @@ char *mg_copy_text(mg_heap *heap, const char *text, int64_t length); /* adds the
 margin_status mg_no_memory(const mg_heap *heap, int64_t count, size_t size, const char *purpose,
                            margin_error *error);
 
-/* Allocates into `pointer` (a typed pointer variable) or returns the error from the enclosing
- * function. */
+/* Allocate into `pointer` (a typed pointer variable) or return the error from the enclosing
+ * function: numbers as they are, cleared, or of an arena (below). */
 #define MG_NEW(heap, pointer, count, purpose, error)                                               \
+    MG_NEW_BY(mg_new(heap, (int64_t)(count), sizeof *(pointer)), heap, pointer, count, purpose,    \
+              error)
+#define MG_NEW_ZERO(heap, pointer, count, purpose, error)                                          \
+    MG_NEW_BY(mg_new_zero(heap, (int64_t)(count), sizeof *(pointer)), heap, pointer, count,        \
+              purpose, error)
+#define MG_ARENA_NEW(arena, pointer, count, purpose, error)                                        \
+    MG_NEW_BY(mg_arena_new(arena, (int64_t)(count), sizeof *(pointer)), (arena)->heap, pointer,    \
+              count, purpose, error)
+#define MG_NEW_BY(made, heap, pointer, count, purpose, error)                                      \
     do {                                                                                           \
-        (pointer) = mg_new((heap), (int64_t)(count), sizeof *(pointer));                           \
+        (pointer) = (made);                                                                        \
         if (!(pointer))                                                                            \
             return mg_no_memory((heap), (int64_t)(count), sizeof *(pointer), (purpose), (error));  \
     } while (0)
-/* The same for functions with one exit (`status`, `done:`). */
+/* The first for functions with one exit (`status`, `done:`). */
 #define MG_GO_NEW(heap, pointer, count, purpose, error)                                            \
     do {                                                                                           \
         (pointer) = mg_new((heap), (int64_t)(count), sizeof *(pointer));                           \

@@ -13,6 +13,10 @@ void mg_text_free(mg_text *text) {
     mg_text_init(text, text->heap);
 }
 
+margin_status mg_text_check(const mg_text *text, const char *purpose, margin_error *error) {
+    return text->failed ? mg_no_memory(text->heap, text->length + 1, 1, purpose, error) : MARGIN_OK;
+}
+
 /* Room for `more` bytes and the final zero. */
 static bool text_make_room(mg_text *text, int64_t more) {
     if (text->failed) return false;

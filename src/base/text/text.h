@@ -4,7 +4,8 @@
 
 #include "base/memory.h"
 
-/* After a failed append `failed` is set and later appends do nothing. */
+/* After a failed append `failed` is set and later appends do nothing; mg_text_check tells, with a
+ * sentence about `purpose`. */
 typedef struct mg_text {
     mg_heap *heap;
     char *data; /* zero-terminated once anything was appended */
@@ -13,6 +14,7 @@ typedef struct mg_text {
 } mg_text;
 void mg_text_init(mg_text *text, mg_heap *heap);
 void mg_text_free(mg_text *text);
+margin_status mg_text_check(const mg_text *text, const char *purpose, margin_error *error);
 void mg_text_add(mg_text *text, const char *bytes, int64_t length);
 void mg_text_puts(mg_text *text, const char *string);
 void mg_text_number(mg_text *text, double value); /* shortest round trip */

@@ -222,9 +222,7 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     MG_REQUIRE(
         fit->problem->x.columns == layout->columns && fit->problem->classes == layout->classes,
         fit->error, MARGIN_ERROR_DATA, "the data has other columns or classes than the model");
-    r.classes = mg_new_zero(heap, numbers, sizeof *r.classes);
-    if (!r.classes)
-        return mg_no_memory(heap, numbers, sizeof *r.classes, "counting again", fit->error);
+    MG_NEW_ZERO(heap, r.classes, numbers, "counting again", fit->error);
     r.statistics = r.classes + layout->classes;
     r.row = r.statistics + layout->classes * layout->slots;
     MG_GO(count_again(fit, &r));

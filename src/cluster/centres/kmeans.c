@@ -184,6 +184,7 @@ static margin_status run_again(mg_kmeans_run *run, int64_t round, double *kept,
 }
 
 static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg_arena *arena) {
+    static const char purpose[] = "k-means";
     const int64_t n = task->x->columns, k = task->k;
     const int64_t all = MG_FILTER_GROUPS, least = mg_tile_count(k);
     const int64_t tiles = mg_kmeans_filters(task) ? (least + all - 1) / all * all : least;
@@ -198,26 +199,20 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
                            .block_rows = LEAST_BLOCK};
     while (run->block_rows < 8 * k)
         run->block_rows *= 2;
-    run->centres = mg_arena_new(arena, k * n, sizeof *run->centres);
-    run->means = mg_arena_new(arena, k * n, sizeof *run->means);
-    run->sums = mg_arena_new(arena, k * n, sizeof *run->sums);
-    run->weights = mg_arena_new(arena, k, sizeof *run->weights);
-    run->tiles = mg_arena_new(arena, tiles * MG_TILE * n, sizeof *run->tiles);
-    run->order = mg_arena_new(arena, tiles * MG_TILE, sizeof *run->order);
-    run->lane = mg_arena_new(arena, k, sizeof *run->lane);
-    run->drift = mg_arena_new(arena, tiles + k, sizeof *run->drift);
-    run->labels = mg_arena_new(arena, task->count, sizeof *run->labels);
-    run->upper = mg_arena_new(arena, task->count, sizeof *run->upper);
-    run->lower =
-        mg_arena_new(arena, task->count * MG_MAX(tiles, (int64_t)MG_TILE), sizeof *run->lower);
-    run->near = mg_arena_new(arena, task->count, sizeof *run->near);
-    run->rows = mg_arena_new(arena, single ? workers * n : 0, sizeof *run->rows);
-    const bool there = run->centres && run->means && run->sums && run->weights && run->tiles &&
-                       run->order && run->lane && run->drift && run->labels && run->upper &&
-                       run->lower && run->near && run->rows;
-    if (!there)
-        return mg_no_memory(task->context->heap, task->count * (tiles + 4), sizeof(float),
-                            "k-means", task->error);
+    MG_ARENA_NEW(arena, run->centres, k * n, purpose, task->error);
+    MG_ARENA_NEW(arena, run->means, k * n, purpose, task->error);
+    MG_ARENA_NEW(arena, run->sums, k * n, purpose, task->error);
+    MG_ARENA_NEW(arena, run->weights, k, purpose, task->error);
+    MG_ARENA_NEW(arena, run->tiles, tiles * MG_TILE * n, purpose, task->error);
+    MG_ARENA_NEW(arena, run->order, tiles * MG_TILE, purpose, task->error);
+    MG_ARENA_NEW(arena, run->lane, k, purpose, task->error);
+    MG_ARENA_NEW(arena, run->drift, tiles + k, purpose, task->error);
+    MG_ARENA_NEW(arena, run->labels, task->count, purpose, task->error);
+    MG_ARENA_NEW(arena, run->upper, task->count, purpose, task->error);
+    MG_ARENA_NEW(arena, run->lower, task->count * MG_MAX(tiles, (int64_t)MG_TILE), purpose,
+                 task->error);
+    MG_ARENA_NEW(arena, run->near, task->count, purpose, task->error);
+    MG_ARENA_NEW(arena, run->rows, single ? workers * n : 0, purpose, task->error);
     return mg_kmeans_filters(task) ? mg_kmeans_filter_make(run, arena) : MARGIN_OK;
 }
 
@@ -233,10 +228,8 @@ margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *wei
     mg_arena_init(&arena, task->context->heap);
     MG_GO(make_run(task, &run, &arena));
     kept = mg_arena_new(&arena, numbers + task->k, sizeof *kept);
-    if (!kept) {
-        status = mg_no_memory(task->context->heap, numbers, sizeof *kept, "k-means", task->error);
-        goto done;
-    }
+    if (!kept)
+        MG_GO(mg_no_memory(task->context->heap, numbers, sizeof *kept, "k-means", task->error));
     for (int64_t round = 0; round < task->restarts && !ended; round++) {
         mg_kmeans_result found;
         MG_GO(round == 0 ? run_once(&run, round, kept, &found)

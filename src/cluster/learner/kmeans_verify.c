@@ -95,8 +95,7 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     int64_t moved = 0, doubtful = 0;
     margin_status status;
     const int64_t numbers = c.n + c.k * (c.n + 1);
-    c.row = mg_new_zero(heap, numbers, sizeof *c.row);
-    if (!c.row) return mg_no_memory(heap, numbers, sizeof *c.row, "the proof", fit->error);
+    MG_NEW_ZERO(heap, c.row, numbers, "the proof", fit->error);
     c.sizes = c.row + c.n;
     c.means = c.sizes + c.k;
     MG_GO_NEW(heap, c.labels, c.p->count, "the proof", fit->error);

@@ -376,8 +376,7 @@ static margin_status describe_targets(array_reader *reader, margin_error *error)
     margin_column *items = NULL;
     margin_status status;
     if (reader->targets == 0) return MARGIN_OK;
-    each = mg_new_zero(heap, reader->targets, sizeof *each);
-    if (!each) return mg_no_memory(heap, reader->targets, sizeof *each, "the targets", error);
+    MG_NEW_ZERO(heap, each, reader->targets, "the targets", error);
     MG_GO_NEW(heap, items, reader->targets, "the targets", error);
     for (int64_t j = 0; j < reader->array->columns; j++) {
         const mg_column_plan *plan = &reader->plan[j];
@@ -400,8 +399,7 @@ static margin_status describe_features(array_reader *reader, margin_error *error
     const int64_t features = x->columns;
     mg_columns *encoded = NULL;
     margin_status status;
-    encoded = mg_new_zero(table->heap, features, sizeof *encoded);
-    if (!encoded) return mg_no_memory(table->heap, features, sizeof *encoded, "the columns", error);
+    MG_NEW_ZERO(table->heap, encoded, features, "the columns", error);
     for (int64_t j = 0; j < reader->array->columns; j++) {
         const mg_column_plan *plan = &reader->plan[j];
         if (plan->role != MG_ROLE_FEATURE || !plan->categorical) continue;

@@ -53,13 +53,11 @@ static int64_t count_role(const mg_csv *csv, mg_role role) {
 static margin_status allocate_columns(mg_csv *csv) {
     static const char purpose[] = "the columns of a table";
     mg_heap *heap = csv->heap;
-    csv->cells = mg_new_zero(heap, csv->columns, sizeof *csv->cells);
-    csv->categories = mg_new_zero(heap, csv->columns, sizeof *csv->categories);
-    csv->orders = mg_new_zero(heap, csv->columns, sizeof *csv->orders);
-    csv->category_counts = mg_new_zero(heap, csv->columns, sizeof *csv->category_counts);
-    csv->lists = mg_new_zero(heap, csv->columns, sizeof *csv->lists);
-    if (!csv->cells || !csv->categories || !csv->orders || !csv->category_counts || !csv->lists)
-        return mg_no_memory(heap, csv->columns, sizeof *csv->lists, purpose, csv->error);
+    MG_NEW_ZERO(heap, csv->cells, csv->columns, purpose, csv->error);
+    MG_NEW_ZERO(heap, csv->categories, csv->columns, purpose, csv->error);
+    MG_NEW_ZERO(heap, csv->orders, csv->columns, purpose, csv->error);
+    MG_NEW_ZERO(heap, csv->category_counts, csv->columns, purpose, csv->error);
+    MG_NEW_ZERO(heap, csv->lists, csv->columns, purpose, csv->error);
     return MARGIN_OK;
 }
 
@@ -80,8 +78,7 @@ static margin_status allocate_table(mg_csv *csv) {
     if (count_role(csv, MG_ROLE_WEIGHT) > 0)
         MG_NEW(csv->heap, table->weights, csv->rows, "the weights", csv->error);
     if (csv->options->missing == MARGIN_MISSING_DROP) {
-        csv->dropped = mg_new_zero(csv->heap, csv->rows, 1);
-        if (!csv->dropped) return mg_no_memory(csv->heap, csv->rows, 1, purpose, csv->error);
+        MG_NEW_ZERO(csv->heap, csv->dropped, csv->rows, purpose, csv->error);
     }
     return MARGIN_OK;
 }
@@ -127,9 +124,8 @@ static bool promote_columns(mg_csv *csv, const uint8_t *misfits) {
 }
 
 static margin_status run_passes(mg_csv *csv) {
-    uint8_t *misfits = mg_new_zero(csv->heap, csv->columns, 1);
-    if (!misfits)
-        return mg_no_memory(csv->heap, csv->columns, 1, "the columns of a table", csv->error);
+    uint8_t *misfits;
+    MG_NEW_ZERO(csv->heap, misfits, csv->columns, "the columns of a table", csv->error);
     margin_status status = mg_csv_run_pass(csv, true, misfits);
     if (status == MARGIN_OK && promote_columns(csv, misfits)) {
         status = mg_source_restore(csv->source, csv->error);

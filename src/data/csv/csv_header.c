@@ -107,9 +107,7 @@ margin_status mg_csv_guess_header(const mg_csv *csv, const mg_csv_cell *first_ro
     below *columns = NULL;
     mg_csv_cell *scratch = NULL;
     margin_status status = MARGIN_OK;
-    columns = mg_new_zero(csv->heap, csv->columns, sizeof *columns);
-    if (!columns)
-        return mg_no_memory(csv->heap, csv->columns, sizeof *columns, "the first rows", csv->error);
+    MG_NEW_ZERO(csv->heap, columns, csv->columns, "the first rows", csv->error);
     MG_GO_NEW(csv->heap, scratch, 2 * csv->columns, "the first rows", csv->error);
     look_below(csv, first_row, rest, columns);
     *has_header = csv_header_judge(csv, first_row, columns, scratch);

@@ -247,10 +247,8 @@ margin_status mg_output_open(mg_heap *heap, const char *path, mg_output **output
     opened->fd = -1;
     margin_status status = MARGIN_OK;
     opened->path = mg_copy_text(heap, path, (int64_t)strlen(path));
-    if (!opened->path) {
-        status = mg_no_memory(heap, 1, strlen(path) + 1, "the name of the output", error);
-        goto done;
-    }
+    if (!opened->path)
+        MG_GO(mg_no_memory(heap, 1, strlen(path) + 1, "the name of the output", error));
     opened->packing = mg_ends_with(path, (int64_t)strlen(path), ".gz");
     opened->piece.heap = heap;
     MG_GO(open_target(opened, error));

@@ -102,8 +102,7 @@ static margin_status sink_join(sink *into, char **block, margin_error *error) {
         into->first->block = NULL;
     } else {
         int64_t bytes = into->total + 2 * MG_SOURCE_GUARD;
-        whole = mg_new(into->heap, bytes, 1);
-        if (!whole) return mg_no_memory(into->heap, bytes, 1, "the text of a file", error);
+        MG_NEW(into->heap, whole, bytes, "the text of a file", error);
         char *end = whole + MG_SOURCE_GUARD;
         for (piece *part = into->first; part; part = part->next) {
             memcpy(end, part->block + MG_SOURCE_GUARD, (size_t)part->used);

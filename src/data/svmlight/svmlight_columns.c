@@ -214,10 +214,7 @@ static margin_status make_targets(margin_table *table, const parts *p,
     margin_status status;
     if (p->targets == 0) return MARGIN_OK;
     mg_free(table->heap, table->y);
-    table->y = mg_new_zero(table->heap, table->x.view.rows * p->targets, sizeof *table->y);
-    if (!table->y)
-        return mg_no_memory(table->heap, table->x.view.rows, sizeof *table->y, "the targets",
-                            error);
+    MG_NEW_ZERO(table->heap, table->y, table->x.view.rows * p->targets, "the targets", error);
     MG_GO_NEW(table->heap, names, p->targets, "the names of the targets", error);
     MG_GO_NEW(table->heap, columns, p->targets, "the names of the targets", error);
     for (int64_t k = 0; k < p->count; k++) {

@@ -124,10 +124,7 @@ static margin_status prepare_targets(const mg_write_job *job, csv_layout *layout
     const int64_t targets = mg_data_targets(data);
     mg_heap *heap = job->context->heap;
     char name[32];
-    layout->targets = mg_new_zero(heap, targets, sizeof *layout->targets);
-    if (!layout->targets)
-        return mg_no_memory(heap, targets, sizeof *layout->targets, "the names of the categories",
-                            error);
+    MG_NEW_ZERO(heap, layout->targets, targets, "the names of the categories", error);
     for (int64_t t = 0; t < targets; t++) {
         MG_TRY(
             prepare_cells(heap, &data->target[t], layout->separator, &layout->targets[t], error));
@@ -148,10 +145,7 @@ static margin_status prepare_layout(const mg_write_job *job, csv_layout *layout,
                        (data->y.values ? mg_data_targets(data) : 0) ==
                    1;
     if (mg_first_categorical(data) >= 0) {
-        layout->features = mg_new_zero(heap, data->x.columns, sizeof *layout->features);
-        if (!layout->features)
-            return mg_no_memory(heap, data->x.columns, sizeof *layout->features,
-                                "the names of the categories", error);
+        MG_NEW_ZERO(heap, layout->features, data->x.columns, "the names of the categories", error);
         char name[32];
         for (int64_t j = 0; j < data->x.columns; j++) {
             MG_TRY(prepare_cells(heap, &data->columns[j], layout->separator, &layout->features[j],

@@ -292,10 +292,8 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
     mg_column_moments made = {0};
     margin_status status;
     double *shift = NULL;
-    moment_state *state = mg_new(context->heap, accumulator.state_size, 1);
-    if (!state)
-        return mg_no_memory(context->heap, accumulator.state_size, 1,
-                            "the statistics of the columns", error);
+    moment_state *state;
+    MG_NEW(context->heap, state, accumulator.state_size, "the statistics of the columns", error);
     MG_GO_NEW(context->heap, shift, n, "the statistics of the columns", error);
     if (maker)
         MG_GO_NEW(context->heap, sweep.made, mg_pool_threads(context->pool) * n,

@@ -145,11 +145,7 @@ static margin_status set_columns(const onehot_fit *f, mg_fitted_stage *fitted) {
     mg_text texts;
     mg_text_init(&texts, f->context->heap);
     add_names(f, &texts);
-    if (texts.failed) {
-        status = mg_no_memory(f->context->heap, texts.length + 1, 1, "the names of the columns",
-                              f->error);
-        goto done;
-    }
+    MG_GO(mg_text_check(&texts, "the names of the columns", f->error));
     MG_GO_NEW(f->context->heap, items, f->columns_out, "the names of the columns", f->error);
     const char *name = texts.data;
     for (int64_t k = 0; k < f->columns_out; k++, name += strlen(name) + 1)
@@ -174,10 +170,8 @@ static margin_status fit(margin_context *context, const margin_data *data,
     MG_GO_NEW(context->heap, f.listed, n, "the choice of columns", error);
     MG_GO_NEW(context->heap, f.counts, n, "the choice of columns", error);
     f.values = mg_new_zero(context->heap, n, sizeof *f.values);
-    if (!f.values) {
-        status = mg_no_memory(context->heap, n, sizeof *f.values, "the choice of columns", error);
-        goto done;
-    }
+    if (!f.values)
+        MG_GO(mg_no_memory(context->heap, n, sizeof *f.values, "the choice of columns", error));
     MG_GO(find_counts(&f, mg_stage_option(stage, options, "columns")->text));
     MG_GO(set_tensors(&f, fitted));
     MG_GO(set_columns(&f, fitted));
@@ -241,8 +235,7 @@ static margin_status onehot_attach(mg_fitted_stage *fitted, margin_error *error)
     mg_onehot_view *view;
     const int64_t bytes = (int64_t)sizeof *view + n * (int64_t)sizeof *view->columns +
                           n * (int64_t)sizeof *view->coded;
-    view = mg_new_zero(fitted->heap, bytes, 1);
-    if (!view) return mg_no_memory(fitted->heap, bytes, 1, "a stage", error);
+    MG_NEW_ZERO(fitted->heap, view, bytes, "a stage", error);
     fitted->view = view;
     view->coded = (int64_t *)(void *)(view->columns + n);
     view->drop = mg_stage_option(fitted->stage, fitted->options, "drop")->integer;

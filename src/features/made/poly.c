@@ -276,10 +276,7 @@ static margin_status set_names(const margin_data *data, const mg_poly_view *view
     for (int64_t r = 0; r < view->run_count; r++)
         n.place[r] = -1;
     put_all(&n);
-    if (texts.failed) {
-        status = mg_no_memory(heap, texts.length + 1, 1, purpose, error);
-        goto done;
-    }
+    MG_GO(mg_text_check(&texts, purpose, error));
     MG_GO_NEW(heap, items, count, purpose, error);
     const char *name = texts.data;
     for (int64_t k = 0; k < count; k++, name += strlen(name) + 1)

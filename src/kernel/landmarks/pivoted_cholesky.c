@@ -176,10 +176,8 @@ static margin_status take_memory(pivot_run *run, mg_arena *arena) {
     const mg_pivoting *task = run->task;
     const int64_t m = task->count;
     const int64_t numbers = m * (3 + BLOCK) + BLOCK * task->most + BLOCK * BLOCK + BLOCK;
-    double *memory = mg_arena_new(arena, numbers, sizeof *memory);
-    if (!memory)
-        return mg_no_memory(task->context->heap, numbers, sizeof *memory,
-                            "columns of the Gram matrix", task->error);
+    double *memory;
+    MG_ARENA_NEW(arena, memory, numbers, "columns of the Gram matrix", task->error);
     run->start = memory;
     run->diagonal = run->start + m;
     run->sums = run->diagonal + m;

@@ -161,10 +161,8 @@ static margin_status solve(newton_run *run) {
 margin_status mg_kernel_newton(mg_newton *newton, mg_kernel_point *point) {
     const mg_kernel_objective *o = newton->objective;
     const int64_t m = o->count;
-    double *numbers = mg_arena_new(newton->arena, 8 * m, sizeof *numbers);
-    if (!numbers)
-        return mg_no_memory(newton->arena->heap, 8 * m, sizeof *numbers, "a Newton step",
-                            newton->error);
+    double *numbers;
+    MG_ARENA_NEW(newton->arena, numbers, 8 * m, "a Newton step", newton->error);
     mg_pace pace = {.asked = mg_clock(), .behind = 1.0}; /* the longest is already two products */
     newton_run run = {.newton = newton,
                       .o = o,

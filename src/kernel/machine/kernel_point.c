@@ -5,10 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static margin_status no_memory(const mg_kernel_system *system, int64_t count) {
-    return mg_no_memory(system->context->heap, count, sizeof(double),
-                        "the coefficients of the rows", system->error);
-}
+static const char purpose[] = "the coefficients of the rows";
 
 margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_fit *fit,
                                        const mg_loss *loss, const mg_penalty *penalty,
@@ -17,8 +14,7 @@ margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_
     const int64_t m = p->count;
     *objective =
         (mg_kernel_objective){.system = system, .loss = loss, .penalty = *penalty, .count = m};
-    objective->c = mg_arena_new(arena, 2 * m, sizeof(double));
-    if (!objective->c) return no_memory(system, 2 * m);
+    MG_ARENA_NEW(arena, objective->c, 2 * m, purpose, system->error);
     objective->y = objective->c + m;
     for (int64_t i = 0; i < m; i++) {
         objective->c[i] = penalty->factor * mg_sample_weight(p, i);
@@ -30,8 +26,8 @@ margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_
 margin_status mg_kernel_point_make(const mg_kernel_objective *objective, mg_arena *arena,
                                    mg_kernel_point *point) {
     const int64_t m = objective->count;
-    double *numbers = mg_arena_new(arena, 7 * m, sizeof *numbers);
-    if (!numbers) return no_memory(objective->system, 7 * m);
+    double *numbers;
+    MG_ARENA_NEW(arena, numbers, 7 * m, purpose, objective->system->error);
     *point = (mg_kernel_point){.a = numbers,
                                .f = numbers + m,
                                .g = numbers + 2 * m,

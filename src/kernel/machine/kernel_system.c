@@ -190,8 +190,7 @@ static margin_status multiply_anew(const multiplication *to) {
     const mg_kernel_block block = block_of(system, 0, m, 0);
     double *v;
     if (n == 1) return mg_kernel_multiply(system->scratch, &block, to->v, 1, to->out);
-    v = mg_new(system->context->heap, 2 * n * m, sizeof *v);
-    if (!v) return mg_no_memory(system->context->heap, 2 * n * m, 8, purpose, system->error);
+    MG_NEW(system->context->heap, v, 2 * n * m, purpose, system->error);
     double *out = v + n * m;
     for (int64_t i = 0; i < m; i++)
         for (int64_t k = 0; k < n; k++)

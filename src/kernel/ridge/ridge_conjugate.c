@@ -109,9 +109,7 @@ static margin_status make_preconditioner(conjugate *cg) {
     double left = 0.0;
     cg->most = MG_MIN(MG_MIN(MG_MAX(root, LEAST_RANK), MOST_RANK), MG_MIN(m, MG_MAX(room, 1)));
     MG_TRY(mg_ridge_new(run, m * cg->most, &cg->factor));
-    pivots = mg_arena_new(&run->arena, cg->most, sizeof *pivots);
-    if (!pivots)
-        return mg_no_memory(run->context->heap, cg->most, sizeof *pivots, "pivots", run->error);
+    MG_ARENA_NEW(&run->arena, pivots, cg->most, "pivots", run->error);
     const mg_pivoting task = {.context = run->context,
                               .kernel = &run->system.kernel,
                               .x = &p->x,

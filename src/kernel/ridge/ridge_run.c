@@ -7,9 +7,8 @@
 static const char purpose[] = "the coefficients of the rows";
 
 margin_status mg_ridge_new(mg_ridge_run *run, int64_t count, double **numbers) {
-    *numbers = mg_arena_new(&run->arena, count, sizeof **numbers);
-    if (*numbers) return MARGIN_OK;
-    return mg_no_memory(run->context->heap, count, sizeof **numbers, purpose, run->error);
+    MG_ARENA_NEW(&run->arena, *numbers, count, purpose, run->error);
+    return MARGIN_OK;
 }
 
 static void take_samples(mg_ridge_run *run) {

@@ -201,10 +201,8 @@ static margin_status sum_rows(mg_design *d, const sum_walk *walk, int64_t count,
         .init = design_start_sums, .add = sum_block, .merge = design_merge_sums};
     mg_accumulator accumulator = steps;
     accumulator.state_size = mg_pass_sums_size(d->columns);
-    mg_pass_sums *sums = mg_new(d->heap, accumulator.state_size, 1);
-    if (!sums)
-        return mg_no_memory(d->heap, accumulator.state_size, 1, "the gradient of a linear model",
-                            error);
+    mg_pass_sums *sums;
+    MG_NEW(d->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
     margin_status status =
         mg_sweep(d->context, count, d->block_rows, &accumulator, (void *)walk, sums, error);
     if (status >= 0) {

@@ -112,10 +112,8 @@ margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w,
                                         .init = start_pass,
                                         .add = loss_add_block,
                                         .merge = merge_passes};
-    mg_pass_sums *sums = mg_new(d->heap, accumulator.state_size, 1);
-    if (!sums)
-        return mg_no_memory(d->heap, accumulator.state_size, 1, "the gradient of a linear model",
-                            error);
+    mg_pass_sums *sums;
+    MG_NEW(d->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
     margin_status status =
         mg_sweep(d->context, d->samples, d->block_rows, &accumulator, (void *)&walk, sums, error);
     if (status >= 0) {

@@ -3,14 +3,16 @@
 
 #include "math/rows/sparse_row.h"
 
-bool mg_step_row_new(const mg_design *design, bool sparse, mg_arena *arena, mg_step_row *row) {
+margin_status mg_step_row_new(const mg_design *design, bool sparse, mg_arena *arena,
+                              mg_step_row *row, margin_error *error) {
+    const char *purpose = "a row";
     *row = (mg_step_row){.design = design, .sparse = sparse};
     row->vectors = mg_vector_ops_for(design->isa);
-    row->values = mg_arena_new(arena, design->columns, sizeof *row->values);
-    row->at = mg_arena_new(arena, sparse ? design->columns : 1, sizeof *row->at);
+    MG_ARENA_NEW(arena, row->values, design->columns, purpose, error);
+    MG_ARENA_NEW(arena, row->at, sparse ? design->columns : 1, purpose, error);
     if (sparse && design->shift)
         row->shift_square = row->vectors->square(design->shift, design->columns);
-    return row->values && row->at;
+    return MARGIN_OK;
 }
 
 static void read_sparse(mg_step_row *row, int64_t sample) {

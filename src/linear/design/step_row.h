@@ -16,8 +16,9 @@ typedef struct mg_step_row {
     double shift_square; /* sparse: shift.shift, 0 without one */
 } mg_step_row;
 
-/* Memory from `arena`; false: there is none. `sparse` only for CSR data that no stage makes. */
-bool mg_step_row_new(const mg_design *design, bool sparse, mg_arena *arena, mg_step_row *row);
+/* Memory from `arena`. `sparse` only for CSR data that no stage makes. MEMORY. */
+margin_status mg_step_row_new(const mg_design *design, bool sparse, mg_arena *arena,
+                              mg_step_row *row, margin_error *error);
 void mg_step_row_read(mg_step_row *row, int64_t sample);
 /* |(a, 1)|^2, without an intercept |a|^2. */
 double mg_step_row_square(const mg_step_row *row, bool intercept);

@@ -343,11 +343,9 @@ static margin_status singer_begin(crammer_singer *m) {
     const bool sparse = mg_is_csr(&m->o->design->problem->x);
     const int64_t weights = m->classes * (sparse ? m->columns : m->ld);
     const int64_t numbers = m->samples * m->classes + weights + 5 * m->classes + 3 * m->columns;
-    double *at = mg_arena_new(&m->arena, numbers, sizeof *at);
-    m->order = mg_arena_new(&m->arena, m->samples + m->columns, sizeof *m->order);
-    if (!at || !m->order)
-        return mg_no_memory(m->o->design->heap, numbers + m->samples + m->columns, sizeof *at,
-                            purpose, m->job->error);
+    double *at;
+    MG_ARENA_NEW(&m->arena, at, numbers, purpose, m->job->error);
+    MG_ARENA_NEW(&m->arena, m->order, m->samples + m->columns, purpose, m->job->error);
     memset(at, 0, (size_t)numbers * sizeof *at);
     m->shares = at;
     m->w = m->shares + m->samples * m->classes;

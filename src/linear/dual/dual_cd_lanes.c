@@ -250,11 +250,11 @@ static margin_status lanes_new_vectors(lanes *g) {
     const bool logistic = g->kind == MG_LOSS_LOGISTIC, scaled = d->scale != NULL;
     const int64_t numbers = (LANES + 1 + scaled) * m->columns + (2 + LANES) * m->samples +
                             (logistic ? LANES * m->samples : 0);
-    double *at = mg_arena_new(&g->arena, numbers, sizeof *at);
-    g->order = mg_arena_new(&g->arena, m->samples, sizeof *g->order);
-    g->open = mg_arena_new(&g->arena, m->samples, sizeof *g->open);
-    if (!at || !g->order || !g->open)
-        return mg_no_memory(d->heap, numbers, sizeof *at, purpose, m->job->error);
+    margin_error *error = m->job->error;
+    double *at;
+    MG_ARENA_NEW(&g->arena, at, numbers, purpose, error);
+    MG_ARENA_NEW(&g->arena, g->order, m->samples, purpose, error);
+    MG_ARENA_NEW(&g->arena, g->open, m->samples, purpose, error);
     memset(at, 0, (size_t)numbers * sizeof *at);
     g->weights = at;
     g->alpha = g->weights + LANES * m->columns;

@@ -66,10 +66,9 @@ static bool can_together(const mg_objective *objective) {
 static margin_status dual_cd_new_vectors(mg_dual_cd *m) {
     const bool logistic = m->objective->loss->kind == MG_LOSS_LOGISTIC, scaled = m->design->scale;
     const int64_t numbers = (2 + logistic) * m->samples + (1 + scaled) * m->columns;
-    double *at = mg_arena_new(&m->arena, numbers, sizeof *at);
-    m->order = mg_arena_new(&m->arena, m->samples, sizeof *m->order);
-    if (!at || !m->order)
-        return mg_no_memory(m->design->heap, numbers, sizeof *at, purpose, m->job->error);
+    double *at;
+    MG_ARENA_NEW(&m->arena, at, numbers, purpose, m->job->error);
+    MG_ARENA_NEW(&m->arena, m->order, m->samples, purpose, m->job->error);
     m->alpha = at;
     m->bend = m->alpha + m->samples;
     m->weights = m->bend + m->samples;

@@ -26,16 +26,9 @@ static const double above_bound = 1.001, worth_cutting = 4.0;
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static void *new_array(mg_ssnal *s, int64_t count, size_t size, bool *failed) {
-    void *array = mg_arena_new(&s->arena, count, size);
-    *failed |= !array;
-    return array;
-}
-
 static margin_status ssnal_new_vectors(mg_ssnal *s) {
-    bool failed = false;
-    const int64_t columns = s->columns, size = s->size, samples = s->samples;
-    const bool factor = columns <= FACTOR_COLUMNS;
+    const char *purpose = "the state of a solver";
+    margin_error *error = s->job->error;
     double **const of_columns[] = {&s->centre,     &s->factor,    &s->move,
                                    &s->here.w,     &s->there.w,   &s->here.pull,
                                    &s->there.pull, &s->stiffness, &s->anchor};
@@ -43,17 +36,16 @@ static margin_status ssnal_new_vectors(mg_ssnal *s) {
     double **const of_samples[] = {&s->here.scores, &s->there.scores, &s->active_weights,
                                    &s->multipliers};
     for (int k = 0; k < MG_LENGTH(of_columns); k++)
-        *of_columns[k] = new_array(s, columns, sizeof(double), &failed);
+        MG_ARENA_NEW(&s->arena, *of_columns[k], s->columns, purpose, error);
     for (int k = 0; k < MG_LENGTH(of_size); k++)
-        *of_size[k] = new_array(s, size, sizeof(double), &failed);
+        MG_ARENA_NEW(&s->arena, *of_size[k], s->size, purpose, error);
     for (int k = 0; k < MG_LENGTH(of_samples); k++)
-        *of_samples[k] = new_array(s, samples, sizeof(double), &failed);
-    s->active = new_array(s, samples, sizeof *s->active, &failed);
-    if (factor) s->matrix = new_array(s, size * size, sizeof(double), &failed);
-    s->work = new_array(s, 5 * size, sizeof(double), &failed);
-    if (!failed) return MARGIN_OK;
-    return mg_no_memory(s->design->heap, 5 * samples + 18 * size + (factor ? size * size : 0),
-                        sizeof(double), "the state of a solver", s->job->error);
+        MG_ARENA_NEW(&s->arena, *of_samples[k], s->samples, purpose, error);
+    MG_ARENA_NEW(&s->arena, s->active, s->samples, purpose, error);
+    MG_ARENA_NEW(&s->arena, s->work, 5 * s->size, purpose, error);
+    if (s->columns <= FACTOR_COLUMNS)
+        MG_ARENA_NEW(&s->arena, s->matrix, s->size * s->size, purpose, error);
+    return MARGIN_OK;
 }
 
 /* ---- Modes ----------------------------------------------------------------------------------- */
@@ -100,10 +92,8 @@ margin_status mg_ssnal_harden(mg_ssnal *s, bool *hardened) {
     *hardened = isfinite(enough) && enough > 0.0 &&
                 (s->mode == MG_SSNAL_FREE || worth_cutting * enough < least);
     if (!*hardened) return MARGIN_OK;
-    if (!s->cut) s->cut = mg_arena_new(&s->arena, s->samples, sizeof *s->cut);
     if (!s->cut)
-        return mg_no_memory(s->design->heap, s->samples, sizeof *s->cut, "the boxes of a solver",
-                            s->job->error);
+        MG_ARENA_NEW(&s->arena, s->cut, s->samples, "the boxes of a solver", s->job->error);
     for (int64_t i = 0; i < s->samples; i++)
         s->cut[i] = s->mode == MG_SSNAL_FREE ? enough : fmin(s->c[i], enough);
     s->c = s->cut;

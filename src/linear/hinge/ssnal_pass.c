@@ -148,10 +148,8 @@ margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {
     pass_walk walk = {.list = {d, NULL}, .s = s, .scores = point->scores, .fresh = scores};
     if (scores) walk.weights = mg_design_row_weights(d, point->w, point->b);
     accumulator.state_size = (int64_t)sizeof(pass_sums) + s->columns * (int64_t)sizeof(double);
-    pass_sums *sums = mg_new(d->heap, accumulator.state_size, 1);
-    if (!sums)
-        return mg_no_memory(d->heap, accumulator.state_size, 1, "the gradient of a linear model",
-                            s->job->error);
+    pass_sums *sums;
+    MG_NEW(d->heap, sums, accumulator.state_size, "the gradient of a linear model", s->job->error);
     const margin_status status =
         mg_sweep(d->context, s->samples, d->block_rows, &accumulator, &walk, sums, s->job->error);
     if (status >= 0) complete(s, sums, point);

@@ -150,29 +150,19 @@ static margin_status working_set_new_vectors(mg_working *s) {
     double **const of_columns[] = {&s->centre,  &s->factor,        &s->score,         &s->here.w,
                                    &s->there.w, &s->here.gradient, &s->there.gradient};
     double **const of_samples[] = {&s->here.scores, &s->there.scores, &s->curvatures};
-    bool failed = false;
-    for (int k = 0; k < MG_LENGTH(of_columns); k++) {
-        *of_columns[k] = mg_arena_new(&s->arena, s->columns, sizeof(double));
-        failed |= !*of_columns[k];
-    }
-    for (int k = 0; k < MG_LENGTH(of_samples); k++) {
-        *of_samples[k] = mg_arena_new(&s->arena, s->samples, sizeof(double));
-        failed |= !*of_samples[k];
-    }
-    s->model.member = mg_arena_new(&s->arena, s->columns, sizeof *s->model.member);
-    failed |= !s->model.member;
-    if (s->columns >= MG_SCORE_KEYS / 4) {
-        s->counts = mg_arena_new(&s->arena, MG_SCORE_KEYS, sizeof *s->counts);
-        failed |= !s->counts;
-    }
-    if (s->stride > 1) {
-        s->rows = mg_arena_new(&s->arena, s->samples / s->stride, sizeof *s->rows);
-        s->row_curvatures = mg_arena_new(&s->arena, s->samples / s->stride, sizeof(double));
-        failed |= !s->rows || !s->row_curvatures;
-    }
-    if (!failed) return MARGIN_OK;
-    return mg_no_memory(s->design->heap, 8 * s->columns + 3 * s->samples, sizeof(double),
-                        "the state of a solver", s->job->error);
+    const char *purpose = "the state of a solver";
+    margin_error *error = s->job->error;
+    for (int k = 0; k < MG_LENGTH(of_columns); k++)
+        MG_ARENA_NEW(&s->arena, *of_columns[k], s->columns, purpose, error);
+    for (int k = 0; k < MG_LENGTH(of_samples); k++)
+        MG_ARENA_NEW(&s->arena, *of_samples[k], s->samples, purpose, error);
+    MG_ARENA_NEW(&s->arena, s->model.member, s->columns, purpose, error);
+    if (s->columns >= MG_SCORE_KEYS / 4)
+        MG_ARENA_NEW(&s->arena, s->counts, MG_SCORE_KEYS, purpose, error);
+    if (s->stride == 1) return MARGIN_OK;
+    MG_ARENA_NEW(&s->arena, s->rows, s->samples / s->stride, purpose, error);
+    MG_ARENA_NEW(&s->arena, s->row_curvatures, s->samples / s->stride, purpose, error);
+    return MARGIN_OK;
 }
 
 static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solution,

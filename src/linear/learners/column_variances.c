@@ -73,10 +73,10 @@ static margin_status add_dependence(mg_column_variances *v, int64_t k, const dou
     const int64_t j = v->f.column[k];
     double *x = v->row, most = 0.0;
     mg_dependence *d = &out->dependences[out->dependence_count];
-    int64_t *terms = mg_arena_new(&out->arena, v->kept_count, sizeof *terms);
-    double *factors = mg_arena_new(&out->arena, v->kept_count, sizeof *factors);
-    if (!terms || !factors)
-        return mg_no_memory(s->context->heap, v->kept_count, 2 * sizeof *terms, purpose, s->error);
+    int64_t *terms;
+    double *factors;
+    MG_ARENA_NEW(&out->arena, terms, v->kept_count, purpose, s->error);
+    MG_ARENA_NEW(&out->arena, factors, v->kept_count, purpose, s->error);
     solve_upper(v, column, x);
     for (int64_t l = 0; l < v->kept_count; l++)
         most = fmax(most, fabs(x[l]));
@@ -198,9 +198,7 @@ static margin_status set_covariance(mg_column_variances *v, mg_inference *out) {
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const int64_t n = v->kept_count, size = out->coefficients;
     double *rows = NULL;
-    out->covariance = mg_arena_new(&out->arena, size * size, sizeof *out->covariance);
-    if (!out->covariance)
-        return mg_no_memory(s->context->heap, size * size, sizeof *rows, purpose, s->error);
+    MG_ARENA_NEW(&out->arena, out->covariance, size * size, purpose, s->error);
     MG_TRY(mg_squares_new(&v->s, n * n, &rows, purpose));
     for (int64_t i = 0; i < size * size; i++)
         out->covariance[i] = (double)NAN;
@@ -254,11 +252,9 @@ static margin_status new_results(mg_column_variances *v, mg_inference *out) {
     out->intercept = s->intercept;
     out->coefficients = s->columns + s->intercept;
     out->dependence_count = 0;
-    out->variance = mg_arena_new(&out->arena, out->coefficients, sizeof *out->variance);
-    out->inflation = mg_arena_new(&out->arena, out->columns, sizeof *out->inflation);
-    out->dependences = mg_arena_new(&out->arena, s->columns, sizeof *out->dependences);
-    if (!out->variance || !out->inflation || !out->dependences)
-        return mg_no_memory(s->context->heap, 8 * s->columns, sizeof(double), purpose, s->error);
+    MG_ARENA_NEW(&out->arena, out->variance, out->coefficients, purpose, s->error);
+    MG_ARENA_NEW(&out->arena, out->inflation, out->columns, purpose, s->error);
+    MG_ARENA_NEW(&out->arena, out->dependences, s->columns, purpose, s->error);
     return MARGIN_OK;
 }
 
@@ -271,8 +267,7 @@ static margin_status take_apart(mg_column_variances *v, mg_inference *out) {
     const int64_t n = v->f.count;
     MG_TRY(mg_squares_new(s, n * n, &v->lower, purpose));
     MG_TRY(mg_squares_new(s, n, &v->row, purpose));
-    v->kept = mg_arena_new(&s->arena, n, sizeof *v->kept);
-    if (!v->kept) return mg_no_memory(s->context->heap, n, sizeof *v->kept, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, v->kept, n, purpose, s->error);
     MG_TRY(make_triangle(v, v->lower));
     MG_TRY(sort_columns(v, v->lower, out));
     out->rank = v->kept_count;

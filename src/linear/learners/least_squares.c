@@ -143,10 +143,10 @@ static margin_status set_reason(mg_squares *s, margin_status status) {
     mg_text_init(&text, s->context->heap);
     describe_end(s, status, &text);
     describe_columns(s, &text);
-    const bool failed = text.failed;
-    if (!failed) mg_report_reason(&s->fit->report, "%s", text.data);
+    const margin_status made = mg_text_check(&text, "the report", s->error);
+    if (made == MARGIN_OK) mg_report_reason(&s->fit->report, "%s", text.data);
     mg_text_free(&text);
-    return failed ? mg_no_memory(s->context->heap, 1, 400, "the report", s->error) : MARGIN_OK;
+    return made;
 }
 
 static void set_numbers(const mg_squares *s, bool penalised) {

@@ -22,11 +22,8 @@ typedef struct infer_run {
 static margin_status infer_take_memory(infer_run *run) {
     const int64_t samples = run->problem->count, columns = run->problem->x.columns;
     mg_arena *arena = &run->out->arena;
-    run->scores = mg_arena_new(arena, 3 * samples, sizeof(double));
-    run->step = mg_arena_new(arena, columns, sizeof(double));
-    if (!run->scores || !run->step)
-        return mg_no_memory(run->fit->context->heap, 3 * samples + columns, sizeof(double),
-                            "the scores of the rows", run->fit->error);
+    MG_ARENA_NEW(arena, run->scores, 3 * samples, "the scores of the rows", run->fit->error);
+    MG_ARENA_NEW(arena, run->step, columns, "the scores of the rows", run->fit->error);
     run->h = run->scores + samples;
     run->r = run->h + samples;
     return MARGIN_OK;
@@ -226,10 +223,8 @@ static margin_status check_recession(infer_run *run) {
     enum { MOST_STEPS = 5 };
     const double still = 0.05, wild = 5.0; /* changes of log-odds */
     const int64_t samples = run->problem->count;
-    double *memory = mg_arena_new(&run->out->arena, 2 * samples, sizeof *memory);
-    if (!memory)
-        return mg_no_memory(run->fit->context->heap, 2 * samples, sizeof *memory,
-                            "the scores of the rows", run->fit->error);
+    double *memory;
+    MG_ARENA_NEW(&run->out->arena, memory, 2 * samples, "the scores of the rows", run->fit->error);
     outlook o = {.change = memory};
     MG_TRY(look_ahead(run, &run->v, &o));
     if (o.most < still) return MARGIN_OK;

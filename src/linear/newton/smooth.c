@@ -91,40 +91,27 @@ static int pairs_for(const mg_smooth *s) {
 }
 
 static margin_status smooth_new_vectors(mg_smooth *s) {
-    const int64_t weights = s->functions * s->columns, kept = s->functions > 1 ? 0 : s->samples;
+    const char *purpose = "the state of a solver";
+    margin_error *error = s->job->error;
+    const int64_t weights = s->functions * s->columns;
     const int room = s->exact ? 0 : pairs_for(s);
-    const struct part {
-        double **at;
-        int64_t length;
-    } parts[] = {{&s->centre, s->columns},
-                 {&s->factor, s->columns},
-                 {&s->here.w, weights},
-                 {&s->here.b, s->functions},
-                 {&s->there.w, weights},
-                 {&s->there.b, s->functions},
-                 {&s->here.scores, kept},
-                 {&s->there.scores, kept},
-                 {&s->here.gradient, s->size},
-                 {&s->there.gradient, s->size},
-                 {&s->raw, weights},
-                 {&s->sums, s->functions},
-                 {&s->move, weights},
-                 {&s->move_b, s->functions},
-                 {&s->function_scale, s->functions},
-                 {&s->direction, s->size},
-                 {&s->diagonals, s->size},
-                 {&s->pairs.steps, 2 * room * s->size}};
-    int64_t total = 0;
-    for (int k = 0; k < MG_LENGTH(parts); k++)
-        total += parts[k].length;
-    double *memory = mg_arena_new(&s->arena, total, sizeof *memory);
-    if (!memory)
-        return mg_no_memory(s->design->heap, total, sizeof *memory, "the state of a solver",
-                            s->job->error);
-    for (int k = 0; k < MG_LENGTH(parts); k++) {
-        *parts[k].at = parts[k].length > 0 ? memory : NULL;
-        memory += parts[k].length;
-    }
+    double **const of_columns[] = {&s->centre, &s->factor};
+    double **const of_samples[] = {&s->here.scores, &s->there.scores};
+    double **const of_size[] = {&s->here.w,    &s->there.w,       &s->raw,
+                                &s->move,      &s->here.gradient, &s->there.gradient,
+                                &s->direction, &s->diagonals};
+    for (int k = 0; k < MG_LENGTH(of_columns); k++)
+        MG_ARENA_NEW(&s->arena, *of_columns[k], s->columns, purpose, error);
+    for (int k = 0; k < MG_LENGTH(of_size); k++)
+        MG_ARENA_NEW(&s->arena, *of_size[k], s->size, purpose, error);
+    for (int k = 0; s->functions == 1 && k < MG_LENGTH(of_samples); k++)
+        MG_ARENA_NEW(&s->arena, *of_samples[k], s->samples, purpose, error);
+    MG_ARENA_NEW(&s->arena, s->function_scale, s->functions, purpose, error);
+    MG_ARENA_NEW(&s->arena, s->pairs.steps, 2 * room * s->size, purpose, error);
+    s->here.b = s->here.w + weights; /* intercepts right behind the weights */
+    s->there.b = s->there.w + weights;
+    s->sums = s->raw + weights;
+    s->move_b = s->move + weights;
     s->pairs =
         mg_lbfgs_pairs_make(s->design->context, s->design->isa, s->size, room, s->pairs.steps);
     return MARGIN_OK;

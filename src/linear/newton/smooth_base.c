@@ -141,10 +141,9 @@ margin_status mg_smooth_diagonal(mg_smooth *s) {
 /* The shares of the samples at `here`: a pass. */
 static margin_status find_shares(mg_smooth *s) {
     const int64_t numbers = s->samples * s->functions;
-    if (!s->shares) s->shares = mg_arena_new(&s->arena, numbers, sizeof *s->shares);
     if (!s->shares)
-        return mg_no_memory(s->design->heap, numbers, sizeof *s->shares,
-                            "the probabilities of the samples", s->job->error);
+        MG_ARENA_NEW(&s->arena, s->shares, numbers, "the probabilities of the samples",
+                     s->job->error);
     mg_loss_point point = {.shares = s->shares, .single = s->single};
     s->solution->passes++;
     return mg_objective_pass(s->objective, s->here.w, s->here.b, &point, s->job->error);
@@ -211,13 +210,10 @@ done:
 }
 
 static margin_status take_matrices(mg_smooth *s, int64_t count) {
-    const int64_t numbers = count * s->block * s->block;
     if (s->matrix_count >= count) return MARGIN_OK;
     s->matrix_count = count;
-    s->matrices = mg_arena_new(&s->arena, numbers, sizeof *s->matrices);
-    return s->matrices ? MARGIN_OK
-                       : mg_no_memory(s->design->heap, numbers, sizeof *s->matrices, purpose,
-                                      s->job->error);
+    MG_ARENA_NEW(&s->arena, s->matrices, count * s->block * s->block, purpose, s->job->error);
+    return MARGIN_OK;
 }
 
 margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {

@@ -68,9 +68,7 @@ static margin_status find_lengths(mg_smooth *s) {
     const int64_t rooms = 2 + 2 * mg_pool_threads(s->design->context->pool);
     length_walk walk = {.s = s};
     margin_status status;
-    s->lengths = mg_arena_new(&s->arena, s->samples, sizeof *s->lengths);
-    if (!s->lengths)
-        return mg_no_memory(heap, s->samples, sizeof(double), "lengths of the rows", s->job->error);
+    MG_ARENA_NEW(&s->arena, s->lengths, s->samples, "lengths of the rows", s->job->error);
     MG_NEW(heap, walk.scale, rooms * s->columns, "lengths of the rows", s->job->error);
     walk.shift = walk.scale + s->columns;
     walk.scratch = walk.shift + s->columns;

@@ -28,10 +28,8 @@ static margin_status find_inexactly(mg_smooth *s) {
     const double *g = s->here.gradient;
     double total, square = 0.0;
     int64_t steps;
-    if (!s->spare) s->spare = mg_arena_new(&s->arena, count, sizeof *s->spare);
     if (!s->spare)
-        return mg_no_memory(s->design->heap, count, sizeof *s->spare,
-                            "the state of conjugate gradients", s->job->error);
+        MG_ARENA_NEW(&s->arena, s->spare, count, "the state of conjugate gradients", s->job->error);
     double *curvatures = s->spare + (MG_CONJUGATE_VECTORS + 1) * size;
     MG_TRY(mg_smooth_curvatures(s, curvatures, &total));
     mg_smooth_set_diagonal(s, total);

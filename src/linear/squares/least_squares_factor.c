@@ -13,9 +13,7 @@
 margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f) {
     const int64_t n = s->columns;
     memset(f, 0, sizeof *f);
-    f->column = mg_arena_new(&s->arena, n, sizeof *f->column);
-    if (!f->column)
-        return mg_no_memory(s->context->heap, n, sizeof *f->column, "a list of columns", s->error);
+    MG_ARENA_NEW(&s->arena, f->column, n, "a list of columns", s->error);
     for (int64_t j = 0; j < n; j++)
         if (s->norm[j] > 0.0) f->column[f->count++] = j;
     f->rank = f->count;
@@ -72,10 +70,10 @@ static bool longer_first(int64_t a, int64_t b, const void *scale) {
  * factorization for weighted least squares problems", 1998). */
 static margin_status factor_null(mg_squares *s, mg_squares_factor *f) {
     const int64_t m = f->count, k = m - f->rank;
-    int64_t *sorted = mg_arena_new(&s->arena, 2 * m, sizeof *sorted);
-    int *pivots = mg_arena_new(&s->arena, k, sizeof *pivots);
-    if (!sorted || !pivots)
-        return mg_no_memory(s->context->heap, 3 * m, sizeof *sorted, "a list of columns", s->error);
+    int64_t *sorted;
+    int *pivots;
+    MG_ARENA_NEW(&s->arena, sorted, 2 * m, "a list of columns", s->error);
+    MG_ARENA_NEW(&s->arena, pivots, k, "a list of columns", s->error);
     f->order = sorted;
     for (int64_t r = 0; r < m; r++)
         sorted[r] = r;

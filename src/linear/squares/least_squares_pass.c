@@ -9,9 +9,7 @@
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
 margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose) {
-    *numbers = mg_arena_new(&s->arena, count, sizeof **numbers);
-    if (!*numbers)
-        return mg_no_memory(s->context->heap, count, sizeof **numbers, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, *numbers, count, purpose, s->error);
     return MARGIN_OK;
 }
 

@@ -183,10 +183,8 @@ static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_f
 static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f) {
     int64_t rank;
     if (f->rank == f->count) return MARGIN_OK;
-    bool *independent = mg_arena_new(&s->arena, s->columns + 1, sizeof *independent);
-    if (!independent)
-        return mg_no_memory(s->context->heap, s->columns, sizeof *independent,
-                            "the dependent columns", s->error);
+    bool *independent;
+    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
     MG_TRY(
         mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
     s->is_partial = rank - s->intercept > f->rank;

@@ -249,10 +249,8 @@ static margin_status rows_solve(mg_squares *s, row_system *system) {
 }
 
 margin_status mg_squares_rows(mg_squares *s) {
-    row_system *system = mg_arena_new(&s->arena, 1, sizeof *system);
-    if (!system)
-        return mg_no_memory(s->context->heap, 1, sizeof *system, "the products of the rows",
-                            s->error);
+    row_system *system;
+    MG_ARENA_NEW(&s->arena, system, 1, "the products of the rows", s->error);
     memset(system, 0, sizeof *system);
     const margin_status status = rows_solve(s, system);
     mg_matrix_buffer_free(&system->rows);

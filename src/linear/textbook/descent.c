@@ -8,39 +8,32 @@ enum { MOST_STEPS = 10000, MOST_PASSES = 1000 };
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
-static double *new_numbers(mg_descent *d, int64_t count, bool *failed) {
-    double *numbers = mg_arena_new(&d->arena, count, sizeof *numbers);
-    *failed |= !numbers;
-    if (numbers) memset(numbers, 0, (size_t)count * sizeof *numbers);
-    return numbers;
+static margin_status new_numbers(mg_descent *d, int64_t count, double **numbers) {
+    MG_ARENA_NEW(&d->arena, *numbers, count, "the state of a solver", d->job->error);
+    memset(*numbers, 0, (size_t)count * sizeof **numbers);
+    return MARGIN_OK;
 }
 
-static mg_descent_point new_point(mg_descent *d, bool with_gradient, bool *failed) {
+static margin_status new_point(mg_descent *d, bool with_gradient, mg_descent_point *point) {
     const int64_t weights = d->functions * d->columns;
-    mg_descent_point point = {.w = new_numbers(d, d->numbers, failed), .value = (double)INFINITY};
-    if (with_gradient) point.gradient = new_numbers(d, d->numbers, failed);
-    if (*failed) return point;
-    point.b = point.w + weights;
-    if (with_gradient) point.gradient_b = point.gradient + weights;
-    return point;
+    *point = (mg_descent_point){.value = (double)INFINITY};
+    MG_TRY(new_numbers(d, d->numbers, &point->w));
+    point->b = point->w + weights;
+    if (!with_gradient) return MARGIN_OK;
+    MG_TRY(new_numbers(d, d->numbers, &point->gradient));
+    point->gradient_b = point->gradient + weights;
+    return MARGIN_OK;
 }
 
 static margin_status descent_new_vectors(mg_descent *d) {
-    bool failed = false;
-    d->here = new_point(d, true, &failed);
-    d->best = new_point(d, d->job->by_distance, &failed);
-    if (d->adapts) d->there = new_point(d, true, &failed);
-    if (d->solution->alpha) {
-        d->alpha = new_numbers(d, d->samples, &failed);
-        d->slopes = new_numbers(d, d->samples, &failed);
-    }
-    if (d->job->residual) {
-        d->mean = new_numbers(d, d->columns, &failed);
-        d->norm = new_numbers(d, d->columns, &failed);
-    }
-    if (!failed) return MARGIN_OK;
-    return mg_no_memory(d->design->heap, 4 * d->numbers + 2 * d->samples, sizeof(double),
-                        "the state of a solver", d->job->error);
+    const bool dual = d->solution->alpha, residual = d->job->residual;
+    MG_TRY(new_point(d, true, &d->here));
+    MG_TRY(new_point(d, d->job->by_distance, &d->best));
+    if (d->adapts) MG_TRY(new_point(d, true, &d->there));
+    if (dual) MG_TRY(new_numbers(d, d->samples, &d->alpha));
+    if (dual) MG_TRY(new_numbers(d, d->samples, &d->slopes));
+    if (residual) MG_TRY(new_numbers(d, d->columns, &d->mean));
+    return residual ? new_numbers(d, d->columns, &d->norm) : MARGIN_OK;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */

@@ -212,16 +212,14 @@ static margin_status rows_memory(mg_descent_rows *m) {
     mg_descent *d = m->d;
     const bool sparse =
         !d->design->made && mg_is_csr(&d->design->problem->x) && d->objective->penalty.kappa == 0.0;
+    const char *purpose = "the rows of a solver";
     mg_arena *arena = &d->arena;
-    m->order = mg_arena_new(arena, d->samples, sizeof *m->order);
-    m->slopes = mg_arena_new(arena, m->batch * d->functions, sizeof *m->slopes);
-    m->along = mg_arena_new(arena, 2 * d->functions, sizeof *m->along);
-    if (d->adapts) m->lengths = mg_arena_new(arena, d->samples, sizeof *m->lengths);
-    if (!mg_step_row_new(d->design, sparse, arena, &m->row) || !m->order || !m->slopes ||
-        !m->along || (d->adapts && !m->lengths))
-        return mg_no_memory(d->design->heap,
-                            2 * d->samples + 2 * d->columns + m->batch * d->functions,
-                            sizeof(double), "the rows of a solver", d->job->error);
+    margin_error *error = d->job->error;
+    MG_ARENA_NEW(arena, m->order, d->samples, purpose, error);
+    MG_ARENA_NEW(arena, m->slopes, m->batch * d->functions, purpose, error);
+    MG_ARENA_NEW(arena, m->along, 2 * d->functions, purpose, error);
+    if (d->adapts) MG_ARENA_NEW(arena, m->lengths, d->samples, purpose, error);
+    MG_TRY(mg_step_row_new(d->design, sparse, arena, &m->row, error));
     m->shift_u = m->along + d->functions;
     memset(m->along, 0, (size_t)(2 * d->functions) * sizeof *m->along);
     for (int64_t i = 0; i < d->samples; i++)

@@ -62,12 +62,12 @@ static margin_status judge_rows(const mg_judged *judged, mg_arena *arena, judged
                                 margin_error *error) {
     const margin_model *model = judged->model;
     const int64_t n = judged->samples.count, k = model->classes;
-    double *p = mg_arena_new(arena, k, sizeof *p);
-    rows->loss = mg_arena_new(arena, n, sizeof *rows->loss);
-    rows->brier = mg_arena_new(arena, n, sizeof *rows->brier);
-    if (k > 2) rows->scores = mg_arena_new(arena, n * k, sizeof *rows->scores);
-    if (!p || !rows->loss || !rows->brier || (k > 2 && !rows->scores))
-        return mg_no_memory(arena->heap, n * k, sizeof *p, "the probabilities", error);
+    const char *purpose = "the probabilities";
+    double *p;
+    MG_ARENA_NEW(arena, p, k, purpose, error);
+    MG_ARENA_NEW(arena, rows->loss, n, purpose, error);
+    MG_ARENA_NEW(arena, rows->brier, n, purpose, error);
+    if (k > 2) MG_ARENA_NEW(arena, rows->scores, n * k, purpose, error);
     for (int64_t i = 0; i < n; i++)
         judge_row(judged, i, p, rows);
     return MARGIN_OK;
@@ -122,10 +122,8 @@ static margin_status class_metrics(const mg_judged *judged, const margin_measure
     mg_arena_init(&arena, judged->context->heap);
     int64_t *labels = mg_arena_new(&arena, n, sizeof *labels);
     double *two = model->classes == 2 ? mg_arena_new(&arena, n, sizeof *two) : NULL;
-    if (!labels || (model->classes == 2 && !two)) {
-        status = mg_no_memory(arena.heap, n, sizeof *labels, "the predicted classes", error);
-        goto done;
-    }
+    if (!labels || (model->classes == 2 && !two))
+        MG_GO(mg_no_memory(arena.heap, n, sizeof *labels, "the predicted classes", error));
     MG_GO(decide_samples(judged, labels, error));
     if (margin_model_has_probabilities(model)) MG_GO(judge_rows(judged, &arena, &rows, error));
     if (two) two_class_scores(judged, two);

@@ -122,8 +122,7 @@ static margin_status copy_names(const margin_model *model, statistics_store *sto
     int64_t bytes = (int64_t)sizeof last;
     for (int64_t j = 0; j < inference->columns; j++)
         bytes += (int64_t)strlen(columns->items[j].name) + 1;
-    store->names = mg_arena_new(&store->inference.arena, bytes, 1);
-    if (!store->names) return mg_no_memory(store->heap, bytes, 1, "the names", error);
+    MG_ARENA_NEW(&store->inference.arena, store->names, bytes, "the names", error);
     char *at = store->names;
     for (int64_t j = 0; j < inference->coefficients; j++) {
         const char *name = j < inference->columns ? columns->items[j].name : last;
@@ -150,11 +149,8 @@ static margin_status make_coefficients(const margin_model *model, int64_t target
     const mg_inference *inference = &store->inference;
     const double *w = margin_model_weights(model, target);
     const double quantile = mg_student_quantile(1.0 - confidence, freedom);
-    store->coefficients =
-        mg_arena_new(&store->inference.arena, inference->coefficients, sizeof *store->coefficients);
-    if (!store->coefficients)
-        return mg_no_memory(store->heap, inference->coefficients, sizeof *store->coefficients,
-                            "the coefficients", error);
+    MG_ARENA_NEW(&store->inference.arena, store->coefficients, inference->coefficients,
+                 "the coefficients", error);
     MG_TRY(copy_names(model, store, error));
     for (int64_t j = 0; j < inference->coefficients; j++) {
         margin_coefficient *c = &store->coefficients[j];
@@ -172,11 +168,8 @@ static margin_status make_coefficients(const margin_model *model, int64_t target
 static margin_status make_dependences(statistics_store *store, int64_t *count,
                                       margin_error *error) {
     const mg_inference *inference = &store->inference;
-    store->dependences = mg_arena_new(&store->inference.arena, inference->dependence_count,
-                                      sizeof *store->dependences);
-    if (!store->dependences)
-        return mg_no_memory(store->heap, inference->dependence_count, sizeof *store->dependences,
-                            "the dependent columns", error);
+    MG_ARENA_NEW(&store->inference.arena, store->dependences, inference->dependence_count,
+                 "the dependent columns", error);
     for (int64_t k = 0; k < inference->dependence_count; k++) {
         const mg_dependence *d = &inference->dependences[k];
         store->dependences[k] = (margin_dependence){.feature = d->column,

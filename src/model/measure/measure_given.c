@@ -14,13 +14,6 @@ typedef struct {
     mg_outcome outcome;
 } measured_rows;
 
-#define MG_ROOM(pointer, count, purpose)                                                           \
-    do {                                                                                           \
-        (pointer) = mg_arena_new(&r->arena, (count), sizeof *(pointer));                           \
-        if (!(pointer))                                                                            \
-            return mg_no_memory(r->heap, (count), sizeof *(pointer), (purpose), error);            \
-    } while (0)
-
 /* Why a number that should be finite cannot be used. */
 static margin_cause number_cause(double value) {
     return isnan(value)   ? MARGIN_CAUSE_MISSING_VALUE
@@ -74,8 +67,8 @@ static margin_status check_shapes(const margin_predictions *p, margin_error *err
 static margin_status take_rows(const margin_predictions *p, measured_rows *r, margin_error *error) {
     double *weights = NULL, total = 0;
     int64_t count = 0;
-    MG_ROOM(r->rows, p->rows, "the rows that count");
-    if (p->weights.values) MG_ROOM(weights, p->rows, "the weights");
+    MG_ARENA_NEW(&r->arena, r->rows, p->rows, "the rows that count", error);
+    if (p->weights.values) MG_ARENA_NEW(&r->arena, weights, p->rows, "the weights", error);
     for (int64_t i = 0; i < p->rows; i++) {
         const double weight = weights ? mg_vector_f64(&p->weights, i) : 1.0;
         if (!(weight >= 0) || isinf(weight))
@@ -110,8 +103,8 @@ static margin_status read_classes(const margin_predictions *p, measured_rows *r,
                                   margin_error *error) {
     int32_t *truth;
     int64_t *predicted, code = 0;
-    MG_ROOM(truth, r->outcome.rows, "the true classes");
-    MG_ROOM(predicted, r->outcome.rows, "the predicted classes");
+    MG_ARENA_NEW(&r->arena, truth, r->outcome.rows, "the true classes", error);
+    MG_ARENA_NEW(&r->arena, predicted, r->outcome.rows, "the predicted classes", error);
     for (int64_t i = 0; i < r->outcome.rows; i++) {
         MG_TRY(read_class(&p->truth, r->rows[i], p->classes, "true class", &code, error));
         truth[i] = (int32_t)code;
@@ -151,9 +144,10 @@ static margin_status read_probabilities(const margin_predictions *p, measured_ro
                                         margin_error *error) {
     const int64_t k = p->classes, columns = k == 2 ? 1 : k;
     double *loss, *brier, *scores = NULL;
-    MG_ROOM(loss, r->outcome.rows, "the losses of the rows");
-    MG_ROOM(brier, r->outcome.rows, "the losses of the rows");
-    if (!p->scores) MG_ROOM(scores, columns * r->outcome.rows, "the scores of the rows");
+    MG_ARENA_NEW(&r->arena, loss, r->outcome.rows, "the losses of the rows", error);
+    MG_ARENA_NEW(&r->arena, brier, r->outcome.rows, "the losses of the rows", error);
+    if (!p->scores)
+        MG_ARENA_NEW(&r->arena, scores, columns * r->outcome.rows, "the scores of the rows", error);
     for (int64_t i = 0; i < r->outcome.rows; i++) {
         const double *row = p->probabilities + r->rows[i] * k;
         const int32_t truth = r->outcome.truth[i];
@@ -178,7 +172,7 @@ static margin_status read_scores(const margin_predictions *p, measured_rows *r,
                                  margin_error *error) {
     const int64_t columns = p->classes == 2 ? 1 : p->classes;
     double *scores;
-    MG_ROOM(scores, columns * r->outcome.rows, "the scores of the rows");
+    MG_ARENA_NEW(&r->arena, scores, columns * r->outcome.rows, "the scores of the rows", error);
     for (int64_t i = 0; i < r->outcome.rows; i++)
         for (int64_t c = 0; c < columns; c++) {
             const double score = p->scores[r->rows[i] * columns + c];
@@ -197,8 +191,8 @@ static margin_status read_numbers(const margin_predictions *p, measured_rows *r,
                                   margin_error *error) {
     const int64_t targets = MG_MAX(p->targets, (int64_t)1), rows = r->outcome.rows;
     double *target, *value;
-    MG_ROOM(target, targets * rows, "the targets");
-    MG_ROOM(value, targets * rows, "the predicted values");
+    MG_ARENA_NEW(&r->arena, target, targets * rows, "the targets", error);
+    MG_ARENA_NEW(&r->arena, value, targets * rows, "the predicted values", error);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t t = 0; t < targets; t++) {
             const int64_t k = r->rows[i] * targets + t;

@@ -26,9 +26,8 @@ void mg_measured_free(mg_measured *measured) {
 
 margin_status mg_measured_room(mg_measured *measured, int64_t count, double **room,
                                margin_error *error) {
-    *room = mg_arena_new(&measured->arena, count, sizeof **room);
-    return *room ? MARGIN_OK
-                 : mg_no_memory(measured->heap, count, sizeof **room, "the metrics", error);
+    MG_ARENA_NEW(&measured->arena, *room, count, "the metrics", error);
+    return MARGIN_OK;
 }
 
 void mg_metrics_clear(margin_metrics *m) {
@@ -125,10 +124,8 @@ static margin_status measure_classes(margin_context *context, const mg_outcome *
     mg_measured *measured = m->inner;
     double *scratch;
     MG_TRY(mg_measured_room(measured, o->classes * o->classes, &m->confusion, error));
-    measured->classes = mg_arena_new(&measured->arena, o->classes, sizeof *measured->classes);
-    if (!measured->classes)
-        return mg_no_memory(context->heap, o->classes, sizeof *measured->classes,
-                            "the figures of the classes", error);
+    MG_ARENA_NEW(&measured->arena, measured->classes, o->classes, "the figures of the classes",
+                 error);
     MG_NEW(context->heap, scratch, 3 * o->classes, "the sums of the classes", error);
     mg_measure_classes(o, scratch, measured->value);
     mg_free(context->heap, scratch);

@@ -21,9 +21,7 @@ margin_status mg_model_new(mg_heap *heap, margin_model **model, margin_error *er
 margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool numeric,
                                    margin_error *error) {
     const char *purpose = "the names of the classes";
-    model->class_names = mg_new_zero(model->heap, classes, sizeof *model->class_names);
-    if (!model->class_names)
-        return mg_no_memory(model->heap, classes, sizeof *model->class_names, purpose, error);
+    MG_NEW_ZERO(model->heap, model->class_names, classes, purpose, error);
     model->classes = classes;
     if (numeric) MG_NEW(model->heap, model->class_values, classes, purpose, error);
     for (int64_t c = 0; numeric && c < classes; c++)
@@ -32,9 +30,7 @@ margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool nu
 }
 
 margin_status mg_model_set_stages(margin_model *model, int count, margin_error *error) {
-    model->stages = mg_new_zero(model->heap, count, sizeof *model->stages);
-    if (!model->stages)
-        return mg_no_memory(model->heap, count, sizeof *model->stages, "the stages", error);
+    MG_NEW_ZERO(model->heap, model->stages, count, "the stages", error);
     model->stage_count = model->active = count;
     return MARGIN_OK;
 }

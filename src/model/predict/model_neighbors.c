@@ -53,10 +53,7 @@ static margin_status fill_model(const margin_neighbors_options *options, bool tr
     mg_text_puts(&spec, "knn(k=1, p=");
     mg_text_number(&spec, options->p);
     mg_text_puts(&spec, tree ? ", method=tree, task=regress)" : ", method=brute, task=regress)");
-    if (spec.failed) {
-        status = mg_no_memory(model->heap, 64, 1, "the index", error);
-        goto done;
-    }
+    if (spec.failed) MG_GO(mg_no_memory(model->heap, 64, 1, "the index", error));
     model->spec = spec.data;
     spec.data = NULL;
     model->learner = mg_learner_find("knn");
@@ -94,8 +91,7 @@ margin_status margin_neighbors_build(margin_context *context, const margin_matri
                         : "place for the index");
     MG_TRY(read_options(options, &chosen, error));
     MG_TRY(check_points(context, x, error));
-    made = mg_new_zero(context->heap, 1, sizeof *made);
-    if (!made) return mg_no_memory(context->heap, 1, sizeof *made, "the index", error);
+    MG_NEW_ZERO(context->heap, made, 1, "the index", error);
     MG_GO(mg_model_new(context->heap, &made->model, error));
     const mg_neighbors_plan plan = {.x = x,
                                     .rows = x->rows,

@@ -189,9 +189,7 @@ static margin_status parse_options(mg_parser *p) {
 
 static margin_status fill_defaults(mg_parser *p, mg_spec_component *c) {
     const int count = c->info->option_count;
-    c->options = mg_arena_new(&p->spec->arena, MG_MAX(count, 1), sizeof *c->options);
-    if (!c->options)
-        return mg_no_memory(p->spec->heap, count, sizeof *c->options, "a spec", p->error);
+    MG_ARENA_NEW(&p->spec->arena, c->options, MG_MAX(count, 1), "a spec", p->error);
     for (int k = 0; k < count; k++)
         MG_TRY(mg_option_default(c->info->name, &c->info->options[k], &p->spec->arena,
                                  &c->options[k], p->error));
@@ -269,14 +267,10 @@ static margin_status set_canonical_text(margin_spec *spec, margin_error *error) 
     mg_text text;
     mg_text_init(&text, spec->heap);
     mg_spec_print(spec, NULL, &text);
-    if (text.failed) {
-        const margin_status status =
-            mg_no_memory(spec->heap, text.length + 1, 1, "the text of a spec", error);
-        mg_text_free(&text);
-        return status;
-    }
-    spec->text = text.data;
-    return MARGIN_OK;
+    const margin_status status = mg_text_check(&text, "the text of a spec", error);
+    if (status < 0) mg_text_free(&text);
+    if (status >= 0) spec->text = text.data;
+    return status;
 }
 
 margin_status mg_spec_parse(mg_heap *heap, const char *text, margin_spec **spec,
@@ -289,11 +283,9 @@ margin_status mg_spec_parse(mg_heap *heap, const char *text, margin_spec **spec,
     mg_arena_init(&made->arena, heap);
     mg_parser parser = {.spec = made, .error = error};
     made->components = mg_arena_new(&made->arena, MG_SPEC_MAX_COMPONENTS, sizeof *made->components);
-    if (!made->components) {
-        status =
-            mg_no_memory(heap, MG_SPEC_MAX_COMPONENTS, sizeof *made->components, "a spec", error);
-        goto done;
-    }
+    if (!made->components)
+        MG_GO(
+            mg_no_memory(heap, MG_SPEC_MAX_COMPONENTS, sizeof *made->components, "a spec", error));
     MG_GO(mg_scanner_init(&parser.scanner, text, &made->arena, error));
     MG_GO(parse_text(&parser));
     MG_GO(set_canonical_text(made, error));

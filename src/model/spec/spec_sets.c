@@ -242,9 +242,8 @@ margin_status mg_spec_variant(const margin_spec *spec, int64_t index, margin_spe
     mg_text text;
     mg_text_init(&text, spec->heap);
     mg_spec_print(spec, chosen, &text);
-    const margin_status status =
-        text.failed ? mg_no_memory(spec->heap, text.length + 1, 1, "the text of a spec", error)
-                    : mg_spec_parse(spec->heap, text.data, variant, error);
+    margin_status status = mg_text_check(&text, "the text of a spec", error);
+    if (status >= 0) status = mg_spec_parse(spec->heap, text.data, variant, error);
     mg_text_free(&text);
     return status;
 }

@@ -95,8 +95,7 @@ static margin_status print_with(const margin_spec *spec, int64_t step, int optio
     }
     mg_spec_print(&changed, NULL, out);
     mg_free(spec->heap, options);
-    return out->failed ? mg_no_memory(spec->heap, out->length + 1, 1, "the text of a spec", error)
-                       : MARGIN_OK;
+    return mg_text_check(out, "the text of a spec", error);
 }
 
 margin_status margin_spec_with(const margin_spec *spec, int64_t step, const margin_setting *setting,

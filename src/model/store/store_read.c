@@ -121,9 +121,8 @@ static margin_status parse_stage(const mg_store_reader *r, const json_t *entry,
     mg_text_puts(&text, stage);
     mg_text_puts(&text, " | ");
     mg_text_puts(&text, learner);
-    margin_status status =
-        text.failed ? mg_no_memory(r->heap, text.length + 1, 1, "the spec of a stage", r->error)
-                    : parse_spec(r, text.data, spec);
+    margin_status status = mg_text_check(&text, "the spec of a stage", r->error);
+    if (status >= 0) status = parse_spec(r, text.data, spec);
     mg_text_free(&text);
     if (status >= 0 && ((*spec)->component_count != 2 || (*spec)->variants != 1 ||
                         (*spec)->components[0].stage != expected))
@@ -266,9 +265,7 @@ static margin_status decode(mg_heap *heap, const char *name, const void *bytes, 
 static margin_status read_folds(const mg_store_reader *r, margin_model *model) {
     mg_additions *a = model->additions;
     if (!a->fold) return MARGIN_OK;
-    a->models = mg_new_zero(r->heap, a->fold_count, sizeof *a->models);
-    if (!a->models)
-        return mg_no_memory(r->heap, a->fold_count, sizeof *a->models, "the folds", r->error);
+    MG_NEW_ZERO(r->heap, a->models, a->fold_count, "the folds", r->error);
     for (int64_t k = 0; k < a->fold_count; k++) {
         margin_model *fold = NULL;
         MG_TRY(decode(r->heap, "a fold of the model", a->model_bytes + a->model_starts[k],

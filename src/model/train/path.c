@@ -71,9 +71,7 @@ static void free_variants(variant_list *list) {
 static margin_status make_variants(const margin_spec *spec, variant_list *list,
                                    margin_error *error) {
     const int64_t count = spec->variants;
-    list->specs = mg_new_zero(list->heap, count, sizeof *list->specs);
-    if (!list->specs)
-        return mg_no_memory(list->heap, count, sizeof *list->specs, "the penalties", error);
+    MG_NEW_ZERO(list->heap, list->specs, count, "the penalties", error);
     list->count = count;
     MG_NEW(list->heap, list->options, count, "the penalties", error);
     for (int64_t k = 0; k < count; k++) {
@@ -96,8 +94,8 @@ static margin_status make_points(const variant_list *list, int64_t features, pat
     for (int64_t k = 0; k < list->count; k++) {
         const char *text = list->specs[k]->text;
         const size_t length = strlen(text) + 1;
-        char *copy = mg_arena_new(arena, (int64_t)length, 1);
-        if (!copy) return mg_no_memory(store->heap, (int64_t)length, 1, "the specs", error);
+        char *copy;
+        MG_ARENA_NEW(arena, copy, length, "the specs", error);
         made[k] = (margin_path_point){.spec = memcpy(copy, text, length),
                                       .weights = features ? weights + k * features : NULL};
     }

@@ -68,8 +68,7 @@ static margin_status group_make(const part_run *run, margin_context *context, in
     mg_heap *heap = run->split->heap;
     MG_NEW(heap, group->fits, count, purpose, error);
     MG_NEW(heap, group->traces, count, purpose, error);
-    group->parts = mg_new_zero(heap, count, sizeof *group->parts);
-    if (!group->parts) return mg_no_memory(heap, count, sizeof *group->parts, purpose, error);
+    MG_NEW_ZERO(heap, group->parts, count, purpose, error);
     for (int64_t k = 0; k < count; k++) {
         mg_trace *trace = &group->traces[k];
         MG_TRY(mg_part_make(run->split, first + k, &group->parts[k], error));
@@ -292,10 +291,8 @@ static margin_status start_run(part_run *run, const mg_spec_component *learner,
     if (!run->verify) MG_TRY(mg_share(run->learner, &run->shared));
     run->group = MG_MAX(run->shared.together, 1);
     run->sharers = (int)MG_MIN(group_count(run), (int64_t)mg_pool_threads(run->context->pool));
-    run->results = mg_new_zero(run->split->heap, run->split->parts, sizeof *run->results);
-    if (!run->results)
-        return mg_no_memory(run->split->heap, run->split->parts, sizeof *run->results,
-                            "the reports of the sub-problems", error);
+    MG_NEW_ZERO(run->split->heap, run->results, run->split->parts,
+                "the reports of the sub-problems", error);
     return MARGIN_OK;
 }
 

@@ -115,9 +115,7 @@ static margin_status keep_starts(mg_trainer *trainer, mg_reduction reduction, ma
         model->hypothesis->kind != &mg_hypothesis_linear)
         return MARGIN_OK;
     const int64_t count = mg_reduction_parts(reduction, model);
-    trainer->starts.parts = mg_new_zero(heap, count, sizeof *trainer->starts.parts);
-    if (!trainer->starts.parts)
-        return mg_no_memory(heap, count, sizeof *trainer->starts.parts, "a start", error);
+    MG_NEW_ZERO(heap, trainer->starts.parts, count, "a start", error);
     trainer->starts.count = count;
     for (int64_t k = 0; k < count; k++)
         MG_TRY(mg_model_learned(heap, model, reduction == MG_REDUCE_NONE ? -1 : k,

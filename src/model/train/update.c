@@ -96,9 +96,7 @@ static margin_status join_columns(update *u) {
     if (!u->data.columns) return MARGIN_OK;
     for (int64_t j = 0; j < old->count; j++)
         room += old->items[j].category_count + u->data.columns[j].category_count;
-    u->code_of = mg_new_zero(heap, 2 * old->count, sizeof *u->code_of);
-    if (!u->code_of)
-        return mg_no_memory(heap, 2 * old->count, sizeof *u->code_of, "the categories", u->error);
+    MG_NEW_ZERO(heap, u->code_of, 2 * old->count, "the categories", u->error);
     u->from_data = u->code_of + old->count;
     MG_GO_NEW(heap, items, old->count, "the columns of a model", u->error);
     MG_GO_NEW(heap, names, room, "the categories of the columns", u->error);

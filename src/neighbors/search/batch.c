@@ -121,14 +121,12 @@ static margin_status sort_pass(margin_context *context, ordering *o) {
 /* The queries' numbers in the low bits of keys, in order; owned by the arena. */
 static margin_status order_queries(margin_context *context, const mg_neighbors_batch *batch,
                                    mg_arena *arena, uint64_t **keys, margin_error *error) {
+    const char *purpose = "the order of the queries";
     ordering o = {.batch = batch, .columns = MG_MIN(batch->index->columns, KEY_BITS)};
     o.bits = (int)MG_MIN(KEY_BITS / o.columns, 16);
-    o.keys = mg_arena_new(arena, batch->count, sizeof *o.keys);
-    o.other = mg_arena_new(arena, batch->count, sizeof *o.other);
-    o.count = mg_arena_new(arena, PIECES, sizeof *o.count);
-    if (!o.keys || !o.other || !o.count)
-        return mg_no_memory(context->heap, batch->count, 2 * sizeof *o.keys,
-                            "the order of the queries", error);
+    MG_ARENA_NEW(arena, o.keys, batch->count, purpose, error);
+    MG_ARENA_NEW(arena, o.other, batch->count, purpose, error);
+    MG_ARENA_NEW(arena, o.count, PIECES, purpose, error);
     for (int64_t j = 0; j < o.columns; j++)
         measure_column(&o, j);
     margin_status status = mg_parallel(context, PIECES, key_piece, &o);

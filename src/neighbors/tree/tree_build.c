@@ -386,12 +386,10 @@ static margin_status bucket_task(void *argument, int64_t task, int worker) {
 
 static margin_status build_buckets(build *b) {
     const int threads = mg_pool_threads(b->context->pool);
-    float *ranges = mg_arena_new(&b->arena, b->count * 2 * b->source->columns, sizeof *ranges);
-    b->order = mg_arena_new(&b->arena, threads, sizeof *b->order);
-    b->keys = mg_arena_new(&b->arena, threads, sizeof *b->keys);
-    if (!ranges || !b->order || !b->keys)
-        return mg_no_memory(b->context->heap, b->count * 2 * b->source->columns, sizeof *ranges,
-                            "the tree", b->error);
+    float *ranges;
+    MG_ARENA_NEW(&b->arena, ranges, b->count * 2 * b->source->columns, "the tree", b->error);
+    MG_ARENA_NEW(&b->arena, b->order, threads, "the tree", b->error);
+    MG_ARENA_NEW(&b->arena, b->keys, threads, "the tree", b->error);
     for (int t = 0; t < threads; t++) {
         b->order[t] = NULL;
         b->keys[t] = NULL;
@@ -490,8 +488,7 @@ static margin_status make_points(build *b) {
                                 b->error);
         if (rows <= SMALL) break; /* nothing is dealt */
     }
-    b->bucket_of = mg_arena_new(&b->arena, rows, 1);
-    if (!b->bucket_of) return mg_no_memory(b->context->heap, rows, 1, purpose, b->error);
+    MG_ARENA_NEW(&b->arena, b->bucket_of, rows, purpose, b->error);
     return mg_parallel(b->context, PIECES, fill_piece, b) < 0 ? mg_fail_cancelled(b->error)
                                                               : MARGIN_OK;
 }

@@ -25,10 +25,8 @@ static int64_t state_length(const mg_perceptron_run *run) {
 }
 
 margin_status mg_perceptron_state_new(mg_perceptron_run *run, mg_perceptron_state *state) {
-    double *numbers = mg_arena_new(&run->arena, run->length, sizeof *numbers);
-    if (!numbers)
-        return mg_no_memory(run->context->heap, run->length, sizeof *numbers,
-                            "the perceptron's weights", run->fit->error);
+    double *numbers;
+    MG_ARENA_NEW(&run->arena, numbers, run->length, "the perceptron's weights", run->fit->error);
     memset(numbers, 0, (size_t)run->length * sizeof *numbers);
     place_state(run, numbers, state);
     return MARGIN_OK;
@@ -74,31 +72,26 @@ static margin_status start_state(mg_perceptron_run *run) {
 /* Scores of the dual form, and room for scores of a few rows per thread. */
 static margin_status new_scores(mg_perceptron_run *run) {
     enum { SCRATCH = 1024 };
+    const char *purpose = "scores of the rows";
     const int64_t kept = run->options.dual ? run->count : run->functions;
     const int64_t threads = margin_context_threads(run->context);
     run->scratch_size = MG_MAX((int64_t)SCRATCH, run->functions);
-    run->scores = mg_arena_new(&run->arena, kept, sizeof *run->scores);
-    run->scratch = mg_arena_new(&run->arena, threads * run->scratch_size, sizeof *run->scratch);
-    if (run->scores && run->scratch) return MARGIN_OK;
-    return mg_no_memory(run->context->heap, kept + threads * run->scratch_size, sizeof *run->scores,
-                        "scores of the rows", run->fit->error);
+    MG_ARENA_NEW(&run->arena, run->scores, kept, purpose, run->fit->error);
+    MG_ARENA_NEW(&run->arena, run->scratch, threads * run->scratch_size, purpose, run->fit->error);
+    return MARGIN_OK;
 }
 
 static margin_status new_batch(mg_perceptron_run *run) {
     if (run->options.batch == 0) return MARGIN_OK;
-    run->wrong = mg_arena_new(&run->arena, run->count, sizeof *run->wrong);
-    return run->wrong ? MARGIN_OK
-                      : mg_no_memory(run->context->heap, run->count, sizeof *run->wrong,
-                                     "the rows of a batch", run->fit->error);
+    MG_ARENA_NEW(&run->arena, run->wrong, run->count, "the rows of a batch", run->fit->error);
+    return MARGIN_OK;
 }
 
 /* The trace of a dual form shows how often each sample was corrected. */
 static margin_status new_updates(mg_perceptron_run *run) {
     if (!run->options.dual || !run->fit->trace) return MARGIN_OK;
-    run->updates = mg_arena_new(&run->arena, run->count, sizeof *run->updates);
-    if (!run->updates)
-        return mg_no_memory(run->context->heap, run->count, sizeof *run->updates,
-                            "the trace of the updates", run->fit->error);
+    MG_ARENA_NEW(&run->arena, run->updates, run->count, "the trace of the updates",
+                 run->fit->error);
     memset(run->updates, 0, (size_t)run->count * sizeof *run->updates);
     return MARGIN_OK;
 }

@@ -11,6 +11,7 @@ enum { MOST_AT_ONCE = 8, MOST_BYTES = 32 << 20 };
 
 margin_status mg_perceptron_order_begin(mg_perceptron_run *run) {
     const mg_problem *p = run->problem;
+    const char *purpose = "the shuffled order of the rows";
     mg_perceptron_orders *orders = &run->orders;
     run->scan = (mg_row_scan){&p->x, p->index, p->sign};
     if (run->options.order != MG_SHUFFLED) return MARGIN_OK;
@@ -18,13 +19,11 @@ margin_status mg_perceptron_order_begin(mg_perceptron_run *run) {
     const int64_t threads = margin_context_threads(run->context);
     orders->room = MG_MAX(MG_MIN(MG_MIN(fit, threads), MOST_AT_ONCE), 1);
     const int64_t total = orders->room * run->count;
-    orders->samples = mg_arena_new(&run->arena, total, sizeof *orders->samples);
+    MG_ARENA_NEW(&run->arena, orders->samples, total, purpose, run->fit->error);
     orders->rows = orders->samples;
-    if (p->index) orders->rows = mg_arena_new(&run->arena, total, sizeof *orders->rows);
-    if (p->sign) orders->sign = mg_arena_new(&run->arena, total, sizeof *orders->sign);
-    if (orders->samples && orders->rows && (orders->sign || !p->sign)) return MARGIN_OK;
-    return mg_no_memory(run->context->heap, total, sizeof *orders->samples,
-                        "the shuffled order of the rows", run->fit->error);
+    if (p->index) MG_ARENA_NEW(&run->arena, orders->rows, total, purpose, run->fit->error);
+    if (p->sign) MG_ARENA_NEW(&run->arena, orders->sign, total, purpose, run->fit->error);
+    return MARGIN_OK;
 }
 
 /* The samples in the order of pass first + task, and what the scan needs of them side by side. */

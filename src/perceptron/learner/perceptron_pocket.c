@@ -135,6 +135,7 @@ margin_status mg_perceptron_pocket_offer(mg_perceptron_run *run) {
 
 margin_status mg_perceptron_pocket_begin(mg_perceptron_run *run) {
     mg_perceptron_pocket *pocket = &run->pocket;
+    const char *purpose = "the pocket's candidates";
     const int64_t weights = MG_MAX(run->functions * run->columns, 1);
     MG_TRY(mg_perceptron_state_new(run, &pocket->best));
     mg_perceptron_state_copy(run, &pocket->best, &run->now);
@@ -144,11 +145,10 @@ margin_status mg_perceptron_pocket_begin(mg_perceptron_run *run) {
     if (run->options.dual) return MARGIN_OK;
     const int64_t fit = MG_MIN(WAITING_NUMBERS / weights, run->scratch_size / run->functions);
     pocket->room = (int)MG_MAX(MG_MIN(fit, MG_POCKET_CANDIDATES), 1);
-    pocket->weights = mg_arena_new(&run->arena, pocket->room * weights, sizeof(double));
-    pocket->intercepts = mg_arena_new(&run->arena, pocket->room * run->functions, sizeof(double));
-    if (pocket->weights && pocket->intercepts) return MARGIN_OK;
-    return mg_no_memory(run->context->heap, pocket->room * weights, sizeof(double),
-                        "the pocket's candidates", run->fit->error);
+    MG_ARENA_NEW(&run->arena, pocket->weights, pocket->room * weights, purpose, run->fit->error);
+    MG_ARENA_NEW(&run->arena, pocket->intercepts, pocket->room * run->functions, purpose,
+                 run->fit->error);
+    return MARGIN_OK;
 }
 
 margin_status mg_perceptron_pocket_end(mg_perceptron_run *run) {

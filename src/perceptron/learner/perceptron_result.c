@@ -113,11 +113,10 @@ static margin_status collect_dual(mg_perceptron_run *run, const mg_perceptron_st
     int64_t count = 0;
     for (int64_t i = 0; i < run->count; i++)
         count += state->alpha[i] > 0.0;
-    int64_t *whole = mg_arena_new(&run->arena, 2 * count, sizeof *whole);
-    double *real = mg_arena_new(&run->arena, 4 * count, sizeof *real);
-    if (!whole || !real)
-        return mg_no_memory(run->context->heap, 6 * count, sizeof *real, "the dual form",
-                            run->fit->error);
+    int64_t *whole;
+    double *real;
+    MG_ARENA_NEW(&run->arena, whole, 2 * count, "the dual form", run->fit->error);
+    MG_ARENA_NEW(&run->arena, real, 4 * count, "the dual form", run->fit->error);
     *part = (dual_part){count,           whole, whole + count, real, real + count, real + 2 * count,
                         real + 3 * count};
     for (int64_t i = 0, k = 0; i < run->count; i++) {
