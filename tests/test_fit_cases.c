@@ -78,10 +78,31 @@ static void what_was_found_holds_or_is_known(void **state) {
         if (found[k].number > 1999) try_range(found[k].number, found[k].number);
 }
 
+/* What fuzzing found, in fuzz/seeds/fit: the choices that a number does not make. */
+static void what_fuzzing_found_holds(void **state) {
+    static const char *const names[] = {"found_no_penalty"};
+    static fit_outcome outcome;
+    margin_context *one = patient_context(1), *three = patient_context(3);
+    (void)state;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        char path[SUPPORT_PATH], name[80];
+        size_t length;
+        snprintf(name, sizeof name, "fuzz/seeds/fit/%s", names[k]);
+        char *bytes = support_read_file(support_source(path, name), &length);
+        fit_case_run(one, three, (const uint8_t *)bytes, (int64_t)length, &outcome);
+        if (outcome.complaint[0])
+            fail_msg("%s: %s on %s: %s", names[k], outcome.spec, outcome.data, outcome.complaint);
+        free(bytes);
+    }
+    margin_context_free(one);
+    margin_context_free(three);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_hold),
         cmocka_unit_test(what_was_found_holds_or_is_known),
+        cmocka_unit_test(what_fuzzing_found_holds),
     };
     if (argc <= 2) return cmocka_run_group_tests(tests, NULL, NULL);
     try_range(strtol(argv[1], NULL, 10), strtol(argv[2], NULL, 10));
