@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- Descriptions --------------------------------------------------------------------------- */
 
@@ -56,11 +57,35 @@ static void columns_are_copied_deep(void **state) {
 static void columns_are_numbered_from_one(void **state) {
     margin_context *context = *state;
     mg_columns columns;
-    assert_int_equal(mg_columns_numbered(context->heap, 1200, &columns, NULL), MARGIN_OK);
-    assert_string_equal(columns.items[0].name, "x1");
-    assert_string_equal(columns.items[1199].name, "x1200");
+    enum { COUNT = 12345 };
+    char name[32];
+    assert_int_equal(mg_columns_numbered(context->heap, COUNT, &columns, NULL), MARGIN_OK);
+    for (int64_t j = 0; j < COUNT; j++) {
+        snprintf(name, sizeof name, "x%d", (int)j + 1);
+        assert_string_equal(columns.items[j].name, name);
+    }
     assert_int_equal(columns.items[7].kind, MARGIN_NUMERIC);
     mg_columns_free(&columns);
+    for (int64_t count = 0; count < 102; count++) { /* the last name ends with the block */
+        assert_int_equal(mg_columns_numbered(context->heap, count, &columns, NULL), MARGIN_OK);
+        mg_columns_free(&columns);
+    }
+}
+
+/* What a file of a line can ask for: refused before a name is made. */
+static void too_many_columns_are_refused_at_once(void **state) {
+    (void)state;
+    static const int64_t counts[] = {2147483648, 1LL << 40, 1LL << 58, INT64_MAX};
+    const margin_context_options options = {
+        .size = sizeof options, .threads = 1, .memory_limit = 1 << 30};
+    margin_context *context;
+    mg_columns columns;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    const clock_t start = clock();
+    for (int k = 0; k < 4; k++)
+        assert_true(mg_columns_numbered(context->heap, counts[k], &columns, NULL) < 0);
+    assert_true(clock() - start < CLOCKS_PER_SEC); /* of the processor: without a walk nothing */
+    margin_context_free(context);
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */
@@ -469,6 +494,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(columns_are_copied_deep),
         TEST(columns_are_numbered_from_one),
+        TEST(too_many_columns_are_refused_at_once),
         TEST(repeated_names_get_numbers),
         TEST(names_are_found_by_bisection),
         TEST(references_are_names_or_numbers),

@@ -65,20 +65,44 @@ margin_status mg_columns_copy(mg_heap *heap, const margin_column *items, int64_t
     return MARGIN_OK;
 }
 
+/* Bytes of "x1" to "x<count>" with their zeros, without a walk: a row of a sparse file can ask for
+ * thousands of millions of columns. */
+static int64_t numbered_text(int64_t count) {
+    int64_t bytes = 2 * count;
+    for (int64_t first = 1; first <= count; first *= 10) {
+        bytes += count - first + 1; /* those have a digit at this place */
+        if (first > count / 10) break;
+    }
+    return bytes;
+}
+
+/* From "x9" to "x10". */
+static void next_name(char name[NUMBERED_NAME]) {
+    const size_t length = strlen(name);
+    size_t at = length - 1;
+    for (; name[at] == '9'; at--)
+        name[at] = '0';
+    if (at > 0) {
+        name[at]++;
+        return;
+    }
+    name[1] = '1';
+    memcpy(name + length, "0", 2);
+}
+
 margin_status mg_columns_numbered(mg_heap *heap, int64_t count, mg_columns *out,
                                   margin_error *error) {
-    int64_t bytes = count * (int64_t)sizeof(margin_column);
-    char buffer[NUMBERED_NAME];
-    for (int64_t j = 0; j < count; j++)
-        bytes += numbered_name(buffer, j) + 1;
-    char *block = mg_new(heap, bytes, 1);
+    static const int64_t each = (int64_t)sizeof(margin_column);
+    const int64_t most = INT64_MAX / (each + NUMBERED_NAME); /* that bytes can count */
+    const int64_t bytes = count <= most ? count * each + numbered_text(count) : INT64_MAX;
+    char *block = mg_new(heap, bytes, 1), name[NUMBERED_NAME] = "x0";
     if (!block) return mg_no_memory(heap, bytes, 1, "the names of the columns", error);
 
     margin_column *items = (margin_column *)(void *)block;
     char *text = (char *)(items + count);
     for (int64_t j = 0; j < count; j++) {
-        numbered_name(buffer, j);
-        items[j] = (margin_column){.name = place_text(&text, buffer), .kind = MARGIN_NUMERIC};
+        next_name(name);
+        items[j] = (margin_column){.name = place_text(&text, name), .kind = MARGIN_NUMERIC};
     }
     *out = (mg_columns){.heap = heap, .items = items, .count = count};
     return MARGIN_OK;
