@@ -419,6 +419,23 @@ static void test_no_gap_at_the_optimum(void **state) {
         check_optimum(MG_LOSS_HINGE, &penalties[with % 2], with, ++seed);
 }
 
+/* Weights whose objective is beyond double precision have no gap that anything could be below. */
+static void test_overflow_proves_nothing(void **state) {
+    static const mg_loss_kind losses[] = {MG_LOSS_SQUARED, MG_LOSS_SQUARED_HINGE, MG_LOSS_LOGISTIC,
+                                          MG_LOSS_EXPONENTIAL};
+    (void)state;
+    for (int l = 0; l < 4; l++)
+        for (int k = 0; k < 3; k++) {
+            objective_case o;
+            double at[3] = {1e200, -1e200, k == 2 ? (double)INFINITY : 1e200};
+            if (k == 1) at[0] = at[1] = 1e308;
+            start_case(&o, 14, 2, 0, losses[l], &penalties[0], true, false, 7);
+            mg_linear_solution solution = {.w = at, .b = at + 2};
+            if (mg_certify(&o.objective, &solution, &error) >= 0) assert_false(solution.gap <= 1);
+            end_case(&o);
+        }
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static margin_status certify_all(margin_context *context, void *user, margin_error *failure) {
@@ -448,9 +465,13 @@ static void test_memory_may_run_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_spellings),    cmocka_unit_test(test_no_penalty),
-        cmocka_unit_test(test_l1_share),           cmocka_unit_test(test_value_and_gradient),
-        cmocka_unit_test(test_weak_duality),       cmocka_unit_test(test_no_gap_at_the_optimum),
+        cmocka_unit_test(test_three_spellings),
+        cmocka_unit_test(test_no_penalty),
+        cmocka_unit_test(test_l1_share),
+        cmocka_unit_test(test_value_and_gradient),
+        cmocka_unit_test(test_weak_duality),
+        cmocka_unit_test(test_no_gap_at_the_optimum),
+        cmocka_unit_test(test_overflow_proves_nothing),
         cmocka_unit_test(test_memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

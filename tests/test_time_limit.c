@@ -202,6 +202,50 @@ static void kernel_machines_keep_what_was_judged(void **state) {
         }
 }
 
+/* Wherever the clock cuts a linear fit, converged means a gap within tol, found for the model that
+ * is handed out: verification finds it, too. */
+static void linear_models_claim_what_they_have(void **state) {
+    (void)state;
+    static const char *const specs[] = {"logistic(solver=lbfgs)",
+                                        "logistic(solver=newton)",
+                                        "logistic(solver=gd)",
+                                        "logistic(solver=sgd)",
+                                        "logistic(solver=minibatch)",
+                                        "logistic(alpha=0)",
+                                        "exponential",
+                                        "svm",
+                                        "svm(solver=dual_cd)",
+                                        "svm(loss=squared-hinge)",
+                                        "svm(multiclass=argmax)",
+                                        "softmax",
+                                        "softmax(solver=gd)",
+                                        "ridge",
+                                        "ridge(solver=gd)",
+                                        "lasso(lambda=0.001)",
+                                        "elastic-net(lambda=0.001)"};
+    static const double given[] = {1e-6, 1e-3, 4e-3, 1e-2, 3e-2};
+    margin_context *plenty = support_context(NULL, 2);
+    margin_error error = {0};
+    for (int k = 0; k < MG_LENGTH(specs); k++)
+        for (int t = 0; t < MG_LENGTH(given); t++) {
+            margin_data data = some_data(t < 2 ? 120 : 600);
+            margin_context *context = limited_context(given[t]);
+            margin_spec *spec = parse_text(context, specs[k]);
+            margin_model *model = NULL;
+            margin_report report, found;
+            const margin_status status = margin_fit(context, spec, &data, &model, &report, &error);
+            if (status < 0) assert_int_equal(status, MARGIN_ERROR_LIMIT);
+            if (status == MARGIN_OK && !(report.gap <= report.tolerance))
+                fail_msg("%s converged with a gap of %g", specs[k], report.gap);
+            if (status >= 0 && margin_verify(plenty, model, &data, &found, &error) != MARGIN_OK)
+                fail_msg("%s: %s %s %s", specs[k], report.reason, error.text, found.reason);
+            margin_model_free(model);
+            margin_spec_free(spec);
+            margin_context_free(context);
+        }
+    margin_context_free(plenty);
+}
+
 /* A time limit that is not met changes no byte. */
 static void ample_time_changes_nothing(void **state) {
     (void)state;
@@ -430,6 +474,7 @@ int main(void) {
         cmocka_unit_test(learners_and_stages_end_in_time),
         cmocka_unit_test(nothing_works_on_after_the_end),
         cmocka_unit_test(kernel_machines_keep_what_was_judged),
+        cmocka_unit_test(linear_models_claim_what_they_have),
         cmocka_unit_test(ample_time_changes_nothing),
         cmocka_unit_test(medians_end_in_time),
         cmocka_unit_test(many_categories_end_in_time),

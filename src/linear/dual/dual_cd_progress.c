@@ -143,6 +143,7 @@ static margin_status dual_cd_hand_over(mg_dual_cd *m) {
         memset(out->w, 0, (size_t)(m->columns + 1) * sizeof *out->w);
         if (out->alpha) memset(out->alpha, 0, (size_t)m->samples * sizeof *out->alpha);
     }
+    out->gap = (double)NAN; /* of another point */
     out->next = m->objective->loss->curved ? "lbfgs" : "ssnal";
     return out->status = MARGIN_STOPPED_STALLED;
 }

@@ -3,6 +3,7 @@
 
 #include "linear/design/merged_rows.h"
 #include "linear/objective/linear_options.h"
+#include "linear/proof/end_words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,10 +65,21 @@ static bool are_for_one_solver(const linear_run *runs, int64_t count) {
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
+/* Whatever a solver says: converged is a model whose own gap was found to be small enough. */
+static void hold_to_gap(const linear_run *run) {
+    mg_linear_solution *out = run->solution;
+    const double tolerance = run->options->tolerance;
+    if (out->status != MARGIN_OK || out->gap <= tolerance) return;
+    out->status = MARGIN_STOPPED_STALLED;
+    mg_explain_end(out->status, "steps", out->iterations, out->gap, tolerance, out->why,
+                   sizeof out->why);
+}
+
 static void fill_report(linear_run *run) {
     const mg_linear_solution *solution = run->solution;
     const mg_penalty *penalty = &run->objective.penalty;
     margin_report *report = &run->fit->report;
+    hold_to_gap(run);
     report->status = solution->status;
     report->objective = solution->primal;
     report->gap = solution->gap;
@@ -264,7 +276,7 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
         MG_TRY(mg_design_take_offsets(&run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
                                &run->objective, fit->error));
-    run->solution->l1_limit = (double)NAN;
+    run->solution->l1_limit = run->solution->gap = (double)NAN; /* nothing is proven yet */
     MG_TRY(set_start(run));
     return choose_solver(run);
 }

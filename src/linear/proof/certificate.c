@@ -323,6 +323,12 @@ static margin_status bound(certificate *m, const mg_linear_solution *at) {
     return MARGIN_OK;
 }
 
+/* Never below 0; a value or bound beyond double precision proves nothing. */
+static double gap_between(double value, double bound) {
+    const double gap = (value - bound) / fmax(1, fabs(value));
+    return isnan(gap) ? (double)INFINITY : fmax(gap, 0);
+}
+
 margin_status mg_certify_scored(const mg_objective *o, mg_linear_solution *solution,
                                 const double *scores, margin_error *error) {
     double *given = o->coupled ? solution->shares : solution->alpha, *memory = NULL;
@@ -349,7 +355,7 @@ margin_status mg_certify_scored(const mg_objective *o, mg_linear_solution *solut
     solution->primal = point.value;
     MG_GO(bound(&m, solution));
     solution->dual = m.dual;
-    solution->gap = fmax((point.value - m.dual) / fmax(1, fabs(point.value)), 0);
+    solution->gap = gap_between(point.value, m.dual);
 done:
     mg_free(o->design->heap, memory);
     return status;

@@ -330,6 +330,7 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
         join_reports(&run, report);
         report->tolerance = tolerance;
     }
+    hold_to_tolerance(report);
     status = join_hypotheses(&run, hypothesis, error);
 done:
     free_results(&run);
