@@ -61,11 +61,42 @@ static void test_forged_reports(void **state) {
     margin_context_free(context);
 }
 
+/* Where the kernel is no inner product the dual is no bound, whatever the file claims; and
+ * kernel-logistic has no intercept. */
+static void test_forged_proof(void **state) {
+    (void)state;
+    enum { ROWS = 24 };
+    double x[ROWS], y[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = 0.25 * i - 2;
+        y[i] = i % 3 == 0;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_context *context = support_context(NULL, 1);
+    margin_report report;
+    margin_model *model = fit_text(context, "svm(kernel=sigmoid, coef0=-1, C=10)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_true(isinf(report.gap));
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    model->report.gap = 0;
+    model->report.status = MARGIN_OK;
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+    model = fit_text(context, "kernel-logistic", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    ((double *)model->hypothesis->view.expansion.intercept)[0] = 0.125;
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_forged_reports),
+        cmocka_unit_test(test_forged_proof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -419,8 +419,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * that shares nothing with the solver, and writes what it found: objective, gap, items. Compared
  * are task, rows, columns, classes, tolerance, that a model which says it converged did, objective,
  * gap (a bound: one found lower agrees), the scores on the training rows, the items that it finds,
- * folded weights and dual coefficients; not compared is what only tells of the work (iterations,
- * reason, condition, rank, mistakes). OK if it agrees with the stored report; STOPPED_STALLED if
+ * folded weights, dual coefficients (without a penalty they prove nothing) and support rows; not
+ * compared is what only tells of the work (iterations, reason, condition, rank, mistakes) and
+ * leave_one_out_rmse. OK if it agrees with the stored report; STOPPED_STALLED if
  * not (reason says where: other data, or a model that was changed). ARGUMENT if the learner makes
  * no claim of that kind. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,

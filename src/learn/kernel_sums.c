@@ -1,7 +1,6 @@
 /* Sums over pairs of rows once more, for verification. */
 #include "learn/kernel_sums.h"
 
-#include <float.h>
 #include <math.h>
 
 /* What the rounding of k(x, z) is a small part of, its terms before they cancel; x and z: the norms
@@ -34,7 +33,6 @@ static double norm_of(const margin_matrix *x, int64_t row) {
 
 double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int64_t row,
                             double *blur) {
-    static const double rounding = 16.0 * DBL_EPSILON;
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const margin_matrix *support = &h->view.expansion.support;
     const double norm = blur ? norm_of(x, row) : 0.0;
@@ -46,19 +44,23 @@ double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int6
         const double value = mg_kernel_rows(kernel, support, s, x, row);
         sum += (long double)a * (long double)value;
         if (blur)
-            *blur += rounding * fabs(a) *
+            *blur += MG_ROUNDING * fabs(a) *
                      terms_of(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
     }
     return (double)sum;
 }
 
-margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm) {
+margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm,
+                                  double *blur) {
     *norm = 0.0L;
+    *blur = 0.0;
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
+        double of_score;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        *norm += (long double)h->view.expansion.coefficients[k] *
-                 (long double)mg_kernel_sums_score(h, &h->view.expansion.support,
-                                                   h->view.expansion.entries[k], NULL);
+        const double f = mg_kernel_sums_score(h, &h->view.expansion.support,
+                                              h->view.expansion.entries[k], &of_score);
+        *norm += (long double)h->view.expansion.coefficients[k] * (long double)f;
+        *blur += fabs(h->view.expansion.coefficients[k]) * of_score;
     }
     return MARGIN_OK;
 }

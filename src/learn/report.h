@@ -5,6 +5,8 @@
 #include "base/context.h"
 #include "margin/model.h"
 
+#include <float.h>
+
 /* No items, one sub-problem, every measured number NaN. */
 void mg_report_init(margin_report *report);
 /* Sets or replaces an item; the 17th is dropped (a defect, caught by a test over the registry). */
@@ -19,6 +21,10 @@ void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(
  * the least, the others the greatest, NaN where one is NaN. `label` names the sub-problem in the
  * reason. */
 void mg_report_join(margin_report *into, const margin_report *part, const char *label);
+
+/* The one rule of rounding, for verifications only: a sum that training made in double precision
+ * may be off by this share of the sum of the absolute values of its terms. */
+#define MG_ROUNDING (16.0 * DBL_EPSILON)
 
 /* What a verification says beside its report: how far rounding may have moved the numbers of the
  * report that it compares with, absolutely (`gap`: objective less bound), and what of the model

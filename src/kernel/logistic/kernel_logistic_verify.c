@@ -2,18 +2,16 @@
 #include "kernel/logistic/kernel_logistic.h"
 #include "learn/kernel_sums.h"
 
-#include <float.h>
 #include <math.h>
 
 typedef struct sums {
     long double loss, norm;
-    double blur, moved; /* what rounding may have made of P, and of |f - f_u| */
+    double blur, norm_blur, moved; /* what rounding may have made of them, and of |f - f_u| */
 } sums;
 
 /* Scores into f, dual variables -g / rho into u. */
 static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_penalty *penalty,
                             double *f, double *u, sums *s) {
-    static const double rounding = 16.0 * DBL_EPSILON;
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const mg_problem *p = fit->problem;
     *s = (sums){0};
@@ -27,9 +25,31 @@ static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_penalt
         u[i] = c * y * mg_sigmoid(-y * f[i]) / penalty->rho;
         s->loss += (long double)(c * mg_log1pexp_minus(y * f[i]));
         s->blur += c * fmin(blur, 1.0 + blur);
-        s->moved += root * fabs(u[i]) * (rounding + mg_sigmoid(y * f[i]) * blur * (1.0 + blur));
+        s->moved += root * fabs(u[i]) * (MG_ROUNDING + mg_sigmoid(y * f[i]) * blur * (1.0 + blur));
     }
-    return mg_kernel_sums_norm(fit, h, &s->norm);
+    return mg_kernel_sums_norm(fit, h, &s->norm, &s->norm_blur);
+}
+
+/* Support rows are the rows of the samples in their order, each once. */
+static margin_status check_support(mg_fit *fit, const mg_hypothesis *h) {
+    const mg_problem *p = fit->problem;
+    const int64_t *starts = h->view.expansion.starts;
+    int64_t at = starts[0];
+    bool same = true, *used = mg_new_zero(fit->context->heap, p->x.rows, sizeof *used);
+    if (!used)
+        return mg_no_memory(fit->context->heap, p->x.rows, 1, "the support rows", fit->error);
+    for (int64_t i = 0; i < p->count; i++)
+        used[mg_sample_row(p, i)] = true;
+    for (int64_t row = 0; row < p->x.rows && same; row++)
+        if (used[row]) {
+            same = at < starts[1] && mg_same_rows(&h->view.expansion.support,
+                                                  h->view.expansion.entries[at], &p->x, row);
+            at++;
+        }
+    if (!same || at != starts[1])
+        fit->verified.contradiction = "its support rows are not those of the data";
+    mg_free(fit->context->heap, used);
+    return MARGIN_OK;
 }
 
 static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, double *u) {
@@ -37,15 +57,23 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
     margin_report *report = &fit->report;
     double distance = 0.0;
     sums s;
+    MG_TRY(check_support(fit, h));
     MG_TRY(add_up(fit, h, &penalty, f, u, &s));
     MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance));
     report->objective = (double)(s.loss + (long double)penalty.rho / 2.0L * fmaxl(s.norm, 0.0L));
     report->gap = fmin(penalty.rho / 2.0 * distance, report->objective) / /* P is not below 0 */
                   fmax(1.0, report->objective);
     report->tolerance = mg_kernel_logistic_tolerance(fit);
-    report->status = report->gap <= report->tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
-    fit->verified.objective = s.blur;
+    fit->verified.objective =
+        s.blur + penalty.rho / 2.0 * s.norm_blur + MG_ROUNDING * report->objective;
     fit->verified.gap = penalty.rho / 2.0 * s.moved * (2.0 * sqrt(distance) + s.moved);
+    fit->verified.exact = true;
+    report->status =
+        report->gap - fit->verified.gap / fmax(1.0, report->objective) <= report->tolerance
+            ? MARGIN_OK
+            : MARGIN_STOPPED_STALLED;
+    if (h->view.expansion.intercept[0] != 0.0)
+        fit->verified.contradiction = "the model has an intercept, which kernel-logistic fits none";
     mg_kernel_report(&penalty, &h->view.expansion.kernel, "log(1+exp(-y f))", report);
     return MARGIN_OK;
 }

@@ -8,7 +8,6 @@
 #include "base/sort.h"
 #include "learn/kernel_sums.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,11 +80,12 @@ static void match_rows(verification *v) {
 static margin_status distance_of_dual(verification *v, double *distance) {
     const mg_problem *p = v->problem;
     long double norm = 0.0L;
+    double norm_blur;
     for (int64_t i = 0; i < v->count; i++) {
         v->blur[i] = target_of(p, i) - v->r[i]; /* f, as there is no intercept */
         v->u[i] = mg_sample_weight(p, i) * v->r[i] / v->alpha;
     }
-    MG_TRY(mg_kernel_sums_norm(v->fit, v->h, &norm));
+    MG_TRY(mg_kernel_sums_norm(v->fit, v->h, &norm, &norm_blur));
     MG_TRY(mg_kernel_sums_distance(v->fit, v->h, v->u, v->blur, norm, distance));
     *distance *= v->alpha;
     return MARGIN_OK;
@@ -147,7 +147,7 @@ static margin_status verify(verification *v, const mg_ridge_options *o) {
         if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
         const double f = mg_kernel_sums_score(v->h, &p->x, mg_sample_row(p, i), &v->blur[i]);
         v->r[i] = target_of(p, i) - f - b;
-        v->blur[i] += 16.0 * DBL_EPSILON * (fabs(target_of(p, i)) + fabs(b));
+        v->blur[i] += MG_ROUNDING * (fabs(target_of(p, i)) + fabs(b));
         v->u[i] = 0.0;
     }
     match_rows(v);

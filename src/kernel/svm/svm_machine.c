@@ -315,8 +315,11 @@ static void count_support(const mg_svm_machine *m) {
     const mg_smo *s = &m->smo;
     int64_t support = 0, bounded = 0;
     for (int64_t v = 0; v < s->count; v++) {
-        support += s->beta[v] != 0.0;
-        bounded += s->beta[v] != 0.0 && (s->beta[v] == s->low[v] || s->beta[v] == s->high[v]);
+        double low, high, target;
+        const double beta = mg_svm_beta(m, v);
+        mg_svm_box(&m->options, m->problem, m->sample[v], &low, &high, &target);
+        support += beta != 0.0;
+        bounded += beta != 0.0 && (beta == low || beta == high);
     }
     mg_report_set(&m->fit->report, "support_vectors", (double)support);
     mg_report_set(&m->fit->report, "bounded_vectors", (double)bounded);
@@ -353,15 +356,15 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
     }
 }
 
-static void describe(const mg_svm_machine *m) {
-    margin_report *report = &m->fit->report;
-    const char *loss = m->options.regression ? "max(|y - f| - epsilon, 0)" : "max(1 - y f, 0)";
-    mg_kernel_report(&m->options.penalty, &m->kernel, loss, report);
-    if (!m->options.one_class) return;
+void mg_svm_describe(const mg_svm_options *options, const mg_kernel *kernel,
+                     margin_report *report) {
+    const char *loss = options->regression ? "max(|y - f| - epsilon, 0)" : "max(1 - y f, 0)";
+    mg_kernel_report(&options->penalty, kernel, loss, report);
+    if (!options->one_class) return;
     report->item_count = 0; /* it has no penalty */
     mg_report_formula(report, "|f|^2/2 + sum max(rho - f, 0) - nu m rho");
-    mg_report_set(report, "nu", m->options.nu);
-    if (m->kernel.gamma > 0.0) mg_report_set(report, "gamma", m->kernel.gamma);
+    mg_report_set(report, "nu", options->nu);
+    if (kernel->gamma > 0.0) mg_report_set(report, "gamma", kernel->gamma);
 }
 
 static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
@@ -375,7 +378,7 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     report->tolerance = m->options.tolerance;
     report->iterations = s->steps;
     snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
-    describe(m);
+    mg_svm_describe(&m->options, &m->kernel, report);
     count_support(m);
     mg_report_set(report, "kkt", m->kkt);
     say_why(m, ended);

@@ -46,6 +46,9 @@ typedef struct mg_svm_machine {
     mg_svm_curvature definite;
 } mg_svm_machine;
 
+/* Formula and items of a model with these options. */
+void mg_svm_describe(const mg_svm_options *options, const mg_kernel *kernel, margin_report *report);
+
 /* What the problem's rows cost in the dual: box and target of a sample, before the factor. */
 void mg_svm_box(const mg_svm_options *options, const mg_problem *problem, int64_t sample,
                 double *low, double *high, double *target);

@@ -6,7 +6,8 @@
  * finds; that the number of iterations is none below 0; that the folded weights are those of the
  * learner, folded; and what the learner says of dual coefficients, signs and intercepts. Not
  * compared is what describes the work and cannot be found from the model: iterations, reason, which
- * limit stopped it, and items that verification does not find (condition, rank, mistakes, ...).
+ * limit stopped it, and items that verification does not find (condition, rank, mistakes,
+ * leave_one_out_rmse, ...).
  *
  * Numbers agree if they differ by no more than a small part of themselves and what rounding may
  * have made of them, which the learner says (mg_verified); for learners that do not say it, by a

@@ -2,11 +2,7 @@
  * with the training. */
 #include "perceptron/learner/perceptron_verify.h"
 
-#include <float.h>
 #include <math.h>
-
-/* What rounding may do to a sum, relative to its terms: as in the proofs of linear models. */
-static const double unit = 16 * DBL_EPSILON;
 
 typedef struct verification {
     mg_fit *fit;
@@ -95,7 +91,7 @@ static void add_sample(verification *v, int64_t sample) {
     v->radius_square = fmax(v->radius_square, square + 1.0);
     v->least = fmin(v->least, margin);
     v->weight += weight;
-    v->doubtful += fabs(margin) <= unit * score.terms;
+    v->doubtful += fabs(margin) <= MG_ROUNDING * score.terms;
     if (margin > 0.0) return;
     v->errors++;
     v->error_weight += weight;
