@@ -119,6 +119,24 @@ static margin_data weighted(const sample *s, double *weights) {
     return data;
 }
 
+static void assert_same_table(const margin_search_result *a, const margin_search_result *b) {
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->best, b->best);
+    assert_int_equal(a->best_one_se, b->best_one_se);
+    for (int64_t k = 0; k < a->count; k++) {
+        const margin_search_cell *left = margin_search_cell_at(a, k),
+                                 *right = margin_search_cell_at(b, k);
+        assert_string_equal(left->spec, right->spec);
+        assert_string_equal(left->reason, right->reason);
+        assert_int_equal(left->status, right->status);
+        assert_int_equal(left->dropped, right->dropped);
+        assert_int_equal(left->rows, right->rows);
+        assert_memory_equal(left->values, right->values, (size_t)a->splits * sizeof(double));
+        assert_memory_equal(&left->mean, &right->mean, sizeof(double));
+        assert_memory_equal(&left->gap, &right->gap, sizeof(double));
+    }
+}
+
 /* ---- Against single fits --------------------------------------------------------------------- */
 
 static void test_classes(void **state) {
@@ -224,6 +242,46 @@ static void test_lasso_folds(void **state) {
         margin_splits_free(splits);
     }
     free(weights);
+    sample_free(s);
+}
+
+/* Penalties of a kernel machine begin where another ended, on its matrices: the optimum is that of
+ * fits made one by one, for any number of threads and in any order of the sets. */
+static void test_kernel_penalties(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "svm(kernel=rbf, tol=1e-9, C={0.001..1000 log 7}, gamma={0.05,0.5})",
+        "svm(kernel=rbf, tol=1e-9, gamma=0.5, lambda={1e-5..0.01 log 6}, "
+        "class_weight={none,balanced})",
+        "standardize | svm(kernel=poly, degree=2, C={100,0.1,1}, tol=1e-9)",
+        "svm(kernel=rbf, task=regress, tol=1e-9, C={0.001..100 log 6}, epsilon={0.1,3}, gamma=0.2)",
+    };
+    sample *s = sample_make(150, 4, 2, 0.3, 44), *numbers = sample_make(120, 4, 30, 0.3, 45);
+    double *weights = malloc((size_t)s->rows * sizeof *weights);
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        margin_data data = k == 3   ? sample_data(numbers, DENSE_F64)
+                           : k == 2 ? weighted(s, weights)
+                                    : sample_data(s, DENSE_F64);
+        margin_splits *splits = folds_of(&data, 3, 1, k < 3);
+        margin_context *other = support_context(NULL, 4);
+        margin_search_result *found = search(specs[k], &data, splits, NULL),
+                             *again = search_in(other, specs[k], &data, splits, NULL);
+        assert_same_table(found, again);
+        for (int64_t c = 0; c < found->count; c++) {
+            const margin_search_cell *cell = margin_search_cell_at(found, c);
+            assert_int_equal(cell->status, MARGIN_OK);
+            assert_true(cell->gap <= 1e-9);
+            for (int64_t i = 0; i < found->splits; i++)
+                assert_close(cell->values[i],
+                             plain_value(cell->spec, &data, splits, i, found->metric), 1e-4);
+        }
+        margin_search_result_free(again);
+        margin_search_result_free(found);
+        margin_context_free(other);
+        margin_splits_free(splits);
+    }
+    free(weights);
+    sample_free(numbers);
     sample_free(s);
 }
 
@@ -369,24 +427,6 @@ static void test_grouped_duplicates(void **state) {
 }
 
 /* ---- Sameness -------------------------------------------------------------------------------- */
-
-static void assert_same_table(const margin_search_result *a, const margin_search_result *b) {
-    assert_int_equal(a->count, b->count);
-    assert_int_equal(a->best, b->best);
-    assert_int_equal(a->best_one_se, b->best_one_se);
-    for (int64_t k = 0; k < a->count; k++) {
-        const margin_search_cell *left = margin_search_cell_at(a, k),
-                                 *right = margin_search_cell_at(b, k);
-        assert_string_equal(left->spec, right->spec);
-        assert_string_equal(left->reason, right->reason);
-        assert_int_equal(left->status, right->status);
-        assert_int_equal(left->dropped, right->dropped);
-        assert_int_equal(left->rows, right->rows);
-        assert_memory_equal(left->values, right->values, (size_t)a->splits * sizeof(double));
-        assert_memory_equal(&left->mean, &right->mean, sizeof(double));
-        assert_memory_equal(&left->gap, &right->gap, sizeof(double));
-    }
-}
 
 static void test_threads(void **state) {
     (void)state;
@@ -927,6 +967,7 @@ int main(void) {
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_ridge_folds),
         cmocka_unit_test(test_lasso_folds),
+        cmocka_unit_test(test_kernel_penalties),
         cmocka_unit_test(test_knn_together),
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_leave_one_out),

@@ -98,6 +98,14 @@ typedef struct mg_shared {
     void (*release)(mg_heap *heap, void *data); /* with data */
 } mg_shared;
 
+/* What a fit leaves for one with other options to the same samples, which the caller makes next:
+ * matrices that cost much, where an iteration ended. Of what the fit was given it may still point
+ * to the values of its problem's x. */
+typedef struct mg_kept {
+    void *data; /* NULL: nothing */
+    void (*release)(mg_heap *heap, void *data);
+} mg_kept;
+
 typedef struct mg_fit {
     margin_context *context;
     const struct mg_learner *learner;
@@ -108,6 +116,7 @@ typedef struct mg_fit {
     /* What a fit with other options found on this problem: where an iteration may begin. Changes
      * the way to the optimum and not what is proven of it. NULL: none. */
     const mg_hypothesis *start;
+    mg_kept *kept; /* a learner may use, replace and leave something; NULL: no fit follows */
     uint64_t seed;
     margin_error *error;
     /* results; on failure nothing is left behind */

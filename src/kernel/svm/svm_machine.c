@@ -85,10 +85,10 @@ static margin_status machine_new(mg_svm_machine *m) {
     const int64_t n = m->problem->count;
     mg_arena_init(&m->arena, m->fit->context->heap);
     m->sample = mg_arena_new(&m->arena, n, sizeof *m->sample);
-    m->numbers = mg_arena_new(&m->arena, 5 * n, sizeof *m->numbers);
+    m->numbers = mg_arena_new(&m->arena, 7 * n, sizeof *m->numbers);
     m->diagonal = mg_arena_new(&m->arena, n, sizeof *m->diagonal);
     if (!m->sample || !m->numbers || !m->diagonal)
-        return mg_no_memory(m->arena.heap, 7 * n, sizeof *m->numbers, purpose, m->fit->error);
+        return mg_no_memory(m->arena.heap, 9 * n, sizeof *m->numbers, purpose, m->fit->error);
     for (int64_t v = 0; v < n; v++)
         m->sample[v] = v;
     return MARGIN_OK;
@@ -116,10 +116,22 @@ static margin_status announce(const mg_svm_machine *m) {
     return MARGIN_OK;
 }
 
+/* Its points are lists of its own: it may outlive the problem. */
 static margin_status own_gram(mg_svm_machine *m, margin_type type) {
+    mg_kernel_points points = mg_kernel_points_of(m->problem);
+    int64_t *lists = mg_arena_new(&m->arena, 2 * points.count, sizeof *lists);
+    if (!lists) return mg_no_memory(m->arena.heap, 2 * points.count, 8, purpose, m->fit->error);
+    for (int64_t i = 0; i < points.count; i++) {
+        lists[i] = mg_point_row(&points, i);
+        lists[points.count + i] = mg_point_place(&points, i);
+    }
+    if (points.places) points.places = lists + points.count;
+    if (points.rows) points.rows = lists;
+    m->points = points;
+    m->type = type;
     const mg_gram_request request = {
         .kernel = m->kernel,
-        .points = mg_kernel_points_of(m->problem),
+        .points = points,
         .type = type,
         .bytes = mg_context_room(m->fit->context, (int64_t)STORE_GIGABYTES << 30),
         .by_rows = true};
@@ -130,55 +142,41 @@ static margin_status own_gram(mg_svm_machine *m, margin_type type) {
     return MARGIN_OK;
 }
 
-static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
-    mg_smo *s = &m->smo;
-    const int64_t n = s->count;
-    const double *diagonal = mg_gram_diagonal(gram);
+void mg_svm_boxes(mg_svm_machine *m) {
+    const int64_t n = m->smo.count;
     double *low = m->numbers, *high = low + n, *target = high + n;
-    m->factor = mg_gram_factor(gram);
     for (int64_t v = 0; v < n; v++) {
         mg_svm_box(&m->options, m->problem, m->sample[v], &low[v], &high[v], &target[v]);
         low[v] /= m->factor;
         high[v] /= m->factor;
-        m->diagonal[v] = (float)(m->factor * diagonal[s->place ? s->place[v] : v]);
-    }
-    s->low = low;
-    s->high = high;
-    s->target = target;
-    s->diagonal = m->diagonal;
-    s->beta = target + n;
-    s->f = s->beta + n;
-    for (int64_t v = 0; v < n; v++) {
-        s->beta[v] = 0.0;
-        s->f[v] = -target[v];
     }
 }
 
-/* One class starts with as many rows on their bound as the sum has room for. */
-static margin_status start_one_class(mg_svm_machine *m) {
+static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
     mg_smo *s = &m->smo;
-    double left = s->total = mg_svm_total(&m->options, m->problem) / m->factor;
-    int64_t *changed = mg_arena_new(&m->arena, s->count, sizeof *changed), count = 0;
-    double *moved = mg_arena_new(&m->arena, s->count, sizeof *moved);
-    if (!changed || !moved)
-        return mg_no_memory(m->arena.heap, 2 * s->count, 8, purpose, m->fit->error);
-    for (; count < s->count && left > 0.0; count++) {
-        s->beta[count] = moved[count] = fmin(left, s->high[count]);
-        left -= moved[count];
-        changed[count] = count;
+    const int64_t n = s->count;
+    const double *diagonal = mg_gram_diagonal(gram);
+    m->factor = mg_gram_factor(gram);
+    mg_svm_boxes(m);
+    s->low = m->numbers;
+    s->high = s->low + n;
+    s->target = s->high + n;
+    s->diagonal = m->diagonal;
+    s->beta = m->numbers + 3 * n;
+    s->f = s->beta + n;
+    m->proven_beta = s->f + n;
+    m->proven_f = m->proven_beta + n;
+    for (int64_t v = 0; v < n; v++) {
+        m->diagonal[v] = (float)(m->factor * diagonal[s->place ? s->place[v] : v]);
+        s->beta[v] = m->proven_beta[v] = 0.0;
+        s->f[v] = m->proven_f[v] = -s->target[v];
     }
-    MG_TRY(mg_smo_apply(s, changed, moved, count, m->fit->error));
-    /* the optimum is 0 where f may vanish: relative to it there is no end */
-    for (int64_t v = 0; v < s->count; v++)
-        s->gap += 1e-10 * s->beta[v] * s->f[v];
-    return MARGIN_OK;
 }
 
 static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     mg_smo *s = &m->smo;
     if (!shared || !shared->gram) MG_TRY(announce(m));
     MG_TRY(machine_new(m));
-    m->stop = mg_stop_make(m->fit->context, m->options.max_iterations);
     *s = (mg_smo){.context = m->fit->context,
                   .stop = &m->stop,
                   .ops = MG_ISA_TABLE(mg_isa_level(), mg_smo_ops),
@@ -195,7 +193,7 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
         MG_TRY(own_gram(m, MARGIN_F32));
         scale_variables(m, m->own);
     }
-    return m->options.one_class ? start_one_class(m) : MARGIN_OK;
+    return m->options.one_class ? mg_svm_start_one_class(m) : MARGIN_OK;
 }
 
 /* ---- Solving --------------------------------------------------------------------------------- */
@@ -225,6 +223,8 @@ static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
     enum { REFINEMENTS = 20 };
     mg_smo *s = &m->smo;
     double before = (double)INFINITY;
+    *ended = MARGIN_OK;
+    if (m->again && is_proven(m)) return MARGIN_OK;
     for (int round = 0;; round++) {
         *ended = mg_smo_solve(s, m->fit->error);
         if (*ended < 0) return *ended;
@@ -385,23 +385,54 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     return make_hypothesis(m);
 }
 
-margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
-    const margin_component *info = &fit->learner->info;
-    mg_svm_machine m = {.fit = fit, .problem = fit->problem};
-    margin_status status, ended = MARGIN_OK;
-    m.options = mg_svm_options_of(info, fit->options, fit->problem);
-    MG_TRY(mg_context_without_end(fit->context, fit->error)); /* it ends in time */
+void mg_svm_machine_free(mg_heap *heap, mg_svm_machine *m) {
+    if (!m) return;
+    mg_gram_free(m->own);
+    mg_gram_free(m->exact);
+    mg_arena_free(&m->arena);
+    mg_free(heap, m);
+}
+
+/* The machine of the last fit to these rows, if it will do, or a new one. */
+static margin_status machine_for(mg_fit *fit, const mg_svm_options *options,
+                                 const mg_svm_shared *shared, mg_svm_machine **out) {
+    mg_heap *heap = fit->context->heap;
+    mg_kernel kernel;
     if (shared)
-        m.kernel = shared->kernel;
+        kernel = shared->kernel;
     else
-        MG_TRY(mg_kernel_resolve(fit->context, &m.options.kernel, info->name, fit->problem,
-                                 &m.kernel, fit->error));
-    MG_GO(prepare(&m, shared));
-    MG_GO(solve_and_prove(&m, &ended));
-    MG_GO(mg_svm_decide_definite(&m));
-    status = hand_over(&m, ended);
+        MG_TRY(mg_kernel_resolve(fit->context, &options->kernel, fit->learner->info.name,
+                                 fit->problem, &kernel, fit->error));
+    mg_svm_machine *m = mg_svm_kept(fit, options, &kernel);
+    const bool again = m != NULL;
+    if (!again) MG_NEW(heap, m, 1, purpose, fit->error);
+    if (!again) *m = (mg_svm_machine){.kernel = kernel};
+    m->fit = fit;
+    m->problem = fit->problem;
+    m->options = *options;
+    m->again = again;
+    m->stop = mg_stop_make(fit->context, options->max_iterations);
+    m->smo.context = fit->context;
+    *out = m;
+    if (!again) return prepare(m, shared);
+    mg_svm_again(m);
+    return MARGIN_OK;
+}
+
+margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
+    mg_svm_machine *m = NULL;
+    margin_status status, ended = MARGIN_OK;
+    const mg_svm_options options =
+        mg_svm_options_of(&fit->learner->info, fit->options, fit->problem);
+    MG_TRY(mg_context_without_end(fit->context, fit->error)); /* it ends in time */
+    MG_GO(machine_for(fit, &options, shared, &m));
+    MG_GO(solve_and_prove(m, &ended));
+    MG_GO(mg_svm_decide_definite(m));
+    status = hand_over(m, ended);
 done:
-    mg_gram_free(m.own);
-    mg_arena_free(&m.arena);
+    if (status >= 0 && fit->kept && !fit->kept->data && mg_svm_may_keep(m))
+        mg_svm_keep(m);
+    else
+        mg_svm_machine_free(fit->context->heap, m);
     return status;
 }

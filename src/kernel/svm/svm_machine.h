@@ -35,14 +35,19 @@ typedef struct mg_svm_machine {
     mg_svm_options options;
     mg_kernel kernel;
     mg_arena arena;
-    mg_gram *own;    /* NULL: a shared one is read */
-    int64_t *sample; /* of each variable */
-    double factor;   /* of the values in f32 */
-    double *numbers; /* arrays of the dual */
+    mg_gram *own;            /* NULL: a shared one is read */
+    mg_gram *exact;          /* whole, in f64; NULL: the rows prove */
+    mg_kernel_points points; /* of own and exact */
+    margin_type type;        /* of its values */
+    int64_t *sample;         /* of each variable */
+    double factor;           /* of the values in f32 */
+    double *numbers;         /* arrays of the dual */
     float *diagonal;
     mg_stop stop;
     mg_smo smo;
-    double kkt; /* of the proof, in f64 */
+    double *proven_beta, *proven_f; /* coefficients, and their gradient in f64 */
+    double kkt;                     /* of the proof, in f64 */
+    bool again;                     /* it begins where the fit before ended, with its gradient */
     mg_svm_curvature definite;
 } mg_svm_machine;
 
@@ -57,8 +62,26 @@ double mg_svm_total(const mg_svm_options *options, const mg_problem *problem);
 /* A variable as the model has it: without the factor, and exactly on its bounds. */
 double mg_svm_beta(const mg_svm_machine *m, int64_t v);
 
-/* Recomputes the gradient of the machine's variables in f64 (smo.f), and from it up, lowest, primal
- * and dual gap. */
+void mg_svm_machine_free(mg_heap *heap, mg_svm_machine *m);
+/* low, high and target of the variables. */
+void mg_svm_boxes(mg_svm_machine *m);
+
+/* svm_start.c: of one class, at what adds up. */
+margin_status mg_svm_start_one_class(mg_svm_machine *m);
+/* The machine that the fit before left, if this one has the same dual but for its box: no longer
+ * kept; NULL: none. */
+mg_svm_machine *mg_svm_kept(const mg_fit *fit, const mg_svm_options *options,
+                            const mg_kernel *kernel);
+/* In the new box, with the gradient there. */
+void mg_svm_again(mg_svm_machine *m);
+/* Leaves it for the next fit. */
+void mg_svm_keep(mg_svm_machine *m);
+MG_INLINE bool mg_svm_may_keep(const mg_svm_machine *m) {
+    return m->own && m->type == MARGIN_F32 && !m->options.one_class && !m->smo.indefinite;
+}
+
+/* Sets the gradient of the machine's variables in f64 (smo.f), from that of the last call and what
+ * changed since, and from it up, lowest, primal and dual gap. */
 margin_status mg_svm_prove(mg_svm_machine *m);
 /* Sets m->definite: by the kernel, by what the solver met, or by a Cholesky factor. */
 margin_status mg_svm_decide_definite(mg_svm_machine *m);

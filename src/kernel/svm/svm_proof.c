@@ -2,8 +2,10 @@
 #include "kernel/svm/svm_machine.h"
 
 #include "math/products/cholesky.h"
+#include "math/rows/row_ops.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct proof_lists {
     int64_t *all, *support_places; /* rows of x; of a precomputed matrix its columns */
@@ -11,7 +13,7 @@ typedef struct proof_lists {
     int64_t support;
 } proof_lists;
 
-static margin_status list_rows(mg_svm_machine *m, proof_lists *lists) {
+static margin_status list_rows(mg_svm_machine *m, bool anew, proof_lists *lists) {
     const int64_t n = m->smo.count;
     const mg_kernel_points points = mg_kernel_points_of(m->problem);
     const bool columns = m->kernel.kind == MG_KERNEL_PRECOMPUTED;
@@ -22,13 +24,25 @@ static margin_status list_rows(mg_svm_machine *m, proof_lists *lists) {
     lists->products = lists->weights + n;
     for (int64_t v = 0; v < n; v++) {
         const int64_t i = m->sample[v];
+        const double change = mg_svm_beta(m, v) - (anew ? 0.0 : m->proven_beta[v]);
         lists->all[v] = mg_point_row(&points, i);
-        if (m->smo.beta[v] == 0.0) continue;
+        if (change == 0.0) continue;
         lists->support_places[lists->support] =
             columns ? mg_point_place(&points, i) : lists->all[v];
-        lists->weights[lists->support++] = mg_svm_beta(m, v);
+        lists->weights[lists->support++] = change;
     }
     return MARGIN_OK;
+}
+
+/* Whether more variables changed than are not 0. */
+static bool is_anew(const mg_svm_machine *m) {
+    int64_t changed = 0, support = 0;
+    for (int64_t v = 0; v < m->smo.count; v++) {
+        const double beta = mg_svm_beta(m, v);
+        changed += beta != m->proven_beta[v];
+        support += beta != 0.0;
+    }
+    return changed >= support;
 }
 
 static margin_status multiply(mg_svm_machine *m, const proof_lists *lists, const double *squares) {
@@ -49,20 +63,60 @@ static margin_status multiply(mg_svm_machine *m, const proof_lists *lists, const
     return mg_kernel_fail(status, m->fit->error);
 }
 
+/* ---- From a matrix that stays ---------------------------------------------------------------- */
+
+/* The penalties of a search prove one after the other: from the second on, where there is room,
+ * they add the rows of a whole matrix in f64. */
+static margin_status hold_exact(mg_svm_machine *m) {
+    enum { MOST_BYTES = 256 << 20 };
+    margin_context *context = m->fit->context;
+    const int64_t n = m->smo.count, bytes = mg_gram_bytes(n, MARGIN_F64, n);
+    if (!m->again || m->exact || bytes > mg_context_room(context, MOST_BYTES)) return MARGIN_OK;
+    const mg_gram_request request = {
+        .kernel = m->kernel, .points = m->points, .type = MARGIN_F64, .bytes = bytes};
+    MG_TRY(mg_gram_create(context, &request, &m->exact, m->fit->error));
+    return mg_gram_fill(m->exact, context, m->fit->error);
+}
+
+static margin_status add_changes(mg_svm_machine *m) {
+    const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
+    const int64_t n = m->smo.count;
+    int64_t ld;
+    const double *values = mg_gram_values(m->exact, &ld);
+    for (int64_t v = 0; v < n; v++) {
+        const double beta = mg_svm_beta(m, v);
+        if (beta == m->proven_beta[v]) continue;
+        if (mg_cancelled(m->fit->context)) return mg_fail_cancelled(m->fit->error);
+        ops->add(m->proven_f, beta - m->proven_beta[v], values + v * ld, n);
+        m->proven_beta[v] = beta;
+    }
+    memcpy(m->smo.f, m->proven_f, (size_t)n * sizeof *m->smo.f);
+    mg_smo_measure(&m->smo);
+    return MARGIN_OK;
+}
+
+/* ---- From the rows --------------------------------------------------------------------------- */
+
 margin_status mg_svm_prove(mg_svm_machine *m) {
     mg_heap *heap = m->fit->context->heap;
+    const bool anew = is_anew(m);
     proof_lists lists = {0};
     double *squares = NULL;
     margin_status status;
-    MG_GO(list_rows(m, &lists));
+    MG_TRY(hold_exact(m));
+    if (m->exact) return add_changes(m);
+    MG_GO(list_rows(m, anew, &lists));
     if (m->kernel.kind == MG_KERNEL_RBF) {
         MG_GO_NEW(heap, squares, m->problem->x.rows, "the proof of the solution", m->fit->error);
         status = mg_row_squares(m->fit->context, &m->problem->x, squares);
         MG_GO(mg_kernel_fail(status, m->fit->error));
     }
     MG_GO(multiply(m, &lists, squares));
-    for (int64_t v = 0; v < m->smo.count; v++)
-        m->smo.f[v] = lists.products[v] - m->smo.target[v];
+    for (int64_t v = 0; v < m->smo.count; v++) {
+        m->smo.f[v] = lists.products[v] + (anew ? -m->smo.target[v] : m->proven_f[v]);
+        m->proven_f[v] = m->smo.f[v];
+        m->proven_beta[v] = mg_svm_beta(m, v);
+    }
     mg_smo_measure(&m->smo);
 done:
     mg_free(heap, squares);

@@ -63,18 +63,19 @@ void mg_shared_free(mg_shared *shared);
 typedef struct mg_starts {
     mg_hypothesis **parts;
     int64_t count;
+    mg_kept kept; /* of a problem of one part */
 } mg_starts;
 
 /* Trains every part, side by side, each on one thread (a single part: on all threads; with a trace:
  * one after the other), and joins hypotheses and reports in the order of the parts. The whole has
  * converged if its own gap is at most the tolerance: where it is not though all parts have, they
- * are trained once more, to a tolerance for which it must be. `starts`: none, or one for each part.
+ * are trained once more, to a tolerance for which it must be. `starts`: NULL; or parts: none, or
+ * one for each part.
  */
 margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
-                             const mg_trace *trace, const mg_starts *starts,
-                             mg_hypothesis **hypothesis, margin_report *report,
-                             margin_error *error);
+                             const mg_trace *trace, mg_starts *starts, mg_hypothesis **hypothesis,
+                             margin_report *report, margin_error *error);
 
 /* Lets the learner verify every part of a finished model, joined in the same way. parts: what was
  * found of each, or NULL. */

@@ -22,7 +22,7 @@ typedef struct part_run {
     mg_shared shared;
     const margin_model *model;
     const mg_trace *trace;
-    const mg_starts *starts; /* NULL: none */
+    mg_starts *starts; /* NULL: none */
     bool verify;
     double deadline;
     int64_t group; /* parts that are trained together: each group is a task */
@@ -66,6 +66,8 @@ static margin_status group_make(const part_run *run, margin_context *context, in
                                 int64_t count, part_group *group, margin_error *error) {
     static const char purpose[] = "the problems of several classes or targets";
     mg_heap *heap = run->split->heap;
+    const bool started = run->starts && run->starts->count > 0,
+               alone = run->starts && run->split->parts == 1;
     MG_NEW(heap, group->fits, count, purpose, error);
     MG_NEW(heap, group->traces, count, purpose, error);
     MG_NEW_ZERO(heap, group->parts, count, purpose, error);
@@ -81,7 +83,8 @@ static margin_status group_make(const part_run *run, margin_context *context, in
                                   .options = run->options,
                                   .shared = run->verify ? NULL : &run->shared,
                                   .trace = run->trace ? trace : NULL,
-                                  .start = run->starts ? run->starts->parts[first + k] : NULL,
+                                  .start = started ? run->starts->parts[first + k] : NULL,
+                                  .kept = alone ? &run->starts->kept : NULL,
                                   .seed = context->options.seed,
                                   .error = error};
         mg_report_init(&group->fits[k].report);
@@ -314,9 +317,8 @@ static bool make_stricter(part_run *run, const margin_component *info) {
 
 margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
-                             const mg_trace *trace, const mg_starts *starts,
-                             mg_hypothesis **hypothesis, margin_report *report,
-                             margin_error *error) {
+                             const mg_trace *trace, mg_starts *starts, mg_hypothesis **hypothesis,
+                             margin_report *report, margin_error *error) {
     part_run run = {
         .context = context, .split = split, .model = model, .trace = trace, .starts = starts};
     margin_status status;

@@ -103,7 +103,8 @@ static void forget_starts(mg_trainer *trainer) {
     for (int64_t k = 0; k < trainer->starts.count; k++)
         mg_hypothesis_free(trainer->starts.parts[k]);
     if (trainer->starts.parts) mg_free(trainer->model->heap, trainer->starts.parts);
-    trainer->starts = (mg_starts){0};
+    trainer->starts.parts = NULL;
+    trainer->starts.count = 0;
 }
 
 /* The parts of the last fit, if it was linear. */
@@ -175,7 +176,6 @@ static margin_status count_clusters(margin_model *model, margin_error *error) {
 margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margin_spec *spec,
                              margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
-    const mg_starts *starts = &t->starts;
     margin_model *model = t->model;
     mg_split split = {0};
     mg_reduction reduction;
@@ -188,9 +188,9 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     MG_GO(
         mg_split_make(context, reduction, t->data, &t->samples, &t->staged, model, &split, error));
     MG_GO(mg_split_weigh(learner, model, &split, error));
-    status = mg_split_train(context, &split, learner, model, t->how->trace,
-                            starts->count > 0 ? starts : NULL, &model->hypothesis, &model->report,
-                            error);
+    status =
+        mg_split_train(context, &split, learner, model, t->how->trace,
+                       t->how->warm ? &t->starts : NULL, &model->hypothesis, &model->report, error);
     MG_GO(refuse_overflow(status, error));
     describe_target(&t->staged.target, &model->report);
     if (model->task == MARGIN_CLUSTER) MG_GO(count_clusters(model, error));
@@ -206,6 +206,7 @@ done:
 
 void mg_trainer_close(mg_trainer *t) {
     forget_starts(t);
+    if (t->starts.kept.data) t->starts.kept.release(t->model->heap, t->starts.kept.data);
     mg_staged_free(&t->staged);
     mg_samples_free(&t->samples);
 }

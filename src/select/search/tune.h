@@ -137,6 +137,10 @@ double mg_cell_mean(const mg_cell *cell, int64_t splits, double *deviation);
 /* Worst status of its fits, and the slot that has it. */
 int32_t mg_cell_status(const mg_cell *cell, int64_t splits, const mg_slot **worst);
 bool mg_cell_simpler(const mg_tune *search, const mg_cell *a, const mg_cell *b);
+/* Of one spec: the order in which settings are fitted, those side by side that differ in their
+ * penalty only, the strongest first; and whether they are such. */
+bool mg_cell_before(const mg_tune *search, const mg_cell *a, const mg_cell *b);
+bool mg_cells_near(const mg_tune *search, const mg_cell *a, const mg_cell *b);
 /* Whether it may be best, or go on to the next round: all fits converged. */
 bool mg_cell_counts(const mg_tune *search, const mg_cell *cell);
 /* Best cell and the simplest within one standard error of it; -1: none. */

@@ -78,6 +78,27 @@ bool mg_cell_simpler(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
     return order < 0;
 }
 
+static int compare_sets(const mg_tune *s, const mg_cell *a, const mg_cell *b, bool penalties) {
+    const margin_spec *spec = s->specs[a->owner];
+    int order = 0;
+    for (int k = 0; k < spec->set_count && order == 0; k++) {
+        const mg_spec_set *set = &spec->sets[k];
+        const char *group = spec->components[set->component].info->options[set->option].group;
+        if ((group && strcmp(group, "penalty") == 0) == penalties)
+            order = compare_set(spec, k, a->number, b->number);
+    }
+    return order;
+}
+
+bool mg_cell_before(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
+    const int order = compare_sets(s, a, b, false);
+    return (order ? order : compare_sets(s, a, b, true)) < 0;
+}
+
+bool mg_cells_near(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
+    return compare_sets(s, a, b, false) == 0;
+}
+
 const char *mg_cell_set_end(const mg_tune *s, const mg_cell *cell) {
     const margin_spec *spec = s->specs[cell->owner];
     for (int k = 0; k < spec->set_count; k++) {

@@ -8,6 +8,7 @@
 
 enum {
     MOST_OF_CHAIN = 25, /* longer ones would leave threads without work */
+    ENOUGH = 5,         /* penalties, one beginning where another ended */
     TOLD_AHEAD = 1024   /* tasks behind one that takes long may be told before it */
 };
 
@@ -114,22 +115,25 @@ static margin_status run_tasks(tune_round *round, margin_error *error) {
 
 /* ---- Chains ---------------------------------------------------------------------------------- */
 
-/* Settings of the same stages together, the simplest first. */
+/* Settings of the same stages together. */
 static bool comes_before(int64_t a, int64_t b, const void *argument) {
     const mg_tune *s = argument;
     const mg_cell *left = &s->cells[a], *right = &s->cells[b];
     if (left->owner != right->owner) return left->owner < right->owner;
     if (left->stages != right->stages) return left->stages < right->stages;
-    return mg_cell_simpler(s, left, right);
+    return mg_cell_before(s, left, right);
 }
 
 static bool are_chained(const mg_tune *s, const mg_chain *chain, const mg_cell *cell) {
     const mg_cell *first = chain->cells[0];
+    const bool ends = chain->count >= ENOUGH &&
+                      mg_cells_near(s, first, chain->cells[chain->count - 1]) &&
+                      !mg_cells_near(s, first, cell);
     if (first->owner != cell->owner || first->stages != cell->stages ||
         mg_spec_learner(first->spec)->learner != mg_spec_learner(cell->spec)->learner)
         return false;
     return mg_tune_joins(s, first, first) ? mg_tune_joins(s, first, cell)
-                                          : chain->count < MOST_OF_CHAIN;
+                                          : chain->count < MOST_OF_CHAIN && !ends;
 }
 
 /* What the journal knows whole is not run again. A chain that it knows in part is, so that each fit

@@ -1,0 +1,104 @@
+/* Where the solver begins: of one class, and where the last fit to the same rows ended. */
+#include "kernel/svm/svm_machine.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One class starts with as many rows on their bound as the sum has room for. */
+margin_status mg_svm_start_one_class(mg_svm_machine *m) {
+    mg_smo *s = &m->smo;
+    double left = s->total = mg_svm_total(&m->options, m->problem) / m->factor;
+    int64_t *changed = mg_arena_new(&m->arena, s->count, sizeof *changed), count = 0;
+    double *moved = mg_arena_new(&m->arena, s->count, sizeof *moved);
+    if (!changed || !moved)
+        return mg_no_memory(m->arena.heap, 2 * s->count, 8, "the dual problem", m->fit->error);
+    for (; count < s->count && left > 0.0; count++) {
+        s->beta[count] = moved[count] = fmin(left, s->high[count]);
+        left -= moved[count];
+        changed[count] = count;
+    }
+    MG_TRY(mg_smo_apply(s, changed, moved, count, m->fit->error));
+    /* the optimum is 0 where f may vanish: relative to it there is no end */
+    for (int64_t v = 0; v < s->count; v++)
+        s->gap += 1e-10 * s->beta[v] * s->f[v];
+    return MARGIN_OK;
+}
+
+/* ---- The last fit ---------------------------------------------------------------------------- */
+
+static void machine_release(mg_heap *heap, void *data) {
+    mg_svm_machine_free(heap, data);
+}
+
+void mg_svm_keep(mg_svm_machine *m) {
+    m->fit->kept->data = m;
+    m->fit->kept->release = machine_release;
+}
+
+mg_svm_machine *mg_svm_kept(const mg_fit *fit, const mg_svm_options *options,
+                            const mg_kernel *kernel) {
+    mg_svm_machine *m = fit->kept ? fit->kept->data : NULL;
+    if (!m) return NULL;
+    fit->kept->data = NULL;
+    const bool same = m->options.regression == options->regression &&
+                      m->options.epsilon == options->epsilon && m->kernel.kind == kernel->kind &&
+                      m->kernel.gamma == kernel->gamma && m->kernel.coef0 == kernel->coef0 &&
+                      m->kernel.degree == kernel->degree && m->smo.count == fit->problem->count;
+    if (!same) mg_svm_machine_free(fit->context->heap, m);
+    return same ? m : NULL;
+}
+
+/* The share of the new box that each variable fills: the greatest, and how many have that. */
+static double filled(const mg_svm_machine *m, const double *low, const double *high,
+                     int64_t *support, int64_t *bounded) {
+    static const double rounding = 1e-14;
+    const mg_smo *s = &m->smo;
+    double most = 0.0;
+    *support = *bounded = 0;
+    for (int64_t v = 0; v < s->count; v++) {
+        const double beta = s->beta[v];
+        if (beta != 0.0) most = fmax(most, beta / (beta > 0.0 ? high[v] : low[v]));
+    }
+    for (int64_t v = 0; v < s->count; v++) {
+        const double beta = s->beta[v];
+        *support += beta != 0.0;
+        *bounded +=
+            beta != 0.0 && beta / (beta > 0.0 ? high[v] : low[v]) >= most * (1.0 - rounding);
+    }
+    return most;
+}
+
+/* Variables and gradient times a number, those on their bounds exactly on the new ones. */
+static void stretch(mg_svm_machine *m, double times, double share) {
+    static const double rounding = 1e-14;
+    mg_smo *s = &m->smo;
+    for (int64_t v = 0; v < s->count; v++) {
+        const double bound = s->beta[v] > 0.0 ? s->high[v] : s->low[v];
+        const bool at = s->beta[v] != 0.0 && s->beta[v] / bound >= share * (1.0 - rounding);
+        s->beta[v] = at ? bound : times * s->beta[v];
+        s->f[v] = times * (s->f[v] + s->target[v]) - s->target[v];
+    }
+}
+
+/* Where most rows with a variable were on their bounds, all grow (or shrink) with these: as long as
+ * they stay there, that is the optimum. Else they stay as they are, if the box has room. */
+void mg_svm_again(mg_svm_machine *m) {
+    mg_smo *s = &m->smo;
+    int64_t support, bounded;
+    mg_svm_boxes(m);
+    const double most = filled(m, s->low, s->high, &support, &bounded);
+    if (isfinite(most) && most > 0.0 && (most > 1.0 || 2 * bounded > support))
+        stretch(m, 1.0 / most, most);
+    else if (!isfinite(most))
+        for (int64_t v = 0; v < s->count; v++) {
+            s->beta[v] = 0.0;
+            s->f[v] = -s->target[v];
+        }
+    for (int64_t v = 0; v < s->count; v++)
+        m->proven_beta[v] = mg_svm_beta(m, v);
+    memcpy(m->proven_f, s->f, (size_t)s->count * sizeof *s->f);
+    s->steps = s->rounds = 0;
+    s->kkt = m->options.kkt;
+    s->relative = m->options.tolerance;
+    mg_smo_measure(s);
+}
