@@ -186,7 +186,7 @@ static int time_labels(const bench_case *c, const margin_model *model, json_t *l
 
 static int fit_once(const bench_case *c, char **words, const char *weights) {
     margin_model *model = NULL;
-    margin_report report;
+    margin_report report = {0};
     margin_error error;
     forget_peak();
     const long long before = resident("VmRSS");
@@ -208,8 +208,9 @@ static int fit_points(const bench_case *c, const margin_path_result *path) {
     for (int64_t k = 0; k < path->count; k++) {
         margin_spec *spec = NULL;
         margin_model *model = NULL;
-        const int code = margin_spec_parse(c->context, path->points[k].spec, &spec, &error) < 0 ||
-                         margin_fit(c->context, spec, &c->data, &model, NULL, &error) < 0;
+        const int code =
+            margin_spec_parse(c->context, margin_path_point_at(path, k)->spec, &spec, &error) < 0 ||
+            margin_fit(c->context, spec, &c->data, &model, NULL, &error) < 0;
         margin_model_free(model);
         margin_spec_free(spec);
         if (code) return complain(error.text);
@@ -218,7 +219,7 @@ static int fit_points(const bench_case *c, const margin_path_result *path) {
 }
 
 static int path_once(const bench_case *c) {
-    margin_path_result path;
+    margin_path_result path = {0};
     margin_error error;
     const double start = seconds_now();
     if (margin_path(c->context, c->spec, &c->data, &path, &error) < 0) return complain(error.text);
@@ -228,8 +229,8 @@ static int path_once(const bench_case *c) {
     set_number(line, "seconds", between - start);
     set_number(line, "fits_seconds", seconds_now() - between);
     json_object_set_new(line, "points", json_integer(path.count));
-    json_object_set_new(line, "best", json_string(path.points[path.best].spec));
-    set_number(line, "best_rmse", path.points[path.best].leave_one_out_rmse);
+    json_object_set_new(line, "best", json_string(margin_path_point_at(&path, path.best)->spec));
+    set_number(line, "best_rmse", margin_path_point_at(&path, path.best)->leave_one_out_rmse);
     print_line(line);
     margin_path_free(&path);
     return code;

@@ -20,7 +20,7 @@ typedef struct run {
 static int time_once(const run *r) {
     margin_neighbors *index = NULL;
     margin_error error;
-    margin_neighbors_info info;
+    margin_neighbors_info info = {0};
     const margin_neighbors_options options = {
         .size = sizeof options, .method = r->method, .k = r->k};
     const double start = seconds_now();

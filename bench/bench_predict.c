@@ -136,7 +136,7 @@ int main(int count, char **words) {
     int64_t columns = count > 1 ? atoll(words[1]) : 20, many = count > 2 ? atoll(words[2]) : 20000;
     margin_context *context = NULL;
     margin_error error;
-    margin_capabilities_info machine;
+    margin_capabilities_info machine = {0};
     static const char *const specs[] = {
         "perceptron(passes=5)", "standardize | perceptron(passes=5)",
         "normalize | perceptron(passes=5)", "perceptron(passes=5, multiclass=ovo)",

@@ -167,6 +167,8 @@ bool cli_several_targets(const margin_model *model);
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model);
 /* MODEL and, where it is given, DATA, which needs the target unless the model has none. */
 margin_status cli_load_to_judge(cli_session *session, margin_model **model, margin_table **table);
+/* How a table was read. */
+margin_table_details cli_table_details(const margin_table *table);
 margin_format cli_format(const cli_arguments *arguments);
 
 /* ---- Splits ---------------------------------------------------------------------------------- */

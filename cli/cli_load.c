@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+margin_table_details cli_table_details(const margin_table *table) {
+    margin_table_details details = {.size = sizeof details};
+    margin_table_info(table, &details);
+    return details;
+}
+
 margin_format cli_format(const cli_arguments *arguments) {
     static const struct {
         const char *name;
@@ -99,7 +105,7 @@ static margin_status read_timed(cli_session *session, const char *path,
     session->read_seconds += cli_clock() - start;
     if (status < 0) advise_missing(session, options);
     if (status < 0) return status;
-    margin_table_details details = margin_table_info(*table);
+    const margin_table_details details = cli_table_details(*table);
     if (details.rows_dropped)
         cli_note(session, "%lld row%s with missing values left out",
                  (long long)details.rows_dropped, text_plural(details.rows_dropped));
@@ -143,7 +149,7 @@ static const char *unknown_means(const margin_model *model) {
 /* Categories that training never saw: how many, the first of them, and what they count as. */
 static void note_unknown(const cli_session *session, const margin_model *model,
                          const margin_table *table) {
-    const margin_table_details details = margin_table_info(table);
+    const margin_table_details details = cli_table_details(table);
     const margin_data data = margin_table_data(table);
     const long long cells = details.unknown_categories - details.unknown_classes;
     cli_text first = {0};

@@ -23,13 +23,13 @@ static void json_coefficient(cli_text *text, const margin_coefficient *c) {
 static void json_dependences(cli_text *text, const margin_statistics_result *r) {
     json_open(text, "dependences", '[');
     for (int64_t k = 0; k < r->dependence_count; k++) {
-        const margin_dependence *d = &r->dependences[k];
+        const margin_dependence *d = margin_statistics_dependence(r, k);
         json_open(text, NULL, '{');
-        json_string(text, "column", r->coefficients[d->feature].name);
+        json_string(text, "column", margin_statistics_coefficient(r, d->feature)->name);
         json_number(text, "constant", d->constant);
         json_open(text, "terms", '[');
         for (int64_t i = 0; i < d->term_count; i++)
-            json_string(text, NULL, r->coefficients[d->terms[i]].name);
+            json_string(text, NULL, margin_statistics_coefficient(r, d->terms[i])->name);
         json_close(text, ']');
         json_numbers(text, "factors", d->factors, d->term_count);
         json_close(text, '}');
@@ -55,7 +55,7 @@ static void json_statistics(cli_text *text, const margin_model *model, int64_t t
     json_number(text, "confidence", r->confidence);
     json_open(text, "coefficients", '[');
     for (int64_t j = 0; j < r->coefficient_count; j++)
-        json_coefficient(text, &r->coefficients[j]);
+        json_coefficient(text, margin_statistics_coefficient(r, j));
     json_close(text, ']');
     json_integer(text, "rank", r->rank);
     json_number(text, "condition", r->condition);
@@ -101,7 +101,7 @@ static void print_table(cli_text *text, const margin_statistics_result *r) {
     int width = 11;
     char interval[40];
     for (int64_t j = 0; j < r->coefficient_count; j++) {
-        int length = (int)strlen(r->coefficients[j].name);
+        int length = (int)strlen(margin_statistics_coefficient(r, j)->name);
         width = length > width ? length : width;
     }
     width = width > 28 ? 28 : width;
@@ -110,7 +110,7 @@ static void print_table(cli_text *text, const margin_statistics_result *r) {
                 r->task == MARGIN_REGRESS ? "t" : "z", "p", interval,
                 r->has_intercept ? "  inflation" : "");
     for (int64_t j = 0; j < r->coefficient_count; j++) {
-        const margin_coefficient *c = &r->coefficients[j];
+        const margin_coefficient *c = margin_statistics_coefficient(r, j);
         text_puts(text, "  ");
         text_name(text, c->name, width, width);
         put(text, c->estimate, 11);
@@ -163,7 +163,7 @@ static void print_likelihood(cli_text *text, const margin_statistics_result *r) 
 static void print_sum(cli_text *text, const margin_statistics_result *r,
                       const margin_dependence *d) {
     text_puts(text, "            ");
-    text_name(text, r->coefficients[d->feature].name, 0, 0);
+    text_name(text, margin_statistics_coefficient(r, d->feature)->name, 0, 0);
     text_puts(text, " =");
     for (int64_t k = 0; k < d->term_count; k++) {
         const double factor = d->factors[k];
@@ -172,7 +172,7 @@ static void print_sum(cli_text *text, const margin_statistics_result *r,
             text_short(text, fabs(factor));
             text_puts(text, " ");
         }
-        text_name(text, r->coefficients[d->terms[k]].name, 0, 0);
+        text_name(text, margin_statistics_coefficient(r, d->terms[k])->name, 0, 0);
     }
     if (d->constant != 0 || d->term_count == 0) {
         text_puts(text, d->constant < 0 ? " - " : d->term_count ? " + " : " ");
@@ -188,7 +188,7 @@ static void print_columns(cli_text *text, const margin_statistics_result *r) {
     if (!r->dependence_count) return;
     text_puts(text, "dependent   the data say nothing about the single coefficients marked '-':\n");
     for (int64_t k = 0; k < r->dependence_count; k++)
-        print_sum(text, r, &r->dependences[k]);
+        print_sum(text, r, margin_statistics_dependence(r, k));
     text_puts(text, "            leave such a column out to test the others\n");
 }
 
@@ -237,7 +237,7 @@ int cli_confidence(const cli_arguments *arguments, double *confidence) {
 static margin_status describe_target(cli_session *session, const margin_model *model,
                                      const margin_data *data,
                                      const margin_statistics_options *options, cli_text *text) {
-    margin_statistics_result result;
+    margin_statistics_result result = {0};
     const margin_status status =
         margin_statistics(session->context, model, data, options, &result, &session->error);
     if (status < 0) return status;

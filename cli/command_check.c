@@ -77,7 +77,7 @@ static const char *format_name(margin_format format) {
 static void json_table(cli_text *text, cli_session *session, const margin_table *table,
                        const margin_data *data, const margin_column_summary *summaries,
                        int64_t count) {
-    margin_table_details details = margin_table_info(table);
+    const margin_table_details details = cli_table_details(table);
     json_open(text, NULL, '{');
     json_string(text, "format", format_name(details.format));
     json_bool(text, "header", details.has_header);
@@ -100,7 +100,7 @@ static void json_table(cli_text *text, cli_session *session, const margin_table 
 
 static void print_table(cli_text *text, const margin_table *table, const margin_data *data,
                         const margin_column_summary *summaries, int64_t count) {
-    margin_table_details details = margin_table_info(table);
+    const margin_table_details details = cli_table_details(table);
     const int64_t missing = count_missing(summaries, count);
     text_printf(text, "%s, %lld row%s, %lld column%s, %lld missing value%s\n\n",
                 format_name(details.format), (long long)data->x.rows, text_plural(data->x.rows),

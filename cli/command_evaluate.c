@@ -106,7 +106,7 @@ static margin_status check_proof(cli_session *session, const margin_model *model
                                  const margin_data *data, verification *v) {
     if (cli_several_targets(model)) {
         v->count = margin_model_target_count(model);
-        v->parts = malloc((size_t)v->count * sizeof *v->parts);
+        v->parts = calloc((size_t)v->count, sizeof *v->parts);
         if (!v->parts) {
             snprintf(session->error.text, sizeof session->error.text,
                      "out of memory for the proofs of the targets");
@@ -158,7 +158,7 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
     if (status < 0) return cli_failed(session, status);
     if (a->verify) proof = check_proof(session, model, &data, &proven);
     session->work_seconds = cli_clock() - start;
-    margin_coverage_found coverage;
+    margin_coverage_found coverage = {0};
     int code = find_coverage(session, model, &data, &coverage);
     if (!code && proof < 0) code = cli_failed(session, proof);
     if (!code && a->margins) code = write_margins(session, model, &data);

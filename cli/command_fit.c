@@ -51,7 +51,7 @@ static void trace_number(cli_text *text, double value) {
 }
 
 /* A line for each step. */
-static void trace_step(const margin_trace_step *step, void *user) {
+static int trace_step(const margin_trace_step *step, void *user) {
     trace_writer *writer = user;
     cli_text *text = &writer->text;
     if (writer->weight_count < 0) trace_header(writer, step);
@@ -69,6 +69,7 @@ static void trace_step(const margin_trace_step *step, void *user) {
         trace_number(text, step->updates[i]);
     if (step->subproblems > 1) text_printf(text, ",%lld", (long long)step->subproblem + 1);
     text_add(text, "\n", 1);
+    return 0;
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -245,7 +246,7 @@ static char *full_spec(const cli_arguments *arguments) {
 /* Why this column is the target, where nobody named it. */
 static const char *target_why(const cli_arguments *arguments, const margin_table *table) {
     const bool last = !arguments->target && !arguments->labels &&
-                      margin_table_info(table).format == MARGIN_FORMAT_CSV;
+                      cli_table_details(table).format == MARGIN_FORMAT_CSV;
     return last ? " (the last column; --target chooses another)" : "";
 }
 
@@ -298,7 +299,7 @@ static void advise_fit(cli_session *session, const margin_table *table) {
     if (error->status != MARGIN_ERROR_DATA) return;
     if (error->row > 0 && error->line == 0)
         snprintf(error->text + length, room, " (row %lld of the data in %s)", (long long)error->row,
-                 margin_table_info(table).name);
+                 cli_table_details(table).name);
     while (data.columns && j < data.x.columns && data.columns[j].kind != MARGIN_CATEGORICAL)
         j++;
     if (data.columns && j < data.x.columns && strstr(error->text, "leave it out or encode it"))
@@ -307,7 +308,7 @@ static void advise_fit(cli_session *session, const margin_table *table) {
 
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
     margin_model *model = NULL;
-    margin_report report;
+    margin_report report = {0};
     cli_fit_rows rows = {0};
     trace_writer trace = {.weight_count = -1};
     margin_fit_options options = {.size = sizeof options, .user = &trace};

@@ -123,7 +123,7 @@ static void list_components(cli_text *text, bool json) {
         json_open(text, NULL, '{');
         json_open(text, "components", '[');
     }
-    margin_component_kind kind = 0;
+    int32_t kind = 0;
     for (int i = 0; i < margin_component_count(); i++) {
         const margin_component *c = margin_component_at(i);
         if (json) {

@@ -48,10 +48,10 @@ static void json_path(cli_text *text, const cli_session *session, const char *sp
     json_integer(text, "features", path->features);
     json_open(text, "points", '[');
     for (int64_t k = 0; k < path->count; k++)
-        json_point(text, &path->points[k], path->features);
+        json_point(text, margin_path_point_at(path, k), path->features);
     json_close(text, ']');
     json_integer(text, "best", path->best);
-    json_string(text, "best_spec", path->points[path->best].spec);
+    json_string(text, "best_spec", margin_path_point_at(path, path->best)->spec);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "path", path->seconds);
@@ -76,15 +76,15 @@ static void print_path(cli_text *text, const cli_session *session, const margin_
     text_printf(text, "  %12s %12s %10s %10s %14s %11s %9s\n", "alpha", "lambda", "freedom",
                 "train rmse", "leave-one-out", "GCV", "gap");
     for (int64_t k = 0; k < path->count; k++) {
-        const margin_path_point *p = &path->points[k];
+        const margin_path_point *p = margin_path_point_at(path, k);
         text_printf(text, "%s %12.6g %12.4g %10.4g %10.5g %14.6g %11.6g %9.2g\n",
                     k == path->best ? "*" : " ", p->alpha, p->lambda, p->freedom, p->train_rmse,
                     p->leave_one_out_rmse, p->gcv_rmse, p->gap);
     }
-    text_printf(text, "\nbest        %s: rmse ", path->points[path->best].spec);
-    text_short(text, path->points[path->best].leave_one_out_rmse);
+    text_printf(text, "\nbest        %s: rmse ", margin_path_point_at(path, path->best)->spec);
+    text_short(text, margin_path_point_at(path, path->best)->leave_one_out_rmse);
     text_puts(text, " at rows left out\n");
-    if (path->count > 1 && path->points[path->best].alpha > 0 &&
+    if (path->count > 1 && margin_path_point_at(path, path->best)->alpha > 0 &&
         (path->best == 0 || path->best == path->count - 1))
         text_puts(text, "            it stands at an end of the set: a wider set may hold a "
                         "better one\n");
@@ -94,12 +94,13 @@ static void print_path(cli_text *text, const cli_session *session, const margin_
 
 static int path_of_table(cli_session *session, const margin_spec *spec, const margin_table *table) {
     const margin_data data = margin_table_data(table);
-    margin_path_result path;
+    margin_path_result path = {0};
     cli_text text = {0};
     margin_status status = margin_path(session->context, spec, &data, &path, &session->error);
     if (status < 0) return cli_failed(session, status);
-    int code = session->arguments->output ? write_best(session, &path.points[path.best], &data)
-                                          : EXIT_DONE;
+    int code = session->arguments->output
+                   ? write_best(session, margin_path_point_at(&path, path.best), &data)
+                   : EXIT_DONE;
     if (!code) {
         if (session->arguments->json)
             json_path(&text, session, margin_spec_text(spec), &path);

@@ -129,7 +129,7 @@ int run_separable(const cli_arguments *arguments) {
         code = cli_failed(&session, status);
     } else {
         margin_data data = margin_table_data(table);
-        margin_separation separation;
+        margin_separation separation = {0};
         const margin_separable_options options = {.size = sizeof options,
                                                   .positive = arguments->positive};
         status =

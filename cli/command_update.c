@@ -30,7 +30,7 @@ static int save(cli_session *session, const margin_model *updated, const margin_
 static int update_model(cli_session *session, const margin_model *model,
                         const margin_table *table) {
     margin_model *updated = NULL;
-    margin_report report;
+    margin_report report = {0};
     int code;
     const margin_data data = margin_table_data(table);
     const margin_status status =

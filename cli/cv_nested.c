@@ -40,7 +40,7 @@ void json_nested(cli_text *text, const margin_nested_result *found) {
     json_close(text, '}');
     json_open(text, "folds", '[');
     for (int64_t k = 0; k < found->splits; k++) {
-        const margin_nested_fold *fold = &found->folds[k];
+        const margin_nested_fold *fold = margin_nested_fold_at(found, k);
         json_open(text, NULL, '{');
         json_string(text, "spec", fold->spec);
         json_number(text, "value", fold->value);
@@ -72,7 +72,7 @@ void text_nested(cli_text *text, const margin_nested_result *found) {
     text_printf(text, "\n  fold %12s %12s  chosen inside the fold's training rows\n", found->metric,
                 "inside");
     for (int64_t k = 0; k < found->splits; k++)
-        print_fold(text, &found->folds[k], k);
+        print_fold(text, margin_nested_fold_at(found, k), k);
     text_printf(text, "\nnested      %s ", found->metric);
     if (isnan(found->mean)) {
         text_puts(text, "is not known: a fold chose nothing, or its choice failed\n");

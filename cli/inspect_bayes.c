@@ -34,7 +34,7 @@ static const char *category_of(const margin_model *model, const margin_telling *
 
 /* 0 or 1 of a bernoulli column, or a value of the column in the units of the table. */
 static double value_of(const margin_model *model, const margin_telling *t) {
-    margin_likelihood l;
+    margin_likelihood l = {0};
     const bool switched = likelihood(model, 0, t->column, &l, 0, NULL) &&
                           l.distribution == MARGIN_DISTRIBUTION_BERNOULLI;
     return switched ? t->value : cli_in_units(model, t->column, t->value);
@@ -112,7 +112,7 @@ static double part_of(const margin_likelihood *l, enum part part) {
 /* A number of each class. */
 static void json_part(cli_text *text, const char *key, const margin_model *model, int64_t j,
                       enum part part) {
-    margin_likelihood l;
+    margin_likelihood l = {0};
     json_open(text, key, '[');
     for (int64_t k = 0; k < margin_model_class_count(model); k++)
         if (likelihood(model, k, j, &l, 0, NULL)) json_number(text, NULL, part_of(&l, part));
@@ -122,7 +122,7 @@ static void json_part(cli_text *text, const char *key, const margin_model *model
 static void json_levels(cli_text *text, const margin_model *model, int64_t j,
                         const margin_column *column, const margin_likelihood *first) {
     const int64_t classes = margin_model_class_count(model);
-    margin_likelihood l;
+    margin_likelihood l = {0};
     double *p = malloc((size_t)first->levels * sizeof *p + 1);
     if (!p) text->failed = true;
     json_open(text, "levels", '[');
@@ -147,7 +147,7 @@ static void json_levels(cli_text *text, const margin_model *model, int64_t j,
 
 static void json_likelihood(cli_text *text, const margin_model *model, int64_t j,
                             const margin_column *column) {
-    margin_likelihood first;
+    margin_likelihood first = {0};
     if (!likelihood(model, 0, j, &first, 0, NULL)) return;
     json_open(text, NULL, '{');
     json_string(text, "column", column->name);
@@ -246,7 +246,7 @@ static void print_column(cli_text *text, const margin_model *model, int64_t j, i
     int64_t columns;
     const margin_column *column = &margin_model_features(model, &columns)[j];
     double p[BLOCK][LEVELS] = {{0}};
-    margin_likelihood l[BLOCK];
+    margin_likelihood l[BLOCK] = {0};
     cli_text cell = {0};
     for (int64_t k = first; k < end; k++)
         if (!likelihood(model, k, j, &l[k - first], LEVELS, p[k - first])) return;
@@ -293,7 +293,7 @@ static void print_block(cli_text *text, const margin_model *model, int64_t first
 void text_bayes(cli_text *text, const margin_model *model) {
     const int64_t classes = margin_model_class_count(model);
     int64_t columns;
-    margin_likelihood l;
+    margin_likelihood l = {0};
     bool gaussian = false;
     (void)margin_model_features(model, &columns);
     if (isnan(margin_model_prior(model, 0, NULL))) return;

@@ -178,7 +178,7 @@ static void occupy_standard_streams(void) {
 }
 
 static int print_version(void) {
-    margin_capabilities_info info;
+    margin_capabilities_info info = {0};
     margin_capabilities(&info);
     printf("margin %s\ninstruction set  %s\ncores            %d\nlapack           %s\n",
            margin_version(), info.instruction_set, info.cores, info.lapack);

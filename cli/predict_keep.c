@@ -49,7 +49,7 @@ int kept_read(cli_session *session, int64_t rows, kept_columns *kept) {
                                "--keep reads DATA a second time: give a file, not standard input");
     const margin_status status = cli_read_texts(session, path, a->keep, &kept->table);
     if (status < 0) return cli_failed(session, status);
-    if (margin_table_info(kept->table).format != MARGIN_FORMAT_CSV) {
+    if (cli_table_details(kept->table).format != MARGIN_FORMAT_CSV) {
         fprintf(stderr, "margin: --keep takes columns of a CSV table, and %s is none\n", path);
         return EXIT_BAD_INPUT;
     }

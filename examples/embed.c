@@ -39,7 +39,7 @@ static const char csv[] = "height,width,kind\n"
 static margin_status train(margin_context *context, margin_model **model, margin_error *error) {
     margin_table *table = NULL;
     margin_spec *spec = NULL;
-    margin_report report;
+    margin_report report = {0};
     margin_status status =
         margin_table_parse(context, csv, sizeof csv - 1, "in memory", NULL, &table, error);
     if (status >= 0) status = margin_spec_parse(context, "minmax | perceptron", &spec, error);

@@ -15,7 +15,7 @@ static int use(margin_context *context, margin_spec *spec, margin_model **model)
     const double values[] = {3, 3, 4, 3, 1, 1};
     const int32_t labels[] = {1, 1, -1};
     margin_data data = {.x = margin_dense_f64(values, 3, 2, 2), .y = margin_labels_i32(labels, 3)};
-    margin_report report;
+    margin_report report = {0};
     margin_error error;
     margin_status status = margin_fit(context, spec, &data, model, &report, &error);
     if (status < 0) return complain(&error);

@@ -36,7 +36,7 @@ cat >"$scratch/user/main.c" <<'END'
 #include <stdio.h>
 #include <string.h>
 int main(void) {
-    margin_capabilities_info info;
+    margin_capabilities_info info = {0};
     margin_context *context;
     if (margin_context_create(NULL, &context, NULL) < 0) return 1;
     margin_context_free(context);
@@ -57,6 +57,13 @@ LD_LIBRARY_PATH=$lib ./shared >/dev/null || fail "the program with the shared li
 $cc main.c -o static $(pkg-config --cflags margin) "$lib/libmargin.a" \
     $(pkg-config --static --libs margin | sed 's/-lmargin//')
 ./static >/dev/null || fail "the program with the static library failed"
+
+# a host of the headers of this minor version as they were frozen, also with enumerations of one byte
+for flags in "" -fshort-enums; do
+    $cc -std=c99 $flags -I "$source/tests/abi/$minor" "$source/tests/abi/host.c" -o host \
+        $(pkg-config --libs margin)
+    LD_LIBRARY_PATH=$lib ./host >/dev/null || fail "a host compiled against the headers of $minor failed"
+done
 
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)

@@ -212,7 +212,7 @@ static const margin_component *favourite(const fit_case *c, margin_component_kin
     const margin_component *best = NULL;
     for (int k = 0; k < margin_component_count(); k++) {
         const margin_component *component = margin_component_at(k);
-        if (component->kind == kind &&
+        if (component->kind == (int32_t)kind &&
             (!best || draw(c, component->name, place, "") > draw(c, best->name, place, "")))
             best = component;
     }
@@ -408,7 +408,7 @@ static void judge_report(fit_case *c, const margin_report *r) {
 }
 
 static void judge_proof(fit_case *c, margin_context *context, const fitted *f) {
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     margin_status status = margin_verify(context, f->model, &c->data, &found, &error);
     if (status == MARGIN_ERROR_ARGUMENT) return; /* makes no claim */

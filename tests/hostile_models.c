@@ -563,7 +563,7 @@ static void read_score(const margin_model *model, int64_t score, int64_t feature
 
 static void read_class(const margin_model *model, int64_t c, int64_t features) {
     margin_telling telling[4];
-    margin_likelihood likelihood;
+    margin_likelihood likelihood = {0};
     double weight, probabilities[8];
     const char *name = margin_model_class_name(model, c);
     const double *centre = margin_model_centre(model, c);
@@ -656,7 +656,7 @@ static void use_judges(use *u, margin_status *verified) {
     const int64_t parts = margin_model_report(u->model)->subproblems;
     margin_metrics metrics = {.size = sizeof metrics};
     margin_report found, *each = parts < 1000 ? calloc((size_t)parts, sizeof *each) : NULL;
-    margin_statistics_result statistics;
+    margin_statistics_result statistics = {0};
     double functional[HOSTILE_ROWS], geometric[HOSTILE_ROWS];
     if (note(u, margin_evaluate(u->context, u->model, data, &metrics, u->error),
              "margin_evaluate") >= 0)
@@ -701,8 +701,8 @@ static void use_promises(use *u) {
 
 static void use_neighbors(use *u) {
     margin_neighbors *index = NULL;
-    margin_neighbors_lists lists;
-    margin_neighbors_info info;
+    margin_neighbors_lists lists = {0};
+    margin_neighbors_info info = {0};
     int64_t rows[HOSTILE_ROWS];
     double distances[HOSTILE_ROWS];
     if (note(u, margin_neighbors_load(u->context, u->path, &index, u->error),
@@ -723,7 +723,7 @@ static void use_neighbors(use *u) {
 /* What was made of the model: more rows, the same bytes again. */
 static void use_copies(use *u) {
     margin_model *made = NULL, *again = NULL;
-    margin_report report;
+    margin_report report = {0};
     void *first = NULL, *second = NULL;
     int64_t length = 0, other = 0;
     if (note(u, margin_update(u->context, u->model, &u->set->data, &made, &report, u->error),

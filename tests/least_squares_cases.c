@@ -134,7 +134,7 @@ void assert_solution(const margin_model *model, const regression *r, const long 
 
 margin_model *fit_proven(margin_context *context, const char *spec, const margin_data *data,
                          margin_report *report) {
-    margin_report mine, found;
+    margin_report mine = {0}, found = {0};
     margin_error error = {0};
     if (!report) report = &mine;
     margin_model *model = fit_text(context, spec, data, report);

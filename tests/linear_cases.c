@@ -149,9 +149,10 @@ typedef struct cancelling {
     int64_t step;
 } cancelling;
 
-static void cancel_at_step(const margin_trace_step *step, void *user) {
+static int cancel_at_step(const margin_trace_step *step, void *user) {
     const cancelling *c = user;
     if (step->step == c->step) margin_context_cancel(c->context);
+    return 0;
 }
 
 void linear_assert_cancels(const mg_problem *problem, mg_loss_kind loss, const char *options,

@@ -165,8 +165,9 @@ void fit_refused(margin_context *context, const char *text, const margin_data *d
     margin_error error = {0};
     margin_model *const untouched = (margin_model *)(void *)&error;
     margin_model *model = untouched;
-    margin_report report, before;
+    margin_report report = {0}, before = {0};
     memset(&report, 0x5C, sizeof report);
+    report.size = sizeof report;
     memcpy(&before, &report, sizeof report);
     margin_spec *spec = parse_text(context, text);
     margin_status found = margin_fit(context, spec, data, &model, &report, &error);
@@ -203,7 +204,7 @@ margin_status attempt_fit(margin_context *context, void *user, margin_error *err
     const fit_attempt *attempt = user;
     margin_spec *spec = NULL;
     margin_model *model = NULL;
-    margin_report found;
+    margin_report found = {0};
     margin_status status = margin_spec_parse(context, attempt->spec, &spec, error);
     if (status >= 0) status = margin_fit(context, spec, &attempt->data, &model, NULL, error);
     if (status >= 0) status = margin_verify(context, model, &attempt->data, &found, error);
@@ -217,7 +218,7 @@ margin_report fit_table(const char *path, const margin_read_options *options, co
     margin_context *context = support_context(NULL, 2);
     margin_table *table;
     margin_error error = {0};
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     if (margin_table_read(context, path, options, &table, &error) < 0) fail_msg("%s", error.text);
     const margin_data data = margin_table_data(table);
     margin_model *model = fit_text(context, spec, &data, &report);

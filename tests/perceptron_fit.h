@@ -30,7 +30,7 @@ typedef struct fitted {
     margin_error error;
 } fitted;
 
-static void record_step(const margin_trace_step *step, void *user) {
+static int record_step(const margin_trace_step *step, void *user) {
     recorded *r = user;
     assert_true(r->count < MOST_STEPS);
     assert_int_equal(step->step, r->count);
@@ -48,6 +48,7 @@ static void record_step(const margin_trace_step *step, void *user) {
         r->updates[r->count][k] = step->updates[k];
     }
     r->count++;
+    return 0;
 }
 
 /* Option values from "name=value; name=value". */

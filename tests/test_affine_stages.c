@@ -236,7 +236,7 @@ static void test_kept_weights(void **state) {
                                         "normalize | minmax | standardize | ridge"};
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         margin_data data = {.x = sample_view(s, DENSE_F64), .y = margin_values_f64(targets, ROWS)};
-        margin_report found;
+        margin_report found = {0};
         margin_model *model = fit_text(context, specs[k], &data, &found);
         OK(margin_verify(context, model, &data, &found, &error));
         const char *const names[] = {"weights", "intercept", "learner_weights",
@@ -287,7 +287,7 @@ static void test_start_weights(void **state) {
     static const int32_t y[4] = {0, 1, 0, 1};
     const margin_data data = {.x = margin_dense_f64(x, 4, 2, 2), .y = margin_labels_i32(y, 4)};
     margin_context *context = support_context(NULL, 1);
-    margin_report found;
+    margin_report found = {0};
     (void)state;
     margin_model *model =
         fit_text(context, "minmax | perceptron(start_weights=\"1 1\")", &data, NULL);

@@ -48,15 +48,23 @@ static tables *tables_make(void) {
         for (int j = 0; j < 4; j++)
             t->narrow[4 * i + j] = (float)t->moved[4 * i + j];
     }
-    t->columns[0] = (margin_column){"town", MARGIN_CATEGORICAL, towns, 3};
-    t->columns[1] = (margin_column){"size", MARGIN_CATEGORICAL, sizes, 3};
+    t->columns[0] = (margin_column){
+        .name = "town", .kind = MARGIN_CATEGORICAL, .categories = towns, .category_count = 3};
+    t->columns[1] = (margin_column){
+        .name = "size", .kind = MARGIN_CATEGORICAL, .categories = sizes, .category_count = 3};
     t->columns[2] = (margin_column){.name = "weight"};
     t->moved_columns[0] = (margin_column){.name = "extra"};
     t->moved_columns[1] = (margin_column){.name = "weight"};
-    t->moved_columns[2] = (margin_column){"size", MARGIN_CATEGORICAL, other_sizes, 4};
-    t->moved_columns[3] = (margin_column){"town", MARGIN_CATEGORICAL, other_towns, 4};
-    t->target = (margin_column){"class", MARGIN_CATEGORICAL, classes, 2};
-    t->moved_target = (margin_column){"class", MARGIN_CATEGORICAL, other_classes, 2};
+    t->moved_columns[2] = (margin_column){
+        .name = "size", .kind = MARGIN_CATEGORICAL, .categories = other_sizes, .category_count = 4};
+    t->moved_columns[3] = (margin_column){
+        .name = "town", .kind = MARGIN_CATEGORICAL, .categories = other_towns, .category_count = 4};
+    t->target = (margin_column){
+        .name = "class", .kind = MARGIN_CATEGORICAL, .categories = classes, .category_count = 2};
+    t->moved_target = (margin_column){.name = "class",
+                                      .kind = MARGIN_CATEGORICAL,
+                                      .categories = other_classes,
+                                      .category_count = 2};
     return t;
 }
 
@@ -98,7 +106,7 @@ static void test_names_decide(void **state) {
         assert_true(left.accuracy > 0 && left.accuracy == right.accuracy);
         margin_metrics_free(&left);
         margin_metrics_free(&right);
-        margin_report found;
+        margin_report found = {0};
         assert_int_equal(margin_verify(*state, model, &there, &found, &error), MARGIN_OK);
         double m[N], n[N];
         OK(margin_margins(*state, model, &here, m, NULL, &error));
@@ -147,15 +155,16 @@ static void test_statistics(void **state) {
     margin_data data = {
         .x = margin_dense_f64(x, 20, 2, 2), .y = margin_values_f64(y, 20), .columns = columns};
     margin_model *model = fit_text(*state, "least-squares", &data, NULL);
-    margin_statistics_result left, right;
+    margin_statistics_result left = {0}, right = {0};
     OK(margin_statistics(*state, model, &data, NULL, &left, &error));
     data.x = margin_dense_f64(reversed, 20, 2, 2);
     data.columns = back;
     OK(margin_statistics(*state, model, &data, NULL, &right, &error));
     assert_int_equal(left.coefficient_count, 3);
     for (int64_t j = 0; j < 3; j++)
-        assert_true(left.coefficients[j].error > 0 &&
-                    left.coefficients[j].error == right.coefficients[j].error);
+        assert_true(margin_statistics_coefficient(&left, j)->error > 0 &&
+                    margin_statistics_coefficient(&left, j)->error ==
+                        margin_statistics_coefficient(&right, j)->error);
     assert_true(left.r2 == right.r2 && left.residual_error == right.residual_error);
     margin_statistics_free(&left);
     margin_statistics_free(&right);
@@ -192,7 +201,7 @@ static void test_position_where_names_mean_nothing(void **state) {
 static void refuse(margin_context *context, const margin_model *model, const margin_data *data,
                    margin_status status, const char *sentence) {
     margin_metrics metrics = {.size = sizeof metrics};
-    margin_report found;
+    margin_report found = {0};
     int64_t labels[N];
     error.text[0] = 0;
     assert_int_equal(

@@ -63,7 +63,7 @@ static void test_layouts(void **state) {
     FOR_EACH_SPEC(f, e) {
         const sample *s = contract_sample(f, many);
         margin_data dense = sample_data(s, DENSE_F64);
-        margin_report expected, report;
+        margin_report expected = {0}, report = {0};
         margin_model *plain = fit_text(f->context, e->text, &dense, &expected);
         for (int layout = 0; layout < LAYOUTS; layout++) {
             margin_data data = sample_data(s, layout);
@@ -228,7 +228,7 @@ static void test_weights_are_copies(void **state) {
                 labels[count] = s->labels[i];
             }
         }
-        margin_report reports[2];
+        margin_report reports[2] = {0};
         margin_data data = sample_data(s, DENSE_F64), copied = data;
         data.weights = margin_values_f64(weights, 70);
         copied.x.values = copies;
@@ -253,9 +253,10 @@ static void test_weights_are_copies(void **state) {
     }
 }
 
-static void ignore_step(const margin_trace_step *step, void *user) {
+static int ignore_step(const margin_trace_step *step, void *user) {
     (void)step;
     ++*(int *)user;
+    return 0;
 }
 
 static void test_trace(void **state) {
@@ -429,7 +430,7 @@ static void test_files(void **state) {
         margin_error error = {0};
         void *bytes = NULL;
         int64_t length = 0;
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(f->context, e->text, &data, &report), *copy = NULL;
         if (margin_model_encode(model, &bytes, &length, &error) < 0 ||
             margin_model_decode(f->context, bytes, length, &copy, &error) < 0)
@@ -460,7 +461,7 @@ static void test_reports_and_proofs(void **state) {
     contract *f = *state;
     FOR_EACH_SPEC(f, e) {
         margin_data data = sample_data(contract_sample(f, many), DENSE_F64);
-        margin_report report, found;
+        margin_report report = {0}, found = {0};
         margin_error error = {0};
         margin_model *model = fit_text(f->context, e->text, &data, &report);
         assert_true(report.item_count <

@@ -124,8 +124,9 @@ static margin_status fit_body(margin_context *context, void *user, margin_error 
     const failing_case *c = user;
     margin_spec *spec = NULL;
     margin_model *model = c->untouched;
-    margin_report report, before;
+    margin_report report = {0}, before = {0};
     memset(&report, 0x5C, sizeof report);
+    report.size = sizeof report;
     memcpy(&before, &report, sizeof report);
     margin_status status = margin_spec_parse(context, c->text, &spec, error);
     if (status < 0) return status;

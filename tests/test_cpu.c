@@ -62,7 +62,7 @@ static void other_values_change_nothing(void **state) {
 
 static void capabilities_name_the_level(void **state) {
     (void)state;
-    margin_capabilities_info info;
+    margin_capabilities_info info = {0};
     assert_int_equal(setenv("MARGIN_ISA", "ref", 1), 0);
     margin_capabilities(&info);
     unsetenv("MARGIN_ISA");

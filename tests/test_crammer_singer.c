@@ -101,7 +101,7 @@ static void assert_sample(const sample *s, const double *weights, const char *sp
     o.hinge = 1;
     for (int layout = 0; layout < LAYOUTS; layout++) {
         margin_data data = sample_data(s, layout);
-        margin_report report, found;
+        margin_report report = {0}, found = {0};
         margin_error error = {0};
         if (weights) data.weights = margin_values_f64(weights, s->rows);
         margin_model *model = fit_text(context, spec, &data, &report);
@@ -146,7 +146,7 @@ static void test_free_intercept(void **state) {
     const margin_data data = sample_data(s, DENSE_F64);
     const margin_data more = {.x = margin_dense_f64(wide, ROWS, COLUMNS + 1, COLUMNS + 1),
                               .y = margin_values_f64(s->labels, ROWS)};
-    margin_report with, without, nearly;
+    margin_report with = {0}, without = {0}, nearly = {0};
     margin_model_free(fit_text(context, "svm(multiclass=argmax, tol=1e-7)", &data, &with));
     margin_model_free(
         fit_text(context, "svm(multiclass=argmax, intercept=no, tol=1e-7)", &data, &without));
@@ -168,7 +168,7 @@ static void test_support_vectors(void **state) {
     margin_context *context = support_context(NULL, 2);
     margin_table *table;
     margin_error error = {0};
-    margin_report report;
+    margin_report report = {0};
     if (margin_table_read(context, path, NULL, &table, &error) < 0) fail_msg("%s", error.text);
     const margin_data data = margin_table_data(table);
     margin_model *model = fit_text(context, "svm(multiclass=argmax, tol=1e-6)", &data, &report);
@@ -195,7 +195,7 @@ static void test_hard(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 1);
     const margin_data data = {.x = margin_dense_f64(x, 4, 2, 2), .y = margin_values_f64(y, 4)};
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(
         context, "svm(multiclass=argmax, C=1e10, tol=1e-5, max_iter=1000)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
@@ -213,7 +213,7 @@ static void test_equal_shares(void **state) {
     margin_context *context = support_context(NULL, 1);
     const margin_data first = {.x = margin_dense_f64(x, 8, 1, 1), .y = margin_values_f64(y, 8)};
     const margin_data second = {.x = margin_dense_f64(z, 6, 1, 1), .y = margin_values_f64(v, 6)};
-    margin_report report;
+    margin_report report = {0};
     margin_model_free(fit_text(context, "svm(multiclass=argmax, C=100)", &first, &report));
     assert_true(report.gap <= 1e-4);
     margin_model_free(fit_text(context, "svm(multiclass=argmax, C=1e4)", &second, &report));
@@ -229,7 +229,7 @@ static void test_two_classes(void **state) {
     sample *s = sample_make(80, 4, 2, 0.2, 17);
     margin_context *context = support_context(NULL, 2);
     const margin_data data = sample_data(s, DENSE_F64);
-    margin_report both, one;
+    margin_report both = {0}, one = {0};
     margin_model *pair =
         fit_text(context, "svm(multiclass=argmax, alpha=0.5, tol=1e-8)", &data, &both);
     margin_model *single = fit_text(context, "svm(loss=hinge, alpha=0.25, tol=1e-8)", &data, &one);
@@ -244,7 +244,7 @@ static void test_two_classes(void **state) {
 }
 
 static double objective_of(margin_context *context, const char *spec, const margin_data *data) {
-    margin_report report;
+    margin_report report = {0};
     margin_model_free(fit_text(context, spec, data, &report));
     assert_int_equal(report.status, MARGIN_OK);
     return report.objective;
@@ -289,7 +289,7 @@ static void test_affine_and_threads(void **state) {
         const margin_data data = sample_data(s, layouts[k]);
         margin_model *models[2];
         margin_context *contexts[2];
-        margin_report report, found;
+        margin_report report = {0}, found = {0};
         margin_error error = {0};
         for (int t = 0; t < 2; t++) {
             contexts[t] = support_context(NULL, 1 + 3 * t);
@@ -323,7 +323,7 @@ static void test_refused(void **state) {
                 "needs a penalty");
     fit_refused(context, "svm(multiclass=argmax, lambda=0)", &data, MARGIN_ERROR_SPEC,
                 "needs a penalty");
-    margin_report report;
+    margin_report report = {0};
     margin_model *model =
         fit_text(context, "svm(multiclass=argmax, max_iter=1, tol=1e-9)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);

@@ -74,7 +74,7 @@ static void missing_values(void **state) {
         "a,b\n,1\n?,2\nNA,3\nnan,4\nNaN,5\n-nan,6\nN/A,7\nn/a,8\n#N/A,9\nnull,10\n"
         "NULL,11\n\"\",12\n\"NA\",13\n\" ? \",14\n'',15\n   ,16\n5,17\n";
     margin_table *table = READ(text);
-    assert_int_equal(margin_table_info(table).missing, 16);
+    assert_int_equal(table_details(table).missing, 16);
     assert_true(csv_value(table, 16, 0) == 5);
     for (int i = 0; i < 16; i++) {
         assert_true(isnan(csv_value(table, i, 0)));
@@ -83,7 +83,7 @@ static void missing_values(void **state) {
     margin_table_free(table);
     /* The same in a column of texts; words that only look alike are texts. */
     table = READ("?,1\nx,2\nNA,3\nna,4\nNone,5\nnil,6\n??,7\n,8\nnano,9\n", PLAIN);
-    assert_int_equal(margin_table_info(table).missing, 3);
+    assert_int_equal(table_details(table).missing, 3);
     csv_categories(&margin_table_data(table).columns[0], "\?\?/None/na/nano/nil/x");
     margin_table_free(table);
     /* A column without any value is one of numbers. */
@@ -133,7 +133,7 @@ static void byte_order_mark_and_comments_are_skipped(void **state) {
 
 static char separator_of(const char *text) {
     margin_table *table = csv_read(text, strlen(text), (margin_read_options){PLAIN});
-    char separator = margin_table_info(table).separator;
+    char separator = table_details(table).separator;
     margin_table_free(table);
     return separator;
 }
@@ -159,7 +159,7 @@ static void separators_are_found(void **state) {
     assert_int_equal(
         margin_table_parse(csv_context, "a,b\tc,d\n", 8, "a.TSV", &options, &table, NULL),
         MARGIN_OK);
-    assert_int_equal(margin_table_info(table).separator, '\t');
+    assert_int_equal(table_details(table).separator, '\t');
     margin_table_free(table);
 }
 
@@ -188,7 +188,7 @@ static void headers_are_found(void **state) {
     for (int k = 0; k + 1 < MG_LENGTH(cases); k++) {
         margin_table *table =
             csv_read(cases[k].text, strlen(cases[k].text), (margin_read_options){0});
-        if ((margin_table_info(table).has_header != 0) != cases[k].header)
+        if ((table_details(table).has_header != 0) != cases[k].header)
             fail_msg("header: %s", cases[k].why);
         margin_table_free(table);
     }
@@ -249,7 +249,7 @@ static void targets_and_weights_lie_beside_the_features(void **state) {
     csv_names(table, "x");
     csv_values(table, VALUES(3, 1, 5, 6, 7));
     table = READ("1,2\n3,\n,4\n", .target = CSV_NULL);
-    assert_int_equal(margin_table_info(table).missing, 1); /* the target's do not count */
+    assert_int_equal(table_details(table).missing, 1); /* the target's do not count */
     assert_true(isnan(((const double *)margin_table_data(table).y.values)[1]));
     assert_int_equal(margin_table_data(table).target->kind, MARGIN_NUMERIC);
     assert_string_equal(margin_table_data(table).target->name, "x2");
@@ -271,8 +271,8 @@ static void rows_with_missing_values_may_be_dropped(void **state) {
     margin_table *table = READ(text, .missing = MARGIN_MISSING_DROP, .target = "c", .weights = "w");
     margin_data data = margin_table_data(table);
     const double codes[] = {0, 1}, weights[] = {1, 5};
-    assert_int_equal(margin_table_info(table).rows_dropped, 3);
-    assert_int_equal(margin_table_info(table).missing, 0);
+    assert_int_equal(table_details(table).rows_dropped, 3);
+    assert_int_equal(table_details(table).missing, 0);
     assert_int_equal(data.y.count, 2);
     assert_memory_equal(data.y.values, codes, sizeof codes);
     assert_memory_equal(data.weights.values, weights, sizeof weights);
@@ -296,8 +296,8 @@ static void a_model_reads_by_name(void **state) {
                                "no,50,d,caf\xe9\nno,60,e,\"x \"\"y\"\"\"\n",
                                MODEL, .target = CSV_NULL);
     margin_data data = margin_table_data(table);
-    assert_int_equal(margin_table_info(table).unknown_categories, 2);
-    assert_int_equal(margin_table_info(table).missing, 2);
+    assert_int_equal(table_details(table).unknown_categories, 2);
+    assert_int_equal(table_details(table).missing, 2);
     const double *y = data.y.values;
     assert_true(y[0] == 1 && y[1] == 0 && isnan(y[2]) && y[3] == 1);
     csv_categories(&data.columns[0], "Bonn/caf\xc3\xa9/Kiel/x \"y\"");
@@ -308,7 +308,7 @@ static void a_model_reads_by_name(void **state) {
 static void a_model_reads_by_position_without_a_header(void **state) {
     (void)state;
     margin_table *table = READ("Kiel,1,yes\nBonn,2,no\n", MODEL, .target = CSV_NULL);
-    assert_false(margin_table_info(table).has_header);
+    assert_false(table_details(table).has_header);
     csv_names(table, "town/age");
     csv_values(table, VALUES(2, 2, 2, 1, 0, 2));
     table = READ("Kiel,1\nBonn,2\n", MODEL, .target = CSV_NULL, .target_optional = 1);
@@ -321,11 +321,11 @@ static void a_model_recognises_its_header(void **state) {
     /* One row of texts alone could be data. */
     margin_table *table =
         READ("town,age\nKiel,7\n", MODEL, .target = CSV_NULL, .target_optional = 1);
-    assert_true(margin_table_info(table).has_header);
+    assert_true(table_details(table).has_header);
     csv_values(table, VALUES(1, 2, 2, 7));
     table = READ("age,town\nold,Kiel\n", .expected = csv_model_columns, .expected_count = 1,
                  .target = CSV_NULL);
-    assert_true(margin_table_info(table).has_header);
+    assert_true(table_details(table).has_header);
     csv_values(table, VALUES(1, 1, 2));
 }
 
@@ -333,7 +333,7 @@ static void unknown_categories_of_dropped_rows_do_not_count(void **state) {
     (void)state;
     margin_table *table = READ("town,age\nRome,1\nParis,\nKiel,3\n", MODEL, .target = CSV_NULL,
                                .target_optional = 1, .missing = MARGIN_MISSING_DROP);
-    assert_int_equal(margin_table_info(table).unknown_categories, 1);
+    assert_int_equal(table_details(table).unknown_categories, 1);
     csv_values(table, VALUES(2, 2, NAN, 1, 2, 3));
 }
 
@@ -347,9 +347,9 @@ static void unknown_categories_may_be_kept(void **state) {
     margin_data data = margin_table_data(table);
     csv_categories(&data.columns[0], "Bonn/caf\xc3\xa9/Kiel/x \"y\"/Aachen/Rome");
     csv_categories(data.target, "yes/no/maybe/never");
-    assert_int_equal(margin_table_info(table).unknown_categories, 5);
-    assert_int_equal(margin_table_info(table).unknown_classes, 2);
-    assert_int_equal(margin_table_info(table).missing, 1);
+    assert_int_equal(table_details(table).unknown_categories, 5);
+    assert_int_equal(table_details(table).unknown_classes, 2);
+    assert_int_equal(table_details(table).missing, 1);
     const double *y = data.y.values;
     assert_true(y[0] == 1 && y[1] == 2 && y[2] == 0 && y[3] == 1 && y[4] == 3);
     csv_values(table, VALUES(5, 2, 5, 30, 2, NAN, 3, 40, 4, 5, 5, 6));
@@ -359,7 +359,7 @@ static void unknown_categories_may_be_kept(void **state) {
                  .unknown_target = MARGIN_UNKNOWN_KEEP, .missing = MARGIN_MISSING_DROP);
     data = margin_table_data(table);
     csv_categories(data.target, "yes/no/never");
-    assert_int_equal(margin_table_info(table).unknown_categories, 4);
+    assert_int_equal(table_details(table).unknown_categories, 4);
     csv_values(table, VALUES(4, 2, 5, 30, 3, 40, 4, 5, 5, 6));
 }
 

@@ -80,7 +80,7 @@ static void assert_same_tables(const margin_table *a, const margin_table *b) {
         assert_same_column(&x.columns[j], &y.columns[j]);
     assert_int_equal(x.target != NULL, y.target != NULL);
     if (x.target) assert_same_column(x.target, y.target);
-    margin_table_details p = margin_table_info(a), q = margin_table_info(b);
+    margin_table_details p = table_details(a), q = table_details(b);
     assert_int_equal(p.missing, q.missing);
     assert_int_equal(p.unknown_categories, q.unknown_categories);
     assert_int_equal(p.rows_dropped, q.rows_dropped);
@@ -236,7 +236,7 @@ static void a_text_that_comes_late_changes_the_type(void **unused) {
     assert_int_equal(data.columns[0].category_count, 150);
     assert_string_equal(data.columns[0].categories[149], "k89");
     assert_int_equal(data.columns[1].kind, MARGIN_NUMERIC);
-    assert_int_equal(margin_table_info(table).missing, 39);
+    assert_int_equal(table_details(table).missing, 39);
     /* As if it had been told. */
     options.categorical = "1";
     options.size = sizeof options;

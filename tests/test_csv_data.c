@@ -87,8 +87,7 @@ static void check_file(margin_context *context, const known_file *known, const c
         categorical += data.columns[j].kind == MARGIN_CATEGORICAL;
     if (data.x.rows != known->rows || categorical != known->categorical ||
         data.x.columns + 1 != known->numeric + known->categorical ||
-        count_missing(&data) != known->missing ||
-        margin_table_info(table).has_header != known->header)
+        count_missing(&data) != known->missing || table_details(table).has_header != known->header)
         fail_msg("%s: %lld rows, %lld columns, %d categorical, %lld missing", known->name,
                  (long long)data.x.rows, (long long)data.x.columns + 1, categorical,
                  (long long)count_missing(&data));

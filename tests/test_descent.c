@@ -18,16 +18,17 @@ typedef struct steps {
     int64_t errors[MOST_STEPS];
 } steps;
 
-static void keep_step(const margin_trace_step *step, void *user) {
+static int keep_step(const margin_trace_step *step, void *user) {
     steps *s = user;
     assert_true(step->step >= s->count || s->count == MOST_STEPS);
     assert_int_equal(step->row, -1);
-    if (s->count == MOST_STEPS) return;
+    if (s->count == MOST_STEPS) return 0;
     s->columns = (int)step->weight_count;
     memcpy(s->w[s->count], step->weights, (size_t)step->weight_count * sizeof(double));
     s->b[s->count] = step->intercept;
     s->loss[s->count] = step->loss;
     s->errors[s->count++] = step->errors;
+    return 0;
 }
 
 static linear_fitted fit_traced(const mg_problem *problem, mg_loss_kind loss, const char *options,
@@ -560,8 +561,9 @@ static void test_each_allocation(void **state) {
     linear_case_free(c);
 }
 
-static void cancel_step(const margin_trace_step *step, void *user) {
+static int cancel_step(const margin_trace_step *step, void *user) {
     if (step->step == 2) margin_context_cancel(user);
+    return 0;
 }
 
 static void test_cancel(void **state) {

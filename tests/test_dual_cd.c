@@ -500,8 +500,9 @@ static void test_allocations(void **state) {
     }
 }
 
-static void cancel_at(const margin_trace_step *step, void *user) {
+static int cancel_at(const margin_trace_step *step, void *user) {
     if (step->step == 2) margin_context_cancel(user);
+    return 0;
 }
 
 static void test_cancel(void **state) {
@@ -524,12 +525,13 @@ typedef struct watched {
     double last;
 } watched;
 
-static void watch(const margin_trace_step *step, void *user) {
+static int watch(const margin_trace_step *step, void *user) {
     watched *w = user;
     assert_int_equal(step->step, w->steps);
     assert_int_equal(step->weight_count, 6);
     w->steps++;
     w->last = step->loss;
+    return 0;
 }
 
 static void test_trace(void **state) {

@@ -188,8 +188,9 @@ static const char *const specs[] = {"logistic(solver=dual_cd, C=10)",
                                     "svm(solver=dual_cd, loss=hinge)",
                                     "svm(solver=dual_cd, loss=squared-hinge, C=10)"};
 
-static void count_step(const margin_trace_step *step, void *user) {
+static int count_step(const margin_trace_step *step, void *user) {
     ((int64_t *)user)[step->subproblem]++;
+    return 0;
 }
 
 static void assert_equal_models(const margin_model *a, const margin_model *b) {
@@ -210,7 +211,7 @@ static void test_threads_and_trace(void **state) {
         first = fit_text(keep, specs[l], &data, NULL);
         for (int threads = 1; threads <= 4; threads++) {
             margin_context *context = support_context(NULL, threads);
-            margin_report report;
+            margin_report report = {0};
             margin_error error = {0};
             margin_model *model = fit_text(context, specs[l], &data, NULL);
             assert_equal_models(first, model);
@@ -252,8 +253,9 @@ static void test_allocations(void **state) {
     }
 }
 
-static void cancel_at(const margin_trace_step *step, void *user) {
+static int cancel_at(const margin_trace_step *step, void *user) {
     if (step->step == 2) margin_context_cancel(user);
+    return 0;
 }
 
 static void test_cancel(void **state) {

@@ -53,7 +53,7 @@ static void test_folding(void **state) {
     }
     margin_data data = sample_data(s, DENSE_F64);
     for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(f->context, cases[n].spec, &data, &report);
         assert_int_equal(model->active, cases[n].active);
         int64_t features = 0, inputs = 0;
@@ -126,7 +126,7 @@ static void test_folding_by_hand(void **state) {
 static void test_report(void **state) {
     fixture *f = *state;
     margin_data data = sample_data(f->three, DENSE_F64);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model =
         fit_text(f->context, "standardize | perceptron(multiclass=ovo, passes=3)", &data, &report);
     assert_int_equal(report.rows, 90);
@@ -201,7 +201,7 @@ typedef struct {
     int64_t steps, last_part, last_step;
 } trace_log;
 
-static void on_step(const margin_trace_step *step, void *user) {
+static int on_step(const margin_trace_step *step, void *user) {
     trace_log *log = user;
     if (step->subproblem == log->last_part)
         assert_int_equal(step->step, log->last_step + 1);
@@ -211,6 +211,7 @@ static void on_step(const margin_trace_step *step, void *user) {
     log->last_part = step->subproblem;
     log->last_step = step->step;
     log->steps++;
+    return 0;
 }
 
 static void test_trace(void **state) {
@@ -241,7 +242,7 @@ static void test_time_limit(void **state) {
     margin_error error = {0};
     assert_int_equal(margin_context_create(&options, &context, &error), MARGIN_OK);
     margin_data data = sample_data(s, DENSE_F64);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model =
         fit_text(context, "perceptron(passes=10000000, bound=no)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_TIME);

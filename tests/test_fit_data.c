@@ -183,7 +183,8 @@ static void test_labels_refused(void **state) {
                 "every row has the label '4.5'");
 
     const char *const names[2] = {"yes", "no"};
-    target = (margin_column){"kind", MARGIN_CATEGORICAL, names, 2};
+    target = (margin_column){
+        .name = "kind", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 2};
     memcpy(labels, s->labels, 60 * sizeof *labels);
     labels[3] = 2;
     fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_DATA,
@@ -279,7 +280,7 @@ static void test_absent_rows(void **state) {
             else
                 poison(s, i);
         }
-        margin_report reports[2];
+        margin_report reports[2] = {0};
         margin_data data = sample_data(s, DENSE_F64);
         data.selection = selection;
         data.selected = count;
@@ -394,7 +395,10 @@ static void test_label_types(void **state) {
             float f32[90];
             int32_t i32[90];
             int64_t i64[90];
-            margin_column target = {"fruit", MARGIN_CATEGORICAL, names, 5};
+            margin_column target = {.name = "fruit",
+                                    .kind = MARGIN_CATEGORICAL,
+                                    .categories = names,
+                                    .category_count = 5};
             for (int i = 0; i < 90; i++) {
                 int c = (int)s->labels[i];
                 f64[i] = type == 5 ? to_category[c] : values[c];
@@ -444,7 +448,7 @@ static void test_labels_near_and_far(void **state) {
             y[k] = sets[set][k % 3];
         }
         margin_data data = {.x = margin_dense_f64(x, N, 1, 1), .y = margin_values_f64(y, N)};
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(f->context, "naive-bayes(categorical=1)", &data, &report);
         assert_int_equal(margin_model_class_count(model), 3);
         assert_true(report.train_accuracy == 1);
@@ -453,7 +457,7 @@ static void test_labels_near_and_far(void **state) {
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++)
                 assert_int_equal(labels[a] < labels[b], sets[set][a] < sets[set][b]);
-        margin_report found;
+        margin_report found = {0};
         y[8765] = 77;
         assert_int_equal(margin_verify(f->context, model, &data, &found, &error),
                          MARGIN_ERROR_DATA);

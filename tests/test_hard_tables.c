@@ -31,7 +31,7 @@ typedef struct fitted {
 } fitted;
 
 static fitted fit_verified(margin_context *context, const char *spec, const margin_data *data) {
-    fitted f;
+    fitted f = {0};
     margin_error error = {0};
     margin_model *model = fit_text(context, spec, data, &f.report);
     if (margin_verify(context, model, data, &f.found, &error) != MARGIN_OK)
@@ -72,7 +72,8 @@ static void test_powers(void **state) {
         assert_bound(cases[k].other, b.report.objective, b.report.gap, least, 1e-12);
         assert_bound(cases[k].spec, a.found.objective, a.found.gap, least, 1e-12);
         if (margin_path(context, spec, &data, &path, &error) < 0) fail_msg("%s", error.text);
-        assert_bound("path", path.points[0].objective, path.points[0].gap, least, 1e-12);
+        assert_bound("path", margin_path_point_at(&path, 0)->objective,
+                     margin_path_point_at(&path, 0)->gap, least, 1e-12);
         margin_path_free(&path);
         margin_spec_free(spec);
         margin_table_free(table);

@@ -146,7 +146,7 @@ static void test_dual_refusals(void **state) {
 
 static void test_report_items(void **state) {
     (void)state;
-    margin_report report;
+    margin_report report = {0};
     mg_report_init(&report);
     assert_true(isnan(report.gap) && isnan(report.objective) && isnan(report.train_accuracy));
     assert_true(isnan(margin_report_item_value(&report, "mistakes")));
@@ -172,7 +172,7 @@ static void test_report_items(void **state) {
 }
 
 static margin_report part_report(margin_status status, double gap, double margin, double mistakes) {
-    margin_report report;
+    margin_report report = {0};
     mg_report_init(&report);
     report.status = status;
     report.gap = gap;

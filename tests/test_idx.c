@@ -87,7 +87,7 @@ static void every_type_is_read(void **state) {
             double expected = types[t].is_signed ? numbers[k] : (uint8_t)numbers[k];
             assert_true(out[k % 2] == expected);
         }
-        assert_int_equal(margin_table_info(table).format, MARGIN_FORMAT_IDX);
+        assert_int_equal(table_details(table).format, MARGIN_FORMAT_IDX);
         assert_null(margin_table_data(table).y.values);
         margin_table_free(table);
     }

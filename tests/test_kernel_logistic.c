@@ -170,7 +170,7 @@ typedef struct path {
     int seen;
 } path;
 
-static void keep_step(const margin_trace_step *step, void *user) {
+static int keep_step(const margin_trace_step *step, void *user) {
     path *p = user;
     assert_int_equal(step->step, p->seen);
     assert_int_equal(step->weight_count, POINTS);
@@ -178,6 +178,7 @@ static void keep_step(const margin_trace_step *step, void *user) {
     memcpy(p->a[p->seen], step->weights, POINTS * sizeof(double));
     p->loss[p->seen] = step->loss;
     p->errors[p->seen++] = step->errors;
+    return 0;
 }
 
 static void trace_fit(const char *text, const margin_data *data, path *p) {
@@ -242,7 +243,7 @@ static void test_descent_converges(void **state) {
                        "kernel-logistic(C=0.01, tol=1e-13)", &data, 1e-3);
     margin_model_free(fit_proven(
         context, "kernel-ridge(alpha=10, solver=gd, task=regress, tol=1e-3)", &data, NULL));
-    margin_report report;
+    margin_report report = {0};
     margin_model_free(
         fit_text(context, "kernel-ridge(solver=gd, rate=1e-9, max_iter=3)", &data, &report));
     assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
@@ -277,7 +278,7 @@ static void test_verified(void **state) {
     (void)state;
     regression r = made(40, 2, 10);
     const margin_data data = regression_data(&r);
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     margin_model *model = fit_proven(context, "kernel-logistic", &data, NULL);
     r.x[5] += 0.05;

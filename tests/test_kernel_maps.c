@@ -136,7 +136,7 @@ static void test_ridge_behind(void **state) {
     regression r = regression_make(ROWS, 2, 0, 1, 6);
     kernel_targets(&r, 7);
     const margin_data data = regression_data(&r);
-    margin_report direct, features;
+    margin_report direct = {0}, features = {0};
     margin_model_free(fit_proven(context, "kernel-ridge(sigma=1, alpha=0.3)", &data, &direct));
     margin_model_free(fit_proven(context,
                                  "nystroem(centres=40, sigma=1) | ridge(alpha=0.3, intercept=no)",
@@ -152,7 +152,7 @@ static void test_inducing_points(void **state) {
     regression r = regression_make(ROWS, 1, 0, 1, 8);
     kernel_targets(&r, 9);
     const margin_data data = regression_data(&r);
-    margin_report all, some;
+    margin_report all = {0}, some = {0};
     margin_model_free(fit_proven(context, "kernel-ridge(sigma=0.5, alpha=0.3)", &data, &all));
     double last = (double)INFINITY;
     for (int centres = 2; centres <= 16; centres *= 2) {

@@ -104,7 +104,7 @@ static void test_gamma(void **state) {
     (void)state;
     regression r = made(ROWS, 3, 3);
     const margin_data data = regression_data(&r);
-    margin_report report;
+    margin_report report = {0};
     double distances[ROWS * ROWS];
     int64_t count = 0;
     margin_model_free(fit_proven(context, "kernel-ridge", &data, &report));
@@ -154,7 +154,7 @@ static void test_left_out(void **state) {
     for (int k = 0; k < 3; k++)
         for (int weighted = 0; weighted < 2; weighted++) {
             margin_data data = regression_data(&r);
-            margin_report report;
+            margin_report report = {0};
             if (weighted) data.weights = margin_values_f64(weights, 30);
             margin_model_free(fit_proven(context, specs[k], &data, &report));
             assert_close(margin_report_item_value(&report, "leave_one_out_rmse"),
@@ -168,7 +168,7 @@ static void test_left_out(void **state) {
 
 static void assert_point(const margin_path_point *point, const margin_data *data,
                          const double *weights) {
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_proven(context, point->spec, data, &report);
     assert_close(point->objective, report.objective, 1e-10);
     assert_close(point->alpha, margin_report_item_value(&report, "alpha"), 1e-14);
@@ -199,13 +199,16 @@ static void test_path(void **state) {
             if (margin_path(context, spec, &data, &path, &error) < 0) fail_msg("%s", error.text);
             for (int64_t i = 0; i < path.count; i++) {
                 /* gamma=scale sees all rows but the one left out */
-                if (k == 0) assert_point(&path.points[i], &data, weighted ? weights : NULL);
+                if (k == 0)
+                    assert_point(margin_path_point_at(&path, i), &data, weighted ? weights : NULL);
                 if (i > 0 && k == 0)
-                    assert_true(path.points[i].freedom < path.points[i - 1].freedom);
-                margin_report report;
-                margin_model_free(fit_proven(context, path.points[i].spec, &data, &report));
-                assert_close(path.points[i].objective, report.objective, 1e-10);
-                assert_close(path.points[i].leave_one_out_rmse,
+                    assert_true(margin_path_point_at(&path, i)->freedom <
+                                margin_path_point_at(&path, i - 1)->freedom);
+                margin_report report = {0};
+                margin_model_free(
+                    fit_proven(context, margin_path_point_at(&path, i)->spec, &data, &report));
+                assert_close(margin_path_point_at(&path, i)->objective, report.objective, 1e-10);
+                assert_close(margin_path_point_at(&path, i)->leave_one_out_rmse,
                              margin_report_item_value(&report, "leave_one_out_rmse"), 1e-9);
             }
             margin_path_free(&path);
@@ -232,7 +235,7 @@ static void test_freedom(void **state) {
         kernel_ridge_oracle(&r, &kernel, NULL, 0.2, false, a, &b);
         freedom += kernel_score(&r, &kernel, a, b, r.x + 2 * i);
     }
-    assert_close(path.points[0].freedom, (double)freedom, 1e-10);
+    assert_close(margin_path_point_at(&path, 0)->freedom, (double)freedom, 1e-10);
     margin_path_free(&path);
     margin_spec_free(spec);
     regression_free(&r);
@@ -327,7 +330,7 @@ static void test_without_room(void **state) {
     margin_model *model = fit_proven(context, "kernel-ridge(solver=cg)", &data, NULL);
     values_of(model, &data.x, stored);
     margin_model_free(model);
-    margin_report report;
+    margin_report report = {0};
     model = fit_text(small, "kernel-ridge", &data, &report);
     assert_int_equal(report.status, MARGIN_OK);
     assert_contains(report.reason, "made anew");
@@ -369,7 +372,7 @@ static void test_limit(void **state) {
     (void)state;
     regression r = made(200, 2, 13);
     const margin_data data = regression_data(&r);
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_error error = {0};
     margin_model *model =
         fit_text(context, "kernel-ridge(solver=cg, max_iter=1, alpha=1e-6)", &data, &report);
@@ -503,7 +506,7 @@ static void test_refused(void **state) {
     fit_refused(context, "kernel-ridge(kernel=exp)", &data, MARGIN_ERROR_DATA, "row 1");
     r.x[0] = 1;
     /* A kernel that is no inner product, with enough of a penalty: nothing bounds it. */
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_error error = {0};
     margin_model *model =
         fit_text(context, "kernel-ridge(kernel=sigmoid, alpha=50)", &data, &report);
@@ -519,7 +522,7 @@ static void test_verified(void **state) {
     (void)state;
     regression r = made(40, 2, 19);
     const margin_data data = regression_data(&r);
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     margin_model *model = fit_proven(context, "kernel-ridge", &data, NULL);
     r.y[3] += 0.01;
@@ -537,7 +540,7 @@ static void test_small_changes(void **state) {
     static const char *const specs[2] = {"kernel-ridge", "kernel-ridge(solver=cg, tol=1e-9)"};
     regression r = made(40, 2, 19);
     const margin_data data = regression_data(&r);
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     for (int s = 0; s < 2; s++) {
         margin_model *model = fit_proven(context, specs[s], &data, NULL);
@@ -575,7 +578,7 @@ static void test_rounding_is_counted(void **state) {
             data.weights = margin_values_f64(weights, r.rows);
             for (int s = 0; s < 4; s++) {
                 char spec[200];
-                margin_report report;
+                margin_report report = {0};
                 snprintf(spec, sizeof spec, "kernel-ridge(%s, intercept=%s, solver=%s)", kinds[k],
                          s / 2 ? "yes" : "no", solvers[s % 2]);
                 if (s == 2) {

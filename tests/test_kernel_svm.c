@@ -16,7 +16,7 @@ static double item(const margin_report *report, const char *name) {
 
 static void verify_model(margin_context *context, const margin_model *model,
                          const margin_data *data) {
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     if (margin_verify(context, model, data, &found, &error) != MARGIN_OK)
         fail_msg("not verified: %s %s", error.text, found.reason);
@@ -30,7 +30,7 @@ static void test_xor(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 1);
     margin_data data = {.x = margin_dense_f64(x, 4, 2, 2), .y = margin_values_f64(y, 4)};
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, "svm(kernel=poly, C=1000, tol=1e-9)", &data, &report);
     double *scores = scores_of(model, &data.x);
     for (int i = 0; i < 4; i++)
@@ -54,7 +54,7 @@ static void test_linear_kernel(void **state) {
     static const double C[] = {0.01, 1.0, 30.0};
     for (int k = 0; k < 3; k++) {
         char spec[100];
-        margin_report linear, kernel;
+        margin_report linear = {0}, kernel = {0};
         snprintf(spec, sizeof spec, "svm(C=%g, tol=1e-9)", C[k]);
         margin_model *a = fit_text(context, spec, &data, &linear);
         snprintf(spec, sizeof spec, "svm(kernel=poly, degree=1, coef0=0, C=%g, tol=1e-7)", C[k]);
@@ -137,7 +137,7 @@ static void against_oracle(oracle_task task, double tolerance) {
         for (int c = 0; c < 3; c++)
             for (int weighted = 0; weighted < 2; weighted++) {
                 char spec[200];
-                margin_report report;
+                margin_report report = {0};
                 data.weights =
                     weighted ? margin_values_f64(weights, ROWS) : (margin_vector){.values = NULL};
                 snprintf(spec, sizeof spec, "svm(%s, C=%g, tol=%g%s)", kernels[k].kernel, C[c],
@@ -182,7 +182,7 @@ static void test_same_bytes_for_any_threads(void **state) {
     for (int k = 0; k < MG_LENGTH(specs); k++) {
         margin_context *one = support_context(NULL, 1);
         margin_data data = sample_data(s, k == 2 ? CSR_F32_I32_I64 : DENSE_F64);
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(one, specs[k], &data, &report);
         assert_int_equal(report.status, MARGIN_OK);
         for (int threads = 2; threads <= 4; threads++) {
@@ -204,7 +204,7 @@ static void test_memory_limit(void **state) {
     (void)state;
     sample *s = sample_make(1200, 5, 3, 0.05, 2);
     margin_data data = sample_data(s, DENSE_F64);
-    margin_report reports[2];
+    margin_report reports[2] = {0};
     for (int k = 0; k < 2; k++) {
         margin_context *context = support_context(NULL, 2);
         if (k == 1) {
@@ -261,7 +261,7 @@ static void test_weights(void **state) {
                                         "svm(kernel=rbf, task=regress, tol=1e-8)"};
     for (int k = 0; k < MG_LENGTH(specs); k++) {
         margin_data weighted = sample_data(s, DENSE_F64), repeated = weighted;
-        margin_report a, b;
+        margin_report a = {0}, b = {0};
         weighted.weights = margin_values_f64(weights, ROWS);
         repeated.selection = copies;
         repeated.selected = count;
@@ -327,7 +327,7 @@ static void fit_some(margin_context *context, const char *spec, const double *x,
                      int64_t rows, int64_t columns, double accuracy) {
     margin_data data = {.x = margin_dense_f64(x, rows, columns, columns),
                         .y = margin_values_f64(y, rows)};
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, spec, &data, &report);
     if (report.status != MARGIN_OK || report.train_accuracy < accuracy)
         fail_msg("%s: accuracy %g, gap %g, %s", spec, report.train_accuracy, report.gap,
@@ -375,7 +375,7 @@ static void test_beyond_single_precision(void **state) {
     margin_context *context = support_context(NULL, 2);
     margin_data data = sample_data(s, DENSE_F64);
     for (int k = 0; k < MG_LENGTH(specs); k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(context, specs[k], &data, &report);
         if (report.status != MARGIN_OK) fail_msg("%s: %s", specs[k], report.reason);
         assert_true(k == 1 ? item(&report, "kkt") <= 1e-3 : report.gap <= report.tolerance);
@@ -395,7 +395,7 @@ static void test_precomputed_matrices(void **state) {
     sample *s = sample_make(ROWS, 3, 2, 0.1, 3);
     margin_context *context = support_context(NULL, 2);
     margin_data data = sample_data(s, DENSE_F64);
-    margin_report report;
+    margin_report report = {0};
     data.columns = NULL;
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < ROWS; j++)
@@ -435,7 +435,7 @@ static void test_not_positive_definite(void **state) {
     sample *s = sample_make(120, 3, 2, 0.1, 3);
     margin_context *context = support_context(NULL, 1);
     margin_data data = sample_data(s, DENSE_F64);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model =
         fit_text(context, "svm(kernel=sigmoid, gamma=1, coef0=-1, C=10)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
@@ -451,7 +451,7 @@ static void test_limits(void **state) {
     sample *s = sample_make(400, 4, 2, 0.3, 3);
     margin_context *context = support_context(NULL, 1);
     margin_data data = sample_data(s, DENSE_F64);
-    margin_report report, full;
+    margin_report report = {0}, full = {0};
     margin_model *model = fit_text(context, "svm(kernel=rbf, C=100, max_iter=30)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
     assert_int_equal(report.iterations, 30);

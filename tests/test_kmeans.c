@@ -143,7 +143,7 @@ static void test_plain_lloyd(void **state) {
             plain_lloyd(&p, weighted, 1000, centres, labels, &inertia);
             char *spec = spec_of(&p, ", max_iter=1000");
             margin_data data = points_data(&p, weighted);
-            margin_report report, verified;
+            margin_report report = {0}, verified = {0};
             margin_model *model = fit_text(*state, spec, &data, &report);
             assert_int_equal(report.status, MARGIN_OK);
             assert_true(margin_report_item_value(&report, "gain") == 0 &&
@@ -181,7 +181,7 @@ static void test_scikit_learn(void **state) {
     const double inertia[2] = {214.19154135338346, 320.96285511363635};
     for (int weighted = 0; weighted < 2; weighted++) {
         margin_data data = points_data(&p, weighted);
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(*state, spec, &data, &report);
         assert_close(report.objective, inertia[weighted], 1e-13);
         margin_model_free(model);
@@ -203,7 +203,7 @@ static void test_starts(void **state) {
         margin_context_options options = {.size = sizeof options, .seed = (uint64_t)seed};
         margin_context *context = NULL;
         OK(margin_context_create(&options, &context, &error));
-        margin_report report, more;
+        margin_report report = {0}, more = {0};
         margin_model *model = fit_text(context, "kmeans(k=12)", &data, &report);
         assert_true(report.objective < 300 * 4 * 0.01 * 0.01 * 1.2);
         margin_model_free(model);
@@ -238,7 +238,7 @@ static void test_threads(void **state) {
         margin_model *first = NULL;
         for (int threads = 1; threads <= 4; threads++) {
             margin_context *context = support_context(NULL, threads);
-            margin_report report, found;
+            margin_report report = {0}, found = {0};
             margin_model *model = fit_text(context, specs[n], &data, &report);
             if (n == 2)
                 assert_true(report.status == MARGIN_OK &&
@@ -261,7 +261,7 @@ static void test_threads(void **state) {
     few.x.rows = few.weights.count = 700; /* so few have the exact silhouette */
     for (int threads = 1; threads <= 8; threads++) {
         margin_context *context = support_context(NULL, threads);
-        margin_report report;
+        margin_report report = {0};
         margin_model_free(fit_text(context, "kmeans(k=9)", &few, &report));
         const double found = margin_report_item_value(&report, "silhouette");
         if (threads == 1) expected = found;
@@ -278,7 +278,7 @@ static void test_threads(void **state) {
 static void test_empty_clusters(void **state) {
     const double x[12] = {0, 0.5, 1, 1.5, 10, 10.5, 11, 11.5, 50, 50.5, 51, 90};
     margin_data data = {.x = margin_dense_f64(x, 12, 1, 1)};
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_model *model =
         fit_text(*state, "kmeans(k=4, centres=\"5 1000 2000 6\")", &data, &report);
     assert_int_equal(report.status, MARGIN_OK);
@@ -382,7 +382,7 @@ static void test_cancelled(void **state) {
 /* Tiny and huge units: the bounds are single precision, the result is not. */
 static void test_units(void **state) {
     points p = points_make(800, 3, 10, 2, 33);
-    margin_report plain, scaled;
+    margin_report plain = {0}, scaled = {0};
     margin_data data = points_data(&p, false);
     margin_model *model = fit_text(*state, "kmeans(k=10, restarts=1)", &data, &plain);
     margin_model_free(model);
@@ -434,7 +434,7 @@ static void check_awkward(margin_context *context, const points *p, const margin
     int64_t *found = calloc((size_t)p->rows, sizeof *found);
     snprintf(more, sizeof more, ", max_iter=%d", most);
     spec = spec_of(p, more);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, spec, data, &report);
     plain_lloyd(p, data->weights.values != NULL, most, centres, labels, &inertia);
     OK(margin_predict(model, &data->x, found, &error));
@@ -555,7 +555,7 @@ static void test_model(void **state) {
 static margin_status fit_body(margin_context *context, void *user, margin_error *failure) {
     margin_spec *spec = NULL;
     margin_model *model = NULL;
-    margin_report found;
+    margin_report found = {0};
     margin_status status =
         margin_spec_parse(context, "kmeans(k=33, restarts=1, max_iter=3)", &spec, failure);
     if (status >= 0) status = margin_fit(context, spec, user, &model, NULL, failure);

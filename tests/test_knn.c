@@ -172,7 +172,7 @@ static void test_iris_classes(void **state) {
     const margin_matrix q = margin_dense_f64(queries, 4, 4, 4);
     (void)state;
     for (int n = 0; n < 4; n++) {
-        margin_report report;
+        margin_report report = {0};
         double p[12];
         margin_model *model = fit_text(context, cases[n].spec, &data, &report);
         assert_close(report.train_accuracy, cases[n].accuracy, 1e-12);
@@ -401,7 +401,7 @@ static void test_verify(void **state) {
     margin_context *context = support_context(NULL, 1);
     sample *s = sample_make(300, 3, 2, 0.1, 9);
     margin_data data = sample_data(s, DENSE_F64);
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     (void)state;
     margin_model *model = fit_text(context, "knn(method=brute, weights=distance)", &data, NULL);
@@ -423,7 +423,7 @@ static void test_verify(void **state) {
 static void test_verify_weights(void **state) {
     double x[6], y[6], weights[6];
     margin_context *context = support_context(NULL, 1);
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -460,7 +460,7 @@ static void test_verify_shares_of_ties(void **state) {
         0.37295966810572179, 0.24838097408043094, 1.0905478837076235,  0.35871090218906354};
     double y[16];
     margin_context *context = support_context(NULL, 1);
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     (void)state;
     for (int i = 0; i < 16; i++)

@@ -131,7 +131,7 @@ static void test_iris(void **state) {
     const margin_data data = margin_table_data(table);
     const margin_matrix at = margin_dense_f64(queries, 4, 4, 4);
     for (int n = 0; n < 4; n++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(context, classes[n].spec, &data, &report);
         assert_close(report.train_accuracy, classes[n].right / 150, 1e-12);
         assert_int_equal(margin_probabilities(model, &at, found, NULL), MARGIN_OK);
@@ -278,7 +278,7 @@ static void test_files_and_proof(void **state) {
     snprintf(path, sizeof path, "%.*s/m.margin", SUPPORT_PATH - 20, dir);
     for (int n = 0; n < 4; n++) {
         margin_model *copy = NULL;
-        margin_report report, found;
+        margin_report report = {0}, found = {0};
         margin_error error = {0};
         margin_model *model = fit_text(context, specs[n], &data, &report);
         assert_true(isnan(report.gap));
@@ -390,7 +390,7 @@ static void test_large_targets(void **state) {
         const char *spec = specs[n / 2];
         const bool weighted = n % 2;
         margin_data data = points_data(x, 4, 1, same);
-        margin_report found;
+        margin_report found = {0};
         double value;
         if (weighted) data.weights = margin_values_f64(heavy, 4);
         assert_true(value_at(context, spec, &data, at) == most);

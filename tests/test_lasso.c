@@ -15,7 +15,7 @@
 
 /* A fit that converges to a proven optimum, which verification confirms. */
 static margin_model *fit_proven(const char *spec, const margin_data *data, margin_report *report) {
-    margin_report own, again;
+    margin_report own = {0}, again = {0};
     margin_error error = {0};
     if (!report) report = &own;
     margin_model *model = fit_text(context, spec, data, report);
@@ -88,7 +88,7 @@ static void test_spellings(void **state) {
                                  "elastic-net(alpha=3, l1_ratio=1, tol=1e-12)"};
     const double objective[] = {1, 1.0 / 8, 1.0 / 6, 1};
     double x[ROWS * COLUMNS];
-    margin_report first, report;
+    margin_report first = {0}, report = {0};
     (void)state;
     const margin_data data = orthogonal(x);
     margin_model *model = fit_proven(specs[0], &data, &first);
@@ -112,7 +112,7 @@ static void test_spellings(void **state) {
 /* From lambda_max on all weights are 0 exactly, and the intercept is the mean. */
 static void test_all_zero(void **state) {
     double x[ROWS * COLUMNS], most = 0;
-    margin_report report;
+    margin_report report = {0};
     char spec[100];
     (void)state;
     const margin_data data = orthogonal(x);
@@ -148,7 +148,7 @@ static void test_constant_target(void **state) {
     }
     const margin_data data = {.x = margin_dense_f64(ones, MANY, 2, 2),
                               .y = margin_values_f64(constant, MANY)};
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_error error = {0};
     margin_model *model =
         fit_text(context, "elastic-net(lambda=1000, tol=0.25, max_iter=3, solver=minibatch)", &data,
@@ -172,7 +172,7 @@ static void test_limits(void **state) {
     const margin_data data = {.x = sample_view(s, DENSE_F64),
                               .y = margin_values_f64(s->f64 + 1, 60)};
     for (int k = 0; k < 6; k++) {
-        margin_report report, other;
+        margin_report report = {0}, other = {0};
         margin_model *model = fit_proven(pairs[k][0], &data, &report);
         margin_model *same = fit_proven(pairs[k][1], &data, &other);
         for (int j = 0; j < 5; j++)
@@ -234,7 +234,7 @@ static void test_wine(void **state) {
         read_table(support_source(path, "examples/data/wine.csv"), "alcohol", "cultivar");
     const margin_data data = margin_table_data(table);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_proven(cases[k].spec, &data, &report);
         assert_close(report.objective, cases[k].objective, 1e-11);
         for (int j = 0; j < 12; j++) {
@@ -279,7 +279,7 @@ static void test_iris(void **state) {
     data.selection = selection;
     data.selected = 100;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_proven(cases[k].spec, &data, &report);
         assert_close(report.objective, cases[k].objective, 1e-11);
         for (int j = 0; j < 4; j++)
@@ -292,7 +292,7 @@ static void test_iris(void **state) {
 
 static void assert_objective(const char *name, const char *spec, double objective, int count) {
     char path[SUPPORT_PATH];
-    margin_report report;
+    margin_report report = {0};
     SUPPORT_DATA_OR_SKIP(path, name);
     margin_table *table = read_table(path, NULL, NULL);
     const margin_data data = margin_table_data(table);
@@ -418,7 +418,7 @@ static void test_classes(void **state) {
     (void)state;
     sample *s = sample_make(120, 6, 3, 0.05, 9);
     const margin_data data = sample_data(s, DENSE_F64);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_proven("logistic(l1_ratio=1, C=0.2)", &data, &report);
     int64_t zero = 0, most = 0;
     for (int f = 0; f < 3; f++) {
@@ -471,7 +471,7 @@ static void test_refused(void **state) {
 
 static void test_other_data_is_noticed(void **state) {
     double x[ROWS * COLUMNS], y[ROWS];
-    margin_report report;
+    margin_report report = {0};
     margin_error error = {0};
     (void)state;
     margin_data data = orthogonal(x);

@@ -231,7 +231,7 @@ static void test_regression(void **state) {
     double weights[6] = {1, 2, 1, 0, 3, 1};
     for (size_t n = 0; n < 3; n++) {
         margin_data data = {.x = margin_dense_f64(x, 6, 1, 1), .y = margin_values_f64(line, 6)};
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_toy(context, &toy_line, stages[n], &data, &report);
         assert_int_equal(margin_model_task(model), MARGIN_REGRESS);
         assert_int_equal(margin_model_class_count(model), 0);
@@ -273,7 +273,8 @@ static void test_regression_refusals(void **state) {
     const double x[3] = {1, 2, 3};
     double y[3] = {1, (double)NAN, 2};
     const char *const names[2] = {"a", "b"};
-    margin_column target = {"kind", MARGIN_CATEGORICAL, names, 2};
+    margin_column target = {
+        .name = "kind", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 2};
     margin_data data = {.x = margin_dense_f64(x, 3, 1, 1), .y = margin_values_f64(y, 3)};
     margin_spec *spec = toy_spec(context, &toy_line, NULL);
     margin_model *model = NULL;
@@ -292,7 +293,7 @@ static void test_native_classes(void **state) {
     sample *s = sample_make(90, 4, 3, 0.05, 5);
     for (int layout = 0; layout < LAYOUTS; layout++) {
         margin_data data = sample_data(s, layout); /* sparse data is filled in first */
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_toy(context, &toy_means, NULL, &data, &report);
         assert_int_equal(report.subproblems, 1);
         assert_int_equal(margin_model_score_count(model), 3);
@@ -355,7 +356,7 @@ static void test_clusters(void **state) {
     const int64_t expected[5] = {0, 1, 0, 1, 1};
     for (size_t n = 0; n < 3; n++) {
         margin_data data = {.x = margin_dense_f64(x, 5, 2, 2)}; /* no target */
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_toy(context, &toy_centres, stages[n], &data, &report);
         assert_int_equal(margin_model_task(model), MARGIN_CLUSTER);
         assert_int_equal(margin_model_class_count(model), 2);

@@ -34,7 +34,7 @@ static void test_three_points(void **state) {
     double x[3] = {1, 2, 3}, y[3] = {1, 2, 2};
     const margin_data data = {.x = margin_dense_f64(x, 3, 1, 1), .y = margin_values_f64(y, 3)};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_proven(context, known[k].spec, &data, &report);
         assert_close(margin_model_weights(model, 0)[0], known[k].w, 1e-14);
         assert_close(margin_model_intercept(model, 0), known[k].b, 1e-14);
@@ -57,11 +57,11 @@ static void test_formulas(void **state) {
         {"ridge(lambda=0)", "mean (f-y)^2"},
     };
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model_free(fit_proven(context, pairs[k][0], &data, &report));
         assert_string_equal(report.formula, pairs[k][1]);
     }
-    margin_report report;
+    margin_report report = {0};
     margin_model_free(fit_proven(context, "ridge(lambda=0.5)", &data, &report));
     assert_close(margin_report_item_value(&report, "alpha"), 10, 1e-14);
     assert_close(margin_report_item_value(&report, "C"), 0.05, 1e-14);
@@ -87,7 +87,7 @@ static void test_oracle(void **state) {
                 for (int intercept = 0; intercept < 2; intercept++) {
                     long double w[40], b;
                     char spec[120], number[MARGIN_NUMBER_TEXT];
-                    margin_report report;
+                    margin_report report = {0};
                     margin_number_print_f64(alphas[a], number);
                     if (intercept && shapes[k][1] >= shapes[k][0] - 1) continue;
                     snprintf(spec, sizeof spec, "ridge(alpha=%s, solver=%s, intercept=%s)", number,
@@ -170,7 +170,7 @@ static void test_tiny_columns(void **state) {
             const double x[4] = {sizes[k], -sizes[k], 0.2 * sizes[k], 3 * sizes[k]};
             const margin_data data = {.x = margin_dense_f64(x, 4, 1, 1),
                                       .y = margin_values_f64(y, 4)};
-            margin_report report;
+            margin_report report = {0};
             if (sizes[k] == 1 && l != 2) continue; /* there the slope counts */
             margin_model *model = fit_proven(context, specs[l], &data, &report);
             assert_close(margin_model_intercept(model, 0), 2.5, 1e-14);
@@ -192,7 +192,7 @@ static void test_dependence_in_f32(void **state) {
     regression r = regression_make(ROWS, COLUMNS, 0, 0.1, 6);
     (void)state;
     for (int k = 0; k < 9; k++) {
-        margin_report report, same;
+        margin_report report = {0}, same = {0};
         for (int64_t i = 0; i < ROWS; i++) {
             float *row = x + i * COLUMNS;
             for (int64_t j = 0; j < 3; j++)
@@ -311,7 +311,7 @@ static void test_limit_and_small_penalties(void **state) {
     (void)state;
     regression r = regression_make(80, 3, 0, 1, 95);
     margin_data data = regression_data(&r);
-    margin_report report;
+    margin_report report = {0};
     margin_model *plain = fit_proven(context, "least-squares", &data, NULL);
     static const char *const small[] = {"ridge(alpha=0)", "ridge(alpha=1e-12)", "ridge(C=1e13)",
                                         "ridge(lambda=1e-14)"};
@@ -338,7 +338,7 @@ static void test_other_data_is_noticed(void **state) {
     regression r = regression_make(80, 3, 0, 1, 96);
     const margin_data data = regression_data(&r);
     margin_error error = {0};
-    margin_report found;
+    margin_report found = {0};
     for (int k = 0; k < 2; k++) {
         margin_model *model = fit_proven(context, k ? "ridge" : "least-squares", &data, NULL);
         const double before = r.y[4];
@@ -387,7 +387,7 @@ static margin_status fit_and_verify(margin_context *own, void *user, margin_erro
     const failing_fit *f = user;
     margin_spec *spec = NULL;
     margin_model *model = NULL;
-    margin_report found;
+    margin_report found = {0};
     margin_status status = margin_spec_parse(own, f->spec, &spec, error);
     if (status >= 0) status = margin_fit(own, spec, f->data, &model, NULL, error);
     if (status >= 0) status = margin_verify(own, model, f->data, &found, error);

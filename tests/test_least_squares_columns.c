@@ -52,13 +52,13 @@ static void test_sizes_of_numbers(void **state) {
     regression r = regression_make(ROWS, COLUMNS, 0.5, 0.3, 22);
     const margin_data data = regression_data(&r);
     double *x = r.x;
-    margin_report report;
+    margin_report report = {0};
     static const char *const specs[] = {"least-squares", "ridge", "ridge(alpha=0.001)"};
     for (int64_t i = 0; i < ROWS; i++)
         r.y[i] += 1e11;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         margin_model *model = fit_text(context, specs[k], &data, &report);
-        margin_report found;
+        margin_report found = {0};
         margin_error error = {0};
         const margin_status status = margin_verify(context, model, &data, &found, &error);
         if (status != MARGIN_OK) fail_msg("%s: %s%s", specs[k], error.text, found.reason);
@@ -99,7 +99,7 @@ static void test_duplicate_columns(void **state) {
     for (int s = 0; s < 3; s++)
         for (int intercept = 0; intercept < 2; intercept++) {
             char spec[80];
-            margin_report report;
+            margin_report report = {0};
             snprintf(spec, sizeof spec, "least-squares(solver=%s, intercept=%s)", solvers[s],
                      intercept ? "yes" : "no");
             margin_model *model = fit_proven(context, spec, &data, &report);
@@ -139,7 +139,7 @@ static void test_least_norm(void **state) {
     const margin_data data = regression_data(&r);
     for (int s = 0; s < 3; s++) {
         char spec[60];
-        margin_report report;
+        margin_report report = {0};
         snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
         margin_model *model = fit_proven(context, spec, &data, &report);
         const double *found = margin_model_weights(model, 0);
@@ -181,7 +181,7 @@ static void test_times(void **state) {
             regression r = regression_make(60, 2, 0, 0, 71);
             const margin_data data = regression_data(&r);
             char spec[60];
-            margin_report report;
+            margin_report report = {0};
             for (int i = 0; i < 60; i++) {
                 r.y[i] = (double)(i * 7919 % 60 / 20 * spread + 1);
                 r.x[2 * i] = 1.7e15 + (double)(((int64_t)i * 15485863 + 31) * 104729 % 3600000000);
@@ -203,7 +203,7 @@ static void test_rounded_dependence(void **state) {
         regression r = regression_make(60, 3, 0, 1, 72);
         const margin_data data = regression_data(&r);
         char spec[60];
-        margin_report report;
+        margin_report report = {0};
         for (int i = 0; i < 60; i++)
             r.x[3 * i + 2] = r.x[3 * i] / 3 + r.x[3 * i + 1] / 7;
         snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
@@ -223,7 +223,7 @@ static void test_almost_constant(void **state) {
         regression r = regression_make(60, 1, 0, 0, 73);
         const margin_data data = regression_data(&r);
         char spec[60];
-        margin_report report;
+        margin_report report = {0};
         for (int i = 0; i < 60; i++) {
             r.y[i] = i == 17;
             r.x[i] = 0x1p52 + r.y[i];
@@ -253,7 +253,7 @@ static void test_nearly_dependent(void **state) {
     const double best = (double)(oracle_value(&r, NULL, 0, w, b) / 300);
     for (int s = 0; s < 3; s++) {
         char spec[60];
-        margin_report report;
+        margin_report report = {0};
         snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
         margin_model *model = fit_proven(context, spec, &data, &report);
         assert_contains(report.reason, "QR");
@@ -281,7 +281,7 @@ static void test_ridge_behind_powers(void **state) {
     const margin_data data = regression_data(&r);
     (void)state;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        margin_report report, again;
+        margin_report report = {0}, again = {0};
         margin_model *model = fit_text(context, specs[k], &data, &report);
         assert_true(report.status == MARGIN_OK ? report.gap <= report.tolerance
                                                : report.status == MARGIN_STOPPED_STALLED);
@@ -300,7 +300,7 @@ static void test_hidden_by_products_of_rows(void **state) {
     (void)state;
     for (int64_t columns = FEW; columns <= MANY; columns += MANY - FEW) {
         double *x = calloc((size_t)(ROWS * columns), sizeof *x), y[ROWS];
-        margin_report report, again;
+        margin_report report = {0}, again = {0};
         for (int64_t i = 0; i < ROWS; i++) {
             for (int64_t j = 0; j < columns - 1; j++)
                 x[i * columns + j] = sin(0.1 * (double)((i < 2 ? 1 : i) * (j + 1) * (j + 1)));
@@ -339,7 +339,7 @@ static void test_ridge_of_single_precision(void **state) {
         const double best = (double)oracle_value(&r, NULL, 1, w, b);
         for (int s = 0; s < 3; s++) {
             char spec[60];
-            margin_report report;
+            margin_report report = {0};
             snprintf(spec, sizeof spec, "ridge(solver=%s)", solvers[s]);
             margin_model *model = fit_proven(context, spec, &data, &report);
             assert_close(report.objective, best, 1e-9 * best);
@@ -347,7 +347,7 @@ static void test_ridge_of_single_precision(void **state) {
             margin_model_free(model);
         }
         /* far from it: verification finds the true distance, too */
-        margin_report report, again;
+        margin_report report = {0}, again = {0};
         margin_model *model =
             fit_text(context, "ridge(solver=gd, max_iter=1, rate=1e-20)", &data, &report);
         assert_true(report.objective > 1.01 * best);
@@ -365,7 +365,7 @@ static void test_tiny_targets(void **state) {
     static double x[] = {1, 2, 2, 1, 3, 5, 4, 4, 5, 7}, y[] = {1e-4, 3e-4, 2e-4, 5e-4, 1e-4};
     regression r = {5, 2, x, y};
     const margin_data data = regression_data(&r);
-    margin_report report, again;
+    margin_report report = {0}, again = {0};
     margin_model *model = fit_text(context, "ridge(solver=gd, max_iter=5)", &data, &report);
     assert_int_equal(report.status, MARGIN_OK);
     assert_close(report.gap, report.objective, 0);
@@ -382,7 +382,7 @@ static void test_corrections(void **state) {
     for (int64_t i = 0; i < r.rows; i++)
         r.x[i * 3 + 1] = r.x[i * 3] + 0x1p-20 * r.x[i * 3 + 1];
     const margin_data data = regression_data(&r);
-    margin_report report;
+    margin_report report = {0};
     oracle_solve(&r, NULL, 0, true, w, &b);
     margin_model *model = fit_proven(context, "least-squares", &data, &report);
     assert_contains(report.reason, "Cholesky");
@@ -408,7 +408,7 @@ static void test_constant_columns(void **state) {
     static const char *const specs[] = {"least-squares", "least-squares(solver=qr)", "ridge",
                                         "standardize | least-squares", "minmax | ridge"};
     for (int k = 0; k < 5; k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_proven(context, specs[k], &data, &report);
         assert_true(margin_model_weights(model, 0)[1] == 0);
         assert_contains(report.reason, "column flat is constant and has weight 0");
@@ -445,7 +445,7 @@ static void test_more_columns_than_rows(void **state) {
         for (int64_t i = 0; i < 25; i++)
             for (int64_t j = 0; j < widths[k]; j++)
                 turned.x[j * 25 + i] = r.x[i * widths[k] + j];
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_proven(context, "least-squares", &data, &report);
         const double *w = margin_model_weights(model, 0);
         assert_close(report.objective, 0, 1e-20);
@@ -489,7 +489,7 @@ static void test_wide_ridge(void **state) {
         oracle_solve(&r, weights, 0.5, intercept, w, &b);
         for (int layout = 0; layout < LAYOUTS; layout++) {
             margin_data data = sample_data(s, layout);
-            margin_report report;
+            margin_report report = {0};
             data.weights = margin_values_f64(weights, 40);
             margin_model *model = fit_proven(context, spec, &data, &report);
             assert_contains(report.reason, "products of rows");
@@ -503,7 +503,7 @@ static void test_wide_ridge(void **state) {
     s->labels[0] = 0;
     s->labels[1] = 1;
     const margin_data data = sample_data(s, DENSE_F64);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_proven(context, "least-squares", &data, &report);
     assert_close(margin_report_item_value(&report, "rank"), 38, 0);
     assert_close(report.objective, 0.5 / 40, 1e-12);

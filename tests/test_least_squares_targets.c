@@ -42,7 +42,7 @@ static void assert_like_single(const char *spec, const margin_data *one, const d
         values[i] = y[i * TARGETS + t];
     margin_data data = *one;
     data.y = margin_values_f64(values, rows);
-    margin_report report;
+    margin_report report = {0};
     margin_model *single = fit_text(context, spec, &data, &report);
     const double *w = margin_model_weights(model, t), *v = margin_model_weights(single, 0);
     for (int64_t j = 0; j < columns; j++)
@@ -59,7 +59,7 @@ static void assert_like_single(const char *spec, const margin_data *one, const d
 static void check_spec(const char *spec, const margin_data *one, const regression *r) {
     double *y = make_targets(r), objective = 0;
     const margin_data data = several(one, y);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_proven(context, spec, &data, &report);
     assert_int_equal(margin_model_target_count(model), TARGETS);
     assert_int_equal(margin_model_score_count(model), TARGETS);
@@ -103,7 +103,7 @@ static void test_values_and_metrics(void **state) {
     const margin_data data = several(&one, y);
     margin_error error = {0};
     margin_metrics metrics = {.size = sizeof metrics};
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_proven(context, "ridge", &data, &report), *loaded = NULL;
     void *bytes = NULL;
     int64_t length = 0;
@@ -202,7 +202,7 @@ static void test_reference(void **state) {
         const bool weighted = k % 2;
         const margin_data data = small_data(&s, weighted);
         const double tolerance = k / 2 < 4 ? 1e-11 : 1e-3;
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_proven(context, specs[k / 2], &data, &report);
         const double(*known)[4] = reference[2 * (k / 2 % 2) + weighted];
         for (int t = 0; t < TARGETS; t++) {
@@ -227,7 +227,7 @@ static void test_stages(void **state) {
     double values[SMALL_ROWS * TARGETS], one[SMALL_ROWS], y[SMALL_ROWS];
     margin_error error = {0};
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_proven(context, specs[k], &data, &report);
         assert_int_equal(margin_predict_values(model, &data.x, values, &error), MARGIN_OK);
         for (int t = 0; t < TARGETS && k == 0; t++)
@@ -262,7 +262,7 @@ static void test_layouts(void **state) {
         margin_data data = sample_data(s, layout);
         data.y = margin_values_f64(y, 80 * TARGETS);
         data.targets = TARGETS;
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_proven(context, "standardize | ridge", &data, &report);
         if (!first) first = malloc(TARGETS * 5 * sizeof *first);
         assert_non_null(first);
@@ -351,7 +351,7 @@ static void test_verify_parts(void **state) {
     const margin_data one = regression_data(&r);
     double *y = make_targets(&r);
     const margin_data data = several(&one, y);
-    margin_report report, found, parts[TARGETS];
+    margin_report report = {0}, found = {0}, parts[TARGETS] = {0};
     margin_error error = {0};
     margin_model *model = fit_proven(context, "ridge(alpha=3)", &data, &report);
     assert_int_equal(margin_verify_parts(context, model, &data, &found, parts, TARGETS, &error),
@@ -394,7 +394,7 @@ static void test_statistics(void **state) {
     double *y = make_targets(&r), values[70];
     const margin_data data = several(&one, y);
     margin_statistics_options options = {.size = sizeof options};
-    margin_statistics_result all, alone;
+    margin_statistics_result all = {0}, alone = {0};
     margin_error error = {0};
     margin_model *model = fit_text(context, "standardize | least-squares", &data, NULL);
     for (int t = 0; t < TARGETS; t += 2) {
@@ -410,9 +410,12 @@ static void test_statistics(void **state) {
                          MARGIN_OK);
         assert_int_equal(all.coefficient_count, 4);
         for (int j = 0; j < 4; j++) {
-            assert_close(all.coefficients[j].estimate, alone.coefficients[j].estimate, 1e-8);
-            assert_close(all.coefficients[j].error, alone.coefficients[j].error, 1e-8);
-            assert_close(all.coefficients[j].inflation, alone.coefficients[j].inflation, 1e-8);
+            assert_close(margin_statistics_coefficient(&all, j)->estimate,
+                         margin_statistics_coefficient(&alone, j)->estimate, 1e-8);
+            assert_close(margin_statistics_coefficient(&all, j)->error,
+                         margin_statistics_coefficient(&alone, j)->error, 1e-8);
+            assert_close(margin_statistics_coefficient(&all, j)->inflation,
+                         margin_statistics_coefficient(&alone, j)->inflation, 1e-8);
         }
         assert_close(all.r2, alone.r2, 1e-10);
         margin_statistics_free(&all);
@@ -451,8 +454,8 @@ static void assert_refused(const char *text, const margin_data *data, margin_sta
 /* Functions of one target. */
 static void check_others(const margin_data *data) {
     margin_error error = {0};
-    margin_path_result path;
-    margin_separation separation;
+    margin_path_result path = {0};
+    margin_separation separation = {0};
     margin_spec *spec = parse_text(context, "ridge(alpha={1,2})");
     assert_int_equal(margin_path(context, spec, data, &path, &error), MARGIN_ERROR_ARGUMENT);
     assert_contains(error.text, "a path judges penalties by one target, and the data has 3");
@@ -495,9 +498,9 @@ static margin_status fit_body(margin_context *own, void *user, margin_error *err
     margin_spec *spec = NULL;
     margin_model *model = NULL;
     margin_metrics metrics = {.size = sizeof metrics};
-    margin_report found, parts[TARGETS];
+    margin_report found = {0}, parts[TARGETS] = {0};
     margin_statistics_options options = {.size = sizeof options, .target = 2};
-    margin_statistics_result result;
+    margin_statistics_result result = {0};
     margin_status status = margin_spec_parse(own, "least-squares", &spec, error);
     if (status >= 0) status = margin_fit(own, spec, data, &model, NULL, error);
     if (status >= 0) status = margin_evaluate(own, model, data, &metrics, error);

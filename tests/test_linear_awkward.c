@@ -54,7 +54,7 @@ static bool has_option(const margin_component *c, const char *name) {
 
 /* A finite model that a second look agrees with. */
 static margin_model *fit_sound(margin_context *context, const char *text, const margin_data *data) {
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_error error = {0};
     margin_model *model = fit_text(context, text, data, &report);
     for (int64_t k = 0; k < margin_model_score_count(model); k++) {
@@ -131,7 +131,7 @@ static void test_columns_of_very_different_size(void **state) {
     margin_context *context = support_context(NULL, 2);
     FOR_EACH_LEARNER(c) { /* on one scale there is nothing awkward left */
         char text[80];
-        margin_report report;
+        margin_report report = {0};
         const margin_data data = data_of(&a, c);
         if (!has_option(c, "solver")) continue; /* the perceptron finds a hyperplane or none */
         snprintf(text, sizeof text, "standardize | %s", c->name);
@@ -166,7 +166,7 @@ static void test_weak_penalties_on_columns_of_unlike_size(void **state) {
         }
         for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
             char name[20] = "";
-            margin_report found;
+            margin_report found = {0};
             margin_error error = {0};
             sscanf(specs[k], "%19[a-z-]", name);
             const margin_data data = data_of(&a, margin_component_find(name));
@@ -184,7 +184,7 @@ static void test_weak_penalties_on_columns_of_unlike_size(void **state) {
 /* Sound and converged, with the same bytes for any number of threads. */
 static void check_converged(const char *spec, const margin_data *data) {
     margin_context *one = support_context(NULL, 1), *three = support_context(NULL, 3);
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     margin_model *model = fit_sound(one, spec, data), *other = fit_sound(three, spec, data);
     if (margin_model_report(model)->status != MARGIN_OK)
@@ -445,7 +445,7 @@ static void test_large_C_with_many_columns(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         awkward a;
-        margin_report report, found;
+        margin_report report = {0}, found = {0};
         margin_error error = {0};
         awkward_make(&a, MOST_COLUMNS, seed);
         a.rows = 10;
@@ -473,7 +473,7 @@ static margin_report fit_pair(margin_context *context, const char *spec, int64_t
     }
     const margin_data data = {.x = margin_dense_f64(own, rows, 2, 2),
                               .y = margin_values_f64(y, rows)};
-    margin_report report;
+    margin_report report = {0};
     margin_error error = {0};
     margin_model *model = fit_text(context, spec, &data, &report);
     assert_true(margin_verify(context, model, &data, found, &error) >= 0);
@@ -502,7 +502,7 @@ static void test_nearly_dependent_without_penalty(void **state) {
                 y[i] = z + 0.8 * support_normal(&seed) > 0;
             }
             char spec[100];
-            margin_report found, verified;
+            margin_report found = {0}, verified = {0};
             snprintf(spec, sizeof spec, specs[k], "1e-10");
             const double best = fit_pair(context, spec, PAIRS, x, y, unit, &found).objective;
             snprintf(spec, sizeof spec, specs[k], "1e-06");
@@ -542,7 +542,7 @@ static void test_dependent_without_penalty(void **state) {
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
         for (int standard = 0; standard < 2; standard++) {
             char spec[100];
-            margin_report report, found;
+            margin_report report = {0}, found = {0};
             snprintf(spec, sizeof spec, "%s%s", standard ? "standardize | " : "", specs[k]);
             margin_model *model = fit_text(context, spec, &data, &report);
             if (report.status != MARGIN_OK) fail_msg("%s: %s", spec, report.reason);
@@ -556,7 +556,7 @@ static void test_dependent_without_penalty(void **state) {
 static void test_lower_gap_without_penalty(void **state) {
     margin_context *context = support_context(NULL, 1);
     awkward a;
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     (void)state;
     awkward_make(&a, 3, 77);
     const margin_data data = {.x = margin_dense_f64(a.x, a.rows, 3, 3),

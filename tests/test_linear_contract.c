@@ -241,7 +241,7 @@ static void test_objective_and_gap(void **state) {
             if (weighted && !(w->learner->abilities & MARGIN_CAN_WEIGHTS)) continue;
             for (int k = 0; k < 4; k++) {
                 margin_data data = data_of(f, w->learner, layouts[k]);
-                margin_report found;
+                margin_report found = {0};
                 margin_error error = {0};
                 if (weighted) data.weights = margin_values_f64(f->weights, ROWS);
                 margin_model *model = fit_text(f->context, text, &data, NULL);
@@ -323,7 +323,8 @@ static void test_weights_and_order(void **state) {
 static void test_labels(void **state) {
     contract *f = *state;
     const char *const names[] = {"anna", "zoe"};
-    const margin_column category = {"who", MARGIN_CATEGORICAL, names, 2};
+    const margin_column category = {
+        .name = "who", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 2};
     FOR_EACH_WAY(f, w) {
         char text[2 * ROOM];
         double gaps[ROWS];
@@ -359,7 +360,7 @@ static void test_threads_and_files(void **state) {
     FOR_EACH_WAY(f, w) {
         char text[2 * ROOM];
         margin_error error = {0};
-        margin_report found;
+        margin_report found = {0};
         void *bytes = NULL;
         int64_t length = 0;
         margin_model *copy = NULL;

@@ -106,7 +106,7 @@ static bool may_stop(const table *t, const char *spec) {
 
 /* Says what is wrong and counts it. */
 static int check(margin_context *context, const table *t, const char *spec, const double *y) {
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_error error = {0};
     const margin_data data = {.x = matrix_of(t), .y = margin_values_f64(y, t->rows)};
     margin_model *model = fit_text(context, spec, &data, &report);

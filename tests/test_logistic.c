@@ -53,7 +53,7 @@ static void assert_function(const margin_model *model, int64_t score, const doub
 
 static void assert_iris(const char *spec, int64_t first, int64_t last, const double *expected) {
     table_case t = read_example("examples/data/iris.csv");
-    margin_report report;
+    margin_report report = {0};
     select_rows(&t, first, last);
     margin_model *model = fit_text(t.context, spec, &t.data, &report);
     assert_int_equal(report.status, MARGIN_OK);
@@ -79,7 +79,7 @@ static void test_iris(void **state) {
 static void test_iris_report(void **state) {
     (void)state;
     table_case t = read_example("examples/data/iris.csv");
-    margin_report report;
+    margin_report report = {0};
     margin_error error = {0};
     double p[300];
     select_rows(&t, 50, 150);
@@ -127,7 +127,7 @@ static void test_iris_classes(void **state) {
     double p[450];
     (void)state;
     table_case t = read_example("examples/data/iris.csv");
-    margin_report report;
+    margin_report report = {0};
     margin_error error = {0};
     margin_metrics metrics = {.size = sizeof metrics};
     margin_model *model = fit_text(t.context, "logistic(tol=1e-14)", &t.data, &report);
@@ -165,7 +165,7 @@ static void test_wine(void **state) {
                             -5.3224548,  -1.6427103, 0.00031670216, -8.576556038};
     (void)state;
     table_case t = read_example("examples/data/wine.csv");
-    margin_report report;
+    margin_report report = {0};
     margin_model *model =
         fit_text(t.context, "standardize | logistic(tol=1e-14)", &t.data, &report);
     assert_int_equal(report.status, MARGIN_OK);
@@ -186,7 +186,7 @@ static void test_wdbc(void **state) {
     margin_context *context = support_context(NULL, 2);
     assert_int_equal(margin_table_read(context, path, &options, &table, &error), MARGIN_OK);
     const margin_data data = margin_table_data(table);
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_model *model = fit_text(context, "logistic", &data, &report);
     assert_int_equal(report.status, MARGIN_OK);
     assert_close(report.objective, 53.7946112305, 1e-6);
@@ -210,7 +210,7 @@ static void test_intercept_alone(void **state) {
     for (int k = 0; k < 2; k++) {
         double p[12];
         margin_error error = {0};
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(context, specs[k], &data, &report);
         assert_int_equal(report.status, MARGIN_OK);
         assert_true(margin_model_weights(model, 0)[0] == 0);
@@ -245,7 +245,7 @@ static void test_saturated(void **state) {
     }
     const margin_data data = {.x = margin_dense_f64(x, 40, 1, 1), .y = margin_values_f64(y, 40)};
     margin_context *context = support_context(NULL, 1);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, "logistic(C=inf, tol=1e-12)", &data, &report);
     assert_int_equal(report.status, MARGIN_OK);
     assert_close(margin_model_intercept(model, 0), log(0.5), 1e-6);
@@ -272,7 +272,7 @@ static void test_class_weights_are_row_weights(void **state) {
     }
     for (int k = 0; k < 2; k++) {
         margin_data data = sample_data(s, DENSE_F64);
-        margin_report report, found;
+        margin_report report = {0}, found = {0};
         margin_error error = {0};
         data.weights = margin_values_f64(own, 70);
         margin_model *weighted = fit_text(context, with[k], &data, &report);
@@ -343,7 +343,8 @@ static void test_class_weights_refused(void **state) {
 /* Names with colons: the last one ends the name. */
 static void test_class_names_with_colons(void **state) {
     static const char *const names[2] = {"a:1", "b"};
-    const margin_column target = {"t", MARGIN_CATEGORICAL, names, 2};
+    const margin_column target = {
+        .name = "t", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 2};
     const double x[4] = {0, 1, 0.5, 2}, y[4] = {0, 1, 0, 1};
     double weights[4] = {7, 1, 7, 1};
     margin_data data = {

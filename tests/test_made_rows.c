@@ -69,7 +69,7 @@ static void check_same_of(const char *maker, const char *learner, const table *t
     char text[100];
     margin_data data = data_of(t, rows, single, classes), stored = data;
     margin_error error = {0};
-    margin_report made_report, stored_report, found;
+    margin_report made_report = {0}, stored_report = {0}, found = {0};
     if (weighted) data.weights = stored.weights = margin_values_f64(t->weights, rows);
     for (int threads = 1; threads <= 3; threads += 2) {
         margin_context *context = support_context(NULL, threads);
@@ -151,7 +151,7 @@ static void test_selection(void **state) {
     const margin_data alone = {.x = margin_dense_f64(copy, ROWS, COLUMNS, COLUMNS),
                                .y = margin_values_f64(target, ROWS)};
     margin_context *context = support_context(NULL, 2);
-    margin_report report;
+    margin_report report = {0};
     margin_model *a = fit(context, "poly | ridge", &chosen, &report);
     margin_model *b = fit(context, "poly | ridge", &alone, &report);
     assert_memory_equal(margin_model_weights(a, 0), margin_model_weights(b, 0),
@@ -168,7 +168,7 @@ static void test_selection(void **state) {
 static margin_status fit_body(margin_context *context, void *user, margin_error *error) {
     margin_spec *spec;
     margin_model *model;
-    margin_report report;
+    margin_report report = {0};
     margin_status status = margin_spec_parse(context, "poly | ridge", &spec, error);
     if (status < 0) return status;
     status = margin_fit(context, spec, user, &model, &report, error);

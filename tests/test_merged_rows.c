@@ -323,8 +323,9 @@ static void test_threads(void **state) {
     repeated_free(r);
 }
 
-static void count_errors(const margin_trace_step *step, void *user) {
+static int count_errors(const margin_trace_step *step, void *user) {
     *(int64_t *)user = step->errors;
+    return 0;
 }
 
 /* A trace counts the rows themselves. */

@@ -136,7 +136,7 @@ static void test_metrics(void **state) {
             for (int weighted = 0; weighted < 2; weighted++) {
                 const sample *s = f->samples[many];
                 margin_data data = sample_data(s, DENSE_F64);
-                margin_report report;
+                margin_report report = {0};
                 margin_model *model = fit_text(f->context, specs[n], &data, &report);
                 margin_metrics m = {.size = sizeof m};
                 const double *weights = weighted ? f->weights : NULL;
@@ -176,7 +176,8 @@ static void test_labels(void **state) {
     OK(margin_evaluate(f->context, model, &data, &plain, &error));
 
     /* categories whose names are the numbers */
-    margin_column target = {"kind", MARGIN_CATEGORICAL, digits, 4};
+    margin_column target = {
+        .name = "kind", .kind = MARGIN_CATEGORICAL, .categories = digits, .category_count = 4};
     margin_data named = data;
     named.target = &target;
     named.y.values = codes;
@@ -370,7 +371,7 @@ static void test_verify(void **state) {
             for (int weighted = 0; weighted < 2; weighted++) {
                 margin_data data = sample_data(f->samples[many], DENSE_F64);
                 if (weighted) data.weights = margin_values_f64(f->weights, ROWS);
-                margin_report report, found;
+                margin_report report = {0}, found = {0};
                 margin_model *model = fit_text(f->context, specs[n], &data, &report);
                 margin_status status = margin_verify(f->context, model, &data, &found, &error);
                 if (status != MARGIN_OK) fail_msg("%s: %s", specs[n], found.reason);
@@ -405,7 +406,7 @@ typedef struct {
 static margin_status judge_body(margin_context *context, void *user, margin_error *failure) {
     judged_case *c = user;
     margin_metrics m = {.size = sizeof m}, before = {.size = sizeof before};
-    margin_report found;
+    margin_report found = {0};
     double functional[ROWS], geometric[ROWS];
     memset(&m, 0x5C, sizeof m);
     m.size = sizeof m;

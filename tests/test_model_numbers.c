@@ -98,33 +98,6 @@ static void tensors_are_those_of_the_file(void **state) {
     sample_free(s);
 }
 
-/* A caller of an older or newer header: only its own bytes are written. */
-static void structs_may_be_of_another_size(void **state) {
-    (void)state;
-    struct {
-        margin_tensor tensor;
-        unsigned char more[16];
-    } newer;
-    sample *s = sample_make(30, 2, 2, 0.1, 7);
-    const margin_data data = sample_data(s, DENSE_F64);
-    margin_model *model = fit_text(context, "logistic", &data, NULL);
-    memset(&newer, 0x77, sizeof newer);
-    newer.tensor.size = sizeof newer;
-    assert_int_equal(margin_model_tensor(model, 0, &newer.tensor), 1);
-    assert_int_equal(newer.tensor.size, sizeof newer);
-    for (int k = 0; k < 16; k++)
-        assert_int_equal(newer.more[k], 0x77);
-    newer.tensor.size = 0;
-    assert_int_equal(margin_model_tensor(model, 1, &newer.tensor), 1);
-    assert_int_equal(newer.tensor.size, 0);
-    const margin_tensor before = newer.tensor;
-    newer.tensor.size = sizeof(size_t);
-    assert_int_equal(margin_model_tensor(model, 0, &newer.tensor), 0);
-    assert_string_equal(newer.tensor.name, before.name);
-    margin_model_free(model);
-    sample_free(s);
-}
-
 static void texts_and_clusters_have_no_value(void **state) {
     (void)state;
     static const char *const names[] = {"no", "yes"};
@@ -211,7 +184,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_are_those_of_the_model),
         cmocka_unit_test(tensors_are_those_of_the_file),
-        cmocka_unit_test(structs_may_be_of_another_size),
+
         cmocka_unit_test(texts_and_clusters_have_no_value),
         cmocka_unit_test(bytes_go_into_the_callers_memory),
         cmocka_unit_test(allocations_may_fail),

@@ -298,7 +298,7 @@ static void test_joined_report(void **state) {
     margin_context *context = *state;
     sample *s = sample_make(150, 4, 3, 0.2, 8);
     margin_data data = sample_data(s, DENSE_F64);
-    margin_report all, part;
+    margin_report all = {0}, part = {0};
     margin_model *model = fit_text(context, "perceptron(passes=2)", &data, &all);
     margin_model_free(model);
     double mistakes = 0, objective = 0, gap = 0;

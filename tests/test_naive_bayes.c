@@ -21,8 +21,11 @@ static const double book_x[30] = {1, 0, 1, 1, 1, 1, 1, 0, 1, 0, 2, 0, 2, 1, 2,
                                   1, 2, 2, 2, 2, 3, 2, 3, 1, 3, 1, 3, 2, 3, 2};
 static const double book_y[15] = {0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0};
 static const char *const sizes[] = {"S", "M", "L"}, *const signs[] = {"-", "+"};
-static const margin_column book_columns[2] = {{.name = "x1"}, {"x2", MARGIN_CATEGORICAL, sizes, 3}};
-static const margin_column book_target = {"y", MARGIN_CATEGORICAL, signs, 2};
+static const margin_column book_columns[2] = {
+    {.name = "x1"},
+    {.name = "x2", .kind = MARGIN_CATEGORICAL, .categories = sizes, .category_count = 3}};
+static const margin_column book_target = {
+    .name = "y", .kind = MARGIN_CATEGORICAL, .categories = signs, .category_count = 2};
 
 static margin_data book_data(void) {
     return (margin_data){.x = margin_dense_f64(book_x, 15, 2, 2),
@@ -64,7 +67,7 @@ static void test_textbook(void **state) {
 static void assert_table(const margin_model *model, int64_t k, int64_t j, const double counts[3],
                          double smoothing) {
     const double total = counts[0] + counts[1] + counts[2];
-    margin_likelihood l;
+    margin_likelihood l = {0};
     double p[3];
     assert_int_equal(margin_model_likelihood(model, k, j, &l, 3, p), 1);
     assert_int_equal(l.distribution, MARGIN_DISTRIBUTION_CATEGORICAL);
@@ -212,7 +215,8 @@ static mixed mixed_make(int64_t rows, double gaps, uint64_t seed) {
                .w = calloc((size_t)rows, sizeof(double))};
     for (int j = 0; j < MIXED; j++)
         m.columns[j] = (margin_column){.name = mixed_names[j]};
-    m.columns[CODES] = (margin_column){"c", MARGIN_CATEGORICAL, sizes, 3};
+    m.columns[CODES] = (margin_column){
+        .name = "c", .kind = MARGIN_CATEGORICAL, .categories = sizes, .category_count = 3};
     for (int64_t i = 0; i < rows; i++) {
         const int k = (int)(i % 3);
         double *x = m.x + i * MIXED;
@@ -315,7 +319,7 @@ static double plain_score(const mixed *m, const double *x, int k, double lambda)
 
 /* Parameters again from the raw rows. */
 static void assert_likelihoods(const mixed *m, const margin_model *model, double lambda) {
-    margin_likelihood l;
+    margin_likelihood l = {0};
     double p[3], weight;
     for (int k = 0; k < 3; k++) {
         double rows = 0, words = 0;
@@ -366,7 +370,7 @@ static void test_oracle(void **state) {
         const double lambda = run < 2 ? 1 : 0.125;
         snprintf(spec, sizeof spec, "naive-bayes(smoothing=%s, %s)", run < 2 ? "1" : "0.125",
                  mixed_options);
-        margin_report report, found;
+        margin_report report = {0}, found = {0};
         margin_model *model = fit_text(*state, spec, &data, &report);
         double *scores = scores_of(model, &data.x);
         for (int64_t i = 0; i < m.rows; i++)
@@ -400,7 +404,7 @@ static void test_optimum(void **state) {
     mixed m = mixed_make(90, 0.1, 5), other = mixed_make(90, 0.1, 6);
     margin_data data = mixed_data(&m), others = mixed_data(&other);
     char spec[200];
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     snprintf(spec, sizeof spec, "naive-bayes(%s)", mixed_options);
     margin_model *model = fit_text(*state, spec, &data, &report);
     margin_model *moved = fit_text(*state, spec, &others, NULL);
@@ -442,7 +446,7 @@ static void test_sparse(void **state) {
     s->start_i64[200] = stored;
     for (size_t n = 0; n < sizeof specs / sizeof specs[0]; n++) {
         margin_data dense = sample_data(s, DENSE_F64), sparse = sample_data(s, CSR_F64_I32_I64);
-        margin_report reports[2], found;
+        margin_report reports[2] = {0}, found = {0};
         margin_model *a = fit_text(*state, specs[n], &dense, &reports[0]);
         margin_model *b = fit_text(*state, specs[n], &sparse, &reports[1]);
         double *left = scores_of(a, &dense.x), *right = scores_of(b, &sparse.x),
@@ -453,7 +457,7 @@ static void test_sparse(void **state) {
         }
         assert_close(reports[0].objective, reports[1].objective, 1e-12);
         for (int64_t j = 0; j < 6; j++) {
-            margin_likelihood la, lb;
+            margin_likelihood la = {0}, lb = {0};
             double pa[64] = {0}, pb[64] = {0};
             assert_int_equal(margin_model_likelihood(a, 1, j, &la, 64, pa), 1);
             assert_int_equal(margin_model_likelihood(b, 1, j, &lb, 64, pb), 1);
@@ -488,7 +492,7 @@ static void test_threads(void **state) {
         margin_data data = mixed_data(&m);
         margin_model *model = fit_text(context, spec, &data, NULL);
         if (!first) {
-            margin_report found;
+            margin_report found = {0};
             assert_int_equal(margin_verify(context, model, &data, &found, &error), MARGIN_OK);
             first = model;
         } else {
@@ -540,7 +544,7 @@ static void test_far_single_rows(void **state) {
     margin_data data = {.x = margin_dense_f64(x, N, WIDE, WIDE), .y = margin_values_f64(y, N)};
     data.weights = margin_values_f64(weights, N);
     margin_model *model = fit_text(*state, "naive-bayes", &data, NULL);
-    margin_report found;
+    margin_report found = {0};
     margin_error problem = {0};
     const margin_status status = margin_verify(*state, model, &data, &found, &problem);
     if (status != MARGIN_OK) fail_msg("%s%s", problem.text, found.reason);
@@ -560,7 +564,7 @@ static void test_zero_counts(void **state) {
     const char *const specs[2] = {"naive-bayes(smoothing=0, distribution=categorical)",
                                   "naive-bayes(smoothing=0, distribution=bernoulli)"};
     for (int n = 0; n < 2; n++) {
-        margin_report report;
+        margin_report report = {0};
         double scores[6], p[6];
         int64_t labels[3];
         margin_model *model = fit_text(*state, specs[n], &data, &report);
@@ -576,7 +580,7 @@ static void test_zero_counts(void **state) {
         assert_close(scores[3], log(0.5), 1e-15);
         assert_true(p[2] == 0.5 && p[3] == 0.5 && labels[1] == 0);
         assert_true(p[4] == 1 && p[5] == 0 && labels[2] == 0);
-        margin_report found;
+        margin_report found = {0};
         assert_int_equal(margin_verify(*state, model, &data, &found, &error), MARGIN_OK);
         margin_model_free(model);
     }
@@ -778,10 +782,10 @@ static void test_constant_columns(void **state) {
     double x[18] = {5, 1, 0, 5, 2, 1, 5, 3, 3, 5, 7, 2, 5, 7, 5, 5, 7, 4},
            y[6] = {0, 0, 0, 1, 1, 1};
     margin_data data = {.x = margin_dense_f64(x, 6, 3, 3), .y = margin_values_f64(y, 6)};
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(*state, "naive-bayes", &data, &report);
     assert_contains(report.reason, "1 constant column is left out");
-    margin_likelihood l;
+    margin_likelihood l = {0};
     assert_int_equal(margin_model_likelihood(model, 1, 0, &l, 0, NULL), 1);
     assert_true(l.mean == 5 && l.deviation == 0 && l.total == 3);
     assert_int_equal(margin_model_likelihood(model, 1, 1, &l, 0, NULL), 1);
@@ -815,13 +819,13 @@ static void test_empty_columns(void **state) {
                                  "naive-bayes(distribution=bernoulli, smoothing=0)",
                                  "naive-bayes(distribution=multinomial)"};
     for (size_t n = 0; n < sizeof specs / sizeof specs[0]; n++) {
-        margin_report found;
+        margin_report found = {0};
         margin_model *model = fit_text(*state, specs[n], &data, NULL);
         double *scores = scores_of(model, &data.x);
         for (int k = 0; k < 12; k++)
             if (isnan(scores[k])) fail_msg("%s: a score is NaN", specs[n]);
         free(scores);
-        margin_likelihood l;
+        margin_likelihood l = {0};
         double p[3] = {0};
         assert_int_equal(margin_model_likelihood(model, 1, 0, &l, 3, p), 1);
         assert_true(l.total == 0);
@@ -904,8 +908,12 @@ static void test_update(void **state) {
     }
     static const char *const early_names[] = {"q", "s"};
     margin_column columns[4] = {
-        {"k", MARGIN_CATEGORICAL, letters, 4}, {.name = "g"}, {.name = "v"}, {.name = "m"}};
-    margin_column target = {"y", MARGIN_CATEGORICAL, names, 3};
+        {.name = "k", .kind = MARGIN_CATEGORICAL, .categories = letters, .category_count = 4},
+        {.name = "g"},
+        {.name = "v"},
+        {.name = "m"}};
+    margin_column target = {
+        .name = "y", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 3};
     margin_data all = {.x = margin_dense_f64(x, N, 4, 4),
                        .y = margin_values_f64(y, N),
                        .columns = columns,
@@ -930,7 +938,7 @@ static void test_update(void **state) {
     for (int gaussian = 0; gaussian < 2; gaussian++) {
         const char *spec = gaussian ? "naive-bayes(categorical=v, multinomial=m)"
                                     : "naive-bayes(categorical=v, multinomial=m, bernoulli=g)";
-        margin_report whole, report, found;
+        margin_report whole = {0}, report = {0}, found = {0};
         margin_model *at_once = fit_text(*state, spec, &all, &whole);
         margin_model *part = fit_text(*state, spec, &a, NULL), *updated = NULL;
         OK(margin_update(*state, part, &b, &updated, &report, &error));
@@ -1011,7 +1019,7 @@ static margin_status fit_body(margin_context *context, void *user, margin_error 
     snprintf(text, sizeof text, "naive-bayes(priors=equal, %s)", mixed_options);
     margin_status status = margin_spec_parse(context, text, &spec, failure);
     if (status >= 0) status = margin_fit(context, spec, user, &model, NULL, failure);
-    margin_report found;
+    margin_report found = {0};
     if (status >= 0) status = margin_verify(context, model, user, &found, failure);
     margin_model_free(model);
     margin_spec_free(spec);
@@ -1034,7 +1042,7 @@ static void test_light_outlier(void **state) {
     double x[2 * MANY], y[MANY], weights[MANY];
     int64_t starts[MANY + 1], columns[2 * MANY];
     uint64_t random = 5;
-    margin_report found;
+    margin_report found = {0};
     for (int i = 0; i < MANY; i++) {
         x[2 * i] = i < 2 ? 1e9 : support_normal(&random) + i % 2;
         x[2 * i + 1] = support_normal(&random);

@@ -133,7 +133,7 @@ static void test_all_rows(void **state) {
     for (int method = 1; method < 3; method++) {
         margin_neighbors *index = build(context, &x, 1, (margin_neighbors_method)method);
         const margin_matrix q = margin_dense_f64(s->f64, 1, 3, 3);
-        margin_neighbors_lists lists;
+        margin_neighbors_lists lists = {0};
         assert_int_equal(margin_neighbors_one(index, s->f64, ROWS, rows, distances, NULL),
                          MARGIN_OK);
         assert_int_equal(margin_neighbors_nearest(context, index, &q, ROWS, again, NULL, NULL),
@@ -160,7 +160,7 @@ static void test_within(void **state) {
     margin_context *context = support_context(NULL, 3);
     sample *s = sample_make(500, 3, 2, 0, 4);
     const margin_matrix x = sample_view(s, DENSE_F64);
-    margin_neighbors_lists lists[2];
+    margin_neighbors_lists lists[2] = {0};
     (void)state;
     margin_neighbors *tree = build(context, &x, 2, MARGIN_NEIGHBORS_TREE);
     margin_neighbors *brute = build(context, &x, 2, MARGIN_NEIGHBORS_BRUTE);
@@ -259,7 +259,7 @@ static void test_refused(void **state) {
     assert_int_equal(rows[0], 0x0707070707070707);
     REFUSED(margin_neighbors_one(index, s->f64 + 5 * 60, 1, rows, NULL, &error), MARGIN_ERROR_DATA,
             "nan");
-    margin_neighbors_lists lists;
+    margin_neighbors_lists lists = {0};
     REFUSED(margin_neighbors_within(context, index, &x, -1, &lists, &error), MARGIN_ERROR_ARGUMENT,
             "radius is -1");
     REFUSED(margin_neighbors_within(context, index, &x, (double)NAN, &lists, &error),
@@ -285,7 +285,7 @@ static void test_files(void **state) {
     for (int method = 1; method < 3; method++) {
         margin_neighbors *index = build(context, &x, 1, (margin_neighbors_method)method);
         margin_neighbors *loaded = NULL, *mapped = NULL;
-        margin_neighbors_info info;
+        margin_neighbors_info info = {0};
         if (margin_neighbors_save(index, path, &error) < 0 ||
             margin_neighbors_load(context, path, &loaded, &error) < 0 ||
             margin_neighbors_map(other, path, &mapped, &error) < 0)
@@ -405,7 +405,7 @@ static margin_status use_index(margin_context *context, void *user, margin_error
     const sample *s = user;
     const margin_matrix x = sample_view(s, DENSE_F64), queries = sample_view(s, CSR_F32_I64_I64);
     margin_neighbors *index = NULL;
-    margin_neighbors_lists lists;
+    margin_neighbors_lists lists = {0};
     int64_t rows[140];
     margin_status status = margin_neighbors_build(context, &x, NULL, &index, error);
     if (status < 0) return status;

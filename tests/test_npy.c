@@ -133,7 +133,8 @@ static void file_written_by_numpy(void **state) {
     assert_null(data.weights.values);
     assert_string_equal(data.columns[0].name, "x1");
     assert_string_equal(data.columns[1].name, "x2");
-    margin_table_details info = margin_table_info(table);
+    margin_table_details info = {.size = sizeof info};
+    margin_table_info(table, &info);
     assert_int_equal(info.format, MARGIN_FORMAT_NPY);
     assert_int_equal(info.missing, 1);
     assert_string_equal(info.name, "t.npy");
@@ -470,7 +471,7 @@ static void numbers_become_categories_where_asked(void **state) {
     assert_int_equal(data.target->category_count, 2);
     assert_string_equal(data.target->categories[1], "1");
     assert_true(target_at(table, 0) == 1 && target_at(table, 1) == 0);
-    assert_int_equal(margin_table_info(table).missing, 1);
+    assert_int_equal(table_details(table).missing, 1);
     margin_table_free(table);
 }
 
@@ -494,7 +495,7 @@ static void a_model_finds_its_columns_by_position(void **state) {
     assert_true(at(table, 0, 1) == 1 && isnan(at(table, 1, 1)) && at(table, 2, 1) == 0);
     assert_string_equal(data.target->name, "class");
     assert_true(target_at(table, 0) == 1 && target_at(table, 1) == 0 && isnan(target_at(table, 2)));
-    assert_int_equal(margin_table_info(table).unknown_categories, 2);
+    assert_int_equal(table_details(table).unknown_categories, 2);
     margin_table_free(table);
 
     options.size = sizeof options;
@@ -506,8 +507,8 @@ static void a_model_finds_its_columns_by_position(void **state) {
     assert_true(at(table, 0, 1) == 1 && at(table, 1, 1) == 2 && at(table, 2, 1) == 0);
     assert_string_equal(data.target->categories[2], "7");
     assert_true(target_at(table, 2) == 2);
-    assert_int_equal(margin_table_info(table).unknown_categories, 2);
-    assert_int_equal(margin_table_info(table).unknown_classes, 1);
+    assert_int_equal(table_details(table).unknown_categories, 2);
+    assert_int_equal(table_details(table).unknown_classes, 1);
     margin_table_free(table);
     options.unknown = MARGIN_UNKNOWN_ERROR;
     assert_refused(&b, &options, MARGIN_ERROR_DATA, "row 2: '3' in column kind is unknown");
@@ -542,7 +543,7 @@ static void missing_values_are_kept_refused_or_dropped(void **state) {
     bytes b = array_of("<f8", false, "(4, 3)", items, sizeof items);
     margin_read_options options = {.target = "3"};
     margin_table *table = parse_good(&b, &options);
-    assert_int_equal(margin_table_info(table).missing, 1);
+    assert_int_equal(table_details(table).missing, 1);
     assert_true(isnan(at(table, 1, 1)) && isnan(target_at(table, 2)));
     margin_table_free(table);
 
@@ -555,7 +556,7 @@ static void missing_values_are_kept_refused_or_dropped(void **state) {
     options.missing = MARGIN_MISSING_DROP;
     table = parse_good(&b, &options);
     assert_int_equal(margin_table_data(table).x.rows, 2);
-    assert_int_equal(margin_table_info(table).rows_dropped, 2);
+    assert_int_equal(table_details(table).rows_dropped, 2);
     assert_true(at(table, 1, 0) == 10 && at(table, 1, 1) == 11 && target_at(table, 1) == 12);
     margin_table_free(table);
 
@@ -578,14 +579,14 @@ static void unknown_categories_are_not_missing_values(void **state) {
         .expected = expected, .expected_count = 2, .missing = MARGIN_MISSING_DROP};
     margin_table *table = parse_good(&b, &options);
     assert_int_equal(margin_table_data(table).x.rows, 3);
-    assert_int_equal(margin_table_info(table).rows_dropped, 1);
-    assert_int_equal(margin_table_info(table).unknown_categories, 1);
+    assert_int_equal(table_details(table).rows_dropped, 1);
+    assert_int_equal(table_details(table).unknown_categories, 1);
     assert_true(at(table, 0, 1) == 0 && isnan(at(table, 1, 1)) && at(table, 2, 1) == 1);
     margin_table_free(table);
     options.missing = MARGIN_MISSING_KEEP;
     table = parse_good(&b, &options);
-    assert_int_equal(margin_table_info(table).missing, 1);
-    assert_int_equal(margin_table_info(table).unknown_categories, 2);
+    assert_int_equal(table_details(table).missing, 1);
+    assert_int_equal(table_details(table).unknown_categories, 2);
     margin_table_free(table);
 }
 
@@ -689,7 +690,7 @@ static void labels_follow_a_models_categories(void **state) {
     assert_int_equal(margin_table_data(table).target->category_count, 3);
     assert_string_equal(margin_table_data(table).target->name, "class");
     assert_true(target_at(table, 0) == 2 && isnan(target_at(table, 1)) && target_at(table, 2) == 1);
-    assert_int_equal(margin_table_info(table).unknown_categories, 1);
+    assert_int_equal(table_details(table).unknown_categories, 1);
     margin_table_free(table);
 
     /* numbers are found by their text */

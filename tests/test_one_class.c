@@ -23,7 +23,7 @@ static margin_data rows_of(const sample *s, int layout) {
 
 static void verify_model(margin_context *context, const margin_model *model,
                          const margin_data *data) {
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     if (margin_verify(context, model, data, &found, &error) != MARGIN_OK)
         fail_msg("not verified: %s %s", error.text, found.reason);
@@ -54,7 +54,7 @@ static void test_closed_forms(void **state) {
     sample *s = sample_make(ROWS, COLUMNS, 2, 0.2, 5);
     margin_context *context = support_context(NULL, 2);
     margin_data data = rows_of(s, DENSE_F64);
-    margin_report report;
+    margin_report report = {0};
     double sum = 0.0;
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < ROWS; j++)
@@ -132,7 +132,7 @@ static void test_against_oracle(void **state) {
         for (int n = 0; n < 3; n++)
             for (int weighted = 0; weighted < 2; weighted++) {
                 char spec[120];
-                margin_report report;
+                margin_report report = {0};
                 margin_data data = rows_of(s, DENSE_F64);
                 if (weighted) data.weights = margin_values_f64(weights, ROWS);
                 snprintf(spec, sizeof spec, "svm(task=one-class, nu=%g, %s, tol=1e-6)", nus[n],
@@ -165,7 +165,7 @@ static void test_nu(void **state) {
     for (int k = 0; k < MG_LENGTH(kernels); k++)
         for (int n = 0; n < MG_LENGTH(nus); n++) {
             char spec[100];
-            margin_report report;
+            margin_report report = {0};
             snprintf(spec, sizeof spec, "svm(task=one-class, nu=%g, kernel=%s)", nus[n],
                      kernels[k]);
             margin_model *model = fit_text(context, spec, &data, &report);
@@ -192,7 +192,7 @@ static void test_weights_are_copies(void **state) {
             copies[count++] = i;
     }
     margin_data weighted = rows_of(s, DENSE_F64), repeated = weighted;
-    margin_report a, b;
+    margin_report a = {0}, b = {0};
     weighted.weights = margin_values_f64(weights, ROWS);
     repeated.selection = copies;
     repeated.selected = count;

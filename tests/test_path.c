@@ -19,7 +19,7 @@ static margin_path_result path_of(const char *text, const margin_data *data) {
 
 static void refused(const char *text, const margin_data *data, margin_status status,
                     const char *part) {
-    margin_path_result path, before;
+    margin_path_result path = {0}, before = {0};
     margin_error error = {0};
     margin_spec *spec = parse_text(context, text);
     memset(&path, 0x5C, sizeof path);
@@ -67,7 +67,7 @@ static double leave_one_out(const char *spec, const margin_data *data) {
  * learns from them). */
 static void assert_point(const margin_path_point *point, const margin_data *data, int64_t features,
                          bool refit, double tolerance) {
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_proven(context, point->spec, data, &report);
     int64_t count;
     margin_model_features(model, &count);
@@ -94,11 +94,13 @@ static void assert_path(const char *spec, const margin_data *data, int64_t count
     margin_path_result path = path_of(spec, data);
     assert_int_equal(path.count, count);
     for (int64_t k = 0; k < count; k++) {
-        assert_point(&path.points[k], data, path.features, refit, 1e-9);
-        assert_true(path.points[path.best].leave_one_out_rmse <= path.points[k].leave_one_out_rmse);
+        assert_point(margin_path_point_at(&path, k), data, path.features, refit, 1e-9);
+        assert_true(margin_path_point_at(&path, path.best)->leave_one_out_rmse <=
+                    margin_path_point_at(&path, k)->leave_one_out_rmse);
     }
     for (int64_t k = 1; k < count; k++)
-        assert_true(path.points[k].freedom < path.points[k - 1].freedom);
+        assert_true(margin_path_point_at(&path, k)->freedom <
+                    margin_path_point_at(&path, k - 1)->freedom);
     margin_path_free(&path);
 }
 
@@ -126,8 +128,8 @@ static void test_spellings(void **state) {
     assert_path("ridge(alpha=3)", &data, 1, true);
     assert_path("ridge", &data, 1, true);
     margin_path_result path = path_of("ridge(alpha={0,1})", &data); /* least squares */
-    assert_close(path.points[0].freedom, 5, 1e-12);
-    assert_string_equal(path.points[1].spec, "ridge(alpha=1)");
+    assert_close(margin_path_point_at(&path, 0)->freedom, 5, 1e-12);
+    assert_string_equal(margin_path_point_at(&path, 1)->spec, "ridge(alpha=1)");
     margin_path_free(&path);
     regression_free(&r);
 }
@@ -177,7 +179,8 @@ static void test_weights(void **state) {
     margin_path_result chosen = path_of("ridge(alpha={0.1,1,10})", &data);
     assert_int_equal(path.rows, 30);
     for (int k = 0; k < 3; k++)
-        assert_true(path.points[k].leave_one_out_rmse == chosen.points[k].leave_one_out_rmse);
+        assert_true(margin_path_point_at(&path, k)->leave_one_out_rmse ==
+                    margin_path_point_at(&chosen, k)->leave_one_out_rmse);
     margin_path_free(&path);
     margin_path_free(&chosen);
     regression_free(&r);
@@ -197,7 +200,7 @@ static void test_gcv(void **state) {
                               .y = margin_values_f64(y, ROWS)};
     margin_path_result path = path_of("ridge(alpha={0,1,8,100})", &data);
     for (int k = 0; k < 4; k++) {
-        const margin_path_point *p = &path.points[k];
+        const margin_path_point *p = margin_path_point_at(&path, k);
         assert_close(p->gcv_rmse, p->leave_one_out_rmse, 1e-13);
         assert_close(p->freedom, 1 + 3 * 8 / (8 + p->alpha), 1e-13);
     }
@@ -220,9 +223,10 @@ static void test_columns(void **state) {
     margin_path_result path = path_of("ridge(alpha={0,1})", &data);
     margin_model *plain = fit_proven(context, "least-squares", &data, NULL);
     for (int j = 0; j < 5; j++) /* of least norm, as there */
-        assert_close(path.points[0].weights[j], margin_model_weights(plain, 0)[j], 1e-10);
-    assert_close(path.points[0].freedom, 4, 1e-12);
-    assert_true(path.points[0].weights[1] == 0);
+        assert_close(margin_path_point_at(&path, 0)->weights[j], margin_model_weights(plain, 0)[j],
+                     1e-10);
+    assert_close(margin_path_point_at(&path, 0)->freedom, 4, 1e-12);
+    assert_true(margin_path_point_at(&path, 0)->weights[1] == 0);
     margin_model_free(plain);
     margin_path_free(&path);
     regression_free(&r);
@@ -234,7 +238,7 @@ static void test_interpolation(void **state) {
     regression r = regression_make(10, 12, 0, 1, 35);
     const margin_data data = regression_data(&r);
     margin_path_result path = path_of("ridge(alpha={0,0.5})", &data);
-    assert_true(isinf(path.points[0].leave_one_out_rmse));
+    assert_true(isinf(margin_path_point_at(&path, 0)->leave_one_out_rmse));
     assert_int_equal(path.best, 1);
     margin_path_free(&path);
     regression_free(&r);
@@ -251,10 +255,13 @@ static void test_scales(void **state) {
     const margin_data data = regression_data(&r);
     margin_path_result path = path_of("ridge(alpha={1e-6,1e-3,1})", &data);
     for (int k = 0; k < 3; k++) {
-        margin_model *model = fit_proven(context, path.points[k].spec, &data, NULL);
+        margin_model *model =
+            fit_proven(context, margin_path_point_at(&path, k)->spec, &data, NULL);
         for (int j = 0; j < 4; j++)
-            assert_close(path.points[k].weights[j] / margin_model_weights(model, 0)[j], 1, 1e-6);
-        assert_true(path.points[k].gap < 1e-6);
+            assert_close(margin_path_point_at(&path, k)->weights[j] /
+                             margin_model_weights(model, 0)[j],
+                         1, 1e-6);
+        assert_true(margin_path_point_at(&path, k)->gap < 1e-6);
         margin_model_free(model);
     }
     margin_path_free(&path);
@@ -275,7 +282,8 @@ static void test_threads(void **state) {
         margin_path_result path = {0};
         if (margin_path(own, spec, &data, &path, &error) < 0) fail_msg("%s", error.text);
         for (int k = 0; threads > 1 && k < 5; k++) {
-            const margin_path_point *a = &first.points[k], *b = &path.points[k];
+            const margin_path_point *a = margin_path_point_at(&first, k),
+                                    *b = margin_path_point_at(&path, k);
             assert_true(a->leave_one_out_rmse == b->leave_one_out_rmse && a->gap == b->gap);
             assert_memory_equal(a->weights, b->weights, 7 * sizeof(double));
         }
@@ -302,7 +310,7 @@ static void test_refusals(void **state) {
     refused("ridge(alpha={1,2})", &other, MARGIN_ERROR_DATA, "target");
     r.x[7] = (double)NAN;
     refused("ridge(alpha={1,2})", &data, MARGIN_ERROR_DATA, "row 3");
-    margin_path_result path;
+    margin_path_result path = {0};
     margin_error error = {0};
     margin_spec *spec = parse_text(context, "ridge");
     assert_int_equal(margin_path(context, spec, &data, NULL, &error), MARGIN_ERROR_ARGUMENT);

@@ -696,7 +696,7 @@ static void cancelled(void **unused) {
 static margin_status fit_once(margin_context *context, void *user, margin_error *error) {
     const mg_problem problem = two_class(corners, 4, 2, corner_signs);
     mg_hypothesis *h = NULL;
-    margin_report report;
+    margin_report report = {0};
     MG_TRY(fit_with(context, &problem, user, 0, NULL, &h, &report, error));
     mg_hypothesis_free(h);
     return MARGIN_OK;
@@ -706,7 +706,7 @@ static margin_status fit_argmax_once(margin_context *context, void *user, margin
     static const int32_t code[] = {0, 1, 2, 1};
     mg_problem problem = two_class(corners, 4, 2, NULL);
     mg_hypothesis *h = NULL;
-    margin_report report;
+    margin_report report = {0};
     problem.kind = MG_ARGMAX;
     problem.classes = 3;
     problem.code = code;

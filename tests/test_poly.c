@@ -157,9 +157,9 @@ enum { ROWS = 24, FACTORS = 6 };
 
 static const char *const colours[] = {"blue", "green", "red"}, *const sizes[] = {"large", "small"};
 static const margin_column table[] = {
-    {"colour", MARGIN_CATEGORICAL, colours, 3},
-    {"age", MARGIN_NUMERIC, NULL, 0},
-    {"size", MARGIN_CATEGORICAL, sizes, 2},
+    {.name = "colour", .kind = MARGIN_CATEGORICAL, .categories = colours, .category_count = 3},
+    {.name = "age", .kind = MARGIN_NUMERIC, .categories = NULL, .category_count = 0},
+    {.name = "size", .kind = MARGIN_CATEGORICAL, .categories = sizes, .category_count = 2},
 };
 static const char *const factors[FACTORS] = {"colour=blue", "colour=green", "colour=red",
                                              "age",         "size=large",   "size=small"};

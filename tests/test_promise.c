@@ -511,7 +511,7 @@ static void test_files_and_threads(void **state) {
     OK(margin_predict(back, &data.x, lb, &error));
     assert_memory_equal(a, b, sizeof a);
     assert_memory_equal(la, lb, sizeof la);
-    margin_report found;
+    margin_report found = {0};
     assert_int_equal(margin_verify(context, back, &data, &found, &error), MARGIN_OK);
     for (int k = 0; k < 2; k++) {
         margin_bytes_free(models[k], bytes[k]);

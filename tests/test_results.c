@@ -106,7 +106,7 @@ static void put_hash(char field[FIELD_ROOM], const margin_model *model) {
 
 static const char *proof_of(margin_context *context, const margin_model *model,
                             const margin_data *data) {
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     margin_status status = margin_verify(context, model, data, &found, &error);
     if (status < 0 && status != MARGIN_ERROR_ARGUMENT) fail_msg("%s", error.text);
@@ -144,7 +144,7 @@ static row answer(margin_context *context, const row *question) {
                                    strcmp(r.field[3], "f32") == 0);
     margin_spec *spec = NULL;
     margin_model *model = NULL;
-    margin_report report;
+    margin_report report = {0};
     margin_error error = {0};
     if (margin_spec_parse(context, r.field[0], &spec, &error) < 0 ||
         margin_fit(context, spec, &made.data, &model, &report, &error) < 0) {
@@ -166,7 +166,7 @@ static row answer(margin_context *context, const row *question) {
 
 /* What bits depend on beside the code: functions of the C library, and LAPACK. */
 static void describe_arithmetic(char line[LINE_ROOM]) {
-    margin_capabilities_info info;
+    margin_capabilities_info info = {0};
     margin_capabilities(&info);
     uint64_t hash = HASH_START;
     for (int k = 1; k < 1000; k++) {

@@ -335,12 +335,12 @@ static void test_leave_one_out(void **state) {
     margin_splits *splits = folds_of(&data, MARGIN_LEAVE_ONE_OUT, 1, 0);
     margin_search_result *found = search("ridge(alpha={0.1,1,10})", &data, splits, NULL);
     margin_spec *spec = parse_text(context, "ridge(alpha={0.1,1,10})");
-    margin_path_result path;
+    margin_path_result path = {0};
     margin_error error = {0};
     if (margin_path(context, spec, &data, &path, &error) < 0) fail_msg("%s", error.text);
     assert_string_equal(found->metric, "mse");
     for (int64_t k = 0; k < 3; k++) {
-        const double rmse = path.points[k].leave_one_out_rmse;
+        const double rmse = margin_path_point_at(&path, k)->leave_one_out_rmse;
         assert_close(margin_search_cell_at(found, k)->mean, rmse * rmse, 1e-8);
     }
     assert_int_equal(found->best, path.best);
@@ -826,10 +826,11 @@ static void assert_plain_nested(const char *text, const margin_data *data, const
         margin_search_result *table = search(text, &part, splits, NULL);
         const margin_search_cell *cell =
             margin_search_cell_at(table, one_se ? table->best_one_se : table->best);
-        assert_string_equal(found->folds[f].spec, cell->spec);
-        assert_close(found->folds[f].inside, cell->mean, 1e-12);
+        assert_string_equal(margin_nested_fold_at(found, f)->spec, cell->spec);
+        assert_close(margin_nested_fold_at(found, f)->inside, cell->mean, 1e-12);
         assert_close(found->values[f], plain_value(cell->spec, data, outer, f, metric), 1e-7);
-        assert_true(found->folds[f].value == found->values[f] && !found->folds[f].reason[0]);
+        assert_true(margin_nested_fold_at(found, f)->value == found->values[f] &&
+                    !margin_nested_fold_at(found, f)->reason[0]);
         sum += found->values[f];
         margin_search_result_free(table);
         margin_splits_free(splits);
@@ -889,8 +890,9 @@ static void test_nested_without_choice(void **state) {
     margin_splits *outer = folds_of(&data, 3, 1, 0);
     margin_nested_result *found = nested("knn(k={25,26})", &data, outer, &inner, 0);
     assert_int_equal(found->failed, 3);
-    assert_true(isnan(found->mean) && isnan(found->low) && !found->folds[0].spec[0]);
-    assert_contains(found->folds[0].reason, "every setting failed");
+    assert_true(isnan(found->mean) && isnan(found->low) &&
+                !margin_nested_fold_at(found, 0)->spec[0]);
+    assert_contains(margin_nested_fold_at(found, 0)->reason, "every setting failed");
     margin_nested_result_free(found);
     margin_error error = {0};
     const margin_spec *spec = parse_text(context, "knn(k={1,2})");

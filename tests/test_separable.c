@@ -70,7 +70,7 @@ static void check_proof(const margin_data *data, const margin_separation *s) {
 
 static void check_table(margin_context *context, margin_table *table, int separable) {
     margin_data data = margin_table_data(table);
-    margin_separation s;
+    margin_separation s = {0};
     margin_error error = {0};
     margin_status status = margin_separable(context, &data, &s, &error);
     if (status < 0) fail_msg("%s", error.text);
@@ -206,7 +206,7 @@ static void weights_and_selections_count(void **state) {
     weighted.weights = margin_values_f64(weights, 4);
     selected.selection = rows;
     selected.selected = 3;
-    margin_separation a, b;
+    margin_separation a = {0}, b = {0};
     margin_error error = {0};
     assert_int_equal(margin_separable(context, &weighted, &a, &error), MARGIN_OK);
     assert_int_equal(margin_separable(context, &selected, &b, &error), MARGIN_OK);
@@ -229,7 +229,7 @@ static void one_class_against_the_rest(void **state) {
                               .y = margin_labels_i32(labels, 5)};
     margin_context *context = support_context(NULL, 1);
     margin_separable_options options = {.size = sizeof options, .positive = "7.0"};
-    margin_separation s;
+    margin_separation s = {0};
     margin_error error = {0};
     assert_int_equal(margin_separable_with(context, &data, &options, &s, &error), MARGIN_OK);
     assert_true(s.separable && s.rows == 5);

@@ -619,7 +619,7 @@ typedef struct steps_seen {
     int64_t errors;
 } steps_seen;
 
-static void see_step(const margin_trace_step *step, void *user) {
+static int see_step(const margin_trace_step *step, void *user) {
     steps_seen *seen = user;
     assert_int_equal(step->step, seen->count);
     assert_int_equal(step->row, -1);
@@ -629,6 +629,7 @@ static void see_step(const margin_trace_step *step, void *user) {
     seen->loss = seen->least = step->loss;
     seen->intercept = step->intercept;
     seen->errors = step->errors;
+    return 0;
 }
 
 static void test_trace(void **state) {

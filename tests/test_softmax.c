@@ -59,7 +59,7 @@ static void test_letters(void **state) {
         .size = sizeof options, .format = MARGIN_FORMAT_CSV, .target = "1"};
     margin_table *table;
     margin_error error = {0};
-    margin_report report;
+    margin_report report = {0};
     (void)state;
     SUPPORT_DATA_OR_SKIP(path, "tabular/letter-recognition.data");
     margin_context *context = support_context(NULL, 2);
@@ -83,7 +83,7 @@ static void assert_least(const sample *s, const double *weights, const char *spe
                          classes_oracle o) {
     margin_context *context = support_context(NULL, 2);
     double w[64], b[16];
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_error error = {0};
     o.x = s->f64;
     o.labels = s->labels;
@@ -139,7 +139,7 @@ static void test_two_classes(void **state) {
     sample *s = sample_make(80, 4, 2, 0.2, 6);
     margin_context *context = support_context(NULL, 2);
     const margin_data data = sample_data(s, DENSE_F64);
-    margin_report one, both;
+    margin_report one = {0}, both = {0};
     margin_model *pair = fit_text(context, "softmax(alpha=0.5, tol=1e-13)", &data, &both);
     margin_model *single = fit_text(context, "logistic(alpha=0.25, tol=1e-13)", &data, &one);
     assert_close(one.objective, both.objective, 1e-12);
@@ -185,7 +185,7 @@ static void assert_no_optimum(const double *x, const double *y, int64_t rows, co
     const margin_data data = {.x = margin_dense_f64(x, rows, 1, 1),
                               .y = margin_values_f64(y, rows)};
     margin_context *context = support_context(NULL, 1);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, "softmax(C=inf)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
     assert_contains(report.reason, says);
@@ -205,7 +205,7 @@ static void test_no_optimum(void **state) {
 /* ---- Properties ------------------------------------------------------------------------------ */
 
 static double objective_of(margin_context *context, const margin_data *data) {
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, "softmax(tol=1e-12)", data, &report);
     margin_model_free(model);
     return report.objective;
@@ -265,7 +265,7 @@ static void test_affine(void **state) {
     const double least = oracle_least(&o, NULL, NULL);
     for (int layout = 0; layout < LAYOUTS; layout++) {
         const margin_data data = sample_data(s, layout);
-        margin_report report;
+        margin_report report = {0};
         margin_model *model =
             fit_text(context, "standardize | softmax(C=2, tol=1e-11)", &data, &report);
         assert_close(report.objective, least, 1e-10);
@@ -323,7 +323,7 @@ static void test_hard_columns(void **state) {
                                 .y = margin_values_f64(y, ROWS)};
     const margin_data same = {.x = margin_dense_f64(wide, ROWS, 3, 3),
                               .y = margin_values_f64(y, ROWS)};
-    margin_report a, b;
+    margin_report a = {0}, b = {0};
     margin_model *model = fit_text(context, "softmax(tol=1e-9)", &narrow, &a);
     margin_model_free(model);
     model = fit_text(context, "softmax(tol=1e-9)", &same, &b);
@@ -342,7 +342,7 @@ typedef struct {
     double before;
 } traced;
 
-static void follow(const margin_trace_step *step, void *user) {
+static int follow(const margin_trace_step *step, void *user) {
     traced *t = user;
     const int64_t p = t->s->columns, classes = t->s->classes;
     const classes_oracle o = {.x = t->s->f64,
@@ -359,6 +359,7 @@ static void follow(const margin_trace_step *step, void *user) {
     assert_true(step->loss <= t->before);
     assert_true(step->errors >= 0 && step->errors <= t->s->rows);
     t->before = step->loss;
+    return 0;
 }
 
 static void test_trace(void **state) {
@@ -370,7 +371,7 @@ static void test_trace(void **state) {
     margin_fit_options options = {.size = sizeof options, .trace = follow, .user = &t};
     margin_spec *spec = parse_text(context, "softmax");
     margin_model *model = NULL;
-    margin_report report;
+    margin_report report = {0};
     margin_error error = {0};
     assert_int_equal(margin_fit_with(context, spec, &data, &options, &model, &report, &error),
                      MARGIN_OK);
@@ -388,7 +389,7 @@ static void test_limit(void **state) {
     sample *s = sample_make(90, 5, 4, 0.3, 5);
     margin_context *context = support_context(NULL, 1);
     const margin_data data = sample_data(s, DENSE_F64);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, "softmax(max_iter=2)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
     assert_int_equal(report.iterations, 2);

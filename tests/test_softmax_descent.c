@@ -20,18 +20,19 @@ typedef struct {
     double before;
 } steps;
 
-static void keep_step(const margin_trace_step *step, void *user) {
+static int keep_step(const margin_trace_step *step, void *user) {
     steps *s = user;
     assert_true(isnan(step->intercept) && step->row == -1);
     s->rises |= step->step > 0 && step->loss > s->before * (1 + 1e-13);
     s->before = step->loss;
-    if (s->count == MOST_STEPS) return;
+    if (s->count == MOST_STEPS) return 0;
     assert_int_equal(step->step, s->count);
     assert_true(step->weight_count <= MOST_NUMBERS);
     s->numbers = (int)step->weight_count;
     memcpy(s->w[s->count], step->weights, (size_t)step->weight_count * sizeof(double));
     s->loss[s->count] = step->loss;
     s->errors[s->count++] = step->errors;
+    return 0;
 }
 
 static margin_model *fit_traced(margin_context *context, const char *text, const margin_data *data,
@@ -56,7 +57,7 @@ static void test_first_step_by_hand(void **state) {
     const double x[4] = {1, 2, 6, 3}, y[4] = {0, 1, 2, 2};
     const double w[6] = {-3.0 / 32, -1.0 / 16, 5.0 / 32, -1.0 / 96, -1.0 / 96, 1.0 / 48};
     const margin_data data = {.x = margin_dense_f64(x, 4, 1, 1), .y = margin_values_f64(y, 4)};
-    margin_report report;
+    margin_report report = {0};
     steps s;
     (void)state;
     margin_context *context = support_context(NULL, 1);
@@ -171,7 +172,7 @@ static void test_steps(void **state) {
         for (int layout = 0; layout < LAYOUTS; layout++) {
             char text[300];
             steps traced;
-            margin_report report;
+            margin_report report = {0};
             margin_data data = sample_data(s, layout);
             if (cases[k].weighted) data.weights = margin_values_f64(weights, 50);
             snprintf(text, sizeof text, "softmax(lambda=0.02, max_iter=12, %s)", cases[k].text);
@@ -198,7 +199,7 @@ static void test_sparse_steps_behind_a_stage(void **state) {
     margin_context *context = support_context(NULL, 2);
     for (int k = 0; k < 4; k++) {
         steps dense, sparse;
-        margin_report report;
+        margin_report report = {0};
         margin_data data = sample_data(s, DENSE_F64);
         margin_model_free(fit_traced(context, texts[k], &data, &dense, &report));
         data = sample_data(s, CSR_F64_I32_I64);
@@ -222,7 +223,7 @@ static void test_sparse_steps_behind_a_stage(void **state) {
 
 static void assert_verified(margin_context *context, const margin_model *model,
                             const margin_data *data, const margin_report *report) {
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     if (margin_verify(context, model, data, &found, &error) != MARGIN_OK)
         fail_msg("%s %s", error.text, found.reason);
@@ -238,7 +239,7 @@ static void test_gd_reaches_the_optimum(void **state) {
         margin_context *context = support_context(NULL, 2);
         const margin_data data = sample_data(s, DENSE_F64);
         char slow[100], fast[100];
-        margin_report reports[2];
+        margin_report reports[2] = {0};
         steps traced;
         snprintf(slow, sizeof slow, "softmax(%s, solver=gd, tol=1e-9)", options[k]);
         snprintf(fast, sizeof fast, "softmax(%s, tol=1e-12)", options[k]);
@@ -274,7 +275,7 @@ static void test_rows_come_near(void **state) {
         for (int l = 0; l < 2; l++) {
             const margin_data data = sample_data(s, layouts[l]);
             char text[100];
-            margin_report report;
+            margin_report report = {0};
             snprintf(text, sizeof text, "softmax(lambda=0.02, tol=0.001, solver=%s)", solvers[k]);
             margin_model *model = fit_text(context, text, &data, &report);
             if (report.status != MARGIN_OK) fail_msg("%s: %s", text, report.reason);
@@ -291,7 +292,7 @@ static void test_rows_come_near(void **state) {
 static void test_goes_on(void **state) {
     char text[1000];
     steps whole, rest;
-    margin_report report;
+    margin_report report = {0};
     (void)state;
     sample *s = sample_make(60, 3, 3, 0.3, 42);
     margin_context *context = support_context(NULL, 2);
@@ -317,7 +318,7 @@ static void test_goes_on(void **state) {
 static void assert_stops(const char *text, const margin_data *data, margin_status status,
                          const char *first, const char *second) {
     margin_context *context = support_context(NULL, 1);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, text, data, &report);
     if (report.status != status) fail_msg("%s: %d, %s", text, report.status, report.reason);
     assert_contains(report.reason, first);
@@ -389,7 +390,7 @@ static void test_empty_class(void **state) {
     data.weights = margin_values_f64(weights, 60);
     for (int k = 0; k < 3; k++) {
         char text[100];
-        margin_report report, best;
+        margin_report report = {0}, best = {0};
         snprintf(text, sizeof text, "softmax(solver=%s)", solvers[k]);
         margin_model_free(fit_text(context, text, &data, &report));
         margin_model_free(fit_text(context, "softmax", &data, &best));

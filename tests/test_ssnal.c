@@ -710,12 +710,13 @@ static void test_beyond_double(void **state) {
     linear_case_free(c);
 }
 
-static void count_steps(const margin_trace_step *step, void *user) {
+static int count_steps(const margin_trace_step *step, void *user) {
     int64_t *seen = user;
     assert_int_equal(step->step, *seen);
     assert_int_equal(step->weight_count, 4);
     assert_true(isfinite(step->loss));
     (*seen)++;
+    return 0;
 }
 
 static void test_trace(void **state) {

@@ -23,7 +23,7 @@ static margin_statistics_result statistics_of(const char *spec, const margin_dat
 
 static void refused(const char *spec, const margin_data *fitted, const margin_data *data,
                     margin_status status, const char *part) {
-    margin_statistics_result result, before;
+    margin_statistics_result result = {0}, before = {0};
     margin_error error = {0};
     margin_model *model = fit_text(context, spec, fitted, NULL);
     memset(&result, 0x5C, sizeof result);
@@ -51,7 +51,7 @@ static void assert_digits(double value, double certified, double least, const ch
 static void assert_coefficients(const margin_statistics_result *r, const double *certified,
                                 double least) {
     for (int64_t j = 0; j < r->coefficient_count; j++) {
-        const margin_coefficient *c = &r->coefficients[j];
+        const margin_coefficient *c = margin_statistics_coefficient(r, j);
         assert_digits(c->estimate, certified[2 * j], least, c->name);
         assert_digits(c->error, certified[2 * j + 1], least, c->name);
         assert_close(c->statistic, c->estimate / c->error, 1e-15);
@@ -73,11 +73,11 @@ static void test_norris(void **state) {
     assert_digits(r.residual_error, 0.884796396144373, 13, "residual error");
     assert_digits(r.r2, 0.999993745883712, 14, "r2");
     assert_digits(r.f, 5436385.54079785, 12, "F");
-    assert_digits(r.coefficients[1].p_value, 0.2677467423332024, 12, "p");
+    assert_digits(margin_statistics_coefficient(&r, 1)->p_value, 0.2677467423332024, 12, "p");
     assert_digits(r.f_p_value, 4.654040852472409e-90, 11, "p of F");
     assert_true(r.freedom == 34 && r.rows == 36 && r.rank == 1 && r.dependence_count == 0);
-    assert_close(r.coefficients[0].inflation, 1, 1e-14);
-    assert_true(isnan(r.coefficients[1].inflation));
+    assert_close(margin_statistics_coefficient(&r, 0)->inflation, 1, 1e-14);
+    assert_true(isnan(margin_statistics_coefficient(&r, 1)->inflation));
     assert_true(r.distance < 1e-6);
     margin_statistics_free(&r);
 }
@@ -110,8 +110,8 @@ static void test_longley(void **state) {
         assert_digits(r.aic, 2 * 109.6174348084806 + 16, 12, "AIC");
         assert_digits(r.bic, 2 * 109.6174348084806 + 8 * log(16), 12, "BIC");
         for (int j = 0; j < 7; j++)
-            assert_digits(r.coefficients[j].p_value, p_values[j], 10, "p");
-        assert_digits(r.coefficients[1].inflation, 1788.513, 6, "inflation");
+            assert_digits(margin_statistics_coefficient(&r, j)->p_value, p_values[j], 10, "p");
+        assert_digits(margin_statistics_coefficient(&r, 1)->inflation, 1788.513, 6, "inflation");
         margin_statistics_free(&r);
     }
 }
@@ -160,11 +160,11 @@ static void test_cars(void **state) {
     margin_statistics_options options = {.size = sizeof options, .confidence = 0.99};
     margin_statistics_result r = statistics_of("least-squares", &with_target, &options);
     assert_coefficients(&r, known, 13);
-    assert_digits(r.coefficients[0].p_value, 1.489836496295085e-12, 11, "p");
-    assert_digits(r.coefficients[1].p_value, 0.01231881615380881, 12, "p");
+    assert_digits(margin_statistics_coefficient(&r, 0)->p_value, 1.489836496295085e-12, 11, "p");
+    assert_digits(margin_statistics_coefficient(&r, 1)->p_value, 0.01231881615380881, 12, "p");
     assert_digits(r.adjusted_r2, 0.6438102011907144, 13, "adjusted r2");
     assert_digits(r.log_likelihood, -206.5784315136766, 13, "log-likelihood");
-    assert_digits(r.coefficients[0].high,
+    assert_digits(margin_statistics_coefficient(&r, 0)->high,
                   3.932408759124088 + 2.682204026950180 * 0.4155127766571223, 12, "interval");
     assert_true(r.confidence == 0.99);
     margin_statistics_free(&r);
@@ -172,7 +172,8 @@ static void test_cars(void **state) {
     static const double through_0[] = {2.909132143883943, 0.14136863749993694};
     r = statistics_of("least-squares(intercept=no)", &with_target, NULL);
     assert_true(!r.has_intercept && r.coefficient_count == 1 && r.freedom == 49);
-    assert_digits(r.coefficients[0].error, through_0[1], 12, "error without intercept");
+    assert_digits(margin_statistics_coefficient(&r, 0)->error, through_0[1], 12,
+                  "error without intercept");
     assert_digits(r.r2, 0.8962893058052057, 12, "r2 against the function 0");
     assert_digits(r.adjusted_r2, 0.8941727610257201, 12, "its adjusted r2");
     assert_digits(r.f, 423.4681517218068, 12, "its F");
@@ -217,7 +218,7 @@ static void test_logistic(void **state) {
     assert_true(r.task == MARGIN_CLASSIFY && r.rows == 100 && r.freedom == 95);
     assert_coefficients(&r, known, 6);
     for (int j = 0; j < 5; j++)
-        assert_digits(r.coefficients[j].p_value, p_values[j], 6, "p");
+        assert_digits(margin_statistics_coefficient(&r, j)->p_value, p_values[j], 6, "p");
     assert_digits(r.log_likelihood, -5.949273395679427, 9, "log-likelihood");
     assert_digits(r.null_log_likelihood, 100 * log(0.5), 13, "of the intercept alone");
     assert_digits(r.pseudo_r2, 1 - 5.949273395679427 / (100 * log(2)), 9, "pseudo r2");
@@ -265,7 +266,7 @@ static void test_dependences(void **state) {
     margin_statistics_options options = {.size = sizeof options, .covariance = 1};
     margin_statistics_result s = statistics_of("least-squares", &data, &options);
     assert_int_equal(s.dependence_count, 2);
-    const margin_dependence *d = s.dependences;
+    const margin_dependence *d = margin_statistics_dependence(&s, 0);
     assert_int_equal(d[0].feature, TOTAL);
     assert_int_equal(d[0].term_count, 2);
     assert_true(d[0].terms[0] == NORTH && d[0].terms[1] == SOUTH);
@@ -277,14 +278,15 @@ static void test_dependences(void **state) {
     assert_true(s.rank == 3 && s.freedom == 56);
     for (int j = 0; j < NAMED + 1; j++) {
         const bool known = j == FREE;
-        assert_true(isnan(s.coefficients[j].error) == !known);
-        assert_true(isnan(s.coefficients[j].p_value) == !known);
-        assert_string_equal(s.coefficients[j].name, j < NAMED ? names[j].name : "(intercept)");
+        assert_true(isnan(margin_statistics_coefficient(&s, j)->error) == !known);
+        assert_true(isnan(margin_statistics_coefficient(&s, j)->p_value) == !known);
+        assert_string_equal(margin_statistics_coefficient(&s, j)->name,
+                            j < NAMED ? names[j].name : "(intercept)");
         for (int k = 0; k < NAMED + 1; k++)
             assert_true(isnan(s.covariance[j * (NAMED + 1) + k]) == !(known && k == FREE));
     }
     /* the free column is judged as if the dependent ones were not there */
-    const double error = s.coefficients[FREE].error, f = s.f;
+    const double error = margin_statistics_coefficient(&s, FREE)->error, f = s.f;
     margin_statistics_free(&s);
     regression left = regression_make(60, 3, 0, 1, 5);
     for (int64_t i = 0; i < 60; i++) {
@@ -295,7 +297,7 @@ static void test_dependences(void **state) {
     }
     const margin_data left_data = regression_data(&left);
     s = statistics_of("least-squares", &left_data, NULL);
-    assert_close(s.coefficients[2].error, error, 1e-12);
+    assert_close(margin_statistics_coefficient(&s, 2)->error, error, 1e-12);
     assert_close(s.f, f, 1e-11);
     assert_true(s.dependence_count == 0 && s.covariance == NULL);
     margin_statistics_free(&s);
@@ -319,17 +321,18 @@ static void test_groups(void **state) {
     static const int64_t features[] = {2, 4, 7}, terms[][3] = {{0}, {1, 3}, {0, 5, 6}};
     static const double factors[][3] = {{1}, {1, 0.5}, {4, 1, -1}};
     for (int k = 0; k < 3; k++) {
-        assert_int_equal(s.dependences[k].feature, features[k]);
-        assert_int_equal(s.dependences[k].term_count, k + 1);
-        assert_true(s.dependences[k].constant == 0);
+        assert_int_equal(margin_statistics_dependence(&s, k)->feature, features[k]);
+        assert_int_equal(margin_statistics_dependence(&s, k)->term_count, k + 1);
+        assert_true(margin_statistics_dependence(&s, k)->constant == 0);
         for (int i = 0; i <= k; i++) {
-            assert_int_equal(s.dependences[k].terms[i], terms[k][i]);
-            assert_close(s.dependences[k].factors[i], factors[k][i], 1e-11);
+            assert_int_equal(margin_statistics_dependence(&s, k)->terms[i], terms[k][i]);
+            assert_close(margin_statistics_dependence(&s, k)->factors[i], factors[k][i], 1e-11);
         }
     }
-    assert_true(s.coefficients[8].error > 0); /* the intercept takes part in none */
+    assert_true(margin_statistics_coefficient(&s, 8)->error >
+                0); /* the intercept takes part in none */
     for (int j = 0; j < 8; j++)
-        assert_true(isnan(s.coefficients[j].error));
+        assert_true(isnan(margin_statistics_coefficient(&s, j)->error));
     margin_statistics_free(&s);
     regression_free(&r);
 }
@@ -377,7 +380,7 @@ static void assert_covariance(const regression *r, const margin_data *data, cons
     const double noise = s.residual_error * s.residual_error;
     for (int64_t j = 0; j < n; j++) {
         const double error = sqrt(noise * (double)inverse[j * n + j]);
-        assert_close(s.coefficients[j].error / error, 1, tolerance);
+        assert_close(margin_statistics_coefficient(&s, j)->error / error, 1, tolerance);
         for (int64_t k = 0; k < n; k++) {
             const double size = sqrt((double)inverse[j * n + j] * (double)inverse[k * n + k]);
             assert_close((s.covariance[j * n + k] / noise - (double)inverse[j * n + k]) / size, 0,
@@ -427,8 +430,12 @@ static void test_large(void **state) {
     margin_statistics_result t = statistics_of("least-squares", &data, NULL); /* 9000: products */
     margin_statistics_result u = statistics_of("least-squares", &first, NULL);
     for (int j = 0; j < 111; j++) {
-        assert_close(s.coefficients[j].error / t.coefficients[j].error, 1, 1e-9);
-        assert_close(s.coefficients[j].error / u.coefficients[j].error, 1, 1e-12);
+        assert_close(margin_statistics_coefficient(&s, j)->error /
+                         margin_statistics_coefficient(&t, j)->error,
+                     1, 1e-9);
+        assert_close(margin_statistics_coefficient(&s, j)->error /
+                         margin_statistics_coefficient(&u, j)->error,
+                     1, 1e-12);
     }
     margin_statistics_free(&s);
     margin_statistics_free(&t);
@@ -443,9 +450,12 @@ static void assert_same_numbers(const margin_statistics_result *a,
                                 const margin_statistics_result *b, double tolerance) {
     assert_int_equal(a->coefficient_count, b->coefficient_count);
     for (int64_t j = 0; j < a->coefficient_count; j++) {
-        assert_close(a->coefficients[j].estimate, b->coefficients[j].estimate, tolerance);
-        assert_close(a->coefficients[j].error, b->coefficients[j].error, tolerance);
-        assert_close(a->coefficients[j].p_value, b->coefficients[j].p_value, tolerance);
+        assert_close(margin_statistics_coefficient(a, j)->estimate,
+                     margin_statistics_coefficient(b, j)->estimate, tolerance);
+        assert_close(margin_statistics_coefficient(a, j)->error,
+                     margin_statistics_coefficient(b, j)->error, tolerance);
+        assert_close(margin_statistics_coefficient(a, j)->p_value,
+                     margin_statistics_coefficient(b, j)->p_value, tolerance);
     }
     assert_close(a->freedom, b->freedom, 0);
     assert_close(a->log_likelihood, b->log_likelihood, tolerance);
@@ -530,10 +540,10 @@ static void test_stages(void **state) {
         r.x[i * 4 + 1] = (double)(i % 2);
     margin_statistics_result s = statistics_of("onehot | least-squares", &coded, NULL);
     assert_int_equal(s.dependence_count, 1);
-    const margin_dependence *d = s.dependences;
-    assert_contains(s.coefficients[d->feature].name, "colour=");
+    const margin_dependence *d = margin_statistics_dependence(&s, 0);
+    assert_contains(margin_statistics_coefficient(&s, d->feature)->name, "colour=");
     assert_true(d->term_count == 1 && fabs(d->constant - 1) < 1e-12);
-    assert_true(isnan(s.coefficients[s.coefficient_count - 1].error));
+    assert_true(isnan(margin_statistics_coefficient(&s, s.coefficient_count - 1)->error));
     margin_statistics_free(&s);
     regression_free(&r);
 }
@@ -603,7 +613,7 @@ static void test_refusals(void **state) {
             "a hyperplane separates");
     sample_free(s);
     margin_model *model = fit_text(context, "least-squares", &data, NULL);
-    margin_statistics_result result;
+    margin_statistics_result result = {0};
     margin_error error = {0};
     margin_statistics_options options = {.size = sizeof options, .confidence = 1};
     assert_int_equal(margin_statistics(context, model, &data, &options, &result, &error),
@@ -646,7 +656,7 @@ static void test_touching(void **state) {
         refused(specs[k], &data, &data, MARGIN_ERROR_DATA, "they touch, and do not overlap");
     r.x[40 * COLUMNS] *= -1; /* one row beyond: they overlap */
     margin_statistics_result s = statistics_of(specs[0], &data, NULL);
-    assert_true(s.coefficients[0].error < 10);
+    assert_true(margin_statistics_coefficient(&s, 0)->error < 10);
     margin_statistics_free(&s);
     regression_free(&r);
 }
@@ -659,8 +669,8 @@ static void test_exact_fit(void **state) {
         r.y[i] = r.x[i * 3] - 2 * r.x[i * 3 + 2] + 5;
     const margin_data data = regression_data(&r);
     margin_statistics_result s = statistics_of("least-squares", &data, NULL);
-    assert_true(s.r2 > 1 - 1e-14 && s.coefficients[0].error < 1e-13);
-    assert_close(s.coefficients[2].estimate, -2, 1e-13);
+    assert_true(s.r2 > 1 - 1e-14 && margin_statistics_coefficient(&s, 0)->error < 1e-13);
+    assert_close(margin_statistics_coefficient(&s, 2)->estimate, -2, 1e-13);
     margin_statistics_free(&s);
     for (int64_t i = 0; i < 25; i++)
         r.y[i] = 4;
@@ -709,7 +719,7 @@ static void test_cancel(void **state) {
     const margin_data data = regression_data(&r);
     margin_context *own = support_context(NULL, 2);
     margin_model *model = fit_text(own, "least-squares", &data, NULL);
-    margin_statistics_result result;
+    margin_statistics_result result = {0};
     margin_error error = {0};
     margin_context_cancel(own);
     assert_int_equal(margin_statistics(own, model, &data, NULL, &result, &error),

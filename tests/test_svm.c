@@ -48,7 +48,7 @@ typedef struct iris_answer {
 static void assert_rows(const char *spec, int64_t first, int64_t last,
                         const iris_answer *expected) {
     table_case t = read_example("examples/data/iris.csv", first, last);
-    margin_report report;
+    margin_report report = {0};
     t.data.selection = t.selection;
     margin_model *model = fit_text(t.context, spec, &t.data, &report);
     assert_int_equal(report.status, MARGIN_OK);
@@ -134,7 +134,7 @@ static void test_hard_margin(void **state) {
     t.data.selection = t.selection;
     const char *const specs[] = {"svm(C=inf, tol=1e-10)", "svm(C=1e6, tol=1e-10)"};
     for (int k = 0; k < MG_LENGTH(specs); k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(t.context, specs[k], &t.data, &report);
         assert_int_equal(report.status, MARGIN_OK);
         for (int j = 0; j < 4; j++)
@@ -154,7 +154,7 @@ static void test_dual_form(void **state) {
     (void)state;
     for (int k = 0; k < MG_LENGTH(specs); k++) {
         table_case t = read_example("examples/data/iris.csv", 0, 150);
-        margin_report report;
+        margin_report report = {0};
         const double *values = t.data.x.values;
         margin_model *model = fit_text(t.context, specs[k], &t.data, &report);
         double count = 0;
@@ -223,7 +223,7 @@ static void assert_table(const char *name, const char *target, const table_answe
     if (margin_table_read(context, path, &options, &table, &error) < 0) fail_msg("%s", error.text);
     const margin_data data = margin_table_data(table);
     for (int k = 0; k < count; k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(context, answers[k].spec, &data, &report);
         assert_int_equal(report.status, MARGIN_OK);
         assert_close(report.objective, answers[k].objective, 1e-8);

@@ -177,7 +177,8 @@ static void numbers_can_be_told_to_be_categories(void **unused) {
 static void labels_of_a_model(void **unused) {
     (void)unused;
     const char *names[] = {"+2", "1", "yes"};
-    const margin_column categories = {"answer", MARGIN_CATEGORICAL, names, 3};
+    const margin_column categories = {
+        .name = "answer", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 3};
     const margin_column number = {.name = "answer"};
     margin_read_options options = {.expected_target = &categories};
     margin_table *table = read_text("yes 1:1\n+1 1:1\n+2 1:1\nno 1:1\nnan 1:1\n", &options);
@@ -356,7 +357,8 @@ static void columns_of_a_model(void **unused) {
     options.ignore = NULL;
 
     const char *names[] = {"red"};
-    const margin_column category = {"colour", MARGIN_CATEGORICAL, names, 1};
+    const margin_column category = {
+        .name = "colour", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 1};
     options.expected = &category;
     options.expected_count = 1;
     assert_refused("1 1:1\n", &options, MARGIN_ERROR_DATA,

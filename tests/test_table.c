@@ -398,7 +398,7 @@ static margin_format format_of(margin_context *context, const char *name, const 
     margin_error error;
     margin_status status = margin_table_parse(context, text, length, name, NULL, &table, &error);
     if (status < 0) fail_msg("%s: %s", name, error.text);
-    margin_format format = margin_table_info(table).format;
+    margin_format format = table_details(table).format;
     margin_table_free(table);
     return format;
 }
@@ -416,7 +416,7 @@ static void formats_are_told_by_content_where_the_ending_says_little(void **stat
     margin_read_options no_target = {.size = sizeof no_target, .target = ""};
     assert_int_equal(margin_table_parse(*state, labels, 4, "x", &no_target, &table, NULL),
                      MARGIN_OK);
-    assert_int_equal(margin_table_info(table).format, MARGIN_FORMAT_CSV);
+    assert_int_equal(table_details(table).format, MARGIN_FORMAT_CSV);
     margin_table_free(table);
 }
 

@@ -124,7 +124,7 @@ static void test_csv_missing(void **state) {
     options.missing = MARGIN_MISSING_DROP;
     table = read_text(*state, gaps, "t.csv", options);
     assert_targets(table, "y z", whole, 1);
-    assert_int_equal(margin_table_info(table).rows_dropped, 3);
+    assert_int_equal(table_details(table).rows_dropped, 3);
     margin_table_free(table);
 }
 

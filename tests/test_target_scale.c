@@ -57,7 +57,7 @@ static void by_hand(margin_context *context, const regression *r, measure of, co
                     double *w, double *b, double *objective) {
     regression scaled = *r;
     double offset[COLUMNS], divisor[COLUMNS], y_offset, y_divisor;
-    margin_report report;
+    margin_report report = {0};
     of(r->y, ROWS, 1, &y_offset, &y_divisor);
     for (int j = 0; j < COLUMNS; j++)
         of(r->x + j, ROWS, COLUMNS, &offset[j], &divisor[j]);
@@ -100,7 +100,7 @@ static void check_units(margin_context *context, const regression *r, const marg
 
 static void check_proof_and_file(margin_context *context, const regression *r,
                                  const margin_model *model) {
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     margin_model *copy = NULL;
     void *bytes = NULL;
@@ -136,7 +136,7 @@ static void test_models_in_units_of_the_target(void **state) {
     for (int k = 0; k < (int)(sizeof cases / sizeof *cases); k++) {
         char text[200];
         double w[COLUMNS], b, objective;
-        margin_report report;
+        margin_report report = {0};
         by_hand(context, &r, cases[k].standardized ? deviation_of : range_of, cases[k].learner, w,
                 &b, &objective);
         snprintf(text, sizeof text, "%s(target=yes) | %s", cases[k].stage, cases[k].learner);
@@ -170,7 +170,7 @@ static void test_stages_that_stay(void **state) {
     assert_int_equal(margin_predict_values(plain, &r.data.x, direct, &error), MARGIN_OK);
     for (int i = 0; i < ROWS; i++)
         assert_close(scaled[i], direct[i], 1e-9);
-    margin_report found;
+    margin_report found = {0};
     assert_int_equal(margin_verify(context, model, &r.data, &found, &error), MARGIN_OK);
     margin_model_free(model);
     margin_model_free(plain);
@@ -291,7 +291,7 @@ static void test_weak_penalty(void **state) {
     regression_make(&r, 17);
     for (int n = 0; n < 6; n++) {
         char text[120];
-        margin_report report, found;
+        margin_report report = {0}, found = {0};
         snprintf(text, sizeof text, "standardize | ridge(solver=%s, alpha=1e-6, max_iter=9%s)",
                  solvers[n % 3], n < 3 ? "" : ", intercept=no");
         margin_model *model = fit_text(context, text, &r.data, &report);

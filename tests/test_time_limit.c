@@ -90,7 +90,7 @@ static void learners_and_stages_end_in_time(void **state) {
         "poly | svm",
     };
     const margin_data data = some_data(ROWS);
-    margin_report report;
+    margin_report report = {0};
     for (int k = 0; k < MG_LENGTH(specs); k++)
         fit_in_time(limit, specs[k], &data, &report);
 }
@@ -132,7 +132,7 @@ static void is_idle_after_its_end(const char *text, const margin_data *data, boo
     watch w = {mg_clock() + given + MG_GRACE, 0, cancels ? context : NULL};
     assert_int_equal(pthread_create(&thread, NULL, note_end, &w), 0);
     margin_error error = {0};
-    margin_report report;
+    margin_report report = {0};
     const margin_status status = margin_fit(context, spec, data, &model, &report, &error);
     const double used = processor_time();
     pthread_join(thread, NULL);
@@ -187,7 +187,7 @@ static void kernel_machines_keep_what_was_judged(void **state) {
             margin_data data = some_data(large ? 30000 : 120);
             margin_context *context = limited_context(large ? 0.1 : 1e-6);
             margin_context *plenty = support_context(NULL, 2);
-            margin_report report;
+            margin_report report = {0};
             margin_error error = {0};
             margin_model *model = fit_text(context, specs[k], &data, &report);
             assert_int_equal(report.status, MARGIN_STOPPED_TIME);
@@ -312,7 +312,7 @@ static void many_categories_end_in_time(void **state) {
     const margin_data data = {.x = margin_dense_f64(codes, CATEGORIES, 1, 1),
                               .y = margin_values_f64(labels, CATEGORIES),
                               .columns = &column};
-    margin_report report;
+    margin_report report = {0};
     fit_in_time(limit, "onehot | logistic(tol=1e-14)", &data, &report);
     fit_in_time(limit, "onehot | softmax(tol=1e-14)", &data, &report);
     free(codes);
@@ -324,7 +324,7 @@ static void many_categories_end_in_time(void **state) {
 static void restarts_share_the_time(void **state) {
     (void)state;
     const margin_data data = {.x = margin_dense_f64(values, 2000, COLUMNS, COLUMNS)};
-    margin_report report;
+    margin_report report = {0};
     assert_int_equal(fit_in_time(long_enough, "kmeans(k=3, restarts=10000)", &data, &report),
                      MARGIN_STOPPED_TIME);
     assert_int_equal(report.status, MARGIN_STOPPED_TIME);
@@ -337,7 +337,7 @@ static void labelling_is_left_out(void **state) {
     (void)state;
     margin_context *context = limited_context(8);
     const margin_data data = some_data(CATEGORIES);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, "knn(method=tree, task=classify)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_TIME);
     assert_contains(report.reason, "before the model had answered for its training rows");
@@ -356,7 +356,7 @@ static void what_was_left_out_verifies(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 2);
     const margin_data data = some_data(300);
-    margin_report report;
+    margin_report report = {0};
     margin_error error = {0};
     margin_model *model = fit_text(context, "knn(task=classify)", &data, &report);
     model->report.train_accuracy = (double)NAN;
@@ -373,7 +373,7 @@ static void what_was_left_out_verifies(void **state) {
 static void parts_share_the_time(void **state) {
     (void)state;
     const margin_data data = some_data(1000);
-    margin_report report;
+    margin_report report = {0};
     assert_int_equal(
         fit_in_time(long_enough, "perceptron(passes=10000000, bound=no)", &data, &report),
         MARGIN_STOPPED_TIME);
@@ -386,10 +386,10 @@ static void the_clock_comes_first_in_a_joined_report(void **state) {
     (void)state;
     static const margin_status endings[] = {MARGIN_OK, MARGIN_STOPPED_STALLED, MARGIN_STOPPED_TIME,
                                             MARGIN_STOPPED_ITERATIONS, MARGIN_STOPPED_STALLED};
-    margin_report whole;
+    margin_report whole = {0};
     mg_report_init(&whole);
     for (int k = 0; k < MG_LENGTH(endings); k++) {
-        margin_report part;
+        margin_report part = {0};
         mg_report_init(&part);
         part.status = endings[k];
         mg_report_reason(&part, "ending %d", k);
@@ -406,7 +406,7 @@ static void a_path_ends_in_time(void **state) {
     margin_context *context = limited_context(limit);
     margin_spec *spec = parse_text(context, "poly(degree=2) | ridge(alpha={1, 2, 3})");
     const margin_data data = some_data(ROWS);
-    margin_path_result result;
+    margin_path_result result = {0};
     margin_error error;
     const double start = mg_clock();
     assert_int_equal(margin_path(context, spec, &data, &result, &error), MARGIN_ERROR_LIMIT);

@@ -15,7 +15,7 @@ static margin_data data_of(const double *x, const double *y, int64_t rows, int64
 }
 
 static margin_report assert_verified(const char *spec, const margin_data *data) {
-    margin_report report, found;
+    margin_report report = {0}, found = {0};
     margin_error error = {0};
     margin_model *model = fit_text(context, spec, data, &report);
     const margin_status status = margin_verify(context, model, data, &found, &error);

@@ -19,7 +19,7 @@ static void test_changes(void **state) {
 
 static margin_status verified(margin_context *context, const margin_model *model,
                               const margin_data *data) {
-    margin_report found;
+    margin_report found = {0};
     margin_error error = {0};
     const margin_status status = margin_verify(context, model, data, &found, &error);
     if (status < 0) fail_msg("%s", error.text);
@@ -42,7 +42,7 @@ static void test_forged_reports(void **state) {
     static const char *const specs[] = {"knn(k=3, task=regress)", "kernel-ridge(task=regress)",
                                         "ridge"};
     for (int k = 0; k < (int)(sizeof specs / sizeof *specs); k++) {
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(context, specs[k], &data, &report);
         assert_int_equal(verified(context, model, &data), MARGIN_OK);
         margin_report *stored = &model->report;

@@ -628,12 +628,13 @@ typedef struct steps_seen {
     double loss;
 } steps_seen;
 
-static void see_step(const margin_trace_step *step, void *user) {
+static int see_step(const margin_trace_step *step, void *user) {
     steps_seen *seen = user;
     assert_int_equal(step->step, seen->count);
     if (seen->count > 0) assert_true(step->loss <= seen->loss * (1 + 1e-12));
     seen->count++;
     seen->loss = step->loss;
+    return 0;
 }
 
 static void test_trace(void **state) {

@@ -224,7 +224,7 @@ void assert_honest_fits_verify(int count, uint64_t seed) {
     int verified = 0, converged = 0, refused = 0, missed = 0;
     for (uint64_t number = seed; verified < count; number++) {
         uint64_t random = number;
-        margin_report found;
+        margin_report found = {0};
         margin_error error = {0};
         make_case(c, false, &random);
         margin_model *model = fit_case(context, c);
@@ -349,7 +349,7 @@ static bool change_model(margin_model *model, uint64_t *random, char *what) {
 /* What a reader would do with it, and then verification; 1: noticed. */
 static bool is_noticed(margin_context *context, const margin_model *model, const random_case *c) {
     margin_model *read = NULL;
-    margin_report found;
+    margin_report found = {0};
     void *bytes = NULL;
     int64_t length = 0;
     margin_error error = {0};

@@ -104,7 +104,7 @@ static margin_status fit_one(cli_session *session, const margin_spec *set, int64
                              const margin_data *data, elbow_point *point) {
     margin_spec *spec = NULL;
     margin_model *model = NULL;
-    margin_report report;
+    margin_report report = {0};
     margin_status status = margin_spec_variant(set, index, &spec, &session->error);
     if (status >= 0)
         status = margin_fit(session->context, spec, data, &model, &report, &session->error);

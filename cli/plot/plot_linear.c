@@ -54,7 +54,7 @@ static void choose_features(coefficient_picture *p) {
         for (int64_t f = 0; f < p->functions; f++)
             size = fmax(size, fabs(weights_of(p, f)[j]) * scale_of(p, j));
         if (p->statistics) {
-            const double t = fabs(p->statistics->coefficients[j].statistic);
+            const double t = fabs(margin_statistics_coefficient(p->statistics, j)->statistic);
             size = isnan(t) ? 0 : t;
         }
         p->shown[j] = (shown_feature){j, size};
@@ -89,13 +89,16 @@ static bool holds_0(const margin_coefficient *c) {
     return isnan(c->error) || (c->low <= 0 && c->high >= 0);
 }
 
+static const margin_coefficient *statistic_of(const coefficient_picture *p, int64_t k) {
+    return margin_statistics_coefficient(p->statistics, p->shown[k].feature);
+}
+
 /* Those whose interval holds 0, or the others: "x y low high". */
 static void put_intervals(picture *pic, const coefficient_picture *p, bool uncertain) {
-    const margin_coefficient *all = p->statistics->coefficients;
     char title[64];
     int64_t count = 0;
     for (int64_t k = 0; k < p->shown_count; k++)
-        count += holds_0(&all[p->shown[k].feature]) == uncertain;
+        count += holds_0(statistic_of(p, k)) == uncertain;
     if (!count) return;
     snprintf(title, sizeof title, "%.4g %% interval %s", 100 * p->statistics->confidence,
              uncertain ? "with 0" : "without 0");
@@ -105,7 +108,7 @@ static void put_intervals(picture *pic, const coefficient_picture *p, bool uncer
     else
         picture_curve(pic, title, "using 1:2:3:4 with xerrorbars pt '%c'", uncertain ? 'o' : '*');
     for (int64_t k = 0; k < p->shown_count; k++) {
-        const margin_coefficient *c = &all[p->shown[k].feature];
+        const margin_coefficient *c = statistic_of(p, k);
         const double scale = scale_of(p, p->shown[k].feature);
         const bool known = !isnan(c->error);
         if (holds_0(c) == uncertain)

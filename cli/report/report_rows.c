@@ -41,7 +41,7 @@ int report_columns(cli_session *session, cli_text *page, const margin_table *tab
     const int64_t count = data.x.columns + targets;
     html_section(page, "The data");
     text_puts(page, "<p>");
-    html_text(page, margin_table_info(table).name);
+    html_text(page, cli_table_details(table).name);
     text_printf(page, ": %lld rows, %lld columns%s.</p>\n", (long long)data.x.rows,
                 (long long)data.x.columns, targets ? " and the target" : "");
     if (!data.columns) return EXIT_DONE;

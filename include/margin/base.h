@@ -90,7 +90,7 @@ typedef enum margin_cause {
  * repeat what it says for programs, 0 where they do not apply. A failing call writes all fields;
  * they need no initial values. */
 typedef struct margin_error {
-    margin_status status;
+    int32_t status;       /* margin_status */
     int32_t cause;        /* margin_cause */
     int64_t line;         /* of a text file or spec, from 1 */
     int64_t column;       /* character column in that line, from 1 (bytes) */
@@ -137,7 +137,7 @@ typedef struct margin_progress {
  * the fields that this library does not know are zero. */
 typedef struct margin_context_options {
     size_t size;          /* 0 counts as the size in this header's version 0.1 */
-    int threads;          /* 0: all cores allowed by affinity and cgroup; else 1..1024 */
+    int32_t threads;      /* 0: all cores allowed by affinity and cgroup; else 1..1024 */
     int64_t memory_limit; /* bytes that the context, its tables and models may hold at once,
                              thread stacks and mapped files aside; 0: no limit */
     uint64_t seed;        /* every random choice derives from it */
@@ -188,12 +188,14 @@ MARGIN_API int64_t margin_context_peak_memory(const margin_context *context);
 MARGIN_API const char *margin_version(void);
 
 typedef struct margin_capabilities_info {
+    size_t size;                 /* sizeof(margin_capabilities_info), set by the caller */
     const char *instruction_set; /* the kernels in use: "ref", "avx2", "avx512" */
     const char *lapack;          /* which BLAS/LAPACK was linked, and how */
-    int cores;                   /* cores this process may use */
+    int32_t cores;               /* cores this process may use */
 } margin_capabilities_info;
 
-/* Fills `info`; the strings have static storage. MARGIN_ISA=ref|avx2|avx512 in the environment
+/* Fills `info` (nothing, if its size is less than that of version 0.1); the strings have static
+ * storage. MARGIN_ISA=ref|avx2|avx512 in the environment
  * lowers the instruction set (for tests); it never raises it above what the processor has. Where it
  * is not set and the processor has matrix registers (AMX), the first brute-force search for
  * neighbours asks Linux for their use; from then on signal stacks of this process need about 11 KB

@@ -31,7 +31,9 @@ typedef struct margin_matrix {
     const void *row_starts;     /* rows + 1 offsets, MARGIN_I32 or MARGIN_I64; NULL: dense */
     const void *column_indices; /* MARGIN_I32 or MARGIN_I64 */
     int64_t rows, columns, stride;
-    margin_type value_type, start_type, index_type;
+    int32_t value_type, start_type, index_type; /* margin_type */
+    int32_t reserved_word;
+    const void *reserved[3]; /* NULL */
 } margin_matrix;
 
 /* A vector of count numbers; values NULL means "not given". F64, F32, I32 or I64. Class labels of
@@ -39,7 +41,9 @@ typedef struct margin_matrix {
 typedef struct margin_vector {
     const void *values;
     int64_t count;
-    margin_type type;
+    int32_t type; /* margin_type */
+    int32_t reserved_word;
+    const void *reserved; /* NULL */
 } margin_vector;
 
 MARGIN_API margin_matrix margin_dense_f64(const double *values, int64_t rows, int64_t columns,
@@ -65,11 +69,13 @@ typedef enum margin_column_kind {
 
 typedef struct margin_column {
     const char *name; /* UTF-8, never NULL inside a table or model */
-    margin_column_kind kind;
+    int32_t kind;     /* margin_column_kind */
+    int32_t reserved_word;
     /* category_count names, NULL if numeric. Any order will do: those of a table are sorted by
      * their bytes, the classes of a model by name. */
     const char *const *categories;
     int64_t category_count;
+    const void *reserved[2]; /* NULL */
 } margin_column;
 
 /* A data set: features, and as they apply a target, sample weights, column descriptions and a
@@ -87,6 +93,7 @@ typedef struct margin_data {
                         numeric descriptions, or is NULL: y1, y2, ... margin_fit (learners with
                         MARGIN_CAN_TARGETS), margin_evaluate, margin_verify and its like,
                         margin_statistics and margin_data_write take several. */
+    const void *reserved[8]; /* NULL */
 } margin_data;
 
 /* ---- Tables -------------------------------------------------------------------------------------
@@ -129,8 +136,8 @@ typedef enum margin_header {
  * number from 1; negative numbers count from the end. Lists are separated by commas; "a..b" is
  * all columns from a to b (not svmlight). */
 typedef struct margin_read_options {
-    size_t size; /* sizeof(margin_read_options) */
-    margin_format format;
+    size_t size;         /* sizeof(margin_read_options) */
+    int32_t format;      /* margin_format */
     const char *target;  /* NULL: the last column (CSV), the label (svmlight), `labels`; "" : no
                             target; a  list: several, for regressions that take them */
     const char *weights; /* column of sample weights, or NULL */
@@ -138,12 +145,12 @@ typedef struct margin_read_options {
     const char *categorical; /* columns of numbers to read as categories, or NULL */
     const char *labels; /* npy, idx: file of the target, or NULL; several columns of numbers are as
                            many targets */
-    margin_missing missing;
-    margin_header header;   /* CSV */
-    char separator;         /* CSV: 0 finds it; ' ' stands for runs of blanks and tabs */
-    int index_base;         /* svmlight: 0 auto, 1 one-based, -1 zero-based */
-    margin_type value_type; /* MARGIN_F64 or MARGIN_F32: type of the feature matrix; 0: F64, but
-                               npy and idx files of f16 or f32 stay f32 */
+    int32_t missing;    /* margin_missing */
+    int32_t header;     /* margin_header; CSV */
+    char separator;     /* CSV: 0 finds it; ' ' stands for runs of blanks and tabs */
+    int32_t index_base; /* svmlight: 0 auto, 1 one-based, -1 zero-based */
+    int32_t value_type; /* MARGIN_F64 or MARGIN_F32: type of the feature matrix; 0: F64, but
+                           npy and idx files of f16 or f32 stay f32 */
     /* Read as a trained model wants it (NULL: take the file as it is): the features are these
      * columns in this order, found by name where the file has a header and by position otherwise;
      * category codes follow these lists, an unknown category becomes what `unknown` says and is
@@ -151,14 +158,14 @@ typedef struct margin_read_options {
     const margin_column *expected;
     int64_t expected_count;
     const margin_column *expected_target; /* its name and categories, or NULL; see below */
-    int target_optional;                  /* 1: a file without the target column is fine; 2: and if
+    int32_t target_optional;              /* 1: a file without the target column is fine; 2: and if
                                              there is one it is not read */
-    int64_t svmlight_columns;      /* at least this many columns; 0: as many as the file has */
-    int64_t expected_targets;      /* what expected_target points to; 0: one */
-    margin_unknown unknown;        /* categories of features that `expected` does not list */
-    margin_unknown unknown_target; /* classes that `expected_target` does not list */
-    int target_complete; /* 1: a row whose target is missing is refused, with line and column, where
-                            `missing` would keep it */
+    int64_t svmlight_columns; /* at least this many columns; 0: as many as the file has */
+    int64_t expected_targets; /* what expected_target points to; 0: one */
+    int32_t unknown; /* margin_unknown: categories of features that `expected` does not list */
+    int32_t unknown_target;  /* margin_unknown: classes that `expected_target` does not list */
+    int32_t target_complete; /* 1: a row whose target is missing is refused, with line and column,
+                            where `missing` would keep it */
 } margin_read_options;
 
 /* How CSV is read. One row a line, cells separated by one character; LF or CRLF line ends; UTF-8
@@ -224,16 +231,19 @@ MARGIN_API void margin_table_free(margin_table *table);
 MARGIN_API margin_data margin_table_data(const margin_table *table);
 
 typedef struct margin_table_details {
-    margin_format format;
+    size_t size;                /* sizeof(margin_table_details), set by the caller */
+    int32_t format;             /* margin_format */
     int64_t rows_dropped;       /* by MARGIN_MISSING_DROP */
     int64_t missing;            /* missing feature values kept */
     int64_t unknown_categories; /* values not in the lists of `expected` and `expected_target` */
     int64_t unknown_classes;    /* those of them in the target */
-    int has_header;
+    int32_t has_header;
     char separator;
     const char *name; /* path as given, "standard input" for "-" */
 } margin_table_details;
-MARGIN_API margin_table_details margin_table_info(const margin_table *table);
+/* Fills in what is known of how the table was read (nothing, if the size is less than that of
+ * version 0.1). */
+MARGIN_API void margin_table_info(const margin_table *table, margin_table_details *details);
 
 /* What `margin check` says of a column. Numbers leave missing values out; for categorical columns
  * only count, missing, distinct and the most frequent category apply. Cost: one pass over the table
@@ -246,6 +256,7 @@ typedef struct margin_column_summary {
     double minimum, maximum, mean, deviation; /* sample standard deviation */
     int64_t top; /* code of the most frequent category (ties: the first), -1 */
     int64_t top_count;
+    double reserved[4]; /* 0 */
 } margin_column_summary;
 /* Summaries of the features (x.columns entries) and, if the table has any, of the targets behind
  * them (one entry each). `summaries` holds `capacity` entries; fails with ARGUMENT if that is too
@@ -263,11 +274,11 @@ MARGIN_API MARGIN_CHECKED margin_status margin_table_summarize(margin_context *c
 
 typedef struct margin_write_options {
     size_t size;
-    margin_format format; /* AUTO: by the file name */
-    char separator;       /* CSV: 0 means ',' (.tsv: tab) */
-    int no_header;        /* CSV */
-    int zero_based;       /* svmlight; default 1-based */
-    const char *labels;   /* npy, idx: file for the target, which must be named if there is one */
+    int32_t format;     /* margin_format; AUTO: by the file name */
+    char separator;     /* CSV: 0 means ',' (.tsv: tab) */
+    int32_t no_header;  /* CSV */
+    int32_t zero_based; /* svmlight; default 1-based */
+    const char *labels; /* npy, idx: file for the target, which must be named if there is one */
 } margin_write_options;
 
 /* Writes a data set, or its selected rows in that order, in any format ("-": standard output as CSV

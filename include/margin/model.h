@@ -42,8 +42,9 @@ enum { MARGIN_REPORT_ITEMS = 16 };
 /* What was minimised, how it ended, and how far from the optimum it provably is. Plain data, owned
  * by the caller. */
 typedef struct margin_report {
-    margin_status status; /* MARGIN_OK: converged; above 0: stopped, see reason */
-    margin_task task;
+    size_t size;    /* sizeof(margin_report), set by the caller; 0 counts as that of version 0.1 */
+    int32_t status; /* margin_status. MARGIN_OK: converged; above 0: stopped, see reason */
+    int32_t task;   /* margin_task */
     int64_t rows, columns; /* rows used (after selection), input columns */
     int64_t classes;       /* 0 for regression */
     /* Value of `formula` at the model, summed over sub-problems or targets. Of a learner that
@@ -57,7 +58,7 @@ typedef struct margin_report {
     double tolerance;   /* what was asked of gap */
     int64_t iterations; /* passes, steps, Newton steps: see iteration_name */
     double seconds;     /* of the fit */
-    int threads;
+    int32_t threads;
     int64_t subproblems;     /* 1, or K for one-versus-rest, K(K-1)/2 for one-versus-one; targets */
     char iteration_name[24]; /* "passes" */
     char formula[160];
@@ -98,8 +99,8 @@ typedef struct margin_trace_step {
 
 typedef struct margin_fit_options {
     size_t size;
-    /* called in order, from the calling thread */
-    void (*trace)(const margin_trace_step *step, void *user);
+    /* Called in order, from the calling thread. Nonzero ends the fit with CANCELLED. */
+    int (*trace)(const margin_trace_step *step, void *user);
     void *user;
 } margin_fit_options;
 
@@ -337,7 +338,8 @@ typedef struct margin_telling {
     int64_t category; /* the category that speaks most for the class; -1: the column has none */
     double value; /* gaussian: the mean in the class; numbers as categories: the number; bernoulli:
                      1 or 0 (above 0 or not); else NaN */
-    double log_ratio; /* log P(that | class) / P(that | other classes); NaN for gaussian */
+    double log_ratio;   /* log P(that | class) / P(that | other classes); NaN for gaussian */
+    double reserved[2]; /* 0 */
 } margin_telling;
 /* The columns with the most evidence for one class, most first, at most `capacity`; returns their
  * number, 0 for models that are not naive Bayes. Cost: classes x statistics. */
@@ -358,7 +360,8 @@ typedef enum margin_distribution {
 
 /* Naive Bayes: P(x_j | class). What a distribution does not have is NaN, 0 or NULL. */
 typedef struct margin_likelihood {
-    margin_distribution distribution;
+    size_t size;          /* sizeof(margin_likelihood), set by the caller */
+    int32_t distribution; /* margin_distribution */
     double total;     /* N_jc, the weight of the class's training rows with a value in the column;
                          multinomial: N_c, the weighted sum of all multinomial columns */
     double count;     /* bernoulli: weight of the values above 0; multinomial: weighted sum of the
@@ -430,9 +433,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       margin_error *error);
 
 /* The same, and what was found of each sub-problem: `parts` has room for `capacity` reports, at
- * least margin_model_report(model)->subproblems (ARGUMENT), in the order of the targets, classes or
- * pairs of classes; objective, gap and items of each are its own, the rest is that of `found`.
- * NULL: none are wanted. After a failure they hold nothing of use. */
+ * least margin_model_report(model)->subproblems (ARGUMENT), of parts[0].size bytes each, in the
+ * order of the targets, classes or pairs of classes; objective, gap and items of each are its own,
+ * the rest is that of `found`. NULL: none are wanted. After a failure they hold nothing of use. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify_parts(
     margin_context *context, const margin_model *model, const margin_data *data,
     margin_report *found, margin_report *parts, int64_t capacity, margin_error *error);
@@ -441,7 +444,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_verify_parts(
 
 /* Decides whether a hyperplane separates two classes strictly, and proves the answer. */
 typedef struct margin_separation {
-    int separable; /* 1, 0 */
+    size_t size;       /* sizeof(margin_separation), set by the caller */
+    int32_t separable; /* 1, 0 */
     int64_t rows, columns;
     /* separable: the widest hyperplane: unit weights (norm 1), y(w.x + b) >= margin > 0 for every
      * row, and the certified relative distance of that margin from the largest possible one. */

@@ -30,9 +30,9 @@ typedef enum margin_neighbors_method {
 
 /* Zero is the default everywhere. */
 typedef struct margin_neighbors_options {
-    size_t size; /* sizeof(margin_neighbors_options) */
-    double p;    /* Minkowski distance (sum |x_j - z_j|^p)^(1/p): p >= 1 or INFINITY; 0: 2 */
-    margin_neighbors_method method;
+    size_t size;    /* sizeof(margin_neighbors_options) */
+    double p;       /* Minkowski distance (sum |x_j - z_j|^p)^(1/p): p >= 1 or INFINITY; 0: 2 */
+    int32_t method; /* margin_neighbors_method */
     int64_t k; /* neighbours that will be asked for, as far as the choice depends on it; 0: 5 */
 } margin_neighbors_options;
 
@@ -63,6 +63,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_one(const margin_neighb
 /* Rows within a radius (distance <= radius): those of query i are rows[starts[i]] up to
  * rows[starts[i + 1] - 1], in order. */
 typedef struct margin_neighbors_lists {
+    size_t size; /* sizeof(margin_neighbors_lists), set by the caller */
     int64_t queries;
     const int64_t *starts; /* queries + 1 */
     const int64_t *rows;
@@ -77,10 +78,11 @@ MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_within(
 MARGIN_API void margin_neighbors_lists_free(margin_neighbors_lists *lists);
 
 typedef struct margin_neighbors_info {
+    size_t size; /* sizeof(margin_neighbors_info), set by the caller */
     int64_t rows, columns;
     double p;
-    margin_neighbors_method method; /* that is used */
-    const char *reason;             /* why, one sentence; lives as long as the index */
+    int32_t method;     /* margin_neighbors_method that is used */
+    const char *reason; /* why, one sentence; lives as long as the index */
 } margin_neighbors_info;
 MARGIN_API void margin_neighbors_describe(const margin_neighbors *index,
                                           margin_neighbors_info *info);
@@ -112,7 +114,7 @@ typedef struct margin_textbook_node {
     int64_t column;              /* that it cuts: depth modulo columns */
     int64_t parent, left, right; /* row numbers, -1: none; left: before the row in that column */
     int64_t depth;               /* 0: root */
-} margin_textbook_node;
+} margin_textbook_node;          /* fixed: never grows */
 /* nodes: x.rows of them; nodes[i] is about row i. x is dense and finite. ARGUMENT, DATA, MEMORY. */
 MARGIN_API MARGIN_CHECKED margin_status margin_textbook_tree(margin_context *context,
                                                              const margin_matrix *x,

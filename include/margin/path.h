@@ -33,13 +33,18 @@ typedef struct margin_path_point {
 } margin_path_point;
 
 typedef struct margin_path_result {
-    int64_t rows, features, count;
-    const margin_path_point *points; /* count, in the order of the set */
-    int64_t best;                    /* least leave-one-out error, the first of equals */
+    size_t size;                   /* sizeof(margin_path_result), set by the caller */
+    int64_t rows, features, count; /* count: of the penalties */
+    int64_t best;                  /* least leave-one-out error, the first of equals */
     double seconds;
-    int threads;
-    void *inner; /* owns the arrays */
+    int32_t threads;
+    void *inner; /* owns the points */
 } margin_path_result;
+
+/* Penalty `number` in the order of the set, from 0; NULL beyond the last. Valid until
+ * margin_path_free. */
+MARGIN_API const margin_path_point *margin_path_point_at(const margin_path_result *result,
+                                                         int64_t number);
 
 /* Fits `spec`, whose sets are penalties of its learner (C, alpha or lambda; none: one point), to
  * `data`. Learner: ridge or kernel-ridge. OK; SPEC: another learner, sets elsewhere; the failures

@@ -156,7 +156,6 @@ typedef struct margin_nested_result {
     int64_t splits, rows;
     int32_t task, greater; /* margin_task; 1: a greater value of the metric is better */
     const char *metric;
-    const margin_nested_fold *folds; /* of each outer split */
     const double *values, *baseline; /* the same values; of the answer that looks at no column,
                                         NULL: not asked for */
     double mean, deviation;          /* of the values; NaN where one is missing */
@@ -166,6 +165,10 @@ typedef struct margin_nested_result {
     double seconds;
     int32_t threads;
 } margin_nested_result;
+
+/* Outer split `number`, from 0; NULL beyond the last. */
+MARGIN_API const margin_nested_fold *margin_nested_fold_at(const margin_nested_result *result,
+                                                           int64_t number);
 
 /* What a search is worth, choice included: for each outer split the settings are searched on its
  * training rows alone, under splits of those (`inner`; its vectors have x.rows numbers), the best

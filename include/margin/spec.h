@@ -63,15 +63,15 @@ typedef enum margin_option_type {
 
 typedef struct margin_option {
     const char *name;
-    margin_option_type type;
+    int32_t type; /* margin_option_type */
     double low, high;
-    int low_open, high_open;  /* 1: the bound itself is excluded */
-    const char *default_text; /* as it would be written; NULL: decided from the data, see help */
-    const char *choices;      /* "primal|dual" or NULL; words that NUMBER or INTEGER take as well */
-    const char *group; /* options of one group exclude each other ("gamma", "sigma"), or NULL; a
-                          default of one of them holds where none is given */
-    const char *help;  /* one sentence without final stop; it names the choices of other options
-                          that this one is for, where it is not for all of them */
+    int32_t low_open, high_open; /* 1: the bound itself is excluded */
+    const char *default_text;    /* as it would be written; NULL: decided from the data, see help */
+    const char *choices; /* "primal|dual" or NULL; words that NUMBER or INTEGER take as well */
+    const char *group;   /* options of one group exclude each other ("gamma", "sigma"), or NULL; a
+                            default of one of them holds where none is given */
+    const char *help;    /* one sentence without final stop; it names the choices of other options
+                            that this one is for, where it is not for all of them */
 } margin_option;
 
 enum margin_ability {
@@ -95,15 +95,19 @@ typedef enum margin_component_kind { MARGIN_STAGE = 1, MARGIN_LEARNER = 2 } marg
 
 typedef struct margin_component {
     const char *name;
-    margin_component_kind kind;
+    int32_t kind;        /* margin_component_kind */
     const char *summary; /* one line */
     const char *formula; /* what is minimised or computed, plain text */
     const char *source;  /* paper or book */
     const char *page;    /* documentation page, "docs/perceptron.md" */
-    unsigned abilities;  /* margin_ability bits */
-    const margin_option *options;
-    int option_count;
+    uint32_t abilities;  /* margin_ability bits */
+    int32_t option_count;
+    const margin_option *options; /* for margin_component_option: step through them with that */
 } margin_component;
+
+/* Option `number` of a component, from 0; NULL beyond the last. */
+MARGIN_API const margin_option *margin_component_option(const margin_component *component,
+                                                        int64_t number);
 
 /* All components, stages first, each group by name. Index 0..count-1. */
 MARGIN_API int margin_component_count(void);

@@ -44,18 +44,17 @@ typedef struct margin_dependence {
 } margin_dependence;
 
 typedef struct margin_statistics_result {
-    margin_task task;
+    size_t size;               /* sizeof(margin_statistics_result), set by the caller */
+    int32_t task;              /* margin_task */
     int64_t rows;              /* that took part */
     double weight;             /* observations: the sum of the weights */
     int64_t coefficient_count; /* features, then the intercept if there is one */
-    const margin_coefficient *coefficients;
-    int has_intercept;
+    int32_t has_intercept;
     double confidence;        /* of the intervals */
     const double *covariance; /* coefficient_count^2 numbers, or NULL if not asked for */
     int64_t rank;             /* independent columns, the intercept not counted */
     double condition;         /* of the centred columns of length 1 that are used, estimated */
     int64_t dependence_count;
-    const margin_dependence *dependences;
     double distance; /* greatest distance of a coefficient from the optimum, in standard errors */
 
     double freedom;        /* degrees of freedom left over: weight - rank - intercept */
@@ -76,12 +75,19 @@ typedef struct margin_statistics_result {
     void *inner; /* owns the arrays */
 } margin_statistics_result;
 
+/* Coefficient or dependence `number`, from 0; NULL beyond the last. Valid until
+ * margin_statistics_free. */
+MARGIN_API const margin_coefficient *
+margin_statistics_coefficient(const margin_statistics_result *result, int64_t number);
+MARGIN_API const margin_dependence *
+margin_statistics_dependence(const margin_statistics_result *result, int64_t number);
+
 /* Zero means the default everywhere. */
 typedef struct margin_statistics_options {
-    size_t size;       /* sizeof(margin_statistics_options) */
-    double confidence; /* of the intervals, above 0 and below 1; default 0.95 */
-    int covariance;    /* 1: the covariance matrix too */
-    int64_t target;    /* of a model with several: which one, from 0; the data have them all */
+    size_t size;        /* sizeof(margin_statistics_options) */
+    double confidence;  /* of the intervals, above 0 and below 1; default 0.95 */
+    int32_t covariance; /* 1: the covariance matrix too */
+    int64_t target;     /* of a model with several: which one, from 0; the data have them all */
 } margin_statistics_options;
 
 /* Fills `result`; options may be NULL. ARGUMENT: no linear model of a kind that has statistics, or

@@ -1,4 +1,5 @@
-/* Options of a caller that may be older or newer than this library. */
+/* Structs of a caller that may be older or newer than this library: options that it gives, places
+ * for results. */
 #ifndef MG_CALLER_OPTIONS_H
 #define MG_CALLER_OPTIONS_H
 
@@ -16,5 +17,19 @@
  * first_size. `type` is the name of the struct. */
 margin_status mg_options_take(const void *given, size_t first_size, const char *type, void *options,
                               size_t size, margin_error *error);
+
+/* A struct that a caller has room for and this library fills in; it begins with a size_t as above.
+ * `last` is its last field of the first version. */
+typedef struct mg_result_type {
+    const char *name;
+    size_t first, now;
+} mg_result_type;
+#define MG_RESULT(type, last) ((mg_result_type){#type, MG_SIZE_UP_TO(type, last), sizeof(type)})
+
+/* ARGUMENT if the place is NULL or its size is none of any version (it was not set). */
+margin_status mg_result_check(const void *place, mg_result_type type, margin_error *error);
+/* Copies what was found into a place that was checked, as much as it has room for; its size stays,
+ * what this library does not know becomes 0. */
+void mg_result_give(void *place, mg_result_type type, const void *found);
 
 #endif

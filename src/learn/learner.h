@@ -64,10 +64,15 @@ void mg_sample_values(const mg_problem *p, int64_t i, double *out);
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
 typedef struct mg_trace {
-    void (*step)(const margin_trace_step *step, void *user);
+    margin_context *context;
+    int (*step)(const margin_trace_step *step, void *user);
     void *user;
     int64_t subproblem, subproblems;
 } mg_trace;
+/* Shows a step; a nonzero answer cancels the context. */
+MG_INLINE void mg_trace_show(const mg_trace *trace, const margin_trace_step *step) {
+    if (trace->step(step, trace->user)) margin_context_cancel(trace->context);
+}
 
 /* What the fits of one call differ in: the parts of a problem of many classes or targets, the
  * penalties of a path. All else is the same in them. */

@@ -1,11 +1,23 @@
 /* Filling in and joining reports. */
 #include "learn/report.h"
 
+#include "base/pool.h"
+
 #include <math.h>
 #include <string.h>
 
+void mg_report_give(const margin_report *found, const margin_context *context, double started,
+                    margin_report *place) {
+    if (!place) return;
+    margin_report given = *found;
+    given.threads = mg_pool_threads(context->pool);
+    given.seconds = mg_clock() - started;
+    mg_result_give(place, MG_REPORT, &given);
+}
+
 void mg_report_init(margin_report *report) {
     memset(report, 0, sizeof *report);
+    report->size = sizeof *report;
     report->objective = report->gap = report->tolerance = (double)NAN;
     report->train_accuracy = report->train_rmse = report->train_r2 = (double)NAN;
     report->subproblems = 1;

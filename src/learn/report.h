@@ -2,11 +2,17 @@
 #ifndef MG_REPORT_H
 #define MG_REPORT_H
 
+#include "base/caller_options.h"
 #include "base/context.h"
 #include "margin/model.h"
 
 #include <float.h>
 
+#define MG_REPORT MG_RESULT(margin_report, items)
+/* Fills in the caller's place, if there is one (which was checked), with the time since `started`
+ * and the threads of the context. */
+void mg_report_give(const margin_report *found, const margin_context *context, double started,
+                    margin_report *place);
 /* No items, one sub-problem, every measured number NaN. */
 void mg_report_init(margin_report *report);
 /* Sets or replaces an item; the 17th is dropped (a defect, caught by a test over the registry). */

@@ -213,3 +213,9 @@ double support_normal(uint64_t *state) {
         sum += support_uniform(state);
     return sum;
 }
+
+margin_table_details table_details(const margin_table *table) {
+    margin_table_details details = {.size = sizeof details};
+    margin_table_info(table, &details);
+    return details;
+}

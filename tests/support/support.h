@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "margin/base.h"
+#include "margin/data.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -103,5 +103,8 @@ void support_assert_contains(const char *text, const char *part, const char *fil
 uint64_t support_random(uint64_t *state);
 double support_uniform(uint64_t *state); /* in [0, 1) */
 double support_normal(uint64_t *state);  /* sum of twelve uniforms - 6 */
+
+/* margin_table_info as a value. */
+margin_table_details table_details(const margin_table *table);
 
 #endif

@@ -48,8 +48,7 @@ margin_matrix margin_csr_f32(const float *values, const int32_t *column_indices,
 }
 
 static margin_vector vector_view(const void *values, int64_t count, margin_type type) {
-    margin_vector v = {values, count, type};
-    return v;
+    return (margin_vector){.values = values, .count = count, .type = (int32_t)type};
 }
 
 margin_vector margin_labels_i32(const int32_t *values, int64_t count) {

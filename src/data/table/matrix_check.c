@@ -189,6 +189,15 @@ static margin_status check_csr_here(const margin_matrix *x, const char *name, ma
     return MARGIN_OK;
 }
 
+#define NOT_ZERO                                                                                   \
+    "%s: a reserved field is not 0; zero what is not used, or use a later libmargin that knows it"
+
+static bool any_reserved(const void *const *fields, int count) {
+    for (int k = 0; k < count; k++)
+        if (fields[k]) return true;
+    return false;
+}
+
 static margin_status check_form(const margin_matrix *x, const char *name, margin_error *error) {
     MG_REQUIRE(x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", name);
     MG_REQUIRE(x->rows >= 0 && x->columns >= 0, error, MARGIN_ERROR_ARGUMENT,
@@ -198,6 +207,8 @@ static margin_status check_form(const margin_matrix *x, const char *name, margin
                MARGIN_ERROR_ARGUMENT, "%s: value_type must be MARGIN_F64 or MARGIN_F32", name);
     MG_REQUIRE(!misaligned(x->values, x->value_type), error, MARGIN_ERROR_ARGUMENT,
                "%s: values must be aligned to their type", name);
+    MG_REQUIRE(!x->reserved_word && !any_reserved(x->reserved, MG_LENGTH(x->reserved)), error,
+               MARGIN_ERROR_ARGUMENT, NOT_ZERO, name);
     return mg_is_csr(x) ? check_csr_fields(x, name, error) : check_dense(x, name, error);
 }
 
@@ -223,6 +234,7 @@ static margin_status check_vector(const margin_vector *v, int64_t rows, const ch
                "%s: type must be MARGIN_F64, MARGIN_F32, MARGIN_I32 or MARGIN_I64", name);
     MG_REQUIRE(!misaligned(v->values, v->type), error, MARGIN_ERROR_ARGUMENT,
                "%s: values must be aligned to their type", name);
+    MG_REQUIRE(!v->reserved_word && !v->reserved, error, MARGIN_ERROR_ARGUMENT, NOT_ZERO, name);
     MG_REQUIRE(v->count == rows, error, MARGIN_ERROR_ARGUMENT,
                "%s has %lld numbers and x has %lld rows", name, (long long)v->count,
                (long long)rows);
@@ -231,6 +243,9 @@ static margin_status check_vector(const margin_vector *v, int64_t rows, const ch
 
 static margin_status check_description(const margin_column *column, const char *where,
                                        const char *name, margin_error *error) {
+    MG_REQUIRE(!column->reserved_word &&
+                   !any_reserved(column->reserved, MG_LENGTH(column->reserved)),
+               error, MARGIN_ERROR_ARGUMENT, NOT_ZERO, name);
     if (column->kind == MARGIN_NUMERIC) return MARGIN_OK;
     MG_REQUIRE(column->kind == MARGIN_CATEGORICAL, error, MARGIN_ERROR_ARGUMENT,
                "%s %s is neither numeric nor categorical", where, name);
@@ -257,6 +272,8 @@ static margin_status check_selection(const margin_data *data, margin_error *erro
 margin_status mg_views_check(margin_context *context, const margin_data *data,
                              margin_error *error) {
     char buffer[32];
+    MG_REQUIRE(!any_reserved(data->reserved, MG_LENGTH(data->reserved)), error,
+               MARGIN_ERROR_ARGUMENT, NOT_ZERO, "the data set");
     MG_TRY(mg_matrix_check(context, &data->x, "x", error));
     MG_REQUIRE(data->targets == 0 || data->targets == 1, error, MARGIN_ERROR_ARGUMENT,
                "the data has %lld targets, and this works with one: choose it",

@@ -1,6 +1,8 @@
 /* The table as an object. What fills it are the readers (reader.c). */
 #include "data/table/table.h"
 
+#include "base/caller_options.h"
+
 #include <string.h>
 
 margin_status mg_table_new(mg_heap *heap, const char *name, margin_table **table,
@@ -44,6 +46,7 @@ margin_data margin_table_data(const margin_table *table) {
     return data;
 }
 
-margin_table_details margin_table_info(const margin_table *table) {
-    return table->details;
+void margin_table_info(const margin_table *table, margin_table_details *details) {
+    const mg_result_type type = MG_RESULT(margin_table_details, name);
+    if (mg_result_check(details, type, NULL) >= 0) mg_result_give(details, type, &table->details);
 }

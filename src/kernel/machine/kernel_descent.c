@@ -57,7 +57,7 @@ static void trace(const mg_kernel_descent *descent, const mg_kernel_point *point
                                       .intercept = 0.0,
                                       .weights = point->a,
                                       .weight_count = descent->objective->count};
-    to->step(&record, to->user);
+    mg_trace_show(to, &record);
 }
 
 /* a and f stay as they are until both have their next values. */

@@ -177,7 +177,7 @@ static void trace(const mg_squares *s) {
                                       .intercept = s->b,
                                       .weights = s->w,
                                       .weight_count = s->columns};
-    to->step(&record, to->user);
+    mg_trace_show(to, &record);
 }
 
 static margin_status squares_hand_over(mg_squares *s, bool penalised) {

@@ -18,5 +18,5 @@ void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, co
                                       .weights = w,
                                       .weight_count =
                                           one ? o->columns : o->functions * (o->columns + 1)};
-    job->trace->step(&record, job->trace->user);
+    mg_trace_show(job->trace, &record);
 }

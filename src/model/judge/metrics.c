@@ -247,7 +247,7 @@ margin_status margin_evaluate_with(margin_context *context, const margin_model *
     mg_judged judged = {0};
     margin_metrics found;
     margin_status status = MARGIN_OK;
-    MG_TRY(mg_metrics_check(metrics, error));
+    MG_TRY(mg_result_check(metrics, MG_METRICS_RESULT, error));
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_evaluate_options, level),
                            "margin_evaluate_options", &o, sizeof o, error));
     const margin_measure_options asked = {
@@ -261,7 +261,7 @@ margin_status margin_evaluate_with(margin_context *context, const margin_model *
         MG_GO(cluster_metrics(&judged, &judged.aligned.data.x, &found, error));
     else
         MG_GO(class_metrics(&judged, &options, &found, error));
-    mg_metrics_hand_out(&found, metrics);
+    mg_result_give(metrics, MG_METRICS_RESULT, &found);
 done:
     mg_judge_close(&judged);
     return status;

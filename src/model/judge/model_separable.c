@@ -113,8 +113,10 @@ static margin_status check_columns(const margin_data *data, margin_error *error)
 margin_status margin_separable_with(margin_context *context, const margin_data *data,
                                     const margin_separable_options *given,
                                     margin_separation *result, margin_error *error) {
-    MG_REQUIRE(context && data && result, error, MARGIN_ERROR_ARGUMENT,
-               "margin_separable: context, data and result must not be NULL");
+    const mg_result_type type = MG_RESULT(margin_separation, inner);
+    MG_REQUIRE(context && data, error, MARGIN_ERROR_ARGUMENT,
+               "margin_separable: context and data must not be NULL");
+    MG_TRY(mg_result_check(result, type, error));
     double start = mg_clock();
     mg_samples samples = {0};
     int8_t *signs = NULL;
@@ -147,7 +149,7 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
     answer.iterations = owner->solved.iterations;
     answer.seconds = mg_clock() - start;
     answer.inner = owner;
-    *result = answer;
+    mg_result_give(result, type, &answer);
     status = decided;
 done:
     if (status < 0 && owner) free_owner(owner);
@@ -164,5 +166,5 @@ margin_status margin_separable(margin_context *context, const margin_data *data,
 void margin_separation_free(margin_separation *result) {
     if (!result || !result->inner) return;
     free_owner(result->inner);
-    memset(result, 0, sizeof *result);
+    mg_result_give(result, MG_RESULT(margin_separation, inner), &(margin_separation){0});
 }

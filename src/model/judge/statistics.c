@@ -27,7 +27,22 @@ void margin_statistics_free(margin_statistics_result *result) {
     mg_arena_free(&store->inference.arena);
     mg_free(heap, store);
     mg_heap_release(heap);
-    memset(result, 0, sizeof *result);
+    mg_result_give(result, MG_RESULT(margin_statistics_result, inner),
+                   &(margin_statistics_result){0});
+}
+
+const margin_coefficient *margin_statistics_coefficient(const margin_statistics_result *result,
+                                                        int64_t number) {
+    const statistics_store *store = result ? result->inner : NULL;
+    return store && number >= 0 && number < result->coefficient_count ? &store->coefficients[number]
+                                                                      : NULL;
+}
+
+const margin_dependence *margin_statistics_dependence(const margin_statistics_result *result,
+                                                      int64_t number) {
+    const statistics_store *store = result ? result->inner : NULL;
+    return store && number >= 0 && number < result->dependence_count ? &store->dependences[number]
+                                                                     : NULL;
 }
 
 static margin_status new_store(mg_heap *heap, statistics_store **store, margin_error *error) {
@@ -249,8 +264,6 @@ static margin_status make_statistics(margin_context *context, const margin_model
     MG_TRY(make_dependences(store, &r->dependence_count, error));
     r->task = model->task;
     r->confidence = chosen->confidence;
-    r->coefficients = store->coefficients;
-    r->dependences = store->dependences;
     r->inner = store;
     return MARGIN_OK;
 }
@@ -273,14 +286,15 @@ static margin_status take_options(const margin_model *model,
 margin_status margin_statistics(margin_context *context, const margin_model *model,
                                 const margin_data *data, const margin_statistics_options *options,
                                 margin_statistics_result *result, margin_error *error) {
+    const mg_result_type type = MG_RESULT(margin_statistics_result, inner);
     margin_statistics_options chosen;
     margin_statistics_result made = {0};
     margin_spec *spec = NULL;
     statistics_store *store = NULL;
     mg_aligned aligned = {0};
     margin_status status;
-    MG_REQUIRE(model && result, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               model ? "place for the statistics" : "model");
+    MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
+    MG_TRY(mg_result_check(result, type, error));
     MG_TRY(mg_data_check_targets(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(check_model(model, error));
@@ -290,7 +304,7 @@ margin_status margin_statistics(margin_context *context, const margin_model *mod
     MG_GO(new_store(context->heap, &store, error));
     MG_GO(make_statistics(context, model, mg_spec_learner(spec), &aligned.data, &chosen, store,
                           &made, error));
-    *result = made;
+    mg_result_give(result, type, &made);
     store = NULL;
 done:
     mg_aligned_free(&aligned);

@@ -155,8 +155,7 @@ static void verify_describe(const margin_model *model, const margin_data *data, 
 
 static margin_status verify(margin_context *context, const margin_model *model,
                             const mg_spec_component *learner, const margin_data *data,
-                            margin_report *found, margin_report *parts, int64_t capacity,
-                            margin_error *error) {
+                            margin_report *found, margin_report *parts, margin_error *error) {
     mg_samples samples = {0};
     mg_staged staged = {0};
     mg_split split = {0};
@@ -171,9 +170,6 @@ static margin_status verify(margin_context *context, const margin_model *model,
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
     MG_GO(mg_reduction_choose(learner, model, &reduction, &decision, error));
     MG_GO(mg_split_make(context, reduction, data, &samples, &staged, model, &split, error));
-    if (parts && capacity < split.parts)
-        MG_GO(mg_fail(error, MARGIN_ERROR_ARGUMENT, "room for %lld reports; the model has %lld",
-                      (long long)capacity, (long long)split.parts));
     MG_GO(mg_split_weigh(learner, model, &split, error));
     MG_GO(mg_split_verify(context, &split, learner, model, found, &verified, parts, error));
     verify_describe(model, data, samples.count, found);
@@ -189,29 +185,50 @@ done:
     return status;
 }
 
+/* The caller's array, whose elements may be longer or shorter than here. */
+static margin_report *part_at(margin_report *parts, int64_t k) {
+    _Static_assert(MG_SIZE_UP_TO(margin_report, items) % _Alignof(margin_report) == 0,
+                   "reports of version 0.1 lie side by side");
+    const size_t size = parts->size ? parts->size : MG_SIZE_UP_TO(margin_report, items);
+    margin_report *part = (margin_report *)(void *)((char *)parts + (size_t)k * size);
+    part->size = parts->size;
+    return part;
+}
+
+static margin_status new_reports(mg_heap *heap, int64_t count, margin_report **reports,
+                                 margin_error *error) {
+    MG_NEW(heap, *reports, count, "the reports", error);
+    return MARGIN_OK;
+}
+
 margin_status margin_verify_parts(margin_context *context, const margin_model *model,
                                   const margin_data *data, margin_report *found,
                                   margin_report *parts, int64_t capacity, margin_error *error) {
     double started = mg_clock();
     margin_spec *spec = NULL;
-    margin_report report;
+    margin_report report, *each = NULL;
     mg_aligned aligned = {0};
     margin_status status;
-    MG_REQUIRE(model && found, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               model ? "place for the report" : "model");
+    MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
+    MG_TRY(mg_result_check(found, MG_REPORT, error));
+    if (parts) MG_TRY(mg_result_check(parts, MG_REPORT, error));
+    MG_REQUIRE(!parts || capacity >= model->report.subproblems, error, MARGIN_ERROR_ARGUMENT,
+               "room for %lld reports; the model has %lld", (long long)capacity,
+               (long long)model->report.subproblems);
     MG_TRY(mg_data_check_targets(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
     MG_REQUIRE(model->learner->verify, error, MARGIN_ERROR_ARGUMENT,
                "%s makes no claim that could be verified", model->learner->info.name);
     MG_TRY(mg_align(context, model, data, &aligned, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
-    MG_GO(verify(context, model, mg_spec_learner(spec), &aligned.data, &report, parts, capacity,
-                 error));
-    report.threads = mg_pool_threads(context->pool);
-    report.seconds = mg_clock() - started;
-    *found = report;
+    if (parts) MG_GO(new_reports(context->heap, model->report.subproblems, &each, error));
+    MG_GO(verify(context, model, mg_spec_learner(spec), &aligned.data, &report, each, error));
+    mg_report_give(&report, context, started, found);
+    for (int64_t k = 0; parts && k < model->report.subproblems; k++)
+        mg_report_give(&each[k], context, started, part_at(parts, k));
     status = report.status;
 done:
+    mg_free(context->heap, each);
     mg_aligned_free(&aligned);
     margin_spec_free(spec);
     return status;

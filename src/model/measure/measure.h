@@ -2,6 +2,7 @@
 #ifndef MG_MEASURE_H
 #define MG_MEASURE_H
 
+#include "base/caller_options.h"
 #include "base/context.h"
 #include "margin/measure.h"
 
@@ -74,9 +75,7 @@ margin_status mg_measured_room(mg_measured *measured, int64_t count, double **ro
 
 /* All NaN and NULL. */
 void mg_metrics_clear(margin_metrics *metrics);
-/* Copies into a caller's struct of metrics->size bytes. ARGUMENT on a size that is none. */
-margin_status mg_metrics_check(const margin_metrics *metrics, margin_error *error);
-void mg_metrics_hand_out(const margin_metrics *found, margin_metrics *metrics);
+#define MG_METRICS_RESULT MG_RESULT(margin_metrics, inner)
 
 /* Measures: fills in the metrics that can be computed, and inner. */
 margin_status mg_measure_outcome(margin_context *context, const mg_outcome *outcome,

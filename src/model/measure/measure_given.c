@@ -228,7 +228,7 @@ margin_status margin_measure(margin_context *context, const margin_predictions *
     margin_metrics found;
     MG_REQUIRE(context && given, error, MARGIN_ERROR_ARGUMENT, "the %s NULL",
                context ? "predictions are" : "context is");
-    MG_TRY(mg_metrics_check(metrics, error));
+    MG_TRY(mg_result_check(metrics, MG_METRICS_RESULT, error));
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_predictions, scores), "margin_predictions",
                            &p, sizeof p, error));
     MG_TRY(mg_measure_options_take(options, &o, error));
@@ -237,7 +237,7 @@ margin_status margin_measure(margin_context *context, const margin_predictions *
     mg_arena_init(&r.arena, context->heap);
     margin_status status = read_rows(&p, &r, error);
     if (status >= 0) status = mg_measure_outcome(context, &r.outcome, &o, &found, error);
-    if (status >= 0) mg_metrics_hand_out(&found, metrics);
+    if (status >= 0) mg_result_give(metrics, MG_METRICS_RESULT, &found);
     mg_arena_free(&r.arena);
     return status;
 }

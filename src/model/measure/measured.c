@@ -41,27 +41,6 @@ void mg_metrics_clear(margin_metrics *m) {
     m->inertia = m->silhouette = none;
 }
 
-static size_t size_of(const margin_metrics *metrics) {
-    return metrics->size ? metrics->size : MG_SIZE_UP_TO(margin_metrics, inner);
-}
-
-margin_status mg_metrics_check(const margin_metrics *metrics, margin_error *error) {
-    MG_REQUIRE(metrics, error, MARGIN_ERROR_ARGUMENT, "the place for the metrics is NULL");
-    MG_REQUIRE(size_of(metrics) >= MG_SIZE_UP_TO(margin_metrics, inner) &&
-                   size_of(metrics) <= 16 * sizeof *metrics,
-               error, MARGIN_ERROR_ARGUMENT,
-               "metrics.size is %zu; set it to sizeof(margin_metrics), which is %zu", metrics->size,
-               sizeof *metrics);
-    return MARGIN_OK;
-}
-
-void mg_metrics_hand_out(const margin_metrics *found, margin_metrics *metrics) {
-    const size_t given = metrics->size, size = size_of(metrics);
-    memset(metrics, 0, size);
-    memcpy(metrics, found, MG_MIN(size, sizeof *found));
-    metrics->size = given;
-}
-
 void margin_metrics_free(margin_metrics *metrics) {
     if (!metrics || !metrics->inner) return;
     mg_measured_free(metrics->inner);

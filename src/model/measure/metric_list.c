@@ -80,8 +80,8 @@ int margin_metrics_class(const margin_metrics *found, int64_t class_index,
                          margin_class_metrics *out) {
     const mg_measured *inner = found ? found->inner : NULL;
     if (!inner || !inner->classes || class_index < 0 || class_index >= found->classes) return 0;
-    const size_t size = out->size ? MG_MIN(out->size, sizeof *out) : sizeof *out, given = out->size;
-    memcpy(out, &inner->classes[class_index], size);
-    out->size = given;
+    const mg_result_type type = MG_RESULT(margin_class_metrics, average_precision);
+    if (mg_result_check(out, type, NULL) < 0) return 0;
+    mg_result_give(out, type, &inner->classes[class_index]);
     return 1;
 }

@@ -240,11 +240,14 @@ double margin_model_prior(const margin_model *model, int64_t class_index, double
 int margin_model_likelihood(const margin_model *model, int64_t class_index, int64_t column,
                             margin_likelihood *likelihood, int64_t capacity,
                             double *probabilities) {
+    const mg_result_type type = MG_RESULT(margin_likelihood, values);
     const mg_hypothesis *h = model->hypothesis;
     if (h->kind != &mg_hypothesis_bayes || class_index < 0 || class_index >= model->classes ||
-        column < 0 || column >= h->columns)
+        column < 0 || column >= h->columns || mg_result_check(likelihood, type, NULL) < 0)
         return 0;
-    mg_bayes_likelihood(h, class_index, column, likelihood, capacity, probabilities);
+    margin_likelihood found = {0};
+    mg_bayes_likelihood(h, class_index, column, &found, capacity, probabilities);
+    mg_result_give(likelihood, type, &found);
     return 1;
 }
 

@@ -212,7 +212,7 @@ static margin_status check_hypothesis(const margin_model *model, const mg_spec_c
 static margin_status check_report(const margin_model *model, mg_reduction reduction,
                                   margin_error *error) {
     const margin_report *report = &model->report;
-    REFUSE(report->task == model->task && report->classes == model->classes &&
+    REFUSE(report->task == (int32_t)model->task && report->classes == model->classes &&
                report->columns == model->inputs.count &&
                report->subproblems == mg_reduction_parts(reduction, model),
            "the report of the model tells of %lld columns, %lld classes and %lld sub-problems, the "

@@ -29,8 +29,8 @@ static int bag_count(const margin_model *model) {
 
 /* As much of it as the caller's struct holds. */
 static int hand_out(const mg_tensor *tensor, const char *prefix, margin_tensor *out) {
-    const size_t given = out->size, size = given ? given : MG_SIZE_UP_TO(margin_tensor, values);
-    if (size < MG_SIZE_UP_TO(margin_tensor, values)) return 0;
+    const mg_result_type type = MG_RESULT(margin_tensor, values);
+    if (mg_result_check(out, type, NULL) < 0) return 0;
     margin_tensor made = {.type = (int32_t)tensor->type,
                           .rank = tensor->dimensions,
                           .shape = {tensor->shape[0], 1},
@@ -39,8 +39,7 @@ static int hand_out(const mg_tensor *tensor, const char *prefix, margin_tensor *
     const size_t start = strlen(prefix), room = sizeof made.name - 1 - start;
     memcpy(made.name, prefix, start);
     memcpy(made.name + start, tensor->name, MG_MIN(strlen(tensor->name), room));
-    memcpy(out, &made, MG_MIN(size, sizeof made));
-    out->size = given;
+    mg_result_give(out, type, &made);
     return 1;
 }
 

@@ -120,12 +120,14 @@ void margin_neighbors_free(margin_neighbors *index) {
 }
 
 void margin_neighbors_describe(const margin_neighbors *index, margin_neighbors_info *info) {
-    *info = (margin_neighbors_info){.rows = index->view->rows,
-                                    .columns = index->view->columns,
-                                    .p = index->view->metric.p,
-                                    .method = index->view->tree ? MARGIN_NEIGHBORS_TREE
-                                                                : MARGIN_NEIGHBORS_BRUTE,
-                                    .reason = index->reason};
+    const mg_result_type type = MG_RESULT(margin_neighbors_info, reason);
+    const margin_neighbors_info found = {.rows = index->view->rows,
+                                         .columns = index->view->columns,
+                                         .p = index->view->metric.p,
+                                         .method = index->view->tree ? MARGIN_NEIGHBORS_TREE
+                                                                     : MARGIN_NEIGHBORS_BRUTE,
+                                         .reason = index->reason};
+    if (mg_result_check(info, type, NULL) >= 0) mg_result_give(info, type, &found);
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
@@ -341,7 +343,8 @@ margin_status margin_neighbors_within(margin_context *context, const margin_neig
                                       const margin_matrix *queries, double radius,
                                       margin_neighbors_lists *lists, margin_error *error) {
     query_rows r;
-    MG_REQUIRE(lists, error, MARGIN_ERROR_ARGUMENT, "the place for the lists is NULL");
+    const mg_result_type type = MG_RESULT(margin_neighbors_lists, inner);
+    MG_TRY(mg_result_check(lists, type, error));
     MG_REQUIRE(radius >= 0, error, MARGIN_ERROR_ARGUMENT, "the radius is %s; it must be 0 or more",
                mg_number(radius).text);
     MG_TRY(read_queries(context, index, queries, &r, error));
@@ -358,16 +361,20 @@ margin_status margin_neighbors_within(margin_context *context, const margin_neig
         if (owner) free_lists(owner);
         return status;
     }
-    *lists = (margin_neighbors_lists){.queries = queries->rows,
-                                      .starts = owner->starts,
-                                      .rows = owner->rows,
-                                      .distances = owner->distances,
-                                      .inner = owner};
+    const margin_neighbors_lists found = {.queries = queries->rows,
+                                          .starts = owner->starts,
+                                          .rows = owner->rows,
+                                          .distances = owner->distances,
+                                          .inner = owner};
+    mg_result_give(lists, type, &found);
     return MARGIN_OK;
 }
 
 void margin_neighbors_lists_free(margin_neighbors_lists *lists) {
     if (!lists || !lists->inner) return;
     free_lists(lists->inner);
-    *lists = (margin_neighbors_lists){0};
+    lists->queries = 0;
+    lists->starts = lists->rows = NULL;
+    lists->distances = NULL;
+    lists->inner = NULL;
 }

@@ -54,6 +54,11 @@ int margin_component_count(void) {
     return MG_LENGTH(stages) + MG_LENGTH(learners);
 }
 
+const margin_option *margin_component_option(const margin_component *component, int64_t number) {
+    if (!component || number < 0 || number >= component->option_count) return NULL;
+    return &component->options[number];
+}
+
 const margin_component *margin_component_at(int index) {
     const mg_stage *stage = mg_stage_at(index);
     const mg_learner *learner = mg_learner_at(index);

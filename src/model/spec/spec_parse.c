@@ -33,7 +33,7 @@ static void add_names(char *out, size_t capacity, margin_component_kind kind) {
     out[0] = '\0';
     for (int k = 0; k < margin_component_count() && used < capacity; k++) {
         const margin_component *component = margin_component_at(k);
-        if (component->kind != kind) continue;
+        if (component->kind != (int32_t)kind) continue;
         used += (size_t)snprintf(out + used, capacity - used, "%s%s", used ? ", " : "",
                                  component->name);
     }

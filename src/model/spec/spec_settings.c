@@ -26,27 +26,23 @@ static int set_of(const margin_spec *spec, int64_t step, int option) {
     return -1;
 }
 
-static size_t size_of(const margin_setting *setting) {
-    return setting->size ? setting->size : MG_SIZE_UP_TO(margin_setting, count);
-}
-
 int margin_spec_setting(const margin_spec *spec, int64_t step, const char *option,
                         margin_setting *setting) {
     const mg_spec_component *c = step_at(spec, step);
     const int k = c && option ? mg_option_index(c->info, option) : -1;
-    if (k < 0 || size_of(setting) < MG_SIZE_UP_TO(margin_setting, count)) return 0;
+    const mg_result_type type = MG_RESULT(margin_setting, count);
+    if (k < 0 || mg_result_check(setting, type, NULL) < 0) return 0;
     const mg_option_value *value = &c->options[k];
     const int set = set_of(spec, step, k);
     const bool is_switch = c->info->options[k].type == MARGIN_OPTION_SWITCH;
-    const margin_setting found = {.size = setting->size,
-                                  .option = c->info->options[k].name,
+    const margin_setting found = {.option = c->info->options[k].name,
                                   .given = value->given,
                                   .values = set < 0 ? 1 : spec->sets[set].count,
                                   .number = is_switch ? (double)value->integer : value->number,
                                   .word = value->text,
                                   .numbers = value->numbers,
                                   .count = value->count};
-    memcpy(setting, &found, MG_MIN(size_of(setting), sizeof found));
+    mg_result_give(setting, type, &found);
     return 1;
 }
 

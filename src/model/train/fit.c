@@ -77,7 +77,9 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
                            &chosen, sizeof chosen, error));
     MG_TRY(check_call(context, spec, model, error));
-    if (chosen.trace) trace = (mg_trace){.step = chosen.trace, .user = chosen.user};
+    if (report) MG_TRY(mg_result_check(report, MG_REPORT, error));
+    if (chosen.trace)
+        trace = (mg_trace){.context = context, .step = chosen.trace, .user = chosen.user};
     mg_context_call(context, &call);
 
     MG_GO(mg_data_check_targets(&call, data, error));
@@ -88,11 +90,7 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     mg_staged_free(&trainer.staged);
     MG_GO(score(&call, data, &trainer.samples, made, error));
     status = made->report.status;
-    if (report) {
-        *report = made->report;
-        report->threads = mg_pool_threads(context->pool);
-        report->seconds = mg_clock() - started;
-    }
+    mg_report_give(&made->report, context, started, report);
     *model = made;
     made = NULL;
 done:

@@ -10,6 +10,8 @@
 typedef struct path_store {
     mg_heap *heap;
     mg_arena arena;
+    const margin_path_point *points;
+    int64_t count;
 } path_store;
 
 void margin_path_free(margin_path_result *result) {
@@ -19,7 +21,12 @@ void margin_path_free(margin_path_result *result) {
     mg_arena_free(&store->arena);
     mg_free(heap, store);
     mg_heap_release(heap);
-    memset(result, 0, sizeof *result);
+    mg_result_give(result, MG_RESULT(margin_path_result, inner), &(margin_path_result){0});
+}
+
+const margin_path_point *margin_path_point_at(const margin_path_result *result, int64_t number) {
+    const path_store *store = result ? result->inner : NULL;
+    return store && number >= 0 && number < store->count ? &store->points[number] : NULL;
 }
 
 static margin_status new_store(mg_heap *heap, path_store **store, margin_error *error) {
@@ -223,7 +230,8 @@ static margin_status path_run(margin_context *context, const variant_list *list,
     result->rows = trainer.samples.count;
     result->features = trainer.staged.x.columns;
     result->count = list->count;
-    result->points = points;
+    store->points = points;
+    store->count = list->count;
     result->best = find_best(points, list->count);
     result->inner = store;
 done:
@@ -235,14 +243,14 @@ done:
 margin_status margin_path(margin_context *context, const margin_spec *spec, const margin_data *data,
                           margin_path_result *result, margin_error *error) {
     const double started = mg_clock();
+    const mg_result_type type = MG_RESULT(margin_path_result, inner);
     margin_path_result made = {0};
     path_store *store = NULL;
     margin_context call;
     margin_status status;
-    MG_REQUIRE(context && spec && result, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               !context ? "context"
-               : !spec  ? "spec"
-                        : "place for the path");
+    MG_REQUIRE(context && spec, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               context ? "spec" : "context");
+    MG_TRY(mg_result_check(result, type, error));
     MG_REQUIRE(!data || data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
                "a path judges penalties by one target, and the data has %lld: run it for each, as "
                "each may want a penalty of its own",
@@ -256,7 +264,7 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
     MG_GO(path_run(&call, &list, data, store, &made, error));
     made.seconds = mg_clock() - started;
     made.threads = mg_pool_threads(context->pool);
-    *result = made;
+    mg_result_give(result, type, &made);
     store = NULL;
 done:
     if (store) margin_path_free(&(margin_path_result){.inner = store});

@@ -321,6 +321,7 @@ margin_status margin_update(margin_context *context, const margin_model *model,
                : !model ? "model"
                : !data  ? "data set"
                         : "place for the model");
+    if (report) MG_TRY(mg_result_check(report, MG_REPORT, error));
     MG_REQUIRE(mg_learner_more_of(model->learner)->update, error, MARGIN_ERROR_ARGUMENT,
                "%s cannot take more rows later; train it on all of them",
                model->learner->info.name);
@@ -340,11 +341,7 @@ margin_status margin_update(margin_context *context, const margin_model *model,
     MG_GO(join_classes(&u, &samples));
     MG_GO(join_target(&u));
     MG_GO(learn(&u, spec, &samples));
-    if (report) {
-        *report = u.made->report;
-        report->threads = mg_pool_threads(context->pool);
-        report->seconds = mg_clock() - started;
-    }
+    mg_report_give(&u.made->report, context, started, report);
     *updated = u.made;
     u.made = NULL;
     status = MARGIN_OK;

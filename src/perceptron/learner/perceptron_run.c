@@ -67,7 +67,7 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
         .distance = several ? NULL : &distance,
         .alpha_count = run->now.alpha ? run->count : 0,
     };
-    trace->step(&step, trace->user);
+    mg_trace_show(trace, &step);
     return MARGIN_OK;
 }
 

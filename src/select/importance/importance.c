@@ -40,10 +40,9 @@ int64_t margin_importance_count(const margin_importance *m) {
 
 int margin_importance_of(const margin_importance *m, int64_t column,
                          margin_importance_column *found) {
-    if (column < 0 || column >= m->count) return 0;
-    const size_t given = found->size, size = given ? MG_MIN(given, sizeof *found) : sizeof *found;
-    memcpy(found, &m->columns[column], size);
-    found->size = given;
+    const mg_result_type type = MG_RESULT(margin_importance_column, weight_per_deviation);
+    if (column < 0 || column >= m->count || mg_result_check(found, type, NULL) < 0) return 0;
+    mg_result_give(found, type, &m->columns[column]);
     return 1;
 }
 

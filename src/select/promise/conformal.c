@@ -285,22 +285,21 @@ margin_status margin_coverage(margin_context *context, const margin_model *model
                               margin_error *error) {
     margin_coverage_found found = {0};
     mg_samples s = {0};
-    MG_REQUIRE(context && model && data && given, error, MARGIN_ERROR_ARGUMENT,
-               "a model, data and a place for the answer are needed");
-    MG_REQUIRE(!given->size || given->size >= sizeof found, error, MARGIN_ERROR_ARGUMENT,
-               "size is %zu; set it to sizeof(margin_coverage_found)", given->size);
+    const mg_result_type type = MG_RESULT(margin_coverage_found, width);
+    MG_REQUIRE(context && model && data, error, MARGIN_ERROR_ARGUMENT,
+               "a context, a model and data are needed");
+    MG_TRY(mg_result_check(given, type, error));
     MG_REQUIRE(model->additions && model->additions->level, error, MARGIN_ERROR_ARGUMENT,
                "the model promises no coverage");
     MG_TRY(mg_data_check(context, data, error));
     MG_TRY(mg_samples_make(context->heap, data, &s, error));
     const margin_status status = (model->task == MARGIN_REGRESS ? judge_intervals : judge_sets)(
         context, model, data, &s, &found, error);
-    found.size = given->size;
     found.rows = s.count;
     found.asked = *model->additions->level;
     found.covered /= (double)s.count;
     found.width /= (double)s.count;
     mg_samples_free(&s);
-    if (status >= 0) memcpy(given, &found, sizeof found);
+    if (status >= 0) mg_result_give(given, type, &found);
     return status;
 }

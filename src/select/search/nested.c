@@ -87,6 +87,7 @@ done:
 
 typedef struct owned_nested {
     margin_nested_result result; /* first: the caller's pointer is that to the whole */
+    margin_nested_fold *folds;
     mg_heap *heap;
     mg_arena arena;
 } owned_nested;
@@ -98,6 +99,12 @@ void margin_nested_result_free(margin_nested_result *result) {
     mg_arena_free(&own->arena);
     mg_free(heap, own);
     mg_heap_release(heap);
+}
+
+const margin_nested_fold *margin_nested_fold_at(const margin_nested_result *result,
+                                                int64_t number) {
+    if (!result || number < 0 || number >= result->splits) return NULL;
+    return &((const owned_nested *)result)->folds[number];
 }
 
 static const char *keep_text(mg_arena *arena, const char *text) {
@@ -125,7 +132,7 @@ static bool keep_folds(const nested_run *run, owned_nested *own) {
         r->failed += slot->status < 0;
         r->stopped += slot->status > 0;
     }
-    r->folds = folds;
+    own->folds = folds;
     r->values = numbers;
     r->baseline = run->outer.baseline ? numbers + n : NULL;
     return true;

@@ -66,8 +66,9 @@ margin_status mg_tune_baseline(mg_tune *s, margin_error *error) {
 int margin_search_interval(const margin_search_result *result, const double *values,
                            const double *against, double level, margin_search_difference *found) {
     const int64_t n = result ? result->splits : 0;
-    const size_t size = sizeof *found;
-    if (n < 2 || !values || !found || !(level > 0 && level < 1)) return 0;
+    const mg_result_type type = MG_RESULT(margin_search_difference, high);
+    if (n < 2 || !values || !(level > 0 && level < 1) || mg_result_check(found, type, NULL) < 0)
+        return 0;
     double mean = 0, squares = 0;
     for (int64_t k = 0; k < n; k++)
         mean += (values[k] - (against ? against[k] : 0)) / (double)n;
@@ -77,9 +78,8 @@ int margin_search_interval(const margin_search_result *result, const double *val
     }
     const double variance = squares / (double)(n - 1) * (1 / (double)n + result->test_share);
     const double reach = mg_student_quantile(1 - level, (double)(n - 1)) * sqrt(variance);
-    const margin_search_difference made = {size, mean, mean - reach, mean + reach};
+    const margin_search_difference made = {0, mean, mean - reach, mean + reach};
     if (isnan(mean)) return 0;
-    memcpy((char *)found + sizeof found->size, (const char *)&made + sizeof made.size,
-           (found->size ? MG_MIN(found->size, size) : size) - sizeof made.size);
+    mg_result_give(found, type, &made);
     return 1;
 }
