@@ -329,7 +329,7 @@ static void test_refusals(void **state) {
     refused(&p, NULL, MARGIN_ERROR_DATA, "row 2: the target is inf");
     margin_metrics small = {.size = 8};
     assert_int_equal(margin_measure(context, &good, NULL, &small, &error), MARGIN_ERROR_ARGUMENT);
-    assert_contains(error.text, "metrics.size is 8");
+    assert_contains(error.text, "size of the result is 8");
     assert_null(margin_metric_find("nonsense"));
     assert_null(margin_metric_at(-1));
     for (int64_t k = 0; margin_metric_at(k); k++)

@@ -23,6 +23,7 @@ static void refused(const char *text, const margin_data *data, margin_status sta
     margin_error error = {0};
     margin_spec *spec = parse_text(context, text);
     memset(&path, 0x5C, sizeof path);
+    path.size = sizeof path;
     memcpy(&before, &path, sizeof path);
     assert_int_equal(margin_path(context, spec, data, &path, &error), status);
     assert_contains(error.text, part);

@@ -27,6 +27,7 @@ static void refused(const char *spec, const margin_data *fitted, const margin_da
     margin_error error = {0};
     margin_model *model = fit_text(context, spec, fitted, NULL);
     memset(&result, 0x5C, sizeof result);
+    result.size = sizeof result;
     memcpy(&before, &result, sizeof result);
     assert_int_equal(margin_statistics(context, model, data, NULL, &result, &error), status);
     assert_contains(error.text, part);

@@ -232,7 +232,7 @@ static void linear_models_claim_what_they_have(void **state) {
             margin_context *context = limited_context(given[t]);
             margin_spec *spec = parse_text(context, specs[k]);
             margin_model *model = NULL;
-            margin_report report, found;
+            margin_report report = {0}, found = {0};
             const margin_status status = margin_fit(context, spec, &data, &model, &report, &error);
             if (status < 0) assert_int_equal(status, MARGIN_ERROR_LIMIT);
             if (status == MARGIN_OK && !(report.gap <= report.tolerance))

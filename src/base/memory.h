@@ -48,6 +48,12 @@ margin_status mg_no_memory(const mg_heap *heap, int64_t count, size_t size, cons
 #define MG_ARENA_NEW(arena, pointer, count, purpose, error)                                        \
     MG_NEW_BY(mg_arena_new(arena, (int64_t)(count), sizeof *(pointer)), (arena)->heap, pointer,    \
               count, purpose, error)
+/* So many bytes, where the pointer's type is but their beginning. */
+#define MG_NEW_BYTES(heap, pointer, bytes, purpose, error)                                         \
+    do {                                                                                           \
+        (pointer) = mg_new((heap), (int64_t)(bytes), 1);                                           \
+        if (!(pointer)) return mg_no_memory((heap), (int64_t)(bytes), 1, (purpose), (error));      \
+    } while (0)
 #define MG_NEW_BY(made, heap, pointer, count, purpose, error)                                      \
     do {                                                                                           \
         (pointer) = (made);                                                                        \

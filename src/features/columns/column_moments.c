@@ -293,7 +293,8 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
     margin_status status;
     double *shift = NULL;
     moment_state *state;
-    MG_NEW(context->heap, state, accumulator.state_size, "the statistics of the columns", error);
+    MG_NEW_BYTES(context->heap, state, accumulator.state_size, "the statistics of the columns",
+                 error);
     MG_GO_NEW(context->heap, shift, n, "the statistics of the columns", error);
     if (maker)
         MG_GO_NEW(context->heap, sweep.made, mg_pool_threads(context->pool) * n,

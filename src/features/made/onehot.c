@@ -235,7 +235,8 @@ static margin_status onehot_attach(mg_fitted_stage *fitted, margin_error *error)
     mg_onehot_view *view;
     const int64_t bytes = (int64_t)sizeof *view + n * (int64_t)sizeof *view->columns +
                           n * (int64_t)sizeof *view->coded;
-    MG_NEW_ZERO(fitted->heap, view, bytes, "a stage", error);
+    MG_NEW_BYTES(fitted->heap, view, bytes, "a stage", error);
+    memset(view, 0, (size_t)bytes);
     fitted->view = view;
     view->coded = (int64_t *)(void *)(view->columns + n);
     view->drop = mg_stage_option(fitted->stage, fitted->options, "drop")->integer;

@@ -141,7 +141,7 @@ static margin_status rbf_attach(mg_fitted_stage *fitted, margin_error *error) {
                "the stage rbf has an impossible width");
     const int64_t bytes =
         (int64_t)sizeof *view + mg_centres_packed(count, columns) * (int64_t)sizeof(double);
-    MG_NEW(fitted->heap, view, bytes, "a stage", error);
+    MG_NEW_BYTES(fitted->heap, view, bytes, "a stage", error);
     *view = (rbf_view){count, columns, -g, bias, mg_isa_level()};
     mg_centres_pack(values, count, columns, view->packed);
     fitted->view = view;

@@ -59,7 +59,7 @@ static margin_status new_slots(mg_gram *gram, int64_t bytes, bool by_rows, margi
     gram->whole = gram->slots == count && !by_rows;
     MG_REQUIRE(mg_gram_bytes(count, gram->type, gram->slots) < INT64_MAX, error, MARGIN_ERROR_LIMIT,
                "%s: more than memory can hold", purpose);
-    MG_NEW(gram->heap, gram->values, gram->slots * row, purpose, error);
+    MG_NEW_BYTES(gram->heap, gram->values, gram->slots * row, purpose, error);
     MG_NEW(gram->heap, gram->pointers, gram->slots, purpose, error);
     if (gram->whole) return MARGIN_OK;
     MG_NEW(gram->heap, gram->missing, gram->slots, purpose, error);

@@ -202,7 +202,7 @@ static margin_status sum_rows(mg_design *d, const sum_walk *walk, int64_t count,
     mg_accumulator accumulator = steps;
     accumulator.state_size = mg_pass_sums_size(d->columns);
     mg_pass_sums *sums;
-    MG_NEW(d->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
+    MG_NEW_BYTES(d->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
     margin_status status =
         mg_sweep(d->context, count, d->block_rows, &accumulator, (void *)walk, sums, error);
     if (status >= 0) {

@@ -37,7 +37,8 @@ margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
     const int64_t row = d->columns * (int64_t)sizeof(double);
     const int64_t bytes = workers * ((int64_t)sizeof(mg_made_rows) + (d->chunk_rows + 1) * row);
     if (!d->problem->maker) return MARGIN_OK;
-    MG_NEW_ZERO(d->heap, d->made, bytes, "rows that are made", error);
+    MG_NEW_BYTES(d->heap, d->made, bytes, "rows that are made", error);
+    memset(d->made, 0, (size_t)bytes);
     char *rows = (char *)(d->made + workers);
     for (int64_t w = 0; w < workers; w++, rows += (d->chunk_rows + 1) * row) {
         d->made[w].rows = rows;

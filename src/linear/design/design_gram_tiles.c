@@ -133,7 +133,8 @@ static margin_status few_columns(tile_job *job, double *gram) {
     const mg_accumulator accumulator = {
         .state_size = state_bytes(job), .init = tiles_start, .add = add_rows, .merge = tiles_merge};
     void *state;
-    MG_NEW(d->heap, state, accumulator.state_size, "the products of the columns", job->gram->error);
+    MG_NEW_BYTES(d->heap, state, accumulator.state_size, "the products of the columns",
+                 job->gram->error);
     margin_status status = mg_sweep(d->context, job->gram->count, MG_MAX(depths, 1) * depth,
                                     &accumulator, job, state, job->gram->error);
     if (status >= 0)

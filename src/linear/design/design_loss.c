@@ -113,7 +113,7 @@ margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w,
                                         .add = loss_add_block,
                                         .merge = merge_passes};
     mg_pass_sums *sums;
-    MG_NEW(d->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
+    MG_NEW_BYTES(d->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
     margin_status status =
         mg_sweep(d->context, d->samples, d->block_rows, &accumulator, (void *)&walk, sums, error);
     if (status >= 0) {

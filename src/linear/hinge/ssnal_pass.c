@@ -149,7 +149,8 @@ margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {
     if (scores) walk.weights = mg_design_row_weights(d, point->w, point->b);
     accumulator.state_size = (int64_t)sizeof(pass_sums) + s->columns * (int64_t)sizeof(double);
     pass_sums *sums;
-    MG_NEW(d->heap, sums, accumulator.state_size, "the gradient of a linear model", s->job->error);
+    MG_NEW_BYTES(d->heap, sums, accumulator.state_size, "the gradient of a linear model",
+                 s->job->error);
     const margin_status status =
         mg_sweep(d->context, s->samples, d->block_rows, &accumulator, &walk, sums, s->job->error);
     if (status >= 0) complete(s, sums, point);

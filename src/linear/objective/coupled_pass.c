@@ -306,7 +306,8 @@ static margin_status walk_rows(pass_walk *walk, const double *w, const double *b
     MG_TRY(coupled_prepare(walk, w, b, point->single, error));
     accumulator.state_size = (int64_t)sizeof(pass_sums) + sum_count(walk) * (int64_t)sizeof(double);
     pass_sums *sums;
-    MG_NEW(o->design->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
+    MG_NEW_BYTES(o->design->heap, sums, accumulator.state_size, "the gradient of a linear model",
+                 error);
     margin_status status = mg_sweep(o->design->context, o->samples, o->coupled->block_rows,
                                     &accumulator, walk, sums, error);
     if (status >= 0 && walk->gradient)
