@@ -65,6 +65,9 @@ for flags in "" -fshort-enums; do
     LD_LIBRARY_PATH=$lib ./host >/dev/null || fail "a host compiled against the headers of $minor failed"
 done
 
+LD_LIBRARY_PATH=$lib python3 "$source/tests/c_page.py" "$source" "$cc" \
+    $(pkg-config --cflags --libs margin) || fail "a program of docs/c.md failed"
+
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(user C)
