@@ -102,6 +102,9 @@ typedef struct margin_fit_options {
     /* Called in order, from the calling thread. Nonzero ends the fit with CANCELLED. */
     int (*trace)(const margin_trace_step *step, void *user);
     void *user;
+    uint64_t seed;      /* of this fit, where seed_given is 1; else the context's */
+    int32_t seed_given; /* 0 or 1 */
+    double time_limit;  /* seconds, of this fit; 0: the context's */
 } margin_fit_options;
 
 /* Trains `spec` on `data`. `report` may be NULL. Returns OK, STOPPED_*, or a failure: SPEC (a set
