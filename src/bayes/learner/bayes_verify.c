@@ -16,11 +16,12 @@ typedef struct recount {
     double missing;
     double sum, rest; /* of the objective, with what rounding took */
     double excess;    /* over the least objective there is */
-    double rounding;  /* of it: what the last digits of the means make */
+    double rounding;  /* of it: what the last digits of the means and of the terms make */
 } recount;
 
 static void add_term(recount *r, double term) { /* Neumaier's sum */
     const double total = r->sum + term;
+    if (isfinite(term)) r->rounding += MG_ROUNDING * fabs(term);
     if (isinf(total)) {
         r->sum = total;
         return;

@@ -111,7 +111,8 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     report->status = MARGIN_OK;
     report->objective = c.inertia;
     mg_report_claim(report, &fit->verified, "moved", (double)moved, (double)doubtful);
-    mg_report_set(report, "gain", gain > 0 ? gain / fmax(c.inertia, gain) : 0);
+    mg_report_claim(report, &fit->verified, "gain", gain > 0 ? gain / fmax(c.inertia, gain) : 0,
+                    MG_ROUNDING);
     mg_report_set(report, "smallest_cluster", least);
     mg_report_set(report, "largest_cluster", greatest);
     mg_report_set(report, "simple_silhouette", c.k > 1 ? c.second / total : (double)NAN);

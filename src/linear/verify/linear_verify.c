@@ -12,20 +12,19 @@
  * |w|_1 where D is not near enough, the bound comes from the curvature (verify_curvature.c).
  *
  * Rounding. The numbers here are exact beside those of the training, which added them up in double
- * precision. One rule allows for that: a sum may be off by `unit` times the sum of the absolute
- * values of its terms. A score is the sum of b, w_j a_ij (a_ij itself of a stored value and a
- * shift) and of minus the target; what that does to the objective is counted to second order, what
- * it does to v (blur) through D. Nothing else is forgiven. */
+ * precision. One rule allows for that: a sum may be off by MG_ROUNDING times the sum of the
+ * absolute values of its terms. A score is the sum of b, w_j a_ij (a_ij itself of a stored value
+ * and a shift) and of minus the target; what that does to the objective is counted to second order,
+ * what it does to v (blur) through D. Nothing else is forgiven. */
 #include "linear/verify/linear_verify.h"
 #include "linear/verify/verification.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 typedef mg_real real;
 
-static const real unit = 16.0L * (real)DBL_EPSILON;
+static const real unit = (real)MG_ROUNDING;
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -531,8 +530,6 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
     verified->gap = (double)moved;
     report->status =
         gap <= (real)options->tolerance * size + moved ? MARGIN_OK : MARGIN_STOPPED_STALLED;
-    /* the training's factor of the products may be a little wrong */
-    if (is_free(k) && k->loss->kind == MG_LOSS_SQUARED) verified->gap += 0.05 * (double)gap;
     if (options->penalised) {
         claim(k, "C", penalty->C, 0.0);
         claim(k, "alpha", penalty->alpha, 0.0);

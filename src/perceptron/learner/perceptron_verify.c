@@ -2,6 +2,8 @@
  * with the training. */
 #include "perceptron/learner/perceptron_verify.h"
 
+#include "learn/kernel_sums.h"
+
 #include <math.h>
 
 typedef struct verification {
@@ -10,6 +12,7 @@ typedef struct verification {
     const mg_hypothesis *h;
     int64_t errors, doubtful; /* rows so near the plane that rounding decides their sign */
     double error_weight, weight, criterion, least, radius_square;
+    double blur, most_blur; /* what rounding may have made of the criterion, and of any margin */
 } verification;
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
@@ -43,13 +46,9 @@ static rounded product(const margin_matrix *x, int64_t row, const double *w) {
 
 /* Without the intercept. */
 static rounded expansion_sum(const mg_hypothesis *h, const margin_matrix *x, int64_t row) {
-    const int64_t *starts = h->view.expansion.starts;
-    rounded sum = {0};
-    for (int64_t k = starts[0]; k < starts[1]; k++)
-        add_term(&sum, h->view.expansion.coefficients[k] *
-                           mg_kernel_rows(&h->view.expansion.kernel, &h->view.expansion.support,
-                                          h->view.expansion.entries[k], x, row));
-    return sum;
+    double blur;
+    const double sum = mg_kernel_sums_score(h, x, row, &blur);
+    return (rounded){sum, blur / MG_ROUNDING};
 }
 
 static rounded score(const verification *v, int64_t row, int64_t function) {
@@ -91,28 +90,27 @@ static void add_sample(verification *v, int64_t sample) {
     v->radius_square = fmax(v->radius_square, square + 1.0);
     v->least = fmin(v->least, margin);
     v->weight += weight;
-    v->doubtful += fabs(margin) <= MG_ROUNDING * score.terms;
+    const double blur = MG_ROUNDING * score.terms;
+    v->doubtful += fabs(margin) <= blur;
+    v->most_blur = fmax(v->most_blur, blur);
+    if (margin <= blur) v->blur += weight * blur;
     if (margin > 0.0) return;
     v->errors++;
     v->error_weight += weight;
     v->criterion -= weight * margin;
 }
 
-static double expansion_norm(const mg_hypothesis *h) {
-    double square = 0.0;
-    const int64_t *starts = h->view.expansion.starts;
-    for (int64_t k = starts[0]; k < starts[1]; k++)
-        square += h->view.expansion.coefficients[k] *
-                  expansion_sum(h, &h->view.expansion.support, h->view.expansion.entries[k]).sum;
-    return sqrt(fmax(square, 0.0));
-}
-
-static double perceptron_norm_of(const mg_hypothesis *h) {
-    if (h->kind == &mg_hypothesis_expansion) return expansion_norm(h);
-    double square = 0.0;
-    for (int64_t j = 0; j < h->columns; j++)
-        square += h->view.linear.weights[j] * h->view.linear.weights[j];
-    return sqrt(square);
+/* |f|, and what rounding may have made of it, relative to it. */
+static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double *norm,
+                               double *blur) {
+    long double square = 0.0L;
+    *blur = 0.0;
+    if (h->kind == &mg_hypothesis_expansion) MG_TRY(mg_kernel_sums_norm(fit, h, &square, blur));
+    for (int64_t j = 0; j < h->columns && h->kind == &mg_hypothesis_linear; j++)
+        square += (long double)h->view.linear.weights[j] * (long double)h->view.linear.weights[j];
+    *norm = sqrt(fmax((double)square, 0.0));
+    *blur = MG_ROUNDING + (square > 0.0L ? *blur / (double)square : 0.0);
+    return MARGIN_OK;
 }
 
 margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
@@ -129,12 +127,17 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     report->objective = v.criterion;
     report->gap = v.criterion / fmax(1.0, v.criterion);
     report->tolerance = 0.0;
-    report->status = v.errors == 0 ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    report->status = v.errors <= v.doubtful ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     mg_report_set(report, "radius", sqrt(v.radius_square));
     mg_report_claim(report, &fit->verified, "errors", (double)v.errors, (double)v.doubtful);
-    mg_report_set(report, "least_margin", v.least);
-    const double norm = hypothesis->functions == 1 ? perceptron_norm_of(hypothesis) : 0.0;
-    if (hypothesis->functions == 1)
-        mg_report_set(report, "least_geometric_margin", norm > 0.0 ? v.least / norm : (double)NAN);
+    mg_report_claim(report, &fit->verified, "least_margin", v.least, v.most_blur);
+    fit->verified.objective = fit->verified.gap = v.blur;
+    fit->verified.exact = true;
+    if (hypothesis->functions > 1) return MARGIN_OK;
+    double norm, blur;
+    MG_TRY(find_norm(fit, hypothesis, &norm, &blur));
+    mg_report_claim(report, &fit->verified, "least_geometric_margin",
+                    norm > 0.0 ? v.least / norm : (double)NAN,
+                    norm > 0.0 ? (v.most_blur + fabs(v.least) * blur) / norm : 0.0);
     return MARGIN_OK;
 }
