@@ -65,15 +65,18 @@ static margin_status multiply(mg_svm_machine *m, const proof_lists *lists, const
 
 /* ---- From a matrix that stays ---------------------------------------------------------------- */
 
-/* The penalties of a search prove one after the other: from the second on, where there is room,
- * they add the rows of a whole matrix in f64. */
+/* The penalties of a search prove one after the other: from the second on they add the rows of a
+ * whole matrix in f64. Not by the room that other threads leave: bits depend on this. */
 static margin_status hold_exact(mg_svm_machine *m) {
-    enum { MOST_BYTES = 256 << 20 };
+    enum { MOST_ROWS = 4096 };
     margin_context *context = m->fit->context;
-    const int64_t n = m->smo.count, bytes = mg_gram_bytes(n, MARGIN_F64, n);
-    if (!m->again || m->exact || bytes > mg_context_room(context, MOST_BYTES)) return MARGIN_OK;
-    const mg_gram_request request = {
-        .kernel = m->kernel, .points = m->points, .type = MARGIN_F64, .bytes = bytes};
+    const int64_t n = m->smo.count;
+    if (!m->again || m->exact || n > MOST_ROWS || mg_heap_limit(context->heap) > 0)
+        return MARGIN_OK;
+    const mg_gram_request request = {.kernel = m->kernel,
+                                     .points = m->points,
+                                     .type = MARGIN_F64,
+                                     .bytes = mg_gram_bytes(n, MARGIN_F64, n)};
     MG_TRY(mg_gram_create(context, &request, &m->exact, m->fit->error));
     return mg_gram_fill(m->exact, context, m->fit->error);
 }
