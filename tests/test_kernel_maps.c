@@ -241,6 +241,13 @@ static void test_refused(void **state) {
                 "inner product");
     fit_refused(context, "nystroem(degree=3) | ridge", &data, MARGIN_ERROR_SPEC, "kernel=poly");
     fit_refused(context, "poly(scaled=poly, bias=no) | ridge", &data, MARGIN_ERROR_SPEC, "scaled");
+    static const char *const specs[] = {"fourier | ridge", "fourier(gamma=scale) | ridge",
+                                        "nystroem(gamma=scale) | ridge",
+                                        "kernel-ridge(gamma=scale)"};
+    for (int i = 0; i < 40; i++)
+        r.x[i] *= 1e200;
+    for (int k = 0; k < 4; k++) /* squares are beyond double precision */
+        fit_refused(context, specs[k], &data, MARGIN_ERROR_DATA, "scale the columns first");
     memset(r.x, 0, 20 * 2 * sizeof *r.x);
     fit_refused(context, "nystroem(kernel=linear) | ridge", &data, MARGIN_ERROR_DATA, "is 0");
     margin_model_free(fit_proven(context, "nystroem | ridge", &data, NULL)); /* all rows equal */

@@ -99,6 +99,10 @@ margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice 
         const mg_kernel_points points = mg_kernel_points_of(p);
         MG_TRY(mg_kernel_median(context, kernel->kind, &points, p->weight, &kernel->gamma, error));
     }
+    MG_REQUIRE(kernel->gamma > 0.0 && isfinite(kernel->gamma), error, MG_DATA(OVERFLOW),
+               "the values of the rows are too large for a kernel to see how far apart they are; "
+               "scale the columns first (standardize | %s(...))",
+               learner);
     if (kernel->kind != MG_KERNEL_RBF || kernel->gamma == 1.0) return MARGIN_OK;
     return check_distances(p, learner, kernel->gamma, error);
 }
