@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/caller_options.h"
 #include "base/pool.h"
+#include "base/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -246,4 +247,18 @@ margin_status mg_stop_check(const mg_stop *stop, int64_t iterations_done) {
     if (isinf(stop->deadline)) return MARGIN_OK;
     const double now = mg_clock();
     return now + time_ahead(stop->pace, now) >= stop->deadline ? MARGIN_STOPPED_TIME : MARGIN_OK;
+}
+
+void mg_stop_arm(const mg_stop *stop) {
+    stop->context->end = stop->deadline;
+}
+
+void mg_stop_disarm(const mg_stop *stop) {
+    stop->context->end = (double)INFINITY;
+}
+
+bool mg_stop_cut(const mg_stop *stop, margin_status status) {
+    const bool cut = mg_timed_out(stop->context, status);
+    if (cut) mg_stop_disarm(stop);
+    return cut;
 }

@@ -145,6 +145,7 @@ static margin_status set_columns(const onehot_fit *f, mg_fitted_stage *fitted) {
     mg_text texts;
     mg_text_init(&texts, f->context->heap);
     add_names(f, &texts);
+    if (mg_cancelled(f->context)) MG_GO(mg_fail_cancelled(f->error));
     MG_GO(mg_text_check(&texts, "the names of the columns", f->error));
     MG_GO_NEW(f->context->heap, items, f->columns_out, "the names of the columns", f->error);
     const char *name = texts.data;

@@ -1,6 +1,8 @@
 /* The rounds of the working-set solver. */
 #include "kernel/svm/smo_room.h"
 
+#include "base/stop.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -115,6 +117,17 @@ static int64_t steps_left(const mg_smo *s) {
     return s->stop->max_iterations < 0 ? INT64_MAX : s->stop->max_iterations - s->steps;
 }
 
+/* From now on it ends in time: by the stop alone, which leaves room for another round and for the
+ * proof. That takes the rows of K of all variables that are not 0, a round those it moved. */
+static void keep_pace(const mg_smo *s, int64_t moved) {
+    int64_t support = 0;
+    mg_stop_disarm(s->stop);
+    if (!s->stop->pace || isinf(s->stop->deadline)) return;
+    for (int64_t i = 0; i < s->count; i++)
+        support += s->beta[i] != 0.0;
+    s->stop->pace->behind = (double)support / (double)MG_MAX(moved, 1);
+}
+
 static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error) {
     int64_t changed = 0;
     mg_smo_select(s, room);
@@ -134,6 +147,7 @@ static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error
     s->stalled = changed == 0;
     s->rounds++;
     MG_TRY(mg_smo_apply(s, room->changed, room->moved, changed, error));
+    keep_pace(s, changed);
     mg_smo_measure(s);
     return MARGIN_OK;
 }

@@ -2,6 +2,7 @@
 #include "kernel/svm/svm_machine.h"
 
 #include "base/sort.h"
+#include "base/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -225,9 +226,12 @@ static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
     double before = (double)INFINITY;
     *ended = MARGIN_OK;
     if (m->again && is_proven(m)) return MARGIN_OK;
+    m->pace = (mg_pace){.asked = mg_clock(), .behind = 1.0};
+    m->stop.pace = &m->pace;
     for (int round = 0;; round++) {
         *ended = mg_smo_solve(s, m->fit->error);
         if (*ended < 0) return *ended;
+        mg_stop_disarm(&m->stop);
         MG_TRY(mg_svm_prove(m));
         const double now = m->options.kkt > 0.0 ? s->lowest - s->up : s->dual_gap;
         if (*ended != MARGIN_OK || is_proven(m)) return MARGIN_OK;
@@ -424,7 +428,6 @@ margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
     margin_status status, ended = MARGIN_OK;
     const mg_svm_options options =
         mg_svm_options_of(&fit->learner->info, fit->options, fit->problem);
-    MG_TRY(mg_context_without_end(fit->context, fit->error)); /* it ends in time */
     MG_GO(machine_for(fit, &options, shared, &m));
     MG_GO(solve_and_prove(m, &ended));
     MG_GO(mg_svm_decide_definite(m));

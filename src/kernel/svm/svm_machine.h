@@ -44,6 +44,7 @@ typedef struct mg_svm_machine {
     double *numbers;         /* arrays of the dual */
     float *diagonal;
     mg_stop stop;
+    mg_pace pace; /* of rounds */
     mg_smo smo;
     double *proven_beta, *proven_f; /* coefficients, and their gradient in f64 */
     double kkt;                     /* of the proof, in f64 */

@@ -112,12 +112,16 @@ static margin_status attach_coefficients(mg_hypothesis *h, margin_error *error) 
     return MARGIN_OK;
 }
 
-static margin_status expansion_attach(mg_hypothesis *h, margin_error *error) {
+margin_status mg_expansion_attach(mg_hypothesis *h, bool packs, margin_error *error) {
     const mg_tensor *dense = mg_tensor_find(h, "support");
     MG_TRY(attach_kernel(h, error));
     MG_TRY(dense ? attach_dense(h, dense, error) : attach_sparse(h, error));
     MG_TRY(attach_coefficients(h, error));
-    return mg_expansion_prepare(h, error);
+    return mg_expansion_prepare(h, packs, error);
+}
+
+static margin_status expansion_attach(mg_hypothesis *h, margin_error *error) {
+    return mg_expansion_attach(h, true, error);
 }
 
 const mg_hypothesis_kind mg_hypothesis_expansion = {

@@ -141,7 +141,8 @@ margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const ma
         to.entries[s] = (int32_t)s;
         to.values[s] += coefficients[order[i]];
     }
-    MG_GO(mg_hypothesis_attach(made, error));
+    made->isa = mg_isa_level();
+    MG_GO(mg_expansion_attach(made, false, error));
     set_keys(made, keys);
     *h = made;
     made = NULL;
@@ -304,6 +305,7 @@ margin_status mg_expansion_slice(mg_heap *heap, const mg_hypothesis *h, int64_t 
                             h->view.expansion.coefficients + first, count,
                             h->view.expansion.intercept[function], &made, error));
     MG_GO(mg_dual_slice(h, function, made, error));
+    MG_GO(mg_hypothesis_attach(made, error));
     *out = made;
     made = NULL;
 done:

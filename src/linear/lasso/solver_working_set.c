@@ -21,6 +21,7 @@
  * the most urgent columns first, in turns with steps of all weights
  * (solver_working_set_support.c). */
 #include "linear/lasso/solver_working_set.h"
+#include "base/stop.h"
 
 #include "linear/design/design_columns.h"
 #include "linear/objective/step.h"
@@ -297,6 +298,7 @@ static margin_status working_step(mg_working *s, bool *moved) {
 /* ---- The end --------------------------------------------------------------------------------- */
 
 static margin_status working_end(mg_working *s, margin_status ended) {
+    mg_stop_disarm(&s->job->stop);
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, &s->here.b));
     return mg_goal_end(s->job, s->solution, ended, "steps");
 }
@@ -324,7 +326,11 @@ static margin_status working_iterate(mg_working *s) {
 static margin_status working_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_working s;
     margin_status status = working_begin(job, solution, &s);
-    if (status >= 0) status = working_iterate(&s);
+    if (status >= 0) {
+        mg_stop_arm(&job->stop);
+        status = working_iterate(&s);
+        if (mg_stop_cut(&job->stop, status)) status = working_end(&s, MARGIN_STOPPED_TIME);
+    }
     mg_working_model_free(&s);
     mg_arena_free(&s.arena);
     return status;
@@ -335,5 +341,6 @@ const mg_linear_solver mg_solver_working_set = {
     .summary = "Newton steps over a working set of columns, for |w|_1",
     .step_name = "working-set steps",
     .can = working_can,
+    .cuts = true,
     .solve = working_solve,
 };

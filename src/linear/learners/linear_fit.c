@@ -303,12 +303,12 @@ margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options
         runs[k] = (linear_run){.fit = &fits[k], .options = options, .solution = &solutions[k]};
     for (int64_t k = 0; k < count; k++)
         MG_GO(begin_run(&runs[k], loss, count == 1));
-    MG_GO(mg_context_without_end(context, fits[0].error)); /* solvers end in time */
     for (int64_t k = 0; k < count; k++) {
         jobs[k] = job_of(&runs[k]);
         solutions[k].next = runs[k].solver->name;
     }
     if (are_for_one_solver(runs, count)) {
+        MG_GO(mg_context_without_end(context, fits[0].error)); /* it ends in time */
         for (int64_t k = 0; k < count; k++)
             solutions[k].next = NULL;
         MG_GO(runs[0].solver->solve_together(jobs, solutions, count));
@@ -317,6 +317,7 @@ margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options
         while (solutions[k].next) {
             jobs[k].solver = mg_linear_solver_named(solutions[k].next);
             solutions[k].next = NULL;
+            if (!jobs[k].solver->cuts) MG_GO(mg_context_without_end(context, fits[0].error));
             MG_GO(jobs[k].solver->solve(&jobs[k], &solutions[k]));
             solutions[k].status = status;
         }

@@ -1,4 +1,5 @@
 /* When the smooth solvers are done, and what they say. */
+#include "base/stop.h"
 #include "linear/newton/look_ahead.h"
 #include "linear/newton/smooth.h"
 #include "linear/proof/end_words.h"
@@ -74,6 +75,7 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     bool recession = false;
     if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED)
         MG_TRY(smooth_recedes(s, &recession));
+    mg_stop_disarm(&s->job->stop);
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b));
     out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
     if ((recession || s->separated) && out->status == MARGIN_OK)

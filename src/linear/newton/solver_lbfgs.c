@@ -16,6 +16,7 @@
  * grows eightfold, in the end to all rows in double precision: then this is Newton's method.
  * Between factors H0 is scaled to the curvature along the last step. Several functions: one factor
  * for all of them at first, then, where many passes were made, a factor for each. */
+#include "base/stop.h"
 #include "linear/newton/smooth.h"
 #include "linear/proof/newton_matrix.h"
 
@@ -233,6 +234,7 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
     margin_status stop = MARGIN_OK, status;
     bool proven = false, tried = true;
     MG_TRY(mg_smooth_begin(job, solution, &s));
+    mg_stop_arm(&job->stop);
     MG_GO(mg_smooth_diagonal(&s));
     for (;;) {
         bool moved = true;
@@ -251,6 +253,7 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
     }
     status = stop < 0 ? mg_fail_cancelled(job->error) : mg_smooth_end(&s, stop);
 done:
+    if (mg_stop_cut(&job->stop, status)) status = mg_smooth_end(&s, MARGIN_STOPPED_TIME);
     mg_smooth_free(&s);
     return status;
 }
@@ -260,5 +263,6 @@ const mg_linear_solver mg_solver_lbfgs = {
     .summary = "L-BFGS that starts from the factored Hessian of a sample of the rows",
     .step_name = "L-BFGS steps",
     .can = mg_smooth_can,
+    .cuts = true,
     .solve = mg_smooth_minimise,
 };

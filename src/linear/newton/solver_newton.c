@@ -97,5 +97,6 @@ const mg_linear_solver mg_solver_newton = {
     .summary = "Newton's method with the Hessian of all rows, or products with it",
     .step_name = "Newton steps",
     .can = mg_smooth_can,
+    .cuts = true,
     .solve = mg_smooth_minimise,
 };

@@ -40,6 +40,7 @@ typedef struct mg_linear_solver {
     /* Whether it can handle this objective at all; if not, `why` (200 bytes) says so in a clause.
      * NULL: any. */
     bool (*can)(const mg_objective *objective, char *why);
+    bool cuts; /* its steps may be cut short by the clock (mg_stop_arm); else it ends in time */
     /* Improves solution->w and ->b (given: a start) until the certificate reaches the tolerance,
      * `stop` says so, or rounding ends progress; leaves a certified primal, dual and gap in
      * `solution`. Never a bare "did not converge": solution->why says what limits and what helps.

@@ -145,6 +145,17 @@ static int64_t run_length(const query *q, int64_t at, int64_t most) {
     return length;
 }
 
+/* Rows of a batch that is over within some hundredths of a second: of an expansion each meets all
+ * support rows, some side by side. */
+static int64_t most_rows(const mg_hypothesis *h) {
+    enum { SIDE_BY_SIDE = 24 };
+    static const double most_work = 1e8, kernel_work = 16.0;
+    if (h->kind != &mg_hypothesis_expansion) return BATCH;
+    const double work = (double)h->view.expansion.support.rows * ((double)h->columns + kernel_work);
+    const double rows = fmin(most_work / fmax(work, 1.0), BATCH);
+    return MG_MAX((int64_t)rows / SIDE_BY_SIDE, 1) * SIDE_BY_SIDE;
+}
+
 /* Answers [first, first + count) with `room` numbers of scratch, at least least_room. A batch may
  * take long (kernels, thousands of classes), so each looks whether it is still wanted. */
 static margin_status answer_range(const query *q, int64_t first, int64_t count, double *scratch,
@@ -152,7 +163,7 @@ static margin_status answer_range(const query *q, int64_t first, int64_t count, 
     layout need = layout_of(q->model, q->what);
     int64_t per_row = need.features + need.scores;
     int64_t batch = per_row > 0 ? (room - need.way - need.votes) / per_row : BATCH;
-    batch = MG_MIN(batch, BATCH);
+    batch = MG_MIN(batch, most_rows(q->model->hypothesis));
     for (int64_t at = first, length; at < first + count; at += length) {
         if (q->context && mg_cancelled(q->context)) return MARGIN_ERROR_CANCELLED;
         length = run_length(q, at, MG_MIN(batch, first + count - at));

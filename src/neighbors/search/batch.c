@@ -250,8 +250,7 @@ static margin_status run_chunk(void *argument, int64_t task, int worker) {
     trail t = {0};
     int close;
     for (int64_t i = task * r->chunk; i < end; i += close) {
-        if ((!r->keys || isfinite(b->radius)) && mg_cancelled(r->context))
-            return MARGIN_ERROR_CANCELLED;
+        if (mg_cancelled(r->context)) return MARGIN_ERROR_CANCELLED;
         close = r->packets && t.before ? count_close(r, i, end, &t) : 0;
         for (int n = 0; r->keys && n < MG_MAX(close, 1) && i + AHEAD + n < end; n++)
             fetch(b, query_at(r, i + AHEAD + n));
@@ -262,7 +261,7 @@ static margin_status run_chunk(void *argument, int64_t task, int worker) {
             run_query(r, i, list, &t);
         }
     }
-    return mg_cancelled(r->context) ? MARGIN_ERROR_CANCELLED : MARGIN_OK;
+    return MARGIN_OK;
 }
 
 margin_status mg_neighbors_run(margin_context *context, const mg_neighbors_batch *batch,
