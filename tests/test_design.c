@@ -23,7 +23,9 @@ static void check_both(const design_case *c, mg_design *d, case_check check) {
     OK(mg_design_store_columns(d, &error));
     assert_true((d->by_column != NULL) == mg_is_csr(&c->problem.x));
     if (d->by_column) check(c, d);
-    mg_design_columns_free(d);
+    if (d->by_column) mg_design_columns_free(d->heap, d->by_column);
+    mg_free(d->heap, d->by_column);
+    d->by_column = NULL;
 }
 
 /* ---- Scores and gradients -------------------------------------------------------------------- */
@@ -195,7 +197,7 @@ static void check_loss_passes(const design_case *c, mg_design *d) {
                          .intercept_gradient = &total};
     for (int64_t i = 0; i < n; i++)
         weights[i] = 1 + weights[i];
-    for (int kind = 0; kind <= MG_LOSS_PERCEPTRON; kind++) {
+    for (int kind = 0; kind <= MG_LOSS_EXPONENTIAL; kind++) {
         const mg_loss *loss = mg_loss_get((mg_loss_kind)kind);
         const double *factors = kind % 2 ? weights : NULL;
         OK(mg_design_loss(d, loss, w, -0.25, factors, &all, &error));

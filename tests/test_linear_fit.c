@@ -95,7 +95,7 @@ static void test_solver_table(void **state) {
         mg_objective objective = {.design = &design, .loss = mg_loss_get(MG_LOSS_HINGE)};
         char why[200] = "";
         assert_string_equal(solver->name, names[k]);
-        assert_true(strlen(solver->step_name) < 24 && strlen(solver->summary) > 10);
+        assert_true(strlen(solver->step_name) < 24);
         assert_false(solver->can(&objective, why));
         assert_contains(why, "the hinge loss has corners");
         objective.loss = mg_loss_get(MG_LOSS_LOGISTIC);

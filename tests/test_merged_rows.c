@@ -132,7 +132,7 @@ static void test_groups(void **state) {
         for (int threads = 1; threads <= 4; threads += 3) {
             margin_context *context;
             mg_merged_rows merged = merge_with(&r->problem, threads, &context);
-            assert_non_null(merged.heap);
+            assert_non_null(merged.arena.heap);
             check_groups(r, &merged);
             mg_merged_rows_free(&merged);
             margin_context_free(context);
@@ -157,7 +157,7 @@ static void test_selection(void **state) {
     r->problem.count = SAMPLES;
     margin_context *context;
     mg_merged_rows merged = merge_with(&r->problem, 2, &context);
-    assert_non_null(merged.heap);
+    assert_non_null(merged.arena.heap);
     for (int64_t i = 0; i < SAMPLES; i++) {
         const int32_t g = merged.group[i];
         assert_int_equal(r->kind[merged.problem.index[g]], r->kind[index[i]]);
@@ -201,7 +201,7 @@ static void test_differences(void **state) {
 static void check_not_merged(const mg_problem *p) {
     margin_context *context;
     mg_merged_rows merged = merge_with(p, 2, &context);
-    assert_null(merged.heap);
+    assert_null(merged.arena.heap);
     mg_merged_rows_free(&merged);
     margin_context_free(context);
 }
@@ -230,7 +230,7 @@ static void test_memory_limit(void **state) {
     mg_merged_rows merged;
     assert_int_equal(margin_context_create(&options, &context, &error), MARGIN_OK);
     assert_int_equal(mg_merge_rows(context, &r->problem, &merged, &error), MARGIN_OK);
-    assert_null(merged.heap);
+    assert_null(merged.arena.heap);
     margin_context_free(context);
     repeated_free(r);
 }
@@ -375,7 +375,7 @@ static void test_cancelled(void **state) {
     mg_merged_rows merged;
     margin_context_cancel(context);
     assert_int_equal(mg_merge_rows(context, &r->problem, &merged, &error), MARGIN_ERROR_CANCELLED);
-    assert_null(merged.heap);
+    assert_null(merged.arena.heap);
     margin_context_free(context);
     repeated_free(r);
 }

@@ -21,4 +21,8 @@ typedef int (*mg_order)(const void *a, const void *b);
  * qsort, which takes memory that no allocator and no limit knows of. */
 void mg_sort_items(void *items, int64_t count, size_t size, void *scratch, mg_order order);
 
+/* The number of place `place`, from 0, among numbers[0..count) in ascending order; puts them into
+ * another order (Hoare's FIND, 1961). */
+double mg_select(double *numbers, int64_t count, int64_t place);
+
 #endif

@@ -204,6 +204,44 @@ done:
     return status;
 }
 
+/* ---- Sums of numbers ---- */
+
+typedef struct sums_run {
+    int64_t count;
+    margin_status (*add)(void *sums, const mg_block *block, void *argument);
+    void *argument;
+} sums_run;
+
+static void sums_start(void *state, void *argument) {
+    const sums_run *run = argument;
+    memset(state, 0, (size_t)run->count * sizeof(double));
+}
+
+static margin_status sums_add(void *state, const mg_block *block, void *argument) {
+    const sums_run *run = argument;
+    return run->add(state, block, run->argument);
+}
+
+static void sums_merge(void *into, const void *from, void *argument) {
+    const sums_run *run = argument;
+    double *a = into;
+    const double *b = from;
+    for (int64_t k = 0; k < run->count; k++)
+        a[k] += b[k];
+}
+
+margin_status mg_sweep_sums(margin_context *context, int64_t rows, int64_t block_rows,
+                            int64_t count, int64_t room,
+                            margin_status (*add)(void *sums, const mg_block *block, void *argument),
+                            void *argument, void *sums, margin_error *error) {
+    const mg_accumulator accumulator = {.state_size = (count + room) * (int64_t)sizeof(double),
+                                        .init = sums_start,
+                                        .add = sums_add,
+                                        .merge = sums_merge};
+    sums_run run = {count, add, argument};
+    return mg_sweep(context, rows, block_rows, &accumulator, &run, sums, error);
+}
+
 /* ---- Walk without states ---- */
 
 typedef struct walk {

@@ -47,6 +47,13 @@ margin_status mg_sweep(margin_context *context, int64_t rows, int64_t block_rows
                        const mg_accumulator *accumulator, void *argument, void *state,
                        margin_error *error);
 
+/* Sums of numbers: a state is `count` doubles, which begin at 0 and are added up, and behind them
+ * room for `room` more, with which `add` may do as it likes. sums: count + room doubles. */
+margin_status mg_sweep_sums(margin_context *context, int64_t rows, int64_t block_rows,
+                            int64_t count, int64_t room,
+                            margin_status (*add)(void *sums, const mg_block *block, void *argument),
+                            void *argument, void *sums, margin_error *error);
+
 /* Only the walk: `visit` is called for each block in any order, possibly at the same time. For
  * outputs indexed by row. */
 typedef margin_status (*mg_visit)(const mg_block *block, void *argument);

@@ -117,9 +117,7 @@ void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const 
         snprintf(text, sizeof text, "%s %s + %s |f|^2", sum ? "sum" : "mean", loss,
                  penalty->spelling);
     mg_report_formula(report, text);
-    mg_report_set(report, "C", penalty->C);
-    mg_report_set(report, "alpha", penalty->alpha);
-    mg_report_set(report, "lambda", penalty->lambda);
+    mg_report_penalty(report, penalty);
     if (uses_gamma(kernel->kind)) mg_report_set(report, "gamma", kernel->gamma);
 }
 

@@ -69,10 +69,9 @@ typedef struct mg_trace {
     void *user;
     int64_t subproblem, subproblems;
 } mg_trace;
-/* Shows a step; a nonzero answer cancels the context. */
-MG_INLINE void mg_trace_show(const mg_trace *trace, const margin_trace_step *step) {
-    if (trace->step(step, trace->user)) margin_context_cancel(trace->context);
-}
+/* Shows a step of which everything but `subproblem` and `subproblems` is said; a nonzero answer
+ * cancels the context. NULL: does nothing. */
+void mg_trace_note(const mg_trace *trace, margin_trace_step step);
 
 /* What the fits of one call differ in: the parts of a problem of many classes or targets, the
  * penalties of a path. All else is the same in them. */

@@ -54,6 +54,12 @@ bool mg_asks_no_penalty(const margin_component *info, const mg_option_value *opt
     return mg_penalty_of(info, options, 0.0, 1.0).rho == 0.0;
 }
 
+void mg_report_penalty(margin_report *report, const mg_penalty *penalty) {
+    mg_report_set(report, "C", penalty->C);
+    mg_report_set(report, "alpha", penalty->alpha);
+    mg_report_set(report, "lambda", penalty->lambda);
+}
+
 double mg_total_weight(const mg_problem *problem) {
     double total = 0.0;
     for (int64_t i = 0; i < problem->count; i++)

@@ -31,6 +31,8 @@ mg_penalty mg_penalty_of(const margin_component *info, const mg_option_value *op
                          double l1_ratio, double total_weight);
 /* Whether they ask for none, as C=inf or alpha=0. */
 bool mg_asks_no_penalty(const margin_component *info, const mg_option_value *options);
+/* The items C, alpha and lambda. */
+void mg_report_penalty(margin_report *report, const mg_penalty *penalty);
 /* The m above. */
 double mg_total_weight(const mg_problem *problem);
 
@@ -54,6 +56,8 @@ double mg_total_weight(const mg_problem *problem);
 #define MG_OPTION_C(default_value)     MG_OPTION_C_OF(default_value, "|w|^2/2")
 #define MG_OPTION_ALPHA(default_value) MG_OPTION_ALPHA_OF(default_value, "|w|^2")
 #define MG_OPTION_LAMBDA               MG_OPTION_LAMBDA_OF("|w|^2")
+/* The three of |w|^2, of which C has a default. */
+#define MG_OPTIONS_PENALTY MG_OPTION_C("1"), MG_OPTION_ALPHA(NULL), MG_OPTION_LAMBDA
 #define MG_OPTION_L1_RATIO(default_value)                                                          \
     {                                                                                              \
         .name = "l1_ratio", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = 1,                     \

@@ -2,6 +2,7 @@
 #include "learn/report.h"
 
 #include "base/pool.h"
+#include "learn/learner.h"
 
 #include <math.h>
 #include <string.h>
@@ -129,4 +130,11 @@ void mg_verified_join(mg_verified *into, const mg_verified *part) {
     for (int i = 0; i < MARGIN_REPORT_ITEMS; i++)
         into->items[i] += part->items[i];
     if (!into->contradiction) into->contradiction = part->contradiction;
+}
+
+void mg_trace_note(const mg_trace *trace, margin_trace_step step) {
+    if (!trace) return;
+    step.subproblem = trace->subproblem;
+    step.subproblems = trace->subproblems;
+    if (trace->step(&step, trace->user)) margin_context_cancel(trace->context);
 }

@@ -2,6 +2,7 @@
 #include "bayes/learner/naive_bayes.h"
 #include "bayes/learner/bayes.h"
 #include "bayes/learner/bayes_finish.h"
+#include "math/rows/vector_math.h"
 
 #include <math.h>
 #include <string.h>
@@ -264,18 +265,12 @@ static bool refuses_unknown(const mg_hypothesis *h) {
     return mg_bayes_view_of(h)->settings.unseen == MG_BAYES_REFUSE;
 }
 
-/* exp(score) as shares of their sum, the greatest taken out first. */
-static void probabilities(const double *scores, int64_t functions, int64_t classes, double *out) {
-    double greatest = scores[0], sum = 0;
+/* The scores are logarithms. */
+static void bayes_probabilities(const double *scores, int64_t functions, int64_t classes,
+                                double *out) {
     (void)functions;
-    for (int64_t k = 1; k < classes; k++)
-        if (!(scores[k] <= greatest)) greatest = scores[k];
-    for (int64_t k = 0; k < classes; k++) {
-        out[k] = exp(scores[k] - greatest);
-        sum += out[k];
-    }
-    for (int64_t k = 0; k < classes; k++)
-        out[k] /= sum;
+    memcpy(out, scores, (size_t)classes * sizeof *out);
+    mg_softmax(out, classes);
 }
 
 static const mg_learner_more more = {.finds_infinite = true,
@@ -303,6 +298,6 @@ const mg_learner mg_learner_naive_bayes = {
     .check = bayes_check,
     .fit = naive_bayes_fit,
     .verify = mg_bayes_verify,
-    .probabilities = probabilities,
+    .probabilities = bayes_probabilities,
     .more = &more,
 };

@@ -134,7 +134,7 @@ static margin_status first_pass(mg_kmeans_run *run, int64_t *moved) {
     return MARGIN_OK;
 }
 
-static margin_status iterate(mg_kmeans_run *run, mg_kmeans_result *result) {
+static margin_status kmeans_iterate(mg_kmeans_run *run, mg_kmeans_result *result) {
     const mg_kmeans_task *task = run->task;
     bool done = false;
     for (int64_t i = 0; i < task->count; i++)
@@ -163,7 +163,7 @@ static margin_status run_once(mg_kmeans_run *run, int64_t round, double *kept,
     *result = (mg_kmeans_result){.run = round};
     MG_TRY(mg_kmeans_choose(run, round));
     MG_TRY(mg_kmeans_group(run));
-    MG_TRY(iterate(run, result));
+    MG_TRY(kmeans_iterate(run, result));
     if (result->status > 0 && result->iterations > 0) mg_kmeans_shift(run);
     MG_TRY(mg_kmeans_measure(run, &moved, &result->inertia, &result->second));
     result->gap = relative(gain_of(run), result->inertia);

@@ -288,11 +288,6 @@ static int64_t state_numbers(const mg_kmeans_run *run) {
     return HEAD + run->task->k * (run->n + 1);
 }
 
-static void init_state(void *state, void *argument) {
-    const pass *p = argument;
-    memset(state, 0, (size_t)state_numbers(p->run) * sizeof(double));
-}
-
 static void assign_add_row(double *sum, const double *x, double weight, int64_t n) {
     if (weight == 1) {
         for (int64_t j = 0; j < n; j++)
@@ -345,22 +340,10 @@ static margin_status assign_add_block(void *state, const mg_block *block, void *
     return MARGIN_OK;
 }
 
-static void merge_state(void *into, const void *from, void *argument) {
-    const pass *p = argument;
-    double *a = into;
-    const double *b = from;
-    for (int64_t s = 0; s < state_numbers(p->run); s++)
-        a[s] += b[s];
-}
-
-static margin_status sweep(pass *p, double *state) {
+static margin_status kmeans_sweep(pass *p, double *state) {
     const mg_kmeans_run *run = p->run;
-    const mg_accumulator accumulator = {.state_size = state_numbers(run) * (int64_t)sizeof *state,
-                                        .init = init_state,
-                                        .add = assign_add_block,
-                                        .merge = merge_state};
-    return mg_sweep(run->task->context, run->task->count, run->block_rows, &accumulator, p, state,
-                    run->task->error);
+    return mg_sweep_sums(run->task->context, run->task->count, run->block_rows, state_numbers(run),
+                         0, assign_add_block, p, state, run->task->error);
 }
 
 /* Number `at` of the sums and means, of cluster c. */
@@ -375,7 +358,7 @@ static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD
     const int64_t k = run->task->k, n = run->n;
     mg_heap *heap = run->task->context->heap;
     MG_NEW(heap, state, state_numbers(run), "the sums of the clusters", run->task->error);
-    const margin_status status = sweep(&p, state);
+    const margin_status status = kmeans_sweep(&p, state);
     if (status >= 0) {
         memcpy(head, state, HEAD * sizeof *head);
         memcpy(run->weights, state + HEAD, (size_t)k * sizeof *state);

@@ -288,7 +288,7 @@ static void sync_folder(const char *target) {
     close(fd);
 }
 
-static margin_status finish(mg_output *output, margin_error *error) {
+static margin_status output_finish(mg_output *output, margin_error *error) {
     MG_TRY(check_usable(output, error));
     MG_TRY(flush(output, error));
     if (output->packing) {
@@ -311,7 +311,7 @@ static margin_status finish(mg_output *output, margin_error *error) {
 }
 
 margin_status mg_output_commit(mg_output *output, margin_error *error) {
-    margin_status status = finish(output, error);
+    margin_status status = output_finish(output, error);
     mg_output_abandon(output);
     return status;
 }

@@ -123,9 +123,9 @@ static margin_status check_filled(const margin_data *data, const double *fill,
         empty.count > 5 ? ", ..." : "", empty.count == 1 ? "it" : "them");
 }
 
-static margin_status fit(margin_context *context, const margin_data *data,
-                         const mg_option_value *options, mg_fitted_stage *fitted,
-                         margin_error *error) {
+static margin_status impute_fit(margin_context *context, const margin_data *data,
+                                const mg_option_value *options, mg_fitted_stage *fitted,
+                                margin_error *error) {
     const mg_option_value *with = mg_stage_option(&mg_stage_impute, options, "with");
     const int64_t n = data->x.columns;
     bool any_ranked = false, any_mean = false;
@@ -217,7 +217,7 @@ const mg_stage mg_stage_impute = {
              .abilities = MARGIN_CAN_MISSING | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .fit = fit,
+    .fit = impute_fit,
     .attach = impute_attach,
     .apply_row = impute_apply_row,
     .apply = impute_apply,

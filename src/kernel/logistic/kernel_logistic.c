@@ -1,7 +1,7 @@
 /* The learner kernel-logistic. */
 #include "kernel/logistic/kernel_logistic.h"
 
-#include "linear/kernels/odds.h"
+#include "linear/kernels/loss.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,8 +47,8 @@ double mg_kernel_logistic_tolerance(const mg_fit *fit) {
     return option(fit->options, "tol")->number;
 }
 
-static margin_status check(const margin_component *info, const mg_option_value *values,
-                           margin_error *error) {
+static margin_status kernel_logistic_check(const margin_component *info,
+                                           const mg_option_value *values, margin_error *error) {
     const mg_kernel kernel = mg_kernel_options_of(own, values).kernel;
     MG_TRY(mg_kernel_options_check(info, values, error));
     MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
@@ -163,7 +163,7 @@ static margin_status fit_all(logistic_run *run, mg_fit *fits, int64_t count) {
     return MARGIN_OK;
 }
 
-static margin_status fit_many(mg_fit *fits, int64_t count) {
+static margin_status kernel_logistic_fit_many(mg_fit *fits, int64_t count) {
     margin_context context;
     mg_context_copy(fits[0].context, &context);
     logistic_run run = {.context = &context, .penalty = mg_kernel_logistic_penalty(&fits[0])};
@@ -175,19 +175,20 @@ static margin_status fit_many(mg_fit *fits, int64_t count) {
     return status < 0 ? status : MARGIN_OK;
 }
 
-static margin_status fit(mg_fit *fit) {
-    MG_TRY(fit_many(fit, 1));
+static margin_status kernel_logistic_fit(mg_fit *fit) {
+    MG_TRY(kernel_logistic_fit_many(fit, 1));
     return fit->report.status;
 }
 
-static margin_status share(mg_shared *shared) {
+static margin_status kernel_logistic_share(mg_shared *shared) {
     const mg_kernel_choice choice = mg_kernel_options_of(own, shared->options);
     MG_TRY(mg_kernel_share(shared, &choice, own->name));
     shared->together = shared->fits;
     return MARGIN_OK;
 }
 
-static void probabilities(const double *scores, int64_t functions, int64_t classes, double *out) {
+static void kernel_logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
+                                          double *out) {
     mg_odds_probabilities(1.0, scores, functions, classes, out);
 }
 
@@ -206,11 +207,11 @@ const mg_learner mg_learner_kernel_logistic = {
              .option_count = MG_LENGTH(option_table)},
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
-    .check = check,
-    .share = share,
-    .fit = fit,
-    .fit_many = fit_many,
+    .check = kernel_logistic_check,
+    .share = kernel_logistic_share,
+    .fit = kernel_logistic_fit,
+    .fit_many = kernel_logistic_fit_many,
     .differ = MG_DIFFER_SIGNS,
     .verify = mg_kernel_logistic_verify,
-    .probabilities = probabilities,
+    .probabilities = kernel_logistic_probabilities,
 };

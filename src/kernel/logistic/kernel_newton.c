@@ -129,7 +129,7 @@ static bool take_step(newton_run *run) {
     return false;
 }
 
-static margin_status iterate(newton_run *run) {
+static margin_status kernel_newton_iterate(newton_run *run) {
     mg_newton *newton = run->newton;
     mg_kernel_point *point = run->point;
     for (;; newton->steps++) {
@@ -149,9 +149,9 @@ static margin_status iterate(newton_run *run) {
     }
 }
 
-static margin_status solve(newton_run *run) {
+static margin_status kernel_newton_solve(newton_run *run) {
     mg_kernel_point *point = run->point;
-    MG_TRY(iterate(run));
+    MG_TRY(kernel_newton_iterate(run));
     /* Scores have taken the steps' rounding on: once more from the coefficients. */
     MG_TRY(mg_kernel_system_multiply(run->o->system, 1, point->a, run->f));
     memcpy(point->f, run->f, (size_t)run->o->count * sizeof *run->f);
@@ -178,7 +178,7 @@ margin_status mg_kernel_newton(mg_newton *newton, mg_kernel_point *point) {
                       .f = numbers + 7 * m};
     if (newton->stop.max_iterations < 0) newton->stop.max_iterations = MOST_STEPS;
     newton->stop.pace = &pace;
-    const margin_status status = solve(&run);
+    const margin_status status = kernel_newton_solve(&run);
     newton->stop.pace = NULL;
     return mg_kernel_point_in_time(o, point, status, &newton->ended);
 }

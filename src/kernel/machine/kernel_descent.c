@@ -45,23 +45,18 @@ static margin_status choose_rate(mg_kernel_descent *descent, mg_kernel_point *po
     return MARGIN_OK;
 }
 
-static void trace(const mg_kernel_descent *descent, const mg_kernel_point *point) {
-    const mg_trace *to = descent->trace;
-    if (!to) return;
-    const margin_trace_step record = {.subproblem = to->subproblem,
-                                      .subproblems = to->subproblems,
-                                      .step = descent->steps,
-                                      .row = -1,
-                                      .errors = point->errors,
-                                      .loss = point->value,
-                                      .intercept = 0.0,
-                                      .weights = point->a,
-                                      .weight_count = descent->objective->count};
-    mg_trace_show(to, &record);
+static void kernel_descent_trace(const mg_kernel_descent *descent, const mg_kernel_point *point) {
+    mg_trace_note(descent->trace, (margin_trace_step){.step = descent->steps,
+                                                      .row = -1,
+                                                      .errors = point->errors,
+                                                      .loss = point->value,
+                                                      .intercept = 0.0,
+                                                      .weights = point->a,
+                                                      .weight_count = descent->objective->count});
 }
 
 /* a and f stay as they are until both have their next values. */
-static margin_status step(const mg_kernel_descent *descent, mg_kernel_point *point) {
+static margin_status kernel_descent_step(const mg_kernel_descent *descent, mg_kernel_point *point) {
     const mg_kernel_objective *o = descent->objective;
     const double unit = o->penalty.lambda / (o->penalty.rho / 2.0);
     const size_t bytes = (size_t)o->count * sizeof *point->a;
@@ -78,7 +73,7 @@ static margin_status descend(mg_kernel_descent *descent, mg_kernel_point *point)
     MG_TRY(choose_rate(descent, point));
     for (;; descent->steps++) {
         MG_TRY(mg_kernel_point_judge(descent->objective, point));
-        trace(descent, point);
+        kernel_descent_trace(descent, point);
         if (!isfinite(point->value) || !isfinite(point->gap)) {
             descent->ended = MARGIN_STOPPED_STALLED;
             return MARGIN_OK;
@@ -87,7 +82,7 @@ static margin_status descend(mg_kernel_descent *descent, mg_kernel_point *point)
         descent->ended = mg_stop_check(&descent->stop, descent->steps);
         if (descent->ended < 0) return mg_fail_cancelled(descent->error);
         if (descent->ended > 0) return MARGIN_OK;
-        MG_TRY(step(descent, point));
+        MG_TRY(kernel_descent_step(descent, point));
     }
 }
 

@@ -146,11 +146,6 @@ typedef struct multiplication {
     double *out;
 } multiplication;
 
-static void start_product(void *state, void *argument) {
-    const multiplication *to = argument;
-    memset(state, 0, (size_t)(to->vectors * to->system->count) * sizeof(double));
-}
-
 /* What the numbers right of the diagonal add: to their row, and mirrored to their column. */
 static margin_status add_product(void *state, const mg_block *block, void *argument) {
     const multiplication *to = argument;
@@ -168,19 +163,10 @@ static margin_status add_product(void *state, const mg_block *block, void *argum
     return MARGIN_OK;
 }
 
-static void merge_product(void *into, const void *from, void *argument) {
-    const multiplication *to = argument;
-    to->ops->add(into, 1.0, from, to->vectors * to->system->count);
-}
-
 static margin_status multiply_triangle(multiplication *to) {
-    const mg_accumulator accumulator = {.state_size = to->vectors * to->system->count *
-                                                      (int64_t)sizeof(double),
-                                        .init = start_product,
-                                        .add = add_product,
-                                        .merge = merge_product};
-    return mg_sweep(to->system->context, to->system->count, BLOCK, &accumulator, to, to->out,
-                    to->system->error);
+    return mg_sweep_sums(to->system->context, to->system->count, BLOCK,
+                         to->vectors * to->system->count, 0, add_product, to, to->out,
+                         to->system->error);
 }
 
 /* Kernel values are made again, once for all vectors, which have to lie side by side. */

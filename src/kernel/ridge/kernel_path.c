@@ -165,7 +165,7 @@ static margin_status decompose(path_run *run) {
     return MARGIN_OK;
 }
 
-static margin_status prepare(path_run *run) {
+static margin_status kernel_path_prepare(path_run *run) {
     mg_ridge_run *ridge = &run->ridge;
     const int64_t m = ridge->count;
     mg_kernel kernel;
@@ -204,7 +204,7 @@ margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_o
                               .condition = (double)NAN,
                               .iteration_name = "solves"}};
     mg_arena_init(&run.ridge.arena, fits[0].context->heap);
-    margin_status status = prepare(&run);
+    margin_status status = kernel_path_prepare(&run);
     for (int64_t k = 0; k < count && status >= 0; k++)
         status = solve_penalty(&run, &fits[k], &options[k]);
     mg_ridge_end(&run.ridge);

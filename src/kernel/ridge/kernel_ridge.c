@@ -74,8 +74,8 @@ mg_ridge_options mg_ridge_options_of(const mg_fit *fit) {
                               .max_iterations = option(values, "max_iter")->integer};
 }
 
-static margin_status check(const margin_component *info, const mg_option_value *values,
-                           margin_error *error) {
+static margin_status kernel_ridge_check(const margin_component *info, const mg_option_value *values,
+                                        margin_error *error) {
     MG_TRY(mg_kernel_options_check(info, values, error));
     const bool descent = strcmp(option(values, "solver")->text, "gd") == 0;
     MG_REQUIRE(!option(values, "rate")->given || descent, error, MARGIN_ERROR_SPEC,
@@ -159,7 +159,7 @@ static margin_status solve_conjugate(mg_ridge_run *run) {
     return solve_direct(run);
 }
 
-static margin_status solve(mg_ridge_run *run) {
+static margin_status kernel_ridge_solve(mg_ridge_run *run) {
     mg_gram_storage storage;
     mg_kernel kernel;
     MG_TRY(choose(run, &storage));
@@ -248,7 +248,7 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
                         .indefinite = !mg_kernel_is_definite(&options.choice.kernel),
                         .iteration_name = "steps"};
     mg_arena_init(&run.arena, context.heap);
-    margin_status status = solve(&run);
+    margin_status status = kernel_ridge_solve(&run);
     if (run.y && mg_timed_out(&context, status)) { /* the last that was judged */
         run.ended = MARGIN_STOPPED_TIME;
         status = MARGIN_OK;
@@ -276,12 +276,12 @@ static margin_status fit_penalties(mg_fit *fits, int64_t count) {
     return status;
 }
 
-static margin_status fit_many(mg_fit *fits, int64_t count) {
+static margin_status kernel_ridge_fit_many(mg_fit *fits, int64_t count) {
     const bool penalties = (fits[0].shared->differ & MG_DIFFER_OPTIONS) != 0;
     return penalties ? fit_penalties(fits, count) : fit_targets(fits, count);
 }
 
-static margin_status share(mg_shared *shared) {
+static margin_status kernel_ridge_share(mg_shared *shared) {
     const mg_kernel_choice choice = mg_kernel_options_of(own, shared->options);
     MG_TRY(mg_kernel_share(shared, &choice, own->name));
     const bool descent = is_word(option(shared->options, "solver")->text, "gd");
@@ -303,10 +303,10 @@ const mg_learner mg_learner_kernel_ridge = {
              .option_count = MG_LENGTH(option_table)},
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
-    .check = check,
-    .share = share,
+    .check = kernel_ridge_check,
+    .share = kernel_ridge_share,
     .fit = kernel_ridge_fit,
-    .fit_many = fit_many,
+    .fit_many = kernel_ridge_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS,
     .verify = mg_kernel_ridge_verify,
 };

@@ -48,11 +48,6 @@ typedef struct gram_block {
     const mg_symmetric_ops *ops;
 } gram_block;
 
-static void start_products(void *state, void *argument) {
-    const gram_block *work = argument;
-    memset(state, 0, (size_t)(work->cg->rank * work->cg->rank) * sizeof(double));
-}
-
 /* F'F of a block of rows: as lines of panels behind the sum. */
 static margin_status add_products(void *state, const mg_block *block, void *argument) {
     const gram_block *work = argument;
@@ -71,28 +66,17 @@ static margin_status add_products(void *state, const mg_block *block, void *argu
     return MARGIN_OK;
 }
 
-static void merge_products(void *into, const void *from, void *argument) {
-    const gram_block *work = argument;
-    double *a = into;
-    const double *b = from;
-    for (int64_t k = 0; k < work->cg->rank * work->cg->rank; k++)
-        a[k] += b[k];
-}
-
 /* The Cholesky factor of F'F + alpha I. */
 static margin_status factor_small(conjugate *cg) {
     mg_ridge_run *run = cg->run;
     gram_block work = {cg, mg_symmetric_ops_for(cg->isa, false)};
     const int64_t k = cg->rank;
-    const int64_t numbers = (k * k + 7) / 8 * 8 + mg_symmetric_packed(work.ops, k, work.ops->depth);
-    const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof(double),
-                                        .init = start_products,
-                                        .add = add_products,
-                                        .merge = merge_products};
+    const int64_t sums = (k * k + 7) / 8 * 8;
+    const int64_t room = mg_symmetric_packed(work.ops, k, work.ops->depth);
     int64_t failed = 0;
-    MG_TRY(mg_ridge_new(run, numbers, &cg->small));
-    MG_TRY(mg_sweep(run->context, run->count, MG_BLOCK_ROWS, &accumulator, &work, cg->small,
-                    run->error));
+    MG_TRY(mg_ridge_new(run, sums + room, &cg->small));
+    MG_TRY(mg_sweep_sums(run->context, run->count, MG_BLOCK_ROWS, sums, room, add_products, &work,
+                         cg->small, run->error));
     for (int64_t i = 0; i < k; i++)
         cg->small[i * (k + 1)] += run->alpha;
     MG_TRY(mg_cholesky_factor(run->context, k, cg->small, k, &failed, run->error));
@@ -125,11 +109,6 @@ static margin_status make_preconditioner(conjugate *cg) {
     return cg->rank > 0 ? factor_small(cg) : MARGIN_OK;
 }
 
-static void start_shares(void *state, void *argument) {
-    const conjugate *cg = argument;
-    memset(state, 0, (size_t)(cg->vectors * cg->rank) * sizeof(double));
-}
-
 static margin_status add_shares(void *state, const mg_block *block, void *argument) {
     const conjugate *cg = argument;
     const mg_vector_ops *ops = mg_vector_ops_for(cg->isa);
@@ -138,11 +117,6 @@ static margin_status add_shares(void *state, const mg_block *block, void *argume
             ops->add((double *)state + k * cg->rank, cg->r[k * cg->run->count + i],
                      cg->factor + i * cg->most, cg->rank);
     return MARGIN_OK;
-}
-
-static void merge_shares(void *into, const void *from, void *argument) {
-    const conjugate *cg = argument;
-    mg_vector_ops_for(cg->isa)->add(into, 1.0, from, cg->vectors * cg->rank);
 }
 
 static margin_status apply_shares(const mg_block *block, void *argument) {
@@ -159,14 +133,10 @@ static margin_status apply_shares(const mg_block *block, void *argument) {
 /* alpha z = r - F (F'F + alpha I)^-1 F'r; the factor alpha changes no direction. */
 static margin_status precondition(conjugate *cg) {
     const mg_ridge_run *run = cg->run;
-    const mg_accumulator accumulator = {.state_size =
-                                            cg->vectors * cg->rank * (int64_t)sizeof(double),
-                                        .init = start_shares,
-                                        .add = add_shares,
-                                        .merge = merge_shares};
     memcpy(cg->z, cg->r, (size_t)(cg->vectors * run->count) * sizeof *cg->z);
     if (cg->rank == 0) return MARGIN_OK;
-    MG_TRY(mg_sweep(run->context, run->count, ROWS, &accumulator, cg, cg->shares, run->error));
+    MG_TRY(mg_sweep_sums(run->context, run->count, ROWS, cg->vectors * cg->rank, 0, add_shares, cg,
+                         cg->shares, run->error));
     for (int64_t k = 0; k < cg->vectors; k++)
         mg_cholesky_solve(cg->isa, cg->rank, cg->small, cg->rank, cg->shares + k * cg->rank);
     if (mg_sweep_each(run->context, run->count, ROWS, apply_shares, cg) < 0)
@@ -257,7 +227,7 @@ static bool all_ended(conjugate *cg) {
     return ended;
 }
 
-static margin_status iterate(conjugate *cg) {
+static margin_status conjugate_iterate(conjugate *cg) {
     mg_ridge_run *run = cg->run;
     run->pace.asked = mg_clock();
     run->pace.behind = 1.0; /* the judgement */
@@ -284,7 +254,7 @@ static margin_status correct(mg_ridge_run *run, void *argument, double *step) {
     conjugate *cg = argument;
     const int64_t m = run->count;
     cg->vectors = run->targets + (run->options->intercept && !cg->has_ones);
-    MG_TRY(iterate(cg));
+    MG_TRY(conjugate_iterate(cg));
     for (int64_t k = 0; k < cg->vectors; k++)
         for (int64_t i = 0; i < m; i++) {
             const double move = cg->scale[i] * cg->u[k * m + i];

@@ -3,7 +3,7 @@
 
 #include "linear/design/design_block.h"
 #include "linear/design/design_columns.h"
-#include "linear/kernels/design_rows.h"
+#include "linear/kernels/linear_kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,7 +98,8 @@ double mg_design_intercept(const mg_design *d, const double *w, double b) {
 }
 
 void mg_design_free(mg_design *design) {
-    mg_design_columns_free(design);
+    if (design->by_column) mg_design_columns_free(design->heap, design->by_column);
+    mg_free(design->heap, design->by_column);
     mg_free(design->heap, design->offset);
     mg_free(design->heap, design->centre);
     mg_free(design->heap, design->work);
@@ -154,18 +155,7 @@ typedef struct sum_walk {
     mg_row_weights weights; /* w NULL: the slopes are r */
     const double *r;        /* slopes, or weights of the products, by position; NULL: the samples'
                                weights */
-    int64_t columns;
 } sum_walk;
-
-static void design_start_sums(void *state, void *argument) {
-    const sum_walk *walk = argument;
-    mg_pass_sums_clear(state, walk->columns);
-}
-
-static void design_merge_sums(void *into, const void *from, void *argument) {
-    (void)argument;
-    mg_pass_sums_merge(into, from);
-}
 
 static void chunk_slopes(const sum_walk *walk, int64_t first, int64_t count, double *slopes) {
     const mg_problem *problem = walk->list.design->problem;
@@ -197,21 +187,13 @@ static margin_status sum_block(void *state, const mg_block *block, void *argumen
 
 static margin_status sum_rows(mg_design *d, const sum_walk *walk, int64_t count, double *gradient,
                               double *total, margin_error *error) {
-    static const mg_accumulator steps = {
-        .init = design_start_sums, .add = sum_block, .merge = design_merge_sums};
-    mg_accumulator accumulator = steps;
-    accumulator.state_size = mg_pass_sums_size(d->columns);
     mg_pass_sums *sums;
-    MG_NEW_BYTES(d->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
-    margin_status status =
-        mg_sweep(d->context, count, d->block_rows, &accumulator, (void *)walk, sums, error);
-    if (status >= 0) {
-        memcpy(gradient, sums->gradient, (size_t)d->columns * sizeof *gradient);
-        mg_design_from_rows(d, sums->total, gradient);
-        if (total) *total = sums->total;
-    }
+    MG_TRY(mg_pass_sum(d, count, d->columns, sum_block, walk, &sums, error));
+    memcpy(gradient, sums->gradient, (size_t)d->columns * sizeof *gradient);
+    mg_design_from_rows(d, sums->total, gradient);
+    if (total) *total = sums->total;
     mg_free(d->heap, sums);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status sum_columns(const mg_design *d, const double *r, double *gradient,
@@ -228,16 +210,14 @@ static margin_status sum_columns(const mg_design *d, const double *r, double *gr
 margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient, double *total,
                                  margin_error *error) {
     if (d->by_column && r) return sum_columns(d, r, gradient, total, error);
-    const sum_walk walk = {.list = {d, NULL}, .r = r, .columns = d->columns};
+    const sum_walk walk = {.list = {d, NULL}, .r = r};
     return sum_rows(d, &walk, d->samples, gradient, total, error);
 }
 
 margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t count,
                                 const double *weights, const double *v, double v0, double *out,
                                 double *total, margin_error *error) {
-    const sum_walk walk = {.list = {d, chosen},
-                           .weights = mg_design_row_weights(d, v, v0),
-                           .r = weights,
-                           .columns = d->columns};
+    const sum_walk walk = {
+        .list = {d, chosen}, .weights = mg_design_row_weights(d, v, v0), .r = weights};
     return sum_rows(d, &walk, chosen ? count : d->samples, out, total, error);
 }

@@ -85,6 +85,9 @@ typedef struct mg_loss_point {
     int64_t errors; /* classes: samples with z <= 0 (or NaN), or whose own score is not above all
                        others */
 } mg_loss_point;
+/* t of the samples [first, first + count) from their scores f; may be in place. */
+void mg_design_margins(const mg_design *d, const mg_loss *loss, int64_t first, int64_t count,
+                       const double *scores, double *t);
 /* c: samples numbers >= 0; NULL: the weights of the samples. */
 margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,
                              const double *c, mg_loss_point *point, margin_error *error);

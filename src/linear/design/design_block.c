@@ -1,7 +1,7 @@
 /* Rows of a design a block at a time. */
 #include "linear/design/design_block.h"
 
-#include "linear/kernels/design_rows.h"
+#include "linear/kernels/linear_kernels.h"
 
 #include <string.h>
 
@@ -127,21 +127,18 @@ void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t c
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-int64_t mg_pass_sums_size(int64_t columns) {
-    return (int64_t)sizeof(mg_pass_sums) + columns * (int64_t)sizeof(double);
-}
-
-void mg_pass_sums_clear(mg_pass_sums *sums, int64_t columns) {
-    sums->total = sums->value = 0.0;
-    sums->errors = 0;
-    sums->columns = columns;
-    memset(sums->gradient, 0, (size_t)columns * sizeof *sums->gradient);
-}
-
-void mg_pass_sums_merge(mg_pass_sums *into, const mg_pass_sums *from) {
-    into->total += from->total;
-    into->value += from->value;
-    into->errors += from->errors;
-    for (int64_t j = 0; j < into->columns; j++)
-        into->gradient[j] += from->gradient[j];
+margin_status mg_pass_sum(const mg_design *d, int64_t count, int64_t columns,
+                          margin_status (*add)(void *sums, const mg_block *block, void *argument),
+                          const void *argument, mg_pass_sums **sums, margin_error *error) {
+    const int64_t numbers = (int64_t)(sizeof **sums / sizeof(double)) + columns;
+    *sums = mg_new(d->heap, numbers, sizeof(double));
+    if (!*sums)
+        return mg_no_memory(d->heap, numbers, sizeof(double), "the gradient of a linear model",
+                            error);
+    const margin_status status = mg_sweep_sums(d->context, count, d->block_rows, numbers, 0, add,
+                                               (void *)argument, *sums, error);
+    if (status >= 0) return status;
+    mg_free(d->heap, *sums);
+    *sums = NULL;
+    return status;
 }

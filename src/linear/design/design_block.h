@@ -3,7 +3,7 @@
 #define MG_DESIGN_BLOCK_H
 
 #include "linear/design/design.h"
-#include "linear/kernels/design_rows.h"
+#include "linear/kernels/linear_kernels.h"
 
 /* The samples a pass visits: positions 0..count-1 stand for chosen[k], or k. */
 typedef struct mg_visit_list {
@@ -52,15 +52,15 @@ void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t c
 /* The gradient in A's units from such a sum; total: the sum of r. */
 void mg_design_from_rows(const mg_design *d, double total, double *gradient);
 
-/* Sums of a pass: `columns` numbers of a gradient behind this head. */
+/* Sums of a pass, all doubles: `columns` numbers of a gradient behind this head. */
 typedef struct mg_pass_sums {
-    double total, value;
-    int64_t errors;
-    int64_t columns; /* 0: no gradient */
+    double total, value, errors;
     _Alignas(64) double gradient[];
 } mg_pass_sums;
-int64_t mg_pass_sums_size(int64_t columns);
-void mg_pass_sums_clear(mg_pass_sums *sums, int64_t columns);
-void mg_pass_sums_merge(mg_pass_sums *into, const mg_pass_sums *from);
+/* Sweeps over `count` positions; columns 0: no gradient. *sums: owned by the caller, NULL after a
+ * failure. */
+margin_status mg_pass_sum(const mg_design *d, int64_t count, int64_t columns,
+                          margin_status (*add)(void *sums, const mg_block *block, void *argument),
+                          const void *argument, mg_pass_sums **sums, margin_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 
 enum {
     MOST_PARTS = 8, /* of the rows, while they are copied */
+    POLL = 4096,    /* rows */
     RANGES = 64     /* of columns, of about as many stored values each */
 };
 
@@ -17,7 +18,7 @@ typedef struct copy_job {
     const mg_design *d;
     mg_design_columns *to;
     int64_t parts;
-    int32_t *places; /* parts x columns: numbers of values, then places of the next ones */
+    int64_t *places; /* parts x columns: numbers of values, then places of the next ones */
 } copy_job;
 
 static int64_t first_of_part(const copy_job *job, int64_t part) {
@@ -27,10 +28,11 @@ static int64_t first_of_part(const copy_job *job, int64_t part) {
 static margin_status count_part(void *argument, int64_t part, int worker) {
     const copy_job *job = argument;
     const mg_problem *problem = job->d->problem;
-    int32_t *counts = job->places + part * job->d->columns;
+    int64_t *counts = job->places + part * job->d->columns;
     (void)worker;
     memset(counts, 0, (size_t)job->d->columns * sizeof *counts);
     for (int64_t i = first_of_part(job, part); i < first_of_part(job, part + 1); i++) {
+        if (i % POLL == 0 && mg_cancelled(job->d->context)) return MARGIN_ERROR_CANCELLED;
         const int64_t row = mg_sample_row(problem, i), end = mg_row_start(&problem->x, row + 1);
         for (int64_t k = mg_row_start(&problem->x, row); k < end; k++)
             counts[mg_column_index(&problem->x, k)]++;
@@ -41,12 +43,12 @@ static margin_status count_part(void *argument, int64_t part, int worker) {
 /* Counts become places: of each column the values of one part follow those of the part before. */
 static void set_places(const copy_job *job) {
     const int64_t columns = job->d->columns;
-    int32_t at = 0;
+    int64_t at = 0;
     for (int64_t j = 0; j < columns; j++) {
         job->to->starts[j] = at;
         for (int64_t part = 0; part < job->parts; part++) {
-            int32_t *place = &job->places[part * columns + j];
-            const int32_t count = *place;
+            int64_t *place = &job->places[part * columns + j];
+            const int64_t count = *place;
             *place = at;
             at += count;
         }
@@ -57,27 +59,18 @@ static void set_places(const copy_job *job) {
 static margin_status copy_part(void *argument, int64_t part, int worker) {
     const copy_job *job = argument;
     const mg_problem *problem = job->d->problem;
-    int32_t *places = job->places + part * job->d->columns;
+    int64_t *places = job->places + part * job->d->columns;
     (void)worker;
     for (int64_t i = first_of_part(job, part); i < first_of_part(job, part + 1); i++) {
+        if (i % POLL == 0 && mg_cancelled(job->d->context)) return MARGIN_ERROR_CANCELLED;
         const int64_t row = mg_sample_row(problem, i), end = mg_row_start(&problem->x, row + 1);
         for (int64_t k = mg_row_start(&problem->x, row); k < end; k++) {
-            const int32_t place = places[mg_column_index(&problem->x, k)]++;
+            const int64_t place = places[mg_column_index(&problem->x, k)]++;
             job->to->samples[place] = (int32_t)i;
             job->to->values[place] = mg_stored_value(&problem->x, k);
         }
     }
     return MARGIN_OK;
-}
-
-static margin_status copy_columns(copy_job *job, margin_error *error) {
-    margin_context *context = job->d->context;
-    margin_status status = mg_parallel(context, job->parts, count_part, job);
-    if (status >= 0) {
-        set_places(job);
-        status = mg_parallel(context, job->parts, copy_part, job);
-    }
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
 static int64_t count_stored(const mg_design *d) {
@@ -90,42 +83,57 @@ static int64_t count_stored(const mg_design *d) {
     return stored;
 }
 
-/* By the limit and not by what is left of it: that may depend on what other threads do. */
-static bool may_copy(const mg_design *d, int64_t stored, int64_t parts) {
-    enum { SHARE = 4 }; /* of the limit */
-    const int64_t limit = mg_heap_limit(d->heap);
-    if (stored > INT32_MAX || d->samples > INT32_MAX) return false;
-    return limit == 0 || 12 * stored + d->columns * (8 + 4 * parts) <= limit / SHARE;
+static int64_t parts_for(const mg_design *d, int64_t stored) {
+    return MG_MAX(MG_MIN(stored / MG_MAX(d->columns, 1), MOST_PARTS), 1);
 }
 
-margin_status mg_design_store_columns(mg_design *d, margin_error *error) {
-    copy_job job = {.d = d};
-    margin_status status;
-    if (d->by_column || !mg_is_csr(&d->problem->x)) return MARGIN_OK;
+/* By the limit and not by what is left of it: that may depend on what other threads do. */
+static bool may_copy(const mg_design *d, int64_t stored) {
+    enum { SHARE = 4 }; /* of the limit */
+    const int64_t limit = mg_heap_limit(d->heap), place = 8 + 8 * parts_for(d, stored);
+    if (stored > INT32_MAX || d->samples > INT32_MAX) return false;
+    return limit == 0 || 12 * stored + d->columns * place <= limit / SHARE;
+}
+
+margin_status mg_design_columns_make(const mg_design *d, mg_design_columns *columns,
+                                     margin_error *error) {
     const int64_t stored = count_stored(d);
-    job.parts = MG_MAX(MG_MIN(stored / d->columns, MOST_PARTS), 1);
-    if (!may_copy(d, stored, job.parts)) return MARGIN_OK;
-    MG_GO_NEW(d->heap, d->by_column, 1, purpose, error);
-    memset(d->by_column, 0, sizeof *d->by_column);
-    job.to = d->by_column;
-    MG_GO_NEW(d->heap, job.to->starts, d->columns + 1, purpose, error);
-    MG_GO_NEW(d->heap, job.to->samples, stored, purpose, error);
-    MG_GO_NEW(d->heap, job.to->values, stored, purpose, error);
+    copy_job job = {.d = d, .to = columns, .parts = parts_for(d, stored)};
+    margin_status status;
+    memset(columns, 0, sizeof *columns);
+    MG_REQUIRE(d->samples <= INT32_MAX, error, MARGIN_ERROR_LIMIT,
+               "%lld sparse rows are more than the limit of 2147483647; train on a part of them",
+               (long long)d->samples);
+    MG_GO_NEW(d->heap, columns->starts, d->columns + 1, purpose, error);
+    MG_GO_NEW(d->heap, columns->samples, stored, purpose, error);
+    MG_GO_NEW(d->heap, columns->values, stored, purpose, error);
     MG_GO_NEW(d->heap, job.places, job.parts * d->columns, purpose, error);
-    status = copy_columns(&job, error);
+    status = mg_parallel(d->context, job.parts, count_part, &job);
+    if (status >= 0) set_places(&job);
+    if (status >= 0) status = mg_parallel(d->context, job.parts, copy_part, &job);
+    if (status < 0) mg_fail_cancelled(error);
 done:
     mg_free(d->heap, job.places);
-    if (status < 0) mg_design_columns_free(d);
+    if (status < 0) mg_design_columns_free(d->heap, columns);
     return status;
 }
 
-void mg_design_columns_free(mg_design *d) {
-    if (!d->by_column) return;
-    mg_free(d->heap, d->by_column->starts);
-    mg_free(d->heap, d->by_column->samples);
-    mg_free(d->heap, d->by_column->values);
-    mg_free(d->heap, d->by_column);
-    d->by_column = NULL;
+void mg_design_columns_free(mg_heap *heap, mg_design_columns *columns) {
+    mg_free(heap, columns->starts);
+    mg_free(heap, columns->samples);
+    mg_free(heap, columns->values);
+    memset(columns, 0, sizeof *columns);
+}
+
+margin_status mg_design_store_columns(mg_design *d, margin_error *error) {
+    if (d->by_column || !mg_is_csr(&d->problem->x) || !may_copy(d, count_stored(d)))
+        return MARGIN_OK;
+    mg_design_columns *made;
+    MG_NEW(d->heap, made, 1, purpose, error);
+    const margin_status status = mg_design_columns_make(d, made, error);
+    if (status < 0) mg_free(d->heap, made);
+    if (status >= 0) d->by_column = made;
+    return status;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */

@@ -15,11 +15,16 @@ typedef struct mg_design_columns {
     double *values;   /* of x, not scaled and not shifted */
 } mg_design_columns;
 
+/* The copy, in parallel; 12 bytes a stored value, two passes. LIMIT (2^31 samples),
+ * MEMORY, CANCELLED. */
+margin_status mg_design_columns_make(const mg_design *d, mg_design_columns *columns,
+                                     margin_error *error);
+void mg_design_columns_free(mg_heap *heap, mg_design_columns *columns); /* zeros are fine */
+
 /* Sets d->by_column, from which mg_design_loss, mg_design_gradient and mg_design_moments then read:
  * 12 bytes a stored value, two passes. Does nothing for dense rows or where the memory limit leaves
  * no room. MEMORY, CANCELLED. */
 margin_status mg_design_store_columns(mg_design *d, margin_error *error);
-void mg_design_columns_free(mg_design *d);
 
 /* The parts of d that need d->by_column. */
 /* gradient_j = sum_i r_i x_ij, in X's units. CANCELLED. */

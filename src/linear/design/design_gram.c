@@ -48,6 +48,22 @@ static margin_status gram_mirror(const mg_gram_job *job, double *gram) {
     return MARGIN_OK;
 }
 
+static margin_status gram_make(mg_gram_job *job, double *gram) {
+    const mg_design *d = job->design;
+    const bool sparse = is_sparse(&d->problem->x);
+    const char *purpose = "the scale of the columns";
+    MG_ARENA_NEW(&job->arena, job->centre, 3 * job->columns, purpose, job->error);
+    job->scale = job->centre + job->columns;
+    job->shift = job->scale + job->columns;
+    gram_compose(job);
+    if (sparse && job->request->columns) {
+        MG_ARENA_NEW(&job->arena, job->place, d->columns, purpose, job->error);
+        find_places(job);
+    }
+    MG_TRY(sparse ? mg_gram_of_sparse(job, gram) : mg_gram_by_tiles(job, gram));
+    return gram_mirror(job, gram);
+}
+
 margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, double *gram,
                              margin_error *error) {
     mg_gram_job job = {.design = d,
@@ -56,21 +72,8 @@ margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, doubl
                        .count = request->chosen ? request->count : d->samples,
                        .columns = request->columns ? request->column_count : d->columns,
                        .error = error};
-    const bool sparse = is_sparse(&d->problem->x);
-    const char *purpose = "the scale of the columns";
-    margin_status status;
-    MG_GO_NEW(d->heap, job.centre, 3 * job.columns, purpose, error);
-    job.scale = job.centre + job.columns;
-    job.shift = job.scale + job.columns;
-    gram_compose(&job);
-    if (sparse && request->columns) {
-        MG_GO_NEW(d->heap, job.place, d->columns, purpose, error);
-        find_places(&job);
-    }
-    MG_GO(sparse ? mg_gram_of_sparse(&job, gram) : mg_gram_by_tiles(&job, gram));
-    status = gram_mirror(&job, gram);
-done:
-    mg_free(d->heap, job.place);
-    mg_free(d->heap, job.centre);
+    mg_arena_init(&job.arena, d->heap);
+    const margin_status status = gram_make(&job, gram);
+    mg_arena_free(&job.arena);
     return status;
 }

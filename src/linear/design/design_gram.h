@@ -7,6 +7,7 @@
 
 typedef struct mg_gram_job {
     mg_design *design;
+    mg_arena arena; /* of everything below that is a pointer */
     const mg_gram_request *request;
     int64_t size, count;            /* of the result; of the samples visited */
     int64_t columns;                /* that take part */
@@ -32,6 +33,13 @@ MG_INLINE int64_t mg_gram_sample(const mg_gram_job *job, int64_t k) {
 MG_INLINE double mg_gram_weight(const mg_gram_job *job, int64_t k) {
     return job->request->weights ? job->request->weights[k]
                                  : mg_sample_weight(job->design->problem, mg_gram_sample(job, k));
+}
+
+/* The lower triangle of a += that of b. */
+MG_INLINE void mg_gram_add_triangle(int64_t size, double *a, const double *b) {
+    for (int64_t r = 0; r < size; r++)
+        for (int64_t s = 0; s <= r; s++)
+            a[r * size + s] += b[r * size + s];
 }
 
 /* Both fill the lower triangle of gram (size x size). */

@@ -77,11 +77,7 @@ static void sparse_gram_start(void *state, void *argument) {
 
 static void sparse_gram_merge(void *into, const void *from, void *argument) {
     const mg_gram_job *job = argument;
-    double *a = into;
-    const double *b = from;
-    for (int64_t r = 0; r < job->size; r++)
-        for (int64_t s = 0; s <= r; s++)
-            a[r * job->size + s] += b[r * job->size + s];
+    mg_gram_add_triangle(job->size, into, from);
 }
 
 static void gram_sparse_add_row(const mg_gram_job *job, int64_t k, double *gram) {
@@ -147,12 +143,10 @@ static margin_status few_columns(mg_gram_job *job, double *gram) {
                                         .add = add_rows,
                                         .merge = sparse_gram_merge};
     double *sums;
-    MG_NEW(d->heap, sums, numbers, purpose, job->error);
-    margin_status status =
-        mg_sweep(d->context, job->count, block_rows(job), &accumulator, job, sums, job->error);
-    if (status >= 0) memcpy(gram, sums, (size_t)(job->size * job->size) * sizeof *gram);
-    mg_free(d->heap, sums);
-    return status;
+    MG_ARENA_NEW(&job->arena, sums, numbers, purpose, job->error);
+    MG_TRY(mg_sweep(d->context, job->count, block_rows(job), &accumulator, job, sums, job->error));
+    memcpy(gram, sums, (size_t)(job->size * job->size) * sizeof *gram);
+    return MARGIN_OK;
 }
 
 /* ---- Many columns ----------------------------------------------------------------------------
@@ -247,27 +241,18 @@ static margin_status walk_chunks(chunk_job *job) {
 }
 
 static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
-    mg_heap *heap = gram_job->design->heap;
+    mg_arena *arena = &gram_job->arena;
     const int64_t size = gram_job->size, most = CHUNK_VALUES + row_room(gram_job);
     chunk_job job = {.gram = gram_job, .c = gram};
-    margin_status status;
     for (int k = 0; k <= RANGES; k++)
         job.bounds[k] = (int64_t)((double)size * sqrt((double)k / RANGES));
-    MG_GO_NEW(heap, job.starts, CHUNK_VALUES / 2 + 1, purpose, gram_job->error);
-    MG_GO_NEW(heap, job.ends, CHUNK_VALUES / 2, purpose, gram_job->error);
-    MG_GO_NEW(heap, job.columns, most, purpose, gram_job->error);
-    MG_GO_NEW(heap, job.values, most, purpose, gram_job->error);
-    MG_GO_NEW(heap, job.weights, CHUNK_VALUES / 2, purpose, gram_job->error);
+    MG_ARENA_NEW(arena, job.starts, CHUNK_VALUES / 2 + 1, purpose, gram_job->error);
+    MG_ARENA_NEW(arena, job.ends, CHUNK_VALUES / 2, purpose, gram_job->error);
+    MG_ARENA_NEW(arena, job.columns, most, purpose, gram_job->error);
+    MG_ARENA_NEW(arena, job.values, most, purpose, gram_job->error);
+    MG_ARENA_NEW(arena, job.weights, CHUNK_VALUES / 2, purpose, gram_job->error);
     memset(gram, 0, (size_t)(size * size) * sizeof *gram);
-    status = walk_chunks(&job);
-    if (status < 0) mg_fail_cancelled(gram_job->error);
-done:
-    mg_free(heap, job.starts);
-    mg_free(heap, job.ends);
-    mg_free(heap, job.columns);
-    mg_free(heap, job.values);
-    mg_free(heap, job.weights);
-    return status;
+    return walk_chunks(&job) < 0 ? mg_fail_cancelled(gram_job->error) : MARGIN_OK;
 }
 
 /* ---- Few of the columns ----------------------------------------------------------------------
@@ -305,33 +290,20 @@ static void fill_kept(mg_gram_job *job) {
     }
 }
 
-static void free_kept(mg_gram_job *job) {
-    mg_heap *heap = job->design->heap;
-    mg_free(heap, job->kept_starts);
-    mg_free(heap, job->kept_columns);
-    mg_free(heap, job->kept_values);
-}
-
 static margin_status keep_columns(mg_gram_job *job) {
-    mg_heap *heap = job->design->heap;
-    margin_status status = MARGIN_OK;
     if (!job->design->by_column || !job->request->columns || job->request->chosen) return MARGIN_OK;
-    const int64_t kept = count_kept(job);
-    MG_GO_NEW(heap, job->kept_starts, job->design->samples + 2, purpose, job->error);
-    MG_GO_NEW(heap, job->kept_columns, kept, purpose, job->error);
-    MG_GO_NEW(heap, job->kept_values, kept, purpose, job->error);
+    const int64_t kept = count_kept(job), starts = job->design->samples + 2;
+    MG_ARENA_NEW(&job->arena, job->kept_starts, starts, purpose, job->error);
+    MG_ARENA_NEW(&job->arena, job->kept_columns, kept, purpose, job->error);
+    MG_ARENA_NEW(&job->arena, job->kept_values, kept, purpose, job->error);
     fill_kept(job);
-done:
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram) {
-    margin_status status;
-    MG_GO(keep_columns(job));
+    MG_TRY(keep_columns(job));
     job->longest = longest_row(job);
-    status = job->size <= FEW_COLUMNS ? few_columns(job, gram) : many_columns(job, gram);
-    if (status >= 0 && !job->plain) transform(job, gram);
-done:
-    free_kept(job);
-    return status;
+    MG_TRY(job->size <= FEW_COLUMNS ? few_columns(job, gram) : many_columns(job, gram));
+    if (!job->plain) transform(job, gram);
+    return MARGIN_OK;
 }

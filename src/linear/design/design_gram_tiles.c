@@ -100,12 +100,7 @@ static void tiles_start(void *state, void *argument) {
 
 static void tiles_merge(void *into, const void *from, void *argument) {
     const tile_job *job = argument;
-    const int64_t size = job->gram->size;
-    double *a = into;
-    const double *b = from;
-    for (int64_t r = 0; r < size; r++)
-        for (int64_t s = 0; s <= r; s++)
-            a[r * size + s] += b[r * size + s];
+    mg_gram_add_triangle(job->gram->size, into, from);
 }
 
 static margin_status add_rows(void *state, const mg_block *block, void *argument) {
@@ -132,15 +127,13 @@ static margin_status few_columns(tile_job *job, double *gram) {
     const int64_t depths = MG_MIN(job->gram->count / (LEAST_BLOCKS * depth), MOST_DEPTHS);
     const mg_accumulator accumulator = {
         .state_size = state_bytes(job), .init = tiles_start, .add = add_rows, .merge = tiles_merge};
-    void *state;
-    MG_NEW_BYTES(d->heap, state, accumulator.state_size, "the products of the columns",
+    char *state;
+    MG_ARENA_NEW(&job->gram->arena, state, accumulator.state_size, "the products of the columns",
                  job->gram->error);
-    margin_status status = mg_sweep(d->context, job->gram->count, MG_MAX(depths, 1) * depth,
-                                    &accumulator, job, state, job->gram->error);
-    if (status >= 0)
-        memcpy(gram, state, (size_t)(job->gram->size * job->gram->size) * sizeof *gram);
-    mg_free(d->heap, state);
-    return status;
+    MG_TRY(mg_sweep(d->context, job->gram->count, MG_MAX(depths, 1) * depth, &accumulator, job,
+                    state, job->gram->error));
+    memcpy(gram, state, (size_t)(job->gram->size * job->gram->size) * sizeof *gram);
+    return MARGIN_OK;
 }
 
 /* ---- Many columns ---------------------------------------------------------------------------- */
@@ -200,22 +193,16 @@ static margin_status many_columns(tile_job *job, double *gram) {
     mg_design *d = job->gram->design;
     const int64_t size = job->gram->size, threads = mg_pool_threads(d->context->pool);
     const char *purpose = "the products of the columns";
-    margin_status status;
+    mg_arena *arena = &job->gram->arena;
     job->c = gram;
     job->stride = job->ops->depth;
     job->packed = mg_symmetric_packed(job->ops, size, job->stride);
-    job->block = mg_new(d->heap, WALK_DEPTHS * job->packed, (size_t)job->ops->number_size);
-    if (!job->block)
-        return mg_no_memory(d->heap, WALK_DEPTHS * job->packed, (size_t)job->ops->number_size,
-                            purpose, job->gram->error);
-    MG_GO_NEW(d->heap, job->rows, threads * d->columns, purpose, job->gram->error);
-    status = clear_rows(d->context, size, gram);
+    MG_ARENA_NEW(arena, job->block, WALK_DEPTHS * job->packed * job->ops->number_size, purpose,
+                 job->gram->error);
+    MG_ARENA_NEW(arena, job->rows, threads * d->columns, purpose, job->gram->error);
+    margin_status status = clear_rows(d->context, size, gram);
     if (status >= 0) status = tiles_walk(job);
-    if (status < 0) mg_fail_cancelled(job->gram->error);
-done:
-    mg_free(d->heap, job->block);
-    mg_free(d->heap, job->rows);
-    return status;
+    return status < 0 ? mg_fail_cancelled(job->gram->error) : MARGIN_OK;
 }
 
 margin_status mg_gram_by_tiles(mg_gram_job *gram_job, double *gram) {

@@ -13,11 +13,10 @@ typedef struct loss_walk {
     const mg_loss_point *point;
 } loss_walk;
 
-/* t of the samples [first, first + count), from their scores. */
-static void chunk_margins(const loss_walk *walk, int64_t first, int64_t count, const double *scores,
-                          double *t) {
-    const mg_problem *problem = walk->list.design->problem;
-    if (walk->loss->margin_based) {
+void mg_design_margins(const mg_design *d, const mg_loss *loss, int64_t first, int64_t count,
+                       const double *scores, double *t) {
+    const mg_problem *problem = d->problem;
+    if (loss->margin_based) {
         for (int64_t k = 0; k < count; k++)
             t[k] = problem->sign[first + k] * scores[k];
     } else {
@@ -31,11 +30,6 @@ static int64_t count_errors(const double *t, int64_t count) {
     for (int64_t k = 0; k < count; k++)
         errors += !(t[k] > 0.0);
     return errors;
-}
-
-static void start_pass(void *state, void *argument) {
-    const loss_walk *walk = argument;
-    mg_pass_sums_clear(state, walk->point->gradient ? walk->list.design->columns : 0);
 }
 
 static margin_status loss_add_block(void *state, const mg_block *block, void *argument) {
@@ -56,10 +50,10 @@ static margin_status loss_add_block(void *state, const mg_block *block, void *ar
         else
             mg_design_chunk_scores(&walk->list, &walk->weights, first, count, scores);
         if (point->scores) memcpy(point->scores + first, scores, bytes);
-        chunk_margins(walk, first, count, scores, t);
+        mg_design_margins(d, walk->loss, first, count, scores, t);
         sums->value += pass(walk->loss->kind, t, c ? c + first : NULL, count, slopes,
                             point->curvatures ? point->curvatures + first : NULL);
-        if (sign) sums->errors += count_errors(t, count);
+        if (sign) sums->errors += (double)count_errors(t, count);
         for (int64_t k = 0; sign && k < count; k++)
             slopes[k] *= sign[first + k];
         if (point->slopes) memcpy(point->slopes + first, slopes, bytes);
@@ -69,11 +63,6 @@ static margin_status loss_add_block(void *state, const mg_block *block, void *ar
             mg_design_chunk_gradient(&walk->list, first, count, slopes, sums->gradient);
     }
     return MARGIN_OK;
-}
-
-static void merge_passes(void *into, const void *from, void *argument) {
-    (void)argument;
-    mg_pass_sums_merge(into, from);
 }
 
 /* The gradient afterwards, from the slopes of all samples. */
@@ -107,24 +96,16 @@ margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w,
                             .loss = loss,
                             .c = c,
                             .point = point};
-    const mg_accumulator accumulator = {.state_size =
-                                            mg_pass_sums_size(point->gradient ? d->columns : 0),
-                                        .init = start_pass,
-                                        .add = loss_add_block,
-                                        .merge = merge_passes};
     mg_pass_sums *sums;
-    MG_NEW_BYTES(d->heap, sums, accumulator.state_size, "the gradient of a linear model", error);
-    margin_status status =
-        mg_sweep(d->context, d->samples, d->block_rows, &accumulator, (void *)&walk, sums, error);
-    if (status >= 0) {
-        point->value = sums->value;
-        if (point->intercept_gradient) *point->intercept_gradient = sums->total;
-        point->errors = sums->errors;
-        if (point->gradient) {
-            memcpy(point->gradient, sums->gradient, (size_t)d->columns * sizeof *point->gradient);
-            mg_design_from_rows(d, sums->total, point->gradient);
-        }
+    MG_TRY(mg_pass_sum(d, d->samples, point->gradient ? d->columns : 0, loss_add_block, &walk,
+                       &sums, error));
+    point->value = sums->value;
+    if (point->intercept_gradient) *point->intercept_gradient = sums->total;
+    point->errors = (int64_t)sums->errors;
+    if (point->gradient) {
+        memcpy(point->gradient, sums->gradient, (size_t)d->columns * sizeof *point->gradient);
+        mg_design_from_rows(d, sums->total, point->gradient);
     }
     mg_free(d->heap, sums);
-    return status;
+    return MARGIN_OK;
 }

@@ -23,34 +23,17 @@ typedef struct moment_walk {
  * values), then room for a sparse row: its values, their columns. */
 typedef struct moment_sums {
     double weight;
-    int64_t columns;
     _Alignas(64) double numbers[];
 } moment_sums;
 
-static int64_t sums_size(int64_t columns) {
-    return (int64_t)sizeof(moment_sums) + 5 * columns * (int64_t)sizeof(double);
-}
+enum { HEAD = sizeof(moment_sums) / sizeof(double) };
 
-static void start_moments(void *state, void *argument) {
-    const moment_walk *walk = argument;
-    moment_sums *sums = state;
-    sums->weight = 0.0;
-    sums->columns = walk->list.design->columns;
-    memset(sums->numbers, 0, (size_t)(3 * sums->columns) * sizeof *sums->numbers);
-}
-
-static void merge_moments(void *into, const void *from, void *argument) {
-    const moment_walk *walk = argument;
-    moment_sums *a = into;
-    const moment_sums *b = from;
-    const int64_t count = (walk->sparse ? 3 : 2) * a->columns;
-    a->weight += b->weight;
-    for (int64_t j = 0; j < count; j++)
-        a->numbers[j] += b->numbers[j];
+static int64_t sums_numbers(const mg_design *d) {
+    return HEAD + 5 * d->columns;
 }
 
 static void add_sparse_row(const moment_walk *walk, int64_t row, double weight, moment_sums *sums) {
-    const int64_t n = sums->columns;
+    const int64_t n = walk->list.design->columns;
     double *first = sums->numbers, *second = first + n, *stored = second + n, *value = stored + n;
     int64_t *column = (int64_t *)(value + n);
     const int64_t length = mg_sparse_row(&walk->list.design->problem->x, row, column, value);
@@ -61,12 +44,6 @@ static void add_sparse_row(const moment_walk *walk, int64_t row, double weight, 
         second[j] += weight * from_center * from_center;
         stored[j] += weight;
     }
-}
-
-static void add_dense_rows(const moment_walk *walk, int64_t first, int64_t count,
-                           const double *weights, moment_sums *sums) {
-    mg_design_chunk_moments(&walk->list, first, count, walk->center, weights, sums->numbers,
-                            sums->numbers + sums->columns);
 }
 
 static margin_status add_moments(void *state, const mg_block *block, void *argument) {
@@ -83,14 +60,16 @@ static margin_status add_moments(void *state, const mg_block *block, void *argum
             sums->weight += weights[k];
             if (walk->sparse) add_sparse_row(walk, mg_sample_row(problem, i), weights[k], sums);
         }
-        if (!walk->sparse) add_dense_rows(walk, first, count, weights, sums);
+        if (!walk->sparse)
+            mg_design_chunk_moments(&walk->list, first, count, walk->center, weights, sums->numbers,
+                                    sums->numbers + walk->list.design->columns);
     }
     return MARGIN_OK;
 }
 
 /* The zeros of sparse columns, and the sums become mean and variance of the columns of x. */
 static void finish_moments(const moment_walk *walk, moment_sums *sums) {
-    const int64_t n = sums->columns;
+    const int64_t n = walk->list.design->columns;
     double *first = sums->numbers, *second = first + n, *stored = second + n;
     for (int64_t j = 0; j < n; j++) {
         const double k = walk->center ? walk->center[j] : 0.0;
@@ -107,11 +86,8 @@ static void finish_moments(const moment_walk *walk, moment_sums *sums) {
 
 static margin_status sum_moments(mg_design *d, moment_walk *walk, int64_t samples,
                                  moment_sums *sums, margin_error *error) {
-    const mg_accumulator accumulator = {.state_size = sums_size(d->columns),
-                                        .init = start_moments,
-                                        .add = add_moments,
-                                        .merge = merge_moments};
-    MG_TRY(mg_sweep(d->context, samples, d->block_rows, &accumulator, walk, sums, error));
+    MG_TRY(mg_sweep_sums(d->context, samples, d->block_rows, HEAD + 3 * d->columns, 2 * d->columns,
+                         add_moments, walk, sums, error));
     finish_moments(walk, sums);
     return MARGIN_OK;
 }
@@ -131,19 +107,10 @@ static void hand_over(const mg_design *d, const moment_sums *sums, double *mean,
 }
 
 /* Every stride-th sample. */
-static int64_t sample_stride(const mg_design *d) {
-    return MG_MAX(d->samples / SAMPLE_ROWS, 1);
-}
-
-static int64_t sample_count(const mg_design *d) {
-    const int64_t stride = sample_stride(d);
-    return MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
-}
-
 static margin_status choose_samples(const mg_design *d, int64_t **chosen, int64_t *count,
                                     margin_error *error) {
-    const int64_t stride = sample_stride(d);
-    *count = sample_count(d);
+    const int64_t stride = MG_MAX(d->samples / SAMPLE_ROWS, 1);
+    *count = MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
     MG_NEW(d->heap, *chosen, *count, "a sample of the rows", error);
     for (int64_t k = 0; k < *count; k++)
         (*chosen)[k] = k * stride;
@@ -165,10 +132,11 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
                                 margin_error *error) {
     int64_t *chosen = NULL, count = 0;
     moment_walk walk = {.list = {d, NULL}, .sparse = mg_is_csr(&d->problem->x)};
-    moment_sums *sums = mg_new(d->heap, sums_size(d->columns), 1);
+    moment_sums *sums = mg_new(d->heap, sums_numbers(d), sizeof(double));
     margin_status status;
     if (!sums)
-        return mg_no_memory(d->heap, sums_size(d->columns), 1, "means of the columns", error);
+        return mg_no_memory(d->heap, sums_numbers(d), sizeof(double), "means of the columns",
+                            error);
     if (exact && d->by_column) {
         status = moments_by_column(d, sums, mean, deviation, error);
         goto done;
@@ -185,4 +153,40 @@ done:
     mg_free(d->heap, chosen);
     mg_free(d->heap, sums);
     return status;
+}
+
+/* ---- Coordinates ----------------------------------------------------------------------------- */
+
+margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre, double *factor,
+                                    margin_error *error) {
+    static const double most = 1e150;
+    const bool sparse = mg_is_csr(&d->problem->x);
+    char buffer[32];
+    double *deviation = factor;
+    bool some_constant = false;
+    MG_TRY(mg_design_moments(d, sparse, centre, deviation, error));
+    for (int64_t j = 0; j < d->columns; j++)
+        some_constant |= deviation[j] == 0.0;
+    if (some_constant && !sparse) /* perhaps only among the rows that were looked at */
+        MG_TRY(mg_design_moments(d, true, centre, deviation, error));
+    for (int64_t j = 0; j < d->columns; j++) {
+        double spread = deviation[j];
+        MG_REQUIRE(spread < most && fabs(centre[j]) < most, error, MG_DATA(OVERFLOW),
+                   "the squares of column %s overflow: bring the columns to one scale first "
+                   "(standardize | ...), or divide it by a power of ten",
+                   mg_column_name(d->problem->columns, j, buffer));
+        if (!intercept) {
+            spread = hypot(spread, centre[j]);
+            centre[j] = 0.0;
+        }
+        factor[j] = spread > 0.0 && isfinite(1.0 / spread) ? 1.0 / spread : 0.0;
+    }
+    return MARGIN_OK;
+}
+
+double mg_design_from_coordinates(const mg_design *d, const double *centre, const double *factor,
+                                  const double *u, double *w) {
+    for (int64_t j = 0; j < d->columns; j++)
+        w[j] = factor[j] * u[j];
+    return u[d->columns] - mg_vector_ops_for(d->isa)->dot(centre, w, d->columns);
 }

@@ -174,36 +174,27 @@ static void merged_fill(const merge_job *job, mg_merged_rows *merged) {
 static margin_status merged_make(const merge_job *job, int64_t distinct, mg_merged_rows *merged,
                                  margin_error *error) {
     const mg_problem *p = job->problem;
-    mg_heap *heap = job->context->heap;
-    mg_merged_rows made = {.heap = heap, .problem = *p};
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(heap, made.group, p->count, purpose, error);
-    MG_GO_NEW(heap, made.index, distinct, purpose, error);
-    MG_GO_NEW(heap, made.original, distinct, purpose, error);
-    MG_GO_NEW(heap, made.weight, distinct, purpose, error);
-    if (p->sign) MG_GO_NEW(heap, made.sign, distinct, purpose, error);
-    if (p->target) MG_GO_NEW(heap, made.target, distinct, purpose, error);
-    merged_fill(job, &made);
-    made.problem.count = distinct;
-    made.problem.index = made.index;
-    made.problem.original = made.original;
-    made.problem.sign = made.sign;
-    made.problem.target = made.target;
-    made.problem.weight = made.weight;
-    *merged = made;
-done:
-    if (status < 0) mg_merged_rows_free(&made);
-    return status;
+    mg_arena *arena = &merged->arena;
+    mg_arena_init(arena, job->context->heap);
+    MG_ARENA_NEW(arena, merged->group, p->count, purpose, error);
+    MG_ARENA_NEW(arena, merged->index, distinct, purpose, error);
+    MG_ARENA_NEW(arena, merged->original, distinct, purpose, error);
+    MG_ARENA_NEW(arena, merged->weight, distinct, purpose, error);
+    if (p->sign) MG_ARENA_NEW(arena, merged->sign, distinct, purpose, error);
+    if (p->target) MG_ARENA_NEW(arena, merged->target, distinct, purpose, error);
+    merged_fill(job, merged);
+    merged->problem = *p;
+    merged->problem.count = distinct;
+    merged->problem.index = merged->index;
+    merged->problem.original = merged->original;
+    merged->problem.sign = merged->sign;
+    merged->problem.target = merged->target;
+    merged->problem.weight = merged->weight;
+    return MARGIN_OK;
 }
 
 void mg_merged_rows_free(mg_merged_rows *merged) {
-    if (!merged->heap) return;
-    mg_free(merged->heap, merged->group);
-    mg_free(merged->heap, merged->index);
-    mg_free(merged->heap, merged->original);
-    mg_free(merged->heap, merged->weight);
-    mg_free(merged->heap, merged->target);
-    mg_free(merged->heap, merged->sign);
+    if (merged->arena.heap) mg_arena_free(&merged->arena);
     memset(merged, 0, sizeof *merged);
 }
 
@@ -230,27 +221,27 @@ static margin_status find_equals(merge_job *job, int64_t *distinct) {
     return MARGIN_OK;
 }
 
+static margin_status merge_with(merge_job *job, mg_arena *arena, mg_merged_rows *merged,
+                                margin_error *error) {
+    const int64_t count = job->problem->count;
+    int64_t distinct = 0;
+    MG_ARENA_NEW(arena, job->hashes, count, purpose, error);
+    MG_ARENA_NEW(arena, job->first, count, purpose, error);
+    MG_ARENA_NEW(arena, job->order, count, purpose, error);
+    MG_ARENA_NEW(arena, job->tables, 2 * count, purpose, error);
+    if (find_equals(job, &distinct) < 0) return mg_fail_cancelled(error);
+    return distinct <= count / 4 * 3 ? merged_make(job, distinct, merged, error) : MARGIN_OK;
+}
+
 margin_status mg_merge_rows(margin_context *context, const mg_problem *problem,
                             mg_merged_rows *merged, margin_error *error) {
-    const int64_t count = problem->count;
-    mg_heap *heap = context->heap;
     merge_job job = {.context = context, .problem = problem};
-    int64_t distinct = 0;
-    margin_status status;
+    mg_arena arena;
     *merged = (mg_merged_rows){0};
     if (!may_pay(context, problem)) return MARGIN_OK;
-    MG_GO_NEW(heap, job.hashes, count, purpose, error);
-    MG_GO_NEW(heap, job.first, count, purpose, error);
-    MG_GO_NEW(heap, job.order, count, purpose, error);
-    MG_GO_NEW(heap, job.tables, 2 * count, purpose, error);
-    status = find_equals(&job, &distinct);
-    if (status < 0) mg_fail_cancelled(error);
-    if (status >= 0 && distinct <= count / 4 * 3)
-        status = merged_make(&job, distinct, merged, error);
-done:
-    mg_free(heap, job.hashes);
-    mg_free(heap, job.first);
-    mg_free(heap, job.order);
-    mg_free(heap, job.tables);
+    mg_arena_init(&arena, context->heap);
+    const margin_status status = merge_with(&job, &arena, merged, error);
+    mg_arena_free(&arena);
+    if (status < 0) mg_merged_rows_free(merged);
     return status;
 }

@@ -14,7 +14,7 @@
 #include "learn/learner.h"
 
 typedef struct mg_merged_rows {
-    mg_heap *heap;      /* NULL: nothing was worth merging; the rest is then not set */
+    mg_arena arena;     /* of what follows; heap NULL: nothing was worth merging */
     mg_problem problem; /* of the merged samples, with weights: a selection of the same rows */
     int32_t *group;     /* samples of the problem that was given: number of the merged sample */
     int64_t *index, *original;

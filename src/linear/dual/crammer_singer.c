@@ -19,7 +19,7 @@
 #include "linear/dual/crammer_singer.h"
 
 #include "base/random.h"
-#include "linear/kernels/classes_rows.h"
+#include "linear/kernels/linear_kernels.h"
 #include "linear/proof/goal.h"
 #include "math/rows/sparse_row.h"
 
@@ -242,7 +242,7 @@ static margin_status singer_prove(crammer_singer *m) {
     take_weights(m);
     memcpy(m->solution->shares, m->shares, (size_t)(m->samples * m->classes) * sizeof *m->shares);
     m->solution->passes += 2;
-    return mg_certify(m->o, m->solution, m->job->error);
+    return mg_certify(m->o, m->solution, NULL, m->job->error);
 }
 
 /* ---- The method ------------------------------------------------------------------------------ */
@@ -275,13 +275,9 @@ static margin_status inner_walks(crammer_singer *m) {
 }
 
 static margin_status trace_walk(crammer_singer *m) {
-    mg_loss_point point = {0};
     if (!m->job->trace) return MARGIN_OK;
     take_weights(m);
-    MG_TRY(mg_objective_pass(m->o, m->solution->w, m->solution->b, &point, m->job->error));
-    mg_linear_trace(m->job, m->solution->iterations, m->solution->w, m->solution->b, point.value,
-                    point.errors);
-    return MARGIN_OK;
+    return mg_linear_trace_solution(m->job, m->solution);
 }
 
 static margin_status singer_iterate(crammer_singer *m) {

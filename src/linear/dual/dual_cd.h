@@ -9,8 +9,10 @@
 #ifndef MG_DUAL_CD_H
 #define MG_DUAL_CD_H
 
-#include "linear/kernels/dual_rows.h"
+#include "linear/kernels/linear_kernels.h"
 #include "linear/objective/solver.h"
+
+#include <math.h>
 
 /* Full epochs over which progress is measured. */
 enum { MG_DUAL_HISTORY = 8 };
@@ -48,9 +50,10 @@ struct mg_dual_cd {
     double *bend;       /* samples: second derivative of a step, without that of the loss */
     int64_t *order;     /* samples; the first `active` are visited */
     int64_t active;
-    double highest, lowest; /* derivatives of the last epoch: what lies beyond leaves */
-    double constant_value;  /* P with w = 0 and the best intercept */
-    int64_t proven;         /* epochs after which the solution was certified last; -1: never */
+    double highest, lowest;           /* derivatives of the last epoch: what lies beyond leaves */
+    double next_highest, next_lowest; /* of this epoch */
+    double constant_value;            /* P with w = 0 and the best intercept */
+    int64_t proven; /* epochs after which the solution was certified last; -1: never */
     /* of the last epoch, each sample where it was visited */
     double loss;  /* sum c loss */
     double slack; /* the gap, but for what making S = 0 will cost */
@@ -76,6 +79,56 @@ margin_status mg_dual_cd_go_on(mg_dual_cd *m);
 margin_status mg_dual_cd_trace(mg_dual_cd *m);
 
 /* ---- Epochs (dual_cd_epoch.c) ---------------------------------------------------------------- */
+
+MG_INLINE void mg_dual_cd_epoch_begin(mg_dual_cd *m) {
+    m->loss = m->slack = 0.0;
+    m->next_highest = -(double)INFINITY;
+    m->next_lowest = (double)INFINITY;
+}
+MG_INLINE void mg_dual_cd_epoch_end(mg_dual_cd *m) {
+    m->highest = m->next_highest > 0.0 ? m->next_highest : (double)INFINITY;
+    m->lowest = m->next_lowest < 0.0 ? m->next_lowest : -(double)INFINITY;
+}
+
+/* Hinge and squared hinge of sample i, whose y f is z: the step of *at, its alpha; returns the
+ * change. *leaves: it is surely right (Hsieh, Chang, Lin, Keerthi, Sundararajan, "A dual coordinate
+ * descent method for large-scale linear SVM", ICML 2008, section 3.2). */
+MG_INLINE double mg_dual_cd_step_hinge(mg_dual_cd *m, bool squared, int64_t i, double z, double *at,
+                                       bool *leaves) {
+    const double c = m->objective->c[i], alpha = *at, miss = 1.0 - z;
+    const double soft = squared ? 0.5 / c : 0.0, most = squared ? (double)INFINITY : c;
+    const double d = soft * alpha - miss;
+    double violation = d;
+    if (squared) {
+        const double over = fmax(miss, 0.0) - soft * alpha;
+        m->loss += miss > 0.0 ? c * miss * miss : 0.0;
+        m->slack += c * over * over + alpha * fmax(-miss, 0.0);
+    } else {
+        m->loss += c * fmax(miss, 0.0);
+        m->slack += miss > 0.0 ? (c - alpha) * miss : -alpha * miss;
+    }
+    *leaves = (alpha == 0.0 && d > m->highest) || (alpha == most && d < m->lowest);
+    if (*leaves) return 0.0;
+    if (alpha == 0.0)
+        violation = fmin(d, 0.0);
+    else if (alpha == most)
+        violation = fmax(d, 0.0);
+    m->next_highest = fmax(m->next_highest, violation);
+    m->next_lowest = fmin(m->next_lowest, violation);
+    if (!(fabs(violation) > 1e-15)) return 0.0;
+    *at = fmin(fmax(alpha - d / (m->bend[i] + soft), 0.0), most);
+    return *at - alpha;
+}
+
+/* What a change of alpha_i does to the sums; returns it with the sign of the class. */
+MG_INLINE double mg_dual_cd_count(mg_dual_cd *m, int64_t i, double z, double change) {
+    const int8_t sign = m->design->problem->sign[i];
+    const double step = sign * change;
+    m->square += step * (2.0 * (sign * z - m->b) + step * (m->bend[i] - m->spread));
+    m->sum += step;
+    m->b += m->spread * step;
+    return step;
+}
 
 /* A permutation of order[0, count) that depends on the seed and the number of the shuffle. */
 void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t count);

@@ -19,8 +19,6 @@ typedef struct epoch {
     mg_dual_cd *m;
     const margin_matrix *x;
     const mg_row_ops *ops;
-    double highest, lowest; /* so far */
-    bool shrinks;
 } epoch;
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -49,48 +47,11 @@ void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t c
 /* z: y_i f_i before the step. */
 static void dual_cd_move(const epoch *e, int64_t i, int64_t row, double z, double change) {
     mg_dual_cd *m = e->m;
-    const int8_t sign = e->m->design->problem->sign[i];
-    const double step = sign * change;
-    m->square += step * (2.0 * (sign * z - m->b) + step * (m->bend[i] - m->spread));
+    const double step = mg_dual_cd_count(m, i, z, change);
     if (m->factor)
         m->rows->add_scaled(e->x, row, step, m->factor, m->weights);
     else
         e->ops->add(e->x, row, step / m->objective->penalty.rho, m->weights);
-    m->sum += step;
-    m->b += m->spread * step;
-}
-
-/* Hinge and squared hinge; false: the sample leaves (Hsieh, Chang, Lin, Keerthi, Sundararajan, "A
- * dual coordinate descent method for large-scale linear SVM", ICML 2008, section 3.2). */
-MG_INLINE bool step_hinge(epoch *e, bool squared, int64_t i, int64_t row, double z) {
-    mg_dual_cd *m = e->m;
-    const double c = m->objective->c[i], alpha = m->alpha[i], miss = 1.0 - z;
-    const double soft = squared ? 0.5 / c : 0.0, most = squared ? (double)INFINITY : c;
-    const double d = soft * alpha - miss;
-    double violation = d;
-    if (squared) {
-        const double over = fmax(miss, 0.0) - soft * alpha;
-        m->loss += miss > 0.0 ? c * miss * miss : 0.0;
-        m->slack += c * over * over + alpha * fmax(-miss, 0.0);
-    } else {
-        m->loss += c * fmax(miss, 0.0);
-        m->slack += miss > 0.0 ? (c - alpha) * miss : -alpha * miss;
-    }
-    if (alpha == 0.0) {
-        if (e->shrinks && d > m->highest) return false;
-        violation = fmin(d, 0.0);
-    } else if (alpha == most) {
-        if (e->shrinks && d < m->lowest) return false;
-        violation = fmax(d, 0.0);
-    }
-    e->highest = fmax(e->highest, violation);
-    e->lowest = fmin(e->lowest, violation);
-    if (fabs(violation) > 1e-15) {
-        const double moved = fmin(fmax(alpha - d / (m->bend[i] + soft), 0.0), most);
-        m->alpha[i] = moved;
-        if (moved != alpha) dual_cd_move(e, i, row, z, moved - alpha);
-    }
-    return true;
 }
 
 /* c / (1 + e^-s), and its derivative in s. */
@@ -155,31 +116,30 @@ MG_INLINE margin_status epoch_run(epoch *e, mg_loss_kind kind) {
         const double z = problem->sign[i] * (e->ops->dot(e->x, row, m->weights) + m->b);
         if (kind == MG_LOSS_LOGISTIC) {
             step_logistic(e, i, row, z);
-        } else if (!step_hinge(e, kind == MG_LOSS_SQUARED_HINGE, i, row, z)) {
-            m->order[k--] = m->order[--m->active];
-            m->order[m->active] = i;
+            continue;
         }
+        bool leaves;
+        const double change =
+            mg_dual_cd_step_hinge(m, kind == MG_LOSS_SQUARED_HINGE, i, z, &m->alpha[i], &leaves);
+        if (change != 0.0) dual_cd_move(e, i, row, z, change);
+        if (!leaves) continue;
+        m->order[k--] = m->order[--m->active];
+        m->order[m->active] = i;
     }
     return MARGIN_OK;
 }
 
 margin_status mg_dual_cd_epoch(mg_dual_cd *m) {
-    epoch e = {.m = m,
-               .x = &m->design->problem->x,
-               .ops = m->design->ops,
-               .highest = -(double)INFINITY,
-               .lowest = (double)INFINITY,
-               .shrinks = true};
+    epoch e = {.m = m, .x = &m->design->problem->x, .ops = m->design->ops};
     const mg_loss_kind kind = m->objective->loss->kind;
     margin_status status;
-    m->loss = m->slack = 0.0;
+    mg_dual_cd_epoch_begin(m);
     if (kind == MG_LOSS_LOGISTIC)
         status = epoch_run(&e, MG_LOSS_LOGISTIC);
     else if (kind == MG_LOSS_HINGE)
         status = epoch_run(&e, MG_LOSS_HINGE);
     else
         status = epoch_run(&e, MG_LOSS_SQUARED_HINGE);
-    m->highest = e.highest > 0.0 ? e.highest : (double)INFINITY;
-    m->lowest = e.lowest < 0.0 ? e.lowest : -(double)INFINITY;
+    mg_dual_cd_epoch_end(m);
     return status;
 }

@@ -32,7 +32,6 @@ typedef struct lanes {
     double *logit;      /* samples x LANES, logistic */
     uint8_t *open;      /* samples: lanes that it has not left */
     int64_t *order, active;
-    double highest[LANES], lowest[LANES]; /* of this epoch */
 } lanes;
 
 /* ---- Steps -----------------------------------------------------------------------------------
@@ -121,31 +120,13 @@ static void step_logistic(lanes *g, int64_t i, const double *z, double *change) 
     }
 }
 
-/* Hinge and squared hinge of one lane; 0 where the sample leaves it. */
-static double step_hinge(lanes *g, int l, bool squared, int64_t i, double z) {
-    mg_dual_cd *m = &g->lane[l];
-    double *at = g->alpha + i * LANES + l;
-    const double c = g->c[i], alpha = *at, miss = 1.0 - z;
-    const double soft = squared ? 0.5 / c : 0.0, most = squared ? (double)INFINITY : c;
-    const double d = soft * alpha - miss, over = fmax(miss, 0.0) - soft * alpha;
-    double violation = d;
-    m->loss += squared ? c * fmax(miss, 0.0) * fmax(miss, 0.0) : c * fmax(miss, 0.0);
-    if (squared)
-        m->slack += c * over * over + alpha * fmax(-miss, 0.0);
-    else
-        m->slack += miss > 0.0 ? (c - alpha) * miss : -alpha * miss;
-    if (alpha == 0.0) {
-        if (d > m->highest) g->open[i] &= (uint8_t) ~(1U << l);
-        violation = fmin(d, 0.0);
-    } else if (alpha == most) {
-        if (d < m->lowest) g->open[i] &= (uint8_t) ~(1U << l);
-        violation = fmax(d, 0.0);
-    }
-    g->highest[l] = fmax(g->highest[l], violation);
-    g->lowest[l] = fmin(g->lowest[l], violation);
-    if (!(fabs(violation) > 1e-15)) return 0.0;
-    *at = fmin(fmax(alpha - d / (m->bend[i] + soft), 0.0), most);
-    return *at - alpha;
+/* Hinge and squared hinge of one lane. */
+static double step_hinge(lanes *g, int l, int64_t i, double z) {
+    bool leaves;
+    const double change = mg_dual_cd_step_hinge(&g->lane[l], g->kind == MG_LOSS_SQUARED_HINGE, i, z,
+                                                g->alpha + i * LANES + l, &leaves);
+    if (leaves) g->open[i] &= (uint8_t) ~(1U << l);
+    return change;
 }
 
 /* Adds what the lanes changed at a row. */
@@ -154,13 +135,8 @@ static void lanes_move(lanes *g, int64_t i, int64_t row, const double *z, double
     const bool scaled = g->lane[0].factor != NULL;
     bool some = false;
     for (int l = 0; l < g->count; l++) {
-        mg_dual_cd *m = &g->lane[l];
-        const int8_t sign = m->design->problem->sign[i];
-        const double step = sign * change[l];
+        const double step = mg_dual_cd_count(&g->lane[l], i, z[l], change[l]);
         some |= step != 0.0;
-        m->square += step * (2.0 * (sign * z[l] - m->b) + step * (m->bend[i] - m->spread));
-        m->sum += step;
-        m->b += m->spread * step;
         change[l] = scaled ? step : step / rho;
     }
     for (int l = g->count; l < LANES; l++)
@@ -179,8 +155,7 @@ static void lanes_visit(lanes *g, int64_t i, int64_t row, uint8_t mask) {
         step_logistic(g, i, z, change);
     } else {
         for (int l = 0; l < g->count; l++)
-            if (mask >> l & 1)
-                change[l] = step_hinge(g, l, g->kind == MG_LOSS_SQUARED_HINGE, i, z[l]);
+            if (mask >> l & 1) change[l] = step_hinge(g, l, i, z[l]);
     }
     lanes_move(g, i, row, z, change);
 }
@@ -211,18 +186,13 @@ static margin_status lanes_epoch(lanes *g, int64_t *visits) {
     const mg_linear_job *job = g->lane[0].job;
     int64_t number = 0;
     for (int l = 0; l < g->count; l++) {
-        mg_dual_cd *m = &g->lane[l];
-        m->loss = m->slack = 0.0;
-        g->highest[l] = -(double)INFINITY;
-        g->lowest[l] = (double)INFINITY;
-        if (g->unfinished >> l & 1) number = m->solution->iterations;
+        mg_dual_cd_epoch_begin(&g->lane[l]);
+        if (g->unfinished >> l & 1) number = g->lane[l].solution->iterations;
     }
     mg_dual_cd_shuffle(job->seed, number, g->order, g->active);
     if (lanes_run(g, visits) < 0) return mg_fail_cancelled(job->error);
-    for (int l = 0; l < g->count; l++) {
-        g->lane[l].highest = g->highest[l] > 0.0 ? g->highest[l] : (double)INFINITY;
-        g->lane[l].lowest = g->lowest[l] < 0.0 ? g->lowest[l] : -(double)INFINITY;
-    }
+    for (int l = 0; l < g->count; l++)
+        mg_dual_cd_epoch_end(&g->lane[l]);
     g->first = false;
     return MARGIN_OK;
 }

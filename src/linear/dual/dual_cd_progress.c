@@ -103,13 +103,9 @@ void mg_dual_cd_note(mg_dual_cd *m, int64_t visited, bool full, bool *reopen) {
 }
 
 margin_status mg_dual_cd_trace(mg_dual_cd *m) {
-    mg_loss_point point = {0};
     if (!m->job->trace) return MARGIN_OK;
     mg_dual_cd_weights(m);
-    MG_TRY(mg_objective_pass(m->objective, m->solution->w, m->solution->b, &point, m->job->error));
-    mg_linear_trace(m->job, m->solution->iterations, m->solution->w, m->solution->b, point.value,
-                    point.errors);
-    return MARGIN_OK;
+    return mg_linear_trace_solution(m->job, m->solution);
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */

@@ -140,7 +140,7 @@ margin_status mg_dual_cd_prove(mg_dual_cd *m) {
     if (m->solution->alpha && m->objective->intercept) dual_cd_balance(m);
     /* an intercept that cancels shifts must do so before the rows are added */
     const double *known = m->design->shift ? NULL : scores;
-    MG_GO(mg_certify_scored(m->objective, m->solution, known, m->job->error));
+    MG_GO(mg_certify(m->objective, m->solution, known, m->job->error));
     m->solution->passes += known ? 1 : 2;
     m->proven = m->solution->iterations;
 done:

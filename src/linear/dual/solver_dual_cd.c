@@ -131,7 +131,6 @@ done:
 
 const mg_linear_solver mg_solver_dual_cd = {
     .name = "dual_cd",
-    .summary = "dual coordinate descent with shrinking, a row at a time",
     .step_name = "epochs",
     .can = dual_cd_can,
     .solve = dual_cd_solve,

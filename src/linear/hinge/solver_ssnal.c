@@ -16,7 +16,6 @@
  * its part is the greater one. Sharpness grows only while more rows are active than there are
  * columns: beyond that the steps would have to find the right rows one by one. */
 #include "linear/hinge/ssnal.h"
-#include "linear/proof/end_words.h"
 #include "linear/proof/goal.h"
 
 #include <math.h>
@@ -124,7 +123,7 @@ static margin_status ssnal_prove(ssnal *m) {
         memcpy(s->active_weights, out->alpha, bytes);
         memset(out->alpha, 0, bytes);
     }
-    MG_TRY(mg_certify(s->objective, out, s->job->error));
+    MG_TRY(mg_certify(s->objective, out, NULL, s->job->error));
     out->passes += 2;
     if (is_widest(m)) memcpy(out->alpha, s->active_weights, bytes);
     return MARGIN_OK;
@@ -155,7 +154,7 @@ static bool inner_is_done(const ssnal *m) {
     return inner_gap(m) <= fmax(inner_share * m->s.here.slackness, tolerance_share * goal_of(m));
 }
 
-static void trace(const mg_ssnal *s) {
+static void ssnal_trace(const mg_ssnal *s) {
     mg_linear_trace(s->job, s->solution->iterations, s->here.w, &s->here.b,
                     s->here.loss + s->here.penalty, s->here.errors);
 }
@@ -173,7 +172,7 @@ static margin_status ssnal_minimise(ssnal *m, bool *done, bool *restarted, margi
         MG_TRY(mg_ssnal_direction(s));
         MG_TRY(mg_ssnal_step(s, &moved));
         if (!moved) return MARGIN_OK;
-        trace(s);
+        ssnal_trace(s);
         if (s->here.errors == 0) MG_TRY(mg_ssnal_harden(s, restarted));
         if (*restarted) return MARGIN_OK;
     }
@@ -260,7 +259,7 @@ static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solutio
     ssnal m = {.best = (double)INFINITY, .strictness = 0.95};
     MG_TRY(mg_ssnal_begin(job, solution, &m.s));
     m.constant = mg_objective_constant(job->objective, &(double){0.0});
-    trace(&m.s);
+    ssnal_trace(&m.s);
     const margin_status status = ssnal_iterate(&m);
     mg_ssnal_free(&m.s);
     return status;
@@ -268,7 +267,6 @@ static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solutio
 
 const mg_linear_solver mg_solver_ssnal = {
     .name = "ssnal",
-    .summary = "semismooth Newton on the augmented Lagrangian",
     .step_name = "Newton steps",
     .can = ssnal_can,
     .solve = ssnal_solve,

@@ -50,13 +50,6 @@ static margin_status ssnal_new_vectors(mg_ssnal *s) {
 
 /* ---- Modes ----------------------------------------------------------------------------------- */
 
-static double sum_of_boxes(const mg_ssnal *s) {
-    double sum = 0.0;
-    for (int64_t i = 0; i < s->samples; i++)
-        sum += s->objective->c[i];
-    return sum;
-}
-
 /* The first sharpness: with w, b and the multipliers 0 all rows are active, so that the first step
  * is a least squares fit; less where the boxes are so large that few rows would hold w from then
  * on. */
@@ -74,7 +67,7 @@ static double start_sharpness(const mg_ssnal *s) {
 }
 
 void mg_ssnal_soften(mg_ssnal *s) {
-    const double q = softness * sum_of_boxes(s);
+    const double q = softness * s->objective->mass;
     s->mode = MG_SSNAL_FREE;
     memcpy(s->anchor, s->here.w, (size_t)s->columns * sizeof *s->anchor);
     for (int64_t j = 0; j < s->columns; j++)

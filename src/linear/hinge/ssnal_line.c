@@ -10,17 +10,6 @@ typedef struct line_walk {
     double t;
 } line_walk;
 
-static void start_line(void *state, void *argument) {
-    (void)argument;
-    *(mg_line_value *)state = (mg_line_value){0.0, 0.0, 0.0};
-}
-
-static void merge_lines(void *into, const void *from, void *argument) {
-    (void)argument;
-    ((mg_line_value *)into)->slope += ((const mg_line_value *)from)->slope;
-    ((mg_line_value *)into)->curvature += ((const mg_line_value *)from)->curvature;
-}
-
 static margin_status line_add_block(void *state, const mg_block *block, void *argument) {
     const line_walk *walk = argument;
     const mg_ssnal *s = walk->s;
@@ -42,14 +31,10 @@ static margin_status line_add_block(void *state, const mg_block *block, void *ar
 
 /* Slope and curvature of F at `here` + t direction, along it. */
 static margin_status ssnal_look(const void *state, double t, mg_line_value *found) {
-    static const mg_accumulator steps = {.state_size = sizeof(mg_line_value),
-                                         .init = start_line,
-                                         .add = line_add_block,
-                                         .merge = merge_lines};
     const mg_ssnal *s = state;
     line_walk walk = {s, t};
-    MG_TRY(mg_sweep(s->design->context, s->samples, MG_BLOCK_ROWS, &steps, &walk, found,
-                    s->job->error));
+    MG_TRY(mg_sweep_sums(s->design->context, s->samples, MG_BLOCK_ROWS, 3, 0, line_add_block, &walk,
+                         found, s->job->error));
     found->slope += s->along + t * s->square;
     found->curvature += s->square;
     return MARGIN_OK;

@@ -1,4 +1,4 @@
-/* Rows of one kind: included by dual_cd_rows.c with REAL, NAME(x) and, for sparse rows, INDEX
+/* Rows of one kind: included by linear_kernels.c with REAL, NAME(x) and, for sparse rows, INDEX
  * defined. */
 
 #if defined(INDEX)

@@ -15,3 +15,22 @@ const mg_dual_lane_rows *mg_dual_lane_rows_for(const margin_matrix *x, mg_isa is
     const bool f32 = x->value_type == MARGIN_F32, i64 = x->index_type == MARGIN_I64;
     return &MG_ISA_TABLE(isa, mg_linear_kernels)->lanes[f32][i64];
 }
+
+/* ---- Rows one at a time, for dual coordinate descent ----------------------------------------- */
+
+enum { FETCHED_BYTES = 128 }; /* of the beginning of a row: the processor follows by itself */
+
+#define ROWS_DENSE "linear/kernels/dual_cd_rows_tmpl.h"
+#define ROWS_CSR   "linear/kernels/dual_cd_rows_tmpl.h"
+#include "math/rows/row_layouts_tmpl.h"
+
+#define TABLE(suffix)                                                                              \
+    { add_scaled_##suffix, square_##suffix, prefetch_##suffix }
+
+const mg_dual_rows *mg_dual_rows_for(const margin_matrix *x) {
+    static const mg_dual_rows dense[2] = {TABLE(dense_f64), TABLE(dense_f32)};
+    static const mg_dual_rows sparse[2][2] = {{TABLE(csr_f64_i32), TABLE(csr_f64_i64)},
+                                              {TABLE(csr_f32_i32), TABLE(csr_f32_i64)}};
+    const bool f32 = x->value_type == MARGIN_F32;
+    return mg_is_csr(x) ? &sparse[f32][x->index_type == MARGIN_I64] : &dense[f32];
+}

@@ -9,33 +9,8 @@ enum { TOGETHER = 4, MOST_ROWS = MG_CHUNK_ROWS };
 
 enum { SUMS = 4, PARTS = MG_DUAL_LANES / LANES };
 
-#define REAL    double
-#define INDEX   int32_t
-#define NAME(x) x##_f64_i32
-#include "linear/kernels/dual_cd_lanes_tmpl.h"
-#undef INDEX
-#undef NAME
-
-#define INDEX   int64_t
-#define NAME(x) x##_f64_i64
-#include "linear/kernels/dual_cd_lanes_tmpl.h"
-#undef REAL
-#undef INDEX
-#undef NAME
-
-#define REAL    float
-#define INDEX   int32_t
-#define NAME(x) x##_f32_i32
-#include "linear/kernels/dual_cd_lanes_tmpl.h"
-#undef INDEX
-#undef NAME
-
-#define INDEX   int64_t
-#define NAME(x) x##_f32_i64
-#include "linear/kernels/dual_cd_lanes_tmpl.h"
-#undef REAL
-#undef INDEX
-#undef NAME
+#define ROWS_CSR "linear/kernels/dual_cd_lanes_tmpl.h"
+#include "math/rows/row_layouts_tmpl.h"
 
 const mg_linear_kernels KERNELS = {
     .design = {{design_scores_f64, design_gradient_f64, design_moments_f64},
@@ -43,7 +18,9 @@ const mg_linear_kernels KERNELS = {
     .classes = {{classes_scores_f64, classes_gradient_f64, false},
                 {classes_scores_f32, classes_gradient_f32, false},
                 {classes_scores_single, classes_gradient_single, true}},
-    .lanes = {{{lanes_dot_f64_i32, lanes_add_f64_i32}, {lanes_dot_f64_i64, lanes_add_f64_i64}},
-              {{lanes_dot_f32_i32, lanes_add_f32_i32}, {lanes_dot_f32_i64, lanes_add_f32_i64}}},
+    .lanes = {{{lanes_dot_csr_f64_i32, lanes_add_csr_f64_i32},
+               {lanes_dot_csr_f64_i64, lanes_add_csr_f64_i64}},
+              {{lanes_dot_csr_f32_i32, lanes_add_csr_f32_i32},
+               {lanes_dot_csr_f32_i64, lanes_add_csr_f32_i64}}},
     .loss_pass = LOSS_PASS,
 };

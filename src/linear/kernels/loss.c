@@ -1,5 +1,6 @@
 /* The losses one number at a time, their duals, and the table of them. */
 #include "linear/kernels/linear_kernels.h"
+#include "math/rows/vector_math.h"
 
 #include <math.h>
 
@@ -13,10 +14,6 @@ double mg_sigmoid(double f) {
     if (f >= 0) return 1 / (1 + exp(-f));
     const double e = exp(f);
     return e / (1 + e);
-}
-
-double mg_logistic_function(double x, double L, double k, double x0) {
-    return L * mg_sigmoid(k * (x - x0));
 }
 
 /* ---- squared: sup_t of -u t - t^2 is at t = -u/2 ----------------------------------------------*/
@@ -95,18 +92,6 @@ static double exponential_dual(double u) {
     return u > 0 ? u - u * log(u) : -INF;
 }
 
-/* ---- perceptron ------------------------------------------------------------------------------ */
-
-static double perceptron_value(double z) {
-    return fmax(-z, 0);
-}
-static double perceptron_slope(double z) {
-    return z < 0 ? -1 : 0;
-}
-static double perceptron_dual(double u) {
-    return u >= 0 && u <= 1 ? 0 : -INF;
-}
-
 /* ---- Table ----------------------------------------------------------------------------------- */
 
 static const mg_loss losses[] = {
@@ -168,16 +153,6 @@ static const mg_loss losses[] = {
                              .curvature_bound = INF,
                              .dual = exponential_dual,
                              .dual_high = INF},
-    [MG_LOSS_PERCEPTRON] = {.kind = MG_LOSS_PERCEPTRON,
-                            .name = "perceptron",
-                            .formula = "max(-y f, 0)",
-                            .margin_based = true,
-                            .value = perceptron_value,
-                            .slope = perceptron_slope,
-                            .curvature = hinge_curvature,
-                            .curvature_bound = INF,
-                            .dual = perceptron_dual,
-                            .dual_high = 1},
     /* diag(p) - pp' is at most 1/2: Boehning, "Multinomial logistic regression algorithm", Ann.
      * Inst. Statist. Math. 44, 1992 */
     [MG_LOSS_SOFTMAX] = {.kind = MG_LOSS_SOFTMAX,
@@ -200,4 +175,20 @@ const mg_loss *mg_loss_get(mg_loss_kind kind) {
 
 mg_loss_passer *mg_loss_pass_for(mg_isa isa) {
     return MG_ISA_TABLE(isa, mg_linear_kernels)->loss_pass;
+}
+
+/* ---- Probabilities ----------------------------------------------------------------------------
+ */
+
+void mg_odds_probabilities(double scale, const double *scores, int64_t functions, int64_t classes,
+                           double *out) {
+    if (functions == 1) {
+        out[0] = mg_sigmoid(-scale * scores[0]);
+        out[1] = mg_sigmoid(scale * scores[0]);
+        return;
+    }
+    /* as logarithms, so that the largest is 1 even where all of them are next to 0 */
+    for (int64_t c = 0; c < classes; c++)
+        out[c] = -mg_log1pexp_minus(scale * scores[c]);
+    mg_softmax(out, classes);
 }

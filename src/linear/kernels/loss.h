@@ -9,7 +9,6 @@
  *   squared hinge   max(1 - z, 0)^2
  *   logistic        log(1 + e^-z)
  *   exponential     e^-z
- *   perceptron      max(-z, 0)
  *
  * The loss of a sample may also couple the scores of several functions, one for each class
  * (objective.h): of such a loss only the words are here. */
@@ -27,7 +26,6 @@ typedef enum mg_loss_kind {
     MG_LOSS_SQUARED_HINGE,
     MG_LOSS_LOGISTIC,
     MG_LOSS_EXPONENTIAL,
-    MG_LOSS_PERCEPTRON,
     MG_LOSS_SOFTMAX,
     MG_LOSS_CRAMMER_SINGER
 } mg_loss_kind;
@@ -63,10 +61,15 @@ typedef double mg_loss_passer(mg_loss_kind kind, const double *t, const double *
                               double *slopes, double *curvatures);
 mg_loss_passer *mg_loss_pass_for(mg_isa isa);
 
-/* log(1 + e^-z) and 1/(1 + e^-f) by ranges, and the general logistic function L/(1 + e^-(k (x -
- * x0))). */
+/* log(1 + e^-z) and 1/(1 + e^-f) by ranges. */
 double mg_log1pexp_minus(double z);
 double mg_sigmoid(double f);
-double mg_logistic_function(double x, double L, double k, double x0);
+
+/* `scale` times a score is the log-odds of a class against the rest. One score (of the second of
+ * two classes): its logistic function and what is missing to 1; a score for each class: their
+ * logistic functions, divided by their sum. The class of the greatest score (two classes: the
+ * second where its score is >= 0) is the most probable, whatever the scores are. NaN gives NaN. */
+void mg_odds_probabilities(double scale, const double *scores, int64_t functions, int64_t classes,
+                           double *out);
 
 #endif

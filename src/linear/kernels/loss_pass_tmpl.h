@@ -56,11 +56,6 @@ MG_INLINE loss_terms terms_of(mg_loss_kind kind, vec t) {
         const vec e = vec_exp(vec_negate(t));
         return (loss_terms){e, vec_negate(e), e};
     }
-    case MG_LOSS_PERCEPTRON: {
-        const vec signed_zero_gone = vec_add(t, zero);
-        return (loss_terms){vec_max(zero, vec_negate(t)),
-                            vec_if_negative(signed_zero_gone, vec_set(-1.0), zero), zero};
-    }
     case MG_LOSS_SOFTMAX: /* coupled: no functions of one number */
     case MG_LOSS_CRAMMER_SINGER:
         break;
@@ -122,8 +117,6 @@ double LOSS_PASS(mg_loss_kind kind, const double *t, const double *c, int64_t co
         return pass_array(MG_LOSS_LOGISTIC, t, c, count, slopes, curvatures);
     case MG_LOSS_EXPONENTIAL:
         return pass_array(MG_LOSS_EXPONENTIAL, t, c, count, slopes, curvatures);
-    case MG_LOSS_PERCEPTRON:
-        return pass_array(MG_LOSS_PERCEPTRON, t, c, count, slopes, curvatures);
     case MG_LOSS_SOFTMAX:
     case MG_LOSS_CRAMMER_SINGER:
         break;

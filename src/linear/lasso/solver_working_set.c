@@ -94,15 +94,6 @@ static margin_status working_evaluate(mg_working *s, mg_working_point *point, do
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-static margin_status find_coordinates(mg_working *s) {
-    MG_TRY(mg_design_coordinates(s->design, s->objective->intercept, s->centre, s->factor,
-                                 s->job->error));
-    s->varying = 0;
-    for (int64_t j = 0; j < s->columns; j++)
-        s->varying += s->factor[j] > 0.0;
-    return MARGIN_OK;
-}
-
 /* Of dense columns so many that their products cost about as much as a pass; at most so many that
  * there is room for their matrix, its factor and, where they are few, parts of the matrix. */
 static void set_sizes(mg_working *s) {
@@ -184,7 +175,10 @@ static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solut
     mg_arena_init(&s->arena, design->heap);
     MG_TRY(working_set_new_vectors(s));
     if (design->columns > MG_MANY_COLUMNS) MG_TRY(mg_design_store_columns(design, job->error));
-    MG_TRY(find_coordinates(s));
+    MG_TRY(
+        mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
+    for (int64_t j = 0; j < s->columns; j++)
+        s->varying += s->factor[j] > 0.0;
     set_sizes(s);
     MG_TRY(working_start(s));
     mg_linear_trace(job, 0, s->here.w, &s->here.b, s->here.value, s->here.errors);
@@ -338,7 +332,6 @@ static margin_status working_solve(mg_linear_job *job, mg_linear_solution *solut
 
 const mg_linear_solver mg_solver_working_set = {
     .name = "working_set",
-    .summary = "Newton steps over a working set of columns, for |w|_1",
     .step_name = "working-set steps",
     .can = working_can,
     .cuts = true,

@@ -4,6 +4,7 @@
  * nearest to kappa or exceeds it most, in units of the column's length (Johnson and Guestrin,
  * "Blitz", ICML 2015; Massias, Gramfort, Salmon, "Celer", ICML 2018). At most as many of these as
  * have weights, so that the set grows by doubling at most, and only while it must. */
+#include "base/sort.h"
 #include "linear/lasso/solver_working_set.h"
 
 #include <math.h>
@@ -51,32 +52,6 @@ static int64_t urgent_columns(const mg_working *s) {
 
 /* ---- The greatest scores --------------------------------------------------------------------- */
 
-/* The number of place `place` (from 0) among numbers[0..count) in descending order; moves them. */
-static double select_descending(double *numbers, int64_t count, int64_t place) {
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const double pivot = numbers[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (numbers[i] > pivot)
-                i++;
-            while (numbers[j] < pivot)
-                j--;
-            if (i > j) break;
-            const double held = numbers[i];
-            numbers[i++] = numbers[j];
-            numbers[j--] = held;
-        }
-        if (place <= j)
-            high = j;
-        else if (place >= i)
-            low = i;
-        else
-            break;
-    }
-    return numbers[place];
-}
-
 /* Its first bits, such that greater numbers have no smaller keys. */
 static uint32_t key_of(double number) {
     uint64_t bits;
@@ -92,7 +67,7 @@ static double score_at(const mg_working *s, int64_t place, double *scratch, int3
     uint32_t key = MG_SCORE_KEYS - 1;
     if (!counts) {
         memcpy(scratch, s->score, (size_t)s->columns * sizeof *scratch);
-        return select_descending(scratch, s->columns, place);
+        return mg_select(scratch, s->columns, s->columns - 1 - place);
     }
     memset(counts, 0, MG_SCORE_KEYS * sizeof *counts);
     for (int64_t j = 0; j < s->columns; j++)
@@ -101,7 +76,7 @@ static double score_at(const mg_working *s, int64_t place, double *scratch, int3
         place -= counts[key];
     for (int64_t j = 0; j < s->columns; j++)
         if (key_of(s->score[j]) == key) scratch[count++] = s->score[j];
-    return select_descending(scratch, count, place);
+    return mg_select(scratch, count, count - 1 - place);
 }
 
 /* The columns with the `wanted` greatest scores, of equal ones those that come first. */

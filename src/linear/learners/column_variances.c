@@ -284,15 +284,8 @@ margin_status mg_column_variances_make(mg_fit *fit, const double *h, bool interc
     v->problem = *fit->problem;
     v->problem.weight = h;
     if (!v->problem.target) v->problem.target = h; /* finite numbers: it plays no part */
-    v->s = (mg_squares){.fit = fit,
-                        .context = fit->context,
-                        .error = fit->error,
-                        .problem = &v->problem,
-                        .stop = mg_stop_make(fit->context, -1),
-                        .intercept = intercept,
-                        .samples = fit->problem->count,
-                        .columns = fit->problem->x.columns};
-    mg_arena_init(&v->s.arena, fit->context->heap);
+    v->s = mg_squares_of(fit, intercept);
+    v->s.problem = &v->problem;
     return take_apart(v, out);
 }
 

@@ -1,14 +1,12 @@
 /* Exponential loss: AdaBoost's, over a linear function. */
-#include "linear/kernels/odds.h"
+#include "linear/kernels/loss.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
 #include <math.h>
 
 static const margin_option options[] = {
-    MG_OPTION_C("1"),
-    MG_OPTION_ALPHA(NULL),
-    MG_OPTION_LAMBDA,
+    MG_OPTIONS_PENALTY,
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
     {.name = "solver",
@@ -43,12 +41,8 @@ const mg_learner mg_learner_exponential = {
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .makes = {&mg_hypothesis_linear},
-    .takes_affine = true,
-    .takes_made_rows = true,
+    MG_LINEAR_LEARNER(&exponential_family),
     .check = mg_linear_check,
     .fit = mg_linear_fit_one,
-    .verify = mg_linear_verify_one,
     .probabilities = exponential_probabilities,
-    .family = &exponential_family,
 };

@@ -68,16 +68,12 @@ const mg_learner mg_learner_lasso = {
                  MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
              .options = lasso_options,
              .option_count = MG_LENGTH(lasso_options)},
-    .makes = {&mg_hypothesis_linear},
-    .takes_affine = true,
-    .takes_made_rows = true,
+    MG_LINEAR_LEARNER(&lasso_family),
     .check = mg_linear_check,
     .fit = mg_squares_fit_one,
     .share = lasso_share,
     .fit_many = lasso_fit_many,
     .differ = MG_DIFFER_FOLDS,
-    .verify = mg_linear_verify_one,
-    .family = &lasso_family,
 };
 
 const mg_learner mg_learner_elastic_net = {
@@ -91,14 +87,10 @@ const mg_learner mg_learner_elastic_net = {
                  MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
              .options = elastic_net_options,
              .option_count = MG_LENGTH(elastic_net_options)},
-    .makes = {&mg_hypothesis_linear},
-    .takes_affine = true,
-    .takes_made_rows = true,
+    MG_LINEAR_LEARNER(&elastic_net_family),
     .check = mg_linear_check,
     .fit = mg_squares_fit_one,
     .share = lasso_share,
     .fit_many = lasso_fit_many,
     .differ = MG_DIFFER_FOLDS,
-    .verify = mg_linear_verify_one,
-    .family = &elastic_net_family,
 };

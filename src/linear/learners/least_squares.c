@@ -158,26 +158,18 @@ static void set_numbers(const mg_squares *s, bool penalised) {
     snprintf(report->iteration_name, sizeof report->iteration_name, "refinements");
     mg_report_set(report, "condition", s->condition);
     if (s->rank >= 0) mg_report_set(report, "rank", (double)s->rank);
-    if (!penalised) return;
-    mg_report_set(report, "C", s->penalty.C);
-    mg_report_set(report, "alpha", s->penalty.alpha);
-    mg_report_set(report, "lambda", s->penalty.lambda);
+    if (penalised) mg_report_penalty(report, &s->penalty);
 }
 
 /* The direct ways take one step. */
-static void trace(const mg_squares *s) {
-    const mg_trace *to = s->fit->trace;
-    if (!to) return;
-    const margin_trace_step record = {.subproblem = to->subproblem,
-                                      .subproblems = to->subproblems,
-                                      .step = 1,
-                                      .row = -1,
-                                      .errors = -1,
-                                      .loss = s->now.objective,
-                                      .intercept = s->b,
-                                      .weights = s->w,
-                                      .weight_count = s->columns};
-    mg_trace_show(to, &record);
+static void squares_trace(const mg_squares *s) {
+    mg_trace_note(s->fit->trace, (margin_trace_step){.step = 1,
+                                                     .row = -1,
+                                                     .errors = -1,
+                                                     .loss = s->now.objective,
+                                                     .intercept = s->b,
+                                                     .weights = s->w,
+                                                     .weight_count = s->columns});
 }
 
 static margin_status squares_hand_over(mg_squares *s, bool penalised) {
@@ -192,7 +184,7 @@ static margin_status squares_hand_over(mg_squares *s, bool penalised) {
     fit->report.status = status;
     mg_linear_describe(&s->penalty, "(f-y)^2", &fit->report);
     MG_TRY(set_reason(s, status));
-    trace(s);
+    squares_trace(s);
     for (int64_t j = 0; j < s->columns; j++)
         s->w[j] += 0.0; /* -0 prints as 0 */
     MG_TRY(mg_linear_make(s->context->heap, s->w, s->columns, s->b + 0.0, &fit->hypothesis,
@@ -201,17 +193,9 @@ static margin_status squares_hand_over(mg_squares *s, bool penalised) {
 }
 
 static mg_squares squares_of(mg_fit *fit, const mg_linear_options *o) {
-    mg_squares s = {.fit = fit,
-                    .context = fit->context,
-                    .error = fit->error,
-                    .problem = fit->problem,
-                    .stop = mg_stop_make(fit->context, -1),
-                    .penalty = o->penalty,
-                    .tolerance = o->tolerance,
-                    .intercept = o->intercept,
-                    .samples = fit->problem->count,
-                    .columns = fit->problem->x.columns};
-    mg_arena_init(&s.arena, fit->context->heap);
+    mg_squares s = mg_squares_of(fit, o->intercept);
+    s.penalty = o->penalty;
+    s.tolerance = o->tolerance;
     return s;
 }
 
@@ -285,17 +269,13 @@ const mg_learner mg_learner_least_squares = {
                           MARGIN_CAN_TRACE | MARGIN_CAN_TARGETS,
              .options = option_table + PENALTIES,
              .option_count = OPTIONS - PENALTIES},
-    .makes = {&mg_hypothesis_linear},
-    .takes_affine = true,
-    .takes_made_rows = true,
+    MG_LINEAR_LEARNER(&squares_family),
     .check = mg_linear_check,
     .fit = mg_squares_fit_one,
     .share = squares_share,
     .fit_many = squares_fit_many,
     .differ = MG_DIFFER_TARGETS,
-    .verify = mg_linear_verify_one,
     .more = &squares_more,
-    .family = &squares_family,
 };
 
 const mg_learner mg_learner_ridge = {
@@ -309,15 +289,11 @@ const mg_learner mg_learner_ridge = {
                           MARGIN_CAN_TRACE | MARGIN_CAN_TARGETS,
              .options = option_table,
              .option_count = OPTIONS},
-    .makes = {&mg_hypothesis_linear},
-    .takes_affine = true,
-    .takes_made_rows = true,
+    MG_LINEAR_LEARNER(&squares_family),
     .check = mg_linear_check,
     .fit = mg_squares_fit_one,
     .share = squares_share,
     .fit_many = squares_fit_many,
     .differ = MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS | MG_DIFFER_FOLDS,
-    .verify = mg_linear_verify_one,
     .more = &squares_more,
-    .family = &squares_family,
 };

@@ -3,7 +3,7 @@
 
 #include "linear/design/merged_rows.h"
 #include "linear/objective/linear_options.h"
-#include "linear/proof/end_words.h"
+#include "linear/proof/goal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,11 +88,7 @@ static void fill_report(linear_run *run) {
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
              run->solver->step_name ? run->solver->step_name : "steps");
     mg_linear_describe(penalty, run->objective.loss->formula, report);
-    if (run->options->penalised) {
-        mg_report_set(report, "C", penalty->C);
-        mg_report_set(report, "alpha", penalty->alpha);
-        mg_report_set(report, "lambda", penalty->lambda);
-    }
+    if (run->options->penalised) mg_report_penalty(report, penalty);
     mg_linear_describe_sparsity(&run->objective, solution->w, solution->l1_limit, report);
     if (run->why[0])
         mg_report_reason(report, "%s (solver %s, as %s)", solution->why, run->solver->name,
@@ -129,7 +125,7 @@ static double dual_of(const linear_run *run, int64_t i, int64_t k) {
     const mg_problem *p = run->fit->problem;
     const double *alpha = run->solution->alpha;
     double others = 0.0; /* 1 - q_k, exactly where it is small */
-    if (run->merged.heap) {
+    if (run->merged.arena.heap) {
         const int32_t at = run->merged.group[i];
         return p->sign[i] * (alpha[at] / o->c[at] * (o->penalty.factor * mg_sample_weight(p, i)));
     }
@@ -270,7 +266,7 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = run->options;
     if (alone) MG_TRY(merge_rows(run));
-    const mg_problem *problem = run->merged.heap ? &run->merged.problem : fit->problem;
+    const mg_problem *problem = run->merged.arena.heap ? &run->merged.problem : fit->problem;
     MG_TRY(mg_design_create(fit->context, problem, &run->design, fit->error));
     if (o->intercept && !fit->trace && !mg_is_descent(o->solver))
         MG_TRY(mg_design_take_offsets(&run->design, fit->error));

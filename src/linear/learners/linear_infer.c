@@ -83,16 +83,6 @@ static margin_status measure_distance(infer_run *run, double noise) {
     return MARGIN_OK;
 }
 
-static infer_run run_of(mg_fit *fit, bool intercept, const mg_hypothesis *hypothesis,
-                        mg_inference *out) {
-    return (infer_run){.fit = fit,
-                       .problem = fit->problem,
-                       .w = hypothesis->view.linear.weights,
-                       .b = hypothesis->view.linear.intercept[0],
-                       .intercept = intercept,
-                       .out = out};
-}
-
 /* ---- Least squares --------------------------------------------------------------------------- */
 
 /* Sums in extended precision: they are what is left of large numbers. */
@@ -130,15 +120,6 @@ static margin_status infer_squares(infer_run *run) {
     MG_TRY(check_rows(run, out->weight, coefficients));
     sum_squares(run);
     return measure_distance(run, sqrt(out->residual / (out->weight - (double)coefficients)));
-}
-
-margin_status mg_squares_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out) {
-    const mg_linear_options o = mg_linear_options_for(fit);
-    infer_run run = run_of(fit, o.intercept, hypothesis, out);
-    MG_TRY(refuse_penalty(&o.penalty, "least-squares", fit->error));
-    const margin_status status = infer_squares(&run);
-    mg_column_variances_end(&run.v);
-    return status;
 }
 
 /* ---- Maximum likelihood ---------------------------------------------------------------------- */
@@ -253,11 +234,27 @@ static margin_status infer_logistic(infer_run *run) {
     return measure_distance(run, 1.0);
 }
 
-margin_status mg_logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out) {
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+static margin_status infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out,
+                           margin_status (*method)(infer_run *run), const char *instead) {
     const mg_linear_options o = mg_linear_options_for(fit);
-    infer_run run = run_of(fit, o.intercept, hypothesis, out);
-    MG_TRY(refuse_penalty(&o.penalty, "logistic(C=inf)", fit->error));
-    const margin_status status = infer_logistic(&run);
+    infer_run run = {.fit = fit,
+                     .problem = fit->problem,
+                     .w = hypothesis->view.linear.weights,
+                     .b = hypothesis->view.linear.intercept[0],
+                     .intercept = o.intercept,
+                     .out = out};
+    MG_TRY(refuse_penalty(&o.penalty, instead, fit->error));
+    const margin_status status = method(&run);
     mg_column_variances_end(&run.v);
     return status;
+}
+
+margin_status mg_squares_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out) {
+    return infer(fit, hypothesis, out, infer_squares, "least-squares");
+}
+
+margin_status mg_logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out) {
+    return infer(fit, hypothesis, out, infer_logistic, "logistic(C=inf)");
 }

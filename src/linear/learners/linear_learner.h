@@ -36,6 +36,10 @@ margin_status mg_linear_share(mg_shared *shared);
 margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
                                       margin_status (*solve)(mg_fit *fits, int64_t count,
                                                              const mg_linear_options *options));
+/* What is the same in all of them. */
+#define MG_LINEAR_LEARNER(of_family)                                                               \
+    .makes = {&mg_hypothesis_linear}, .takes_affine = true, .takes_made_rows = true,               \
+    .verify = mg_linear_verify_one, .family = (of_family)
 /* mg_linear_fit_one for least squares, which is solved directly without |w|_1 and without the word
  * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);

@@ -1,5 +1,5 @@
 /* Logistic regression. */
-#include "linear/kernels/odds.h"
+#include "linear/kernels/loss.h"
 #include "linear/learners/linear_infer.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
@@ -7,9 +7,7 @@
 #include <math.h>
 
 static const margin_option options[] = {
-    MG_OPTION_C("1"),
-    MG_OPTION_ALPHA(NULL),
-    MG_OPTION_LAMBDA,
+    MG_OPTIONS_PENALTY,
     MG_OPTION_L1_RATIO("0"),
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
@@ -46,16 +44,12 @@ const mg_learner mg_learner_logistic = {
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .makes = {&mg_hypothesis_linear},
-    .takes_affine = true,
-    .takes_made_rows = true,
+    MG_LINEAR_LEARNER(&logistic_family),
     .check = mg_linear_check,
     .fit = mg_linear_fit_one,
     .share = mg_linear_share,
     .fit_many = mg_linear_fit_many,
     .differ = MG_DIFFER_SIGNS,
-    .verify = mg_linear_verify_one,
     .probabilities = logistic_probabilities,
     .more = &logistic_more,
-    .family = &logistic_family,
 };

@@ -1,13 +1,13 @@
 /* Softmax regression: logistic regression with a function for each class. */
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
+#include "math/rows/vector_math.h"
 
 #include <math.h>
+#include <string.h>
 
 static const margin_option options[] = {
-    MG_OPTION_C("1"),
-    MG_OPTION_ALPHA(NULL),
-    MG_OPTION_LAMBDA,
+    MG_OPTIONS_PENALTY,
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
     {.name = "solver",
@@ -25,19 +25,11 @@ static const margin_option options[] = {
     MG_OPTION_CLASS_WEIGHT,
 };
 
-/* exp f_k / sum exp f, by way of the greatest score; NaN gives NaN. */
 static void softmax_probabilities(const double *scores, int64_t functions, int64_t classes,
                                   double *out) {
-    double greatest = -(double)INFINITY, sum = 0.0;
     (void)functions;
-    for (int64_t k = 0; k < classes; k++)
-        if (!(scores[k] <= greatest)) greatest = scores[k];
-    for (int64_t k = 0; k < classes; k++) {
-        out[k] = exp(scores[k] - greatest);
-        sum += out[k];
-    }
-    for (int64_t k = 0; k < classes; k++)
-        out[k] /= sum;
+    memcpy(out, scores, (size_t)classes * sizeof *out);
+    mg_softmax(out, classes);
 }
 
 static const mg_linear_family softmax_family = {.loss = MG_LOSS_SOFTMAX};
@@ -55,12 +47,8 @@ const mg_learner mg_learner_softmax = {
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
              .options = options,
              .option_count = MG_LENGTH(options)},
-    .makes = {&mg_hypothesis_linear},
-    .takes_affine = true,
-    .takes_made_rows = true,
+    MG_LINEAR_LEARNER(&softmax_family),
     .check = mg_linear_check,
     .fit = mg_linear_fit_one,
-    .verify = mg_linear_verify_one,
     .probabilities = softmax_probabilities,
-    .family = &softmax_family,
 };

@@ -11,7 +11,6 @@
 #ifndef MG_SMOOTH_H
 #define MG_SMOOTH_H
 
-#include "linear/design/row_sample.h"
 #include "linear/newton/lbfgs_pairs.h"
 #include "linear/proof/goal.h"
 
@@ -121,10 +120,18 @@ double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single);
 margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single);
 /* x = H0^-1 x; of several functions without what they have in common, which changes no loss. */
 margin_status mg_smooth_solve(const mg_smooth *s, double *x);
+/* Some samples and their weights. */
+typedef struct mg_row_sample {
+    mg_heap *heap;
+    int64_t count, capacity;
+    int64_t *rows; /* ascending */
+    double *weights;
+} mg_row_sample;
 /* About `rows` samples, with weights in place of these curvatures, whose Gram is that of all in the
  * mean; `round`: of the random numbers. */
 margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
                                mg_row_sample *sample);
+void mg_row_sample_free(mg_row_sample *sample);
 
 /* ---- Newton's direction (solver_newton.c) ---- */
 margin_status mg_smooth_newton(mg_smooth *s);

@@ -55,25 +55,10 @@ typedef struct curvature_walk {
 } curvature_walk;
 
 static void chunk_curvatures(const mg_smooth *s, int64_t first, int64_t count, double *out) {
-    const mg_problem *problem = s->design->problem;
     double at[CHUNK];
-    for (int64_t k = 0; k < count; k++) {
-        const double score = s->here.scores[first + k];
-        at[k] = s->objective->loss->margin_based ? problem->sign[first + k] * score
-                                                 : score - problem->target[first + k];
-    }
+    mg_design_margins(s->design, s->objective->loss, first, count, s->here.scores + first, at);
     mg_loss_pass_for(s->design->isa)(s->objective->loss->kind, at, s->objective->c + first, count,
                                      NULL, out);
-}
-
-static void start_sum(void *state, void *argument) {
-    (void)argument;
-    *(double *)state = 0.0;
-}
-
-static void smooth_merge_sums(void *into, const void *from, void *argument) {
-    (void)argument;
-    *(double *)into += *(const double *)from;
 }
 
 static margin_status add_curvatures(void *state, const mg_block *block, void *argument) {
@@ -90,13 +75,9 @@ static margin_status add_curvatures(void *state, const mg_block *block, void *ar
 }
 
 margin_status mg_smooth_curvatures(mg_smooth *s, double *curvatures, double *total) {
-    static const mg_accumulator steps = {.state_size = sizeof(double),
-                                         .init = start_sum,
-                                         .add = add_curvatures,
-                                         .merge = smooth_merge_sums};
     curvature_walk walk = {s, curvatures};
-    return mg_sweep(s->design->context, s->samples, MG_BLOCK_ROWS, &steps, &walk, total,
-                    s->job->error);
+    return mg_sweep_sums(s->design->context, s->samples, MG_BLOCK_ROWS, 1, 0, add_curvatures, &walk,
+                         total, s->job->error);
 }
 
 /* 2 q (1 - q) for the shares q of a function in all samples. */

@@ -1,21 +1,12 @@
 /* When the smooth solvers are done, and what they say. */
 #include "base/stop.h"
-#include "linear/newton/look_ahead.h"
 #include "linear/newton/smooth.h"
-#include "linear/proof/end_words.h"
 #include "linear/proof/newton_matrix.h"
 
 #include <math.h>
 
 /* Steps without progress after which only rounding is left; in f32 there is another way. */
 enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
-
-/* Losses that fall for ever: without a penalty they have no least value where classes separate. */
-static bool falls_for_ever(const mg_smooth *s) {
-    const mg_loss_kind kind = s->objective->loss->kind;
-    return mg_is_unpenalised(s->objective) &&
-           (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL || kind == MG_LOSS_SOFTMAX);
-}
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
@@ -28,7 +19,7 @@ static double expected_gap(const mg_smooth *s) {
 
 margin_status mg_smooth_check(mg_smooth *s, bool *done) {
     const double tolerance = s->job->tolerance, value = s->here.value;
-    s->separated = falls_for_ever(s) && s->here.errors == 0;
+    s->separated = mg_is_endless(s->objective) && s->here.errors == 0;
     const double wanted = s->separated ? tolerance * fmax(1.0, fabs(value))
                                        : mg_wanted_gap(tolerance, value, s->goal.constant);
     return mg_goal_check(&s->goal, expected_gap(s), wanted, value, s->here.w, s->here.b, done);
@@ -46,7 +37,8 @@ static margin_status smooth_recedes(mg_smooth *s, bool *yes) {
     enum { MOST_STEPS = 5 };
     double least, most;
     bool moved = true;
-    if (s->separated || !falls_for_ever(s) || !mg_newton_matrix_can(s->objective)) return MARGIN_OK;
+    if (s->separated || !mg_is_endless(s->objective) || !mg_newton_matrix_can(s->objective))
+        return MARGIN_OK;
     s->single = false;
     for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
         MG_TRY(mg_smooth_look_ahead(s, &least, &most));

@@ -1,11 +1,17 @@
-/* The rows that a sampled Hessian is made from: row_sample.c draws them.
+/* The rows that a sampled Hessian is made from.
  *
+ * They are drawn with chances in proportion to what they can add, and weighted with the inverse, so
+ * that the mean is right and rows that count are not missed: those of chance 1 all, one in each
+ * stretch of the others in which the chances add up to 1, so that the sample is spread evenly and
+ * no period in the data can spoil it. A row adds its curvature times the square of its length. *
  * Lengths of rows take a pass to find and matter only where few rows are much longer than the
  * others; so they are found once a step had to be cut. */
+#include "base/random.h"
 #include "linear/newton/smooth.h"
 #include "math/rows/sparse_row.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
@@ -82,14 +88,77 @@ static margin_status find_lengths(mg_smooth *s) {
 
 /* ---- Sample ---------------------------------------------------------------------------------- */
 
+/* A row adds its curvature times the square of its length. */
+typedef struct chances {
+    int64_t samples, columns;
+    const double *curvatures; /* samples: >= 0 */
+    const double *lengths;    /* samples; NULL: all alike */
+    uint64_t seed, round;
+} chances;
+
+static double importance(const chances *s, int64_t i) {
+    if (!s->lengths) return s->curvatures[i];
+    return s->curvatures[i] * (1.0 + s->lengths[i] / (double)s->columns);
+}
+
+/* The factor with which sum min(1, factor * importance) is about `rows`. */
+static double chance_factor(const chances *s, double rows) {
+    enum { ROUNDS = 6 };
+    double factor = (double)INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        double sum = 0.0;
+        for (int64_t i = 0; i < s->samples; i++) {
+            const double each = importance(s, i);
+            const double chance = factor * each;
+            sum += round == 0 ? each : chance < 1.0 ? chance : 1.0;
+        }
+        if (!(sum > 0.0) || (round > 0 && sum > 0.97 * rows)) break;
+        factor = round > 0 ? factor * rows / sum : rows / sum;
+    }
+    return factor;
+}
+
+static void draw_rows(const chances *s, double factor, mg_row_sample *sample) {
+    const uint64_t seed = s->seed, round = s->round << 40;
+    double passed = 0.0, next = mg_random_unit(seed, MG_RANDOM_SAMPLE, round);
+    uint64_t drawn = 1;
+    for (int64_t i = 0; i < s->samples && sample->count < sample->capacity; i++) {
+        const double chance = factor * importance(s, i);
+        double times = 1.0;
+        if (!(chance > 0.0)) continue;
+        if (chance < 1.0) {
+            passed += chance;
+            for (times = 0.0; passed > next; times += 1.0, drawn++)
+                next = (double)drawn + mg_random_unit(seed, MG_RANDOM_SAMPLE, round + drawn);
+            if (times == 0.0) continue;
+            times /= chance;
+        }
+        sample->rows[sample->count] = i;
+        sample->weights[sample->count++] = times * s->curvatures[i];
+    }
+}
+
 margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
                                mg_row_sample *sample) {
+    const char *purpose = "the rows of a sampled Hessian";
+    mg_row_sample made = {.heap = s->design->heap,
+                          .capacity = MG_MIN(rows + rows / 8 + 16, s->samples)};
+    margin_status status;
     if (s->was_cut && !s->lengths && s->functions == 1) MG_TRY(find_lengths(s));
-    const mg_row_chances chances = {.samples = s->samples,
-                                    .columns = s->columns,
-                                    .curvatures = curvatures,
-                                    .lengths = s->lengths,
-                                    .seed = s->job->seed,
-                                    .round = (uint64_t)round};
-    return mg_row_sample_draw(s->design->heap, &chances, rows, sample, s->job->error);
+    const chances all = {s->samples, s->columns,   curvatures,
+                         s->lengths, s->job->seed, (uint64_t)round};
+    MG_GO_NEW(made.heap, made.rows, made.capacity, purpose, s->job->error);
+    MG_GO_NEW(made.heap, made.weights, made.capacity, purpose, s->job->error);
+    draw_rows(&all, chance_factor(&all, (double)rows), &made);
+    *sample = made;
+    return MARGIN_OK;
+done:
+    mg_row_sample_free(&made);
+    return status;
+}
+
+void mg_row_sample_free(mg_row_sample *sample) {
+    mg_free(sample->heap, sample->rows);
+    mg_free(sample->heap, sample->weights);
+    memset(sample, 0, sizeof *sample);
 }

@@ -260,7 +260,6 @@ done:
 
 const mg_linear_solver mg_solver_lbfgs = {
     .name = "lbfgs",
-    .summary = "L-BFGS that starts from the factored Hessian of a sample of the rows",
     .step_name = "L-BFGS steps",
     .can = mg_smooth_can,
     .cuts = true,

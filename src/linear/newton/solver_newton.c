@@ -5,7 +5,6 @@
  * = -g is solved by conjugate gradients, each of whose steps is a pass over the data, as exactly as
  * the progress is worth (Dembo, Eisenstat, Steihaug, "Inexact Newton methods", SIAM J. Numer. Anal.
  * 19, 1982). */
-#include "linear/newton/look_ahead.h"
 #include "linear/newton/smooth.h"
 #include "linear/objective/conjugate.h"
 #include "linear/proof/newton_matrix.h"
@@ -94,7 +93,6 @@ margin_status mg_smooth_newton(mg_smooth *s) {
 
 const mg_linear_solver mg_solver_newton = {
     .name = "newton",
-    .summary = "Newton's method with the Hessian of all rows, or products with it",
     .step_name = "Newton steps",
     .can = mg_smooth_can,
     .cuts = true,

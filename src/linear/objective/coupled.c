@@ -3,7 +3,7 @@
 
 #include "base/pool.h"
 #include "linear/design/design_block.h"
-#include "linear/kernels/classes_rows.h"
+#include "linear/kernels/linear_kernels.h"
 
 static const char purpose[] = "the functions of the classes";
 
@@ -27,57 +27,47 @@ static int64_t chunk_rows_for(const mg_design *d) {
 }
 
 static margin_status take_sparse(const mg_objective *o, mg_coupled *made, margin_error *error) {
-    mg_heap *heap = o->design->heap;
-    MG_NEW(heap, made->slopes, o->samples * o->functions, purpose, error);
-    MG_NEW(heap, made->weights, o->columns * o->functions, purpose, error);
-    return mg_sparse_columns_make(o->design, &made->by_column, error);
+    MG_ARENA_NEW(&made->arena, made->slopes, o->samples * o->functions, purpose, error);
+    MG_ARENA_NEW(&made->arena, made->weights, o->columns * o->functions, purpose, error);
+    return mg_design_columns_make(o->design, &made->by_column, error);
 }
 
 static margin_status take_dense(const mg_objective *o, mg_coupled *made, margin_error *error) {
-    mg_heap *heap = o->design->heap;
     const int64_t padded =
         (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
-    double *packed, *centre, *lost;
-    MG_NEW(heap, packed, padded * o->functions, purpose, error);
-    made->packed = packed;
+    MG_ARENA_NEW(&made->arena, made->packed, padded * o->functions, purpose, error);
     if (!o->design->centre) return MARGIN_OK;
-    MG_NEW(heap, centre, padded, purpose, error);
-    made->centre = centre;
-    MG_NEW(heap, lost, padded, purpose, error);
-    made->lost = lost;
+    MG_ARENA_NEW(&made->arena, made->centre, padded, purpose, error);
+    MG_ARENA_NEW(&made->arena, made->lost, padded, purpose, error);
     return MARGIN_OK;
+}
+
+static margin_status coupled_take(const mg_objective *o, mg_coupled *made, margin_error *error) {
+    const int64_t threads = mg_pool_threads(o->design->context->pool);
+    made->block_rows = block_rows_for(o->design, o->functions);
+    made->chunk_rows = chunk_rows_for(o->design);
+    /* scores, slopes and a few numbers for each function */
+    made->scratch = (2 * made->chunk_rows + 2) * o->functions;
+    MG_ARENA_NEW(&made->arena, made->offsets, o->functions, purpose, error);
+    MG_ARENA_NEW(&made->arena, made->work, threads * made->scratch, purpose, error);
+    return mg_is_csr(&o->design->problem->x) ? take_sparse(o, made, error)
+                                             : take_dense(o, made, error);
 }
 
 margin_status mg_coupled_create(const mg_objective *o, mg_coupled **made, margin_error *error) {
-    const mg_design *d = o->design;
-    const int64_t threads = mg_pool_threads(d->context->pool);
-    mg_coupled *coupled = mg_new_zero(d->heap, 1, sizeof *coupled);
-    margin_status status;
-    if (!coupled) return mg_no_memory(d->heap, 1, sizeof *coupled, purpose, error);
-    coupled->block_rows = block_rows_for(d, o->functions);
-    coupled->chunk_rows = chunk_rows_for(d);
-    /* scores, slopes and a few numbers for each function */
-    coupled->scratch = (2 * coupled->chunk_rows + 2) * o->functions;
-    MG_GO_NEW(d->heap, coupled->offsets, o->functions, purpose, error);
-    MG_GO_NEW(d->heap, coupled->work, threads * coupled->scratch, purpose, error);
-    MG_GO(mg_is_csr(&d->problem->x) ? take_sparse(o, coupled, error)
-                                    : take_dense(o, coupled, error));
-    *made = coupled;
-    return MARGIN_OK;
-done:
-    mg_coupled_free(d->heap, coupled);
+    mg_coupled *coupled;
+    MG_NEW_ZERO(o->design->heap, coupled, 1, purpose, error);
+    mg_arena_init(&coupled->arena, o->design->heap);
+    const margin_status status = coupled_take(o, coupled, error);
+    if (status < 0) mg_coupled_free(coupled);
+    if (status >= 0) *made = coupled;
     return status;
 }
 
-void mg_coupled_free(mg_heap *heap, mg_coupled *coupled) {
+void mg_coupled_free(mg_coupled *coupled) {
     if (!coupled) return;
-    mg_sparse_columns_free(heap, &coupled->by_column);
-    mg_free(heap, coupled->lost);
-    mg_free(heap, coupled->centre);
-    mg_free(heap, coupled->packed);
-    mg_free(heap, coupled->weights);
-    mg_free(heap, coupled->slopes);
-    mg_free(heap, coupled->work);
-    mg_free(heap, coupled->offsets);
+    mg_heap *heap = coupled->arena.heap;
+    mg_design_columns_free(heap, &coupled->by_column);
+    mg_arena_free(&coupled->arena);
     mg_free(heap, coupled);
 }

@@ -7,45 +7,34 @@
 #ifndef MG_COUPLED_H
 #define MG_COUPLED_H
 
+#include "linear/design/design_columns.h"
 #include "linear/objective/objective.h"
 
-/* The stored values of a sparse matrix by column: of column j entries [starts[j], starts[j + 1]),
- * ascending by sample. */
-typedef struct mg_sparse_columns {
-    int64_t *starts;
-    int32_t *samples;
-    double *values;
-} mg_sparse_columns;
-
 typedef struct mg_coupled {
+    mg_arena arena;                          /* of all that follows but by_column */
     int64_t block_rows, chunk_rows, scratch; /* rows; numbers a worker needs */
     double *work;                            /* scratch for each worker */
     double *offsets;                         /* functions */
     double *slopes;                          /* sparse: samples x functions */
     double *weights;                         /* sparse: columns x functions, X's units */
-    mg_sparse_columns by_column;             /* sparse */
-    void *packed, *centre, *lost;            /* dense: see coupled_pass.c */
+    mg_design_columns by_column;             /* sparse */
+    double *packed, *centre, *lost;          /* dense, f64 or f32: see coupled_pass.c */
 } mg_coupled;
 
 /* For o with everything else in its place. */
 margin_status mg_coupled_create(const mg_objective *o, mg_coupled **made, margin_error *error);
-void mg_coupled_free(mg_heap *heap, mg_coupled *coupled);
+void mg_coupled_free(mg_coupled *coupled);
 
 /* As mg_objective_pass without the penalty. */
 margin_status mg_coupled_pass(const mg_objective *o, const double *w, const double *b,
                               mg_loss_point *point, margin_error *error);
 margin_status mg_coupled_gradient(const mg_objective *o, const double *residuals, double *gradient,
                                   double *sums, margin_error *error);
-margin_status mg_coupled_scores(const mg_objective *o, const double *w, const double *b,
-                                double *scores, margin_error *error);
 /* Of a sample: slopes = c (shares - e_own), its own one as what the others leave. */
 void mg_coupled_slopes(const double *shares, int64_t functions, int64_t own, double c,
                        double *slopes);
 
-/* ---- Sparse columns (coupled_sparse.c) ---- */
-margin_status mg_sparse_columns_make(const mg_design *d, mg_sparse_columns *columns,
-                                     margin_error *error);
-void mg_sparse_columns_free(mg_heap *heap, mg_sparse_columns *columns);
+/* ---- Sparse rows (coupled_sparse.c) ---- */
 /* weights[j * functions + k] = scale_j w[k * columns + j] */
 margin_status mg_coupled_turn_weights(const mg_objective *o, const double *w, margin_error *error);
 /* scores[r * functions + k] for samples [first, first + count) without offsets */

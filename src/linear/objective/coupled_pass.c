@@ -9,7 +9,7 @@
 #include "linear/objective/coupled.h"
 
 #include "linear/design/design_block.h"
-#include "linear/kernels/classes_rows.h"
+#include "linear/kernels/linear_kernels.h"
 #include "math/rows/vector_math.h"
 
 #include <math.h>
@@ -26,31 +26,14 @@ typedef struct pass_walk {
 
 /* Behind this head: `functions` sums of slopes; dense rows: functions x columns of a gradient. */
 typedef struct pass_sums {
-    double value;
-    int64_t errors;
+    double value, errors;
     _Alignas(64) double numbers[];
 } pass_sums;
 
 static int64_t sum_count(const pass_walk *walk) {
     const mg_objective *o = walk->o;
-    return o->functions + (walk->rows && walk->gradient ? o->functions * o->columns : 0);
-}
-
-static void coupled_start_sums(void *state, void *argument) {
-    pass_sums *sums = state;
-    sums->value = 0.0;
-    sums->errors = 0;
-    memset(sums->numbers, 0, (size_t)sum_count(argument) * sizeof *sums->numbers);
-}
-
-static void coupled_merge_sums(void *into, const void *from, void *argument) {
-    pass_sums *a = into;
-    const pass_sums *b = from;
-    const int64_t count = sum_count(argument);
-    a->value += b->value;
-    a->errors += b->errors;
-    for (int64_t j = 0; j < count; j++)
-        a->numbers[j] += b->numbers[j];
+    const int64_t head = sizeof(pass_sums) / sizeof(double);
+    return head + o->functions + (walk->rows && walk->gradient ? o->functions * o->columns : 0);
 }
 
 /* ---- One sample ------------------------------------------------------------------------------ */
@@ -232,21 +215,21 @@ static void pack_centre(const mg_objective *o, int64_t ld, bool single) {
         const float narrow = (float)centre[j];
         lost[j] = single ? (double)narrow - centre[j] : 0.0;
         if (single)
-            ((float *)o->coupled->centre)[j] = narrow;
+            ((float *)(void *)o->coupled->centre)[j] = narrow;
         else
-            ((double *)o->coupled->centre)[j] = centre[j];
+            o->coupled->centre[j] = centre[j];
     }
 }
 
 static void pack_weights(const mg_objective *o, int64_t k, int64_t ld, const double *w,
                          bool single) {
     if (single) {
-        float *to = (float *)o->coupled->packed + k * ld;
+        float *to = (float *)(void *)o->coupled->packed + k * ld;
         memset(to, 0, (size_t)ld * sizeof *to);
         for (int64_t j = 0; j < o->columns; j++)
             to[j] = (float)w[j];
     } else {
-        double *to = (double *)o->coupled->packed + k * ld;
+        double *to = o->coupled->packed + k * ld;
         memset(to, 0, (size_t)ld * sizeof *to);
         memcpy(to, w, (size_t)o->columns * sizeof *to);
     }
@@ -269,7 +252,7 @@ static margin_status coupled_prepare(pass_walk *walk, const double *w, const dou
         pack_weights(o, k, walk->ld, own.w, walk->rows->single);
         if (o->coupled->centre)
             for (int64_t j = 0; j < o->columns; j++)
-                o->coupled->offsets[k] += ((const double *)o->coupled->lost)[j] * own.w[j];
+                o->coupled->offsets[k] += o->coupled->lost[j] * own.w[j];
     }
     return walk->rows ? MARGIN_OK : mg_coupled_turn_weights(o, w, error);
 }
@@ -290,7 +273,7 @@ static margin_status finish_gradient(const pass_walk *walk, const pass_sums *sum
         double *own = gradient + k * o->columns;
         if (coupled->centre)
             for (int64_t j = 0; j < o->columns; j++)
-                own[j] += ((const double *)coupled->lost)[j] * sums->numbers[k];
+                own[j] += coupled->lost[j] * sums->numbers[k];
         mg_design_from_rows(o->design, sums->numbers[k], own);
         totals[k] = sums->numbers[k];
     }
@@ -300,21 +283,20 @@ static margin_status finish_gradient(const pass_walk *walk, const pass_sums *sum
 static margin_status walk_rows(pass_walk *walk, const double *w, const double *b,
                                mg_loss_point *point, margin_error *error) {
     const mg_objective *o = walk->o;
-    mg_accumulator accumulator = {
-        .init = coupled_start_sums, .add = coupled_add_block, .merge = coupled_merge_sums};
     walk->gradient = point->gradient != NULL;
     MG_TRY(coupled_prepare(walk, w, b, point->single, error));
-    accumulator.state_size = (int64_t)sizeof(pass_sums) + sum_count(walk) * (int64_t)sizeof(double);
-    pass_sums *sums;
-    MG_NEW_BYTES(o->design->heap, sums, accumulator.state_size, "the gradient of a linear model",
-                 error);
-    margin_status status = mg_sweep(o->design->context, o->samples, o->coupled->block_rows,
-                                    &accumulator, walk, sums, error);
+    const int64_t count = sum_count(walk);
+    pass_sums *sums = mg_new(o->design->heap, count, sizeof(double));
+    if (!sums)
+        return mg_no_memory(o->design->heap, count, sizeof(double),
+                            "the gradient of a linear model", error);
+    margin_status status = mg_sweep_sums(o->design->context, o->samples, o->coupled->block_rows,
+                                         count, 0, coupled_add_block, walk, sums, error);
     if (status >= 0 && walk->gradient)
         status = finish_gradient(walk, sums, point->gradient, point->intercept_gradient, error);
     if (status >= 0) {
         point->value = sums->value;
-        point->errors = sums->errors;
+        point->errors = (int64_t)sums->errors;
     }
     mg_free(o->design->heap, sums);
     return status;
@@ -331,10 +313,4 @@ margin_status mg_coupled_gradient(const mg_objective *o, const double *residuals
     pass_walk walk = {.o = o, .given = residuals};
     mg_loss_point point = {.gradient = gradient, .intercept_gradient = sums};
     return walk_rows(&walk, NULL, NULL, &point, error);
-}
-
-margin_status mg_coupled_scores(const mg_objective *o, const double *w, const double *b,
-                                double *scores, margin_error *error) {
-    pass_walk walk = {.o = o, .scores = scores};
-    return walk_rows(&walk, w, b, &(mg_loss_point){0}, error);
 }

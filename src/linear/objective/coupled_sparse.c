@@ -1,4 +1,4 @@
-/* Sparse rows and several functions: a copy of the rows by column, and the products with both. */
+/* Sparse rows and several functions: the products with the rows and with their copy by columns. */
 #include "linear/objective/coupled.h"
 
 #include "base/pool.h"
@@ -6,88 +6,7 @@
 
 #include <string.h>
 
-enum { TASK_COLUMNS = 256, POLL_ENTRIES = 1 << 20 };
-
-/* ---- By column ------------------------------------------------------------------------------- */
-
-/* Takes the entries of a row off those until the next poll. */
-static margin_status poll(const mg_design *d, int64_t entries, int64_t *left, margin_error *error) {
-    *left -= entries + 1;
-    if (*left > 0) return MARGIN_OK;
-    *left = POLL_ENTRIES;
-    return mg_cancelled(d->context) ? mg_fail_cancelled(error) : MARGIN_OK;
-}
-
-static margin_status count_entries(const mg_design *d, int64_t *counts, int64_t *total,
-                                   margin_error *error) {
-    const margin_matrix *x = &d->problem->x;
-    int64_t left = 0;
-    *total = 0;
-    memset(counts, 0, (size_t)(d->columns + 1) * sizeof *counts);
-    for (int64_t i = 0; i < d->samples; i++) {
-        const int64_t row = mg_design_row(d, i);
-        const int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
-        MG_TRY(poll(d, last - first, &left, error));
-        for (int64_t k = first; k < last; k++)
-            counts[mg_column_index(x, k)]++;
-        *total += last - first;
-    }
-    return MARGIN_OK;
-}
-
-static margin_status place_entries(const mg_design *d, mg_sparse_columns *c, margin_error *error) {
-    const margin_matrix *x = &d->problem->x;
-    int64_t before = 0, left = 0;
-    for (int64_t j = 0; j <= d->columns; j++) {
-        const int64_t own = j < d->columns ? c->starts[j] : 0;
-        c->starts[j] = before;
-        before += own;
-    }
-    for (int64_t i = 0; i < d->samples; i++) {
-        const int64_t row = mg_design_row(d, i);
-        const int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
-        MG_TRY(poll(d, last - first, &left, error));
-        for (int64_t k = first; k < last; k++) {
-            const int64_t at = c->starts[mg_column_index(x, k)]++;
-            c->samples[at] = (int32_t)i;
-            c->values[at] = mg_stored_value(x, k);
-        }
-    }
-    for (int64_t j = d->columns; j > 0; j--)
-        c->starts[j] = c->starts[j - 1];
-    c->starts[0] = 0;
-    return MARGIN_OK;
-}
-
-margin_status mg_sparse_columns_make(const mg_design *d, mg_sparse_columns *columns,
-                                     margin_error *error) {
-    const char *purpose = "a copy of the sparse rows by column";
-    mg_sparse_columns made = {0};
-    int64_t entries;
-    margin_status status;
-    MG_REQUIRE(d->samples <= INT32_MAX, error, MARGIN_ERROR_LIMIT,
-               "%lld sparse rows are more than the limit of 2147483647; train on a part of them",
-               (long long)d->samples);
-    MG_GO_NEW(d->heap, made.starts, d->columns + 1, purpose, error);
-    MG_GO(count_entries(d, made.starts, &entries, error));
-    MG_GO_NEW(d->heap, made.samples, entries, purpose, error);
-    MG_GO_NEW(d->heap, made.values, entries, purpose, error);
-    MG_GO(place_entries(d, &made, error));
-    *columns = made;
-    return MARGIN_OK;
-done:
-    mg_sparse_columns_free(d->heap, &made);
-    return status;
-}
-
-void mg_sparse_columns_free(mg_heap *heap, mg_sparse_columns *columns) {
-    mg_free(heap, columns->starts);
-    mg_free(heap, columns->samples);
-    mg_free(heap, columns->values);
-    memset(columns, 0, sizeof *columns);
-}
-
-/* ---- Products -------------------------------------------------------------------------------- */
+enum { TASK_COLUMNS = 256 };
 
 typedef struct column_walk {
     const mg_objective *o;
@@ -133,7 +52,7 @@ void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t coun
 static margin_status coupled_sparse_add_columns(const mg_block *block, void *argument) {
     const column_walk *walk = argument;
     const mg_objective *o = walk->o;
-    const mg_sparse_columns *c = &o->coupled->by_column;
+    const mg_design_columns *c = &o->coupled->by_column;
     const int64_t functions = o->functions;
     double *sum = o->coupled->work + block->worker * o->coupled->scratch;
     for (int64_t j = block->first; j < block->first + block->count; j++) {

@@ -7,53 +7,52 @@
 
 /* ---- Values by name -------------------------------------------------------------------------- */
 
-typedef struct option_list {
-    const margin_component *info;
-    const mg_option_value *values;
-} option_list;
-
 /* NULL: not offered, or neither given nor of a default. */
-static const mg_option_value *value_of(const option_list *list, const char *name) {
-    const int k = mg_option_index(list->info, name);
-    return k >= 0 && mg_option_has_value(&list->values[k]) ? &list->values[k] : NULL;
+static const mg_option_value *value_of(const margin_component *info, const mg_option_value *values,
+                                       const char *name) {
+    const int k = mg_option_index(info, name);
+    return k >= 0 && mg_option_has_value(&values[k]) ? &values[k] : NULL;
 }
 
-static double number_of(const option_list *list, const char *name, double fallback) {
-    const mg_option_value *value = value_of(list, name);
+static double number_of(const margin_component *info, const mg_option_value *values,
+                        const char *name, double fallback) {
+    const mg_option_value *value = value_of(info, values, name);
     return value && !isnan(value->number) ? value->number : fallback;
 }
 
-static int64_t integer_of(const option_list *list, const char *name, int64_t fallback) {
-    const mg_option_value *value = value_of(list, name);
+static int64_t integer_of(const margin_component *info, const mg_option_value *values,
+                          const char *name, int64_t fallback) {
+    const mg_option_value *value = value_of(info, values, name);
     return value ? value->integer : fallback;
 }
 
-static mg_descent_options descent_of(const option_list *list) {
-    mg_descent_options descent = {.rate = number_of(list, "rate", (double)NAN),
-                                  .schedule = (int)integer_of(list, "schedule", 0),
-                                  .decay = number_of(list, "decay", (double)NAN),
-                                  .batch = integer_of(list, "batch", 1),
-                                  .start_intercept = number_of(list, "start_intercept", 0.0)};
-    const mg_option_value *start = value_of(list, "start_weights");
+static mg_descent_options descent_of(const margin_component *info, const mg_option_value *values) {
+    mg_descent_options descent = {.rate = number_of(info, values, "rate", (double)NAN),
+                                  .schedule = (int)integer_of(info, values, "schedule", 0),
+                                  .decay = number_of(info, values, "decay", (double)NAN),
+                                  .batch = integer_of(info, values, "batch", 1),
+                                  .start_intercept =
+                                      number_of(info, values, "start_intercept", 0.0)};
+    const mg_option_value *start = value_of(info, values, "start_weights");
     if (start && start->count > 0) descent.start_weights = start->numbers;
     return descent;
 }
 
 mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_component *info,
                                        double l1_ratio) {
-    const option_list list = {info, fit->options};
-    const mg_option_value *solver = value_of(&list, "solver");
-    const mg_option_value *start = value_of(&list, "start_weights");
-    return (mg_linear_options){.penalty = mg_penalty_of(info, fit->options,
-                                                        number_of(&list, "l1_ratio", l1_ratio),
-                                                        mg_total_weight(fit->problem)),
-                               .intercept = integer_of(&list, "intercept", 1) != 0,
-                               .tolerance = number_of(&list, "tol", 1e-6),
-                               .max_iterations = integer_of(&list, "max_iter", -1),
-                               .solver = solver ? solver->text : NULL,
-                               .descent = descent_of(&list),
-                               .start_count = start ? start->count : 0,
-                               .penalised = mg_option_index(info, "alpha") >= 0};
+    const mg_option_value *values = fit->options;
+    const mg_option_value *solver = value_of(info, values, "solver");
+    const mg_option_value *start = value_of(info, values, "start_weights");
+    return (mg_linear_options){
+        .penalty = mg_penalty_of(info, fit->options, number_of(info, values, "l1_ratio", l1_ratio),
+                                 mg_total_weight(fit->problem)),
+        .intercept = integer_of(info, values, "intercept", 1) != 0,
+        .tolerance = number_of(info, values, "tol", 1e-6),
+        .max_iterations = integer_of(info, values, "max_iter", -1),
+        .solver = solver ? solver->text : NULL,
+        .descent = descent_of(info, values),
+        .start_count = start ? start->count : 0,
+        .penalised = mg_option_index(info, "alpha") >= 0};
 }
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
@@ -67,11 +66,10 @@ margin_status mg_linear_check(const margin_component *info, const mg_option_valu
                               margin_error *error) {
     static const char *const names[] = {"rate",  "schedule",      "decay",
                                         "batch", "start_weights", "start_intercept"};
-    const option_list list = {info, options};
-    const mg_option_value *solver = value_of(&list, "solver");
+    const mg_option_value *solver = value_of(info, options, "solver");
     const char *word = solver ? solver->text : NULL;
     for (int k = 0; k < MG_LENGTH(names); k++) {
-        const mg_option_value *value = value_of(&list, names[k]);
+        const mg_option_value *value = value_of(info, options, names[k]);
         if (!value || !value->given) continue;
         if (strcmp(names[k], "batch") == 0)
             MG_REQUIRE(word && strcmp(word, "minibatch") == 0, error, MARGIN_ERROR_SPEC,
@@ -80,8 +78,8 @@ margin_status mg_linear_check(const margin_component *info, const mg_option_valu
                    "%s belongs to solver=gd, sgd or minibatch; leave it out or choose one of those",
                    names[k]);
     }
-    const mg_option_value *schedule = value_of(&list, "schedule"),
-                          *decay = value_of(&list, "decay");
+    const mg_option_value *schedule = value_of(info, options, "schedule"),
+                          *decay = value_of(info, options, "decay");
     MG_REQUIRE(!decay || !decay->given || !schedule || schedule->integer != 1, error,
                MARGIN_ERROR_SPEC,
                "schedule=constant has no decay; leave it out, or take inverse or sqrt");

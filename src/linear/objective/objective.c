@@ -13,6 +13,7 @@ static void weigh_samples(mg_objective *made, const double class_weight[2]) {
     for (int64_t i = 0; i < made->samples; i++) {
         made->c[i] = made->penalty.factor * mg_sample_weight(problem, i);
         if (class_weight) made->c[i] *= class_weight[problem->sign[i] > 0];
+        made->mass += made->c[i];
         if (made->totals) made->totals[problem->code[i]] += made->c[i];
     }
 }
@@ -45,7 +46,7 @@ done:
 void mg_objective_free(mg_objective *objective) {
     if (objective->design) {
         mg_heap *heap = objective->design->heap;
-        mg_coupled_free(heap, objective->coupled);
+        mg_coupled_free(objective->coupled);
         mg_free(heap, objective->totals);
         mg_free(heap, objective->c);
     }
@@ -175,7 +176,8 @@ margin_status mg_objective_pass(const mg_objective *o, const double *w, const do
 
 margin_status mg_objective_scores(const mg_objective *o, const double *w, const double *b,
                                   double *scores, margin_error *error) {
-    return o->coupled ? mg_coupled_scores(o, w, b, scores, error)
+    mg_loss_point point = {.scores = scores};
+    return o->coupled ? mg_coupled_pass(o, w, b, &point, error)
                       : mg_design_scores(o->design, w, *b, scores, error);
 }
 

@@ -31,6 +31,7 @@ typedef struct mg_objective {
     bool intercept;
     int64_t functions, columns, samples;
     double *c;                  /* samples numbers, owned; factor included */
+    double mass;                /* their sum */
     double *totals;             /* functions > 1, owned: sums of c over the samples of a class */
     double total_weight;        /* sum of sample weights: the m of the conversions */
     struct mg_coupled *coupled; /* functions > 1: what its passes need (coupled.h) */

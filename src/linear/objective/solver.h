@@ -34,8 +34,7 @@ typedef struct mg_linear_job {
 } mg_linear_job;
 
 typedef struct mg_linear_solver {
-    const char *name; /* value of the option `solver` */
-    const char *summary;
+    const char *name;      /* value of the option `solver` */
     const char *step_name; /* what it counts: "Newton steps"; at most 23 bytes */
     /* Whether it can handle this objective at all; if not, `why` (200 bytes) says so in a clause.
      * NULL: any. */
@@ -61,6 +60,9 @@ extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, 
  * functions: b lies right behind w. */
 void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, const double *b,
                      double value, int64_t errors);
+/* The same of the solution as it is: a pass. */
+margin_status mg_linear_trace_solution(const mg_linear_job *job,
+                                       const mg_linear_solution *solution);
 
 /* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
 enum { MG_MANY_COLUMNS = 2000 };

@@ -2,7 +2,7 @@
 #ifndef MG_STEP_H
 #define MG_STEP_H
 
-#include "linear/objective/line_look.h"
+#include "linear/objective/objective.h"
 
 typedef struct mg_step {
     double before, after;      /* what is minimised, at both ends */
@@ -17,6 +17,10 @@ bool mg_step_leads_down(const mg_step *step, double rounding);
 /* The slope at its end is still so great a share of that at its start that more is to be had. */
 bool mg_step_is_short(const mg_step *step);
 
+typedef struct mg_line_value {
+    double value, slope, curvature; /* of sum c loss, in t: three sums */
+} mg_line_value;
+
 /* Something convex along a line, looked at without a pass over the data. */
 typedef struct mg_line {
     margin_status (*look)(const void *state, double t, mg_line_value *found);
@@ -29,5 +33,10 @@ typedef struct mg_line {
 
 /* The t >= 0 where it is least, or nearly, by Newton's method on the slope, kept in a bracket. */
 margin_status mg_line_search(const mg_line *line, double *t);
+
+/* Scores are linear along a line, so those of two of its points give those of all: the loss where
+ * they are from + t (to - from); samples numbers each. */
+margin_status mg_line_look(const mg_objective *objective, const double *from, const double *to,
+                           double t, mg_line_value *found, margin_error *error);
 
 #endif

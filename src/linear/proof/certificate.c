@@ -239,17 +239,6 @@ typedef struct proof_walk {
     proof_visit visit;
 } proof_walk;
 
-static void start_sums(void *state, void *argument) {
-    const proof_walk *walk = argument;
-    memset(state, 0, (size_t)(2 * walk->m->o->functions) * sizeof(double));
-}
-
-static void merge_sums(void *into, const void *from, void *argument) {
-    const proof_walk *walk = argument;
-    for (int64_t k = 0; k < 2 * walk->m->o->functions; k++)
-        ((double *)into)[k] += ((const double *)from)[k];
-}
-
 static margin_status proof_add_block(void *state, const mg_block *block, void *argument) {
     const proof_walk *walk = argument;
     walk->visit(walk->m, block->first, block->count, state);
@@ -257,13 +246,9 @@ static margin_status proof_add_block(void *state, const mg_block *block, void *a
 }
 
 static margin_status walk_samples(certificate *m, proof_visit visit) {
-    const mg_accumulator steps = {.state_size = 2 * m->o->functions * (int64_t)sizeof *m->sums,
-                                  .init = start_sums,
-                                  .add = proof_add_block,
-                                  .merge = merge_sums};
     proof_walk walk = {m, visit};
-    return mg_sweep(m->o->design->context, m->o->samples, m->set->block_rows, &steps, &walk,
-                    m->sums, m->error);
+    return mg_sweep_sums(m->o->design->context, m->o->samples, m->set->block_rows,
+                         2 * m->o->functions, 0, proof_add_block, &walk, m->sums, m->error);
 }
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
@@ -329,8 +314,8 @@ static double gap_between(double value, double bound) {
     return isnan(gap) ? (double)INFINITY : fmax(gap, 0);
 }
 
-margin_status mg_certify_scored(const mg_objective *o, mg_linear_solution *solution,
-                                const double *scores, margin_error *error) {
+margin_status mg_certify(const mg_objective *o, mg_linear_solution *solution, const double *scores,
+                         margin_error *error) {
     double *given = o->coupled ? solution->shares : solution->alpha, *memory = NULL;
     const int64_t numbers = o->samples * o->functions, own = given ? 0 : numbers;
     certificate m = {.o = o,
@@ -359,9 +344,4 @@ margin_status mg_certify_scored(const mg_objective *o, mg_linear_solution *solut
 done:
     mg_free(o->design->heap, memory);
     return status;
-}
-
-margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
-                         margin_error *error) {
-    return mg_certify_scored(objective, solution, NULL, error);
 }

@@ -1,4 +1,4 @@
-/* A bound of P(w, b) - inf P without a penalty, from the curvature at (w, b).
+/* A bound of P(w, b) - inf P without a penalty, and of a ridge, from the curvature at (w, b).
  *
  * The squared loss has constant curvature; the logistic, the exponential and the softmax loss obey
  * |l'''| <= l'' along any line on which their scores (of several functions: the differences of
@@ -88,6 +88,7 @@ static margin_status make_matrix(curvature_bound *m, const bool *independent) {
     const mg_newton_weights curvature = {.shares = one ? NULL : m->weights,
                                          .curvatures = one ? m->weights : NULL,
                                          .c = o->c,
+                                         .rho = o->penalty.rho,
                                          .exact = true,
                                          .independent = independent};
     mg_newton_matrix_free(&m->newton);

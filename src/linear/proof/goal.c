@@ -1,9 +1,10 @@
 /* When a solver proves what it has, and what it says in the end. */
 #include "linear/proof/goal.h"
 
-#include "linear/proof/end_words.h"
+#include "linear/proof/newton_matrix.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 double mg_wanted_gap(double tolerance, double value, double constant) {
@@ -24,7 +25,7 @@ margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b) {
     memcpy(out->w, w, (size_t)(o->functions * o->columns) * sizeof *w);
     memcpy(out->b, b, (size_t)o->functions * sizeof *b);
     mg_objective_centre(o, out->w, out->b);
-    MG_TRY(mg_certify(o, out, goal->job->error));
+    MG_TRY(mg_certify(o, out, NULL, goal->job->error));
     out->passes += 2;
     goal->proven = true;
     return MARGIN_OK;
@@ -48,4 +49,49 @@ margin_status mg_goal_end(const mg_linear_job *job, mg_linear_solution *solution
     mg_explain_end(solution->status, unit, solution->iterations, solution->gap, job->tolerance,
                    solution->why, sizeof solution->why);
     return solution->status;
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,
+                    double tolerance, char *why, size_t room) {
+    const mg_number_text at = mg_about(gap), asked = mg_number(tolerance);
+    if (status == MARGIN_OK)
+        snprintf(why, room, "the gap is proven");
+    else if (status == MARGIN_STOPPED_ITERATIONS)
+        snprintf(why, room, "the limit of %lld %s is reached at a gap of %s; raise max_iter",
+                 (long long)count, unit, at.text);
+    else if (status == MARGIN_STOPPED_TIME)
+        snprintf(why, room, "the time limit is reached at a gap of %s after %lld %s", at.text,
+                 (long long)count, unit);
+    else
+        snprintf(why, room,
+                 "rounding, or columns of unlike sizes, end progress at a gap of %s after %lld %s, "
+                 "above tol=%s: ask for less, give a stronger penalty, or bring the columns to one "
+                 "scale (standardize | ...)",
+                 at.text, (long long)count, unit, asked.text);
+}
+
+void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room) {
+    const margin_status status = words->gap <= words->tolerance ? MARGIN_OK : words->ended;
+    if (words->separated)
+        snprintf(why, room,
+                 "without a penalty there is no optimum: these weights have every row on its side, "
+                 "and the loss falls towards 0 for ever as they grow; give C a finite value");
+    else if (words->recession && words->separable)
+        snprintf(why, room,
+                 "without a penalty there is no optimum: in one direction of the weights every row "
+                 "gets to its side, and the loss falls towards 0 for ever; give C a finite value");
+    else if (words->recession)
+        snprintf(why, room,
+                 "without a penalty there is no optimum: in one direction of the weights no row "
+                 "gets worse and some get better for ever (two classes touch, but do not overlap "
+                 "there); give C a finite value");
+    else if (words->limited && status == MARGIN_STOPPED_STALLED)
+        snprintf(why, room,
+                 "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
+                 "<= %d: give C a finite value",
+                 MG_NEWTON_MATRIX_SIZE);
+    else
+        mg_explain_end(status, "steps", words->steps, words->gap, words->tolerance, why, room);
 }

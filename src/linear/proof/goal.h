@@ -7,13 +7,11 @@
 /* The certificate (certificate.c derives it): scores afresh, P, and the dual
  * objective at a feasible point made from the solution's dual variables if they are given, else
  * from the slopes or shares of the scores; given ones are replaced by the feasible point. Sets
- * primal, dual and gap; w and b stay as they are. Two passes; with no penalty (rho = kappa = 0)
+ * primal, dual and gap; w and b stay as they are. Scores: one function, those of the
+ * solution where they are known, or NULL. Two passes; with no penalty (rho = kappa = 0)
  * also a Gram and its factor for curved losses. */
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
-                         margin_error *error);
-/* The same where the scores f_i of the solution are known; NULL: they are not. One function. */
-margin_status mg_certify_scored(const mg_objective *objective, mg_linear_solution *solution,
-                                const double *scores, margin_error *error);
+                         const double *scores, margin_error *error);
 
 /* The gap P - D to reach where P = value: tolerance x max(1, |P|), and so small a part of what the
  * columns gain over the best constant, P = constant, too: where the loss weighs next to nothing
@@ -41,5 +39,22 @@ margin_status mg_goal_check(mg_goal *goal, double expected, double wanted, doubl
  * counts. */
 margin_status mg_goal_end(const mg_linear_job *job, mg_linear_solution *solution,
                           margin_status ended, const char *unit);
+
+/* ---- What is said in the end: why a minimisation ended, in one sentence ---- */
+
+typedef struct mg_smooth_words {
+    margin_status ended; /* why the steps ended */
+    bool separated;      /* without a penalty, and every row is on its side */
+    bool recession;      /* without a penalty, the loss falls for ever in some direction */
+    bool separable;      /* and with recession: every row gets on its side */
+    bool limited;        /* without a penalty: too many columns for the proof's matrix */
+    double gap, tolerance;
+    int64_t steps;
+} mg_smooth_words;
+
+/* Of any minimisation; `unit` names what was counted: "steps". status OK: the gap is proven. */
+void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,
+                    double tolerance, char *why, size_t room);
+void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room);
 
 #endif

@@ -134,33 +134,33 @@ static margin_status factor_matrix(const mg_objective *o, const mg_newton_weight
     return status;
 }
 
-margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weights *curvature,
-                                    mg_newton_matrix *n, margin_error *error) {
-    mg_heap *heap = o->design->heap;
+static margin_status newton_fill(const mg_objective *o, const mg_newton_weights *curvature,
+                                 mg_arena *arena, mg_newton_matrix *n, margin_error *error) {
     const int64_t size = o->columns + 1;
-    mg_newton_matrix made = {.heap = heap, .size = blocks_of(o) * size};
-    double *weights = NULL, *gram = NULL;
-    int64_t *chosen = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, made.matrix, made.size * made.size, purpose, error);
-    MG_GO_NEW(heap, made.mean, 2 * o->columns + made.size, purpose, error);
-    made.factor = made.mean + o->columns;
-    made.scale = made.factor + o->columns;
-    MG_GO_NEW(heap, weights, o->samples, purpose, error);
-    MG_GO_NEW(heap, chosen, o->samples, purpose, error);
-    MG_GO_NEW(heap, gram, size * size, purpose, error);
-    MG_GO(mg_design_coordinates(o->design, o->intercept, made.mean, made.factor, error));
+    double *weights, *gram;
+    int64_t *chosen;
+    MG_NEW(n->heap, n->matrix, n->size * n->size, purpose, error);
+    MG_NEW(n->heap, n->mean, 2 * o->columns + n->size, purpose, error);
+    n->factor = n->mean + o->columns;
+    n->scale = n->factor + o->columns;
+    MG_ARENA_NEW(arena, weights, o->samples, purpose, error);
+    MG_ARENA_NEW(arena, chosen, o->samples, purpose, error);
+    MG_ARENA_NEW(arena, gram, size * size, purpose, error);
+    MG_TRY(mg_design_coordinates(o->design, o->intercept, n->mean, n->factor, error));
     for (int64_t k = 0; k < blocks_of(o); k++)
         for (int64_t l = 0; l <= k; l++)
-            MG_GO(add_block(o, curvature, k, l, weights, chosen, gram, &made, error));
-    MG_GO(factor_matrix(o, curvature, &made, error));
-    *n = made;
-    made = (mg_newton_matrix){.heap = heap};
-done:
-    mg_free(heap, gram);
-    mg_free(heap, chosen);
-    mg_free(heap, weights);
-    mg_newton_matrix_free(&made);
+            MG_TRY(add_block(o, curvature, k, l, weights, chosen, gram, n, error));
+    return factor_matrix(o, curvature, n, error);
+}
+
+margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weights *curvature,
+                                    mg_newton_matrix *n, margin_error *error) {
+    mg_arena arena;
+    mg_arena_init(&arena, o->design->heap);
+    *n = (mg_newton_matrix){.heap = o->design->heap, .size = blocks_of(o) * (o->columns + 1)};
+    const margin_status status = newton_fill(o, curvature, &arena, n, error);
+    if (status < 0) mg_newton_matrix_free(n);
+    mg_arena_free(&arena);
     return status;
 }
 
@@ -189,4 +189,90 @@ void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, co
     if (o->functions == 1) return;
     memset(w + (o->functions - 1) * p, 0, (size_t)p * sizeof *w);
     b[o->functions - 1] = 0.0;
+}
+
+/* ---- How margins change in its direction ----------------------------------------------------- */
+
+/* scores: what a step of minus one does to them; of several functions to their differences. */
+static void find_changes(const mg_objective *o, const double *scores, double *least, double *most) {
+    const mg_problem *problem = o->design->problem;
+    *least = (double)INFINITY;
+    *most = -(double)INFINITY;
+    for (int64_t i = 0; i < o->samples; i++)
+        for (int64_t k = 0; k < o->functions; k++) {
+            const double *u = scores + i * o->functions;
+            double change = 0.0;
+            if (o->functions == 1)
+                change = -problem->sign[i] * u[0];
+            else if (k == problem->code[i] || !(o->totals[k] > 0.0))
+                continue;
+            else
+                change = u[k] - u[problem->code[i]];
+            *least = fmin(*least, change);
+            *most = fmax(*most, change);
+        }
+}
+
+margin_status mg_look_ahead(const mg_objective *o, const double *at_w, const double *at_b,
+                            double *w, double *b, double *least, double *most,
+                            margin_error *error) {
+    mg_heap *heap = o->design->heap;
+    const bool one = o->functions == 1;
+    mg_newton_matrix newton = {.heap = heap};
+    double *shares = NULL, *v = NULL;
+    margin_status status;
+    MG_GO_NEW(heap, shares, o->samples * o->functions, "Newton's direction", error);
+    MG_GO_NEW(heap, v, o->functions * (o->columns + 1), "Newton's direction", error);
+    double *sums = v + o->functions * o->columns;
+    mg_loss_point point = {.gradient = v, .intercept_gradient = sums};
+    *(one ? &point.curvatures : &point.shares) = shares;
+    MG_GO(mg_objective_pass(o, at_w, at_b, &point, error));
+    const mg_newton_weights curvature = {.shares = one ? NULL : shares,
+                                         .curvatures = one ? shares : NULL,
+                                         .c = o->c,
+                                         .rho = o->penalty.rho};
+    MG_GO(mg_newton_matrix_make(o, &curvature, &newton, error));
+    mg_newton_matrix_solve(o, &newton, v, sums, w, b);
+    MG_GO(mg_objective_scores(o, w, b, shares, error));
+    find_changes(o, shares, least, most);
+done:
+    mg_newton_matrix_free(&newton);
+    mg_free(heap, v);
+    mg_free(heap, shares);
+    return status;
+}
+
+bool mg_is_endless(const mg_objective *o) {
+    const mg_loss_kind kind = o->loss->kind;
+    return mg_is_unpenalised(o) &&
+           (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL || kind == MG_LOSS_SOFTMAX);
+}
+
+margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
+                                bool *recedes, bool *separable, margin_error *error) {
+    enum { MOST_STEPS = 12 };
+    static const double far = 4.0; /* of a margin in one step */
+    const int64_t weights = o->functions * o->columns, numbers = weights + o->functions;
+    double *at, least, most = (double)INFINITY;
+    margin_status status;
+    *recedes = *separable = false;
+    if (!mg_is_endless(o) || !mg_newton_matrix_can(o)) return MARGIN_OK;
+    MG_NEW(o->design->heap, at, 2 * numbers + o->functions, "Newton's direction", error);
+    double *at_b = at + weights, *step = at + numbers, *step_b = step + numbers;
+    memcpy(at, w, (size_t)weights * sizeof *at);
+    memcpy(at_b, b, (size_t)o->functions * sizeof *at);
+    for (int k = 0; k < MOST_STEPS && most >= MG_STILL && !*recedes; k++) {
+        MG_GO(mg_look_ahead(o, at, at_b, step, step_b, &least, &most, error));
+        *recedes = mg_falls_for_ever(least, most);
+        *separable = *recedes && least > 1e-4 * most;
+        const double share = fmin(1.0, far / fmax(most, -least));
+        for (int64_t j = 0; j < weights; j++)
+            at[j] -= share * step[j];
+        for (int64_t f = 0; f < o->functions; f++)
+            at_b[f] -= share * step_b[f];
+    }
+    status = MARGIN_OK;
+done:
+    mg_free(o->design->heap, at);
+    return status;
 }

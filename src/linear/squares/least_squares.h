@@ -72,6 +72,8 @@ struct mg_squares {
 };
 
 /* least_squares_pass.c */
+/* For the problem of a fit, with an empty arena; penalty and tolerance are 0. */
+mg_squares mg_squares_of(mg_fit *fit, bool intercept);
 margin_status mg_squares_begin(mg_squares *s);
 void mg_squares_end(mg_squares *s);
 /* Exact means and norms of the columns, one pass. */
@@ -111,6 +113,13 @@ margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f);
  * dependent columns. Only for alpha = 0. */
 margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f);
 margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *step);
+/* x = V diag(1/values) V'x over `rank` vectors of n numbers, by rows; sum: room for n. */
+void mg_squares_spectral(const mg_squares *s, const double *vectors, const double *values,
+                         int64_t rank, int64_t n, double *x, double *sum);
+/* Cholesky of n x n numbers whose 1-norm is `norm`; sets s->condition. *done: it is reliable. work:
+ * 2 n. */
+margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, double norm,
+                                      double *work, bool *done);
 /* Takes out of a step what A does not see. */
 margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, double *step);
 /* How long a combination of columns of norm 1 may be and still be nothing but rounding. */

@@ -24,16 +24,29 @@ margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f) {
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
-/* x = V diag(1/values) V'x over the vectors that are used */
-static void solve_spectral(const mg_squares *s, const mg_squares_factor *f, double *x) {
+void mg_squares_spectral(const mg_squares *s, const double *vectors, const double *values,
+                         int64_t rank, int64_t n, double *x, double *sum) {
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
-    double *sum = f->work + f->count;
-    memset(sum, 0, (size_t)f->count * sizeof *sum);
-    for (int64_t l = 0; l < f->rank; l++) {
-        const double *vector = f->matrix + l * f->count;
-        ops->add(sum, ops->dot(vector, x, f->count) / f->values[l], vector, f->count);
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int64_t l = 0; l < rank; l++) {
+        const double *vector = vectors + l * n;
+        ops->add(sum, ops->dot(vector, x, n) / values[l], vector, n);
     }
-    memcpy(x, sum, (size_t)f->count * sizeof *x);
+    memcpy(x, sum, (size_t)n * sizeof *x);
+}
+
+margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, double norm,
+                                      double *work, bool *done) {
+    const double least = 10.0 * (double)MG_MAX(n, 1) * 0x1p-53;
+    int64_t failed = 0;
+    MG_TRY(mg_cholesky_factor(s->context, n, matrix, n, &failed, s->error));
+    *done = false;
+    if (failed) return MARGIN_OK;
+    const double reciprocal = mg_cholesky_condition(s->context, n, matrix, n, norm, work);
+    if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
+    s->condition = 1.0 / sqrt(reciprocal);
+    *done = reciprocal > least;
+    return MARGIN_OK;
 }
 
 margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *step) {
@@ -42,7 +55,7 @@ margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *ste
     for (int64_t k = 0; k < f->count; k++)
         x[k] = f->scale[k] * s->gradient[f->column[k]];
     if (f->values)
-        solve_spectral(s, f, x);
+        mg_squares_spectral(s, f->matrix, f->values, f->rank, f->count, x, x + f->count);
     else
         mg_cholesky_solve(s->design.isa, f->count, f->matrix, f->count, x);
     memset(step, 0, (size_t)s->columns * sizeof *step);

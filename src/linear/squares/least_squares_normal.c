@@ -8,8 +8,6 @@
  * products of rounded numbers cannot tell what the columns span, and QR does. */
 #include "linear/squares/least_squares.h"
 
-#include "math/products/cholesky.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -128,28 +126,13 @@ static void start_gradient(mg_squares *s, const products *p) {
             s->norm[j] > 0.0 ? p->gram[j * p->size + s->columns] * s->spread / p->factor[j] : 0.0;
 }
 
-/* *done: the factor is reliable. */
-static margin_status try_cholesky(mg_squares *s, mg_squares_factor *f, double norm, bool *done) {
-    const double least = 10.0 * (double)MG_MAX(f->count, 1) * 0x1p-53;
-    int64_t failed = 0;
-    MG_TRY(mg_cholesky_factor(s->context, f->count, f->matrix, f->count, &failed, s->error));
-    *done = false;
-    if (failed) return MARGIN_OK;
-    const double reciprocal =
-        mg_cholesky_condition(s->context, f->count, f->matrix, f->count, norm, f->work);
-    if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
-    s->condition = 1.0 / sqrt(reciprocal);
-    *done = reciprocal > least;
-    return MARGIN_OK;
-}
-
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
-    mg_squares_factor *f = mg_arena_new(&s->arena, 1, sizeof *f);
+    mg_squares_factor *f;
     bool reliable = false, hidden;
     double norm;
     *doubtful = true;
-    if (!f) return mg_no_memory(s->context->heap, 1, sizeof *f, "the normal equations", s->error);
+    MG_ARENA_NEW(&s->arena, f, 1, "the normal equations", s->error);
     MG_TRY(make_products(s, &p, &hidden));
     if (hidden) return MARGIN_OK;
     MG_TRY(mg_squares_factor_new(s, f));
@@ -157,7 +140,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
     if (s->out_of_time) return MARGIN_OK;
     MG_TRY(equilibrate(s, &p, f, &norm));
-    MG_TRY(try_cholesky(s, f, norm, &reliable));
+    MG_TRY(mg_squares_try_cholesky(s, f->matrix, f->count, norm, f->work, &reliable));
     if (!reliable) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);

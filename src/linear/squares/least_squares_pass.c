@@ -8,6 +8,19 @@
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
+mg_squares mg_squares_of(mg_fit *fit, bool intercept) {
+    mg_squares s = {.fit = fit,
+                    .context = fit->context,
+                    .error = fit->error,
+                    .problem = fit->problem,
+                    .stop = mg_stop_make(fit->context, -1),
+                    .intercept = intercept,
+                    .samples = fit->problem->count,
+                    .columns = fit->problem->x.columns};
+    mg_arena_init(&s.arena, fit->context->heap);
+    return s;
+}
+
 margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose) {
     MG_ARENA_NEW(&s->arena, *numbers, count, purpose, s->error);
     return MARGIN_OK;
@@ -112,7 +125,7 @@ static double residual_rounding(const mg_squares *s, double *ratio) {
     return terms;
 }
 
-static void judge(mg_squares *s) {
+static void squares_judge(mg_squares *s) {
     double square = 0.0, ratio;
     const double rounding = DBL_EPSILON * residual_rounding(s, &ratio);
     for (int64_t j = 0; j < s->columns; j++)
@@ -148,7 +161,7 @@ static void judge_exactly(mg_squares *s, const double *step) {
     if (gap < s->now.gap) s->now.gap = gap;
 }
 
-static margin_status pass(mg_squares *s) {
+static margin_status squares_pass(mg_squares *s) {
     double sum;
     mg_loss_point point = {
         .gradient = s->gradient, .intercept_gradient = &sum, .slopes = s->slopes};
@@ -160,14 +173,14 @@ static margin_status pass(mg_squares *s) {
         s->gradient[j] = s->norm[j] > 0.0 ? -s->gradient[j] / 2.0 - s->mean[j] * s->now.excess -
                                                 s->alpha * s->w[j]
                                           : 0.0;
-    judge(s);
+    squares_judge(s);
     s->judged = true;
     return MARGIN_OK;
 }
 
 margin_status mg_squares_constant(mg_squares *s) {
     mg_squares_start(s);
-    return pass(s);
+    return squares_pass(s);
 }
 
 /* ---- Refinement ------------------------------------------------------------------------------ */
@@ -209,7 +222,7 @@ typedef struct kept_solution {
     mg_squares_point point;
 } kept_solution;
 
-static void keep(const mg_squares *s, kept_solution *kept) {
+static void squares_keep(const mg_squares *s, kept_solution *kept) {
     memcpy(kept->w, s->w, (size_t)s->columns * sizeof *s->w);
     kept->b = s->b;
     kept->point = s->now;
@@ -228,7 +241,7 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
     if (!s->kept) MG_TRY(mg_squares_new(s, s->columns, &s->kept, "a copy of the weights"));
     kept_solution kept = {.w = s->kept};
     for (s->refinements = 0;; s->refinements++) {
-        MG_TRY(pass(s));
+        MG_TRY(squares_pass(s));
         MG_TRY(correct(s, argument, s->step));
         if (s->out_of_time) return MARGIN_OK;
         judge_exactly(s, s->step);
@@ -246,7 +259,7 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
         if (ended < 0) return mg_fail_cancelled(s->error);
         s->out_of_time = ended > 0;
         if (ended > 0) return MARGIN_OK;
-        keep(s, &kept);
+        squares_keep(s, &kept);
         mg_squares_move(s, s->step);
         last = size / 2.0;
     }
@@ -266,7 +279,7 @@ margin_status mg_squares_again(mg_squares *s, mg_fit *fit) {
     s->out_of_time = false;
     MG_TRY(set_target(s));
     mg_squares_start(s);
-    MG_TRY(pass(s));
+    MG_TRY(squares_pass(s));
     MG_TRY(s->correct(s, s->factor, s->step));
     mg_squares_move(s, s->step);
     return mg_squares_refine(s, s->correct, s->factor);

@@ -56,11 +56,6 @@ static margin_status copy_dense(mg_squares *s, row_system *system) {
     return MARGIN_OK;
 }
 
-static double stored_value(const margin_matrix *x, int64_t k) {
-    if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];
-    return ((const double *)x->values)[k];
-}
-
 static margin_status copy_sparse(mg_squares *s, row_system *system) {
     const mg_problem *problem = s->problem;
     const margin_matrix *x = &problem->x;
@@ -82,7 +77,7 @@ static margin_status copy_sparse(mg_squares *s, row_system *system) {
             const int64_t j = mg_column_index(x, k);
             columns[at] = (int32_t)j;
             values[at] = s->norm[j] > 0.0
-                             ? system->root[i] * scale_of(problem, j) * stored_value(x, k)
+                             ? system->root[i] * scale_of(problem, j) * mg_stored_value(x, k)
                              : 0.0;
         }
     }
@@ -127,7 +122,6 @@ static margin_status make_matrix(mg_squares *s, row_system *system) {
 static margin_status try_cholesky(mg_squares *s, row_system *system, bool *done) {
     const int64_t n = s->samples;
     double trace = 0.0, norm = 0.0, *a = system->matrix;
-    int64_t failed = 0;
     for (int64_t i = 0; i < n; i++)
         trace += a[i * n + i];
     const double filled = s->intercept && trace > 0.0 ? trace / (double)n / s->total : 0.0;
@@ -139,12 +133,7 @@ static margin_status try_cholesky(mg_squares *s, row_system *system, bool *done)
         }
         norm = fmax(norm, sum);
     }
-    *done = false;
-    MG_TRY(mg_cholesky_factor(s->context, n, a, n, &failed, s->error));
-    if (failed) return MARGIN_OK;
-    const double reciprocal = mg_cholesky_condition(s->context, n, a, n, norm, system->work);
-    s->condition = 1.0 / sqrt(reciprocal);
-    *done = reciprocal > 10.0 * (double)n * 0x1p-53;
+    MG_TRY(mg_squares_try_cholesky(s, a, n, norm, system->work, done));
     system->rank = s->intercept ? n - 1 : n;
     return MARGIN_OK;
 }
@@ -175,18 +164,6 @@ static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
-static void solve_spectral(const mg_squares *s, const row_system *system, double *x) {
-    const int64_t n = s->samples;
-    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
-    double *sum = system->work + n;
-    memset(sum, 0, (size_t)n * sizeof *sum);
-    for (int64_t l = n - system->rank; l < n; l++) {
-        const double *vector = system->matrix + l * n;
-        ops->add(sum, ops->dot(vector, x, n) / system->values[l], vector, n);
-    }
-    memcpy(x, sum, (size_t)n * sizeof *x);
-}
-
 /* Corrects u by the residual of the system over the samples; step = A'(change of u). */
 static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
     row_system *system = argument;
@@ -197,7 +174,8 @@ static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
         x[i] = system->root[i] * r - s->alpha * system->u[i];
     }
     if (system->values)
-        solve_spectral(s, system, x);
+        mg_squares_spectral(s, system->matrix + (n - system->rank) * n,
+                            system->values + n - system->rank, system->rank, n, x, x + n);
     else
         mg_cholesky_solve(s->design.isa, n, system->matrix, n, x);
     for (int64_t i = 0; i < n; i++) {

@@ -47,8 +47,7 @@ typedef struct path_run {
     const mg_row_ops *ops;
 } path_run;
 
-static path_sums *sums_of(double *state, int64_t count, int64_t k) {
-    (void)count;
+static path_sums *sums_of(double *state, int64_t k) {
     return (path_sums *)(void *)state + k;
 }
 
@@ -120,19 +119,6 @@ static int64_t state_numbers(const path_run *run) {
     return run->count * (4 + run->s.columns);
 }
 
-static void start_sums(void *state, void *argument) {
-    const path_run *run = argument;
-    memset(state, 0, (size_t)state_numbers(run) * sizeof(double));
-}
-
-static void merge_sums(void *into, const void *from, void *argument) {
-    const path_run *run = argument;
-    double *a = into;
-    const double *b = from;
-    for (int64_t k = 0; k < state_numbers(run); k++)
-        a[k] += b[k];
-}
-
 /* Rows of a chunk as the model's centred columns. */
 static void centre_row(const path_run *run, int64_t i, double *row) {
     const mg_squares *s = &run->s;
@@ -153,7 +139,7 @@ static void add_sample(const path_run *run, int64_t i, const double *z, const do
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const double c = s->c[i], base = s->intercept ? 1.0 / s->total : 0.0;
     for (int64_t k = 0; k < run->count; k++) {
-        path_sums *sums = sums_of(state, run->count, k);
+        path_sums *sums = sums_of(state, k);
         const double r = s->problem->target[i] - run->level[k] - f[k];
         const double leverage = c * (base + h[k]), left = 1.0 - leverage;
         const double error = left > 1e-10 ? r / left : (double)INFINITY;
@@ -201,13 +187,8 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
 
 static margin_status path_sweep(path_run *run) {
     const int64_t room = CHUNK * (3 * run->s.columns + 2 * run->count);
-    const mg_accumulator accumulator = {.state_size =
-                                            (state_numbers(run) + room) * (int64_t)sizeof(double),
-                                        .init = start_sums,
-                                        .add = add_block,
-                                        .merge = merge_sums};
-    return mg_sweep(run->s.context, run->s.samples, BLOCK, &accumulator, run, run->state,
-                    run->s.error);
+    return mg_sweep_sums(run->s.context, run->s.samples, BLOCK, state_numbers(run), room, add_block,
+                         run, run->state, run->s.error);
 }
 
 /* ---- Solutions ------------------------------------------------------------------------------- */
@@ -219,7 +200,7 @@ static double path_judge(const path_run *run, int64_t k) {
     const mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const mg_penalty *penalty = &run->options[k].penalty;
-    const path_sums *sums = sums_of(run->state, run->count, k);
+    const path_sums *sums = sums_of(run->state, k);
     const double factor = penalty->factor * s->unit, *w = run->solution + k * s->columns;
     const double excess = s->intercept ? sums->excess : 0.0;
     double *gradient = gradient_of(run, run->state, k);
@@ -239,7 +220,7 @@ static void path_correct(path_run *run, int64_t k) {
     const double *gradient = gradient_of(run, run->state, k);
     for (int64_t l = 0; l < s->columns; l++)
         run->solution[k * s->columns + l] += run->inverse[k * s->columns + l] * gradient[l];
-    if (s->intercept) run->level[k] += sums_of(run->state, run->count, k)->excess / s->total;
+    if (s->intercept) run->level[k] += sums_of(run->state, k)->excess / s->total;
 }
 
 static margin_status path_solve(path_run *run) {
@@ -272,15 +253,13 @@ static margin_status path_solve(path_run *run) {
 static void path_describe(const path_run *run, int64_t k) {
     const mg_squares *s = &run->s;
     const mg_penalty *penalty = &run->options[k].penalty;
-    const path_sums *sums = sums_of(run->state, run->count, k);
+    const path_sums *sums = sums_of(run->state, k);
     const double weight = s->total * s->unit, rmse = sqrt(sums->value / s->total);
     margin_report *report = &run->fits[k].report;
     report->tolerance = run->options[k].tolerance;
     report->status = report->gap <= report->tolerance ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     report->train_rmse = rmse;
-    mg_report_set(report, "C", penalty->C);
-    mg_report_set(report, "alpha", penalty->alpha);
-    mg_report_set(report, "lambda", penalty->lambda);
+    mg_report_penalty(report, penalty);
     mg_report_set(report, "freedom", sums->trace);
     mg_report_set(report, "leave_one_out_rmse", sqrt(sums->errors / s->total));
     mg_report_set(report, "gcv_rmse",
@@ -349,19 +328,10 @@ static margin_status run_path(path_run *run) {
 }
 
 margin_status mg_ridge_path(mg_fit *fits, int64_t count, const mg_linear_options *options) {
-    mg_fit *fit = &fits[0];
-    path_run run = {.s = {.fit = fit,
-                          .context = fit->context,
-                          .error = fit->error,
-                          .problem = fit->problem,
-                          .stop = mg_stop_make(fit->context, -1),
-                          .intercept = options[0].intercept,
-                          .samples = fit->problem->count,
-                          .columns = fit->problem->x.columns},
+    path_run run = {.s = mg_squares_of(fits, options[0].intercept),
                     .fits = fits,
                     .options = options,
                     .count = count};
-    mg_arena_init(&run.s.arena, fit->context->heap);
     const margin_status status = run_path(&run);
     mg_squares_end(&run.s);
     if (status < 0) mg_fits_undo(fits, count);

@@ -28,7 +28,7 @@ static margin_status new_point(mg_descent *d, bool with_gradient, mg_descent_poi
 static margin_status descent_new_vectors(mg_descent *d) {
     const bool dual = d->solution->alpha, residual = d->job->residual;
     MG_TRY(new_point(d, true, &d->here));
-    MG_TRY(new_point(d, d->job->by_distance, &d->best));
+    MG_TRY(new_point(d, false, &d->best));
     if (d->adapts) MG_TRY(new_point(d, true, &d->there));
     if (dual) MG_TRY(new_numbers(d, d->samples, &d->alpha));
     if (dual) MG_TRY(new_numbers(d, d->samples, &d->slopes));
@@ -114,6 +114,8 @@ static mg_descent descent_of(mg_linear_job *job, mg_linear_solution *solution, b
                     .columns = o->columns,
                     .samples = o->samples,
                     .numbers = o->functions * (o->columns + 1),
+                    .mass = o->mass,
+                    .mu = o->penalty.rho / o->mass,
                     .unit_name = by_rows ? "passes" : "steps",
                     .limit = job->stop.max_iterations,
                     .is_default = is_default,
@@ -122,9 +124,6 @@ static mg_descent descent_of(mg_linear_job *job, mg_linear_solution *solution, b
                     .adapts = isnan(job->descent.rate) && loss->smooth &&
                               !isfinite(loss->curvature_bound),
                     .goal = {.job = job, .solution = solution, .strictness = 0.95}};
-    for (int64_t i = 0; i < d.samples; i++)
-        d.mass += o->c[i];
-    d.mu = o->penalty.rho / d.mass;
     return d;
 }
 

@@ -12,7 +12,6 @@
 #ifndef MG_DESCENT_H
 #define MG_DESCENT_H
 
-#include "linear/design/step_row.h"
 #include "linear/proof/goal.h"
 
 /* Options `schedule`: step number t (from 0) has the rate
@@ -35,9 +34,9 @@ typedef struct mg_descent {
     const mg_vector_ops *vectors;
     mg_arena arena;
     int64_t functions, columns, samples, numbers; /* functions x (columns + 1) */
-    mg_descent_point here, best; /* the best one has a gradient where a proof needs it */
-    mg_descent_point there;      /* adapts: the next one */
-    double *slopes;              /* samples, of `here`; NULL: not needed */
+    mg_descent_point here, best;                  /* the best one without a gradient */
+    mg_descent_point there;                       /* adapts: the next one */
+    double *slopes;                               /* samples, of `here`; NULL: not needed */
     double *alpha;      /* samples: dual variables whose sum of rows is rho w; NULL: not needed */
     double start_value; /* P at the start */
     double mass, mu;    /* M; rho / M */
@@ -80,9 +79,6 @@ double mg_descent_bend(const mg_loss *loss);
 margin_status mg_descent_curvature(mg_descent *d, int64_t passes);
 
 /* ---- Proof (descent_proof.c) ---- */
-/* For losses that fall for ever: without a penalty they have no least value where classes
- * separate. */
-bool mg_descent_is_endless(const mg_descent *d);
 margin_status mg_descent_measure_columns(mg_descent *d);
 margin_status mg_descent_prove(mg_descent *d);
 /* Whether the best point is proven to the tolerance. Proofs that cost passes are tried at growing
@@ -105,6 +101,17 @@ MG_INLINE double mg_shrink(double x, double by) {
 }
 
 /* ---- Row by row (solver_sgd.c) ---- */
+/* The row of A at hand: all values of a dense row, shift included, or what a sparse one stores,
+ * times scale, without the shift. */
+typedef struct mg_step_row {
+    const mg_design *design;
+    const mg_vector_ops *vectors;
+    bool sparse;
+    double *values;      /* columns */
+    int64_t stored, *at; /* sparse: how many, and their columns */
+    double shift_square; /* sparse: shift.shift, 0 without one */
+} mg_step_row;
+
 typedef struct mg_descent_rows {
     mg_descent *d;
     int64_t batch, step;

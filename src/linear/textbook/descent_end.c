@@ -1,43 +1,10 @@
 /* How gradient descent ends, and what is said of it. */
-#include "linear/newton/look_ahead.h"
-#include "linear/proof/end_words.h"
 #include "linear/proof/newton_matrix.h"
 #include "linear/textbook/descent.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- Without an optimum ---------------------------------------------------------------------- */
-
-/* Whether the loss falls for ever in a direction of Newton's method from the best point: a loss
- * without an optimum is told from one that steps did not reach. */
-static margin_status descent_recedes(mg_descent *d, mg_smooth_words *endless) {
-    enum { MOST_NEWTON = 12 };
-    static const double far = 4.0; /* of a margin in one step */
-    const mg_objective *o = d->objective;
-    const int64_t weights = d->functions * d->columns;
-    double *at, least, most = (double)INFINITY;
-    margin_status status;
-    if (!mg_descent_is_endless(d) || !mg_newton_matrix_can(o)) return MARGIN_OK;
-    MG_NEW(d->design->heap, at, 2 * d->numbers + d->functions, "Newton's direction", d->job->error);
-    double *b = at + weights, *w = b + d->functions, *step = w + d->numbers;
-    memcpy(at, d->best.w, (size_t)d->numbers * sizeof *at);
-    for (int k = 0; k < MOST_NEWTON && most >= MG_STILL && !endless->recession; k++) {
-        MG_GO(mg_look_ahead(o, at, b, w, step, &least, &most, d->job->error));
-        endless->recession = mg_falls_for_ever(least, most);
-        endless->separable = endless->recession && least > 1e-4 * most;
-        const double share = fmin(1.0, far / fmax(most, -least));
-        for (int64_t j = 0; j < weights; j++)
-            at[j] -= share * w[j];
-        for (int64_t c = 0; c < d->functions; c++)
-            b[c] -= share * step[c];
-    }
-    status = MARGIN_OK;
-done:
-    mg_free(d->design->heap, at);
-    return status;
-}
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
@@ -112,7 +79,7 @@ static void explain_end(const mg_descent *d, margin_status ended, char *why, siz
 
 margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     mg_linear_solution *out = d->solution;
-    mg_smooth_words endless = {.separated = mg_descent_is_endless(d) && d->best.errors == 0};
+    mg_smooth_words endless = {.separated = mg_is_endless(d->objective) && d->best.errors == 0};
     double safe = (double)NAN;
     MG_TRY(mg_descent_prove(d));
     MG_TRY(mg_descent_prove_by_distance(d));
@@ -120,7 +87,8 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     out->status = out->gap <= d->job->tolerance && !endless.separated ? MARGIN_OK : ended;
     if (endless.separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
     if (out->status != MARGIN_OK && ended != MARGIN_STOPPED_TIME && !endless.separated)
-        MG_TRY(descent_recedes(d, &endless));
+        MG_TRY(mg_find_recession(d->objective, d->best.w, d->best.b, &endless.recession,
+                                 &endless.separable, d->job->error));
     if (out->status != MARGIN_OK) MG_TRY(find_safe_rate(d, &safe));
     if (endless.separated || endless.recession)
         mg_smooth_explain(&endless, out->why, sizeof out->why);

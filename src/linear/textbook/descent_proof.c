@@ -1,7 +1,7 @@
 /* When gradient descent is done. */
+#include "linear/proof/curvature_bound.h"
 #include "linear/proof/newton_matrix.h"
 #include "linear/textbook/descent.h"
-#include "math/products/cholesky.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,12 +9,6 @@
 
 /* Proofs that cost passes: first after this many units, then at distances that grow by a part. */
 enum { FIRST_CHECK = 8, GROWTH = 4, NUMBERS_PER_PASS = 8 };
-
-bool mg_descent_is_endless(const mg_descent *d) {
-    const mg_loss_kind kind = d->objective->loss->kind;
-    return mg_is_unpenalised(d->objective) &&
-           (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL || kind == MG_LOSS_SOFTMAX);
-}
 
 /* ---- Residual of the normal equations -------------------------------------------------------- */
 
@@ -97,7 +91,7 @@ static double expected_gap(const mg_descent *d) {
     const mg_descent_point *p = &d->here;
     const double scale = fmax(1.0, fabs(p->value));
     if (d->mean) return residual(d, p);
-    if (mg_descent_is_endless(d) && p->errors == 0) return p->value / scale;
+    if (mg_is_endless(d->objective) && p->errors == 0) return p->value / scale;
     if (!d->objective->loss->smooth || d->objective->penalty.kappa > 0.0 ||
         mg_is_unpenalised(d->objective))
         return (double)NAN;
@@ -147,63 +141,18 @@ margin_status mg_descent_check(mg_descent *d, bool *done) {
 
 /* ---- Ridge ----------------------------------------------------------------------------------- */
 
-/* The factor of H, with 1 on the diagonal of what is factored; the best point's gradient likewise.
- * work: columns + 1 + samples */
-static margin_status factor_hessian(mg_descent *d, double *matrix, double *work, int64_t *failed) {
-    const int64_t p = d->columns, n = p + 1;
-    double *weights = work + n;
-    const mg_gram_request request = {.weights = weights};
-    double *g = d->best.gradient, *scale = work;
-    for (int64_t i = 0; i < d->samples; i++)
-        weights[i] = d->objective->loss->curvature(0.0) * d->objective->c[i];
-    MG_TRY(mg_design_gram(d->design, &request, matrix, d->job->error));
-    for (int64_t j = 0; j < n; j++) {
-        const bool taken = j < p || d->objective->intercept;
-        const double square = matrix[j * n + j] + (j < p ? d->objective->penalty.rho : 0.0);
-        scale[j] = taken && square > 0.0 ? 1.0 / sqrt(square) : 0.0;
-        g[j] *= scale[j];
-        for (int64_t k = 0; k < j; k++)
-            matrix[j * n + k] *= scale[j] * scale[k];
-        matrix[j * n + j] = 1.0;
-    }
-    return mg_cholesky_factor(d->design->context, n, matrix, n, failed, d->job->error);
-}
-
-/* P is quadratic, so g'H^-1 g / 2 is its distance from the optimum; NAN: rounding is in the way. */
-static double distance_of(const mg_descent *d, const double *matrix) {
-    static const double least = 1e-4, blur = 1e-6; /* of a diagonal of 1; of the result */
-    const int64_t n = d->columns + 1;
-    double *g = d->best.gradient, sum = 0.0;
-    mg_cholesky_solve_lower(d->design->isa, n, matrix, n, g);
-    for (int64_t j = 0; j < n; j++) {
-        if (!(matrix[j * n + j] > least)) return (double)NAN;
-        sum += g[j] * g[j];
-    }
-    return sum / 2.0 * (1.0 + blur);
-}
-
 /* Where the penalty is weak, the duality gap |g|^2 / (2 rho) is far above the distance, which the
  * verification of a ridge takes as well. */
 margin_status mg_descent_prove_by_distance(mg_descent *d) {
     mg_linear_solution *out = d->solution;
-    const int64_t n = d->columns + 1;
-    mg_heap *heap = d->design->heap;
-    double *matrix = NULL;
-    int64_t failed = 0;
-    margin_status status;
+    double distance;
     if (!d->job->by_distance || out->gap <= d->job->tolerance ||
         !mg_squares_exact(d->samples, d->columns))
         return MARGIN_OK;
-    MG_GO_NEW(heap, matrix, n * (n + 1) + d->samples, "a proof of the optimum", d->job->error);
-    MG_GO(mg_descent_evaluate(d, &d->best));
-    MG_GO(factor_hessian(d, matrix, matrix + n * n, &failed));
-    if (failed > 0) goto done;
-    const double distance = distance_of(d, matrix), gap = distance / fmax(1.0, out->primal);
-    if (gap < out->gap) {
-        out->gap = gap;
-        out->dual = out->primal - distance;
-    }
-done:
-    mg_free(heap, matrix);
-    return status;
+    MG_TRY(mg_bound_by_curvature(d->objective, out, &distance, d->job->error));
+    const double gap = distance / fmax(1.0, out->primal);
+    if (!(gap < out->gap)) return MARGIN_OK;
+    out->gap = gap;
+    out->dual = out->primal - distance;
+    return MARGIN_OK;
 }

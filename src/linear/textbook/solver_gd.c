@@ -84,7 +84,6 @@ margin_status mg_descent_step(mg_descent *d) {
 
 const mg_linear_solver mg_solver_gd = {
     .name = "gd",
-    .summary = "gradient descent over all rows, the textbook way",
     .step_name = "steps",
     .solve = mg_descend,
 };

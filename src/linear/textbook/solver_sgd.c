@@ -17,6 +17,7 @@
 #include "linear/textbook/descent.h"
 
 #include "base/random.h"
+#include "math/rows/sparse_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,9 +26,55 @@ enum { POLL = 1 << 22 }; /* multiplications */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+/* `sparse` only for CSR data that no stage makes. */
+static margin_status step_row_new(const mg_design *design, bool sparse, mg_arena *arena,
+                                  mg_step_row *row, margin_error *error) {
+    const char *purpose = "a row";
+    *row = (mg_step_row){.design = design, .sparse = sparse};
+    row->vectors = mg_vector_ops_for(design->isa);
+    MG_ARENA_NEW(arena, row->values, design->columns, purpose, error);
+    MG_ARENA_NEW(arena, row->at, sparse ? design->columns : 1, purpose, error);
+    if (sparse && design->shift)
+        row->shift_square = row->vectors->square(design->shift, design->columns);
+    return MARGIN_OK;
+}
+
+static void step_row_read_sparse(mg_step_row *row, int64_t sample) {
+    const mg_design *design = row->design;
+    row->stored =
+        mg_sparse_row(&design->problem->x, mg_design_row(design, sample), row->at, row->values);
+    for (int64_t e = 0; design->scale && e < row->stored; e++)
+        row->values[e] *= design->scale[row->at[e]];
+}
+
+static void step_row_read(mg_step_row *row, int64_t sample) {
+    const mg_design *design = row->design;
+    if (row->sparse) {
+        step_row_read_sparse(row, sample);
+        return;
+    }
+    mg_sample_values(design->problem, sample, row->values);
+    for (int64_t j = 0; design->scale && j < design->columns; j++)
+        row->values[j] *= design->scale[j];
+    for (int64_t j = 0; design->shift && j < design->columns; j++)
+        row->values[j] += design->shift[j];
+}
+
+/* |(a, 1)|^2, without an intercept |a|^2. */
+static double step_row_square(const mg_step_row *row, bool intercept) {
+    const double *shift = row->design->shift;
+    double square = intercept ? 1.0 : 0.0;
+    if (!row->sparse) return square + row->vectors->square(row->values, row->design->columns);
+    for (int64_t e = 0; e < row->stored; e++) {
+        const double s = shift ? shift[row->at[e]] : 0.0, a = row->values[e] + s;
+        square += a * a - s * s;
+    }
+    return square + row->shift_square;
+}
+
 static margin_status sgd_read_row(mg_descent_rows *m, int64_t sample) {
     const mg_descent *d = m->d;
-    mg_step_row_read(&m->row, sample);
+    step_row_read(&m->row, sample);
     m->until_poll -=
         (d->functions + 1) * (m->row.sparse ? m->row.stored + 1 : d->columns) + d->functions;
     if (m->until_poll > 0) return MARGIN_OK;
@@ -219,7 +266,7 @@ static margin_status rows_memory(mg_descent_rows *m) {
     MG_ARENA_NEW(arena, m->slopes, m->batch * d->functions, purpose, error);
     MG_ARENA_NEW(arena, m->along, 2 * d->functions, purpose, error);
     if (d->adapts) MG_ARENA_NEW(arena, m->lengths, d->samples, purpose, error);
-    MG_TRY(mg_step_row_new(d->design, sparse, arena, &m->row, error));
+    MG_TRY(step_row_new(d->design, sparse, arena, &m->row, error));
     m->shift_u = m->along + d->functions;
     memset(m->along, 0, (size_t)(2 * d->functions) * sizeof *m->along);
     for (int64_t i = 0; i < d->samples; i++)
@@ -239,7 +286,7 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
     sgd_settle(m); /* for shift_u */
     for (int64_t i = 0; i < d->samples; i++) {
         MG_TRY(sgd_read_row(m, i));
-        const double length = mg_step_row_square(&m->row, o->intercept);
+        const double length = step_row_square(&m->row, o->intercept);
         if (d->adapts) m->lengths[i] = length;
         most = fmax(most, (double)d->samples * o->c[i] / d->mass * length);
     }
@@ -252,14 +299,12 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
 
 const mg_linear_solver mg_solver_sgd = {
     .name = "sgd",
-    .summary = "stochastic gradient descent, row by row",
     .step_name = "passes",
     .solve = mg_descend,
 };
 
 const mg_linear_solver mg_solver_minibatch = {
     .name = "minibatch",
-    .summary = "stochastic gradient descent over batches of rows",
     .step_name = "passes",
     .solve = mg_descend,
 };

@@ -1,5 +1,6 @@
-/* Includes the templates ROWS_DENSE and ROWS_CSR for each layout of rows, with REAL, for sparse
- * rows INDEX, and NAME(x), which appends dense_f64, csr_f32_i64 and the like. */
+/* Includes the templates ROWS_DENSE (if there is one) and ROWS_CSR for each layout of rows, with
+ * REAL, for sparse rows INDEX, and NAME(x), which appends dense_f64, csr_f32_i64 and the like. */
+#if defined(ROWS_DENSE)
 #define REAL    double
 #define NAME(x) x##_dense_f64
 #include ROWS_DENSE
@@ -11,6 +12,7 @@
 #include ROWS_DENSE
 #undef REAL
 #undef NAME
+#endif
 
 #define REAL    double
 #define INDEX   int32_t

@@ -12,4 +12,7 @@ void mg_vector_exp(mg_isa isa, const double *x, int64_t count, double *out);
 /* log(1 + x) for 0 <= x <= 1, within one and a half units in the last place; NaN stays NaN. */
 void mg_vector_log1p(mg_isa isa, const double *x, int64_t count, double *out);
 
+/* z = exp z / sum exp z in place, by way of the greatest; NaN gives NaN. In plain C. */
+void mg_softmax(double *z, int64_t count);
+
 #endif

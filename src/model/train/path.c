@@ -165,9 +165,9 @@ static margin_status fit_all(margin_context *context, const variant_list *list,
     return status;
 }
 
-static margin_status solve(margin_context *context, const variant_list *list,
-                           const mg_trainer *trainer, margin_path_point *points,
-                           margin_error *error) {
+static margin_status paths_solve(margin_context *context, const variant_list *list,
+                                 const mg_trainer *trainer, margin_path_point *points,
+                                 margin_error *error) {
     const mg_learner *learner = trainer->model->learner;
     mg_split split = {0};
     mg_part part = {0};
@@ -224,7 +224,7 @@ static margin_status path_run(margin_context *context, const variant_list *list,
     const bool linear = model->learner->makes[0] == &mg_hypothesis_linear;
     const int64_t weights = linear ? trainer.staged.x.columns : 0;
     MG_GO(make_points(list, weights, store, &points, error));
-    MG_GO(solve(context, list, &trainer, points, error));
+    MG_GO(paths_solve(context, list, &trainer, points, error));
     for (int64_t k = 0; k < list->count; k++)
         unscale_target(&trainer.staged.target, weights, &points[k]);
     result->rows = trainer.samples.count;

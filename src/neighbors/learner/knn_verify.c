@@ -232,6 +232,19 @@ static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
     return MARGIN_OK;
 }
 
+static margin_status knn_verify_with(plain *v, const mg_hypothesis *h, mg_arena *arena) {
+    const mg_problem *problem = v->fit->problem;
+    margin_error *error = v->fit->error;
+    MG_ARENA_NEW(arena, v->distance, problem->count, "distances", error);
+    MG_ARENA_NEW(arena, v->order, problem->count, "the order of the rows", error);
+    MG_ARENA_NEW(arena, v->q, h->columns, "a row of the data", error);
+    MG_ARENA_NEW(arena, v->x, h->columns, "a row of the data", error);
+    MG_ARENA_NEW(arena, v->scores, h->functions, "scores", error);
+    MG_ARENA_NEW(arena, v->found, h->functions, "scores", error);
+    v->unit = unit_of(problem);
+    return verify_rows(v, h);
+}
+
 margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
     const mg_neighbors *index = mg_neighbors_view(h);
     plain v = {.fit = fit,
@@ -239,26 +252,13 @@ margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
                .k = index->k,
                .radius = index->radius,
                .by_distance = index->by_distance};
-    mg_heap *heap = fit->context->heap;
-    margin_status status;
     if (fit->problem->count != index->rows)
         return mg_fail(fit->error, MARGIN_ERROR_DATA,
                        "the model was trained on %lld rows and this data has %lld",
                        (long long)index->rows, (long long)fit->problem->count);
-    MG_GO_NEW(heap, v.distance, fit->problem->count, "distances", fit->error);
-    MG_GO_NEW(heap, v.order, fit->problem->count, "the order of the rows", fit->error);
-    MG_GO_NEW(heap, v.q, h->columns, "a row of the data", fit->error);
-    MG_GO_NEW(heap, v.x, h->columns, "a row of the data", fit->error);
-    MG_GO_NEW(heap, v.scores, h->functions, "scores", fit->error);
-    MG_GO_NEW(heap, v.found, h->functions, "scores", fit->error);
-    v.unit = unit_of(fit->problem);
-    status = verify_rows(&v, h);
-done:
-    mg_free(heap, v.distance);
-    mg_free(heap, v.order);
-    mg_free(heap, v.q);
-    mg_free(heap, v.x);
-    mg_free(heap, v.scores);
-    mg_free(heap, v.found);
+    mg_arena arena;
+    mg_arena_init(&arena, fit->context->heap);
+    const margin_status status = knn_verify_with(&v, h, &arena);
+    mg_arena_free(&arena);
     return status;
 }

@@ -53,8 +53,6 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
     const double norm = several ? 0.0 : perceptron_norm_of(run);
     const double distance = norm > 0.0 ? judged.criterion / norm : (double)NAN;
     const margin_trace_step step = {
-        .subproblem = trace->subproblem,
-        .subproblems = trace->subproblems,
         .step = run->mistakes,
         .row = sample < 0 ? -1 : mg_sample_original(run->problem, sample),
         .errors = judged.errors,
@@ -67,7 +65,7 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
         .distance = several ? NULL : &distance,
         .alpha_count = run->now.alpha ? run->count : 0,
     };
-    mg_trace_show(trace, &step);
+    mg_trace_note(trace, step);
     return MARGIN_OK;
 }
 
@@ -83,7 +81,7 @@ static margin_status perceptron_correct(mg_perceptron_run *run, int64_t sample, 
     return trace_step(run, sample);
 }
 
-static margin_status poll(mg_perceptron_run *run) {
+static margin_status perceptron_poll(mg_perceptron_run *run) {
     mg_progress(run->context, "training", (double)run->passes, (double)run->options.passes,
                 (double)run->pass_mistakes);
     const margin_status status = mg_stop_check(&run->stop, run->passes);
@@ -102,7 +100,7 @@ static margin_status visit(mg_perceptron_run *run, int64_t sample) {
         left -= step;
         if (!(left > 0.0) || !run->form->wrong(run, sample)) break;
         if (copies % POLLED > 0) continue;
-        const margin_status status = poll(run);
+        const margin_status status = perceptron_poll(run);
         if (status != MARGIN_OK) return status;
     }
     run->clock += left;
@@ -134,7 +132,7 @@ static margin_status search(mg_perceptron_run *run, int64_t first, int64_t *foun
         *found = run->form->next(run, first, last);
         pass_by(run, first, *found);
         if (*found < last) return MARGIN_OK;
-        const margin_status status = poll(run);
+        const margin_status status = perceptron_poll(run);
         if (status != MARGIN_OK) return status;
         first = last;
     }
@@ -181,7 +179,7 @@ static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
                                                     run->now.weights, run->now.intercept);
         run->mistakes += corrections;
         run->pass_mistakes += corrections;
-        const margin_status status = poll(run);
+        const margin_status status = perceptron_poll(run);
         if (status != MARGIN_OK) return status;
     }
     *clean = run->pass_mistakes == 0;
@@ -196,7 +194,7 @@ static margin_status batch_step(mg_perceptron_run *run, int64_t first, int64_t l
         end = MG_MIN(at + run->chunk, last);
         for (int64_t p = at; (p = run->form->next(run, p, end)) < end; p++)
             run->wrong[wrong++] = sample_at(run, p);
-        const margin_status status = poll(run);
+        const margin_status status = perceptron_poll(run);
         if (status != MARGIN_OK) return status;
     }
     for (int64_t k = 0; k < wrong; k++) {
@@ -241,7 +239,7 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
         const margin_status visited = visit(run, sample_at(run, position));
         if (visited != MARGIN_OK) return visited;
         if (run->form == &mg_perceptron_dual) { /* an update looks at every row: a pass is long */
-            const margin_status stop = poll(run);
+            const margin_status stop = perceptron_poll(run);
             if (stop != MARGIN_OK) return stop;
         }
         position = looks_again(run) ? 0 : position + 1;
@@ -278,7 +276,7 @@ static margin_status end_if_hopeless(mg_perceptron_run *run) {
 
 /* After a pass with mistakes: OK to go on. */
 static margin_status between_passes(mg_perceptron_run *run) {
-    const margin_status status = poll(run);
+    const margin_status status = perceptron_poll(run);
     return status != MARGIN_OK ? status : end_if_hopeless(run);
 }
 

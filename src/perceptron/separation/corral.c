@@ -11,40 +11,23 @@ static const double dependence_r_only = 1e-10;
 /* Convex weights at or below this are dropped. */
 static const double weight_floor = 1e-15;
 
-margin_status mg_corral_create(mg_heap *heap, mg_isa isa, int64_t dimension, int64_t groups,
+margin_status mg_corral_create(mg_arena *arena, mg_isa isa, int64_t dimension, int64_t groups,
                                double lift, int64_t capacity, bool keep_q, mg_corral *corral,
                                margin_error *error) {
-    mg_corral c = {.heap = heap,
-                   .ops = mg_vector_ops_for(isa),
-                   .dimension = dimension,
-                   .groups = groups,
-                   .length = dimension + groups,
-                   .lift = lift,
-                   .capacity = capacity};
     const char *purpose = "the active set of the separability solver";
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(heap, c.member, capacity, purpose, error);
-    MG_GO_NEW(heap, c.group, capacity, purpose, error);
-    MG_GO_NEW(heap, c.weight, capacity, purpose, error);
-    MG_GO_NEW(heap, c.r, capacity * capacity, purpose, error);
-    MG_GO_NEW(heap, c.scratch, c.length + 4 * capacity, purpose, error);
-    if (keep_q) MG_GO_NEW(heap, c.q, c.length * capacity, purpose, error);
-    *corral = c;
+    *corral = (mg_corral){.ops = mg_vector_ops_for(isa),
+                          .dimension = dimension,
+                          .groups = groups,
+                          .length = dimension + groups,
+                          .lift = lift,
+                          .capacity = capacity};
+    MG_ARENA_NEW(arena, corral->member, capacity, purpose, error);
+    MG_ARENA_NEW(arena, corral->group, capacity, purpose, error);
+    MG_ARENA_NEW(arena, corral->weight, capacity, purpose, error);
+    MG_ARENA_NEW(arena, corral->r, capacity * capacity, purpose, error);
+    MG_ARENA_NEW(arena, corral->scratch, corral->length + 4 * capacity, purpose, error);
+    if (keep_q) MG_ARENA_NEW(arena, corral->q, corral->length * capacity, purpose, error);
     return MARGIN_OK;
-done:
-    mg_corral_free(&c);
-    return status;
-}
-
-void mg_corral_free(mg_corral *corral) {
-    if (!corral->heap) return;
-    mg_free(corral->heap, corral->member);
-    mg_free(corral->heap, corral->group);
-    mg_free(corral->heap, corral->weight);
-    mg_free(corral->heap, corral->r);
-    mg_free(corral->heap, corral->q);
-    mg_free(corral->heap, corral->scratch);
-    memset(corral, 0, sizeof *corral);
 }
 
 void mg_corral_clear(mg_corral *corral) {

@@ -11,12 +11,12 @@
 #ifndef MG_CORRAL_H
 #define MG_CORRAL_H
 
+#include "base/memory.h"
 #include "math/rows/row_ops.h"
 
 enum { MG_CORRAL_GROUPS = 2 };
 
 typedef struct mg_corral {
-    mg_heap *heap;
     const mg_vector_ops *ops;
     int64_t dimension, groups;
     int64_t length; /* dimension + groups: of a lifted point */
@@ -30,11 +30,10 @@ typedef struct mg_corral {
     double *scratch; /* length + 4 * capacity numbers */
 } mg_corral;
 
-/* keep_q: QR (needs length * capacity numbers), otherwise R only. */
-margin_status mg_corral_create(mg_heap *heap, mg_isa isa, int64_t dimension, int64_t groups,
+/* Memory from `arena`. keep_q: QR (needs length * capacity numbers), otherwise R only. */
+margin_status mg_corral_create(mg_arena *arena, mg_isa isa, int64_t dimension, int64_t groups,
                                double lift, int64_t capacity, bool keep_q, mg_corral *corral,
                                margin_error *error);
-void mg_corral_free(mg_corral *corral);
 void mg_corral_clear(mg_corral *corral);
 
 /* Appends a point with weight 0. `products` (R only): inner products of z with the members, then

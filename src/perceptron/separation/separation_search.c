@@ -32,7 +32,6 @@ static int group_of(const mg_search *s, int64_t sample) {
 /* ---- Memory ---- */
 
 margin_status mg_search_create(mg_search *s) {
-    mg_heap *heap = s->context->heap;
     int64_t dimension = s->points.dimension, width = MG_MAX(dimension, 1) * (int64_t)sizeof(double);
     bool dense = s->points.columns <= MG_SEARCH_DENSE_COLUMNS;
     int64_t full = dimension + s->groups + 1;
@@ -42,33 +41,26 @@ margin_status mg_search_create(mg_search *s) {
         s->pool_capacity = MG_MIN(s->samples, MG_MAX(pool_bytes / width, 2 * full + 4 * VIOLATORS));
     int64_t capacity = MG_MIN(full, s->samples + 1);
     const char *purpose = "the separability solver";
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(heap, s->pool, s->pool_capacity, purpose, s->error);
-    MG_GO_NEW(heap, s->pool_score, s->pool_capacity, purpose, s->error);
-    MG_GO_NEW(heap, s->excluded, s->pool_capacity, purpose, s->error);
-    MG_GO_NEW(heap, s->in_pool, s->samples, purpose, s->error);
-    MG_GO_NEW(heap, s->g, dimension, purpose, s->error);
-    MG_GO_NEW(heap, s->best_g, dimension, purpose, s->error);
-    MG_GO_NEW(heap, s->raw, dimension, purpose, s->error);
-    MG_GO_NEW(heap, s->sum, dimension, purpose, s->error);
-    MG_GO_NEW(heap, s->scores, s->samples, purpose, s->error);
-    MG_GO_NEW(heap, s->products, capacity + 1, purpose, s->error);
-    if (dense) MG_GO_NEW(heap, s->point, s->pool_capacity * dimension, purpose, s->error);
+    mg_arena_init(&s->arena, s->context->heap);
+    MG_ARENA_NEW(&s->arena, s->pool, s->pool_capacity, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->pool_score, s->pool_capacity, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->excluded, s->pool_capacity, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->in_pool, s->samples, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->g, dimension, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->best_g, dimension, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->raw, dimension, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->sum, dimension, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->scores, s->samples, purpose, s->error);
+    MG_ARENA_NEW(&s->arena, s->products, capacity + 1, purpose, s->error);
+    if (dense) MG_ARENA_NEW(&s->arena, s->point, s->pool_capacity * dimension, purpose, s->error);
     memset(s->in_pool, 0, (size_t)s->samples * sizeof *s->in_pool);
     s->ops = mg_vector_ops_for(s->points.isa);
-    MG_GO(mg_corral_create(heap, s->points.isa, dimension, s->groups, 1.0, capacity, dense,
-                           &s->corral, s->error));
-done:
-    return status;
+    return mg_corral_create(&s->arena, s->points.isa, dimension, s->groups, 1.0, capacity, dense,
+                            &s->corral, s->error);
 }
 
 void mg_search_free(mg_search *s) {
-    mg_heap *heap = s->context->heap;
-    mg_corral_free(&s->corral);
-    void *blocks[] = {s->pool, s->pool_score, s->excluded, s->in_pool, s->g,  s->best_g,
-                      s->raw,  s->scores,     s->products, s->point,   s->sum};
-    for (int i = 0; i < MG_LENGTH(blocks); i++)
-        mg_free(heap, blocks[i]);
+    if (s->arena.heap) mg_arena_free(&s->arena);
 }
 
 /* ---- Points of the pool ---------------------------------------------------------------------- */

@@ -24,6 +24,7 @@ typedef struct mg_search {
     const mg_vector_ops *ops;
     mg_search_goal goal;
     int64_t groups, samples;
+    mg_arena arena; /* of the corral and of everything below that is a pointer */
     mg_corral corral;
     /* pool: samples, and their points where `point` is not NULL (pool_capacity x dimension) */
     int64_t pool_count, pool_capacity;

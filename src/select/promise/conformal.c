@@ -7,6 +7,7 @@
  * is in the set if more than (1 - level) (n + 1) - 1 rows look at least as strange by the fit that
  * did not see them, strangeness being minus the functional margin. */
 #include "base/caller_options.h"
+#include "base/sort.h"
 #include "base/sweep.h"
 #include "model/judge/judge.h"
 #include "model/predict/align.h"
@@ -72,32 +73,6 @@ done:
 
 /* ---- Prediction ------------------------------------------------------------------------------ */
 
-/* The k-th least (from 1) of values[0..count), which are put into another order (Hoare's FIND). */
-static double select_least(double *values, int64_t count, int64_t k) {
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const double pivot = values[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i > j) break;
-            const double t = values[i];
-            values[i++] = values[j];
-            values[j--] = t;
-        }
-        if (k - 1 <= j)
-            high = j;
-        else if (k - 1 >= i)
-            low = i;
-        else
-            break;
-    }
-    return values[k - 1];
-}
-
 typedef struct {
     margin_context *context;
     const margin_model *model;
@@ -131,8 +106,8 @@ static void cover_number(const covering *c, int64_t at, double *scratch) {
         low[i] = f - a->residuals[i];
         high[i] = f + a->residuals[i];
     }
-    c->lower[at] = gap ? (double)NAN : select_least(low, n, k);
-    c->upper[at] = gap ? (double)NAN : select_least(high, n, n + 1 - k);
+    c->lower[at] = gap ? (double)NAN : mg_select(low, n, k - 1);
+    c->upper[at] = gap ? (double)NAN : mg_select(high, n, n - k);
 }
 
 static void cover_classes(const covering *c, int64_t at) {
