@@ -60,9 +60,9 @@ $cc main.c -o static $(pkg-config --cflags margin) "$lib/libmargin.a" \
 
 # a host of the headers of this minor version as they were frozen, also with enumerations of one byte
 for flags in "" -fshort-enums; do
-    $cc -std=c99 $flags -I "$source/tests/abi/$minor" "$source/tests/abi/host.c" -o host \
+    $cc -std=c99 $flags -I "$source/tests/abi/$minor" "$source/tests/abi/host.c" -o abi_host \
         $(pkg-config --libs margin)
-    LD_LIBRARY_PATH=$lib ./host >/dev/null || fail "a host compiled against the headers of $minor failed"
+    LD_LIBRARY_PATH=$lib ./abi_host >/dev/null || fail "a host compiled against the headers of $minor failed"
 done
 
 LD_LIBRARY_PATH=$lib python3 "$source/tests/c_page.py" "$source" "$cc" \
