@@ -9,6 +9,7 @@
 #include "features/columns/row_chunk.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Numbers of the two stack buffers, and the most rows of a batch. */
 enum { SMALL_ROOM = 512, STACK_ROOM = 8192, BATCH = 256 };
@@ -71,10 +72,17 @@ static void stage_row(const margin_model *model, const margin_matrix *x, int64_t
 }
 
 static bool has_infinity(const margin_matrix *x, int64_t row) {
+    static const uint64_t sign_bit = UINT64_C(1) << 63, infinite_bits = UINT64_C(0x7FF) << 52;
     mg_row_chunk chunk;
-    for (int64_t at = mg_chunk_begin(x, row); mg_chunk_next(x, row, &at, &chunk);)
-        for (int64_t k = 0; k < chunk.count; k++)
-            if (isinf(chunk.values[k])) return true;
+    for (int64_t at = mg_chunk_begin(x, row); mg_chunk_next(x, row, &at, &chunk);) {
+        uint64_t seen = 0; /* without branches, as in data/table/matrix_scan_tmpl.h */
+        for (int64_t k = 0; k < chunk.count; k++) {
+            uint64_t bits;
+            memcpy(&bits, &chunk.values[k], sizeof bits);
+            seen |= ((bits & ~sign_bit) ^ infinite_bits) - 1;
+        }
+        if (seen & sign_bit) return true;
+    }
     return false;
 }
 
