@@ -307,9 +307,9 @@ static uint64_t model_hash(margin_context *own, const char *text,
     margin_error error = {0};
     const margin_data data = sample_data(classes, DENSE_F64);
     margin_model *model = NULL;
-    margin_spec *parsed;
-    void *bytes;
-    int64_t length;
+    margin_spec *parsed = NULL;
+    void *bytes = NULL;
+    int64_t length = 0;
     uint64_t hash = 14695981039346656037u;
     if (margin_spec_parse(own, text, &parsed, &error) < 0 ||
         margin_fit_with(own, parsed, &data, options, &model, NULL, &error) < 0 ||

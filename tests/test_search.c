@@ -251,8 +251,7 @@ static void test_kernel_penalties(void **state) {
     (void)state;
     static const char *const specs[] = {
         "svm(kernel=rbf, tol=1e-9, C={0.001..1000 log 7}, gamma={0.05,0.5})",
-        "svm(kernel=rbf, tol=1e-9, gamma=0.5, lambda={1e-5..0.01 log 6}, "
-        "class_weight={none,balanced})",
+        "svm(kernel=rbf, tol=1e-9, lambda={1e-5..0.01 log 6}, class_weight={none,balanced})",
         "standardize | svm(kernel=poly, degree=2, C={100,0.1,1}, tol=1e-9)",
         "svm(kernel=rbf, task=regress, tol=1e-9, C={0.001..100 log 6}, epsilon={0.1,3}, gamma=0.2)",
     };
