@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""c_page.py ROOT COMMAND...: compiles the programs of docs/c.md (COMMAND FILE -o PROGRAM FLAGS), runs them where
-examples/data lies, and compares what they print with the page.
+"""Compiles the programs of docs/c.md, runs them where examples/data lies, and compares what they print with the page.
 
-usage: c_page.py ROOT COMPILER [FLAGS...]
+usage: c_page.py ROOT COMPILER [FLAGS...]       FLAGS: those that find the headers and the library
 """
 import os
 import re

@@ -143,8 +143,9 @@ typedef struct margin_context_options {
     uint64_t seed;        /* every random choice derives from it */
     /* Seconds a call may take that trains (fit, path, update, separable) or reads a table; 0: no
      * limit. A fit that has a model by then stops with MARGIN_STOPPED_TIME, everything else fails
-     * with MARGIN_ERROR_LIMIT, both within about 100 ms; but a solver ends its pass over all rows
-     * first, and where the system's LAPACK is linked that ends its factorisation. */
+     * with MARGIN_ERROR_LIMIT, both mostly within 100 ms; but a solver ends its pass over all rows
+     * first, kernel learners copy the rows that their model keeps, and where the system's LAPACK is
+     * linked that ends its factorisation. */
     double time_limit;
     margin_allocator allocator;
     /* Messages for people, one sentence without newline. Called from the calling thread only. */
