@@ -655,7 +655,8 @@ static void use_judges(use *u, margin_status *verified) {
     const margin_data *data = &u->set->data;
     const int64_t parts = margin_model_report(u->model)->subproblems;
     margin_metrics metrics = {.size = sizeof metrics};
-    margin_report found, *each = parts < 1000 ? calloc((size_t)parts, sizeof *each) : NULL;
+    margin_report found = {.size = sizeof found};
+    margin_report *each = parts < 1000 ? calloc((size_t)parts, sizeof *each) : NULL;
     margin_statistics_result statistics = {0};
     double functional[HOSTILE_ROWS], geometric[HOSTILE_ROWS];
     if (note(u, margin_evaluate(u->context, u->model, data, &metrics, u->error),
