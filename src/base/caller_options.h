@@ -1,7 +1,6 @@
 /* Structs of a caller that may be older or newer than this library: options that it gives, places
  * for results. */
-#ifndef MG_CALLER_OPTIONS_H
-#define MG_CALLER_OPTIONS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -31,5 +30,3 @@ margin_status mg_result_check(const void *place, mg_result_type type, margin_err
 /* Copies what was found into a place that was checked, as much as it has room for; its size stays,
  * what this library does not know becomes 0. */
 void mg_result_give(void *place, mg_result_type type, const void *found);
-
-#endif

@@ -1,6 +1,5 @@
 /* The context from the inside: heap, pool, clock, cancel, progress. */
-#ifndef MG_CONTEXT_H
-#define MG_CONTEXT_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -100,5 +99,3 @@ mg_stop mg_stop_make(margin_context *context, int64_t max_iterations);
 /* MARGIN_OK: go on. STOPPED_ITERATIONS, STOPPED_TIME: end with what there is. ERROR_CANCELLED: give
  * up. */
 margin_status mg_stop_check(const mg_stop *stop, int64_t iterations_done);
-
-#endif

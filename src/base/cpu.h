@@ -1,6 +1,5 @@
 /* Which instruction set the kernels may use. */
-#ifndef MG_CPU_H
-#define MG_CPU_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,6 +31,4 @@ const char *mg_isa_name(mg_isa isa); /* "ref", "avx2", "avx512"; static storage 
 #else
 #define MG_ISA_TABLES(type, name) extern const type name##_ref
 #define MG_ISA_TABLE(isa, name)   ((void)(isa), &name##_ref)
-#endif
-
 #endif

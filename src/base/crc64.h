@@ -1,8 +1,7 @@
 /* CRC-64/XZ: the polynomial of ECMA-182 (42F0E1EBA9EA3693), bits reflected, all ones in and out.
  * The check value of "123456789" is 995DC9BBDF1939FA. Finds every change within 64 neighbouring
  * bits. */
-#ifndef MG_CRC64_H
-#define MG_CRC64_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ typedef struct mg_crc64 {
 void mg_crc64_begin(mg_crc64 *crc);
 void mg_crc64_add(mg_crc64 *crc, const void *bytes, int64_t length);
 uint64_t mg_crc64_value(const mg_crc64 *crc); /* of all bytes so far */
-
-#endif

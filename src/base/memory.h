@@ -3,8 +3,7 @@
  * mg_heap is what an object that outlives its context keeps: a counted reference to the allocator
  * and the shared accounting. A context, its tables and its models share one heap; the heap dies
  * with the last of them. All functions are safe from any thread. */
-#ifndef MG_MEMORY_H
-#define MG_MEMORY_H
+#pragma once
 
 #include "base/status.h"
 
@@ -80,5 +79,3 @@ void mg_arena_init(mg_arena *arena, mg_heap *heap);
 void *mg_arena_new(mg_arena *arena, int64_t count,
                    size_t size);     /* NULL as mg_new; aligned to 64, not cleared */
 void mg_arena_free(mg_arena *arena); /* releases every block; the arena may be used again */
-
-#endif

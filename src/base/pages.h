@@ -3,8 +3,7 @@
  * First touch of fresh memory costs 5 times less with 2 MB pages than with 4 KB ones, and every
  * pass afterwards misses the TLB less. malloc cannot give that: it aligns large blocks to 16 bytes
  * behind a page boundary. A block can grow in place or by moving page tables, without a copy. */
-#ifndef MG_PAGES_H
-#define MG_PAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ void *mg_pages_new(size_t bytes);
  * nothing has changed. */
 void *mg_pages_resize(void *block, size_t old_bytes, size_t new_bytes);
 void mg_pages_free(void *block, size_t bytes);
-
-#endif

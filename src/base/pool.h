@@ -1,8 +1,7 @@
 /* Thread pool: own pthreads, no OpenMP. Threads start at the first parallel call, honour affinity
  * and cgroup limits (the count is fixed at creation), and are started anew in the child after
  * fork() (the pool remembers its process id). */
-#ifndef MG_POOL_H
-#define MG_POOL_H
+#pragma once
 
 #include "base/context.h"
 
@@ -31,5 +30,3 @@ typedef margin_status (*mg_task)(void *argument, int64_t task, int worker);
 margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument);
 /* The worker as which this thread works for the pool now; 0 outside of its tasks. */
 int mg_pool_worker(const mg_pool *pool);
-
-#endif

@@ -1,8 +1,7 @@
 /* Counter-based random numbers (Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random
  * numbers: as easy as 1, 2, 3", SC 2011). A number is a pure function of (seed, purpose, index): no
  * state to share, the same on every platform and for any thread count. */
-#ifndef MG_RANDOM_H
-#define MG_RANDOM_H
+#pragma once
 
 #include "base/status.h"
 
@@ -30,5 +29,3 @@ uint64_t mg_random_below(uint64_t seed, mg_purpose purpose, uint64_t index, uint
  * alone. Position i draws index round << 40 | i; round < 2^24, count <= 2^40. */
 void mg_random_shuffle(uint64_t seed, mg_purpose purpose, uint64_t round, int64_t *order,
                        int64_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Sorting numbers of things by a rule of the caller. */
-#ifndef MG_SORT_H
-#define MG_SORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ void mg_sort_items(void *items, int64_t count, size_t size, void *scratch, mg_or
 /* The number of place `place`, from 0, among numbers[0..count) in ascending order; puts them into
  * another order (Hoare's FIND, 1961). */
 double mg_select(double *numbers, int64_t count, int64_t place);
-
-#endif

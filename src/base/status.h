@@ -1,6 +1,5 @@
 /* Error text and the macros that keep bodies flat. */
-#ifndef MG_STATUS_H
-#define MG_STATUS_H
+#pragma once
 
 #include "margin/base.h"
 
@@ -92,6 +91,4 @@ int mg_utf8_length(const char *bytes, int64_t length);
 #define MG_LIKELY(x)   (x)
 #define MG_UNLIKELY(x) (x)
 #define MG_INLINE      static inline
-#endif
-
 #endif

@@ -7,8 +7,7 @@
  * so on: 64 leaves an octave, whatever n is. So the result has the same bits for any number of
  * threads, and the same sweep can later be run over a stream whose end is not known, or on several
  * machines, by giving each an aligned range. */
-#ifndef MG_SWEEP_H
-#define MG_SWEEP_H
+#pragma once
 
 #include "base/pool.h"
 
@@ -59,5 +58,3 @@ margin_status mg_sweep_sums(margin_context *context, int64_t rows, int64_t block
 typedef margin_status (*mg_visit)(const mg_block *block, void *argument);
 margin_status mg_sweep_each(margin_context *context, int64_t rows, int64_t block_rows,
                             mg_visit visit, void *argument);
-
-#endif

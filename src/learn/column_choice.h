@@ -1,6 +1,5 @@
 /* Columns that an option names: `columns` of a stage, those of a learner with rules per column. */
-#ifndef MG_COLUMN_CHOICE_H
-#define MG_COLUMN_CHOICE_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -23,5 +22,3 @@ typedef struct mg_column_names {
     char text[400];
 } mg_column_names;
 void mg_column_names_add(mg_column_names *names, const margin_column *columns, int64_t column);
-
-#endif

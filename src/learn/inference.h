@@ -1,7 +1,6 @@
 /* What the data say about how certain the weights of a linear model are: the part of
  * margin_statistics that a learner knows. */
-#ifndef MG_INFERENCE_H
-#define MG_INFERENCE_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -36,5 +35,3 @@ struct mg_inference {
     /* a likelihood */
     double log_likelihood, null_log_likelihood;
 };
-
-#endif

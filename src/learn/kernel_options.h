@@ -1,8 +1,7 @@
 /* Options of kernels, one meaning in every learner that has them: entries for option tables, the
  * rules between them, and the kernel that they mean for a problem. Values are found by their names
  * in the learner's table. */
-#ifndef MG_KERNEL_OPTIONS_H
-#define MG_KERNEL_OPTIONS_H
+#pragma once
 
 #include "learn/penalty.h"
 
@@ -93,5 +92,3 @@ mg_kernel_name mg_kernel_describe(const mg_kernel *kernel);
 /* Formula, penalty and gamma of a report on summed `loss` and |f|^2. */
 void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,
                       margin_report *report);
-
-#endif

@@ -1,6 +1,5 @@
 /* For verification: sums over pairs of rows by plain loops in extended precision. */
-#ifndef MG_KERNEL_SUMS_H
-#define MG_KERNEL_SUMS_H
+#pragma once
 
 #include "learn/kernel_options.h"
 
@@ -15,5 +14,3 @@ margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, lon
  * and scores f (without the intercept). */
 margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,
                                       const double *f, long double norm, double *distance);
-
-#endif

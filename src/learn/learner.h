@@ -5,8 +5,7 @@
  * sees a problem (rows, targets, weights), typed options, a way to stop, and hands back a
  * hypothesis and a report. It knows nothing of specs, files, class names, scaling or multi-class
  * reductions. */
-#ifndef MG_LEARNER_H
-#define MG_LEARNER_H
+#pragma once
 
 #include "data/table/table.h"
 #include "learn/hypothesis/hypothesis.h"
@@ -360,5 +359,3 @@ const mg_stage *mg_stage_find(const char *name);
 /* Entries of the catalogue's index; NULL if it is of the other kind. */
 const mg_learner *mg_learner_at(int index);
 const mg_stage *mg_stage_at(int index);
-
-#endif

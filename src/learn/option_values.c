@@ -1,5 +1,4 @@
 /* Option values once they are read: printing, copying, finding. */
-#include "base/text/text.h"
 #include "learn/options.h"
 
 #include <string.h>

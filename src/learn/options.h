@@ -1,9 +1,7 @@
 /* Option values: from written text to typed values and back, against a component's option table.
  * The one place that knows ranges, choices and defaults. */
-#ifndef MG_OPTIONS_H
-#define MG_OPTIONS_H
+#pragma once
 
-#include "base/memory.h"
 #include "base/text/text.h"
 #include "margin/spec.h"
 
@@ -80,5 +78,3 @@ bool mg_option_is(const margin_component *component, const mg_option_value *valu
 /* Copies count values, texts and numbers included, into one block; free with mg_free. */
 margin_status mg_options_copy(mg_heap *heap, const mg_option_value *values, int count,
                               mg_option_value **copy, margin_error *error);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * (r = l1_ratio). Sums and the mean are weighted, m is the sum of the weights of the samples. They
  * convert by lambda = alpha/m = 1/(2 C m). C = inf is no penalty: factor 1, rho = kappa = 0. */
-#ifndef MG_PENALTY_H
-#define MG_PENALTY_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -92,5 +91,3 @@ double mg_total_weight(const mg_problem *problem);
         .name = "class_weight", .type = MARGIN_OPTION_TEXT, .default_text = "none",                \
         .help = "none, balanced (rows / (classes x rows of the class)), or 'name:weight,...'"      \
     }
-
-#endif

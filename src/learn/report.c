@@ -1,7 +1,6 @@
 /* Filling in and joining reports. */
 #include "learn/report.h"
 
-#include "base/pool.h"
 #include "learn/learner.h"
 
 #include <math.h>

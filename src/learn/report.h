@@ -1,6 +1,5 @@
 /* Filling in a margin_report. */
-#ifndef MG_REPORT_H
-#define MG_REPORT_H
+#pragma once
 
 #include "base/caller_options.h"
 #include "base/context.h"
@@ -45,5 +44,3 @@ typedef struct mg_verified {
 void mg_report_claim(margin_report *report, mg_verified *verified, const char *name, double value,
                      double rounding);
 void mg_verified_join(mg_verified *into, const mg_verified *part);
-
-#endif

@@ -6,8 +6,7 @@
  * floating point numbers accurately", PLDI 1990), else a 64 x 128 bit product with a power of five
  * (Lemire, "Number parsing at a gigabyte per second", SPE 2021), which is always right for an exact
  * significand (Mushtak and Lemire, "Fast number parsing without fallback", SPE 2023). */
-#ifndef MG_DECIMAL_H
-#define MG_DECIMAL_H
+#pragma once
 
 #include "base/status.h"
 #include "base/text/powers_of_five.h"
@@ -167,5 +166,3 @@ MG_INLINE float mg_round_f32(uint64_t significand, int power, bool negative) {
     }
     return mg_f32_from_bits(bits | (uint32_t)negative << 31);
 }
-
-#endif

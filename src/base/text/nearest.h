@@ -1,10 +1,8 @@
 /* Words as people type them, upper and lower case alike: endings of file names, and "did you mean",
  * the known word nearest to a mistyped one. */
-#ifndef MG_NEAREST_H
-#define MG_NEAREST_H
+#pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* True if text[0..length) ends with `ending`. */
@@ -24,5 +22,3 @@ typedef struct mg_nearest {
 } mg_nearest;
 mg_nearest mg_nearest_begin(const char *word, int64_t length);
 void mg_nearest_offer(mg_nearest *nearest, const char *known, int64_t length); /* ties: the first */
-
-#endif

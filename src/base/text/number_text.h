@@ -3,8 +3,7 @@
  * 2021; Mushtak and Lemire 2023: no fallback for an exact 19-digit significand) and shortest
  * printing (Giulietti, "The Schubfach way to render doubles", 2020). No strtod, no locale. The SIMD
  * token readers for bulk text live in src/data/ and fall back to these. */
-#ifndef MG_NUMBER_TEXT_H
-#define MG_NUMBER_TEXT_H
+#pragma once
 
 #include "base/status.h"
 
@@ -25,5 +24,3 @@ const char *mg_read_f32(const char *text, const char *end, float *value);
  * the same digits: it is beyond 2^53, and as a label or identifier it would turn into another one.
  * Leading zeros and a sign do not matter. */
 bool mg_number_loses_digits(const char *text, int64_t length);
-
-#endif

@@ -1,8 +1,7 @@
 /* 5^q for q = MG_POWER_LOWEST..MG_POWER_HIGHEST as 128-bit numbers (high half first), scaled by a
  * power of two so that the top bit is set. Rounded down, except -27 <= q < 0: rounded up. Made by
  * scripts/make_powers_of_five.py. */
-#ifndef MG_POWERS_OF_FIVE_H
-#define MG_POWERS_OF_FIVE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ enum {
 };
 
 extern const uint64_t mg_powers_of_five[MG_POWER_COUNT][2];
-
-#endif

@@ -1,6 +1,5 @@
 /* Growing text, for messages, JSON and files. */
-#ifndef MG_TEXT_H
-#define MG_TEXT_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -22,5 +21,3 @@ void mg_text_integer(mg_text *text, int64_t value);
 void mg_text_format(mg_text *text, const char *format, ...) MG_PRINTF(2, 3); /* no %f %e %g */
 void mg_text_json_string(mg_text *text, const char *bytes,
                          int64_t length); /* quoted and escaped, invalid UTF-8 replaced */
-
-#endif

@@ -16,8 +16,7 @@
  *   bernoulli    weight of the values that are there, and of those above 0
  *   multinomial  weighted sum of the values
  * They are sufficient: parameters, objective and the merging of two models need nothing else. */
-#ifndef MG_BAYES_H
-#define MG_BAYES_H
+#pragma once
 
 #include "bayes/rows/bayes_rows.h"
 #include "learn/learner.h"
@@ -149,5 +148,3 @@ void mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t fir
                      double *out);
 margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h);
 void mg_bayes_describe(const mg_bayes_view *view, double missing, margin_report *report);
-
-#endif

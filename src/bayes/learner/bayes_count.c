@@ -5,8 +5,6 @@
  * more, about the means. Blocks are joined by Chan's formula. A block with gaps, and sparse data,
  * go value by value (West, "Updating mean and variance estimates: an improved method", 1979). What
  * sparse data do not store is made up for at the end: all of it is 0. */
-#include "base/context.h"
-#include "base/sweep.h"
 #include "bayes/learner/bayes.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* What a fit and an update of naive Bayes share. */
-#ifndef MG_BAYES_FINISH_H
-#define MG_BAYES_FINISH_H
+#pragma once
 
 #include "bayes/learner/bayes.h"
 
@@ -10,5 +9,3 @@ margin_status mg_bayes_finish(mg_fit *fit, const mg_bayes_layout *layout,
                               const mg_bayes_settings *settings, const mg_bayes_counts *counts,
                               mg_hypothesis *h);
 margin_status mg_bayes_update(mg_fit *fit, const mg_hypothesis *had, const mg_update_map *map);
-
-#endif

@@ -1,5 +1,4 @@
 /* More rows for a model: their statistics are counted as in a fit and added to those it has. */
-#include "bayes/learner/bayes.h"
 #include "bayes/learner/bayes_finish.h"
 
 #include <string.h>

@@ -1,6 +1,4 @@
 /* Numbers taken as categories: their distinct values. Columns are looked through side by side. */
-#include "base/context.h"
-#include "base/pool.h"
 #include "bayes/learner/bayes.h"
 
 #include <string.h>

@@ -1,11 +1,9 @@
 /* The proof again: every count by plain loops over the raw rows, what the model's probabilities
  * cost on them, and how much more that is than the best probabilities would. Shares nothing with
  * the fit but the layout of the tensors. */
-#include "base/context.h"
 #include "bayes/learner/bayes.h"
 
 #include <float.h>
-#include <string.h>
 
 typedef struct recount {
     const mg_problem *problem;

@@ -1,6 +1,5 @@
 /* Naive Bayes: the learner and its kind of hypothesis. */
-#ifndef MG_NAIVE_BAYES_H
-#define MG_NAIVE_BAYES_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -14,5 +13,3 @@ int64_t mg_bayes_telling(const mg_hypothesis *h, int64_t class_index, int64_t ca
 double mg_bayes_prior(const mg_hypothesis *h, int64_t class_index, double *weight);
 void mg_bayes_likelihood(const mg_hypothesis *h, int64_t class_index, int64_t column,
                          margin_likelihood *likelihood, int64_t capacity, double *probabilities);
-
-#endif

@@ -3,8 +3,7 @@
  * One table per instruction set, an entry for f64 and one for f32 rows; sums are f64. Sums of a fit
  * have the same bits for every instruction set; those of a prediction are added up lane by lane, so
  * their last bits belong to the instruction set, but never to the rows beside a row. */
-#ifndef MG_BAYES_ROWS_H
-#define MG_BAYES_ROWS_H
+#pragma once
 
 #include "base/cpu.h"
 #include "base/status.h"
@@ -43,5 +42,3 @@ MG_ISA_TABLES(mg_bayes_kernels, mg_bayes_kernels);
 MG_INLINE const mg_bayes_rows *mg_bayes_rows_for(mg_isa isa, bool single) {
     return &MG_ISA_TABLE(isa, mg_bayes_kernels)->rows[single];
 }
-
-#endif

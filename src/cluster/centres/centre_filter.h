@@ -10,8 +10,7 @@
  * A tile is `rows` rows side by side, column by column, so that all that concerns a row is a lane
  * of vectors. Centres lie in groups of `members`, at most 8: coordinate j of member t of group g is
  * strip[(g * columns + j) * members + t]. */
-#ifndef MG_CENTRE_FILTER_H
-#define MG_CENTRE_FILTER_H
+#pragma once
 
 #include "base/cpu.h"
 #include "base/status.h"
@@ -78,5 +77,3 @@ MG_INLINE float mg_filter_slack(const mg_filter_frame *frame, float square) {
 bool mg_filter_pack(const mg_filter_frame *frame, const double *centres, const int32_t *order,
                     int64_t room, int64_t groups, int64_t members, float *strip, float *start,
                     float *share, float *scratch);
-
-#endif

@@ -1,7 +1,6 @@
 /* The inner loops of distances to centres for each instruction set, seen only by the dispatchers.
  */
-#ifndef MG_CENTRE_KERNELS_H
-#define MG_CENTRE_KERNELS_H
+#pragma once
 
 #include "cluster/centres/centre_filter.h"
 #include "cluster/centres/centre_squares.h"
@@ -14,5 +13,3 @@ typedef struct mg_centre_kernels {
     void (*group_squares)(const double *x, int64_t columns, const double *group, double *squares);
 } mg_centre_kernels;
 MG_ISA_TABLES(mg_centre_kernels, mg_centre_kernels);
-
-#endif

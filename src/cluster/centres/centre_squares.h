@@ -1,8 +1,7 @@
 /* Squared distances of one row to many centres, as sums of squared differences: exact to rounding
  * however far from 0 the points lie, and never negative. One algorithm: the same bits for every
  * instruction set. Cost: columns * centres subtractions, products and sums. */
-#ifndef MG_CENTRE_SQUARES_H
-#define MG_CENTRE_SQUARES_H
+#pragma once
 
 #include "base/cpu.h"
 
@@ -18,5 +17,3 @@ void mg_centres_pack(const double *centres, int64_t count, int64_t columns, doub
 /* squares[k] = sum_j (x_j - centre_kj)^2 */
 void mg_centre_squares(mg_isa isa, const double *x, int64_t columns, const double *packed,
                        int64_t count, double *squares);
-
-#endif

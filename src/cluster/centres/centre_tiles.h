@@ -5,8 +5,7 @@
  * cancels and no square is negative. The sum of a lane runs over the columns in four parts (j mod
  * 4) that are added as (0 + 1) + (2 + 3), for every instruction set; the fused multiplication of
  * the vector sets makes their last bits other than those of plain C. */
-#ifndef MG_CENTRE_TILES_H
-#define MG_CENTRE_TILES_H
+#pragma once
 
 #include "base/cpu.h"
 #include "base/status.h"
@@ -29,5 +28,3 @@ void mg_tile_pack(const double *centres, const int32_t *order, int64_t count, in
 typedef void (*mg_tile_distances)(const double *x, const double *tile, int64_t n,
                                   double out[MG_TILE]);
 mg_tile_distances mg_tile_distances_for(mg_isa isa);
-
-#endif

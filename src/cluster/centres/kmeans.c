@@ -1,6 +1,5 @@
 /* Restarts, Lloyd's loop and empty clusters. */
 #include "cluster/centres/kmeans.h"
-#include "base/sweep.h"
 
 #include <math.h>
 #include <string.h>

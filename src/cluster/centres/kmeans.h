@@ -16,10 +16,8 @@
  *   kmeans_start.c   the first centres
  *   kmeans_assign.c  one pass: nearest centres under bounds, sums of clusters
  *   kmeans_filter.c  the f32 product of rows and centres, and bounds from it */
-#ifndef MG_KMEANS_H
-#define MG_KMEANS_H
+#pragma once
 
-#include "base/context.h"
 #include "cluster/centres/centre_filter.h"
 #include "cluster/centres/centre_tiles.h"
 #include "data/table/matrix.h"
@@ -143,5 +141,3 @@ void mg_kmeans_sift_bounds(const mg_kmeans_run *run, mg_kmeans_tile *tile);
 /* New bounds of the rows. centre[r]: the nearest; -1: several may be, and then upper stays and
  * lower holds for the group of the least value, too. */
 void mg_kmeans_sift(const mg_kmeans_run *run, mg_kmeans_tile *tile, int32_t *centre);
-
-#endif

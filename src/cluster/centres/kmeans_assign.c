@@ -1,5 +1,4 @@
 /* One pass of Lloyd's iteration: nearest centres, and the sums of the clusters. */
-#include "base/sweep.h"
 #include "cluster/centres/kmeans.h"
 
 #include <float.h>

@@ -1,6 +1,5 @@
 /* The filter in f32 for passes that have to look at many centres: the rows once, the centres after
  * each step. */
-#include "base/sweep.h"
 #include "cluster/centres/kmeans.h"
 
 #include <float.h>

@@ -1,7 +1,6 @@
 /* The first centres: k-means++, rows drawn at random, or given ones; and their order in tiles. */
 #include "base/random.h"
 #include "base/sort.h"
-#include "base/sweep.h"
 #include "cluster/centres/kmeans.h"
 
 #include <float.h>

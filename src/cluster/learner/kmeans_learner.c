@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Several restarts are worth it by default while one pass costs no more than this many
  * differences. */

@@ -1,6 +1,5 @@
 /* k-means: the learner, and the hypothesis of centres. */
-#ifndef MG_KMEANS_LEARNER_H
-#define MG_KMEANS_LEARNER_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -20,5 +19,3 @@ MG_INLINE const mg_centres *mg_centres_of(const mg_hypothesis *h) {
 }
 
 margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h);
-
-#endif

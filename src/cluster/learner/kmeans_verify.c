@@ -2,10 +2,7 @@
  */
 #include "cluster/learner/kmeans_learner.h"
 
-#include "base/context.h"
-
 #include <math.h>
-#include <string.h>
 
 typedef struct check {
     const mg_problem *p;

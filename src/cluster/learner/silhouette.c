@@ -1,6 +1,5 @@
 /* The silhouette of Rousseeuw 1987, by all pairs of rows. */
 #include "cluster/learner/silhouette.h"
-#include "base/pool.h"
 #include "cluster/centres/kmeans.h"
 #include "learn/hypothesis/dual.h"
 

@@ -1,6 +1,5 @@
 /* How well rows sit in their clusters. */
-#ifndef MG_SILHOUETTE_H
-#define MG_SILHOUETTE_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -21,5 +20,3 @@ typedef struct mg_clustered {
  * weight k counts as k copies. NaN if fewer than two clusters have rows. CANCELLED, MEMORY. */
 margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, double *value,
                             margin_error *error);
-
-#endif

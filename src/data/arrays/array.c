@@ -1,7 +1,6 @@
 /* Items of binary arrays: from any width, byte order and spacing to f64, f32 or text. */
 #include "data/arrays/array.h"
 #include "base/text/number_text.h"
-#include "base/text/text.h"
 
 #include <math.h>
 #include <stdio.h>

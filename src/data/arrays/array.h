@@ -1,6 +1,5 @@
 /* Arrays in binary files: what npy and idx have in common once their headers are read. */
-#ifndef MG_ARRAY_H
-#define MG_ARRAY_H
+#pragma once
 
 #include "base/text/text.h"
 #include "data/source/source.h"
@@ -88,5 +87,3 @@ margin_status mg_array_labels(margin_context *context, const margin_read_options
                               margin_table *table, margin_error *error);
 margin_status mg_array_settle_labels(const margin_read_options *options, margin_table *table,
                                      margin_error *error);
-
-#endif

@@ -1,5 +1,4 @@
 /* The target from a file of its own. */
-#include "base/text/text.h"
 #include "data/arrays/array.h"
 #include "data/table/encoder.h"
 

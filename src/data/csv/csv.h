@@ -16,10 +16,8 @@
  * have exact numbers from pass 1, and the codes of categories are their places in sorted order. A
  * column counts as numeric until a text turns up in it; then that column alone is read again as
  * categories (csv.c: promotion), so the sample decides about speed only. */
-#ifndef MG_CSV_H
-#define MG_CSV_H
+#pragma once
 
-#include "base/pool.h"
 #include "base/text/number_text.h"
 #include "data/csv/csv_cell.h"
 #include "data/source/source.h"
@@ -228,5 +226,3 @@ MG_INLINE const char *mg_csv_category(const mg_csv *csv, int64_t column, int64_t
 margin_status mg_csv_read(margin_context *context, const mg_source *source,
                           const margin_read_options *options, int64_t block_bytes,
                           margin_table **table, margin_error *error);
-
-#endif

@@ -2,7 +2,6 @@
 #include "data/csv/csv.h"
 #include "data/source/token_tmpl.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "data/csv/csv_count_tmpl.h"

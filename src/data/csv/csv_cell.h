@@ -1,7 +1,6 @@
 /* One cell of a CSV file: what its bytes mean. Shared by the careful readers of the head and of
  * samples and by the block parser. */
-#ifndef MG_CSV_CELL_H
-#define MG_CSV_CELL_H
+#pragma once
 
 #include "base/status.h"
 
@@ -94,5 +93,3 @@ typedef struct mg_csv_cursor {
 bool mg_csv_next(mg_csv_cursor *cursor, const char **start, const char **stop, bool *row_ended);
 /* Skips blank lines; true if a row starts at cursor->at. */
 bool mg_csv_next_row(mg_csv_cursor *cursor);
-
-#endif

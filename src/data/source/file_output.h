@@ -2,8 +2,7 @@
  * rules as a new file), write, fsync, rename, fsync of the folder. ".gz" compresses on the way. "-"
  * is standard output. On failure or mg_output_abandon the temporary file is removed and an older
  * file stays as it was. */
-#ifndef MG_FILE_OUTPUT_H
-#define MG_FILE_OUTPUT_H
+#pragma once
 
 #include "data/source/gzip_piece.h"
 
@@ -21,5 +20,3 @@ margin_status mg_output_write_piece(mg_output *output, const mg_gzip_piece *piec
  * device"). */
 margin_status mg_output_commit(mg_output *output, margin_error *error);
 void mg_output_abandon(mg_output *output); /* NULL is fine */
-
-#endif

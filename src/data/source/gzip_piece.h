@@ -2,8 +2,7 @@
  * make one ordinary member (RFC 1952): header, pieces, end. A piece is a run of raw deflate blocks
  * (RFC 1951) that ends on a byte, by an empty stored block, and refers to nothing before it. What
  * pieces of 256 KB and more lose against one run is about a hundredth of the size. */
-#ifndef MG_GZIP_PIECE_H
-#define MG_GZIP_PIECE_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -31,5 +30,3 @@ void mg_gzip_header(char header[MG_GZIP_HEADER]);
 uint32_t mg_gzip_crc_of(uint32_t crc, const mg_gzip_piece *piece);
 /* The last bytes: an empty final block, checksum and size of the raw text. */
 void mg_gzip_end(uint32_t crc, int64_t raw_length, char end[MG_GZIP_END]);
-
-#endif

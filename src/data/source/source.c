@@ -16,7 +16,6 @@
 #include "data/source/source.h"
 
 #include "base/pool.h"
-#include "data/source/source_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>

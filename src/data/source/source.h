@@ -9,8 +9,7 @@
  * through; a truncated or damaged stream is FORMAT with the offset.
  *
  * A source belongs to one call; only mg_source_done may be used by its tasks. */
-#ifndef MG_SOURCE_H
-#define MG_SOURCE_H
+#pragma once
 
 #include "data/source/source_stream.h"
 
@@ -51,5 +50,3 @@ void mg_source_position(const mg_source *source, int64_t offset, int64_t *line, 
 /* FORMAT error "name:line:column: sentence". */
 margin_status mg_fail_source(margin_error *error, const mg_source *source, int64_t offset,
                              const char *format, ...) MG_PRINTF(4, 5);
-
-#endif

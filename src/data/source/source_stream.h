@@ -1,7 +1,6 @@
 /* Everything a descriptor or a block of memory delivers, inflated if it is gzip, as one text in
  * memory between zero guards. The part of a source that does not map files. */
-#ifndef MG_SOURCE_STREAM_H
-#define MG_SOURCE_STREAM_H
+#pragma once
 
 #include "base/context.h"
 
@@ -45,5 +44,3 @@ margin_status mg_stream_repeat(margin_context *context, mg_stream *stream, char 
 
 /* True if the stream starts with the two bytes of gzip. Reads them ahead only where it can seek. */
 bool mg_stream_is_gzip(const mg_stream *stream);
-
-#endif

@@ -2,8 +2,7 @@
  * number are, another one, aligned to its last digit, is converted with the point squeezed out. The
  * chain from one number to the next is load, compare, move mask, count zeros; the conversions hang
  * off it and overlap. */
-#ifndef MG_TOKEN_AVX2_TMPL_H
-#define MG_TOKEN_AVX2_TMPL_H
+#pragma once
 
 #include <immintrin.h>
 
@@ -212,5 +211,3 @@ MG_INLINE mg_token mg_token_field(const char *start, size_t length) {
     if (MG_UNLIKELY(!token.ok)) token.ok = mg_scientific(start + is_signed, end, &token);
     return token;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The readers of token_tmpl.h in plain C, eight characters in a 64-bit word: always built, and the
  * specification of the AVX2 ones. */
-#ifndef MG_TOKEN_PORTABLE_TMPL_H
-#define MG_TOKEN_PORTABLE_TMPL_H
+#pragma once
 
 /* ---- 64 characters --------------------------------------------------------------------------- */
 
@@ -93,5 +92,3 @@ MG_INLINE mg_pair mg_pair_at(const char *text) {
     pair.number.length += digits + 1;
     return pair;
 }
-
-#endif

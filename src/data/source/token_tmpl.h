@@ -29,8 +29,7 @@
  *                                               new end; may write up to MG_LIST_SLACK more entries
  *   int mg_count_bits(mask)
  */
-#ifndef MG_TOKEN_TMPL_H
-#define MG_TOKEN_TMPL_H
+#pragma once
 
 #include "base/text/decimal.h"
 #include "base/text/number_text.h"
@@ -126,5 +125,3 @@ MG_INLINE const char *mg_number_at_f32(const char *text, const char *end, float 
     }
     return mg_read_f32(text, end, value);
 }
-
-#endif

@@ -8,7 +8,6 @@
 #include "data/svmlight/svmlight.h"
 
 #include "base/cpu.h"
-#include "base/pool.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* The parts of the svmlight reader: reading the rows (svmlight.c), then giving columns and labels
  * their meaning. */
-#ifndef MG_SVMLIGHT_H
-#define MG_SVMLIGHT_H
+#pragma once
 
 #include "data/source/source.h"
 #include "data/svmlight/svmlight_block.h"
@@ -35,5 +34,3 @@ margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, ma
  * wanted as such. */
 margin_status mg_svmlight_target(mg_svmlight *reader, const mg_column_plan *label,
                                  margin_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* One block of an svmlight text: whole lines, read by one task straight into its part of the final
  * arrays. The parser is compiled once per instruction set and number type (svmlight_block_tmpl.h);
  * all of them give the same answer. */
-#ifndef MG_SVMLIGHT_BLOCK_H
-#define MG_SVMLIGHT_BLOCK_H
+#pragma once
 
 #include "margin/data.h"
 
@@ -81,6 +80,4 @@ typedef struct mg_svmlight_parser {
 extern const mg_svmlight_parser mg_svmlight_portable;
 #if defined(__x86_64__)
 extern const mg_svmlight_parser mg_svmlight_avx2;
-#endif
-
 #endif

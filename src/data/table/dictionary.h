@@ -4,8 +4,7 @@
  * entries; the bytes are copied, so nothing points into the caller's text. Texts of up to 16 bytes
  * are compared as two words. Memory: about 60 bytes and the text for each distinct value, up to
  * twice that while the table grows. Not for concurrent changes; finding is safe from any thread. */
-#ifndef MG_DICTIONARY_H
-#define MG_DICTIONARY_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/text/decimal.h"
@@ -87,5 +86,3 @@ bool mg_dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t
 /* The same, but codes below `first` stay where they are and the others come behind them. */
 bool mg_dictionary_sort_behind(const mg_dictionary *dictionary, int64_t first, int32_t *order,
                                int32_t *rank);
-
-#endif

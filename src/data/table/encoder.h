@@ -1,7 +1,6 @@
 /* Texts to category codes, one after the other: a dictionary, or the categories that a model
  * expects, behind one interface. Codes count in order of appearance until finishing sorts them. */
-#ifndef MG_ENCODER_H
-#define MG_ENCODER_H
+#pragma once
 
 #include "data/table/dictionary.h"
 #include "data/table/names.h"
@@ -42,5 +41,3 @@ void mg_encoder_rank(const mg_encoder *encoder, void *codes, margin_type type, i
                      int64_t step);
 /* The finished categories as a description; valid while the encoder is. */
 margin_column mg_encoder_column(const mg_encoder *encoder, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* Checks and row access on borrowed views. */
-#ifndef MG_MATRIX_H
-#define MG_MATRIX_H
+#pragma once
 
 #include "base/sweep.h"
 #include "margin/data.h"
@@ -76,5 +75,3 @@ margin_status mg_matrix_new_csr(mg_heap *heap, int64_t rows, int64_t columns, in
 margin_status mg_matrix_gather(mg_heap *heap, const margin_matrix *x, const int64_t *rows,
                                int64_t count, const char *purpose, mg_matrix_buffer *out,
                                margin_error *error);
-
-#endif

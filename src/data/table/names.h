@@ -1,6 +1,5 @@
 /* Looking up column names: sorted once, so that a million columns stay cheap. */
-#ifndef MG_NAMES_H
-#define MG_NAMES_H
+#pragma once
 
 #include "data/table/table.h"
 
@@ -22,5 +21,3 @@ void mg_name_index_free(mg_name_index *index);
 /* The first column of that name, or -1. `several` is set if there is one and tells whether more
  * columns are called so. */
 int64_t mg_name_find(const mg_name_index *index, const char *text, int64_t length, bool *several);
-
-#endif

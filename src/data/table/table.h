@@ -1,6 +1,5 @@
 /* The table from the inside, and what readers fill in. */
-#ifndef MG_TABLE_H
-#define MG_TABLE_H
+#pragma once
 
 #include "data/table/matrix.h"
 
@@ -102,5 +101,3 @@ extern const mg_reader mg_reader_csv, mg_reader_svmlight, mg_reader_npy, mg_read
 /* Format by name and options; ends with FORMAT and the list of known endings if it cannot tell. */
 margin_status mg_format_find(const char *path, margin_format wanted, margin_format *format,
                              margin_error *error);
-
-#endif

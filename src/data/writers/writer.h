@@ -3,10 +3,8 @@
  * Blocks of rows are formatted in parallel into buffers and written in order, while the next ones
  * are formatted: the bytes do not depend on the number of threads, the memory is a few buffers for
  * each. Adding a format is one file and one line in writer.c. */
-#ifndef MG_WRITER_H
-#define MG_WRITER_H
+#pragma once
 
-#include "base/context.h"
 #include "data/source/file_output.h"
 #include "data/table/matrix.h"
 
@@ -56,5 +54,3 @@ margin_status mg_write_csv(const mg_write_job *job, margin_error *error);
 margin_status mg_write_svmlight(const mg_write_job *job, margin_error *error);
 margin_status mg_write_npy(const mg_write_job *job, margin_error *error);
 margin_status mg_write_idx(const mg_write_job *job, margin_error *error);
-
-#endif

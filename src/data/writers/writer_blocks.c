@@ -5,7 +5,6 @@
 #include "data/writers/writer.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_SLOTS = 64, SLOTS_PER_THREAD = 2, FIRST_CAPACITY = 1 << 16, BLOCK_BYTES = 1 << 18 };
 

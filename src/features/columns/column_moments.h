@@ -1,7 +1,6 @@
 /* Statistics of every column in one sweep: count, weight, least and greatest value, mean and sum of
  * squared deviations. */
-#ifndef MG_COLUMN_MOMENTS_H
-#define MG_COLUMN_MOMENTS_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -23,5 +22,3 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
                                      const mg_row_maker *maker, mg_moments_wanted wanted,
                                      mg_column_moments *out, margin_error *error);
 void mg_column_moments_free(mg_column_moments *moments);
-
-#endif

@@ -1,8 +1,7 @@
 /* What minmax and standardize share: out = (in - offset) / divisor, column by column. A division,
  * so that the greatest value of minmax becomes 1 and not a neighbour. A divisor of infinity stands
  * for a constant column: it becomes 0. Tensors `offset` and `divisor`. */
-#ifndef MG_COLUMN_SCALE_H
-#define MG_COLUMN_SCALE_H
+#pragma once
 
 #include "features/columns/column_moments.h"
 
@@ -33,5 +32,3 @@ bool mg_scale_target(const mg_fitted_stage *fitted, double *offset, double *divi
         .name = "target", .type = MARGIN_OPTION_SWITCH, .default_text = "no",                      \
         .help = "scale the target of a regression as well; the model is in its own units again"    \
     }
-
-#endif

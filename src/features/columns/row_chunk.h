@@ -1,6 +1,5 @@
 /* A piece of a matrix row as f64, whatever the layout and the types: what the stages loop over. */
-#ifndef MG_ROW_CHUNK_H
-#define MG_ROW_CHUNK_H
+#pragma once
 
 #include "data/table/matrix.h"
 
@@ -17,5 +16,3 @@ typedef struct mg_row_chunk {
 /* Walks a row:  for (int64_t at = mg_chunk_begin(x, row); mg_chunk_next(x, row, &at, &chunk);) */
 int64_t mg_chunk_begin(const margin_matrix *x, int64_t row);
 bool mg_chunk_next(const margin_matrix *x, int64_t row, int64_t *at, mg_row_chunk *chunk);
-
-#endif

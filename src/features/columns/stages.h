@@ -1,10 +1,7 @@
 /* The stages and what they share. One file per stage; the table entry at its end. */
-#ifndef MG_STAGES_H
-#define MG_STAGES_H
+#pragma once
 
 #include "learn/learner.h"
 
 extern const mg_stage mg_stage_fourier, mg_stage_impute, mg_stage_minmax, mg_stage_normalize,
     mg_stage_nystroem, mg_stage_onehot, mg_stage_poly, mg_stage_rbf, mg_stage_standardize;
-
-#endif

@@ -1,6 +1,5 @@
 /* Stages that change values and leave every column in its place: one walk for all of them. */
-#ifndef MG_VALUE_MAP_H
-#define MG_VALUE_MAP_H
+#pragma once
 
 #include "features/columns/row_chunk.h"
 
@@ -24,5 +23,3 @@ typedef struct mg_value_map {
  * dense. In parallel. */
 margin_status mg_map_values(margin_context *context, const margin_matrix *in,
                             const mg_value_map *map, mg_matrix_buffer *out, margin_error *error);
-
-#endif

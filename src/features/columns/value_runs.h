@@ -1,7 +1,6 @@
 /* The distinct values of one column with their weights, ascending: for medians, most frequent
  * values, categories. */
-#ifndef MG_VALUE_RUNS_H
-#define MG_VALUE_RUNS_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -39,5 +38,3 @@ double mg_runs_median(const mg_value_run *runs, int64_t count);
 /* Ascending by value (-0 before 0); no NaN among them. Equal values keep their order. Linear time.
  */
 void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch);
-
-#endif

@@ -11,7 +11,6 @@
 #include "base/random.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct fourier_view {
     const double *frequencies; /* pairs x columns */

@@ -1,6 +1,5 @@
 /* What stages that stand for a kernel share: the kernel from options and data, names of columns. */
-#ifndef MG_KERNEL_MAP_H
-#define MG_KERNEL_MAP_H
+#pragma once
 
 #include "learn/kernel_options.h"
 
@@ -12,5 +11,3 @@ margin_status mg_map_kernel(margin_context *context, const margin_component *inf
 /* "word1", "word2", ... as the output columns. */
 margin_status mg_map_names(const char *word, int64_t count, mg_fitted_stage *fitted,
                            margin_error *error);
-
-#endif

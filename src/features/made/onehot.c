@@ -1,6 +1,5 @@
 /* onehot: categories to 0/1 indicator columns, in the place of the column they come from. */
 #include "features/made/onehot.h"
-#include "base/text/text.h"
 
 #include "features/columns/stages.h"
 #include "features/columns/value_runs.h"

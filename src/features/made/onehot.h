@@ -1,7 +1,6 @@
 /* onehot from the inside: onehot.c learns which columns become indicators, onehot_apply.c makes
  * them. */
-#ifndef MG_ONEHOT_H
-#define MG_ONEHOT_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -31,5 +30,3 @@ typedef struct mg_onehot_view {
 void mg_onehot_apply_row(const mg_fitted_stage *fitted, const double *in, double *out);
 margin_status mg_onehot_apply(margin_context *context, const mg_fitted_stage *fitted,
                               const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
-
-#endif

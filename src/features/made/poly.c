@@ -1,6 +1,5 @@
 /* poly: products of columns up to a degree. */
 #include "features/made/poly.h"
-#include "base/text/text.h"
 
 #include "features/columns/row_chunk.h"
 #include "features/columns/stages.h"

@@ -6,8 +6,7 @@
  * column that is multiplied; factors are numbered in the order of their columns. Left out are
  * powers of columns of 0 and 1, and products of two indicators of one column, which are 0
  * everywhere. */
-#ifndef MG_POLY_H
-#define MG_POLY_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -71,5 +70,3 @@ MG_INLINE int64_t mg_poly_run_of(const mg_poly_view *view, int64_t product) {
 void mg_poly_apply_row(const mg_fitted_stage *fitted, const double *in, double *out);
 margin_status mg_poly_apply(margin_context *context, const mg_fitted_stage *fitted,
                             const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* rbf from the inside: rbf.c is the stage, rbf_fit.c finds centres and the width. */
-#ifndef MG_RBF_H
-#define MG_RBF_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -29,5 +28,3 @@ margin_status mg_rbf_centres(margin_context *context, const margin_data *data,
 margin_status mg_rbf_width(margin_context *context, const margin_data *data,
                            const mg_rbf_wish *wish, const double *centres, int64_t count,
                            double *sigma, margin_error *error);
-
-#endif

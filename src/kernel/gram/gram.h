@@ -14,8 +14,7 @@
  * large (linear, poly, exp, ...): nothing overflows, and what is f32 can be checked with f64 rows
  * (mg_kernel_fill, mg_kernel_multiply). A value's bits depend on its two points alone, so not on
  * the bytes given, the order of requests, or the threads. */
-#ifndef MG_GRAM_H
-#define MG_GRAM_H
+#pragma once
 
 #include "kernel/gram/kernel.h"
 
@@ -71,5 +70,3 @@ margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_
 /* One f64 row; valid until the next call on this gram. NULL: a failure, without a sentence
  * (mg_kernel_fail has it). */
 const double *mg_gram_row(mg_gram *gram, margin_context *context, int64_t i, margin_status *status);
-
-#endif

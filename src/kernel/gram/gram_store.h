@@ -1,6 +1,5 @@
 /* What the files of a Gram matrix share. */
-#ifndef MG_GRAM_STORE_H
-#define MG_GRAM_STORE_H
+#pragma once
 
 #include "kernel/gram/gram_tiles.h"
 #include "kernel/gram/kernel_tile.h"
@@ -35,5 +34,3 @@ struct mg_gram {
 /* The block of some points with others (NULL: all of them), listed in the gram's scratch. */
 mg_kernel_block mg_gram_block_of(mg_gram *gram, const int64_t *points, int64_t count,
                                  const int64_t *others, int64_t other_count);
-
-#endif

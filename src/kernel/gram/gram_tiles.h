@@ -3,8 +3,7 @@
  * The points are packed once, column by column in panels, centred (rbf, laplacian) and scaled so
  * that nothing overflows; a sum over the columns is a chain of multiply-adds in ascending order, so
  * the bits of a value depend on its two points alone, and k(x, x) is exactly what it should be. */
-#ifndef MG_GRAM_TILES_H
-#define MG_GRAM_TILES_H
+#pragma once
 
 #include "kernel/gram/gram.h"
 
@@ -55,5 +54,3 @@ mg_gram_tiles *mg_gram_right(const mg_gram_tiles *tiles, const int64_t *points, 
  * multiple of 32. `left` begins with any row that is a multiple of 12. */
 void mg_gram_tiles_fill(const mg_gram_tiles *tiles, const float *left, int64_t rows, int64_t first,
                         int64_t columns, float *const *out);
-
-#endif

@@ -10,8 +10,7 @@
  *   precomputed  the number in row x and in the column that belongs to z
  *   function     the caller's own, over blocks of rows
  */
-#ifndef MG_KERNEL_H
-#define MG_KERNEL_H
+#pragma once
 
 #include "math/rows/row_ops.h"
 
@@ -138,5 +137,3 @@ margin_status mg_kernel_fail(margin_status status, margin_error *error);
 /* squares[i] = |x_i|^2 of all rows, in parallel, with the sums of mg_kernel_fill: |x - x|^2 is
  * exactly 0. */
 margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares);
-
-#endif

@@ -3,8 +3,7 @@
  * A dot product is the sum over the columns in ascending order, one multiply-add each (fused where
  * the instruction set has it). Adding a product with zero changes nothing, so dense and sparse rows
  * give the same bits, a block of any shape too, and k(x, z) = k(z, x). */
-#ifndef MG_KERNEL_OPS_H
-#define MG_KERNEL_OPS_H
+#pragma once
 
 #include "kernel/gram/kernel.h"
 
@@ -36,6 +35,4 @@ const mg_kernel_ops *mg_kernel_ops_for(mg_isa isa);
 extern const mg_kernel_ops mg_kernel_ops_ref;
 #if defined(__x86_64__)
 extern const mg_kernel_ops mg_kernel_ops_avx2, mg_kernel_ops_avx512;
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* One tile of kernel values in a worker's memory: what the files that fill blocks share. */
-#ifndef MG_KERNEL_TILE_H
-#define MG_KERNEL_TILE_H
+#pragma once
 
 #include "kernel/gram/kernel_ops.h"
 
@@ -30,5 +29,3 @@ MG_INLINE int64_t mg_block_right(const mg_kernel_block *block, int64_t j) {
 /* memory[r * scratch->right + c]: the kernel values of a tile; `memory` is the worker's. */
 margin_status mg_kernel_tile(const mg_kernel_scratch *scratch, const mg_kernel_block *block,
                              const mg_tile_place *at, double *memory);
-
-#endif

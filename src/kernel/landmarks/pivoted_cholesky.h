@@ -7,8 +7,7 @@
  * Mathematics 78, 2025), a block of candidates at a time, of which each is kept with the chance
  * that makes the law that of one draw after the other (Epperly, Tropp and Webber, "Embrace
  * rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky", 2024). */
-#ifndef MG_PIVOTED_CHOLESKY_H
-#define MG_PIVOTED_CHOLESKY_H
+#pragma once
 
 #include "kernel/gram/kernel.h"
 
@@ -32,5 +31,3 @@ typedef struct mg_pivoting {
  * MEMORY. Cost: count x rank kernel values, count x rank^2 multiply-adds. */
 margin_status mg_pivoted_cholesky(const mg_pivoting *task, double *factor, int64_t *pivots,
                                   int64_t *rank, double *left);
-
-#endif

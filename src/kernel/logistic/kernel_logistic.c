@@ -1,8 +1,6 @@
 /* The learner kernel-logistic. */
 #include "kernel/logistic/kernel_logistic.h"
 
-#include "linear/kernels/loss.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

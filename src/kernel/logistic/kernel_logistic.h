@@ -1,8 +1,7 @@
 /* Kernel logistic regression: minimise C sum log(1 + e^(-y f)) + |f|^2/2 over the functions
  * f = sum_j a_j k(x_j, .), whose value is the log-odds of the class. See kernel_point.h for the
  * proof. */
-#ifndef MG_KERNEL_LOGISTIC_H
-#define MG_KERNEL_LOGISTIC_H
+#pragma once
 
 #include "kernel/machine/kernel_descent.h"
 
@@ -26,5 +25,3 @@ double mg_kernel_logistic_tolerance(const mg_fit *fit);
 margin_status mg_kernel_logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis);
 
 extern const mg_learner mg_learner_kernel_logistic;
-
-#endif

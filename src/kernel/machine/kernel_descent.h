@@ -3,8 +3,7 @@
  *   a -= rate (K g / (factor m) + 2 lambda K a)        mean loss + lambda a'Ka
  *
  * with every step in the trace. For least squares that is (2/m) K (K a - y) + 2 lambda K a. */
-#ifndef MG_KERNEL_DESCENT_H
-#define MG_KERNEL_DESCENT_H
+#pragma once
 
 #include "kernel/machine/kernel_point.h"
 
@@ -35,5 +34,3 @@ margin_status mg_kernel_descend(mg_kernel_descent *descent, mg_kernel_point *poi
  * steps. DATA where the coefficients left the range of numbers. */
 margin_status mg_kernel_descend_fit(mg_fit *fit, const mg_kernel_objective *objective,
                                     mg_kernel_point *point);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * so one product, K d, is gradient and proof. What rounding of the scores, of d and of K d may have
  * made of P and of the distance is counted with it. */
-#ifndef MG_KERNEL_POINT_H
-#define MG_KERNEL_POINT_H
+#pragma once
 
 #include "kernel/machine/kernel_system.h"
 #include "linear/kernels/loss.h"
@@ -52,5 +51,3 @@ margin_status mg_kernel_point_in_time(const mg_kernel_objective *objective, mg_k
                                       margin_status status, margin_status *ended);
 /* (gap + rounding) / max(1, P), as reports have it. */
 double mg_kernel_point_gap(const mg_kernel_point *point);
-
-#endif

@@ -1,7 +1,6 @@
 /* The Gram matrix K of the samples of a problem as an operator: stored, or made again for every
  * product. */
-#ifndef MG_KERNEL_SYSTEM_H
-#define MG_KERNEL_SYSTEM_H
+#pragma once
 
 #include "learn/kernel_options.h"
 
@@ -53,5 +52,3 @@ double mg_kernel_system_root(const mg_kernel_system *system, int64_t sample);
 /* The function sum_i a_i k(x_i, .) + b as the hypothesis of a fit. */
 margin_status mg_kernel_system_hand_over(const mg_kernel_system *system, const double *a, double b,
                                          mg_fit *fit);
-
-#endif

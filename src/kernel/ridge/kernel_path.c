@@ -7,7 +7,6 @@
  * degrees of freedom, the trace of K A^-1 = 1 - (alpha / c) A^-1. */
 #include "kernel/ridge/kernel_ridge.h"
 
-#include "base/pool.h"
 #include "math/products/lapack.h"
 
 #include <math.h>

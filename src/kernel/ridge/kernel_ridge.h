@@ -14,8 +14,7 @@
  * so the proof costs one product with K. What rounding may have made of the distance and of P is
  * counted with it. Here alpha is that of the summed loss whatever the
  * spelling; reports are in the spelling of the penalty (factor P). */
-#ifndef MG_KERNEL_RIDGE_H
-#define MG_KERNEL_RIDGE_H
+#pragma once
 
 #include "kernel/machine/kernel_descent.h"
 
@@ -100,5 +99,3 @@ void mg_ridge_describe(const mg_ridge_options *options, const mg_kernel *kernel,
 margin_status mg_kernel_ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesis);
 
 extern const mg_learner mg_learner_kernel_ridge;
-
-#endif

@@ -9,7 +9,6 @@
  * by forward substitution, as many at a time as a panel is wide. */
 #include "kernel/ridge/kernel_ridge.h"
 
-#include "base/pool.h"
 #include "math/products/cholesky.h"
 #include "math/products/symmetric_product.h"
 

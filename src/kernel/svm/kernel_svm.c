@@ -4,7 +4,6 @@
 #include "kernel/svm/svm_machine.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Options of the linear machine that mean nothing here. */
 static margin_status refuse_linear(const margin_component *info, const mg_option_value *values,

@@ -1,7 +1,6 @@
 /* Support vector machines with a kernel, as a variant of the learner svm: what its entry needs. The
  * option table is that of svm; options are found by name. */
-#ifndef MG_KERNEL_SVM_H
-#define MG_KERNEL_SVM_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -12,5 +11,3 @@ margin_status mg_kernel_svm_fit(mg_fit *fit);
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count);
 /* By plain loops over the data (svm_verify.c). */
 margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis);
-
-#endif

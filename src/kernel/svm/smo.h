@@ -18,8 +18,7 @@
  * is computed does not depend on the number of threads.
  *
  * Working sets: Joachims 1999; Zanghirati and Zanni, Parallel Computing 29, 2003. */
-#ifndef MG_SMO_H
-#define MG_SMO_H
+#pragma once
 
 #include "kernel/gram/gram.h"
 #include "kernel/svm/smo_ops.h"
@@ -83,5 +82,3 @@ margin_status mg_smo_solve(mg_smo *s, margin_error *error);
  * gram: f64 rows that are kept; K is `factor` times its value (place[i], place[j]). */
 margin_status mg_smo_finish(mg_smo *s, mg_gram *gram, const int64_t *place, double factor,
                             margin_error *error);
-
-#endif

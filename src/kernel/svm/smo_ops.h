@@ -1,6 +1,5 @@
 /* Inner loops of the dual solver, one table per instruction set. */
-#ifndef MG_SMO_OPS_H
-#define MG_SMO_OPS_H
+#pragma once
 
 #include "base/cpu.h"
 #include "base/status.h"
@@ -42,5 +41,3 @@ typedef struct mg_smo_ops {
 } mg_smo_ops;
 
 MG_ISA_TABLES(mg_smo_ops, mg_smo_ops);
-
-#endif

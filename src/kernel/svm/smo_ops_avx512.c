@@ -1,6 +1,5 @@
 /* Inner loops of the dual solver with AVX-512. */
 #include "math/vectors/fvec_avx512.h"
-#include "math/vectors/vec_avx512.h"
 
 #define SCALAR_FMA(a, b, c) __builtin_fma(a, b, c)
 #include "kernel/svm/smo_ops_tmpl.h"

@@ -1,6 +1,5 @@
 /* What the files of the working-set solver share. */
-#ifndef MG_SMO_ROOM_H
-#define MG_SMO_ROOM_H
+#pragma once
 
 #include "kernel/svm/smo.h"
 
@@ -37,5 +36,3 @@ typedef struct mg_smo_pace {
     int64_t since;
 } mg_smo_pace;
 bool mg_smo_has_stalled(const mg_smo *s, mg_smo_pace *pace);
-
-#endif

@@ -1,8 +1,6 @@
 /* The variables that can still move, as a problem of their own. */
 #include "kernel/svm/smo_room.h"
 
-#include <string.h>
-
 enum { LEAST = 1000 }; /* variables of a problem that is worth it */
 
 /* It gains nothing against any other one. */

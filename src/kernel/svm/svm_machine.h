@@ -1,11 +1,9 @@
 /* Kernel support vector machines: classification, regression and one class on one dual solver. What
  * the files of the learner share. */
-#ifndef MG_SVM_MACHINE_H
-#define MG_SVM_MACHINE_H
+#pragma once
 
 #include "kernel/svm/smo.h"
 #include "learn/kernel_options.h"
-#include "learn/penalty.h"
 
 typedef struct mg_svm_options {
     bool regression, one_class;
@@ -97,5 +95,3 @@ typedef struct mg_svm_shared {
 
 /* Fits with the gram given (NULL: one of its own); results in fit. */
 margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared);
-
-#endif

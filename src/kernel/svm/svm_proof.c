@@ -2,7 +2,6 @@
 #include "kernel/svm/svm_machine.h"
 
 #include "math/products/cholesky.h"
-#include "math/rows/row_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* The dual form a hypothesis may carry, and tensor helpers of the kinds in this folder. */
-#ifndef MG_DUAL_H
-#define MG_DUAL_H
+#pragma once
 
 #include "learn/hypothesis/hypothesis.h"
 
@@ -23,5 +22,3 @@ margin_status mg_hypothesis_tensor_new(mg_hypothesis *h, const char *name, margi
 /* Finds a tensor that must have this type and shape and sets *data (a pointer variable). */
 margin_status mg_hypothesis_expect(const mg_hypothesis *h, const char *name, margin_type type,
                                    int64_t rows, int64_t columns, void *data, margin_error *error);
-
-#endif

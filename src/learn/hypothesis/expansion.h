@@ -1,6 +1,5 @@
 /* Expansions f(x) = sum over support rows s of c_s k(s, x) + b: what its files share. */
-#ifndef MG_EXPANSION_H
-#define MG_EXPANSION_H
+#pragma once
 
 #include "learn/hypothesis/dual.h"
 
@@ -40,5 +39,3 @@ margin_status mg_expansion_combine(mg_heap *heap, mg_hypothesis *const *parts, i
                                    mg_hypothesis **out, margin_error *error);
 margin_status mg_expansion_slice(mg_heap *heap, const mg_hypothesis *h, int64_t function,
                                  mg_hypothesis **out, margin_error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * written once; a kind adds the scoring and the check that makes tensors from a hostile file safe.
  * The kinds `linear` and `expansion` live here; others (neighbours, counts, centres) live with
  * their family. */
-#ifndef MG_HYPOTHESIS_H
-#define MG_HYPOTHESIS_H
+#pragma once
 
 #include "kernel/gram/kernel.h"
 
@@ -128,5 +127,3 @@ margin_status mg_hypothesis_norm(margin_context *context, const mg_hypothesis *h
 /* All inner products of the weight vectors of the functions, there: products[f * functions + g]. */
 margin_status mg_hypothesis_products(margin_context *context, const mg_hypothesis *h,
                                      double *products, margin_error *error);
-
-#endif

@@ -3,7 +3,6 @@
 
 #include "linear/design/design_block.h"
 #include "linear/design/design_columns.h"
-#include "linear/kernels/linear_kernels.h"
 
 #include <math.h>
 #include <string.h>

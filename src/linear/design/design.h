@@ -11,8 +11,7 @@
  * Vectors over columns have `columns` numbers in A's units; vectors over samples have `samples`
  * numbers. A design is for one call at a time. Every pass fails with CANCELLED or MEMORY only, and
  * then leaves outputs undefined. */
-#ifndef MG_DESIGN_H
-#define MG_DESIGN_H
+#pragma once
 
 #include "learn/learner.h"
 #include "linear/kernels/loss.h"
@@ -136,5 +135,3 @@ margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre
  * intercept that goes with them. */
 double mg_design_from_coordinates(const mg_design *d, const double *centre, const double *factor,
                                   const double *u, double *w);
-
-#endif

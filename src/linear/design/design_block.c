@@ -1,8 +1,6 @@
 /* Rows of a design a block at a time. */
 #include "linear/design/design_block.h"
 
-#include "linear/kernels/linear_kernels.h"
-
 #include <string.h>
 
 /* ---- Weights and gradients in X's units ------------------------------------------------------ */

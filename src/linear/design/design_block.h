@@ -1,6 +1,5 @@
 /* Rows of a design a block at a time: what the passes are made of, and what they agree on. */
-#ifndef MG_DESIGN_BLOCK_H
-#define MG_DESIGN_BLOCK_H
+#pragma once
 
 #include "linear/design/design.h"
 #include "linear/kernels/linear_kernels.h"
@@ -62,5 +61,3 @@ typedef struct mg_pass_sums {
 margin_status mg_pass_sum(const mg_design *d, int64_t count, int64_t columns,
                           margin_status (*add)(void *sums, const mg_block *block, void *argument),
                           const void *argument, mg_pass_sums **sums, margin_error *error);
-
-#endif

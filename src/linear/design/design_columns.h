@@ -4,8 +4,7 @@
  * which is most of the work where columns are many and rows short. By columns each sum is one
  * number, found in one go, and columns can be shared out freely: sums over a column are always in
  * the order of the samples, so nothing depends on threads. */
-#ifndef MG_DESIGN_COLUMNS_H
-#define MG_DESIGN_COLUMNS_H
+#pragma once
 
 #include "linear/design/design.h"
 
@@ -33,5 +32,3 @@ margin_status mg_design_column_sums(const mg_design *d, const double *r, double 
 /* Weighted mean and variance of the columns of x; total: the sum of the weights. CANCELLED. */
 margin_status mg_design_column_moments(const mg_design *d, double total, double *mean,
                                        double *variance, margin_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* The two ways to a weighted Gram, seen only by design_gram.c. */
-#ifndef MG_DESIGN_GRAM_H
-#define MG_DESIGN_GRAM_H
+#pragma once
 
 #include "linear/design/design.h"
 #include "math/products/symmetric_product.h"
@@ -45,5 +44,3 @@ MG_INLINE void mg_gram_add_triangle(int64_t size, double *a, const double *b) {
 /* Both fill the lower triangle of gram (size x size). */
 margin_status mg_gram_by_tiles(mg_gram_job *job, double *gram);
 margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram);
-
-#endif

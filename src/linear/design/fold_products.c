@@ -1,6 +1,5 @@
 #include "linear/design/fold_products.h"
 
-#include "base/pool.h"
 #include "linear/design/design.h"
 
 #include <math.h>

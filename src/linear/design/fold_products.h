@@ -5,8 +5,7 @@
  *   A'CA = D (sum_T g d d' - s s'/W) D       D: the scale of each column in this fold
  *
  * which loses few digits, as the means of the folds lie close together; `length` says how many. */
-#ifndef MG_FOLD_PRODUCTS_H
-#define MG_FOLD_PRODUCTS_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -45,5 +44,3 @@ double mg_fold_intercept(const mg_fold_system *s, const double *w, int64_t colum
 margin_status mg_fold_products_solve(const mg_fold_products *p,
                                      margin_status (*solve)(void *argument, int64_t f, int worker),
                                      void *argument);
-
-#endif

@@ -8,8 +8,7 @@
  * Rows are compared bit by bit (as they are stored: a stored 0 is not one left out, -0 is not 0);
  * the first of equal samples stands for them, in the order of the data, so nothing depends on
  * threads. */
-#ifndef MG_MERGED_ROWS_H
-#define MG_MERGED_ROWS_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -28,5 +27,3 @@ enum { MG_LEAST_MERGED = 4096 };
 margin_status mg_merge_rows(margin_context *context, const mg_problem *problem,
                             mg_merged_rows *merged, margin_error *error);
 void mg_merged_rows_free(mg_merged_rows *merged);
-
-#endif

@@ -1,6 +1,5 @@
 /* The hinge of Crammer and Singer: support vectors of all classes at once. */
-#ifndef MG_CRAMMER_SINGER_H
-#define MG_CRAMMER_SINGER_H
+#pragma once
 
 #include "linear/objective/solver.h"
 
@@ -8,5 +7,3 @@
  * (samples x classes) must be there and is left with the feasible shares of the proof. One thread;
  * classes x columns multiplications and additions a sample and walk. */
 margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *solution);
-
-#endif

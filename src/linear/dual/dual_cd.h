@@ -6,8 +6,7 @@
  *   a_ij = scale_j x_ij + shift_j     weights_j = scale_j w_j     f_i = x_i . weights + b
  *
  * with b the intercept that goes with x alone (a free intercept takes the shift in). */
-#ifndef MG_DUAL_CD_H
-#define MG_DUAL_CD_H
+#pragma once
 
 #include "linear/kernels/linear_kernels.h"
 #include "linear/objective/solver.h"
@@ -153,5 +152,3 @@ margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended);
 
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count);
-
-#endif

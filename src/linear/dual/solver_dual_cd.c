@@ -26,7 +26,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char purpose[] = "the state of dual coordinate descent";
 

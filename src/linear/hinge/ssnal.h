@@ -10,8 +10,7 @@
  * where u_i puts it. The rows with 0 < v < 1 are called active: only they have curvature, c_i s.
  *
  * Coordinates are those of smooth.h. */
-#ifndef MG_SSNAL_H
-#define MG_SSNAL_H
+#pragma once
 
 #include "linear/objective/solver.h"
 
@@ -104,5 +103,3 @@ margin_status mg_ssnal_step(mg_ssnal *s, bool *moved);
 
 margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_ssnal *s);
 void mg_ssnal_free(mg_ssnal *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* The inner loops of linear models for each instruction set. */
-#ifndef MG_LINEAR_KERNELS_H
-#define MG_LINEAR_KERNELS_H
+#pragma once
 
 #include "data/table/matrix.h"
 #include "linear/kernels/loss.h"
@@ -101,5 +100,3 @@ typedef struct mg_linear_kernels {
     mg_loss_passer *loss_pass;     /* the same bits in every set */
 } mg_linear_kernels;
 MG_ISA_TABLES(mg_linear_kernels, mg_linear_kernels);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * The loss of a sample may also couple the scores of several functions, one for each class
  * (objective.h): of such a loss only the words are here. */
-#ifndef MG_LOSS_H
-#define MG_LOSS_H
+#pragma once
 
 #include "base/cpu.h"
 #include "base/status.h"
@@ -71,5 +70,3 @@ double mg_sigmoid(double f);
  * second where its score is >= 0) is the most probable, whatever the scores are. NaN gives NaN. */
 void mg_odds_probabilities(double scale, const double *scores, int64_t functions, int64_t classes,
                            double *out);
-
-#endif

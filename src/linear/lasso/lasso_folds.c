@@ -10,7 +10,6 @@
 #include "linear/design/fold_products.h"
 #include "linear/lasso/quadratic.h"
 #include "linear/proof/goal.h"
-#include "math/rows/row_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Lasso and elastic net without each fold in turn, under many penalties. */
-#ifndef MG_LASSO_FOLDS_H
-#define MG_LASSO_FOLDS_H
+#pragma once
 
 #include "linear/objective/linear_options.h"
 
@@ -8,5 +7,3 @@
  * with the rounding of the sums in it. LIMIT too where it declines, as where a gap cannot be had
  * from sums; then the fits are to be made one by one. */
 margin_status mg_lasso_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);
-
-#endif

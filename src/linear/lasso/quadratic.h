@@ -9,8 +9,7 @@
  * part of H gives the best point for the signs they have, and the way there is followed as far as
  * the objective falls, through changes of signs (as in Lee, Battle, Raina, Ng, "Efficient sparse
  * coding algorithms", 2007). So closely related columns cost no more than others. */
-#ifndef MG_QUADRATIC_H
-#define MG_QUADRATIC_H
+#pragma once
 
 #include "base/context.h"
 #include "base/cpu.h"
@@ -31,5 +30,3 @@ typedef struct mg_quadratic {
  * tolerance lambda_k for every k, or rounding or the time ends progress: never worse than it began.
  * count^2 multiply-adds a round, and the exact steps where they pay. CANCELLED, MEMORY. */
 margin_status mg_quadratic_solve(mg_quadratic *q, double tolerance);
-
-#endif

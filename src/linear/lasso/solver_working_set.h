@@ -1,10 +1,7 @@
 /* The state of the working-set solver: see solver_working_set.c. */
-#ifndef MG_SOLVER_WORKING_SET_H
-#define MG_SOLVER_WORKING_SET_H
+#pragma once
 
 #include "linear/proof/goal.h"
-
-#include "math/rows/row_ops.h"
 
 typedef struct mg_working_point {
     double *w; /* columns, A's units */
@@ -78,5 +75,3 @@ void mg_working_model_free(mg_working *s);
 /* solver_working_set_support.c: there.w, there.b and s->slope, a step for all columns that have a
  * weight, with the signs that they have. */
 margin_status mg_working_solve_support(mg_working *s);
-
-#endif

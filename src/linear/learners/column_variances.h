@@ -4,8 +4,7 @@
  *
  * by orthogonal factors, the columns that are sums of others, and Newton steps with that inverse.
  * Least squares has h the weights of the samples, a likelihood its curvature. */
-#ifndef MG_COLUMN_VARIANCES_H
-#define MG_COLUMN_VARIANCES_H
+#pragma once
 
 #include "learn/inference.h"
 #include "linear/squares/least_squares.h"
@@ -31,5 +30,3 @@ margin_status mg_column_variances_make(mg_fit *fit, const double *h, bool interc
 margin_status mg_column_variances_step(mg_column_variances *v, const double *r, double *step,
                                        double *intercept_step);
 void mg_column_variances_end(mg_column_variances *v);
-
-#endif

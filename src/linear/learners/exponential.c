@@ -1,5 +1,4 @@
 /* Exponential loss: AdaBoost's, over a linear function. */
-#include "linear/kernels/loss.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 

@@ -3,7 +3,6 @@
 #include "linear/lasso/lasso_folds.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
-#include "linear/objective/linear_options.h"
 #include "linear/squares/least_squares.h"
 
 #include <math.h>

@@ -1,11 +1,8 @@
 /* The learners least-squares and ridge: options, choice of the method, report. */
-#include "linear/squares/least_squares.h"
-#include "base/text/text.h"
 
 #include "linear/learners/linear_infer.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
-#include "linear/objective/linear_options.h"
 #include "linear/squares/ridge_path.h"
 
 #include <math.h>

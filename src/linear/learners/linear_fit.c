@@ -2,7 +2,6 @@
 #include "linear/learners/linear_learner.h"
 
 #include "linear/design/merged_rows.h"
-#include "linear/objective/linear_options.h"
 #include "linear/proof/goal.h"
 
 #include <math.h>

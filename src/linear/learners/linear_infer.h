@@ -1,12 +1,9 @@
 /* Certainty of the weights of least squares and of maximum likelihood; see learn/inference.h. Both
  * refuse a penalty: it moves the weights, by an amount that no standard error tells. */
-#ifndef MG_LINEAR_INFER_H
-#define MG_LINEAR_INFER_H
+#pragma once
 
 #include "learn/inference.h"
 #include "linear/objective/objective.h"
 
 margin_status mg_squares_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out);
 margin_status mg_logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out);
-
-#endif

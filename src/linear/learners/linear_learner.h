@@ -1,10 +1,8 @@
 /* What all linear learners share: options of the penalty and the optimiser, the way from a mg_fit
  * to a hypothesis and a report, and the recomputed proof. A learner is its option table, its loss
  * and one call. */
-#ifndef MG_LINEAR_LEARNER_H
-#define MG_LINEAR_LEARNER_H
+#pragma once
 
-#include "learn/penalty.h"
 #include "linear/verify/linear_verify.h"
 
 /* Fits one score function, or as many as the loss couples; fills fit->hypothesis and fit->report.
@@ -80,5 +78,3 @@ margin_status mg_squares_fit_one(mg_fit *fit);
         .name = "start_intercept", .type = MARGIN_OPTION_NUMBER, MG_ANY_NUMBER,                    \
         .default_text = "0", .help = "solver=gd, sgd, minibatch: intercept to start from"          \
     }
-
-#endif

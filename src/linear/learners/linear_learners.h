@@ -1,6 +1,5 @@
 /* The linear family's entries of the catalogue. */
-#ifndef MG_LINEAR_LEARNERS_H
-#define MG_LINEAR_LEARNERS_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -12,5 +11,3 @@ extern const mg_learner mg_learner_logistic;
 extern const mg_learner mg_learner_ridge;
 extern const mg_learner mg_learner_softmax;
 extern const mg_learner mg_learner_svm;
-
-#endif

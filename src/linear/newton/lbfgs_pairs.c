@@ -1,8 +1,6 @@
 /* Steps and changes of gradients, and the two-loop recursion. */
 #include "linear/newton/lbfgs_pairs.h"
 
-#include "base/sweep.h"
-
 enum { PIECE = 1 << 15 }; /* numbers; shorter vectors are one piece */
 
 mg_lbfgs_pairs mg_lbfgs_pairs_make(margin_context *context, mg_isa isa, int64_t size, int room,

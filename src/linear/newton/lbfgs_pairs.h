@@ -1,10 +1,8 @@
 /* What quasi-Newton methods remember: the last steps and the changes of the gradient along them,
  * and the two-loop recursion over them (Nocedal, "Updating quasi-Newton matrices with limited
  * storage", Math. Comp. 35, 1980). */
-#ifndef MG_LBFGS_PAIRS_H
-#define MG_LBFGS_PAIRS_H
+#pragma once
 
-#include "base/context.h"
 #include "math/rows/row_ops.h"
 
 enum { MG_LBFGS_MOST_PAIRS = 24 };
@@ -37,5 +35,3 @@ void mg_lbfgs_pairs_after(mg_lbfgs_pairs *pairs, double *d);
 
 /* Inner product; long ones in parallel, by pieces whose sums are added in order. */
 double mg_lbfgs_dot(const mg_lbfgs_pairs *pairs, const double *a, const double *b);
-
-#endif

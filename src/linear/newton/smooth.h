@@ -8,8 +8,7 @@
  * those of A's units. Vectors over coordinates have `size` = functions x block numbers, block =
  * columns + 1, the last one of a block for the intercept (always 0 without one). A constant column
  * has factor 0: it stays out. */
-#ifndef MG_SMOOTH_H
-#define MG_SMOOTH_H
+#pragma once
 
 #include "linear/newton/lbfgs_pairs.h"
 #include "linear/proof/goal.h"
@@ -138,5 +137,3 @@ margin_status mg_smooth_newton(mg_smooth *s);
 /* The same by the matrix of the proof, where there is room for it (mg_newton_matrix_can), with the
  * least and the greatest change of a margin along it. */
 margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most);
-
-#endif

@@ -1,12 +1,9 @@
 /* The start matrix H0 of the smooth solvers: a diagonal, or Cholesky factors made from all samples
  * or a few. */
-#include "base/pool.h"
 #include "linear/newton/smooth.h"
-#include "math/products/cholesky.h"
 #include "math/products/ridge_factor.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_COLUMNS = 8192, CHUNK = 256 };
 /* Most bytes of factors. */

@@ -4,8 +4,7 @@
  *   e_ij = (a_ij - centre_j) factor_j
  *
  * in vectors of columns + 1 numbers. Each step is a pass over those rows. */
-#ifndef MG_CONJUGATE_H
-#define MG_CONJUGATE_H
+#pragma once
 
 #include "linear/objective/objective.h"
 
@@ -30,5 +29,3 @@ enum { MG_CONJUGATE_VECTORS = 4 };
 
 /* *steps: so many were made. CANCELLED, MEMORY. */
 margin_status mg_conjugate_gradients(const mg_conjugate *m, int64_t *steps, margin_error *error);
-
-#endif

@@ -1,9 +1,7 @@
 /* What the passes with several functions need: how many rows at once, and memory. */
 #include "linear/objective/coupled.h"
 
-#include "base/pool.h"
 #include "linear/design/design_block.h"
-#include "linear/kernels/linear_kernels.h"
 
 static const char purpose[] = "the functions of the classes";
 

@@ -4,8 +4,7 @@
  * A pass over dense rows computes scores, losses and gradient of a few rows while they are in
  * cache. Sparse rows have a copy by columns, so that the gradient needs no sums of its own for each
  * thread. */
-#ifndef MG_COUPLED_H
-#define MG_COUPLED_H
+#pragma once
 
 #include "linear/design/design_columns.h"
 #include "linear/objective/objective.h"
@@ -42,5 +41,3 @@ void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t coun
 /* gradient[k * columns + j] = sum over the entries of column j of value * slopes[sample][k] */
 margin_status mg_coupled_sparse_gradient(const mg_objective *o, const double *slopes,
                                          double *gradient, margin_error *error);
-
-#endif

@@ -9,7 +9,6 @@
 #include "linear/objective/coupled.h"
 
 #include "linear/design/design_block.h"
-#include "linear/kernels/linear_kernels.h"
 #include "math/rows/vector_math.h"
 
 #include <math.h>

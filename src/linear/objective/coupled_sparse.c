@@ -1,7 +1,6 @@
 /* Sparse rows and several functions: the products with the rows and with their copy by columns. */
 #include "linear/objective/coupled.h"
 
-#include "base/pool.h"
 #include "math/rows/sparse_row.h"
 
 #include <string.h>

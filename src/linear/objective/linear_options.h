@@ -1,6 +1,5 @@
 /* The options that linear learners share, as plain numbers, and the formula they make. */
-#ifndef MG_LINEAR_OPTIONS_H
-#define MG_LINEAR_OPTIONS_H
+#pragma once
 
 #include "linear/objective/solver.h"
 
@@ -37,5 +36,3 @@ void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_repo
  * lambda with which all are 0); kappa_max: the least such kappa, NaN: not known. */
 void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,
                                  margin_report *report);
-
-#endif

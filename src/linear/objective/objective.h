@@ -18,8 +18,7 @@
  *
  * w is functions x columns in A's units (design.h), b has `functions` numbers, and what belongs to
  * samples is samples x functions. Passes fail with CANCELLED or MEMORY only. */
-#ifndef MG_OBJECTIVE_H
-#define MG_OBJECTIVE_H
+#pragma once
 
 #include "learn/penalty.h"
 #include "linear/design/design.h"
@@ -96,5 +95,3 @@ typedef struct mg_linear_solution {
 double mg_squares_spread(const double *y, const double *c, int64_t count, double centre);
 /* Whether the proof of a ridge may use the exact distance to the optimum, p^3 and n p^2 steps. */
 bool mg_squares_exact(int64_t samples, int64_t columns);
-
-#endif

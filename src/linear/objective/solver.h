@@ -1,8 +1,7 @@
 /* An optimiser for the linear objective, and the job it is given. One file per optimiser; which one
  * `solver=auto` takes is decided in one place (linear_choose.c) from the loss, the penalty and the
  * shape of the data, never by the clock, and said in the report. */
-#ifndef MG_LINEAR_SOLVER_H
-#define MG_LINEAR_SOLVER_H
+#pragma once
 
 #include "linear/objective/objective.h"
 
@@ -71,5 +70,3 @@ enum { MG_MANY_COLUMNS = 2000 };
 const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]);
 /* NULL: there is none of that name. */
 const mg_linear_solver *mg_linear_solver_named(const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* Steps along a direction: whether one is to be taken, and how long it is best. */
-#ifndef MG_STEP_H
-#define MG_STEP_H
+#pragma once
 
 #include "linear/objective/objective.h"
 
@@ -38,5 +37,3 @@ margin_status mg_line_search(const mg_line *line, double *t);
  * they are from + t (to - from); samples numbers each. */
 margin_status mg_line_look(const mg_objective *objective, const double *from, const double *to,
                            double t, mg_line_value *found, margin_error *error);
-
-#endif

@@ -31,7 +31,6 @@
 #include "linear/proof/newton_matrix.h"
 
 #include "math/products/cholesky.h"
-#include "math/rows/row_ops.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,5 @@
 /* How far an objective without penalty can be above its optimum: see curvature_bound.c. */
-#ifndef MG_CURVATURE_BOUND_H
-#define MG_CURVATURE_BOUND_H
+#pragma once
 
 #include "linear/objective/objective.h"
 
@@ -9,5 +8,3 @@
  * triangular solve for each sample whose curvature alone says too little. */
 margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_linear_solution *at,
                                     double *above, margin_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which columns depend on others exactly: see exact_columns.c. */
-#ifndef MG_EXACT_COLUMNS_H
-#define MG_EXACT_COLUMNS_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -11,5 +10,3 @@
 margin_status mg_exact_columns(margin_context *context, const mg_problem *problem, bool intercept,
                                const double *weights, bool *independent, int64_t *rank,
                                margin_error *error);
-
-#endif

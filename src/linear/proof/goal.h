@@ -1,6 +1,5 @@
 /* What a solver is after: a gap that is proven to be as small as was asked for. */
-#ifndef MG_GOAL_H
-#define MG_GOAL_H
+#pragma once
 
 #include "linear/objective/solver.h"
 
@@ -56,5 +55,3 @@ typedef struct mg_smooth_words {
 void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,
                     double tolerance, char *why, size_t room);
 void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room);
-
-#endif

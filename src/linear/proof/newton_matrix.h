@@ -1,6 +1,5 @@
 /* Newton's matrix of an objective: see newton_matrix.c. */
-#ifndef MG_NEWTON_MATRIX_H
-#define MG_NEWTON_MATRIX_H
+#pragma once
 
 #include "linear/objective/objective.h"
 
@@ -56,5 +55,3 @@ MG_INLINE bool mg_falls_for_ever(double least, double most) {
  * (w, b); *separable: every margin grows in it. A few steps are taken until that is plain. */
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
                                 bool *recedes, bool *separable, margin_error *error);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Without a penalty and with dependent columns the answer is the one of least |w|, in the units in
  * which the learner sees the columns. */
-#ifndef MG_LEAST_SQUARES_H
-#define MG_LEAST_SQUARES_H
+#pragma once
 
 #include "linear/objective/objective.h"
 
@@ -134,5 +133,3 @@ margin_status mg_squares_qr(mg_squares *s);
  * the centred columns divided by their norms; penalty and target play no part. */
 margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r);
 margin_status mg_squares_rows(mg_squares *s);
-
-#endif

@@ -7,7 +7,6 @@
  * of ones the matrix is empty, and gets its mean diagonal there, which changes no solution. */
 #include "linear/squares/least_squares.h"
 
-#include "kernel/gram/kernel.h"
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 

@@ -1,6 +1,5 @@
 /* Ridge under many penalties at once. */
-#ifndef MG_RIDGE_PATH_H
-#define MG_RIDGE_PATH_H
+#pragma once
 
 #include "linear/objective/linear_options.h"
 #include "linear/squares/least_squares.h"
@@ -13,5 +12,3 @@ margin_status mg_ridge_path(mg_fit *fits, int64_t count, const mg_linear_options
  * penalties; options: one for each fit. Their gaps are NaN: nothing is proven of sums. LIMIT too
  * where it declines; then the fits are to be made one by one. */
 margin_status mg_ridge_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);
-
-#endif

@@ -9,8 +9,7 @@
  * whatever the spelling of the penalty is (lambda is what the spelling given converts to). Steps
  * are taken in the units in which the learner sees the columns. |w|_1 is dealt with by the proximal
  * step: after the gradient step of the rest every weight moves by rate x kappa / M towards 0. */
-#ifndef MG_DESCENT_H
-#define MG_DESCENT_H
+#pragma once
 
 #include "linear/proof/goal.h"
 
@@ -130,5 +129,3 @@ typedef struct mg_descent_rows {
 margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_rows *m);
 /* All rows once, in a new order. */
 margin_status mg_descent_rows_pass(mg_descent_rows *m);
-
-#endif

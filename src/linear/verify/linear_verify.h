@@ -1,6 +1,5 @@
 /* What a linear learner claims, found once more from the data and the model alone. */
-#ifndef MG_LINEAR_VERIFY_H
-#define MG_LINEAR_VERIFY_H
+#pragma once
 
 #include "linear/objective/linear_options.h"
 
@@ -9,5 +8,3 @@
  * as many as the loss couples. */
 margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
                                const mg_hypothesis *hypothesis);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of a verification: see linear_verify.c. */
-#ifndef MG_VERIFICATION_H
-#define MG_VERIFICATION_H
+#pragma once
 
 #include "linear/objective/linear_options.h"
 
@@ -40,5 +39,3 @@ margin_status mg_verify_sums(mg_verification *k);
  * v is the gradient of the loss at the weights, u the dual variables of the scores. *moved: what
  * k->blur may make of the distance. MEMORY, CANCELLED. */
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved);
-
-#endif

@@ -8,10 +8,8 @@
  * LAPACK knows no interruption, but it keeps nothing: no memory of its own, no state. So a
  * factorisation that must end is left from inside of one of these routines, straight to where it
  * was called (longjmp); what it was working on is then worth nothing. */
-#ifndef MG_BLAS_H
-#define MG_BLAS_H
+#pragma once
 
-#include "base/context.h"
 #include "math/products/symmetric_product.h"
 #include "math/rows/row_ops.h"
 
@@ -68,5 +66,3 @@ double mg_blas_dlamch(const char *name, size_t length);
 /* Between the two files: the call of this thread, left if it must end. work: multiply-adds that
  * follow. */
 mg_blas_call *mg_blas_now(double work);
-
-#endif

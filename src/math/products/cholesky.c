@@ -5,7 +5,6 @@
  * product from what is left. The panels of the solve are those that the product reads. */
 #include "math/products/cholesky.h"
 
-#include "base/pool.h"
 #include "math/products/symmetric_product.h"
 #include "math/rows/row_ops.h"
 

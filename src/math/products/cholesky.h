@@ -4,8 +4,7 @@
  * and not on the number of threads. (LAPACK's reference dpotrf does the same some twenty times more
  * slowly from 500 columns up.) Solves are serial, allocate nothing and may run in any number of
  * threads. */
-#ifndef MG_CHOLESKY_H
-#define MG_CHOLESKY_H
+#pragma once
 
 #include "base/context.h"
 #include "base/cpu.h"
@@ -30,5 +29,3 @@ void mg_cholesky_solve_upper(mg_isa isa, int64_t n, const double *l, int64_t ld,
  * the context is cancelled. */
 double mg_cholesky_condition(const margin_context *context, int64_t n, const double *l, int64_t ld,
                              double norm, double *work);
-
-#endif

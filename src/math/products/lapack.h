@@ -12,8 +12,7 @@
  * system's LAPACK is linked: blas.h.)
  *
  * Every routine is serial, keeps no state and may run in any number of threads at once. */
-#ifndef MG_LAPACK_H
-#define MG_LAPACK_H
+#pragma once
 
 #include "base/context.h"
 
@@ -47,5 +46,3 @@ margin_status mg_lapack_dsyevd(const mg_stop *stop, char vectors, char uplo, int
 margin_status mg_lapack_dgesdd(const mg_stop *stop, char job, int64_t m, int64_t n, double *a,
                                int64_t lda, double *values, double *u, int64_t ldu, double *vt,
                                int64_t ldvt, int64_t *info, margin_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Cholesky factors of matrices that rounding may have made indefinite. */
-#ifndef MG_RIDGE_FACTOR_H
-#define MG_RIDGE_FACTOR_H
+#pragma once
 
 #include "math/products/cholesky.h"
 
@@ -14,5 +13,3 @@
  * definite. The upper triangle stays. DATA if no ridge helps (numbers that are not finite). */
 margin_status mg_ridge_factor(margin_context *context, int64_t n, double *a, const double *diagonal,
                               double ridge, margin_error *error);
-
-#endif

@@ -7,8 +7,7 @@
  * panel, broadcast, times a line of another, and its sums stay in registers (after Goto and van de
  * Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008). Only the lower
  * triangle is computed; C is f64, and f32 lines are summed in f32 within a block. */
-#ifndef MG_SYMMETRIC_PRODUCT_H
-#define MG_SYMMETRIC_PRODUCT_H
+#pragma once
 
 #include "base/cpu.h"
 #include "base/status.h"
@@ -65,5 +64,3 @@ typedef struct mg_symmetric_kernels {
     mg_symmetric_ops by_type[2]; /* f64, f32 */
 } mg_symmetric_kernels;
 MG_ISA_TABLES(mg_symmetric_kernels, mg_symmetric_kernels);
-
-#endif

@@ -1,6 +1,5 @@
 /* The kernels of each instruction set, seen only by the dispatchers. */
-#ifndef MG_ROW_KERNELS_H
-#define MG_ROW_KERNELS_H
+#pragma once
 
 #include "math/rows/row_ops.h"
 
@@ -22,5 +21,3 @@ typedef struct mg_row_kernels {
     mg_array_function *exp, *log1p; /* the same bits in every set */
 } mg_row_kernels;
 MG_ISA_TABLES(mg_row_kernels, mg_row_kernels);
-
-#endif

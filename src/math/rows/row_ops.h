@@ -6,8 +6,7 @@
  * which function computes it: dot, scores and blocked forms give the same bits for the same row.
  * src/math/ref holds the plain C specification, always built; an ISA file replaces some entries and
  * a missing one falls back. Rows are trusted (mg_matrix_check has run). */
-#ifndef MG_ROW_OPS_H
-#define MG_ROW_OPS_H
+#pragma once
 
 #include "base/cpu.h"
 #include "data/table/matrix.h"
@@ -64,5 +63,3 @@ typedef struct mg_vector_ops {
     double (*square)(const double *a, int64_t n);
 } mg_vector_ops;
 const mg_vector_ops *mg_vector_ops_for(mg_isa isa);
-
-#endif

@@ -1,7 +1,6 @@
 /* Elementary functions of arrays. One algorithm: the bits of element i are the same for every
  * instruction set, count and alignment. out may be x. */
-#ifndef MG_VECTOR_MATH_H
-#define MG_VECTOR_MATH_H
+#pragma once
 
 #include "base/cpu.h"
 
@@ -14,5 +13,3 @@ void mg_vector_log1p(mg_isa isa, const double *x, int64_t count, double *out);
 
 /* z = exp z / sum exp z in place, by way of the greatest; NaN gives NaN. In plain C. */
 void mg_softmax(double *z, int64_t count);
-
-#endif

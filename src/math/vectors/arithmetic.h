@@ -1,7 +1,6 @@
 /* Sums, differences, products and quotients of vectors: gcc and clang give them the operators of
  * numbers. */
-#ifndef MG_ARITHMETIC_H
-#define MG_ARITHMETIC_H
+#pragma once
 
 #include "base/status.h"
 
@@ -18,5 +17,3 @@
     MG_INLINE type type##_divide(type a, type b) {                                                 \
         return a / b;                                                                              \
     }
-
-#endif

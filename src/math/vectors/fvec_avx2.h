@@ -1,6 +1,5 @@
 /* Vectors of eight f32 with AVX2 and FMA, for kernel templates. Include it in *_avx2.c only. */
-#ifndef MG_FVEC_AVX2_H
-#define MG_FVEC_AVX2_H
+#pragma once
 
 #include "math/vectors/vec_avx2.h"
 
@@ -90,5 +89,3 @@ MG_INLINE int fvec_least_place(const fvec_least *least, float *value) {
     a = _mm_min_epi32(a, _mm_shuffle_epi32(a, 0x4e));
     return _mm_cvtsi128_si32(_mm_min_epi32(a, _mm_shuffle_epi32(a, 0xb1)));
 }
-
-#endif

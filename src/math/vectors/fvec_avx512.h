@@ -1,6 +1,5 @@
 /* Vectors of sixteen f32 with AVX-512, for kernel templates. Include it in *_avx512.c only. */
-#ifndef MG_FVEC_AVX512_H
-#define MG_FVEC_AVX512_H
+#pragma once
 
 #include "math/vectors/vec_avx512.h"
 
@@ -78,5 +77,3 @@ MG_INLINE int fvec_least_place(const fvec_least *least, float *value) {
     const __mmask16 equal = _mm512_cmp_ps_mask(least->value, _mm512_set1_ps(*value), _CMP_EQ_OQ);
     return _mm512_mask_reduce_min_epi32(equal, least->place);
 }
-
-#endif

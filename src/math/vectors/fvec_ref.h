@@ -1,6 +1,5 @@
 /* "Vectors" of one f32 in plain C, for kernel templates. */
-#ifndef MG_FVEC_REF_H
-#define MG_FVEC_REF_H
+#pragma once
 
 #include "math/vectors/arithmetic.h"
 
@@ -54,5 +53,3 @@ MG_INLINE int fvec_least_place(const fvec_least *least, float *value) {
     *value = least->value;
     return least->place;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Stirling's remainders in place of differences of log-gammas. (Where long double is double,
  * 1e-13.) NaN in, or degrees of freedom that are not above 0: NaN. No locale, no errno, no globals.
  */
-#ifndef MG_TAILS_H
-#define MG_TAILS_H
+#pragma once
 
 /* P(|Z| > |z|) of a standard normal Z. */
 double mg_normal_two_sided(double z);
@@ -20,5 +19,3 @@ double mg_chi_squared_upper(double x, double freedom);
 /* The t > 0 with mg_student_two_sided(t, freedom) = p, for 0 < p < 1; freedom INFINITY: the normal
  * distribution. */
 double mg_student_quantile(double p, double freedom);
-
-#endif

@@ -1,7 +1,6 @@
 /* Vectors of four f64 with AVX2 and FMA, for the shared kernel templates. Include it in *_avx2.c
  * only. */
-#ifndef MG_VEC_AVX2_H
-#define MG_VEC_AVX2_H
+#pragma once
 
 #include "math/vectors/arithmetic.h"
 
@@ -74,5 +73,3 @@ MG_INLINE double vec_sum(vec a) { /* (a0 + a2) + (a1 + a3) */
     const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
     return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
 }
-
-#endif

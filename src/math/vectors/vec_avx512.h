@@ -1,8 +1,7 @@
 /* Vectors of eight f64 with AVX-512, for the shared kernel templates. Include it in *_avx512.c
  * only.
  */
-#ifndef MG_VEC_AVX512_H
-#define MG_VEC_AVX512_H
+#pragma once
 
 #include "math/vectors/arithmetic.h"
 
@@ -69,5 +68,3 @@ MG_INLINE double vec_sum(vec a) { /* halves, then as the four-lane sum */
     const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
     return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* "Vectors" of one f64 in plain C with the roundings of the vector units, fused multiply-add
  * included: for templates whose results have the same bits on every instruction set. */
-#ifndef MG_VEC_FUSED_REF_H
-#define MG_VEC_FUSED_REF_H
+#pragma once
 
 #include "math/vectors/arithmetic.h"
 
@@ -53,5 +52,3 @@ MG_INLINE vec vec_scale(vec a, vec k) { /* a 2^k for whole |k| < 2000, in two st
     const int64_t whole = (int64_t)k, half = whole / 2;
     return a * vec_power_of_two(half) * vec_power_of_two(whole - half);
 }
-
-#endif

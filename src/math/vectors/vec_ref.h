@@ -1,6 +1,5 @@
 /* "Vectors" of one f64 in plain C, for the shared kernel templates. */
-#ifndef MG_VEC_REF_H
-#define MG_VEC_REF_H
+#pragma once
 
 #include "math/vectors/arithmetic.h"
 
@@ -49,5 +48,3 @@ MG_INLINE double vec_sum(vec a) {
 MG_INLINE vec vec_exp(vec a) {
     return exp(a);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Predictions for a labelled data set, ready to be judged. */
-#ifndef MG_JUDGE_H
-#define MG_JUDGE_H
+#pragma once
 
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
@@ -36,5 +35,3 @@ double mg_sample_margin(const margin_model *model, const double *scores, int32_t
 MG_INLINE int64_t mg_pair_number(int64_t classes, int64_t i, int64_t j) {
     return i * (2 * classes - i - 1) / 2 + (j - i - 1);
 }
-
-#endif

@@ -1,5 +1,4 @@
 /* margin_evaluate: what a model is worth on a labelled data set. */
-#include "base/caller_options.h"
 #include "cluster/learner/silhouette.h"
 #include "model/judge/judge.h"
 #include "model/measure/measure.h"

@@ -1,5 +1,4 @@
 /* margin_separable: the separation solver on a data set with labels. */
-#include "base/caller_options.h"
 #include "model/problem/samples.h"
 #include "perceptron/separation/separation.h"
 

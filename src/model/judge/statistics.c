@@ -1,7 +1,6 @@
 /* margin_statistics: from the variances of a learner to tests and intervals. */
 #include "margin/statistics.h"
 
-#include "base/caller_options.h"
 #include "learn/inference.h"
 #include "math/vectors/tails.h"
 #include "model/predict/align.h"

@@ -1,6 +1,5 @@
 /* Metrics of predictions, however they came about. */
-#ifndef MG_MEASURE_H
-#define MG_MEASURE_H
+#pragma once
 
 #include "base/caller_options.h"
 #include "base/context.h"
@@ -128,5 +127,3 @@ double mg_score_classes(const int64_t *labels, const int32_t *codes, const doubl
 margin_status mg_bootstrap(margin_context *context, const mg_outcome *o, const int64_t *orders,
                            const margin_measure_options *options, mg_measured *measured,
                            margin_error *error);
-
-#endif

@@ -1,10 +1,8 @@
 /* margin_measure: predictions as a caller has them, checked and brought into one form. */
-#include "base/caller_options.h"
 #include "data/table/matrix.h"
 #include "model/measure/measure.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The rows of weight > 0 of what was given, in one form. */
 typedef struct {

@@ -1,5 +1,4 @@
 /* The results of measuring: what owns them, and how they reach a caller. */
-#include "base/caller_options.h"
 #include "model/measure/measure.h"
 
 #include <math.h>

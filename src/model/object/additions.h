@@ -1,8 +1,7 @@
 /* What is added to a model after its fit: calibrated probabilities, the decision they are for, and
  * what prediction sets need. A bag of tensors, like a hypothesis, so that files need to know
  * nothing of it; `attach` makes those of a hostile file safe. */
-#ifndef MG_ADDITIONS_H
-#define MG_ADDITIONS_H
+#pragma once
 
 #include "learn/hypothesis/hypothesis.h"
 #include "margin/model.h"
@@ -70,5 +69,3 @@ int64_t mg_decide_probable(const margin_model *model, const double *p);
 /* What is greatest at that class, ties aside: minus the expected cost, the distance of P from the
  * threshold, or P. */
 void mg_probable_scores(const margin_model *model, const double *p, double *out);
-
-#endif

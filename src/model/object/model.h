@@ -1,7 +1,6 @@
 /* A model from the inside: everything a prediction or a file needs, nothing that points into the
  * caller's data or the context. Immutable once margin_fit or margin_model_decode hands it out. */
-#ifndef MG_MODEL_H
-#define MG_MODEL_H
+#pragma once
 
 #include "model/object/additions.h"
 #include "model/spec/spec.h"
@@ -97,5 +96,3 @@ int64_t mg_model_row_width(const margin_model *model);
 
 /* Classes of pair number `pair` in the order (0,1), (0,2), ..., (1,2), ... */
 void mg_pair_of(int64_t classes, int64_t pair, int64_t *first, int64_t *second);
-
-#endif

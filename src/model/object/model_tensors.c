@@ -1,5 +1,4 @@
 /* The numbers of a model by the names of its file, for callers and for the writer of files. */
-#include "base/caller_options.h"
 #include "model/object/model.h"
 
 #include <stdio.h>

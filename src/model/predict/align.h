@@ -1,6 +1,5 @@
 /* Data in the columns and codes of a model. */
-#ifndef MG_ALIGN_H
-#define MG_ALIGN_H
+#pragma once
 
 #include "model/object/model.h"
 
@@ -37,5 +36,3 @@ typedef struct mg_recoding {
 } mg_recoding;
 margin_status mg_align_recode(margin_context *context, mg_aligned *aligned,
                               const mg_recoding *recoding, margin_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* How well predictions meet the targets of the training rows. */
-#ifndef MG_FIT_SCORE_H
-#define MG_FIT_SCORE_H
+#pragma once
 
 #include "model/problem/samples.h"
 
@@ -9,5 +8,3 @@
 margin_status mg_fit_score(margin_context *context, const margin_data *data,
                            const mg_samples *samples, const margin_model *model,
                            margin_report *report, margin_error *error);
-
-#endif

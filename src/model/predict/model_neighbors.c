@@ -1,11 +1,8 @@
 /* Indexes of neighbours: making, asking. */
 #include "model/predict/model_neighbors.h"
-#include "base/caller_options.h"
-#include "base/text/text.h"
 #include "model/spec/spec_parser.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 /* An index of neighbours is a model whose hypothesis has no targets. */
-#ifndef MG_MODEL_NEIGHBORS_H
-#define MG_MODEL_NEIGHBORS_H
+#pragma once
 
 #include "margin/neighbors.h"
 #include "model/object/model.h"
@@ -11,5 +10,3 @@ struct margin_neighbors {
     const mg_neighbors *view;
     char reason[300];
 };
-
-#endif

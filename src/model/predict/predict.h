@@ -1,6 +1,5 @@
 /* From rows to answers, inside the library. */
-#ifndef MG_PREDICT_H
-#define MG_PREDICT_H
+#pragma once
 
 #include "model/object/model.h"
 
@@ -27,5 +26,3 @@ margin_status mg_model_features(margin_context *context, const margin_model *mod
 margin_status mg_output_check(const margin_model *model, margin_output what, margin_error *error);
 margin_status mg_columns_check(const margin_model *model, const margin_matrix *x,
                                margin_error *error);
-
-#endif

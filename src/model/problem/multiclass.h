@@ -4,8 +4,7 @@
  * Several targets: problem t, of target t. One-versus-one: a problem per pair (i, j), positive for
  * i; only rows of the two classes, through an index: x is never copied. Argmax, regression,
  * clustering: one problem as it is. */
-#ifndef MG_MULTICLASS_H
-#define MG_MULTICLASS_H
+#pragma once
 
 #include "model/problem/pipeline.h"
 
@@ -83,5 +82,3 @@ margin_status mg_split_verify(margin_context *context, const mg_split *split,
                               const mg_spec_component *learner, const margin_model *model,
                               margin_report *report, mg_verified *verified, margin_report *parts,
                               margin_error *error);
-
-#endif

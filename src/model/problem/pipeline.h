@@ -1,6 +1,5 @@
 /* Stages over a whole data set, and back into the weights of a linear model. */
-#ifndef MG_PIPELINE_H
-#define MG_PIPELINE_H
+#pragma once
 
 #include "model/problem/samples.h"
 
@@ -54,5 +53,3 @@ margin_status mg_model_fold_check(const margin_model *model, bool *holds, margin
  * not hold that. */
 margin_status mg_model_learned(mg_heap *heap, const margin_model *model, int64_t function,
                                mg_hypothesis **h, margin_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which rows of a data set take part, with what weight and what target. */
-#ifndef MG_SAMPLES_H
-#define MG_SAMPLES_H
+#pragma once
 
 #include "model/object/model.h"
 
@@ -81,5 +80,3 @@ margin_status mg_target_values(margin_context *context, const margin_data *data,
 
 /* Describes the targets in the model ("y", or "y1", "y2", ..., if the data does not name them). */
 margin_status mg_target_describe(const margin_data *data, margin_model *model, margin_error *error);
-
-#endif

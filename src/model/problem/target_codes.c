@@ -1,5 +1,4 @@
 /* Targets as a learner takes them: labels found among a model's classes, values of a regression. */
-#include "base/sweep.h"
 #include "base/text/number_text.h"
 #include "model/problem/target_labels.h"
 #include "model/problem/target_table.h"

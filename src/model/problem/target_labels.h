@@ -1,7 +1,6 @@
 /* Reading the target of one row, for what learns classes (target.c) and what looks them up
  * (target_codes.c). */
-#ifndef MG_TARGET_LABELS_H
-#define MG_TARGET_LABELS_H
+#pragma once
 
 #include "model/problem/samples.h"
 
@@ -26,5 +25,3 @@ int mg_label_print(const margin_data *data, int64_t row, char text[MARGIN_NUMBER
 
 /* Number of values below `value`; they ascend. */
 int64_t mg_label_place(const double *values, int64_t count, double value);
-
-#endif

@@ -1,6 +1,5 @@
 /* Small whole targets through tables. */
 #include "model/problem/target_table.h"
-#include "base/sweep.h"
 
 enum { CHUNK = 256 };
 

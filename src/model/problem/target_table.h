@@ -3,8 +3,7 @@
  * Neither function says what is wrong: where one returns false (a label outside, missing or
  * unknown, a cancelled context), the careful reading of target.c does and names the row. Nothing
  * is allocated. */
-#ifndef MG_TARGET_TABLE_H
-#define MG_TARGET_TABLE_H
+#pragma once
 
 #include "model/problem/samples.h"
 
@@ -22,5 +21,3 @@ bool mg_target_note(margin_context *context, const margin_data *data, const mg_s
 /* codes[i] = table[v - low] for the target v of sample i; -1 in the table: unknown. */
 bool mg_target_look_up(margin_context *context, const margin_data *data, const mg_samples *samples,
                        mg_label_range range, const int32_t *table, int32_t *codes);
-
-#endif

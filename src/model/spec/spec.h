@@ -1,6 +1,5 @@
 /* A spec from the inside. */
-#ifndef MG_SPEC_H
-#define MG_SPEC_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -61,5 +60,3 @@ mg_option_value mg_spec_set_value(const margin_spec *spec, const mg_spec_set *se
  * for. */
 margin_status mg_spec_variant(const margin_spec *spec, int64_t index, margin_spec **variant,
                               margin_error *error);
-
-#endif

@@ -1,7 +1,5 @@
 /* Text to spec: grammar, names, options. Sets are in spec_sets.c. */
-#include "base/context.h"
 #include "base/text/nearest.h"
-#include "base/text/text.h"
 #include "model/spec/spec_parser.h"
 
 #include <stdio.h>

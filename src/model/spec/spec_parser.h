@@ -1,8 +1,6 @@
 /* What the parts of the parser share: spec_parse.c (grammar) and spec_sets.c (sets). */
-#ifndef MG_SPEC_PARSER_H
-#define MG_SPEC_PARSER_H
+#pragma once
 
-#include "base/text/text.h"
 #include "model/spec/spec.h"
 #include "model/spec/spec_scan.h"
 
@@ -30,5 +28,3 @@ margin_status mg_parse_set(mg_parser *parser, int option, mg_option_value *value
 void mg_spec_print(const margin_spec *spec, const int64_t *chosen, mg_text *out);
 margin_status mg_spec_parse(mg_heap *heap, const char *text, margin_spec **spec,
                             margin_error *error);
-
-#endif

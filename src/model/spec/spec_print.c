@@ -1,8 +1,5 @@
 /* Canonical text of a spec, and what callers ask of one. */
-#include "base/text/text.h"
 #include "model/spec/spec_parser.h"
-
-#include <string.h>
 
 static void print_set(const margin_spec *spec, const mg_spec_set *set, mg_text *out) {
     const margin_option *option = &spec->components[set->component].info->options[set->option];

@@ -1,6 +1,5 @@
 /* Cuts the text of a spec into tokens. */
-#ifndef MG_SPEC_SCAN_H
-#define MG_SPEC_SCAN_H
+#pragma once
 
 #include "learn/options.h"
 
@@ -31,5 +30,3 @@ margin_status mg_scanner_init(mg_scanner *scanner, const char *text, mg_arena *a
                               margin_error *error);
 /* SPEC on a stray character or an open quote, MEMORY. */
 margin_status mg_scanner_next(mg_scanner *scanner, mg_token *token);
-
-#endif

@@ -1,6 +1,5 @@
 /* Sets of values to search over: {a,b,c}, {low..high log|lin count} and {low..high}. */
 #include "base/text/number_text.h"
-#include "base/text/text.h"
 #include "model/spec/spec_parser.h"
 
 #include <math.h>

@@ -1,6 +1,4 @@
 /* A spec as data: its steps, what each says, the same spec with one thing said otherwise. */
-#include "base/caller_options.h"
-#include "base/text/text.h"
 #include "model/spec/spec_parser.h"
 
 #include <math.h>

@@ -6,10 +6,8 @@
  *   store_columns.c  descriptions of columns, both ways
  *   store_report.c   the report, both ways
  *   store_json.c     typed access to parsed JSON */
-#ifndef MG_STORE_H
-#define MG_STORE_H
+#pragma once
 
-#include "base/text/text.h"
 #include "model/object/model.h"
 
 #include <jansson.h>
@@ -126,5 +124,3 @@ void mg_store_swap(unsigned char *to, const unsigned char *from, int64_t length,
 bool mg_store_seal(unsigned char *bytes, int64_t length);
 /* The checksum that the bytes of a file ought to carry. */
 uint64_t mg_store_checksum(const unsigned char *bytes, int64_t length);
-
-#endif

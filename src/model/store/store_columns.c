@@ -1,7 +1,6 @@
 /* Descriptions of columns in a model file: the number of columns where all are numeric and called
  * x1, x2, ...; else a list with a name for each numeric column and an object for each categorical
  * one. */
-#include "base/text/text.h"
 #include "model/store/store.h"
 
 #include <string.h>

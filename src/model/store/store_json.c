@@ -1,5 +1,4 @@
 /* Typed access to the JSON of a model file, and the counterpart for writing. */
-#include "base/text/text.h"
 #include "model/store/store.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* Bytes to model. The file may be hostile: the header is checked by store_header.c, every part is
  * checked here or by the `attach` of its kind before anything uses it, and mg_model_check that
  * the parts fit together. */
-#include "base/context.h"
-#include "base/text/text.h"
 #include "data/source/source.h"
 #include "model/spec/spec_parser.h"
 #include "model/store/store.h"

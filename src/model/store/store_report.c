@@ -1,6 +1,5 @@
 /* The report in a model file. Seconds and threads are of the run, not of the model: they are not
  * stored. */
-#include "base/text/text.h"
 #include "model/store/store.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
  * the file or to memory. */
 #include "base/crc64.h"
 #include "base/sort.h"
-#include "base/text/text.h"
 #include "data/source/file_output.h"
 #include "model/store/store.h"
 

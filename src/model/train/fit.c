@@ -1,6 +1,5 @@
 /* Training: data checked, stages fitted, problems solved, linear weights put back into original
  * units, and the report filled in with what the finished model does on its training rows. */
-#include "base/caller_options.h"
 #include "model/predict/fit_score.h"
 #include "model/train/train.h"
 

@@ -2,8 +2,6 @@
 #include "learn/kernel_options.h"
 #include "model/problem/multiclass.h"
 
-#include <string.h>
-
 static margin_status check_learner(const mg_spec_component *learner, margin_error *error) {
     static const char *const names[] = {"kernel", "gamma", "sigma", "degree", "coef0"};
     for (int k = 0; k < MG_LENGTH(names); k++)

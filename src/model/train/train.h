@@ -1,6 +1,5 @@
 /* One fit from within the library, or several with the same stages. */
-#ifndef MG_TRAIN_H
-#define MG_TRAIN_H
+#pragma once
 
 #include "model/problem/multiclass.h"
 
@@ -33,5 +32,3 @@ margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
 margin_status mg_trainer_fit(mg_trainer *trainer, margin_context *context, const margin_spec *spec,
                              margin_error *error);
 void mg_trainer_close(mg_trainer *trainer); /* not the model */
-
-#endif

@@ -1,7 +1,6 @@
 /* Making an index: where the coordinates are, which method, and why. */
 #include "neighbors/learner/index.h"
 
-#include "base/pool.h"
 #include "neighbors/tree/tree_build.h"
 
 #include <stdio.h>

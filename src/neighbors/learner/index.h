@@ -9,8 +9,7 @@
  *             mg_empty_answer
  *   prior     F64, one for each function; with MG_EMPTY_PRIOR only
  */
-#ifndef MG_INDEX_H
-#define MG_INDEX_H
+#pragma once
 
 #include "learn/hypothesis/dual.h"
 #include "neighbors/search/neighbors.h"
@@ -69,5 +68,3 @@ void mg_neighbors_explain(const mg_neighbors_choice *choice, const mg_neighbors 
                           size_t capacity);
 
 extern const mg_hypothesis_kind mg_hypothesis_neighbors;
-
-#endif

@@ -1,7 +1,6 @@
 /* The kind of hypothesis: its view, and the checks that make tensors from a hostile file safe. A
  * lying box could only give wrong neighbours, never touch memory it should not; it is refused all
  * the same. */
-#include "neighbors/learner/index.h"
 #include "neighbors/learner/knn.h"
 
 #include <string.h>

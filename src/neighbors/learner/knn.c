@@ -1,6 +1,5 @@
 /* The learner knn. */
 #include "neighbors/learner/knn.h"
-#include "neighbors/learner/index.h"
 
 #include <stdio.h>
 #include <string.h>

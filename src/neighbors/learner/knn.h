@@ -1,6 +1,5 @@
 /* The learner: votes and means of the nearest rows. */
-#ifndef MG_KNN_H
-#define MG_KNN_H
+#pragma once
 
 #include "learn/learner.h"
 #include "neighbors/learner/index.h"
@@ -47,5 +46,3 @@ margin_status mg_knn_fits(const margin_component *info, const mg_problem *proble
 /* knn_verify.c */
 margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h);
 margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h);
-
-#endif

@@ -1,6 +1,5 @@
 /* The claim of a fit, and its proof: for a sample of training rows the neighbours are found once by
  * the model's own method and once by plain loops over the data. */
-#include "neighbors/learner/index.h"
 #include "neighbors/learner/knn.h"
 
 enum { CHECKED = 32, LOOK_UP = 1024 }; /* rows of the sample; rows between two looks at cancel */

@@ -1,5 +1,4 @@
 /* Votes and means. */
-#include "neighbors/learner/index.h"
 #include "neighbors/learner/knn.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Eight and sixteen f32 with AVX2, for both vector sets: a search gains nothing from longer
  * vectors. */
-#ifndef MG_LANES_EIGHT_H
-#define MG_LANES_EIGHT_H
+#pragma once
 
 #include "math/vectors/arithmetic.h"
 
@@ -95,5 +94,3 @@ MG_INLINE void lanes16_store(float *p, lanes16 a) {
     lanes8_store(p, a.low);
     lanes8_store(p + 8, a.high);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Eight and sixteen f32 side by side in plain C, for search_tmpl.h and tile_tmpl.h. */
-#ifndef MG_LANES_REF_H
-#define MG_LANES_REF_H
+#pragma once
 
 #include "base/status.h"
 
@@ -151,5 +150,3 @@ MG_INLINE uint32_t fvec_bits(fvec a, float limit) {
         bits |= (uint32_t)(a.at[l] <= limit) << l;
     return bits;
 }
-
-#endif

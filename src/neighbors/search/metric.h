@@ -9,8 +9,7 @@
  * MG_NEIGHBORS_LARGEST neither overflow nor vanish. Every step but those of a general p is monotone
  * in |x_j - q_j|, which the search uses: a point that is no nearer in any column has no smaller
  * distance. */
-#ifndef MG_METRIC_H
-#define MG_METRIC_H
+#pragma once
 
 #include "base/status.h"
 
@@ -104,5 +103,3 @@ MG_INLINE double mg_metric_distance(const mg_metric *metric, const void *x, bool
     }
     return mg_metric_scaled(metric, x, single, q, columns);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The k nearest so far: sorted while they are few, a heap with the farthest on top beyond. */
-#ifndef MG_NEIGHBOR_LIST_H
-#define MG_NEIGHBOR_LIST_H
+#pragma once
 
 #include "neighbors/search/neighbors.h"
 
@@ -56,5 +55,3 @@ MG_INLINE void mg_list_begin(mg_search *s) {
 MG_INLINE void mg_list_finish(mg_search *s) {
     if (s->k > MG_SORTED_LIST) mg_neighbors_sort(s->list, s->count);
 }
-
-#endif

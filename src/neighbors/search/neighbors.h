@@ -12,8 +12,7 @@
  *
  * An index is a hypothesis of the kind "neighbors": its state is tensors, so it is saved, loaded
  * and checked as every model is. */
-#ifndef MG_NEIGHBORS_H
-#define MG_NEIGHBORS_H
+#pragma once
 
 #include "learn/hypothesis/hypothesis.h"
 #include "neighbors/search/metric.h"
@@ -208,6 +207,4 @@ const mg_neighbors_ops *mg_neighbors_ops_for(mg_isa isa);
 MG_ISA_TABLES(mg_neighbors_ops, mg_neighbors_ops);
 #if defined(__x86_64__)
 extern const mg_tile_ops mg_tile_ops_amx; /* product NULL: the compiler did not know them */
-#endif
-
 #endif

@@ -1,5 +1,4 @@
 /* One query: which code answers it. */
-#include "neighbors/search/neighbors.h"
 #include "neighbors/search/search_limit.h"
 
 /* Queries within it: the squares of their gaps to rows, and sums of them, are within f32. */

@@ -1,6 +1,5 @@
 /* How far f32 values may be from the distances they stand for: see search_tmpl.h. */
-#ifndef MG_SEARCH_LIMIT_H
-#define MG_SEARCH_LIMIT_H
+#pragma once
 
 #include "neighbors/search/neighbors.h"
 
@@ -44,5 +43,3 @@ MG_INLINE float mg_search_limit_above(const mg_reach *reach, float value) {
 MG_INLINE double mg_search_most(double worst) {
     return worst > 0x1p-400 && worst < 0x1p500 ? worst * worst * (1 + 0x1p-50) : (double)INFINITY;
 }
-
-#endif

@@ -13,7 +13,6 @@
  * 2 (2^-7 + 2^-16) |y_x| |y_q| <= (2^-7 + 2^-16) (|y_x|^2 + |y_q|^2), which e_x and e_q hold, and
  * about twice as many rows remain to be ranked; where it would be many more (tight clusters, far
  * apart), f32 is taken. */
-#include "base/pool.h"
 #include "neighbors/search/neighbor_list.h"
 
 #include <float.h>

@@ -1,8 +1,6 @@
 /* The tree of an index, and the inside of its construction. */
-#ifndef MG_TREE_BUILD_H
-#define MG_TREE_BUILD_H
+#pragma once
 
-#include "base/pool.h"
 #include "neighbors/search/neighbors.h"
 
 /* Builds the tree of n points and adds its tensors to h, which has centre and scale. */
@@ -78,5 +76,3 @@ void mg_tree_set_lane(float *box, int32_t *child, int64_t columns, int64_t node,
                       const float *low, const float *high, int32_t to);
 /* All lanes of a node without a child. */
 void mg_tree_clear_node(float *box, int32_t *child, int64_t columns, int64_t node);
-
-#endif

@@ -1,8 +1,6 @@
 /* Selection among keys, and ranges of points. */
 #include "neighbors/tree/tree_build.h"
 
-#include <string.h>
-
 static uint64_t middle(uint64_t a, uint64_t b, uint64_t c) {
     const uint64_t low = a < b ? a : b, high = a < b ? b : a;
     return c < low ? low : c > high ? high : c;

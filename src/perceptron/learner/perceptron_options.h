@@ -1,6 +1,5 @@
 /* The perceptron's options as a plain struct. */
-#ifndef MG_PERCEPTRON_OPTIONS_H
-#define MG_PERCEPTRON_OPTIONS_H
+#pragma once
 
 #include "learn/kernel_options.h"
 
@@ -38,5 +37,3 @@ mg_perceptron_options mg_perceptron_options_of(const mg_option_value *values);
 /* Options that contradict each other: SPEC. */
 margin_status mg_perceptron_check(const margin_component *info, const mg_option_value *values,
                                   margin_error *error);
-
-#endif

@@ -7,8 +7,7 @@
  *   perceptron_pocket.c   the best state seen          perceptron_average.c   the mean state
  *   perceptron_judge.c    errors, criterion, least margin, radius of a state
  *   perceptron_result.c   hypothesis, report, reason */
-#ifndef MG_PERCEPTRON_RUN_H
-#define MG_PERCEPTRON_RUN_H
+#pragma once
 
 #include "kernel/gram/gram.h"
 #include "perceptron/learner/perceptron_options.h"
@@ -165,5 +164,3 @@ double mg_perceptron_numbers(const mg_perceptron_run *run);
 /* Decides separability if options and size allow; OK, or a failure. */
 margin_status mg_perceptron_separability(mg_perceptron_run *run);
 margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended);
-
-#endif

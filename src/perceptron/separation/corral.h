@@ -8,10 +8,8 @@
  * polytope", Math. Programming 11, 1976, with QR instead of his Cholesky factor of the Gram matrix,
  * so that the condition number is not squared). For wide data the orthogonal factor would be too
  * large; then R alone is kept and updated from inner products. */
-#ifndef MG_CORRAL_H
-#define MG_CORRAL_H
+#pragma once
 
-#include "base/memory.h"
 #include "math/rows/row_ops.h"
 
 enum { MG_CORRAL_GROUPS = 2 };
@@ -55,5 +53,3 @@ void mg_corral_correct(mg_corral *corral, double *residual, double *g);
 /* Wolfe's minor cycle: moves to the affine minimiser, dropping points on the way until all weights
  * are positive. Returns how many points were dropped, -1 after a numerical failure. */
 int64_t mg_corral_settle(mg_corral *corral);
-
-#endif

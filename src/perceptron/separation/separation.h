@@ -6,8 +6,7 @@
  * Both are distances between convex hulls: the closest points of the hulls of the two classes, or
  * the point of least norm in the hull of y_i (x_i, 1). If that distance is 0 its convex weights
  * prove that there is no hyperplane. */
-#ifndef MG_SEPARATION_H
-#define MG_SEPARATION_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -41,5 +40,3 @@ typedef struct mg_separation {
 margin_status mg_separate(margin_context *context, const mg_problem *problem,
                           mg_separation_kind kind, mg_separation *out, margin_error *error);
 void mg_separation_free(mg_separation *separation);
-
-#endif

@@ -1,6 +1,5 @@
 #include "perceptron/separation/separation_points.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* The points of the nearest-point problem as the data gives them: z_i = y_i d (x_i - c), with y_i e
  * appended where the intercept counts in the norm (there d = e, c = 0). Also what is measured on
  * the raw data: column ranges, scores of all rows, the exact margin. */
-#ifndef MG_SEPARATION_POINTS_H
-#define MG_SEPARATION_POINTS_H
+#pragma once
 
 #include "learn/learner.h"
 
@@ -43,5 +42,3 @@ margin_status mg_extremes_find(margin_context *context, const mg_problem *proble
                                mg_extremes *extremes, margin_error *error);
 double mg_twin_plus(mg_twin a, double b); /* rounded sum */
 mg_twin mg_twin_add_product(mg_twin sum, double a, double b);
-
-#endif

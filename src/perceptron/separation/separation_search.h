@@ -1,7 +1,6 @@
 /* One search for the nearest point: the pool of rows, the active set, and the loop that ends at a
  * goal, where rounding ends progress, or at a limit. */
-#ifndef MG_SEPARATION_SEARCH_H
-#define MG_SEPARATION_SEARCH_H
+#pragma once
 
 #include "perceptron/separation/corral.h"
 #include "perceptron/separation/separation_points.h"
@@ -48,5 +47,3 @@ void mg_search_free(mg_search *s);
 /* OK: the goal, or as near as double precision carries: see square, residual, best_lower.
  * STOPPED_TIME, or a failure. */
 margin_status mg_search_run(mg_search *s);
-
-#endif

@@ -1,14 +1,11 @@
 /* margin_importance_measure: columns shuffled one after the other in a copy of the rows. */
 #include "margin/importance.h"
 
-#include "base/caller_options.h"
-#include "base/context.h"
 #include "base/random.h"
 #include "model/predict/align.h"
 #include "model/problem/samples.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { USUAL_REPEATS = 5, MOST_REPEATS = 1000, MOST_SHUFFLES = 1 << 24 };
 

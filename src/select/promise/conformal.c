@@ -6,12 +6,8 @@
  * level) (n + 1)). Classes: cross-conformal (Vovk, Annals of Mathematics and AI 74, 2015): a class
  * is in the set if more than (1 - level) (n + 1) - 1 rows look at least as strange by the fit that
  * did not see them, strangeness being minus the functional margin. */
-#include "base/caller_options.h"
 #include "base/sort.h"
-#include "base/sweep.h"
 #include "model/judge/judge.h"
-#include "model/predict/align.h"
-#include "model/predict/predict.h"
 #include "select/promise/promise.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
  * - (1/m - mean.v_i) e_i / (1 - h_i), and its error at row i is e_i / (1 - h_i) (Cook,
  * Technometrics 19, 1977). Whether it applies is not asked of the spec but of the numbers: A w must
  * be X'y for the model's own w. m n^2 + n^3/3 operations; kept are m (n + 1) numbers. */
-#include "base/sweep.h"
 #include "math/products/cholesky.h"
 #include "math/products/symmetric_product.h"
 #include "model/predict/predict.h"

@@ -1,7 +1,6 @@
 /* margin_promise: a copy of a model with what is settled after the fit. */
 #include "select/promise/promise.h"
 
-#include "base/caller_options.h"
 #include "model/measure/measure.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"

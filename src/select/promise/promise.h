@@ -1,8 +1,6 @@
 /* What is settled after a fit: inside. */
-#ifndef MG_PROMISE_H
-#define MG_PROMISE_H
+#pragma once
 
-#include "base/context.h"
 #include "margin/promise.h"
 #include "model/problem/samples.h"
 
@@ -43,5 +41,3 @@ margin_status mg_add_numbers(margin_model *model, const char *name, int64_t rows
                              double **numbers, margin_error *error);
 /* How little a class is like a row: minus its functional margin there. */
 double mg_strangeness(const margin_model *model, const double *scores, int32_t code);
-
-#endif

@@ -4,7 +4,6 @@
 #include "select/promise/promise.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { CANDIDATES = 200 };
 

@@ -1,6 +1,5 @@
 /* Nested cross-validation: settings are chosen on the training rows of each outer split, as if its
  * test rows did not exist, and the choice is judged on those. */
-#include "base/caller_options.h"
 #include "model/spec/spec_parser.h"
 #include "select/search/tune.h"
 

@@ -1,8 +1,6 @@
 /* A search from the inside: cells (settings) times splits, a slot for each. */
-#ifndef MG_TUNE_H
-#define MG_TUNE_H
+#pragma once
 
-#include "margin/measure.h"
 #include "margin/search.h"
 
 #include "model/train/train.h"
@@ -165,5 +163,3 @@ void mg_cell_describe(const mg_tune *search, const mg_cell *cell, margin_search_
 /* The result as the caller gets it. */
 margin_status mg_tune_result_make(const mg_tune *search, margin_search_result **result,
                                   margin_error *error);
-
-#endif

@@ -3,8 +3,6 @@
 #include "model/predict/predict.h"
 #include "select/search/tune.h"
 
-#include <string.h>
-
 /* ---- Whether --------------------------------------------------------------------------------- */
 
 static bool is_covered(const mg_tune *s, const mg_chain *chain) {

@@ -7,8 +7,6 @@
 #define _GNU_SOURCE
 #endif
 #include "base/crc64.h"
-#include "base/text/text.h"
-#include "data/table/matrix.h"
 #include "select/search/tune.h"
 
 #include <errno.h>

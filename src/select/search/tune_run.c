@@ -1,6 +1,5 @@
 /* Tasks of a round and the order they come in. A task is a chain of settings on one split; those of
  * a chain are neighbours, so that settings are finished one after the other. */
-#include "base/pool.h"
 #include "base/sort.h"
 #include "select/search/tune.h"
 

@@ -1,9 +1,6 @@
 /* Rounds of a search, and its entry. */
-#include "base/caller_options.h"
 #include "base/sort.h"
 #include "select/search/tune.h"
-
-#include <string.h>
 
 /* Of the settings that are left every third goes on, with three times as many rows; the first round
  * leaves so many rows at least, as fewer would tell little. */

@@ -1,10 +1,7 @@
 /* margin_split: checks, numbering of classes, groups and times, and the parts as row numbers. */
 #include "select/split/split.h"
 
-#include "base/caller_options.h"
-#include "base/context.h"
 #include "base/sort.h"
-#include "data/table/matrix.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Parts of a data set: who gets which part (split_deal.c), behind the checks of split.c. */
-#ifndef MG_SELECT_SPLIT_H
-#define MG_SELECT_SPLIT_H
+#pragma once
 
 #include "margin/split.h"
 #include "model/problem/samples.h"
@@ -30,5 +29,3 @@ typedef struct mg_deal {
 /* part[i]: the fold (stated shares: margin_part; time: the run) of sample i. DATA: an empty part.
  */
 margin_status mg_deal_parts(const mg_deal *deal, int32_t *part, margin_error *error);
-
-#endif

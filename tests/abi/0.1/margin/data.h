@@ -39,10 +39,7 @@ MARGIN_API margin_vector margin_labels_i32(const int32_t *values, int64_t count)
 MARGIN_API margin_vector margin_labels_i64(const int64_t *values, int64_t count);
 MARGIN_API margin_vector margin_values_f64(const double *values, int64_t count);
 MARGIN_API margin_vector margin_values_f32(const float *values, int64_t count);
-typedef enum margin_column_kind {
-    MARGIN_NUMERIC = 0,
-    MARGIN_CATEGORICAL = 1
-} margin_column_kind;
+typedef enum margin_column_kind { MARGIN_NUMERIC = 0, MARGIN_CATEGORICAL = 1 } margin_column_kind;
 typedef struct margin_column {
     const char *name;
     int32_t kind;

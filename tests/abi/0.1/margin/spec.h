@@ -44,8 +44,7 @@ enum margin_ability {
     MARGIN_CAN_CATEGORIES = 512,
     MARGIN_CAN_CLUSTER = 1024,
     MARGIN_CAN_TARGETS = 2048,
-    MARGIN_IS_RULE =
-        4096
+    MARGIN_IS_RULE = 4096
 };
 typedef enum margin_component_kind { MARGIN_STAGE = 1, MARGIN_LEARNER = 2 } margin_component_kind;
 typedef struct margin_component {
@@ -63,8 +62,7 @@ MARGIN_API const margin_option *margin_component_option(const margin_component *
                                                         int64_t number);
 MARGIN_API int margin_component_count(void);
 MARGIN_API const margin_component *margin_component_at(int index);
-MARGIN_API const margin_component *
-margin_component_find(const char *name);
+MARGIN_API const margin_component *margin_component_find(const char *name);
 MARGIN_API int64_t margin_spec_steps(const margin_spec *spec);
 MARGIN_API const margin_component *margin_spec_step(const margin_spec *spec, int64_t step);
 typedef struct margin_setting {
