@@ -7,38 +7,21 @@
 
 /* kernel_choices: a macro of kernel.h, with more words behind it if need be. */
 #define MG_OPTION_KERNEL(default_kernel, kernel_choices, kernel_help)                              \
-    {                                                                                              \
-        .name = "kernel", .type = MARGIN_OPTION_CHOICE, .default_text = (default_kernel),          \
-        .choices = kernel_choices, .help = kernel_help                                             \
-    }
+    MG_CHOICE("kernel", (default_kernel), kernel_choices, kernel_help)
 #define MG_OPTION_KERNEL_RBF                                                                       \
     MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,                                                     \
                      "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), "   \
                      "tanh(gamma x.z + coef0), or exp(-gamma |x-z|_1)")
 #define MG_OPTIONS_KERNEL_SHAPE                                                                    \
-    {.name = "gamma",                                                                              \
-     .type = MARGIN_OPTION_NUMBER,                                                                 \
-     MG_ABOVE_0,                                                                                   \
-     .choices = "scale|median",                                                                    \
-     .group = "width",                                                                             \
-     .help = "factor in poly, rbf, sigmoid and laplacian; scale is 1/(columns x variance of all "  \
-             "values), median 1/(2 s^2) with the median distance s of rows (laplacian: 1/s); "     \
-             "default: scale for rbf and laplacian, 1 for poly and sigmoid"},                      \
-        {.name = "sigma",                                                                          \
-         .type = MARGIN_OPTION_NUMBER,                                                             \
-         MG_ABOVE_0,                                                                               \
-         .group = "width",                                                                         \
-         .help = "width of rbf: gamma = 1/(2 sigma^2)"},                                           \
-        {.name = "degree",                                                                         \
-         .type = MARGIN_OPTION_INTEGER,                                                            \
-         .low = 1,                                                                                 \
-         .high = 100,                                                                              \
-         .default_text = "2",                                                                      \
-         .help = "degree of poly"},                                                                \
-    {                                                                                              \
-        .name = "coef0", .type = MARGIN_OPTION_NUMBER, MG_ANY_NUMBER, .default_text = "1",         \
-        .help = "constant in poly and sigmoid"                                                     \
-    }
+    MG_NUMBER("gamma", NULL,                                                                       \
+              "factor in poly, rbf, sigmoid and laplacian; scale is 1/(columns x variance of all " \
+              "values), median 1/(2 s^2) with the median distance s of rows (laplacian: 1/s); "    \
+              "default: scale for rbf and laplacian, 1 for poly and sigmoid",                      \
+              MG_ABOVE_0, .group = "width", .choices = "scale|median"),                            \
+        MG_NUMBER("sigma", NULL, "width of rbf: gamma = 1/(2 sigma^2)", MG_ABOVE_0,                \
+                  .group = "width"),                                                               \
+        MG_INTEGER("degree", "2", "degree of poly", .low = 1, .high = 100),                        \
+        MG_NUMBER("coef0", "1", "constant in poly and sigmoid", MG_ANY_NUMBER)
 
 typedef enum mg_gamma_rule { MG_GAMMA_GIVEN, MG_GAMMA_SCALE, MG_GAMMA_MEDIAN } mg_gamma_rule;
 typedef struct mg_kernel_choice {

@@ -58,6 +58,28 @@ void mg_option_print(const margin_option *option, const mg_option_value *value, 
 #define MG_ABOVE_0 .low = 0, .high = (double)INFINITY, .low_open = 1, .high_open = 1
 #define MG_FROM_0  .low = 0, .high = (double)INFINITY, .high_open = 1
 
+/* Entries of an option table: name, default (NULL: none) and help; the fields of a number's range
+ * and what else it has come last. */
+#define MG_CHOICE(of_name, of_default, of_choices, of_help)                                        \
+    MG_OPTION(CHOICE, of_name, of_default, of_help, .choices = of_choices)
+#define MG_SWITCH(of_name, of_default, of_help)                                                    \
+    MG_OPTION(SWITCH, of_name, of_default, of_help, .choices = NULL)
+#define MG_TEXT(of_name, of_default, of_help)                                                      \
+    MG_OPTION(TEXT, of_name, of_default, of_help, .choices = NULL)
+#define MG_NUMBER(of_name, of_default, of_help, ...)                                               \
+    MG_OPTION(NUMBER, of_name, of_default, of_help, __VA_ARGS__)
+#define MG_NUMBERS(of_name, of_default, of_help, ...)                                              \
+    MG_OPTION(NUMBERS, of_name, of_default, of_help, __VA_ARGS__)
+#define MG_INTEGER(of_name, of_default, of_help, ...)                                              \
+    MG_OPTION(INTEGER, of_name, of_default, of_help, __VA_ARGS__)
+#define MG_OPTION(of_type, of_name, of_default, of_help, ...)                                      \
+    {                                                                                              \
+        .name = of_name, .type = MARGIN_OPTION_##of_type, .default_text = of_default,              \
+        .help = of_help, __VA_ARGS__                                                               \
+    }
+/* ... and what a component says of them. */
+#define MG_OPTION_TABLE(of_options) .options = (of_options), .option_count = MG_LENGTH(of_options)
+
 /* Characters of a word that needs no quotes. */
 bool mg_is_bare_character(char c);
 /* False: not given, and no default. */

@@ -37,57 +37,34 @@ double mg_total_weight(const mg_problem *problem);
 
 /* Entries for option tables, so that a word means the same everywhere. */
 #define MG_OPTION_C_OF(default_value, half_norm)                                                   \
-    {                                                                                              \
-        .name = "C", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1,                        \
-        .high = (double)INFINITY, .default_text = (default_value), .group = "penalty",             \
-        .help = "weight of the summed loss against " half_norm "; inf: no penalty"                 \
-    }
+    MG_NUMBER("C", (default_value),                                                                \
+              "weight of the summed loss against " half_norm "; inf: no penalty", .low = 0,        \
+              .low_open = 1, .high = (double)INFINITY, .group = "penalty")
 #define MG_OPTION_ALPHA_OF(default_value, norm)                                                    \
-    {                                                                                              \
-        .name = "alpha", .type = MARGIN_OPTION_NUMBER, MG_FROM_0, .default_text = (default_value), \
-        .group = "penalty", .help = "penalty: summed loss + alpha " norm                           \
-    }
+    MG_NUMBER("alpha", (default_value), "penalty: summed loss + alpha " norm, MG_FROM_0,           \
+              .group = "penalty")
 #define MG_OPTION_LAMBDA_OF(norm)                                                                  \
-    {                                                                                              \
-        .name = "lambda", .type = MARGIN_OPTION_NUMBER, MG_FROM_0, .default_text = NULL,           \
-        .group = "penalty", .help = "penalty: mean loss + lambda " norm                            \
-    }
+    MG_NUMBER("lambda", NULL, "penalty: mean loss + lambda " norm, MG_FROM_0, .group = "penalty")
 #define MG_OPTION_C(default_value)     MG_OPTION_C_OF(default_value, "|w|^2/2")
 #define MG_OPTION_ALPHA(default_value) MG_OPTION_ALPHA_OF(default_value, "|w|^2")
 #define MG_OPTION_LAMBDA               MG_OPTION_LAMBDA_OF("|w|^2")
 /* The three of |w|^2, of which C has a default. */
 #define MG_OPTIONS_PENALTY MG_OPTION_C("1"), MG_OPTION_ALPHA(NULL), MG_OPTION_LAMBDA
 #define MG_OPTION_L1_RATIO(default_value)                                                          \
-    {                                                                                              \
-        .name = "l1_ratio", .type = MARGIN_OPTION_NUMBER, .low = 0, .high = 1,                     \
-        .default_text = (default_value),                                                           \
-        .help = "r of the penalty (1-r) |w|^2 + r |w|_1 in place of |w|^2: 0 ridge, 1 lasso"       \
-    }
+    MG_NUMBER("l1_ratio", (default_value),                                                         \
+              "r of the penalty (1-r) |w|^2 + r |w|_1 in place of |w|^2: 0 ridge, 1 lasso",        \
+              .low = 0, .high = 1)
 #define MG_OPTION_TOL_OF(default_value, what)                                                      \
-    {                                                                                              \
-        .name = "tol", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1, .high = 1,           \
-        .high_open = 1, .default_text = (default_value), .help = what                              \
-    }
+    MG_NUMBER("tol", (default_value), what, .low = 0, .low_open = 1, .high = 1, .high_open = 1)
 #define MG_OPTION_TOL(default_value)                                                               \
     MG_OPTION_TOL_OF(default_value, "relative duality gap to reach")
 #define MG_OPTION_MAX_ITER                                                                         \
-    {                                                                                              \
-        .name = "max_iter", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                  \
-        .help = "limit on steps (default: none)"                                                   \
-    }
+    MG_INTEGER("max_iter", NULL, "limit on steps (default: none)", .low = 1, .high = 1e9)
 #define MG_OPTION_MULTICLASS                                                                       \
-    {                                                                                              \
-        .name = "multiclass", .type = MARGIN_OPTION_CHOICE, .default_text = "ovr",                 \
-        .choices = "ovr|ovo",                                                                      \
-        .help = "more than two classes: one against the rest, or one against one"                  \
-    }
+    MG_CHOICE("multiclass", "ovr", "ovr|ovo",                                                      \
+              "more than two classes: one against the rest, or one against one")
 #define MG_OPTION_INTERCEPT                                                                        \
-    {                                                                                              \
-        .name = "intercept", .type = MARGIN_OPTION_SWITCH, .default_text = "yes",                  \
-        .help = "fit an intercept, which is never penalised"                                       \
-    }
+    MG_SWITCH("intercept", "yes", "fit an intercept, which is never penalised")
 #define MG_OPTION_CLASS_WEIGHT                                                                     \
-    {                                                                                              \
-        .name = "class_weight", .type = MARGIN_OPTION_TEXT, .default_text = "none",                \
-        .help = "none, balanced (rows / (classes x rows of the class)), or 'name:weight,...'"      \
-    }
+    MG_TEXT("class_weight", "none",                                                                \
+            "none, balanced (rows / (classes x rows of the class)), or 'name:weight,...'")

@@ -7,44 +7,24 @@
 #include <string.h>
 
 static const margin_option options[] = {
-    {.name = "smoothing",
-     .type = MARGIN_OPTION_NUMBER,
-     MG_FROM_0,
-     .default_text = "1",
-     .help = "lambda, added to every count: 1 is Laplace's rule, 0 maximum likelihood"},
-    {.name = "distribution",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|categorical|gaussian|multinomial|bernoulli",
-     .help = "of the columns that no list below names; auto: categories categorical, numbers "
-             "gaussian"},
-    {.name = "categorical",
-     .type = MARGIN_OPTION_TEXT,
-     .help = "columns whose values are categories: names or numbers from 1, separated by commas"},
-    {.name = "gaussian",
-     .type = MARGIN_OPTION_TEXT,
-     .help = "columns that are normal in each class"},
-    {.name = "multinomial",
-     .type = MARGIN_OPTION_TEXT,
-     .help = "columns of counts, such as those of words, that share one whole"},
-    {.name = "bernoulli",
-     .type = MARGIN_OPTION_TEXT,
-     .help = "columns of which only matters whether they are above 0"},
-    {.name = "unseen",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "smooth",
-     .choices = "smooth|ignore|error",
-     .help = "a category that training never saw: a count of 0, left out like a missing value, or "
-             "no prediction"},
-    {.name = "priors",
-     .type = MARGIN_OPTION_TEXT,
-     .default_text = "learn",
-     .help = "of the classes: learn, equal, or numbers in the order of the classes: \"0.3 0.7\""},
-    {.name = "var_smoothing",
-     .type = MARGIN_OPTION_NUMBER,
-     MG_FROM_0,
-     .default_text = "1e-09",
-     .help = "share of the greatest variance of a column that is added to every variance"},
+    MG_NUMBER("smoothing", "1",
+              "lambda, added to every count: 1 is Laplace's rule, 0 maximum likelihood", MG_FROM_0),
+    MG_CHOICE("distribution", "auto", "auto|categorical|gaussian|multinomial|bernoulli",
+              "of the columns that no list below names; auto: categories categorical, numbers "
+              "gaussian"),
+    MG_TEXT("categorical", NULL,
+            "columns whose values are categories: names or numbers from 1, separated by commas"),
+    MG_TEXT("gaussian", NULL, "columns that are normal in each class"),
+    MG_TEXT("multinomial", NULL, "columns of counts, such as those of words, that share one whole"),
+    MG_TEXT("bernoulli", NULL, "columns of which only matters whether they are above 0"),
+    MG_CHOICE("unseen", "smooth", "smooth|ignore|error",
+              "a category that training never saw: a count of 0, left out like a missing value, or "
+              "no prediction"),
+    MG_TEXT("priors", "learn",
+            "of the classes: learn, equal, or numbers in the order of the classes: \"0.3 0.7\""),
+    MG_NUMBER("var_smoothing", "1e-09",
+              "share of the greatest variance of a column that is added to every variance",
+              MG_FROM_0),
 };
 
 static const mg_option_value *option_of(const mg_option_value *values, const char *name) {
@@ -290,8 +270,7 @@ const mg_learner mg_learner_naive_bayes = {
              .abilities = MARGIN_CAN_MULTICLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_MISSING | MARGIN_CAN_CATEGORIES |
                           MARGIN_IS_RULE,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .makes = {&mg_hypothesis_bayes},
     .fits = fits,
     .check = bayes_check,

@@ -28,7 +28,5 @@ void mg_scale_affine(const mg_fitted_stage *fitted, int64_t column, double *offs
 bool mg_scale_target(const mg_fitted_stage *fitted, double *offset, double *divisor);
 
 #define MG_OPTION_TARGET                                                                           \
-    {                                                                                              \
-        .name = "target", .type = MARGIN_OPTION_SWITCH, .default_text = "no",                      \
-        .help = "scale the target of a regression as well; the model is in its own units again"    \
-    }
+    MG_SWITCH("target", "no",                                                                      \
+              "scale the target of a regression as well; the model is in its own units again")

@@ -82,8 +82,7 @@ static margin_status fill_ranked(margin_context *context, const margin_data *dat
     const int64_t slots = count_slots(context, &data->x, room);
     MG_GO_NEW(context->heap, space, 2 * room * slots, "sorting the values of columns", error);
     runs_task task = {context, &reader, columns, data, with, slots, space, fill};
-    status = mg_parallel(context, slots, fill_by_runs, &task);
-    if (status < 0) status = mg_fail_cancelled(error);
+    status = mg_parallel(context, slots, fill_by_runs, &task, error);
 done:
     mg_free(context->heap, space);
     mg_column_reader_close(&reader);
@@ -196,13 +195,10 @@ static margin_status impute_apply(margin_context *context, const mg_fitted_stage
 }
 
 static const margin_option options[] = {
-    {.name = "with",
-     .type = MARGIN_OPTION_NUMBER,
-     MG_ANY_NUMBER,
-     .default_text = "mean",
-     .choices = "mean|median|most-frequent",
-     .help = "what missing values become: a statistic of the column, or this number; categories "
-             "always take the most frequent one"},
+    MG_NUMBER("with", "mean",
+              "what missing values become: a statistic of the column, or this number; categories "
+              "always take the most frequent one",
+              MG_ANY_NUMBER, .choices = "mean|median|most-frequent"),
 };
 
 const mg_stage mg_stage_impute = {
@@ -215,8 +211,7 @@ const mg_stage mg_stage_impute = {
                        "chapter 4",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_MISSING | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = impute_fit,
     .attach = impute_attach,
     .apply_row = impute_apply_row,

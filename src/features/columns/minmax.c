@@ -26,22 +26,11 @@ static margin_status minmax_fit(margin_context *context, const margin_data *data
 }
 
 static const margin_option options[] = {
-    {.name = "columns",
-     .type = MARGIN_OPTION_TEXT,
-     .help = "columns to scale: names or numbers from 1, separated by commas; without it all "
-             "numeric ones"},
-    {.name = "low",
-     .type = MARGIN_OPTION_NUMBER,
-     .low = -1e6,
-     .high = 1e6,
-     .default_text = "0",
-     .help = "what the least value becomes"},
-    {.name = "high",
-     .type = MARGIN_OPTION_NUMBER,
-     .low = -1e6,
-     .high = 1e6,
-     .default_text = "1",
-     .help = "what the greatest value becomes; above low"},
+    MG_TEXT("columns", NULL,
+            "columns to scale: names or numbers from 1, separated by commas; without it all "
+            "numeric ones"),
+    MG_NUMBER("low", "0", "what the least value becomes", .low = -1e6, .high = 1e6),
+    MG_NUMBER("high", "1", "what the greatest value becomes; above low", .low = -1e6, .high = 1e6),
     MG_OPTION_TARGET,
 };
 
@@ -53,8 +42,7 @@ const mg_stage mg_stage_minmax = {
              .source = "Han, Kamber, Pei, Data Mining, 3rd ed., 2011, section 3.5.2",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = minmax_fit,
     .attach = mg_scale_attach,
     .apply_row = mg_scale_apply_row,

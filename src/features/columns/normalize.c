@@ -124,11 +124,8 @@ static margin_status normalize_apply(margin_context *context, const mg_fitted_st
 }
 
 static const margin_option options[] = {
-    {.name = "norm",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "l2",
-     .choices = "l2|l1|max",
-     .help = "root of the sum of squares, sum of absolute values, or greatest absolute value"},
+    MG_CHOICE("norm", "l2", "l2|l1|max",
+              "root of the sum of squares, sum of absolute values, or greatest absolute value"),
 };
 
 const mg_stage mg_stage_normalize = {
@@ -140,8 +137,7 @@ const mg_stage mg_stage_normalize = {
                        "1975",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = normalize_fit,
     .attach = normalize_attach,
     .apply_row = normalize_apply_row,

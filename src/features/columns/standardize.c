@@ -27,18 +27,11 @@ static margin_status standardize_fit(margin_context *context, const margin_data 
 }
 
 static const margin_option options[] = {
-    {.name = "columns",
-     .type = MARGIN_OPTION_TEXT,
-     .help = "columns to scale: names or numbers from 1, separated by commas; without it all "
-             "numeric ones"},
-    {.name = "center",
-     .type = MARGIN_OPTION_SWITCH,
-     .default_text = "yes",
-     .help = "subtract the mean; no keeps sparse data sparse"},
-    {.name = "scale",
-     .type = MARGIN_OPTION_SWITCH,
-     .default_text = "yes",
-     .help = "divide by the standard deviation"},
+    MG_TEXT("columns", NULL,
+            "columns to scale: names or numbers from 1, separated by commas; without it all "
+            "numeric ones"),
+    MG_SWITCH("center", "yes", "subtract the mean; no keeps sparse data sparse"),
+    MG_SWITCH("scale", "yes", "divide by the standard deviation"),
     MG_OPTION_TARGET,
 };
 
@@ -51,8 +44,7 @@ const mg_stage mg_stage_standardize = {
                        "American Statistician 37, 1983",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = standardize_fit,
     .attach = mg_scale_attach,
     .apply_row = mg_scale_apply_row,

@@ -22,12 +22,9 @@ typedef struct fourier_view {
 enum { MOST_FEATURES = 100000 };
 
 static const margin_option options[] = {
-    {.name = "features",
-     .type = MARGIN_OPTION_INTEGER,
-     .low = 2,
-     .high = MOST_FEATURES,
-     .default_text = "500",
-     .help = "how many columns, an even number: half of them cosines, half sines"},
+    MG_INTEGER("features", "500",
+               "how many columns, an even number: half of them cosines, half sines", .low = 2,
+               .high = MOST_FEATURES),
     MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,
                      "rbf or laplacian, exp(-gamma |x-z|^2) or exp(-gamma |x-z|_1)"),
     MG_OPTIONS_KERNEL_SHAPE,
@@ -113,8 +110,7 @@ const mg_stage mg_stage_fourier = {
              .source = "Rahimi and Recht 2007",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = fourier_fit,
     .attach = fourier_attach,
     .apply_row = fourier_apply_row,

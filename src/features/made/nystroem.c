@@ -24,18 +24,10 @@ enum { PICK_UNIFORM, PICK_KMEANS, PICK_PIVOTS };
 static const double rounding = 1e-10;
 
 static const margin_option options[] = {
-    {.name = "centres",
-     .type = MARGIN_OPTION_INTEGER,
-     .low = 1,
-     .high = MOST_CENTRES,
-     .default_text = "500",
-     .help = "how many centres, and columns"},
-    {.name = "pick",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "rpcholesky",
-     .choices = "uniform|kmeans|rpcholesky",
-     .help = "rows drawn at random, the means of clusters, or rows drawn where those before leave "
-             "most of the kernel (randomly pivoted Cholesky)"},
+    MG_INTEGER("centres", "500", "how many centres, and columns", .low = 1, .high = MOST_CENTRES),
+    MG_CHOICE("pick", "rpcholesky", "uniform|kmeans|rpcholesky",
+              "rows drawn at random, the means of clusters, or rows drawn where those before leave "
+              "most of the kernel (randomly pivoted Cholesky)"),
     MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,
                      "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), or "
                      "exp(-gamma |x-z|_1)"),
@@ -410,11 +402,7 @@ static margin_status nystroem_apply(margin_context *context, const mg_fitted_sta
     MG_GO(mg_matrix_new_dense(context->heap, in->rows, n, in->value_type,
                               "the features of the kernel", &made, error));
     map.out = &made.view;
-    status = mg_sweep_each(context, in->rows, 64, map_block, &map);
-    if (status < 0) {
-        mg_fail_cancelled(error);
-        goto done;
-    }
+    MG_GO(mg_sweep_each(context, in->rows, 64, map_block, &map, error));
     *out = made;
     made = (mg_matrix_buffer){0};
 done:
@@ -432,8 +420,7 @@ const mg_stage mg_stage_nystroem = {
                        "(rpcholesky)",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = nystroem_fit,
     .attach = nystroem_attach,
     .apply_row = nystroem_apply_row,

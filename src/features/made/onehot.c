@@ -262,21 +262,14 @@ static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indic
 }
 
 static const margin_option options[] = {
-    {.name = "columns",
-     .type = MARGIN_OPTION_TEXT,
-     .help = "numeric columns to take as categories too: names or numbers from 1, separated by "
-             "commas"},
-    {.name = "unknown",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "ignore",
-     .choices = "ignore|error",
-     .help = "what a missing value or a category not seen in training becomes: all indicators 0, "
-             "or an error"},
-    {.name = "drop",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "none",
-     .choices = "none|first",
-     .help = "first leaves out the indicator of each column's first category"},
+    MG_TEXT("columns", NULL,
+            "numeric columns to take as categories too: names or numbers from 1, separated by "
+            "commas"),
+    MG_CHOICE("unknown", "ignore", "ignore|error",
+              "what a missing value or a category not seen in training becomes: all indicators 0, "
+              "or an error"),
+    MG_CHOICE("drop", "none", "none|first",
+              "first leaves out the indicator of each column's first category"),
 };
 
 const mg_stage mg_stage_onehot = {
@@ -287,8 +280,7 @@ const mg_stage mg_stage_onehot = {
              .source = "Suits, Use of dummy variables in regression equations, JASA 52, 1957",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_CATEGORIES,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = fit,
     .attach = onehot_attach,
     .apply_row = mg_onehot_apply_row,

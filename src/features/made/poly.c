@@ -366,31 +366,16 @@ static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indic
 }
 
 static const margin_option options[] = {
-    {.name = "degree",
-     .type = MARGIN_OPTION_INTEGER,
-     .low = 1,
-     .high = 50,
-     .default_text = "2",
-     .help = "the most factors of a product"},
-    {.name = "interactions",
-     .type = MARGIN_OPTION_SWITCH,
-     .default_text = "no",
-     .help = "only products of different columns, no powers"},
-    {.name = "columns",
-     .type = MARGIN_OPTION_TEXT,
-     .help = "columns to multiply: names or numbers from 1, separated by commas; without it all; "
-             "the others stay as they are"},
-    {.name = "bias",
-     .type = MARGIN_OPTION_SWITCH,
-     .default_text = "yes",
-     .help = "start with a column of ones, the product of no factors"},
-    {.name = "scaled",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "none",
-     .choices = "none|poly|exp",
-     .help =
-         "multiply each product so that dot products of rows are a kernel: (x.z + 1)^degree, or "
-         "e^(x.z) as its series up to the degree"},
+    MG_INTEGER("degree", "2", "the most factors of a product", .low = 1, .high = 50),
+    MG_SWITCH("interactions", "no", "only products of different columns, no powers"),
+    MG_TEXT("columns", NULL,
+            "columns to multiply: names or numbers from 1, separated by commas; without it all; "
+            "the others stay as they are"),
+    MG_SWITCH("bias", "yes", "start with a column of ones, the product of no factors"),
+    MG_CHOICE(
+        "scaled", "none", "none|poly|exp",
+        "multiply each product so that dot products of rows are a kernel: (x.z + 1)^degree, or "
+        "e^(x.z) as its series up to the degree"),
 };
 
 const mg_stage mg_stage_poly = {
@@ -402,8 +387,7 @@ const mg_stage mg_stage_poly = {
                        "ed., 2009, section 5.1",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = poly_fit,
     .attach = poly_attach,
     .apply_row = mg_poly_apply_row,

@@ -158,34 +158,17 @@ static void rbf_apply_row(const mg_fitted_stage *fitted, const double *in, doubl
 }
 
 static const margin_option options[] = {
-    {.name = "centres",
-     .type = MARGIN_OPTION_INTEGER,
-     .low = 1,
-     .high = MG_RBF_MOST,
-     .default_text = "100",
-     .help = "how many centres; with pick=even for each column"},
-    {.name = "pick",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "sample",
-     .choices = "sample|kmeans|even",
-     .help = "where they lie: on rows drawn at random (by the seed), on the means of clusters, or "
-             "evenly spaced from the least to the greatest value"},
-    {.name = "sigma",
-     .type = MARGIN_OPTION_NUMBER,
-     MG_ABOVE_0,
-     .choices = "median|spacing",
-     .group = "width",
-     .help = "width: a number, the median distance of rows and centres, or the spacing of even "
-             "centres (default: spacing for evenly spaced centres of one column, else median)"},
-    {.name = "gamma",
-     .type = MARGIN_OPTION_NUMBER,
-     MG_ABOVE_0,
-     .group = "width",
-     .help = "the width as 1 / (2 sigma^2)"},
-    {.name = "bias",
-     .type = MARGIN_OPTION_SWITCH,
-     .default_text = "yes",
-     .help = "end with a column of ones"},
+    MG_INTEGER("centres", "100", "how many centres; with pick=even for each column", .low = 1,
+               .high = MG_RBF_MOST),
+    MG_CHOICE("pick", "sample", "sample|kmeans|even",
+              "where they lie: on rows drawn at random (by the seed), on the means of clusters, or "
+              "evenly spaced from the least to the greatest value"),
+    MG_NUMBER("sigma", NULL,
+              "width: a number, the median distance of rows and centres, or the spacing of even "
+              "centres (default: spacing for evenly spaced centres of one column, else median)",
+              MG_ABOVE_0, .group = "width", .choices = "median|spacing"),
+    MG_NUMBER("gamma", NULL, "the width as 1 / (2 sigma^2)", MG_ABOVE_0, .group = "width"),
+    MG_SWITCH("bias", "yes", "end with a column of ones"),
 };
 
 const mg_stage mg_stage_rbf = {
@@ -197,8 +180,7 @@ const mg_stage mg_stage_rbf = {
                        "networks, Complex Systems 2, 1988",
              .page = "docs/stages.md",
              .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .fit = rbf_fit,
     .attach = rbf_attach,
     .apply_row = rbf_apply_row,

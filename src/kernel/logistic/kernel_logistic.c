@@ -14,12 +14,10 @@ static const margin_option option_table[] = {
     MG_OPTION_C_OF("1", "|f|^2/2"),
     MG_OPTION_ALPHA_OF(NULL, "|f|^2"),
     MG_OPTION_LAMBDA_OF("|f|^2"),
-    {.name = "solver",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|cholesky|cg|gd",
-     .help = "Newton's method by a factor, or by conjugate gradients, or by the number of rows; or "
-             "the textbook's gradient descent on the coefficients"},
+    MG_CHOICE(
+        "solver", "auto", "auto|cholesky|cg|gd",
+        "Newton's method by a factor, or by conjugate gradients, or by the number of rows; or "
+        "the textbook's gradient descent on the coefficients"),
     MG_OPTION_KERNEL_RATE,
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
@@ -201,8 +199,7 @@ const mg_learner mg_learner_kernel_logistic = {
              .page = "docs/kernel-logistic.md",
              .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
-             .options = option_table,
-             .option_count = MG_LENGTH(option_table)},
+             MG_OPTION_TABLE(option_table)},
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
     .check = kernel_logistic_check,

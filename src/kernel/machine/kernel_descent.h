@@ -9,12 +9,10 @@
 
 /* Entries for option tables: rate. */
 #define MG_OPTION_KERNEL_RATE                                                                      \
-    {                                                                                              \
-        .name = "rate", .type = MARGIN_OPTION_NUMBER, .low = 0, .low_open = 1,                     \
-        .high = (double)INFINITY, .high_open = 1,                                                  \
-        .help = "solver=gd: step along the gradient of mean loss + lambda a'Ka (default: 1 / "     \
-                "its largest curvature)"                                                           \
-    }
+    MG_NUMBER("rate", NULL,                                                                        \
+              "solver=gd: step along the gradient of mean loss + lambda a'Ka (default: 1 / "       \
+              "its largest curvature)",                                                            \
+              .low = 0, .low_open = 1, .high = (double)INFINITY, .high_open = 1)
 
 typedef struct mg_kernel_descent {
     const mg_kernel_objective *objective;

@@ -8,12 +8,9 @@ static const margin_option options[] = {
     MG_OPTIONS_PENALTY,
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
-    {.name = "solver",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|lbfgs|newton" MG_SOLVERS_DESCENT,
-     .help =
-         "how: chosen from the shape of the data, quasi-Newton, or Newton" MG_SOLVERS_DESCENT_HELP},
+    MG_CHOICE(
+        "solver", "auto", "auto|lbfgs|newton" MG_SOLVERS_DESCENT,
+        "how: chosen from the shape of the data, quasi-Newton, or Newton" MG_SOLVERS_DESCENT_HELP),
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
@@ -38,8 +35,7 @@ const mg_learner mg_learner_exponential = {
              .page = "docs/exponential.md",
              .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     MG_LINEAR_LEARNER(&exponential_family),
     .check = mg_linear_check,
     .fit = mg_linear_fit_one,

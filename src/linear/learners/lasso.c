@@ -8,11 +8,8 @@
 #include <math.h>
 
 #define SOLVER                                                                                     \
-    {                                                                                              \
-        .name = "solver", .type = MARGIN_OPTION_CHOICE, .default_text = "auto",                    \
-        .choices = "auto|working_set" MG_SOLVERS_DESCENT,                                          \
-        .help = "how: coordinate descent on growing sets of columns" MG_SOLVERS_DESCENT_HELP       \
-    }
+    MG_CHOICE("solver", "auto", "auto|working_set" MG_SOLVERS_DESCENT,                             \
+              "how: coordinate descent on growing sets of columns" MG_SOLVERS_DESCENT_HELP)
 
 #define NORM "((1-r) |w|^2 + r |w|_1)"
 
@@ -65,8 +62,7 @@ const mg_learner mg_learner_lasso = {
              .page = "docs/lasso.md",
              .abilities =
                  MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
-             .options = lasso_options,
-             .option_count = MG_LENGTH(lasso_options)},
+             MG_OPTION_TABLE(lasso_options)},
     MG_LINEAR_LEARNER(&lasso_family),
     .check = mg_linear_check,
     .fit = mg_squares_fit_one,
@@ -84,8 +80,7 @@ const mg_learner mg_learner_elastic_net = {
              .page = "docs/elastic-net.md",
              .abilities =
                  MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
-             .options = elastic_net_options,
-             .option_count = MG_LENGTH(elastic_net_options)},
+             MG_OPTION_TABLE(elastic_net_options)},
     MG_LINEAR_LEARNER(&elastic_net_family),
     .check = mg_linear_check,
     .fit = mg_squares_fit_one,

@@ -47,34 +47,22 @@ margin_status mg_squares_fit_one(mg_fit *fit);
 #define MG_SOLVERS_DESCENT_HELP                                                                    \
     "; or the textbook's gradient descent: over all rows, row by row, or in batches"
 #define MG_OPTIONS_DESCENT_STEPS                                                                   \
-    {.name = "rate",                                                                               \
-     .type = MARGIN_OPTION_NUMBER,                                                                 \
-     MG_ABOVE_0,                                                                                   \
-     .help = "solver=gd, sgd, minibatch: step along the gradient of mean loss + lambda |w|^2 "     \
-             "(default: 1 / its largest curvature)"},                                              \
-        {.name = "schedule",                                                                       \
-         .type = MARGIN_OPTION_CHOICE,                                                             \
-         .default_text = "auto",                                                                   \
-         .choices = "auto|constant|inverse|sqrt",                                                  \
-         .help = "solver=gd, sgd, minibatch: rate, rate/(1 + decay t) or rate/sqrt(1 + decay t) "  \
-                 "in step t; auto: a constant rate where every step lowers the objective"},        \
-        {.name = "decay",                                                                          \
-         .type = MARGIN_OPTION_NUMBER,                                                             \
-         MG_FROM_0,                                                                                \
-         .help = "of the schedule (default: for inverse rate x 2 lambda, else 1)"},                \
-    {                                                                                              \
-        .name = "batch", .type = MARGIN_OPTION_INTEGER, .low = 1, .high = 1e9,                     \
-        .default_text = "32", .help = "rows of a step of solver=minibatch"                         \
-    }
+    MG_NUMBER("rate", NULL,                                                                        \
+              "solver=gd, sgd, minibatch: step along the gradient of mean loss + lambda |w|^2 "    \
+              "(default: 1 / its largest curvature)",                                              \
+              MG_ABOVE_0),                                                                         \
+        MG_CHOICE("schedule", "auto", "auto|constant|inverse|sqrt",                                \
+                  "solver=gd, sgd, minibatch: rate, rate/(1 + decay t) or rate/sqrt(1 + decay t) " \
+                  "in step t; auto: a constant rate where every step lowers the objective"),       \
+        MG_NUMBER("decay", NULL, "of the schedule (default: for inverse rate x 2 lambda, else 1)", \
+                  MG_FROM_0),                                                                      \
+        MG_INTEGER("batch", "32", "rows of a step of solver=minibatch", .low = 1, .high = 1e9)
 
 #define MG_OPTIONS_DESCENT                                                                         \
     MG_OPTIONS_DESCENT_STEPS,                                                                      \
-        {.name = "start_weights",                                                                  \
-         .type = MARGIN_OPTION_NUMBERS,                                                            \
-         MG_ANY_NUMBER,                                                                            \
-         .help = "solver=gd, sgd, minibatch: weights to start from, one per column as the "        \
-                 "learner sees them (default zeros)"},                                             \
-    {                                                                                              \
-        .name = "start_intercept", .type = MARGIN_OPTION_NUMBER, MG_ANY_NUMBER,                    \
-        .default_text = "0", .help = "solver=gd, sgd, minibatch: intercept to start from"          \
-    }
+        MG_NUMBERS("start_weights", NULL,                                                          \
+                   "solver=gd, sgd, minibatch: weights to start from, one per column as the "      \
+                   "learner sees them (default zeros)",                                            \
+                   MG_ANY_NUMBER),                                                                 \
+        MG_NUMBER("start_intercept", "0", "solver=gd, sgd, minibatch: intercept to start from",    \
+                  MG_ANY_NUMBER)

@@ -10,13 +10,10 @@ static const margin_option options[] = {
     MG_OPTION_L1_RATIO("0"),
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
-    {.name = "solver",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|dual_cd|lbfgs|newton|working_set" MG_SOLVERS_DESCENT,
-     .help =
-         "how: chosen from the data and the penalty, dual coordinate descent, quasi-Newton, "
-         "Newton, Newton over a working set of columns (for l1_ratio > 0)" MG_SOLVERS_DESCENT_HELP},
+    MG_CHOICE(
+        "solver", "auto", "auto|dual_cd|lbfgs|newton|working_set" MG_SOLVERS_DESCENT,
+        "how: chosen from the data and the penalty, dual coordinate descent, quasi-Newton, "
+        "Newton, Newton over a working set of columns (for l1_ratio > 0)" MG_SOLVERS_DESCENT_HELP),
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
@@ -41,8 +38,7 @@ const mg_learner mg_learner_logistic = {
              .page = "docs/logistic.md",
              .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     MG_LINEAR_LEARNER(&logistic_family),
     .check = mg_linear_check,
     .fit = mg_linear_fit_one,

@@ -10,17 +10,14 @@ static const margin_option options[] = {
     MG_OPTIONS_PENALTY,
     MG_OPTION_TOL("1e-06"),
     MG_OPTION_MAX_ITER,
-    {.name = "solver",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|lbfgs" MG_SOLVERS_DESCENT,
-     .help = "how: auto is lbfgs, quasi-Newton" MG_SOLVERS_DESCENT_HELP},
+    MG_CHOICE("solver", "auto", "auto|lbfgs" MG_SOLVERS_DESCENT,
+              "how: auto is lbfgs, quasi-Newton" MG_SOLVERS_DESCENT_HELP),
     MG_OPTIONS_DESCENT_STEPS,
-    {.name = "start_weights",
-     .type = MARGIN_OPTION_NUMBERS,
-     MG_ANY_NUMBER,
-     .help = "solver=gd, sgd, minibatch: where to start, for each class a weight per column as the "
-             "learner sees them, and then, if wanted, an intercept for each class (default zeros)"},
+    MG_NUMBERS(
+        "start_weights", NULL,
+        "solver=gd, sgd, minibatch: where to start, for each class a weight per column as the "
+        "learner sees them, and then, if wanted, an intercept for each class (default zeros)",
+        MG_ANY_NUMBER),
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
 };
@@ -45,8 +42,7 @@ const mg_learner mg_learner_softmax = {
              .page = "docs/softmax.md",
              .abilities = MARGIN_CAN_MULTICLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     MG_LINEAR_LEARNER(&softmax_family),
     .check = mg_linear_check,
     .fit = mg_linear_fit_one,

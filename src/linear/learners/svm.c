@@ -11,60 +11,39 @@
 enum { LOSS_AT, KERNEL_AT };
 
 static const margin_option options[] = {
-    [LOSS_AT] = {.name = "loss",
-                 .type = MARGIN_OPTION_CHOICE,
-                 .default_text = "hinge",
-                 .choices = "hinge|squared-hinge",
-                 .help = "what a row costs: max(1 - y f, 0), or that squared"},
+    [LOSS_AT] = MG_CHOICE("loss", "hinge", "hinge|squared-hinge",
+                          "what a row costs: max(1 - y f, 0), or that squared"),
     [KERNEL_AT] = MG_OPTION_KERNEL("linear", MG_KERNEL_CHOICES_GRAM,
                                    "linear: f is a linear function of the columns; others: f is a "
                                    "sum of kernel values with training rows; precomputed: the data "
                                    "are the Gram matrix"),
     MG_OPTIONS_KERNEL_SHAPE,
     MG_OPTIONS_PENALTY,
-    {.name = "task",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|classify|regress|one-class",
-     .help = "auto takes a target of many numbers for a regression, where there is a kernel; "
-             "one-class has no target and tells outliers from the rest"},
-    {.name = "nu",
-     .type = MARGIN_OPTION_NUMBER,
-     .low = 0,
-     .low_open = 1,
-     .high = 1,
-     .default_text = "0.5",
-     .help = "one-class: at most this share of the rows are outliers, at least this share support "
-             "vectors"},
-    {.name = "epsilon",
-     .type = MARGIN_OPTION_NUMBER,
-     MG_FROM_0,
-     .default_text = "0.1",
-     .help = "regression: errors up to this cost nothing"},
+    MG_CHOICE("task", "auto", "auto|classify|regress|one-class",
+              "auto takes a target of many numbers for a regression, where there is a kernel; "
+              "one-class has no target and tells outliers from the rest"),
+    MG_NUMBER("nu", "0.5",
+              "one-class: at most this share of the rows are outliers, at least this share support "
+              "vectors",
+              .low = 0, .low_open = 1, .high = 1),
+    MG_NUMBER("epsilon", "0.1", "regression: errors up to this cost nothing", MG_FROM_0),
     MG_OPTION_TOL_OF("0.0001", "relative duality gap to reach (with a kernel: 0.001)"),
-    {.name = "kkt",
-     .type = MARGIN_OPTION_NUMBER,
-     MG_ABOVE_0,
-     .help = "with a kernel: end at this violation of the KKT conditions, LIBSVM's measure, "
-             "in place of tol"},
+    MG_NUMBER("kkt", NULL,
+              "with a kernel: end at this violation of the KKT conditions, LIBSVM's measure, "
+              "in place of tol",
+              MG_ABOVE_0),
     MG_OPTION_MAX_ITER,
-    {.name = "solver",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|dual_cd|lbfgs|newton|ssnal" MG_SOLVERS_DESCENT,
-     .help =
-         "how: chosen from loss and shape of the data; dual coordinate descent; quasi-Newton or "
-         "Newton (squared hinge); semismooth Newton (hinge)" MG_SOLVERS_DESCENT_HELP},
+    MG_CHOICE(
+        "solver", "auto", "auto|dual_cd|lbfgs|newton|ssnal" MG_SOLVERS_DESCENT,
+        "how: chosen from loss and shape of the data; dual coordinate descent; quasi-Newton or "
+        "Newton (squared hinge); semismooth Newton (hinge)" MG_SOLVERS_DESCENT_HELP),
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
-    {.name = "multiclass",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "ovr",
-     .choices = "ovr|ovo|argmax",
-     .help = "more than two classes: one against the rest, one against one (with "
-             "a kernel the default), or all trained together (hinge of Crammer "
-             "and Singer)"},
+    MG_CHOICE("multiclass", "ovr", "ovr|ovo|argmax",
+              "more than two classes: one against the rest, one against one (with "
+              "a kernel the default), or all trained together (hinge of Crammer "
+              "and Singer)"),
 };
 
 static mg_loss_kind svm_loss(const mg_fit *fit) {
@@ -116,7 +95,7 @@ static const mg_linear_family svm_family = {.loss = MG_LOSS_HINGE, .loss_of = sv
         .name = "svm", .kind = MARGIN_LEARNER, .summary = what, .formula = means,                  \
         .source = papers, .page = "docs/svm.md",                                                   \
         .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | (can),        \
-        .options = options, .option_count = MG_LENGTH(options)                                     \
+        MG_OPTION_TABLE(options)                                                                   \
     }
 
 static const mg_learner svm_kernel, svm_one_class;
@@ -156,8 +135,7 @@ static const mg_learner svm_one_class = {
              .source = "Scholkopf, Platt, Shawe-Taylor, Smola and Williamson 2001",
              .page = "docs/svm.md",
              .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             .options = options,
-             .option_count = MG_LENGTH(options)},
+             MG_OPTION_TABLE(options)},
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
     .defaults = kernel_defaults,

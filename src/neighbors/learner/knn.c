@@ -15,46 +15,25 @@ enum {
 };
 
 static const margin_option options[] = {
-    {.name = "k",
-     .type = MARGIN_OPTION_INTEGER,
-     .low = 1,
-     .high = 1e9,
-     .default_text = "5",
-     .help = "how many neighbours take part; a row of weight w counts as w rows"},
-    {.name = "p",
-     .type = MARGIN_OPTION_NUMBER,
-     .low = 1,
-     .high = (double)INFINITY,
-     .default_text = "2",
-     .help = "Minkowski distance: 1 sum of the differences, 2 Euclid, inf the largest difference"},
-    {.name = "weights",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "uniform",
-     .choices = "uniform|distance",
-     .help = "what a neighbour's vote counts: 1, or 1/distance"},
-    {.name = "method",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|tree|brute",
-     .help = "search method (the answers are identical): kd-tree, brute force, or auto: whichever "
-             "visits fewer rows in a trial"},
-    {.name = "task",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "auto",
-     .choices = "auto|classify|regress",
-     .help = "classes or numbers; auto: classes for categories, integers and up to 20 different "
-             "whole numbers"},
-    {.name = "radius",
-     .type = MARGIN_OPTION_NUMBER,
-     .low = 0,
-     .high = (double)INFINITY,
-     .help = "instead of k: all rows at this distance or less take part"},
-    {.name = "empty",
-     .type = MARGIN_OPTION_CHOICE,
-     .default_text = "nearest",
-     .choices = "nearest|prior|none",
-     .help = "answer where no row is within the radius: that of the nearest row, the shares of the "
-             "classes or the mean of the targets in the training data, or none (NaN, label -1)"},
+    MG_INTEGER("k", "5", "how many neighbours take part; a row of weight w counts as w rows",
+               .low = 1, .high = 1e9),
+    MG_NUMBER("p", "2",
+              "Minkowski distance: 1 sum of the differences, 2 Euclid, inf the largest difference",
+              .low = 1, .high = (double)INFINITY),
+    MG_CHOICE("weights", "uniform", "uniform|distance",
+              "what a neighbour's vote counts: 1, or 1/distance"),
+    MG_CHOICE("method", "auto", "auto|tree|brute",
+              "search method (the answers are identical): kd-tree, brute force, or auto: whichever "
+              "visits fewer rows in a trial"),
+    MG_CHOICE("task", "auto", "auto|classify|regress",
+              "classes or numbers; auto: classes for categories, integers and up to 20 different "
+              "whole numbers"),
+    MG_NUMBER("radius", NULL, "instead of k: all rows at this distance or less take part", .low = 0,
+              .high = (double)INFINITY),
+    MG_CHOICE(
+        "empty", "nearest", "nearest|prior|none",
+        "answer where no row is within the radius: that of the nearest row, the shares of the "
+        "classes or the mean of the targets in the training data, or none (NaN, label -1)"),
 };
 
 static mg_neighbors_method method_of(const mg_option_value *value) {
@@ -223,8 +202,7 @@ const mg_learner mg_learner_knn = {
          .page = "docs/knn.md",
          .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION |
                       MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY | MARGIN_IS_RULE,
-         .options = options,
-         .option_count = MG_LENGTH(options)},
+         MG_OPTION_TABLE(options)},
     .makes = {&mg_hypothesis_neighbors},
     .fits = mg_knn_fits,
     .check = knn_check,

@@ -32,85 +32,50 @@ enum {
 };
 
 const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
-    [FORM] = {.name = "form",
-              .type = MARGIN_OPTION_CHOICE,
-              .default_text = "primal",
-              .choices = "primal|dual",
-              .help =
+    [FORM] =
+        MG_CHOICE("form", "primal", "primal|dual",
                   "primal keeps the weights, dual a coefficient per row and the Gram matrix; the "
-                  "updates are the same"},
-    [VARIANT] = {.name = "variant",
-                 .type = MARGIN_OPTION_CHOICE,
-                 .default_text = "plain",
-                 .choices = "plain|pocket|averaged",
-                 .help =
-                     "what to return: the last weights, the best seen on all rows, or the average "
-                     "over all steps"},
-    [ORDER] =
-        {.name = "order",
-         .type = MARGIN_OPTION_CHOICE,
-         .default_text = "sequential",
-         .choices = "sequential|shuffled|first|random",
-         .help =
-             "how rows are visited: one after the other, in a new random order each pass, "
-             "always the first misclassified one from the top, or a random misclassified one each "
-             "time"},
-    [RATE] = {.name = "rate",
-              .type = MARGIN_OPTION_NUMBER,
-              .low = 0,
-              .high = 1,
-              .low_open = 1,
-              .default_text = "1",
-              .help = "step of an update; from a start at zero it only scales the weights"},
+                  "updates are the same"),
+    [VARIANT] =
+        MG_CHOICE("variant", "plain", "plain|pocket|averaged",
+                  "what to return: the last weights, the best seen on all rows, or the average "
+                  "over all steps"),
+    [ORDER] = MG_CHOICE(
+        "order", "sequential", "sequential|shuffled|first|random",
+        "how rows are visited: one after the other, in a new random order each pass, "
+        "always the first misclassified one from the top, or a random misclassified one each "
+        "time"),
+    [RATE] =
+        MG_NUMBER("rate", "1", "step of an update; from a start at zero it only scales the weights",
+                  .low = 0, .high = 1, .low_open = 1),
     [PASSES] =
-        {.name = "passes",
-         .type = MARGIN_OPTION_INTEGER,
-         .low = 1,
-         .high = MG_PERCEPTRON_MOST_PASSES,
-         .help = "limit on passes over the rows, with order=first and random of as many updates "
-                 "as there are rows (default: 1000, more where it is known that it will end; for "
-                 "pocket and averaged 100)"},
-    [KERNEL] =
-        {.name = "kernel",
-         .type = MARGIN_OPTION_CHOICE,
-         .choices = MG_KERNEL_CHOICES,
-         .help = "kernel form: k(x, z) in place of x.z, a coefficient per row in place of weights"},
+        MG_INTEGER("passes", NULL,
+                   "limit on passes over the rows, with order=first and random of as many updates "
+                   "as there are rows (default: 1000, more where it is known that it will end; for "
+                   "pocket and averaged 100)",
+                   .low = 1, .high = MG_PERCEPTRON_MOST_PASSES),
+    [KERNEL] = MG_CHOICE(
+        "kernel", NULL, MG_KERNEL_CHOICES,
+        "kernel form: k(x, z) in place of x.z, a coefficient per row in place of weights"),
     MG_OPTIONS_KERNEL_SHAPE, /* GAMMA to COEF0 */
-    [MULTICLASS] = {.name = "multiclass",
-                    .type = MARGIN_OPTION_CHOICE,
-                    .default_text = "ovr",
-                    .choices = "ovr|ovo|argmax",
-                    .help = "more than two classes: one against the rest, one against one, or all "
-                            "score functions trained together"},
-    [START] = {.name = "start",
-               .type = MARGIN_OPTION_CHOICE,
-               .default_text = "zero",
-               .choices = "zero|random",
-               .help = "where to start: at zero, or at normal random numbers, by the seed"},
-    [START_WEIGHTS] = {.name = "start_weights",
-                       .type = MARGIN_OPTION_NUMBERS,
-                       MG_ANY_NUMBER,
-                       .help = "weights to start from, one per column as the learner sees them "
-                               "(default zeros)"},
-    [START_INTERCEPT] = {.name = "start_intercept",
-                         .type = MARGIN_OPTION_NUMBER,
-                         MG_ANY_NUMBER,
-                         .default_text = "0",
-                         .help = "intercept to start from"},
-    [BATCH] = {.name = "batch",
-               .type = MARGIN_OPTION_INTEGER,
-               .low = 1,
-               .high = 1e9,
-               .choices = "all",
-               .help = "gradient descent on the criterion: each step adds rate y x of all "
-                       "misclassified rows among the next so many, or among all"},
-    [BOUND] = {.name = "bound",
-               .type = MARGIN_OPTION_CHOICE,
-               .default_text = "auto",
-               .choices = "auto|yes|no",
-               .help =
-                   "decide separability, for the largest margin and the bound on updates: where "
-                   "that is cheap, always, or never"},
+    [MULTICLASS] = MG_CHOICE("multiclass", "ovr", "ovr|ovo|argmax",
+                             "more than two classes: one against the rest, one against one, or all "
+                             "score functions trained together"),
+    [START] = MG_CHOICE("start", "zero", "zero|random",
+                        "where to start: at zero, or at normal random numbers, by the seed"),
+    [START_WEIGHTS] = MG_NUMBERS("start_weights", NULL,
+                                 "weights to start from, one per column as the learner sees them "
+                                 "(default zeros)",
+                                 MG_ANY_NUMBER),
+    [START_INTERCEPT] = MG_NUMBER("start_intercept", "0", "intercept to start from", MG_ANY_NUMBER),
+    [BATCH] = MG_INTEGER("batch", NULL,
+                         "gradient descent on the criterion: each step adds rate y x of all "
+                         "misclassified rows among the next so many, or among all",
+                         .low = 1, .high = 1e9, .choices = "all"),
+    [BOUND] =
+        MG_CHOICE("bound", "auto", "auto|yes|no",
+                  "decide separability, for the largest margin and the bound on updates: where "
+                  "that is cheap, always, or never"),
 };
 
 /* ---- Rules ------------------------------------------------------------------------------------*/
