@@ -84,7 +84,7 @@ static void every_task_runs_once(void **state) {
             for (int slow = 0; slow < 2; slow++) {
                 tally *t = new_tally(context);
                 t->slow = slow;
-                assert_int_equal(mg_parallel(context, counts[i], count_task, t), MARGIN_OK);
+                assert_int_equal(mg_parallel(context, counts[i], count_task, t, NULL), MARGIN_OK);
                 assert_each_once(t, counts[i]);
                 free(t);
             }
@@ -102,7 +102,7 @@ static void many_short_runs(void **state) {
     for (int i = 0; i < 20000; i++) {
         int64_t count = (int64_t)(support_random(&random) % 7);
         if (i % 1000 == 0) usleep(1000); /* the workers go to sleep */
-        assert_int_equal(mg_parallel(context, count, count_task, t), MARGIN_OK);
+        assert_int_equal(mg_parallel(context, count, count_task, t, NULL), MARGIN_OK);
         expected += count;
         assert_int_equal(atomic_load(&t->started), expected);
     }
@@ -117,7 +117,7 @@ static void unused_and_fresh_pools_end(void **state) {
         margin_context *context = support_context(NULL, 3);
         if (i % 2 == 1) {
             tally *t = new_tally(context);
-            assert_int_equal(mg_parallel(context, 2, count_task, t), MARGIN_OK);
+            assert_int_equal(mg_parallel(context, 2, count_task, t, NULL), MARGIN_OK);
             free(t);
         }
         margin_context_free(context);
@@ -140,7 +140,7 @@ static void tasks_run_at_the_same_time(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 3);
     atomic_int arrived = 0;
-    assert_int_equal(mg_parallel(context, 3, meet, &arrived), MARGIN_OK);
+    assert_int_equal(mg_parallel(context, 3, meet, &arrived, NULL), MARGIN_OK);
     margin_context_free(context);
 }
 
@@ -166,10 +166,10 @@ static void the_lowest_failure_counts(void **state) {
         margin_context *context = support_context(NULL, threads);
         for (int64_t from = 0; from < 200; from++) {
             failing f = {from / 2, from % 2, 20000};
-            assert_int_equal(mg_parallel(context, 100, fail_from, &f), MARGIN_ERROR_DATA);
+            assert_int_equal(mg_parallel(context, 100, fail_from, &f, NULL), MARGIN_ERROR_DATA);
         }
         failing none = {100, false, 0};
-        assert_int_equal(mg_parallel(context, 100, fail_from, &none), MARGIN_OK);
+        assert_int_equal(mg_parallel(context, 100, fail_from, &none, NULL), MARGIN_OK);
         margin_context_free(context);
     }
 }
@@ -178,9 +178,10 @@ static void a_failure_ends_the_run_early(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 2);
     failing f = {5, false, 0};
-    assert_int_equal(mg_parallel(context, INT64_MAX / 512, fail_from, &f), MARGIN_ERROR_DATA);
+    assert_int_equal(mg_parallel(context, INT64_MAX / 512, fail_from, &f, NULL), MARGIN_ERROR_DATA);
     tally *t = new_tally(context);
-    assert_int_equal(mg_parallel(context, 100, count_task, t), MARGIN_OK); /* and is forgotten */
+    assert_int_equal(mg_parallel(context, 100, count_task, t, NULL),
+                     MARGIN_OK); /* and is forgotten */
     assert_each_once(t, 100);
     free(t);
     margin_context_free(context);
@@ -201,14 +202,14 @@ static void a_cancelled_run_skips_the_rest(void **state) {
     for (int threads = 1; threads <= 4; threads++) {
         margin_context *context = support_context(NULL, threads);
         tally *t = new_tally(context);
-        assert_int_equal(mg_parallel(context, INT64_MAX / 512, cancel_at, t),
+        assert_int_equal(mg_parallel(context, INT64_MAX / 512, cancel_at, t, NULL),
                          MARGIN_ERROR_CANCELLED);
         int started = atomic_load(&t->started);
         assert_true(started >= 11);
-        assert_int_equal(mg_parallel(context, 5, cancel_at, t), MARGIN_ERROR_CANCELLED);
+        assert_int_equal(mg_parallel(context, 5, cancel_at, t, NULL), MARGIN_ERROR_CANCELLED);
         assert_int_equal(atomic_load(&t->started), started);
         margin_context_resume(context);
-        assert_int_equal(mg_parallel(context, 5, cancel_at, t), MARGIN_OK);
+        assert_int_equal(mg_parallel(context, 5, cancel_at, t, NULL), MARGIN_OK);
         free(t);
         margin_context_free(context);
     }
@@ -242,10 +243,11 @@ static margin_status outer_task(void *argument, int64_t task, int worker) {
     nest *n = argument;
     inner_call call = {n, pthread_self(), worker, -1};
     if (task < 3 && meet(&n->arrived, task, worker) < 0) return MARGIN_ERROR_INTERNAL;
-    if (mg_parallel(n->inner, 8, inner_task, &call) != MARGIN_OK) return MARGIN_ERROR_INTERNAL;
+    if (mg_parallel(n->inner, 8, inner_task, &call, NULL) != MARGIN_OK)
+        return MARGIN_ERROR_INTERNAL;
     if (call.last != 7) atomic_fetch_add(&n->wrong, 1);
     call.last = -1;
-    if (mg_parallel(n->inner, 20, inner_task, &call) != MARGIN_ERROR_DATA || call.last != 8)
+    if (mg_parallel(n->inner, 20, inner_task, &call, NULL) != MARGIN_ERROR_DATA || call.last != 8)
         atomic_fetch_add(&n->wrong, 1);
     return MARGIN_OK;
 }
@@ -254,14 +256,14 @@ static void calls_from_a_task_run_inline(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 4), *other = support_context(NULL, 2);
     nest n = {.outer = context, .inner = context};
-    assert_int_equal(mg_parallel(context, 200, outer_task, &n), MARGIN_OK);
+    assert_int_equal(mg_parallel(context, 200, outer_task, &n, NULL), MARGIN_OK);
     assert_int_equal(atomic_load(&n.wrong), 0);
     n.inner = other;
-    assert_int_equal(mg_parallel(context, 200, outer_task, &n), MARGIN_OK);
+    assert_int_equal(mg_parallel(context, 200, outer_task, &n, NULL), MARGIN_OK);
     assert_int_equal(atomic_load(&n.wrong), 0);
     /* and afterwards this thread is outside again */
     atomic_int arrived = 1;
-    assert_int_equal(mg_parallel(context, 2, meet, &arrived), MARGIN_OK);
+    assert_int_equal(mg_parallel(context, 2, meet, &arrived, NULL), MARGIN_OK);
     margin_context_free(context);
     margin_context_free(other);
 }
@@ -275,7 +277,7 @@ typedef struct crossing {
 static margin_status cross(void *argument, int64_t task, int worker) {
     crossing *c = argument;
     (void)task, (void)worker;
-    return mg_parallel(c->theirs, 3, count_task, c->tally);
+    return mg_parallel(c->theirs, 3, count_task, c->tally, NULL);
 }
 
 static margin_status no_work(void *argument, int64_t task, int worker) {
@@ -286,13 +288,13 @@ static margin_status no_work(void *argument, int64_t task, int worker) {
 static margin_status cross_idle(void *argument, int64_t task, int worker) {
     crossing *c = argument;
     (void)task, (void)worker;
-    return mg_parallel(c->theirs, 3, no_work, NULL);
+    return mg_parallel(c->theirs, 3, no_work, NULL, NULL);
 }
 
 static void *run_crossing(void *argument) {
     crossing *c = argument;
     for (int i = 0; i < 300; i++)
-        if (mg_parallel(c->mine, 4, cross_idle, c) < 0) return c;
+        if (mg_parallel(c->mine, 4, cross_idle, c, NULL) < 0) return c;
     return NULL;
 }
 
@@ -308,7 +310,7 @@ static void two_pools_that_call_each_other_do_not_lock_up(void **state) {
     assert_null(failed);
     tally *t = new_tally(b);
     crossing one = {a, b, t, 0};
-    assert_int_equal(mg_parallel(a, 1, cross, &one), MARGIN_OK);
+    assert_int_equal(mg_parallel(a, 1, cross, &one, NULL), MARGIN_OK);
     assert_each_once(t, 0 + 3);
     free(t);
     margin_context_free(a);
@@ -325,7 +327,7 @@ typedef struct caller {
 static void *call_often(void *argument) {
     caller *c = argument;
     for (int i = 0; i < 300; i++)
-        if (mg_parallel(c->tally->context, 9, count_task, c->tally) < 0) c->failures++;
+        if (mg_parallel(c->tally->context, 9, count_task, c->tally, NULL) < 0) c->failures++;
     return NULL;
 }
 
@@ -389,7 +391,7 @@ static void workers_leave_signals_to_the_host(void **state) {
     sigaddset(&before, SIGWINCH);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     look l = {.rounding = FE_TONEAREST};
-    assert_int_equal(mg_parallel(context, 3, look_around, &l), MARGIN_OK);
+    assert_int_equal(mg_parallel(context, 3, look_around, &l, NULL), MARGIN_OK);
     assert_int_equal(atomic_load(&l.wrong), 0);
     pthread_sigmask(SIG_UNBLOCK, &before, &after);
     for (int number = 1; number < 32; number++)
@@ -404,7 +406,7 @@ static void workers_compute_as_their_caller(void **state) {
     for (int i = 0; i < MG_LENGTH(modes); i++) {
         look l = {.rounding = modes[i]};
         assert_int_equal(fesetround(modes[i]), 0);
-        margin_status status = mg_parallel(context, 3, look_around, &l);
+        margin_status status = mg_parallel(context, 3, look_around, &l, NULL);
         fesetround(FE_TONEAREST);
         assert_int_equal(status, MARGIN_OK);
         assert_int_equal(atomic_load(&l.wrong), 0);
@@ -431,12 +433,12 @@ static int in_child(int (*body)(void *argument), void *argument) {
 static int run_tally(margin_context *context) {
     tally *t = new_tally(context);
     int wrong = 0;
-    if (mg_parallel(context, 500, count_task, t) < 0) return 1;
+    if (mg_parallel(context, 500, count_task, t, NULL) < 0) return 1;
     for (int i = 0; i < 500; i++)
         wrong += atomic_load(&t->runs[i]) != 1;
     wrong += atomic_load(&t->clashes);
     atomic_int arrived = 0;
-    if (mg_parallel(context, 3, meet, &arrived) < 0) return 2; /* really on three threads */
+    if (mg_parallel(context, 3, meet, &arrived, NULL) < 0) return 2; /* really on three threads */
     free(t);
     return wrong > 0 ? 3 : 0;
 }
@@ -499,7 +501,7 @@ typedef struct background {
 static void *run_until_told(void *argument) {
     background *b = argument;
     while (!atomic_load(&b->stop))
-        if (mg_parallel(b->tally->context, 50, count_task, b->tally) < 0)
+        if (mg_parallel(b->tally->context, 50, count_task, b->tally, NULL) < 0)
             atomic_store(&b->failed, 1);
     return NULL;
 }
@@ -538,9 +540,9 @@ static void fork_inside_a_task_fails_in_the_child(void **state) {
     if (under_thread_sanitizer) skip();
     margin_context *context = support_context(NULL, 1);
     pid_t child = -1;
-    margin_status status = mg_parallel(context, 5, fork_once, &child);
+    margin_status status = mg_parallel(context, 5, fork_once, &child, NULL);
     if (child == 0) {
-        bool again = mg_parallel(context, 5, no_work, NULL) == MARGIN_OK;
+        bool again = mg_parallel(context, 5, no_work, NULL, NULL) == MARGIN_OK;
         margin_context_free(context);
         _exit(status == MARGIN_ERROR_SYSTEM && again ? 0 : 1);
     }
@@ -560,7 +562,7 @@ static int run_without_room(void *argument) {
     tally *t = new_tally(context);
     int wrong = 0;
     if (setrlimit(RLIMIT_AS, &limit) != 0) return 77;
-    margin_status status = mg_parallel(context, 1000, count_task, t);
+    margin_status status = mg_parallel(context, 1000, count_task, t, NULL);
     for (int i = 0; i < 1000; i++)
         wrong += atomic_load(&t->runs[i]) != 1;
     free(t);
@@ -584,7 +586,7 @@ static margin_status use_pool(margin_context *context, void *user, margin_error 
     margin_context *second;
     margin_status status = margin_context_create(&options, &second, error);
     if (status < 0) return status;
-    status = mg_parallel(second, 100, no_work, user);
+    status = mg_parallel(second, 100, no_work, user, NULL);
     margin_context_free(second);
     return status;
 }

@@ -384,12 +384,12 @@ static void every_row_is_visited_once(void **state) {
             visits *v = calloc(1, sizeof *v);
             v->fails_from = 1000;
             v->threads = threads;
-            assert_int_equal(mg_sweep_each(context, rows[i], 30, visit_rows, v), MARGIN_OK);
+            assert_int_equal(mg_sweep_each(context, rows[i], 30, visit_rows, v, NULL), MARGIN_OK);
             for (int64_t k = 0; k < 1000; k++)
                 assert_int_equal(atomic_load(&v->row[k]), k < rows[i] ? 1 : 0);
             assert_int_equal(atomic_load(&v->wrong), 0);
             v->fails_from = 3;
-            assert_int_equal(mg_sweep_each(context, rows[i], 30, visit_rows, v),
+            assert_int_equal(mg_sweep_each(context, rows[i], 30, visit_rows, v, NULL),
                              rows[i] > 90 ? MARGIN_ERROR_DATA : MARGIN_OK);
             free(v);
         }

@@ -110,10 +110,12 @@ static void work(pool_run *run, int worker) {
     }
 }
 
-static margin_status outcome(const pool_run *run) {
+static margin_status outcome(const pool_run *run, margin_error *error) {
     unsigned long long lowest = atomic_load(&((pool_run *)run)->failure);
-    if (atomic_load(&((pool_run *)run)->skipped)) return MARGIN_ERROR_CANCELLED;
-    return lowest == ULLONG_MAX ? MARGIN_OK : (margin_status)(-(int)(lowest & 0xff));
+    margin_status status =
+        lowest == ULLONG_MAX ? MARGIN_OK : (margin_status)(-(int)(lowest & 0xff));
+    if (atomic_load(&((pool_run *)run)->skipped)) status = MARGIN_ERROR_CANCELLED;
+    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(error) : status;
 }
 
 static void run_init(pool_run *run, margin_context *context, int64_t count, mg_task task,
@@ -314,13 +316,14 @@ static void close_run(mg_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument) {
+margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument,
+                          margin_error *error) {
     mg_pool *pool = context->pool;
     pool_run run;
     run_init(&run, context, count, task, argument);
     if (inside.pool) {
         work(&run, inside.pool == pool ? inside.worker : 0);
-        return outcome(&run);
+        return outcome(&run, error);
     }
     adopt(pool);
     pthread_mutex_lock(&pool->turn);
@@ -338,5 +341,5 @@ margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, 
     if (shared) close_run(pool);
     inside.pool = NULL;
     pthread_mutex_unlock(&pool->turn);
-    return outcome(&run);
+    return outcome(&run, error);
 }

@@ -21,12 +21,13 @@ typedef margin_status (*mg_task)(void *argument, int64_t task, int worker);
 /* Runs task 0..count-1, each exactly once, on the pool's threads and the calling one; returns when
  * all are done. Tasks start in ascending order. The result is the failure of the LOWEST failed
  * task, or MARGIN_OK. If the context is cancelled the rest is skipped and MARGIN_ERROR_CANCELLED
- * returned. A call from inside a task (of this or another pool) runs inline, one task after the
- * other, as the same worker (of another pool: as worker 0). If a thread cannot be started the work
- * is done by those that could. Calls from several threads on one pool wait for each other. Workers
- * block all signals but those a fault raises, and compute in the caller's floating-point
- * environment. A task must not call fork(); if it does, the child's call returns
- * MARGIN_ERROR_SYSTEM. */
-margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument);
+ * returned, with its sentence in `error`. A call from inside a task (of this or another pool) runs
+ * inline, one task after the other, as the same worker (of another pool: as worker 0). If a thread
+ * cannot be started the work is done by those that could. Calls from several threads on one pool
+ * wait for each other. Workers block all signals but those a fault raises, and compute in the
+ * caller's floating-point environment. A task must not call fork(); if it does, the child's call
+ * returns MARGIN_ERROR_SYSTEM. */
+margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument,
+                          margin_error *error);
 /* The worker as which this thread works for the pool now; 0 outside of its tasks. */
 int mg_pool_worker(const mg_pool *pool);

@@ -191,7 +191,7 @@ margin_status mg_sweep(margin_context *context, int64_t rows, int64_t block_rows
         }
         for (int64_t i = 0; i < run.leaves; i++)
             atomic_init(&run.parked[i], NULL);
-        status = mg_parallel(context, run.leaves, sweep_leaf, &run);
+        status = mg_parallel(context, run.leaves, sweep_leaf, &run, error);
     }
     if (status >= 0 && accumulator->finish) status = accumulator->finish(state, argument);
     if (status == MARGIN_ERROR_MEMORY && atomic_load(&run.no_memory))
@@ -257,7 +257,7 @@ static margin_status visit_block(void *argument, int64_t index, int worker) {
 }
 
 margin_status mg_sweep_each(margin_context *context, int64_t rows, int64_t block_rows,
-                            mg_visit visit, void *argument) {
+                            mg_visit visit, void *argument, margin_error *error) {
     walk run = {rows, block_rows, visit, argument};
-    return mg_parallel(context, count_blocks(rows, block_rows), visit_block, &run);
+    return mg_parallel(context, count_blocks(rows, block_rows), visit_block, &run, error);
 }

@@ -54,7 +54,7 @@ margin_status mg_sweep_sums(margin_context *context, int64_t rows, int64_t block
                             void *argument, void *sums, margin_error *error);
 
 /* Only the walk: `visit` is called for each block in any order, possibly at the same time. For
- * outputs indexed by row. */
+ * outputs indexed by row. `error` is written for CANCELLED alone. */
 typedef margin_status (*mg_visit)(const mg_block *block, void *argument);
 margin_status mg_sweep_each(margin_context *context, int64_t rows, int64_t block_rows,
-                            mg_visit visit, void *argument);
+                            mg_visit visit, void *argument, margin_error *error);

@@ -46,12 +46,8 @@ margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *stag
               "scratch for a stage", error);
     MG_GO(mg_matrix_new_dense(heap, in->rows, columns, in->value_type, purpose, &made, error));
     map.out = &made.view;
-    status =
-        mg_sweep_each(context, in->rows, mg_block_rows(mg_row_bytes(&made.view)), map_block, &map);
-    if (status < 0) {
-        mg_fail_cancelled(error);
-        goto done;
-    }
+    MG_GO(mg_sweep_each(context, in->rows, mg_block_rows(mg_row_bytes(&made.view)), map_block, &map,
+                        error));
     *out = made;
     made = (mg_matrix_buffer){0};
 done:

@@ -117,7 +117,7 @@ margin_status mg_bayes_find_values(margin_context *context, const mg_problem *pr
     f.columns = columns;
     f.sets = mg_new_zero(heap, count, sizeof *f.sets);
     if (!f.sets) MG_GO(mg_no_memory(heap, count, sizeof *f.sets, "the values of columns", error));
-    status = mg_parallel(context, count, find_task, &f);
+    status = mg_parallel(context, count, find_task, &f, NULL);
     if (status < 0)
         status = mg_fail_cancelled(error);
     else

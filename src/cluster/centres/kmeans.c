@@ -58,8 +58,8 @@ static margin_status fill_empty(mg_kmeans_run *run, int64_t *filled) {
     *filled = 0;
     for (int64_t c = 0; c < task->k; c++) {
         if (run->weights[c] > 0) continue;
-        if (!measured &&
-            mg_sweep_each(task->context, task->count, run->block_rows, distance_block, run) < 0)
+        if (!measured && mg_sweep_each(task->context, task->count, run->block_rows, distance_block,
+                                       run, NULL) < 0)
             return mg_fail_cancelled(task->error);
         measured = true;
         const int64_t row = farthest_row(run);
@@ -99,8 +99,8 @@ static margin_status is_done(mg_kmeans_run *run, int64_t moved, bool *done) {
     if (*done || !(task->tolerance > 0)) return MARGIN_OK;
     const double gain = gain_of(run);
     double inertia = 0; /* by rows: bounds do not tell it */
-    if (mg_sweep_each(task->context, task->count, run->block_rows, distance_block, run) < 0)
-        return mg_fail_cancelled(task->error);
+    MG_TRY(mg_sweep_each(task->context, task->count, run->block_rows, distance_block, run,
+                         task->error));
     for (int64_t i = 0; i < task->count; i++)
         inertia += kmeans_weight_of(run, i) * run->near[i];
     *done = relative(gain, inertia) <= task->tolerance;

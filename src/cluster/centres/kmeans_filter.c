@@ -83,9 +83,8 @@ margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena) {
                        run->strip_share && run->sift_memory;
     if (!there) return no_room(run);
     run->filter = mg_filter_ops_for(mg_isa_level());
-    return mg_sweep_each(task->context, task->count, run->block_rows, point_block, run) < 0
-               ? mg_fail_cancelled(task->error)
-               : MARGIN_OK;
+    return mg_sweep_each(task->context, task->count, run->block_rows, point_block, run,
+                         task->error);
 }
 
 /* ---- Centres --------------------------------------------------------------------------------- */

@@ -206,9 +206,8 @@ static margin_status settle_block(const mg_block *block, void *argument) {
 
 static margin_status visit(const draws *d, mg_visit each) {
     const mg_kmeans_task *task = d->run->task;
-    const margin_status status =
-        mg_sweep_each(task->context, task->count, d->run->block_rows, each, (void *)d);
-    return status < 0 ? mg_fail_cancelled(task->error) : MARGIN_OK;
+    return mg_sweep_each(task->context, task->count, d->run->block_rows, each, (void *)d,
+                         task->error);
 }
 
 static margin_status pick_winner(draws *d) {

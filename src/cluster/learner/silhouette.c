@@ -61,11 +61,7 @@ margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, d
     if (filled < 2) return MARGIN_OK;
     MG_GO_NEW(heap, m.room, mg_pool_threads(context->pool) * room, "the silhouette", error);
     MG_GO_NEW(heap, m.found, rows->count, "the silhouette", error);
-    status = mg_parallel(context, rows->count, measure_row, &m);
-    if (status < 0) {
-        status = mg_fail_cancelled(error);
-        goto done;
-    }
+    MG_GO(mg_parallel(context, rows->count, measure_row, &m, error));
     for (int64_t i = 0; i < rows->count; i++) {
         whole += silhouette_weight_of(rows, i);
         total += silhouette_weight_of(rows, i) * m.found[i];

@@ -181,7 +181,8 @@ static margin_status read_pass(array_reader *reader, int64_t first, int64_t last
     reader->first_column = first;
     reader->last_column = last;
     return mg_sweep_each(reader->context, array->rows,
-                         mg_block_rows(array->columns * array->item_bytes), read_block, reader);
+                         mg_block_rows(array->columns * array->item_bytes), read_block, reader,
+                         NULL);
 }
 
 /* Column by column arrays are read a few columns at a time, so that pages can be given back while

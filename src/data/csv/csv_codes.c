@@ -151,7 +151,7 @@ static margin_status settle(settling *s) {
     const mg_csv_pass *pass = s->pass;
     for (int64_t j = 0; j < csv->columns; j++)
         if (pass->columns[j].kind == MG_CSV_TEXT) s->columns[pass->columns[j].slot] = j;
-    margin_status status = mg_parallel(csv->context, pass->text_columns, settle_task, s);
+    margin_status status = mg_parallel(csv->context, pass->text_columns, settle_task, s, NULL);
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(csv->error);
     if (status < 0)
         return mg_no_memory(csv->heap, csv->rows, sizeof(int32_t), "the categories of a column",
@@ -159,7 +159,7 @@ static margin_status settle(settling *s) {
     for (int64_t slot = 0; slot < pass->text_columns; slot++)
         count_unknown(csv, s->columns[slot]);
     int64_t tasks = (csv->block_count + REMAP_GRAIN - 1) / REMAP_GRAIN;
-    status = mg_parallel(csv->context, tasks, remap_task, s);
+    status = mg_parallel(csv->context, tasks, remap_task, s, NULL);
     return status < 0 ? mg_fail_cancelled(csv->error) : MARGIN_OK;
 }
 

@@ -74,7 +74,7 @@ margin_status mg_csv_walk(const mg_csv *csv, mg_csv_pass *pass, mg_csv_worker *w
         int64_t count = MG_MIN(csv->block_count - walking.first, (int64_t)WAVE);
         mg_progress(csv->context, "reading", (double)pass->blocks[walking.first].start,
                     (double)csv->end, (double)NAN);
-        margin_status status = mg_parallel(csv->context, count, parse_task, &walking);
+        margin_status status = mg_parallel(csv->context, count, parse_task, &walking, NULL);
         if (status == MARGIN_OK) continue;
         if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(csv->error);
         *failed = &pass->results[walking.first];

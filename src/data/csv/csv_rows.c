@@ -37,8 +37,7 @@ static margin_status count_blocks(const mg_csv *csv, mg_csv_count *counts) {
     row_counter counter = {csv, counts, 0};
     for (; counter.wave < csv->block_count; counter.wave += COUNT_WAVE) {
         int64_t tasks = MG_MIN(csv->block_count - counter.wave, (int64_t)COUNT_WAVE);
-        if (mg_parallel(csv->context, tasks, count_task, &counter) < 0)
-            return mg_fail_cancelled(csv->error);
+        MG_TRY(mg_parallel(csv->context, tasks, count_task, &counter, csv->error));
     }
     return MARGIN_OK;
 }

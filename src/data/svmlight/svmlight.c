@@ -256,7 +256,7 @@ static margin_status parse_blocks(mg_svmlight *reader, margin_error *error) {
     for (;;) {
         reset_blocks(reader);
         const margin_status status =
-            mg_parallel(reader->context, reader->block_count, parse_task, reader);
+            mg_parallel(reader->context, reader->block_count, parse_task, reader, NULL);
         if (status == MARGIN_OK) return MARGIN_OK;
         if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
         const mg_svmlight_block *block = reader->blocks;
@@ -345,8 +345,7 @@ static mg_svmlight_labels label_rule(const margin_read_options *options) {
 
 static margin_status read_rows(mg_svmlight *reader, margin_error *error) {
     MG_TRY(cut_blocks(reader, error));
-    if (mg_parallel(reader->context, reader->block_count, count_task, reader) < 0)
-        return mg_fail_cancelled(error);
+    MG_TRY(mg_parallel(reader->context, reader->block_count, count_task, reader, error));
     MG_TRY(svmlight_make_room(reader, error));
     MG_TRY(parse_blocks(reader, error));
     join_blocks(reader);

@@ -24,8 +24,8 @@ static margin_status settle_base(mg_svmlight *reader, margin_error *error) {
     if (reader->rules.base == 0 || reader->first_index != 0) return MARGIN_OK;
     reader->rules.base = 0;
     const int64_t pairs = ((const int64_t *)x->row_starts)[x->rows];
-    if (mg_sweep_each(reader->context, pairs, SHIFT_BLOCK, shift_block, (void *)x->column_indices) <
-        0)
+    if (mg_sweep_each(reader->context, pairs, SHIFT_BLOCK, shift_block, (void *)x->column_indices,
+                      NULL) < 0)
         return mg_fail_cancelled(error);
     return MARGIN_OK;
 }

@@ -168,13 +168,14 @@ static margin_status check_csr(margin_context *context, const margin_matrix *x, 
                                margin_error *error) {
     /* All starts first: only then are the ranges safe to look into. */
     row_scan scan = {.x = x, .wrong = INT64_MAX};
-    margin_status status = mg_sweep_each(context, x->rows, MG_BLOCK_ROWS, scan_starts, &scan);
+    margin_status status = mg_sweep_each(context, x->rows, MG_BLOCK_ROWS, scan_starts, &scan, NULL);
     if (status < 0) return mg_fail_cancelled(error);
     int64_t wrong = atomic_load(&scan.wrong);
     if (wrong < INT64_MAX) return fail_starts(x, wrong, name, error);
     MG_TRY(check_stored(x, name, error));
 
-    status = mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), scan_indices, &scan);
+    status =
+        mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), scan_indices, &scan, NULL);
     if (status < 0) return mg_fail_cancelled(error);
     wrong = atomic_load(&scan.wrong);
     return wrong < INT64_MAX ? fail_indices(x, wrong, name, error) : MARGIN_OK;
@@ -379,8 +380,8 @@ margin_status mg_matrix_check_finite(margin_context *context, const margin_data 
     row_scan scan = {&data->x, data->selection, allow_nan, INT64_MAX};
     int64_t count = data->selection ? data->selected : data->x.rows;
     if (count == 0 || data->x.columns == 0) return MARGIN_OK;
-    margin_status status =
-        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(&data->x)), scan_values, &scan);
+    margin_status status = mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(&data->x)),
+                                         scan_values, &scan, NULL);
     if (status < 0) return mg_fail_cancelled(error);
     int64_t wrong = atomic_load(&scan.wrong);
     return wrong < INT64_MAX ? fail_value(data, wrong, allow_nan, error) : MARGIN_OK;

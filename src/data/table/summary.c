@@ -349,7 +349,7 @@ static margin_status run_job(margin_context *context, const margin_matrix *x,
                              margin_error *error) {
     job work = {context, x, columns, summaries, group_size(context, x)};
     int64_t tasks = (x->columns + work.group - 1) / work.group;
-    margin_status status = mg_parallel(context, tasks, summarize_task, &work);
+    margin_status status = mg_parallel(context, tasks, summarize_task, &work, NULL);
     if (status == MARGIN_ERROR_CANCELLED || mg_cancelled(context)) return mg_fail_cancelled(error);
     if (status < 0)
         return mg_no_memory(context->heap, x->columns, sizeof(column_state),

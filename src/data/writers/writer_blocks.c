@@ -90,7 +90,7 @@ static margin_status write_rounds(write_run *run, int64_t blocks, margin_error *
         int64_t formatting = MG_MIN(blocks - run->formatted, (int64_t)run->slot_count);
         for (int64_t k = 0; k < formatting; k++)
             run->slots[run->turn][k].status = MARGIN_OK;
-        margin_status status = mg_parallel(run->job->context, 1 + formatting, run_task, run);
+        margin_status status = mg_parallel(run->job->context, 1 + formatting, run_task, run, NULL);
         if (status < 0) return round_failure(run, status, formatting, error);
         run->written = run->formatted;
         run->formatted += formatting;

@@ -115,12 +115,12 @@ margin_status mg_map_values(margin_context *context, const margin_matrix *in,
     margin_status status = MARGIN_OK;
     if (mg_is_csr(&made.view)) {
         ((int64_t *)made.view.row_starts)[0] = 0;
-        status = mg_sweep_each(context, in->rows, block_rows, copy_pattern, &run);
+        status = mg_sweep_each(context, in->rows, block_rows, copy_pattern, &run, NULL);
     }
     if (status >= 0) {
         const bool expands = mg_is_csr(in) && !map->keeps_zeros;
         status = mg_sweep_each(context, in->rows, block_rows, expands ? map_to_dense : map_in_place,
-                               &run);
+                               &run, NULL);
     }
     if (status < 0) {
         mg_matrix_buffer_free(&made);

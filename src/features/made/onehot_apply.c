@@ -152,7 +152,7 @@ margin_status mg_onehot_apply(margin_context *context, const mg_fitted_stage *fi
     const int64_t block_rows = mg_block_rows(mg_row_bytes(in));
     MG_NEW(context->heap, run.starts, in->rows + 1, "the data after onehot", error);
     run.starts[0] = 0;
-    status = mg_sweep_each(context, in->rows, block_rows, count_rows, &run);
+    status = mg_sweep_each(context, in->rows, block_rows, count_rows, &run, NULL);
     if (status == MARGIN_ERROR_DATA)
         status = fail_unknown(&run, error);
     else if (status < 0)
@@ -165,9 +165,7 @@ margin_status mg_onehot_apply(margin_context *context, const mg_fitted_stage *fi
         memcpy((int64_t *)made.view.row_starts, run.starts,
                (size_t)(in->rows + 1) * sizeof *run.starts);
     run.out = made.view;
-    status = mg_sweep_each(context, in->rows, block_rows, fill_rows, &run);
-    if (status < 0) status = mg_fail_cancelled(error);
-    if (status < 0) goto done;
+    MG_GO(mg_sweep_each(context, in->rows, block_rows, fill_rows, &run, error));
     *out = made;
     made = (mg_matrix_buffer){0};
 done:

@@ -145,9 +145,7 @@ static margin_status apply_sparse(sparse_map *map, margin_context *context, mg_m
                                   margin_error *error) {
     const margin_matrix *in = map->in;
     const int64_t block_rows = mg_block_rows(mg_row_bytes(in)), columns = map->out.columns;
-    MG_TRY(mg_sweep_each(context, in->rows, block_rows, count_rows, map) < 0
-               ? mg_fail_cancelled(error)
-               : MARGIN_OK);
+    MG_TRY(mg_sweep_each(context, in->rows, block_rows, count_rows, map, error));
     for (int64_t i = 0; i < in->rows; i++)
         map->starts[i + 1] += map->starts[i];
     MG_TRY(mg_matrix_new_csr(context->heap, in->rows, columns, map->starts[in->rows],
@@ -155,9 +153,7 @@ static margin_status apply_sparse(sparse_map *map, margin_context *context, mg_m
     memcpy((int64_t *)out->view.row_starts, map->starts,
            (size_t)(in->rows + 1) * sizeof *map->starts);
     map->out = out->view;
-    return mg_sweep_each(context, in->rows, block_rows, fill_rows, map) < 0
-               ? mg_fail_cancelled(error)
-               : MARGIN_OK;
+    return mg_sweep_each(context, in->rows, block_rows, fill_rows, map, error);
 }
 
 margin_status mg_poly_apply(margin_context *context, const mg_fitted_stage *fitted,

@@ -193,11 +193,7 @@ static margin_status median_width(margin_context *context, const margin_data *da
     MG_GO_NEW(context->heap, walk.found, 2 * found, "distances", error);
     mg_centres_pack(centres, count, columns, packed);
     walk.packed = packed;
-    status = mg_parallel(context, looked, find_distances, &walk);
-    if (status < 0) {
-        status = mg_fail_cancelled(error);
-        goto done;
-    }
+    MG_GO(mg_parallel(context, looked, find_distances, &walk, error));
     status = take_median(data, walk.found, found, walk.found + found, sigma, error);
 done:
     mg_free(context->heap, walk.found);

@@ -81,8 +81,8 @@ static margin_status run_tiles(margin_context *context, tile_work *work, bool sq
     MG_NEW(heap, work->left, work->left_size * margin_context_threads(context),
            "rows of the Gram matrix", error);
     const margin_status status =
-        square ? mg_parallel(context, work->side * (work->side + 1) / 2, square_task, work)
-               : mg_parallel(context, (work->count + 95) / 96, strip_task, work);
+        square ? mg_parallel(context, work->side * (work->side + 1) / 2, square_task, work, NULL)
+               : mg_parallel(context, (work->count + 95) / 96, strip_task, work, NULL);
     mg_free(heap, work->left);
     return mg_kernel_fail(status, error);
 }
@@ -285,8 +285,7 @@ margin_status mg_gram_rows(mg_gram *gram, margin_context *context, const int64_t
     work.rows = pointers;
     work.here = pointers + count;
     const int64_t blocks = (gram->points.count + VISIT_COLUMNS - 1) / VISIT_COLUMNS;
-    status = mg_parallel(context, blocks, visit_task, &work);
-    if (status == MARGIN_ERROR_CANCELLED) status = mg_fail_cancelled(error);
+    status = mg_parallel(context, blocks, visit_task, &work, error);
     if (status < 0) forget_missing(gram, work.missing);
 done:
     mg_free(gram->heap, left);
@@ -360,8 +359,7 @@ margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_
         places[to] = (char *)out + k * ld * gram->size;
     }
     gather_work work = {gram, list + there, columns, column_count, places + there};
-    if (mg_parallel(context, row_count - there, gather_task, &work) < 0)
-        MG_GO(mg_fail_cancelled(error));
+    MG_GO(mg_parallel(context, row_count - there, gather_task, &work, error));
     if (missing > 0)
         status = compute_block(gram, context, list, missing, places, columns, column_count, error);
 done:

@@ -93,8 +93,7 @@ static margin_status pack_points(margin_context *context, mg_gram_tiles *t, cons
     MG_NEW(t->heap, t->squares, panels * t->ops->columns, purpose, error);
     memset(t->centre, 0, (size_t)t->depth * sizeof *t->centre);
     find_units(t, kernel, factor);
-    const margin_status status = mg_sweep_each(context, panels, 1, pack_block, t);
-    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(error) : status;
+    return mg_sweep_each(context, panels, 1, pack_block, t, error);
 }
 
 margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel,

@@ -36,8 +36,7 @@ static margin_status check_symmetry(margin_context *context, const mg_kernel_poi
     MG_NEW(context->heap, work.partner, points->count, "a check of the Gram matrix", error);
     for (int64_t i = 0; i < points->count; i++)
         work.largest = fmax(work.largest, fabs(given(points, i, i)));
-    margin_status status = mg_sweep_each(context, points->count, 64, check_block, &work);
-    if (status == MARGIN_ERROR_CANCELLED) status = mg_fail_cancelled(error);
+    margin_status status = mg_sweep_each(context, points->count, 64, check_block, &work, error);
     for (int64_t i = 0; status >= 0 && i < points->count; i++) {
         const int64_t j = work.partner[i];
         if (j < 0) continue;

@@ -60,7 +60,7 @@ margin_status mg_kernel_fill_out(mg_kernel_scratch *scratch, const mg_kernel_blo
     if (block->x_count <= 0 || block->z_count <= 0) return MARGIN_OK;
     const int64_t down = (block->x_count + scratch->left - 1) / scratch->left;
     fill_work work = {scratch, block, out, (block->z_count + scratch->right - 1) / scratch->right};
-    return mg_parallel(scratch->context, down * work.across, fill_task, &work);
+    return mg_parallel(scratch->context, down * work.across, fill_task, &work, NULL);
 }
 
 margin_status mg_kernel_fill_with(mg_kernel_scratch *scratch, const mg_kernel_block *block,
@@ -132,5 +132,5 @@ margin_status mg_kernel_multiply(mg_kernel_scratch *scratch, const mg_kernel_blo
                                  const double *v, int64_t width, double *out) {
     multiply_work work = {scratch, block, v, width, out};
     const int64_t strips = (block->x_count + scratch->left - 1) / scratch->left;
-    return mg_parallel(scratch->context, strips, multiply_task, &work);
+    return mg_parallel(scratch->context, strips, multiply_task, &work, NULL);
 }

@@ -46,5 +46,6 @@ static margin_status square_block(const mg_block *block, void *argument) {
 
 margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares) {
     square_work work = {x, mg_kernel_ops_for(mg_isa_level()), squares};
-    return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), square_block, &work);
+    return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), square_block, &work,
+                         NULL);
 }

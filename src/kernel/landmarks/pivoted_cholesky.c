@@ -163,7 +163,7 @@ static margin_status add_columns(pivot_run *run) {
     keep_rows(run);
     mg_kernel_block block = block_of(run, task->rows, task->count);
     MG_TRY(mg_kernel_fill_with(run->scratch, &block, run->values, BLOCK));
-    MG_TRY(mg_sweep_each(task->context, task->count, 256, add_rows, run));
+    MG_TRY(mg_sweep_each(task->context, task->count, 256, add_rows, run, NULL));
     for (int64_t k = 0; k < run->added; k++)
         run->diagonal[run->candidates[k]] = 0.0;
     run->rank += run->added;

@@ -72,8 +72,8 @@ static margin_status multiply(path_run *run, const double *from, double *to) {
     const int64_t tasks = (run->ridge.count + CHUNK - 1) / CHUNK;
     run->from = from;
     run->to = to;
-    margin_status status = mg_parallel(run->ridge.context, tasks, share_chunk, run);
-    if (status >= 0) status = mg_parallel(run->ridge.context, tasks, sum_chunk, run);
+    margin_status status = mg_parallel(run->ridge.context, tasks, share_chunk, run, NULL);
+    if (status >= 0) status = mg_parallel(run->ridge.context, tasks, sum_chunk, run, NULL);
     return status < 0 ? mg_fail_cancelled(run->ridge.error) : MARGIN_OK;
 }
 

@@ -139,9 +139,7 @@ static margin_status precondition(conjugate *cg) {
                          cg->shares, run->error));
     for (int64_t k = 0; k < cg->vectors; k++)
         mg_cholesky_solve(cg->isa, cg->rank, cg->small, cg->rank, cg->shares + k * cg->rank);
-    if (mg_sweep_each(run->context, run->count, ROWS, apply_shares, cg) < 0)
-        return mg_fail_cancelled(run->error);
-    return MARGIN_OK;
+    return mg_sweep_each(run->context, run->count, ROWS, apply_shares, cg, run->error);
 }
 
 /* ---- Iterations ------------------------------------------------------------------------------ */

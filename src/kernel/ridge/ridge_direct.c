@@ -87,8 +87,7 @@ static margin_status solve_target(void *argument, int64_t t, int worker) {
 static margin_status correct(mg_ridge_run *run, void *argument, double *step) {
     factor *f = argument;
     f->step = step;
-    if (mg_parallel(run->context, run->targets, solve_target, f) < 0)
-        return mg_fail_cancelled(run->error);
+    MG_TRY(mg_parallel(run->context, run->targets, solve_target, f, run->error));
     mg_ridge_project(run, f->ones, step);
     run->iterations++;
     return MARGIN_OK;
@@ -123,7 +122,7 @@ static margin_status find_inverse(factor *f) {
     MG_NEW(run->context->heap, f->panels, margin_context_threads(run->context) * f->panel,
            "errors at rows left out", run->error);
     const margin_status status =
-        mg_parallel(run->context, (m + width - 1) / width, invert_panel, f);
+        mg_parallel(run->context, (m + width - 1) / width, invert_panel, f, NULL);
     mg_free(run->context->heap, f->panels);
     return status < 0 ? mg_fail_cancelled(run->error) : MARGIN_OK;
 }

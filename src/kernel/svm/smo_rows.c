@@ -55,8 +55,7 @@ margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *move
                                 error));
         } else {
             const int64_t blocks = (s->count + COLUMNS - 1) / COLUMNS;
-            if (mg_parallel(s->context, blocks, apply_columns, &work) < 0)
-                return mg_fail_cancelled(error);
+            MG_TRY(mg_parallel(s->context, blocks, apply_columns, &work, error));
         }
     }
     return MARGIN_OK;
@@ -86,6 +85,5 @@ margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, f
     if (s->gram)
         return mg_gram_block(s->gram, s->context, variables, count, variables, count, out, ld,
                              error);
-    if (mg_parallel(s->context, count, block_row, &work) < 0) return mg_fail_cancelled(error);
-    return MARGIN_OK;
+    return mg_parallel(s->context, count, block_row, &work, error);
 }

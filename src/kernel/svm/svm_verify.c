@@ -209,7 +209,7 @@ margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {
     k.blur = k.score + fit->problem->count;
     take_beta(&k);
     MG_GO(check_support(&k));
-    status = mg_sweep_each(fit->context, fit->problem->count, 16, score_rows, &k);
+    status = mg_sweep_each(fit->context, fit->problem->count, 16, score_rows, &k, NULL);
     MG_GO(mg_kernel_fail(status, fit->error));
     MG_GO(mg_svm_decide_definite(&machine));
     claim_all(&k, machine.definite);

@@ -142,8 +142,7 @@ static margin_status score_block(const mg_block *block, void *argument) {
 margin_status mg_design_scores(mg_design *d, const double *w, double b, double *scores,
                                margin_error *error) {
     score_walk walk = {{d, NULL}, mg_design_row_weights(d, w, b), scores};
-    margin_status status = mg_sweep_each(d->context, d->samples, d->block_rows, score_block, &walk);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    return mg_sweep_each(d->context, d->samples, d->block_rows, score_block, &walk, error);
 }
 
 /* ---- Sums over rows --------------------------------------------------------------------------

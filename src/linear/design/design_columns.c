@@ -108,10 +108,9 @@ margin_status mg_design_columns_make(const mg_design *d, mg_design_columns *colu
     MG_GO_NEW(d->heap, columns->samples, stored, purpose, error);
     MG_GO_NEW(d->heap, columns->values, stored, purpose, error);
     MG_GO_NEW(d->heap, job.places, job.parts * d->columns, purpose, error);
-    status = mg_parallel(d->context, job.parts, count_part, &job);
+    status = mg_parallel(d->context, job.parts, count_part, &job, error);
     if (status >= 0) set_places(&job);
-    if (status >= 0) status = mg_parallel(d->context, job.parts, copy_part, &job);
-    if (status < 0) mg_fail_cancelled(error);
+    if (status >= 0) status = mg_parallel(d->context, job.parts, copy_part, &job, error);
 done:
     mg_free(d->heap, job.places);
     if (status < 0) mg_design_columns_free(d->heap, columns);
@@ -184,8 +183,7 @@ static margin_status sum_range(void *argument, int64_t range, int worker) {
 margin_status mg_design_column_sums(const mg_design *d, const double *r, double *gradient,
                                     margin_error *error) {
     column_walk walk = {.d = d, .r = r, .first = gradient};
-    const margin_status status = mg_parallel(d->context, RANGES, sum_range, &walk);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    return mg_parallel(d->context, RANGES, sum_range, &walk, error);
 }
 
 /* About the mean itself, so that nothing cancels; the zeros have the rest of the weight. */
@@ -221,6 +219,5 @@ static margin_status find_range_moments(void *argument, int64_t range, int worke
 margin_status mg_design_column_moments(const mg_design *d, double total, double *mean,
                                        double *variance, margin_error *error) {
     column_walk walk = {.d = d, .total = total, .first = mean, .second = variance};
-    const margin_status status = mg_parallel(d->context, RANGES, find_range_moments, &walk);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    return mg_parallel(d->context, RANGES, find_range_moments, &walk, error);
 }

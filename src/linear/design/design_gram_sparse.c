@@ -234,8 +234,8 @@ static margin_status walk_chunks(chunk_job *job) {
     margin_context *context = job->gram->design->context;
     for (job->first = 0; job->first < job->gram->count; job->first += job->rows) {
         begin_chunk(job);
-        MG_TRY(mg_parallel(context, (job->rows + COPY_ROWS - 1) / COPY_ROWS, copy_rows, job));
-        MG_TRY(mg_parallel(context, RANGES, add_range, job));
+        MG_TRY(mg_parallel(context, (job->rows + COPY_ROWS - 1) / COPY_ROWS, copy_rows, job, NULL));
+        MG_TRY(mg_parallel(context, RANGES, add_range, job, NULL));
     }
     return MARGIN_OK;
 }

@@ -174,8 +174,9 @@ static margin_status tiles_walk(tile_job *job) {
     const int64_t step = WALK_DEPTHS * job->stride;
     for (job->first = 0; job->first < job->gram->count; job->first += step) {
         job->lines = MG_MIN(step, job->gram->count - job->first);
-        MG_TRY(mg_parallel(context, (job->lines + PACK_LINES - 1) / PACK_LINES, pack_lines, job));
-        MG_TRY(mg_parallel(context, task_count(job), add_panels, job));
+        MG_TRY(mg_parallel(context, (job->lines + PACK_LINES - 1) / PACK_LINES, pack_lines, job,
+                           NULL));
+        MG_TRY(mg_parallel(context, task_count(job), add_panels, job, NULL));
     }
     return MARGIN_OK;
 }

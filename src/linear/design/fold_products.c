@@ -176,7 +176,7 @@ margin_status mg_fold_products_solve(const mg_fold_products *p,
                                      margin_status (*solve)(void *argument, int64_t f, int worker),
                                      void *argument) {
     margin_error *error = p->fits[0].error;
-    const margin_status status = mg_parallel(p->fits[0].context, p->folds, solve, argument);
+    const margin_status status = mg_parallel(p->fits[0].context, p->folds, solve, argument, NULL);
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
     if (status == MARGIN_ERROR_MEMORY)
         return mg_no_memory(p->heap, p->columns, sizeof(double), "a fold", error);

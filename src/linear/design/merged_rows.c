@@ -211,12 +211,12 @@ static bool may_pay(const margin_context *context, const mg_problem *p) {
 
 static margin_status find_equals(merge_job *job, int64_t *distinct) {
     const int64_t count = job->problem->count;
-    MG_TRY(mg_sweep_each(job->context, count, MG_BLOCK_ROWS, hash_block, job));
+    MG_TRY(mg_sweep_each(job->context, count, MG_BLOCK_ROWS, hash_block, job, NULL));
     sort_into_parts(job);
-    MG_TRY(mg_parallel(job->context, PARTS, match_part, job));
+    MG_TRY(mg_parallel(job->context, PARTS, match_part, job, NULL));
     *distinct = count_distinct(job);
     if (*distinct > count / 4 * 3) return MARGIN_OK;
-    MG_TRY(mg_sweep_each(job->context, count, MG_BLOCK_ROWS, compare_block, job));
+    MG_TRY(mg_sweep_each(job->context, count, MG_BLOCK_ROWS, compare_block, job, NULL));
     *distinct = count_distinct(job);
     return MARGIN_OK;
 }

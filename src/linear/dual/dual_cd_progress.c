@@ -58,8 +58,7 @@ static void expect_proof(mg_dual_cd *m, double square, double c) {
 margin_status mg_dual_cd_bends(mg_dual_cd *m) {
     const mg_design *d = m->design;
     double total = 0.0, weight = 0.0;
-    if (mg_sweep_each(d->context, m->samples, d->block_rows, square_rows, m) < 0)
-        return mg_fail_cancelled(m->job->error);
+    MG_TRY(mg_sweep_each(d->context, m->samples, d->block_rows, square_rows, m, m->job->error));
     for (int64_t i = 0; i < m->samples; i++) {
         total += m->bend[i];
         weight += m->objective->c[i];

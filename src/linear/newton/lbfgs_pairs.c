@@ -57,7 +57,7 @@ double mg_lbfgs_dot(const mg_lbfgs_pairs *pairs, const double *a, const double *
     double sums[MOST_PIECES] = {0.0}, sum = 0.0;
     vector_job job = {.pairs = pairs, .a = a, .b = b, .sums = sums};
     const int64_t piece = piece_of(pairs);
-    (void)!mg_sweep_each(pairs->context, pairs->size, piece, dot_piece, &job);
+    (void)!mg_sweep_each(pairs->context, pairs->size, piece, dot_piece, &job, NULL);
     for (int64_t k = 0; k * piece < pairs->size; k++)
         sum += sums[k];
     return sum;
@@ -68,7 +68,7 @@ static void pairs_add(const mg_lbfgs_pairs *pairs, double *y, double factor, con
     if (pairs->size <= PIECE)
         pairs->vectors->add(y, factor, x, pairs->size);
     else
-        (void)!mg_sweep_each(pairs->context, pairs->size, piece_of(pairs), add_piece, &job);
+        (void)!mg_sweep_each(pairs->context, pairs->size, piece_of(pairs), add_piece, &job, NULL);
 }
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */

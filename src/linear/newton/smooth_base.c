@@ -258,7 +258,7 @@ margin_status mg_smooth_solve(const mg_smooth *s, double *x) {
     solve_walk walk = {s, x};
     margin_context *context = s->design->context;
     if (s->functions == 1) return solve_block(&walk, 0, 0);
-    margin_status status = mg_parallel(context, s->functions, solve_block, &walk);
-    if (status >= 0) status = mg_sweep_each(context, s->block, 4096, centre_part, &walk);
+    margin_status status = mg_parallel(context, s->functions, solve_block, &walk, NULL);
+    if (status >= 0) status = mg_sweep_each(context, s->block, 4096, centre_part, &walk, NULL);
     return status < 0 ? mg_fail_cancelled(s->job->error) : MARGIN_OK;
 }

@@ -80,7 +80,7 @@ static margin_status find_lengths(mg_smooth *s) {
     walk.scratch = walk.shift + s->columns;
     set_scales(&walk);
     status = mg_sweep_each(s->design->context, s->samples, s->design->block_rows,
-                           find_block_lengths, &walk);
+                           find_block_lengths, &walk, NULL);
     s->solution->passes++;
     mg_free(heap, walk.scale);
     return status < 0 ? mg_fail_cancelled(s->job->error) : MARGIN_OK;

@@ -26,9 +26,7 @@ static margin_status turn_columns(const mg_block *block, void *argument) {
 
 margin_status mg_coupled_turn_weights(const mg_objective *o, const double *w, margin_error *error) {
     column_walk walk = {.o = o, .w = w};
-    const margin_status status =
-        mg_sweep_each(o->design->context, o->columns, TASK_COLUMNS, turn_columns, &walk);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    return mg_sweep_each(o->design->context, o->columns, TASK_COLUMNS, turn_columns, &walk, error);
 }
 
 void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t count, double *scores) {
@@ -72,7 +70,6 @@ margin_status mg_coupled_sparse_gradient(const mg_objective *o, const double *sl
                                          double *gradient, margin_error *error) {
     column_walk walk = {.o = o, .slopes = slopes, .gradient = gradient};
     const int64_t task = o->columns > 16 * TASK_COLUMNS ? TASK_COLUMNS : 8;
-    const margin_status status =
-        mg_sweep_each(o->design->context, o->columns, task, coupled_sparse_add_columns, &walk);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    return mg_sweep_each(o->design->context, o->columns, task, coupled_sparse_add_columns, &walk,
+                         error);
 }

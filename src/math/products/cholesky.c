@@ -74,7 +74,7 @@ static margin_status subtract_panels(void *argument, int64_t task, int worker) {
 
 static margin_status cholesky_run(margin_context *context, bool alone, int64_t tasks, mg_task task,
                                   factor_job *job) {
-    if (!alone) return mg_parallel(context, tasks, task, job);
+    if (!alone) return mg_parallel(context, tasks, task, job, NULL);
     for (int64_t k = 0; k < tasks; k++)
         MG_TRY(task(job, k, 0));
     return MARGIN_OK;

@@ -84,11 +84,7 @@ margin_status mg_bootstrap(margin_context *context, const mg_outcome *o, const i
     MG_GO_NEW(heap, column, 2 * b, "the metrics of resampled rows", error);
     MG_GO(mg_measured_room(measured, MG_MEASURED, &measured->low, error));
     MG_GO(mg_measured_room(measured, MG_MEASURED, &measured->high, error));
-    status = mg_parallel(context, b, measure_resample, &r);
-    if (status < 0) {
-        status = mg_fail_cancelled(error);
-        goto done;
-    }
+    MG_GO(mg_parallel(context, b, measure_resample, &r, error));
     for (int m = 0; m < MG_MEASURED; m++)
         percentiles(&r, b, options->level, m, column, measured);
 done:

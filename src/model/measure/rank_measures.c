@@ -71,7 +71,7 @@ margin_status mg_rank_table(margin_context *context, const mg_outcome *o,
     MG_NEW(context->heap, room, 2 * threads * o->rows, "the order of the scores", error);
     r.scratch = room;
     if (!orders) r.orders = room + threads * o->rows;
-    const margin_status status = mg_parallel(context, r.stride, rank_column, &r);
+    const margin_status status = mg_parallel(context, r.stride, rank_column, &r, NULL);
     mg_free(context->heap, room);
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }

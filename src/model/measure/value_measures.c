@@ -67,8 +67,7 @@ margin_status mg_score_values(margin_context *context, const double *values, int
                               mg_value_score *each, margin_error *error) {
     value_scores scores = {values, targets, count, weights, rows, each};
     const int64_t tasks = (count + LANES - 1) / LANES;
-    const margin_status status = mg_parallel(context, tasks, score_lanes, &scores);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    return mg_parallel(context, tasks, score_lanes, &scores, error);
 }
 
 mg_value_score mg_score_all(const mg_value_score *each, int64_t count) {

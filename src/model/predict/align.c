@@ -99,8 +99,7 @@ static margin_status move_columns(margin_context *context, mg_aligned *aligned, 
     MG_TRY(mg_matrix_new_dense(context->heap, x.rows, columns, x.value_type,
                                "the data in the columns of the model", &aligned->buffer, error));
     rewriting r = {.in = &x, .from = from, .out = aligned->buffer.view};
-    if (mg_sweep_each(context, x.rows, mg_block_rows(mg_row_bytes(&x)), move_block, &r) < 0)
-        return mg_fail_cancelled(error);
+    MG_TRY(mg_sweep_each(context, x.rows, mg_block_rows(mg_row_bytes(&x)), move_block, &r, error));
     aligned->data.x = aligned->buffer.view;
     return MARGIN_OK;
 }
@@ -136,9 +135,7 @@ margin_status mg_align_recode(margin_context *context, mg_aligned *aligned,
     if (x->values != aligned->buffer.view.values || x->rows == 0)
         MG_TRY(move_columns(context, aligned, x->columns, NULL, error));
     rewriting r = {.recoding = recoding, .out = *x};
-    if (mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), recode_block, &r) < 0)
-        return mg_fail_cancelled(error);
-    return MARGIN_OK;
+    return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), recode_block, &r, error);
 }
 
 /* ---- Categories ------------------------------------------------------------------------------ */

@@ -185,7 +185,7 @@ static margin_status read_queries(margin_context *context, const margin_neighbor
         r->stride = x->columns;
     }
     margin_status status =
-        mg_sweep_each(context, x->rows, mg_block_rows(x->columns * 8), read_block, r);
+        mg_sweep_each(context, x->rows, mg_block_rows(x->columns * 8), read_block, r, NULL);
     if (status < 0)
         status = mg_fail_cancelled(error);
     else if (r->bad != INT64_MAX)
@@ -320,8 +320,7 @@ static margin_status fill_lists(margin_context *context, const query_rows *r, do
     within w = {context, r, owner, radius, true};
     MG_NEW(owner->heap, owner->starts, queries + 1, "lists of neighbours", error);
     owner->starts[0] = 0;
-    if (mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w) < 0)
-        return mg_fail_cancelled(error);
+    MG_TRY(mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w, error));
     for (int64_t i = 0; i < queries; i++)
         owner->starts[i + 1] += owner->starts[i];
     const int64_t total = owner->starts[queries];
@@ -329,8 +328,7 @@ static margin_status fill_lists(margin_context *context, const query_rows *r, do
     MG_NEW(owner->heap, owner->distances, total, "lists of neighbours", error);
     MG_NEW(owner->heap, owner->lists, total, "lists of neighbours", error);
     w.count_only = false;
-    if (mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w) < 0)
-        return mg_fail_cancelled(error);
+    MG_TRY(mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w, error));
     mg_free(owner->heap, owner->lists);
     owner->lists = NULL;
     return MARGIN_OK;

@@ -401,17 +401,14 @@ static margin_status answer_batch(margin_context *context, batch_query *b, int64
     margin_matrix x = margin_dense_f64(b->features, count, columns, columns);
     b->found = b->scores ? b->scores : (double *)b->q.out + b->first * h->functions;
     if (b->features) {
-        if (mg_sweep_each(context, count, mg_block_rows(columns * 8), stage_block, b) < 0)
-            return mg_fail_cancelled(error);
+        MG_TRY(mg_sweep_each(context, count, mg_block_rows(columns * 8), stage_block, b, error));
     } else {
         x = *b->q.x;
         x.values = (const double *)x.values + b->first * x.stride;
         x.rows = count;
     }
     MG_TRY(h->kind->scores_batch(context, h, &x, b->found, error));
-    return mg_sweep_each(context, count, MG_BLOCK_ROWS, answer_block, b) < 0
-               ? mg_fail_cancelled(error)
-               : MARGIN_OK;
+    return mg_sweep_each(context, count, MG_BLOCK_ROWS, answer_block, b, error);
 }
 
 static margin_status predict_batches(margin_context *context, const query *q, int64_t count,
@@ -447,7 +444,7 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
     p.room = MG_MAX(least_room(&need), (int64_t)STACK_ROOM);
     MG_NEW(context->heap, p.scratch, workers * p.room, "scratch for predictions", error);
     margin_status status =
-        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p);
+        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p, NULL);
     mg_free(context->heap, p.scratch);
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }

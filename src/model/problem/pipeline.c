@@ -131,8 +131,9 @@ static margin_status check_rows_made(margin_context *context, const mg_staged *s
     made_check check = {.staged = staged};
     MG_NEW(context->heap, check.rows, mg_pool_threads(context->pool) * staged->x.columns,
            "rows that are made", error);
-    margin_status status = mg_sweep_each(
-        context, samples->count, mg_block_rows(mg_row_bytes(&staged->x)), check_made_block, &check);
+    margin_status status =
+        mg_sweep_each(context, samples->count, mg_block_rows(mg_row_bytes(&staged->x)),
+                      check_made_block, &check, NULL);
     if (status == MARGIN_ERROR_DATA)
         status = name_made_row(staged, samples, check.rows, error);
     else if (status < 0)

@@ -240,7 +240,7 @@ margin_status mg_target_values(margin_context *context, const margin_data *data,
         if (data->target[t].kind == MARGIN_CATEGORICAL)
             return refuse_categories(data, samples, &data->target[t], error);
     const margin_status status = mg_sweep_each(
-        context, samples->count, mg_block_rows(reading.targets * 8), read_values, &reading);
+        context, samples->count, mg_block_rows(reading.targets * 8), read_values, &reading, NULL);
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
     return status < 0 ? check_values(&reading, error) : MARGIN_OK;
 }

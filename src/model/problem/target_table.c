@@ -78,7 +78,7 @@ static margin_status look_at_block(const mg_block *block, void *argument) {
 }
 
 static bool look_at_all(margin_context *context, look *l) {
-    return mg_sweep_each(context, l->samples->count, MG_BLOCK_ROWS, look_at_block, l) >= 0;
+    return mg_sweep_each(context, l->samples->count, MG_BLOCK_ROWS, look_at_block, l, NULL) >= 0;
 }
 
 bool mg_target_note(margin_context *context, const margin_data *data, const mg_samples *samples,

@@ -168,7 +168,7 @@ static margin_status run_parts(part_run *run, margin_error *error) {
         else
             status = run_group(run, &context, number);
     }
-    if (!in_order) status = mg_parallel(run->context, groups, part_task, run);
+    if (!in_order) status = mg_parallel(run->context, groups, part_task, run, NULL);
     if (status >= 0) return MARGIN_OK;
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
     for (int64_t number = 0; number < run->split->parts; number++) {

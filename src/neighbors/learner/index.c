@@ -83,7 +83,7 @@ static margin_status find_frame(margin_context *context, const mg_neighbors_plan
         centre[j] = middle_of(plan, j);
         if (!(fabs(centre[j]) <= MG_NEIGHBORS_LARGEST)) centre[j] = 0; /* refused below */
     }
-    if (mg_parallel(context, PIECES, survey_piece, &s) < 0) return mg_fail_cancelled(error);
+    MG_TRY(mg_parallel(context, PIECES, survey_piece, &s, error));
     for (int piece = 0; piece < PIECES; piece++) {
         const int64_t bad = s.bad[piece];
         if (bad >= 0)
@@ -136,7 +136,7 @@ static margin_status add_points(margin_context *context, const mg_neighbors_plan
     copying c = {.plan = plan};
     MG_TRY(mg_hypothesis_tensor_new(h, "points", plan->x->value_type, plan->rows, plan->x->columns,
                                     &c.to, error));
-    return mg_parallel(context, PIECES, copy_piece, &c) < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    return mg_parallel(context, PIECES, copy_piece, &c, error);
 }
 
 static double *setting(mg_hypothesis *h, int which) {

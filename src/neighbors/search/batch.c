@@ -103,14 +103,14 @@ static margin_status move_piece(void *argument, int64_t piece, int worker) {
 
 static margin_status sort_pass(margin_context *context, ordering *o) {
     int64_t at = 0;
-    MG_TRY(mg_parallel(context, PIECES, count_piece, o));
+    MG_TRY(mg_parallel(context, PIECES, count_piece, o, NULL));
     for (int digit = 0; digit < 1 << DIGIT; digit++)
         for (int piece = 0; piece < PIECES; piece++) {
             const int64_t here = o->count[piece][digit];
             o->count[piece][digit] = at;
             at += here;
         }
-    MG_TRY(mg_parallel(context, PIECES, move_piece, o));
+    MG_TRY(mg_parallel(context, PIECES, move_piece, o, NULL));
     uint64_t *sorted = o->other;
     o->other = o->keys;
     o->keys = sorted;
@@ -128,7 +128,7 @@ static margin_status order_queries(margin_context *context, const mg_neighbors_b
     MG_ARENA_NEW(arena, o.count, PIECES, purpose, error);
     for (int64_t j = 0; j < o.columns; j++)
         measure_column(&o, j);
-    margin_status status = mg_parallel(context, PIECES, key_piece, &o);
+    margin_status status = mg_parallel(context, PIECES, key_piece, &o, NULL);
     const int bits = o.bits * (int)o.columns;
     for (int done = 0; done < bits && status >= 0; done += DIGIT) {
         o.shift = NUMBER_BITS + done;
@@ -281,8 +281,7 @@ margin_status mg_neighbors_run(margin_context *context, const mg_neighbors_batch
     r.room = r.packets ? MG_PACKET * batch->k : batch->k;
     MG_GO_NEW(context->heap, r.lists, mg_pool_threads(context->pool) * r.room,
               "lists of neighbours", error);
-    status = mg_parallel(context, (batch->count + r.chunk - 1) / r.chunk, run_chunk, &r);
-    if (status < 0) status = mg_fail_cancelled(error);
+    status = mg_parallel(context, (batch->count + r.chunk - 1) / r.chunk, run_chunk, &r, error);
 done:
     mg_free(context->heap, r.lists);
     mg_arena_free(&arena);

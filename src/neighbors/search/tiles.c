@@ -472,11 +472,12 @@ static margin_status run_packed(packed *p, mg_arena *arena, bool doubt, bool *co
     *coarse = false;
     shape(p);
     MG_TRY(tiles_make_room(p, arena, error));
-    status = mg_parallel(p->context, p->panels, pack_panel, p);
+    status = mg_parallel(p->context, p->panels, pack_panel, p, NULL);
     if (status >= 0 && doubt) status = too_coarse(p, coarse);
     if (*coarse) return MARGIN_OK;
-    if (status >= 0) status = mg_parallel(p->context, p->blocks * p->slices, cross_block, p);
-    if (status >= 0 && p->slices > 1) status = mg_parallel(p->context, p->blocks, merge_block, p);
+    if (status >= 0) status = mg_parallel(p->context, p->blocks * p->slices, cross_block, p, NULL);
+    if (status >= 0 && p->slices > 1)
+        status = mg_parallel(p->context, p->blocks, merge_block, p, NULL);
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 

@@ -208,7 +208,7 @@ static margin_status deal(build *b, segment *s, int64_t ends[MOST_BUCKETS]) {
     d->pieces = count >= 1 << 16 ? PIECES : 1;
     s->levels = count > SMALL * 16 ? 6 : 3;
     cut_segment(b, s, &d->cuts);
-    MG_GO(mg_parallel(b->context, d->pieces, count_piece, d));
+    MG_GO(mg_parallel(b->context, d->pieces, count_piece, d, NULL));
     for (int k = 0; k < 1 << s->levels; k++) {
         const int64_t begin = at;
         for (int64_t piece = 0; piece < d->pieces; piece++) {
@@ -220,7 +220,7 @@ static margin_status deal(build *b, segment *s, int64_t ends[MOST_BUCKETS]) {
         most = MG_MAX(most, at - begin);
     }
     s->bucket = most > count / 8 * 7; /* mostly equal points: no use */
-    if (!s->bucket) status = mg_parallel(b->context, d->pieces, move_piece, d);
+    if (!s->bucket) status = mg_parallel(b->context, d->pieces, move_piece, d, NULL);
 done:
     mg_free(b->context->heap, d);
     return status;
@@ -280,7 +280,7 @@ static margin_status next_generation(build *b, bool last) {
     }
     MG_TRY(grow_segments(b, end + open * MOST_BUCKETS));
     MG_NEW(b->context->heap, g.ends, count, "the tree", b->error);
-    status = count == 1 ? deal_task(&g, 0, 0) : mg_parallel(b->context, count, deal_task, &g);
+    status = count == 1 ? deal_task(&g, 0, 0) : mg_parallel(b->context, count, deal_task, &g, NULL);
     for (int64_t i = begin; i < end && status >= 0; i++)
         if (!b->segments[i].bucket) add_children(b, i, g.ends[i - begin], last);
     b->begin = end;
@@ -396,7 +396,7 @@ static margin_status build_buckets(build *b) {
     }
     for (int64_t i = 0; i < b->count; i++)
         b->segments[i].range = ranges + i * 2 * b->source->columns;
-    margin_status status = mg_parallel(b->context, b->count, bucket_task, b);
+    margin_status status = mg_parallel(b->context, b->count, bucket_task, b, NULL);
     for (int t = 0; t < threads; t++) {
         mg_free(b->context->heap, b->order[t]);
         mg_free(b->context->heap, b->keys[t]);
@@ -489,8 +489,7 @@ static margin_status make_points(build *b) {
         if (rows <= SMALL) break; /* nothing is dealt */
     }
     MG_ARENA_NEW(&b->arena, b->bucket_of, rows, purpose, b->error);
-    return mg_parallel(b->context, PIECES, fill_piece, b) < 0 ? mg_fail_cancelled(b->error)
-                                                              : MARGIN_OK;
+    return mg_parallel(b->context, PIECES, fill_piece, b, b->error);
 }
 
 margin_status mg_tree_make(margin_context *context, const mg_tree_source *source, mg_hypothesis *h,

@@ -76,9 +76,8 @@ static margin_status refresh_block(const mg_block *block, void *argument) {
 margin_status mg_perceptron_dual_refresh(mg_perceptron_run *run, const mg_perceptron_state *state) {
     if (run->options.expansion) return refresh_expansion(run, state->alpha);
     refresh_work work = {run, state->weights};
-    const margin_status status =
-        mg_sweep_each(run->context, run->count, run->block_rows, refresh_block, &work);
-    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(run->fit->error) : status;
+    return mg_sweep_each(run->context, run->count, run->block_rows, refresh_block, &work,
+                         run->fit->error);
 }
 
 /* ---- The form -------------------------------------------------------------------------------- */

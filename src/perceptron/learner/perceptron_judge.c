@@ -102,9 +102,8 @@ static margin_status perceptron_judge(mg_perceptron_run *run, const mg_perceptro
     static const mg_accumulator accumulator = {sizeof(mg_perceptron_judgement), judge_init,
                                                judge_add, judge_merge, NULL};
     judge_work work = {run, state, squares};
-    const margin_status status = mg_sweep(run->context, run->count, run->block_rows, &accumulator,
-                                          &work, out, run->fit->error);
-    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(run->fit->error) : status;
+    return mg_sweep(run->context, run->count, run->block_rows, &accumulator, &work, out,
+                    run->fit->error);
 }
 
 margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,

@@ -51,9 +51,7 @@ margin_status mg_perceptron_order_next(mg_perceptron_run *run) {
         const int64_t left = run->options.passes - run->passes;
         orders->first = run->passes;
         orders->ready = MG_MIN(MG_MIN(MG_MAX(run->passes, 1), orders->room), left);
-        const margin_status status = mg_parallel(run->context, orders->ready, make_order, run);
-        if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(run->fit->error);
-        MG_TRY(status);
+        MG_TRY(mg_parallel(run->context, orders->ready, make_order, run, run->fit->error));
     }
     const int64_t at = (run->passes - orders->first) * run->count;
     run->order = orders->samples + at;

@@ -77,10 +77,8 @@ margin_status mg_perceptron_pocket_settle(mg_perceptron_run *run) {
     mg_perceptron_pocket *pocket = &run->pocket;
     error_sums sums;
     if (pocket->waiting == 0) return MARGIN_OK;
-    const margin_status status = mg_sweep(run->context, run->count, run->block_rows, &accumulator,
-                                          run, &sums, run->fit->error);
-    if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(run->fit->error);
-    MG_TRY(status);
+    MG_TRY(mg_sweep(run->context, run->count, run->block_rows, &accumulator, run, &sums,
+                    run->fit->error));
     for (int c = 0; c < pocket->waiting; c++) {
         if (!worth_a_look(pocket, pocket->streak[c]) || sums.weight[c] >= pocket->best_errors)
             continue;

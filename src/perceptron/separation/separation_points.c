@@ -136,7 +136,7 @@ margin_status mg_points_score(const mg_points *points, const double *g, double *
     }
     if (points->augmented) job.offset += g[points->columns] * points->unit;
     return mg_sweep_each(points->context, points->problem->count,
-                         mg_block_rows(mg_row_bytes(&points->problem->x)), score_block, &job);
+                         mg_block_rows(mg_row_bytes(&points->problem->x)), score_block, &job, NULL);
 }
 
 /* ---- Double-double: error-free sums and products (Dekker 1971; Ogita, Rump, Oishi 2005) ------ */

@@ -109,7 +109,7 @@ static margin_status score_pool(mg_search *s) {
     pool_job job = {s, s->pool_score};
     return mg_sweep_each(s->context, s->pool_count,
                          mg_block_rows(s->points.dimension * (int64_t)sizeof(double)),
-                         score_pool_block, &job);
+                         score_pool_block, &job, NULL);
 }
 
 /* Inner products of a row with the corral's, for the factor without Q. */

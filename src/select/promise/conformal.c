@@ -158,8 +158,7 @@ static margin_status cover_rows(covering *c, margin_error *error) {
         MG_GO(fold_scores(c, scores, error));
         c->scores = scores;
     }
-    if (mg_sweep_each(c->context, c->count, ROWS, cover_block, c) < 0)
-        status = mg_fail_cancelled(error);
+    status = mg_sweep_each(c->context, c->count, ROWS, cover_block, c, error);
 done:
     mg_free(heap, scores);
     mg_free(heap, c->scratch);

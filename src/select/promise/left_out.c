@@ -176,8 +176,7 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     MG_GO(mg_cholesky_factor(context, n, l.factor, n, &failed, error));
     if (failed) goto done;
     leaving at = {&l, w, b, kept, residuals, context};
-    status = mg_sweep_each(context, m, 16, leave_rows, &at);
-    if (status == MARGIN_ERROR_CANCELLED) status = mg_fail_cancelled(error);
+    status = mg_sweep_each(context, m, 16, leave_rows, &at, error);
     if (status == MARGIN_ERROR_DATA)
         status = MARGIN_OK;
     else if (status >= 0)

@@ -196,7 +196,7 @@ static margin_status run_all(answers_run *run, margin_error *error) {
     MG_TRY(answers_ask(run, error));
     tested_samples tested = {run, number,
                              (mg_clock() - started) / (double)(count * run->chain->count)};
-    const margin_status status = mg_parallel(run->context, count, judge_tested, &tested);
+    const margin_status status = mg_parallel(run->context, count, judge_tested, &tested, NULL);
     return status < 0 ? mg_fail(error, status, "the answers cannot be judged") : MARGIN_OK;
 }
 

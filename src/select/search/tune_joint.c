@@ -183,7 +183,7 @@ static margin_status judge_fold(joint_run *run, int64_t f, margin_error *error) 
     MG_GO(mg_predict_rows(s->context, fold->model, &s->data->x, fold->test.rows, fold->test.count,
                           MARGIN_OUTPUT_SCORES, values, error));
     joint_answers answers = {run, f, values};
-    status = mg_parallel(s->context, settings, judge_setting, &answers);
+    status = mg_parallel(s->context, settings, judge_setting, &answers, NULL);
     if (status < 0) status = mg_fail(error, status, "the predictions cannot be judged");
 done:
     mg_free(s->heap, values);

@@ -105,7 +105,7 @@ static margin_status run_tasks(tune_round *round, margin_error *error) {
             (int)MG_MIN(round->count, (int64_t)mg_pool_threads(s->context->pool));
     }
     atomic_flag_clear(&round->failed);
-    const margin_status status = mg_parallel(s->context, round->count, tune_task, round);
+    const margin_status status = mg_parallel(s->context, round->count, tune_task, round, NULL);
     if (status >= 0) return tell_rest(round, error);
     if (!atomic_flag_test_and_set(&round->failed)) return mg_fail_cancelled(error);
     if (error) *error = round->error;
