@@ -222,6 +222,11 @@ void mg_free(mg_heap *heap, void *memory) {
     unbook(heap, header.taken);
 }
 
+void mg_free_list(mg_heap *heap, void *const *list, int count) {
+    for (int k = 0; k < count; k++)
+        mg_free(heap, list[k]);
+}
+
 /* Grows or shrinks within huge pages: no copy, and no moment at which both sizes are held. */
 static void *resize_pages(mg_heap *heap, void *memory, size_t bytes) {
     block_header header = *header_of(memory);

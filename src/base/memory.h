@@ -27,7 +27,11 @@ void *mg_new(mg_heap *heap, int64_t count, size_t size);
 void *mg_new_zero(mg_heap *heap, int64_t count, size_t size);
 /* Grows or shrinks; NULL leaves the old block as it was. memory may be NULL. */
 void *mg_resize(mg_heap *heap, void *memory, int64_t count, size_t size);
-void mg_free(mg_heap *heap, void *memory);                           /* NULL is fine */
+void mg_free(mg_heap *heap, void *memory); /* NULL is fine */
+void mg_free_list(mg_heap *heap, void *const *list, int count);
+/* Several at once. */
+#define MG_FREE(heap, ...)                                                                         \
+    mg_free_list(heap, (void *const[]){__VA_ARGS__}, MG_LENGTH(((void *const[]){__VA_ARGS__})))
 char *mg_copy_text(mg_heap *heap, const char *text, int64_t length); /* adds the final zero */
 
 /* MEMORY or LIMIT, whichever made the last mg_new of that size fail, with a sentence about

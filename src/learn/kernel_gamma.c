@@ -136,7 +136,6 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
     *gamma = found == 0 ? 1.0 : l1 ? 1.0 / median : 0.5 / median;
     if (!(*gamma < (double)INFINITY) || !(*gamma > 0.0)) *gamma = 1.0;
 done:
-    mg_free(context->heap, scratch);
-    mg_free(context->heap, distances);
+    MG_FREE(context->heap, scratch, distances);
     return status;
 }

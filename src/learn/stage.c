@@ -21,8 +21,7 @@ void mg_fitted_stage_clear(mg_fitted_stage *fitted) {
     if (!fitted->heap) return;
     for (int k = 0; k < fitted->tensor_count; k++)
         mg_free(fitted->heap, fitted->tensors[k].data);
-    mg_free(fitted->heap, (void *)fitted->view);
-    mg_free(fitted->heap, fitted->options);
+    MG_FREE(fitted->heap, (void *)fitted->view, fitted->options);
     if (fitted->columns.items) mg_columns_free(&fitted->columns);
     memset(fitted, 0, sizeof *fitted);
 }

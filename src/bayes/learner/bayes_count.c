@@ -395,8 +395,6 @@ margin_status mg_bayes_count(margin_context *context, const mg_problem *problem,
            (size_t)(layout->classes * layout->slots) * sizeof *state);
     counts->missing = *state_missing(&c, state);
 done:
-    mg_free(context->heap, row);
-    mg_free(context->heap, state);
-    mg_free(context->heap, c.scratch);
+    MG_FREE(context->heap, row, state, c.scratch);
     return status;
 }

@@ -81,8 +81,7 @@ margin_status mg_bayes_choose_kinds(mg_heap *heap, const mg_problem *problem,
     }
     status = MARGIN_OK;
 done:
-    mg_free(heap, chosen);
-    mg_free(heap, named);
+    MG_FREE(heap, chosen, named);
     return status;
 }
 

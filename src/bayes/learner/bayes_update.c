@@ -113,8 +113,6 @@ margin_status mg_bayes_update(mg_fit *fit, const mg_hypothesis *had, const mg_up
 done:
     mg_hypothesis_free(h);
     mg_bayes_layout_free(&u.layout);
-    mg_free(heap, u.new_values);
-    mg_free(heap, u.values);
-    mg_free(heap, u.levels);
+    MG_FREE(heap, u.new_values, u.values, u.levels);
     return status;
 }

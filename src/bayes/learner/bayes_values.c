@@ -123,7 +123,6 @@ margin_status mg_bayes_find_values(margin_context *context, const mg_problem *pr
     else
         status = keep_values(&f, count, levels, values, error);
 done:
-    mg_free(heap, f.sets);
-    mg_free(heap, columns);
+    MG_FREE(heap, f.sets, columns);
     return status;
 }

@@ -182,10 +182,7 @@ static margin_status naive_bayes_fit(mg_fit *fit) {
 done:
     mg_hypothesis_free(h);
     mg_bayes_layout_free(&layout);
-    mg_free(heap, priors);
-    mg_free(heap, values);
-    mg_free(heap, levels);
-    mg_free(heap, kinds);
+    MG_FREE(heap, priors, values, levels, kinds);
     return status;
 }
 
@@ -235,8 +232,7 @@ static margin_status fits(const margin_component *info, const mg_problem *proble
     MG_GO(check_kinds(problem, values, h, kinds, error));
     status = check_settings(values, mg_bayes_view_of(h), priors, error);
 done:
-    mg_free(h->heap, priors);
-    mg_free(h->heap, kinds);
+    MG_FREE(h->heap, priors, kinds);
     return status;
 }
 

@@ -306,13 +306,7 @@ margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round) {
         MG_GO(choose_next(&d));
     status = MARGIN_OK;
 done:
-    mg_free(heap, d.may);
-    mg_free(heap, d.strip);
-    mg_free(heap, d.reach);
-    mg_free(heap, d.tile);
-    mg_free(heap, d.candidates);
-    mg_free(heap, d.gains);
-    mg_free(heap, d.block_sums);
+    MG_FREE(heap, d.may, d.strip, d.reach, d.tile, d.candidates, d.gains, d.block_sums);
     return status;
 }
 

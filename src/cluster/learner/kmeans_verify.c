@@ -114,7 +114,6 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_report_set(report, "largest_cluster", greatest);
     mg_report_set(report, "simple_silhouette", c.k > 1 ? c.second / total : (double)NAN);
 done:
-    mg_free(heap, c.labels);
-    mg_free(heap, c.row);
+    MG_FREE(heap, c.labels, c.row);
     return status;
 }

@@ -68,7 +68,6 @@ margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, d
     }
     *value = total / whole;
 done:
-    mg_free(heap, m.found);
-    mg_free(heap, m.room);
+    MG_FREE(heap, m.found, m.room);
     return status;
 }

@@ -111,8 +111,7 @@ static margin_status read_numbers(const mg_array *array, const margin_column *ex
     }
     status = mg_columns_copy(table->heap, columns, targets, &table->target, error);
 done:
-    mg_free(table->heap, columns);
-    mg_free(table->heap, names);
+    MG_FREE(table->heap, columns, names);
     return status;
 }
 

@@ -389,8 +389,7 @@ static margin_status describe_targets(array_reader *reader, margin_error *error)
 done:
     for (int64_t t = 0; t < reader->targets; t++)
         mg_columns_free(&each[t]);
-    mg_free(heap, items);
-    mg_free(heap, each);
+    MG_FREE(heap, items, each);
     return status;
 }
 
@@ -465,8 +464,6 @@ margin_status mg_array_table(margin_context *context, const mg_array *array, mar
 done:
     margin_table_free(reader.table);
     mg_columns_free(&reader.numbered);
-    mg_free(context->heap, (void *)reader.names);
-    mg_free(context->heap, reader.plan);
-    mg_free(context->heap, reader.chosen);
+    MG_FREE(context->heap, (void *)reader.names, reader.plan, reader.chosen);
     return status;
 }

@@ -18,16 +18,8 @@ static void csv_free(mg_csv *csv) {
         if (csv->lists) mg_dictionary_free(&csv->lists[j]);
         if (csv->orders) mg_free(csv->heap, csv->orders[j]);
     }
-    mg_free(csv->heap, csv->categories);
-    mg_free(csv->heap, csv->lists);
-    mg_free(csv->heap, (void *)csv->orders);
-    mg_free(csv->heap, csv->category_counts);
-    mg_free(csv->heap, csv->cells);
-    mg_free(csv->heap, csv->plan);
-    mg_free(csv->heap, csv->blocks);
-    mg_free(csv->heap, csv->dropped);
-    mg_free(csv->heap, (void *)csv->names);
-    mg_free(csv->heap, csv->name_text);
+    MG_FREE(csv->heap, csv->categories, csv->lists, (void *)csv->orders, csv->category_counts,
+            csv->cells, csv->plan, csv->blocks, csv->dropped, (void *)csv->names, csv->name_text);
     margin_table_free(csv->table);
 }
 
@@ -177,9 +169,7 @@ static margin_status describe_columns(mg_csv *csv) {
     if (table->has_target)
         MG_GO(mg_columns_copy(csv->heap, targets, csv->targets, &table->target, csv->error));
 done:
-    mg_free(csv->heap, (void *)categories);
-    mg_free(csv->heap, targets);
-    mg_free(csv->heap, items);
+    MG_FREE(csv->heap, (void *)categories, targets, items);
     mg_names_free(&names);
     return status;
 }

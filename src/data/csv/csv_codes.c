@@ -177,7 +177,6 @@ margin_status mg_csv_settle_codes(mg_csv *csv, const mg_csv_pass *pass,
             mg_no_memory(csv->heap, maps, sizeof *s.maps, "the categories of columns", csv->error);
     for (int64_t k = 0; s.maps && k < maps; k++)
         mg_free(csv->heap, s.maps[k]);
-    mg_free(csv->heap, (void *)s.maps);
-    mg_free(csv->heap, s.columns);
+    MG_FREE(csv->heap, (void *)s.maps, s.columns);
     return status;
 }

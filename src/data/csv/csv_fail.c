@@ -253,8 +253,7 @@ static margin_status find_text(const mg_csv *csv, int64_t column, mg_csv_result 
                               "finding a text among numbers", csv->error);
     }
     mg_csv_workers_free(csv, workers, worker_count, 0);
-    mg_free(csv->heap, columns);
-    mg_free(csv->heap, results);
+    MG_FREE(csv->heap, columns, results);
     return status;
 }
 

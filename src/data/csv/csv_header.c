@@ -112,7 +112,6 @@ margin_status mg_csv_guess_header(const mg_csv *csv, const mg_csv_cell *first_ro
     look_below(csv, first_row, rest, columns);
     *has_header = csv_header_judge(csv, first_row, columns, scratch);
 done:
-    mg_free(csv->heap, scratch);
-    mg_free(csv->heap, columns);
+    MG_FREE(csv->heap, scratch, columns);
     return status;
 }

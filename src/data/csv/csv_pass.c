@@ -25,10 +25,8 @@ void mg_csv_workers_free(const mg_csv *csv, mg_csv_worker *workers, int count,
     for (int w = 0; workers && w < count; w++) {
         for (int64_t k = 0; workers[w].dictionaries && k < text_columns; k++)
             mg_dictionary_free(&workers[w].dictionaries[k]);
-        mg_free(csv->heap, workers[w].dictionaries);
-        mg_free(csv->heap, workers[w].misfits);
-        mg_free(csv->heap, workers[w].ends);
-        mg_free(csv->heap, workers[w].scratch);
+        MG_FREE(csv->heap, workers[w].dictionaries, workers[w].misfits, workers[w].ends,
+                workers[w].scratch);
     }
     mg_free(csv->heap, workers);
 }

@@ -273,8 +273,7 @@ void mg_output_abandon(mg_output *output) {
     if (output->fd >= 0 && !output->borrowed) close(output->fd);
     if (output->temporary[0]) unlink(output->temporary);
     mg_heap *heap = output->heap;
-    mg_free(heap, output->path);
-    mg_free(heap, output);
+    MG_FREE(heap, output->path, output);
     mg_heap_release(heap);
 }
 

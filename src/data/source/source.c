@@ -71,8 +71,7 @@ void mg_source_close(mg_source *source) {
     if (!inner) return;
     if (inner->map) munmap(inner->map, inner->map_bytes);
     if (inner->close_descriptor) close(inner->descriptor);
-    mg_free(source->heap, inner->block);
-    mg_free(source->heap, inner);
+    MG_FREE(source->heap, inner->block, inner);
     *source = (mg_source){0};
 }
 

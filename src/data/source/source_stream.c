@@ -39,8 +39,7 @@ typedef struct sink {
 static void sink_free(sink *into) {
     while (into->first) {
         piece *next = into->first->next;
-        mg_free(into->heap, into->first->block);
-        mg_free(into->heap, into->first);
+        MG_FREE(into->heap, into->first->block, into->first);
         into->first = next;
     }
     into->last = NULL;

@@ -227,8 +227,7 @@ static margin_status make_targets(margin_table *table, const parts *p,
     status = mg_columns_copy(table->heap, columns, p->targets, &table->target, error);
     table->has_target = status >= 0;
 done:
-    mg_free(table->heap, columns);
-    mg_free(table->heap, names);
+    MG_FREE(table->heap, columns, names);
     return status;
 }
 

@@ -21,8 +21,7 @@ void mg_dictionary_init(mg_dictionary *dictionary, mg_heap *heap) {
 
 void mg_dictionary_free(mg_dictionary *dictionary) {
     if (!dictionary->heap) return;
-    mg_free(dictionary->heap, dictionary->entries);
-    mg_free(dictionary->heap, dictionary->slots);
+    MG_FREE(dictionary->heap, dictionary->entries, dictionary->slots);
     while (dictionary->texts) {
         text_block *next = dictionary->texts->next;
         mg_free(dictionary->heap, dictionary->texts);

@@ -112,8 +112,7 @@ void mg_encoder_free(mg_encoder *encoder) {
     if (!encoder->heap) return;
     mg_name_index_free(&encoder->expected);
     mg_dictionary_free(&encoder->texts);
-    mg_free(encoder->heap, (void *)encoder->names);
-    mg_free(encoder->heap, encoder->ranks);
+    MG_FREE(encoder->heap, (void *)encoder->names, encoder->ranks);
     *encoder = (mg_encoder){0};
 }
 

@@ -149,9 +149,8 @@ const char *mg_column_name(const margin_column *columns, int64_t column, char bu
 
 void mg_matrix_buffer_free(mg_matrix_buffer *buffer) {
     if (!buffer || !buffer->heap) return;
-    mg_free(buffer->heap, (void *)buffer->view.values);
-    mg_free(buffer->heap, (void *)buffer->view.row_starts);
-    mg_free(buffer->heap, (void *)buffer->view.column_indices);
+    MG_FREE(buffer->heap, (void *)buffer->view.values, (void *)buffer->view.row_starts,
+            (void *)buffer->view.column_indices);
     memset(buffer, 0, sizeof *buffer);
 }
 
@@ -182,8 +181,7 @@ static margin_status new_csr(mg_heap *heap, int64_t rows, int64_t columns, int64
         margin_status status =
             !starts ? mg_no_memory(heap, rows + 1, sizeof *starts, purpose, error)
                     : mg_no_memory(heap, stored, indices ? value_size : index_size, purpose, error);
-        mg_free(heap, indices);
-        mg_free(heap, starts);
+        MG_FREE(heap, indices, starts);
         return status;
     }
     out->heap = heap;

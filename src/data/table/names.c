@@ -24,8 +24,7 @@ margin_status mg_name_index_make(mg_heap *heap, const char *const *names, int64_
     *index = (mg_name_index){.heap = heap, .sorted = sorted, .count = count};
     sorted = NULL;
 done:
-    mg_free(heap, scratch);
-    mg_free(heap, sorted);
+    MG_FREE(heap, scratch, sorted);
     return status;
 }
 
@@ -121,7 +120,6 @@ done:
 
 void mg_names_free(mg_names *names) {
     if (!names->heap) return;
-    mg_free(names->heap, (void *)names->items);
-    mg_free(names->heap, names->text);
+    MG_FREE(names->heap, (void *)names->items, names->text);
     *names = (mg_names){0};
 }

@@ -136,8 +136,7 @@ static margin_status begin_column(mg_heap *heap, const margin_column *column, co
 
 static void end_column(mg_heap *heap, column_state *state) {
     release_set(heap, &state->set);
-    mg_free(heap, state->seen);
-    mg_free(heap, state->block);
+    MG_FREE(heap, state->seen, state->block);
 }
 
 static bool is_whole(double value) {

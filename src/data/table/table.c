@@ -27,10 +27,7 @@ void margin_table_free(margin_table *table) {
     mg_matrix_buffer_free(&table->x);
     mg_columns_free(&table->columns);
     mg_columns_free(&table->target);
-    mg_free(heap, table->y);
-    mg_free(heap, table->weights);
-    mg_free(heap, table->name);
-    mg_free(heap, table);
+    MG_FREE(heap, table->y, table->weights, table->name, table);
     mg_heap_release(heap);
 }
 

@@ -73,8 +73,7 @@ static char *put_cell(char *to, const char *text, char separator) {
 }
 
 static void free_cells(mg_heap *heap, category_cells *cells) {
-    mg_free(heap, cells->text);
-    mg_free(heap, cells->starts);
+    MG_FREE(heap, cells->text, cells->starts);
     *cells = (category_cells){0};
 }
 

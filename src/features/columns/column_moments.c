@@ -308,9 +308,7 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
     made = (mg_column_moments){0};
 done:
     mg_column_moments_free(&made);
-    mg_free(context->heap, sweep.made);
-    mg_free(context->heap, shift);
-    mg_free(context->heap, state);
+    MG_FREE(context->heap, sweep.made, shift, state);
     return status;
 }
 

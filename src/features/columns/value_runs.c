@@ -133,9 +133,7 @@ margin_status mg_column_reader_open(margin_context *context, const margin_data *
 
 void mg_column_reader_close(mg_column_reader *reader) {
     if (!reader->heap) return;
-    mg_free(reader->heap, reader->starts);
-    mg_free(reader->heap, reader->values);
-    mg_free(reader->heap, reader->weights);
+    MG_FREE(reader->heap, reader->starts, reader->values, reader->weights);
     *reader = (mg_column_reader){0};
 }
 

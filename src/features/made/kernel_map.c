@@ -60,7 +60,6 @@ margin_status mg_map_names(const char *word, int64_t count, mg_fitted_stage *fit
     }
     status = mg_columns_copy(fitted->heap, items, count, &fitted->columns, error);
 done:
-    mg_free(fitted->heap, names);
-    mg_free(fitted->heap, items);
+    MG_FREE(fitted->heap, names, items);
     return status;
 }

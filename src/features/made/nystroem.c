@@ -66,8 +66,7 @@ static margin_status find_pivots(const mg_pivoting *task, const margin_data *dat
     for (int64_t k = 0; k < *count; k++)
         mg_row_expand(task->x, nystroem_row_at(data, pivots[k]), centres + k * task->x->columns);
 done:
-    mg_free(task->context->heap, pivots);
-    mg_free(task->context->heap, factor);
+    MG_FREE(task->context->heap, pivots, factor);
     return status;
 }
 
@@ -164,8 +163,7 @@ static margin_status invert(const centre_gram *g, double *inverse, margin_error 
             inverse[i * n + j] = column[i];
     }
 done:
-    mg_free(g->context->heap, column);
-    mg_free(g->context->heap, lower);
+    MG_FREE(g->context->heap, column, lower);
     return status;
 }
 
@@ -237,8 +235,7 @@ static margin_status fit_centres(margin_context *context, const mg_kernel *kerne
            g.rank < count ? ": the other centres are sums of these" : "");
     status = nystroem_keep(&g, kernel, centres, fitted, error);
 done:
-    mg_free(context->heap, g.order);
-    mg_free(context->heap, numbers);
+    MG_FREE(context->heap, g.order, numbers);
     return status;
 }
 

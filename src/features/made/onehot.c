@@ -178,9 +178,7 @@ static margin_status fit(margin_context *context, const margin_data *data,
 done:
     for (int64_t j = 0; f.values && j < n; j++)
         mg_free(context->heap, f.values[j]);
-    mg_free(context->heap, f.values);
-    mg_free(context->heap, f.counts);
-    mg_free(context->heap, f.listed);
+    MG_FREE(context->heap, f.values, f.counts, f.listed);
     return status;
 }
 

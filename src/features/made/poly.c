@@ -195,10 +195,7 @@ static margin_status poly_fit(margin_context *context, const margin_data *data,
     view.runs = runs;
     status = set_names(data, &view, fitted, error);
 done:
-    mg_free(context->heap, runs);
-    mg_free(context->heap, next);
-    mg_free(context->heap, others);
-    mg_free(context->heap, chosen);
+    MG_FREE(context->heap, runs, next, others, chosen);
     return status;
 }
 
@@ -282,8 +279,7 @@ static margin_status set_names(const margin_data *data, const mg_poly_view *view
         items[k] = (margin_column){.name = name, .kind = MARGIN_NUMERIC};
     status = mg_columns_copy(heap, items, count, &fitted->columns, error);
 done:
-    mg_free(heap, items);
-    mg_free(heap, n.place);
+    MG_FREE(heap, items, n.place);
     mg_text_free(&texts);
     return status;
 }

@@ -180,8 +180,6 @@ margin_status mg_poly_apply(margin_context *context, const mg_fitted_stage *fitt
     made = (mg_matrix_buffer){0};
 done:
     mg_matrix_buffer_free(&made);
-    mg_free(heap, map.scratch);
-    mg_free(heap, map.starts);
-    mg_free(heap, map.factor_of);
+    MG_FREE(heap, map.scratch, map.starts, map.factor_of);
     return status;
 }

@@ -73,8 +73,7 @@ static margin_status set_names(int64_t count, bool bias, mg_fitted_stage *fitted
     }
     status = mg_columns_copy(fitted->heap, items, columns, &fitted->columns, error);
 done:
-    mg_free(fitted->heap, names);
-    mg_free(fitted->heap, items);
+    MG_FREE(fitted->heap, names, items);
     return status;
 }
 

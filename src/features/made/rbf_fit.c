@@ -122,8 +122,7 @@ static margin_status kmeans_centres(margin_context *context, const margin_data *
     status = MARGIN_OK;
 done:
     mg_matrix_buffer_free(&dense);
-    mg_free(context->heap, sizes);
-    mg_free(context->heap, weights);
+    MG_FREE(context->heap, sizes, weights);
     return status;
 }
 
@@ -196,9 +195,7 @@ static margin_status median_width(margin_context *context, const margin_data *da
     MG_GO(mg_parallel(context, looked, find_distances, &walk, error));
     status = take_median(data, walk.found, found, walk.found + found, sigma, error);
 done:
-    mg_free(context->heap, walk.found);
-    mg_free(context->heap, walk.rows);
-    mg_free(context->heap, packed);
+    MG_FREE(context->heap, walk.found, walk.rows, packed);
     return status;
 }
 

@@ -24,20 +24,10 @@ void mg_gram_free(mg_gram *gram) {
     mg_heap *heap = gram->heap;
     mg_kernel_scratch_free(gram->scratch);
     mg_gram_tiles_free(gram->tiles);
-    mg_free(heap, gram->squares);
-    mg_free(heap, gram->diagonal);
-    mg_free(heap, gram->values);
+    MG_FREE(heap, gram->squares, gram->diagonal, gram->values);
     if (gram->place != gram->row) mg_free(heap, gram->place);
-    mg_free(heap, gram->row);
-    mg_free(heap, gram->some_rows);
-    mg_free(heap, gram->some_places);
-    mg_free(heap, gram->pointers);
-    mg_free(heap, gram->missing);
-    mg_free(heap, gram->slot_of);
-    mg_free(heap, gram->row_of);
-    mg_free(heap, gram->newer);
-    mg_free(heap, gram->older);
-    mg_free(heap, gram);
+    MG_FREE(heap, gram->row, gram->some_rows, gram->some_places, gram->pointers, gram->missing,
+            gram->slot_of, gram->row_of, gram->newer, gram->older, gram);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

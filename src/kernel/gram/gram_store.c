@@ -288,8 +288,7 @@ margin_status mg_gram_rows(mg_gram *gram, margin_context *context, const int64_t
     status = mg_parallel(context, blocks, visit_task, &work, error);
     if (status < 0) forget_missing(gram, work.missing);
 done:
-    mg_free(gram->heap, left);
-    mg_free(gram->heap, pointers);
+    MG_FREE(gram->heap, left, pointers);
     return status;
 }
 
@@ -363,7 +362,6 @@ margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_
     if (missing > 0)
         status = compute_block(gram, context, list, missing, places, columns, column_count, error);
 done:
-    mg_free(gram->heap, places);
-    mg_free(gram->heap, list);
+    MG_FREE(gram->heap, places, list);
     return status;
 }

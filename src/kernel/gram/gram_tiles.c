@@ -23,10 +23,7 @@ struct mg_gram_tiles {
 void mg_gram_tiles_free(mg_gram_tiles *tiles) {
     if (!tiles) return;
     mg_heap *heap = tiles->heap;
-    mg_free(heap, tiles->centre);
-    mg_free(heap, tiles->panels);
-    mg_free(heap, tiles->squares);
-    mg_free(heap, tiles);
+    MG_FREE(heap, tiles->centre, tiles->panels, tiles->squares, tiles);
 }
 
 static double value_at(const mg_kernel_points *points, int64_t i, int64_t k) {

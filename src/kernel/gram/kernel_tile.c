@@ -138,8 +138,7 @@ margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *ke
 
 void mg_kernel_scratch_free(mg_kernel_scratch *scratch) {
     if (!scratch) return;
-    mg_free(scratch->heap, scratch->memory);
-    mg_free(scratch->heap, scratch);
+    MG_FREE(scratch->heap, scratch->memory, scratch);
 }
 
 /* ---- One tile -------------------------------------------------------------------------------- */

@@ -43,9 +43,7 @@ void mg_kernel_system_free(mg_kernel_system *system) {
     if (!system->context) return;
     mg_heap *heap = system->context->heap;
     mg_kernel_scratch_free(system->scratch);
-    mg_free(heap, system->squares);
-    mg_free(heap, system->gram);
-    mg_free(heap, system->diagonal);
+    MG_FREE(heap, system->squares, system->gram, system->diagonal);
     memset(system, 0, sizeof *system);
 }
 

@@ -121,9 +121,7 @@ margin_status mg_svm_prove(mg_svm_machine *m) {
     }
     mg_smo_measure(&m->smo);
 done:
-    mg_free(heap, squares);
-    mg_free(heap, lists.weights);
-    mg_free(heap, lists.all);
+    MG_FREE(heap, squares, lists.weights, lists.all);
     return status;
 }
 

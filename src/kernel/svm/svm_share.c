@@ -13,10 +13,7 @@ static void shared_free(mg_heap *heap, void *data) {
     mg_svm_shared *s = data;
     if (!s) return;
     mg_gram_free(s->gram);
-    mg_free(heap, s->position);
-    mg_free(heap, s->rows);
-    mg_free(heap, s->places);
-    mg_free(heap, s);
+    MG_FREE(heap, s->position, s->rows, s->places, s);
 }
 
 /* Samples in the order of their classes, each class in its own order. */

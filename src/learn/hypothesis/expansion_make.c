@@ -148,10 +148,7 @@ margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const ma
     made = NULL;
 done:
     mg_hypothesis_free(made);
-    mg_free(heap, sources);
-    mg_free(heap, keys);
-    mg_free(heap, scratch);
-    mg_free(heap, order);
+    MG_FREE(heap, sources, keys, scratch, order);
     return status;
 }
 
@@ -168,11 +165,7 @@ typedef struct merged_rows {
 } merged_rows;
 
 static void free_merged(mg_heap *heap, merged_rows *rows) {
-    mg_free(heap, rows->sources);
-    mg_free(heap, rows->merged);
-    mg_free(heap, rows->scratch);
-    mg_free(heap, rows->order);
-    mg_free(heap, rows->keys);
+    MG_FREE(heap, rows->sources, rows->merged, rows->scratch, rows->order, rows->keys);
 }
 
 /* The part that holds a position: the last one that begins at or before it. */

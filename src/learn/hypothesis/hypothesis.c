@@ -19,8 +19,7 @@ void mg_hypothesis_free(mg_hypothesis *h) {
     if (!h) return;
     for (int i = 0; i < h->tensor_count; i++)
         if (!h->tensors[i].borrowed) mg_free(h->heap, h->tensors[i].data);
-    mg_free(h->heap, h->derived);
-    mg_free(h->heap, h);
+    MG_FREE(h->heap, h->derived, h);
 }
 
 /* A tensor without data; NULL: no room, or a shape or name that is none. */

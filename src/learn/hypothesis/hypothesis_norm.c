@@ -139,9 +139,7 @@ static margin_status expansion_products(margin_context *context, const mg_hypoth
         }
     }
 done:
-    mg_free(context->heap, slabs.slab);
-    mg_free(context->heap, values);
-    mg_free(context->heap, at);
+    MG_FREE(context->heap, slabs.slab, values, at);
     return status;
 }
 

@@ -60,8 +60,7 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
     *design = made;
     return MARGIN_OK;
 done:
-    mg_free(made.heap, made.made);
-    mg_free(made.heap, made.work);
+    MG_FREE(made.heap, made.made, made.work);
     return status;
 }
 
@@ -98,11 +97,8 @@ double mg_design_intercept(const mg_design *d, const double *w, double b) {
 
 void mg_design_free(mg_design *design) {
     if (design->by_column) mg_design_columns_free(design->heap, design->by_column);
-    mg_free(design->heap, design->by_column);
-    mg_free(design->heap, design->offset);
-    mg_free(design->heap, design->centre);
-    mg_free(design->heap, design->work);
-    mg_free(design->heap, design->made);
+    MG_FREE(design->heap, design->by_column, design->offset, design->centre, design->work,
+            design->made);
     memset(design, 0, sizeof *design);
 }
 

@@ -118,9 +118,7 @@ done:
 }
 
 void mg_design_columns_free(mg_heap *heap, mg_design_columns *columns) {
-    mg_free(heap, columns->starts);
-    mg_free(heap, columns->samples);
-    mg_free(heap, columns->values);
+    MG_FREE(heap, columns->starts, columns->samples, columns->values);
     memset(columns, 0, sizeof *columns);
 }
 

@@ -150,8 +150,7 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
     MG_GO(sum_moments(d, &walk, exact ? d->samples : count, sums, error));
     hand_over(d, sums, mean, deviation);
 done:
-    mg_free(d->heap, chosen);
-    mg_free(d->heap, sums);
+    MG_FREE(d->heap, chosen, sums);
     return status;
 }
 

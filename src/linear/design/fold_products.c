@@ -75,9 +75,7 @@ static margin_status add_folds(mg_fold_products *p) {
     if (all != samples) MG_GO(decline(error, "they do not have each row once"));
     status = MARGIN_OK;
 done:
-    mg_free(p->heap, numbers);
-    mg_free(p->heap, tested);
-    mg_free(p->heap, marks);
+    MG_FREE(p->heap, numbers, tested, marks);
     return status;
 }
 

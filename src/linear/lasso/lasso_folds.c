@@ -138,8 +138,7 @@ static margin_status solve_fold(void *argument, int64_t f, int worker) {
     margin_status status = mg_fold_system_make(&run->products, f, &fold.s);
     double *room = mg_new(heap, 4 * run->products.columns, sizeof *room);
     if (status >= 0) status = room ? solve_penalties(&fold, f, room) : MARGIN_ERROR_MEMORY;
-    mg_free(heap, room);
-    mg_free(heap, fold.s.memory);
+    MG_FREE(heap, room, fold.s.memory);
     return status;
 }
 

@@ -293,8 +293,6 @@ margin_status mg_quadratic_solve(mg_quadratic *q, double tolerance) {
     d.direction = d.memory;
     status = descend_in_stages(&d, tolerance);
 done:
-    mg_free(heap, d.memory);
-    mg_free(heap, d.support);
-    mg_free(heap, d.matrix);
+    MG_FREE(heap, d.memory, d.support, d.matrix);
     return status;
 }

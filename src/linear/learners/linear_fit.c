@@ -198,9 +198,7 @@ static margin_status make_hypothesis(linear_run *run) {
 done:
     for (int64_t k = 0; k < functions; k++)
         mg_hypothesis_free(parts[k]);
-    mg_free(heap, dual.coefficients);
-    mg_free(heap, dual.rows);
-    mg_free(heap, parts);
+    MG_FREE(heap, dual.coefficients, dual.rows, parts);
     return status;
 }
 
@@ -278,8 +276,7 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
 
 static void free_run(linear_run *run) {
     mg_heap *heap = run->fit->context->heap;
-    mg_free(heap, run->solution->w);
-    mg_free(heap, run->solution->alpha);
+    MG_FREE(heap, run->solution->w, run->solution->alpha);
     mg_objective_free(&run->objective);
     if (run->design.heap) mg_design_free(&run->design);
     mg_merged_rows_free(&run->merged);

@@ -158,7 +158,6 @@ done:
 }
 
 void mg_row_sample_free(mg_row_sample *sample) {
-    mg_free(sample->heap, sample->rows);
-    mg_free(sample->heap, sample->weights);
+    MG_FREE(sample->heap, sample->rows, sample->weights);
     memset(sample, 0, sizeof *sample);
 }

@@ -47,8 +47,7 @@ void mg_objective_free(mg_objective *objective) {
     if (objective->design) {
         mg_heap *heap = objective->design->heap;
         mg_coupled_free(objective->coupled);
-        mg_free(heap, objective->totals);
-        mg_free(heap, objective->c);
+        MG_FREE(heap, objective->totals, objective->c);
     }
     memset(objective, 0, sizeof *objective);
 }

@@ -280,7 +280,6 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_line
     margin_status status = take_memory(&m);
     if (status >= 0) status = find_bound(&m, above);
     mg_newton_matrix_free(&m.newton);
-    mg_free(objective->design->heap, m.independent);
-    mg_free(objective->design->heap, m.memory);
+    MG_FREE(objective->design->heap, m.independent, m.memory);
     return status;
 }

@@ -175,8 +175,6 @@ margin_status mg_exact_columns(margin_context *context, const mg_problem *proble
     status = walk_rows(&run, context, weights, error);
     *rank = run.rank;
 done:
-    mg_free(context->heap, run.values);
-    mg_free(context->heap, run.pivot);
-    mg_free(context->heap, run.basis);
+    MG_FREE(context->heap, run.values, run.pivot, run.basis);
     return status;
 }

@@ -17,8 +17,7 @@ bool mg_newton_matrix_can(const mg_objective *o) {
 }
 
 void mg_newton_matrix_free(mg_newton_matrix *n) {
-    mg_free(n->heap, n->matrix);
-    mg_free(n->heap, n->mean);
+    MG_FREE(n->heap, n->matrix, n->mean);
     memset(n, 0, sizeof *n);
 }
 
@@ -237,8 +236,7 @@ margin_status mg_look_ahead(const mg_objective *o, const double *at_w, const dou
     find_changes(o, shares, least, most);
 done:
     mg_newton_matrix_free(&newton);
-    mg_free(heap, v);
-    mg_free(heap, shares);
+    MG_FREE(heap, v, shares);
     return status;
 }
 

@@ -65,8 +65,7 @@ static margin_status ridge_fold(void *argument, int64_t f, int worker) {
     margin_status status = mg_fold_system_make(&run->products, f, &system);
     double *room = mg_new(heap, 3 * run->products.columns, sizeof *room);
     if (status >= 0) status = room ? solve_in(run, f, &system, room) : MARGIN_ERROR_MEMORY;
-    mg_free(heap, room);
-    mg_free(heap, system.memory);
+    MG_FREE(heap, room, system.memory);
     return status;
 }
 

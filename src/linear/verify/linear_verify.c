@@ -579,8 +579,6 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
     k.sizes = k.values + size;
     status = verify(&k);
 done:
-    mg_free(heap, k.row);
-    mg_free(heap, k.at);
-    mg_free(heap, k.c);
+    MG_FREE(heap, k.row, k.at, k.c);
     return status;
 }

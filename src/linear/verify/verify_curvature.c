@@ -352,8 +352,6 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
     m.x = m.scale + m.size;
     status = judge(&m, distance, moved);
 done:
-    mg_free(heap, m.independent);
-    mg_free(heap, m.live);
-    mg_free(heap, m.matrix);
+    MG_FREE(heap, m.independent, m.live, m.matrix);
     return status;
 }

@@ -89,9 +89,7 @@ done:
 void mg_judge_close(mg_judged *judged) {
     if (!judged->context) return;
     mg_heap *heap = judged->context->heap;
-    mg_free(heap, judged->scores);
-    mg_free(heap, judged->targets);
-    mg_free(heap, judged->codes);
+    MG_FREE(heap, judged->scores, judged->targets, judged->codes);
     mg_samples_free(&judged->samples);
     mg_aligned_free(&judged->aligned);
     memset(judged, 0, sizeof *judged);

@@ -11,8 +11,7 @@ typedef struct norms {
 } norms;
 
 static void free_norms(mg_heap *heap, norms *n) {
-    mg_free(heap, n->products);
-    mg_free(heap, n->single);
+    MG_FREE(heap, n->products, n->single);
 }
 
 static margin_status margins_measure(const mg_judged *judged, norms *n, margin_error *error) {

@@ -85,9 +85,7 @@ static margin_status fill_weights(separation_owner *owner, const mg_samples *sam
 static void free_owner(separation_owner *owner) {
     mg_heap *heap = owner->heap;
     mg_separation_free(&owner->solved);
-    mg_free(heap, owner->rows);
-    mg_free(heap, owner->weights);
-    mg_free(heap, owner);
+    MG_FREE(heap, owner->rows, owner->weights, owner);
     mg_heap_release(heap);
 }
 

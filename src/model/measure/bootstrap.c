@@ -88,9 +88,6 @@ margin_status mg_bootstrap(margin_context *context, const mg_outcome *o, const i
     for (int m = 0; m < MG_MEASURED; m++)
         percentiles(&r, b, options->level, m, column, measured);
 done:
-    mg_free(heap, column);
-    mg_free(heap, r.found);
-    mg_free(heap, r.scratch);
-    mg_free(heap, r.weights);
+    MG_FREE(heap, column, r.found, r.scratch, r.weights);
     return status;
 }

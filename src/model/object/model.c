@@ -48,11 +48,9 @@ void margin_model_free(margin_model *model) {
     mg_free(heap, model->class_values);
     for (int64_t c = 0; model->class_names && c < model->classes; c++)
         mg_free(heap, model->class_names[c]);
-    mg_free(heap, model->class_names);
-    mg_free(heap, model->spec);
+    MG_FREE(heap, model->class_names, model->spec);
     if (model->mapped) mg_source_close(model->mapped);
-    mg_free(heap, model->mapped);
-    mg_free(heap, model);
+    MG_FREE(heap, model->mapped, model);
     mg_heap_release(heap);
 }
 

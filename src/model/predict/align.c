@@ -206,9 +206,7 @@ static margin_status align_codes(margin_context *context, const margin_model *mo
 done:
     for (int64_t j = 0; j < n; j++)
         mg_free(heap, maps[j]);
-    mg_free(heap, (void *)maps);
-    mg_free(heap, counts);
-    mg_free(heap, others);
+    MG_FREE(heap, (void *)maps, counts, others);
     return status;
 }
 

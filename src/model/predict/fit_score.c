@@ -19,8 +19,7 @@ static margin_status score_classifier(margin_context *context, const margin_data
                           MARGIN_OUTPUT_LABELS, labels, error));
     report->train_accuracy = mg_score_classes(labels, codes, samples->weights, samples->count);
 done:
-    mg_free(heap, codes);
-    mg_free(heap, labels);
+    MG_FREE(heap, codes, labels);
     return status;
 }
 
@@ -44,9 +43,7 @@ static margin_status score_regression(margin_context *context, const margin_data
     report->train_rmse = score.rmse;
     report->train_r2 = score.r2;
 done:
-    mg_free(heap, each);
-    mg_free(heap, targets);
-    mg_free(heap, values);
+    MG_FREE(heap, each, targets, values);
     return status;
 }
 

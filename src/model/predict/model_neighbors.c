@@ -69,8 +69,7 @@ static margin_status fill_model(const margin_neighbors_options *options, bool tr
     status = mg_model_check(model, mg_spec_learner(parsed), error);
 done:
     margin_spec_free(parsed);
-    mg_free(model->heap, names);
-    mg_free(model->heap, columns);
+    MG_FREE(model->heap, names, columns);
     mg_text_free(&spec);
     return status;
 }
@@ -274,11 +273,7 @@ typedef struct lists_owner {
 
 static void free_lists(lists_owner *owner) {
     mg_heap *heap = owner->heap;
-    mg_free(heap, owner->lists);
-    mg_free(heap, owner->distances);
-    mg_free(heap, owner->rows);
-    mg_free(heap, owner->starts);
-    mg_free(heap, owner);
+    MG_FREE(heap, owner->lists, owner->distances, owner->rows, owner->starts, owner);
     mg_heap_release(heap);
 }
 

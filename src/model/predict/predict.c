@@ -426,9 +426,7 @@ static margin_status predict_batches(margin_context *context, const query *q, in
     for (; b.first < count; b.first += rows)
         MG_GO(answer_batch(context, &b, MG_MIN(rows, count - b.first), error));
 done:
-    mg_free(context->heap, b.scores);
-    mg_free(context->heap, b.features);
-    mg_free(context->heap, b.way);
+    MG_FREE(context->heap, b.scores, b.features, b.way);
     return status;
 }
 

@@ -8,11 +8,8 @@
 
 void mg_split_free(mg_split *split) {
     if (!split->heap) return;
-    mg_free(split->heap, split->class_samples);
-    mg_free(split->heap, split->class_starts);
-    mg_free(split->heap, split->weights);
-    mg_free(split->heap, split->values);
-    mg_free(split->heap, split->codes);
+    MG_FREE(split->heap, split->class_samples, split->class_starts, split->weights, split->values,
+            split->codes);
     memset(split, 0, sizeof *split);
 }
 
@@ -85,10 +82,7 @@ done:
 
 void mg_part_free(mg_part *part) {
     if (!part->heap) return;
-    mg_free(part->heap, part->weight);
-    mg_free(part->heap, part->original);
-    mg_free(part->heap, part->index);
-    mg_free(part->heap, part->sign);
+    MG_FREE(part->heap, part->weight, part->original, part->index, part->sign);
     memset(part, 0, sizeof *part);
 }
 

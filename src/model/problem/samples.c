@@ -110,7 +110,6 @@ margin_status mg_samples_make(mg_heap *heap, const margin_data *data, mg_samples
 
 void mg_samples_free(mg_samples *samples) {
     if (!samples->heap) return;
-    mg_free(samples->heap, samples->weights);
-    mg_free(samples->heap, samples->owned_rows);
+    MG_FREE(samples->heap, samples->weights, samples->owned_rows);
     memset(samples, 0, sizeof *samples);
 }

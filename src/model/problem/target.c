@@ -226,8 +226,7 @@ static margin_status learn_categories(const margin_data *data, const mg_samples 
     mg_sort(present, count, scratch, earlier_name, column);
     MG_GO(name_categories(column, present, count, model, error));
 done:
-    mg_free(heap, scratch);
-    mg_free(heap, present);
+    MG_FREE(heap, scratch, present);
     return status;
 }
 
@@ -246,8 +245,7 @@ static margin_status number_targets(int64_t count, margin_model *model, margin_e
     }
     status = mg_columns_copy(heap, columns, count, &model->target, error);
 done:
-    mg_free(heap, columns);
-    mg_free(heap, names);
+    MG_FREE(heap, columns, names);
     return status;
 }
 

@@ -100,8 +100,7 @@ static margin_status read_list(const mg_store_reader *r, const json_t *list, con
     view_columns(list, items, categories);
     status = mg_columns_copy(r->heap, items, count, columns, r->error);
 done:
-    mg_free(r->heap, categories);
-    mg_free(r->heap, items);
+    MG_FREE(r->heap, categories, items);
     return status;
 }
 

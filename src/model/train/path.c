@@ -71,8 +71,7 @@ typedef struct variant_list {
 static void free_variants(variant_list *list) {
     for (int64_t k = 0; list->specs && k < list->count; k++)
         margin_spec_free(list->specs[k]);
-    mg_free(list->heap, list->specs);
-    mg_free(list->heap, list->options);
+    MG_FREE(list->heap, list->specs, list->options);
 }
 
 static margin_status make_variants(const margin_spec *spec, variant_list *list,

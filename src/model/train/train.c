@@ -95,9 +95,7 @@ static margin_status group_make(const part_run *run, margin_context *context, in
 static void group_free(mg_heap *heap, int64_t count, part_group *group) {
     for (int64_t k = 0; group->parts && k < count; k++)
         mg_part_free(&group->parts[k]);
-    mg_free(heap, group->parts);
-    mg_free(heap, group->traces);
-    mg_free(heap, group->fits);
+    MG_FREE(heap, group->parts, group->traces, group->fits);
 }
 
 /* A failure is that of the first part. */

@@ -116,8 +116,7 @@ static margin_status join_columns(update *u) {
     mg_columns_free(&u->made->inputs);
     u->made->inputs = joined;
 done:
-    mg_free(heap, (void *)names);
-    mg_free(heap, items);
+    MG_FREE(heap, (void *)names, items);
     return status;
 }
 
@@ -151,8 +150,7 @@ static margin_status recode(update *u) {
     MG_GO(mg_align_recode(u->context, &u->aligned, &recoding, u->error));
     u->data.x = u->aligned.data.x;
 done:
-    mg_free(heap, counts);
-    mg_free(heap, others);
+    MG_FREE(heap, counts, others);
     return status;
 }
 
@@ -161,8 +159,7 @@ done:
 static void free_classes(margin_model *model) {
     for (int64_t c = 0; model->class_names && c < model->classes; c++)
         mg_free(model->heap, model->class_names[c]);
-    mg_free(model->heap, model->class_names);
-    mg_free(model->heap, model->class_values);
+    MG_FREE(model->heap, model->class_names, model->class_values);
     model->class_names = NULL;
     model->class_values = NULL;
     model->classes = 0;
@@ -302,8 +299,7 @@ static void free_update(update *u) {
     mg_heap *heap = u->context->heap;
     for (int64_t j = 0; u->code_of && j < 2 * u->old->inputs.count; j++)
         mg_free(heap, u->code_of[j]);
-    mg_free(heap, (void *)u->code_of);
-    mg_free(heap, u->class_of);
+    MG_FREE(heap, (void *)u->code_of, u->class_of);
     mg_aligned_free(&u->aligned);
     margin_model_free(u->made);
 }

@@ -262,8 +262,7 @@ static margin_status check_tree(const mg_hypothesis *h, const mg_neighbors *view
                 : mg_fail(error, MARGIN_ERROR_MODEL,
                           "the boxes and leaves of the neighbors model are not a tree over its "
                           "points");
-    mg_free(h->heap, w.depth);
-    mg_free(h->heap, w.used_leaf);
+    MG_FREE(h->heap, w.depth, w.used_leaf);
     return status;
 }
 

@@ -72,7 +72,6 @@ margin_status margin_textbook_tree(margin_context *context, const margin_matrix 
     *root = top;
     status = MARGIN_OK;
 done:
-    mg_free(context->heap, scratch);
-    mg_free(context->heap, order);
+    MG_FREE(context->heap, scratch, order);
     return status;
 }

@@ -397,10 +397,8 @@ static margin_status build_buckets(build *b) {
     for (int64_t i = 0; i < b->count; i++)
         b->segments[i].range = ranges + i * 2 * b->source->columns;
     margin_status status = mg_parallel(b->context, b->count, bucket_task, b, NULL);
-    for (int t = 0; t < threads; t++) {
-        mg_free(b->context->heap, b->order[t]);
-        mg_free(b->context->heap, b->keys[t]);
-    }
+    for (int t = 0; t < threads; t++)
+        MG_FREE(b->context->heap, b->order[t], b->keys[t]);
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(b->error);
     return status < 0
                ? mg_no_memory(b->context->heap, b->scratch, sizeof **b->keys, "the tree", b->error)

@@ -97,8 +97,7 @@ static margin_status take_weights(mg_search *s, mg_separation *out) {
         mg_free(heap, samples);
         return mg_no_memory(heap, corral->size, sizeof *coefficients, "the proof", s->error);
     }
-    mg_free(heap, out->samples);
-    mg_free(heap, out->coefficients);
+    MG_FREE(heap, out->samples, out->coefficients);
     out->samples = samples;
     out->coefficients = coefficients;
     out->count = 0;
@@ -272,9 +271,7 @@ margin_status mg_separate(margin_context *context, const mg_problem *problem,
                  ? search(context, problem, kind, &ranges, centre, scale, &result, error)
                  : MARGIN_STOPPED_STALLED;
 done:
-    mg_free(heap, ranges.low);
-    mg_free(heap, centre);
-    mg_free(heap, scale);
+    MG_FREE(heap, ranges.low, centre, scale);
     if (status < 0)
         mg_separation_free(&result);
     else
@@ -284,9 +281,7 @@ done:
 
 void mg_separation_free(mg_separation *separation) {
     if (!separation->heap) return;
-    mg_free(separation->heap, separation->weights);
-    mg_free(separation->heap, separation->samples);
-    mg_free(separation->heap, separation->coefficients);
+    MG_FREE(separation->heap, separation->weights, separation->samples, separation->coefficients);
     mg_heap_release(separation->heap);
     memset(separation, 0, sizeof *separation);
 }

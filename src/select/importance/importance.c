@@ -20,8 +20,7 @@ struct margin_importance {
 void margin_importance_free(margin_importance *m) {
     if (!m) return;
     mg_heap *heap = m->heap;
-    mg_free(heap, m->columns);
-    mg_free(heap, m);
+    MG_FREE(heap, m->columns, m);
     mg_heap_release(heap);
 }
 
@@ -178,8 +177,7 @@ static margin_status work(shuffling *s, const margin_data *data, margin_importan
     MG_GO_NEW(heap, m->columns, m->count, "the importance of the columns", error);
     status = shuffle_columns(s, m, error);
 done:
-    mg_free(heap, s->order);
-    mg_free(heap, s->kept);
+    MG_FREE(heap, s->order, s->kept);
     mg_samples_free(&s->samples);
     mg_free(heap, s->x);
     mg_aligned_free(&aligned);

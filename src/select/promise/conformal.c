@@ -62,8 +62,7 @@ margin_status mg_cover_folds(margin_context *context, margin_model *model, const
 done:
     for (int64_t k = 0; bytes && k < c->folds; k++)
         margin_bytes_free(c->models[k], bytes[k]);
-    mg_free(context->heap, lengths);
-    mg_free(context->heap, bytes);
+    MG_FREE(context->heap, lengths, bytes);
     return status;
 }
 
@@ -160,8 +159,7 @@ static margin_status cover_rows(covering *c, margin_error *error) {
     }
     status = mg_sweep_each(c->context, c->count, ROWS, cover_block, c, error);
 done:
-    mg_free(heap, scores);
-    mg_free(heap, c->scratch);
+    MG_FREE(heap, scores, c->scratch);
     return status;
 }
 
@@ -245,8 +243,7 @@ static margin_status judge_sets(margin_context *context, const margin_model *mod
             found->width += sets[i * k + c];
     }
 done:
-    mg_free(context->heap, sets);
-    mg_free(context->heap, codes);
+    MG_FREE(context->heap, sets, codes);
     return status;
 }
 

@@ -8,11 +8,7 @@ void mg_crossed_free(mg_crossed *c) {
     if (!c->heap) return;
     for (int64_t k = 0; c->models && k < c->folds; k++)
         margin_model_free(c->models[k]);
-    mg_free(c->heap, c->models);
-    mg_free(c->heap, c->scores);
-    mg_free(c->heap, c->fold);
-    mg_free(c->heap, c->codes);
-    mg_free(c->heap, c->targets);
+    MG_FREE(c->heap, c->models, c->scores, c->fold, c->codes, c->targets);
     mg_samples_free(&c->samples);
     memset(c, 0, sizeof *c);
 }
@@ -79,8 +75,7 @@ static margin_status cross_folds(margin_context *context, const margin_spec *spe
         MG_GO(cross_fold(context, spec, model, data, splits, k, sample_of, rows, c, error));
     status = MARGIN_OK;
 done:
-    mg_free(c->heap, rows);
-    mg_free(c->heap, sample_of);
+    MG_FREE(c->heap, rows, sample_of);
     return status;
 }
 

@@ -73,7 +73,6 @@ margin_status mg_choose_threshold(margin_context *context, margin_model *model, 
     MG_GO(mg_add_numbers(model, "threshold", 1, 0, &kept, error));
     *kept = best;
 done:
-    mg_free(context->heap, labels);
-    mg_free(context->heap, numbers);
+    MG_FREE(context->heap, labels, numbers);
     return status;
 }

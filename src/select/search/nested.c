@@ -246,9 +246,7 @@ margin_status margin_search_nested(margin_context *context, const margin_spec *c
         if (run.slots) mg_free(run.outer.heap, run.slots[k].reason);
         if (run.specs) mg_free(run.outer.heap, run.specs[k]);
     }
-    mg_free(run.outer.heap, run.slots);
-    mg_free(run.outer.heap, run.specs);
-    mg_free(run.outer.heap, run.inside);
+    MG_FREE(run.outer.heap, run.slots, run.specs, run.inside);
     mg_tune_problem_free(&run.outer);
     mg_free(run.outer.heap, run.outer.baseline);
     return status;

@@ -124,8 +124,7 @@ void mg_tune_cells_free(mg_tune *s) {
         mg_cell *cell = &s->cells[k];
         for (int64_t i = 0; cell->slots && i < s->split_count; i++)
             mg_free(s->heap, cell->slots[i].reason);
-        mg_free(s->heap, cell->slots);
-        mg_free(s->heap, cell->predictions);
+        MG_FREE(s->heap, cell->slots, cell->predictions);
         margin_spec_free(cell->spec);
     }
     mg_free(s->heap, s->cells);

@@ -186,8 +186,7 @@ static margin_status judge_fold(joint_run *run, int64_t f, margin_error *error) 
     status = mg_parallel(s->context, settings, judge_setting, &answers, NULL);
     if (status < 0) status = mg_fail(error, status, "the predictions cannot be judged");
 done:
-    mg_free(s->heap, values);
-    mg_free(s->heap, parts);
+    MG_FREE(s->heap, values, parts);
     return status;
 }
 
@@ -232,8 +231,7 @@ margin_status mg_tune_joint(mg_tune *s, const mg_chain *chain, bool *done, margi
         mg_hypothesis_free(run.fits[k].hypothesis);
     if (run.folds) close_folds(&run);
     mg_arena_free(&run.arena);
-    mg_free(s->heap, run.fits);
-    mg_free(s->heap, run.folds);
+    MG_FREE(s->heap, run.fits, run.folds);
     *done = status >= 0;
     if (status != MARGIN_ERROR_MEMORY && status != MARGIN_ERROR_CANCELLED) return MARGIN_OK;
     if (error) *error = own;

@@ -168,8 +168,7 @@ margin_status mg_journal_open(mg_tune *s, margin_error *error) {
 void mg_journal_close(mg_tune *s) {
     if (!s->journal) return;
     if (s->journal->file >= 0) close(s->journal->file);
-    mg_free(s->heap, s->journal->text);
-    mg_free(s->heap, s->journal);
+    MG_FREE(s->heap, s->journal->text, s->journal);
     s->journal = NULL;
 }
 

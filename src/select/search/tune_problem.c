@@ -67,8 +67,7 @@ static margin_status read_truth(mg_tune *s, margin_error *error) {
                 codes ? (double)codes[i] : values[t * count + i];
     status = MARGIN_OK;
 done:
-    mg_free(s->heap, values);
-    mg_free(s->heap, codes);
+    MG_FREE(s->heap, values, codes);
     return status;
 }
 

@@ -221,9 +221,6 @@ margin_status mg_tune_round(mg_tune *s, margin_error *error) {
     MG_GO(run_joint(&round, error));
     status = run_tasks(&round, error);
 done:
-    mg_free(s->heap, round.tasks);
-    mg_free(s->heap, round.chains);
-    mg_free(s->heap, round.cells);
-    mg_free(s->heap, order);
+    MG_FREE(s->heap, round.tasks, round.chains, round.cells, order);
     return status;
 }

@@ -45,8 +45,7 @@ static margin_status drop_cells(mg_tune *s, int round, margin_error *error) {
         s->cells[order[k]].dropped = 0;
     }
 done:
-    mg_free(s->heap, loss);
-    mg_free(s->heap, order);
+    MG_FREE(s->heap, loss, order);
     return status;
 }
 

@@ -107,9 +107,7 @@ static margin_status read_values(const margin_vector *v, const mg_samples *sampl
 }
 
 static void free_units(mg_heap *heap, mg_units *units) {
-    mg_free(heap, units->number);
-    mg_free(heap, units->order);
-    mg_free(heap, units->starts);
+    MG_FREE(heap, units->number, units->order, units->starts);
 }
 
 static margin_status number_units(mg_heap *heap, const margin_vector *v, const mg_samples *samples,
@@ -137,8 +135,7 @@ static margin_status number_units(mg_heap *heap, const margin_vector *v, const m
     }
     units->starts[units->count] = n;
 done:
-    mg_free(heap, scratch);
-    mg_free(heap, values);
+    MG_FREE(heap, scratch, values);
     return status;
 }
 
@@ -324,11 +321,7 @@ void margin_splits_free(margin_splits *splits) {
     if (!splits) return;
     mg_heap *heap = splits->heap;
     mg_samples_free(&splits->samples);
-    mg_free(heap, splits->rows);
-    mg_free(heap, splits->part);
-    mg_free(heap, splits->list);
-    mg_free(heap, splits->start);
-    mg_free(heap, splits);
+    MG_FREE(heap, splits->rows, splits->part, splits->list, splits->start, splits);
     mg_heap_release(heap);
 }
 

@@ -184,8 +184,7 @@ static margin_status deal_groups(const mg_deal *d, int32_t *part, margin_error *
     for (int64_t i = 0; i < d->groups->count; i++)
         place_group(d, &g, order[i], part);
 done:
-    mg_free(d->heap, numbers);
-    mg_free(d->heap, order);
+    MG_FREE(d->heap, numbers, order);
     return status;
 }
 
