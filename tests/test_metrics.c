@@ -224,6 +224,26 @@ static void test_labels(void **state) {
     margin_model_free(model);
 }
 
+/* A row whose scores are beyond double precision has no class and no rank among the others. */
+static void test_overflow(void **state) {
+    fixture *f = *state;
+    const sample *s = f->samples[1];
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_model *model = fit_text(f->context, "softmax(alpha=1e-9, max_iter=9)", &data, NULL);
+    double x[ROWS * 4];
+    margin_metrics m = {.size = sizeof m};
+    int64_t labels[ROWS];
+    memcpy(x, s->f64, sizeof x);
+    for (int j = 0; j < 4; j++)
+        x[28 + j] = j ? 0 : 1e308;
+    data.x.values = x;
+    OK(margin_predict(model, &data.x, labels, &error));
+    assert_int_equal(labels[7], -1);
+    assert_int_equal(margin_evaluate(f->context, model, &data, &m, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "row 8 has no class: its scores are beyond double precision");
+    margin_model_free(model);
+}
+
 static void test_refusals(void **state) {
     fixture *f = *state;
     const sample *s = f->samples[0];
@@ -484,6 +504,7 @@ int main(void) {
         cmocka_unit_test(test_with_options), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_margins),      cmocka_unit_test(test_kernel_margins),
         cmocka_unit_test(test_verify),       cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_overflow),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -12,10 +12,17 @@ static margin_status decide_samples(const mg_judged *judged, int64_t *labels, ma
     int64_t functions = judged->model->hypothesis->functions;
     double *work;
     MG_NEW(judged->context->heap, work, mg_decide_room(judged->model), "the votes", error);
-    for (int64_t i = 0; i < judged->samples.count; i++)
-        labels[i] = mg_decide(judged->model, judged->scores + i * functions, work);
+    int64_t i = 0;
+    while (i < judged->samples.count &&
+           (labels[i] = mg_decide(judged->model, judged->scores + i * functions, work)) >= 0)
+        i++;
     mg_free(judged->context->heap, work);
-    return MARGIN_OK;
+    if (i == judged->samples.count) return MARGIN_OK;
+    const int64_t row = mg_samples_row(&judged->samples, i);
+    return mg_fail_at(error, MG_DATA(INFINITE_VALUE), (mg_place){.row = row + 1},
+                      "row %lld has no class: its scores are beyond double precision; leave such "
+                      "rows out",
+                      (long long)row + 1);
 }
 
 /* -log P(class) from scores that are logarithms: no probability is rounded to 0. */

@@ -28,7 +28,8 @@ static void sort_column(const ranking *given, int64_t column, int64_t *order, in
     mg_sort(order, r.outcome->rows, scratch, higher_score, &r);
 }
 
-/* From the greatest score down, equal ones together: `above` positives and negatives so far. */
+/* From the greatest score down, equal ones together: `above` positives and negatives so far. What
+ * is no number (a probability of what overflowed) is equal to all. */
 void mg_rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, double *auc,
                      double *average_precision) {
     const int64_t stride = mg_rank_columns(o), positive = o->classes == 2 ? 1 : column;
@@ -36,7 +37,7 @@ void mg_rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, 
     for (int64_t i = 0; i < o->rows;) {
         const double score = o->scores[order[i] * stride + column];
         double here[2] = {0, 0};
-        for (; i < o->rows && o->scores[order[i] * stride + column] == score; i++)
+        for (; i < o->rows && !(o->scores[order[i] * stride + column] < score); i++)
             here[o->truth[order[i]] == positive] += mg_outcome_weight(o, order[i]);
         pairs += here[0] * (above[1] + 0.5 * here[1]);
         above[0] += here[0];
