@@ -28,6 +28,9 @@ static inline uint32_t fuzz_between(fuzz_stream *stream, uint32_t low, uint32_t 
     return high - low == UINT32_MAX ? value : low + value % (high - low + 1);
 }
 
+/* Seconds that a call may take, as a user would say: of an input that is slow the end is tried. */
+#define FUZZ_TIME_LIMIT 5.0
+
 /* The property that holds for every input. */
 #define FUZZ_CHECK(condition)                                                                      \
     do {                                                                                           \

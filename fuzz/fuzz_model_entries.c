@@ -13,8 +13,10 @@ static int count;
 static char path[64];
 
 static margin_context *open_context(void) {
-    const margin_context_options options = {
-        .size = sizeof options, .threads = 1, .memory_limit = INT64_C(1) << 28};
+    const margin_context_options options = {.size = sizeof options,
+                                            .threads = 1,
+                                            .memory_limit = INT64_C(1) << 28,
+                                            .time_limit = FUZZ_TIME_LIMIT};
     margin_context *context = NULL;
     FUZZ_CHECK(margin_context_create(&options, &context, NULL) == MARGIN_OK);
     return context;
