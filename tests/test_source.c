@@ -97,6 +97,26 @@ static void files_of_all_lengths(void **state) {
     }
 }
 
+/* What is read into memory ends where a line is too long, however much is behind it. */
+static void lines_too_long_end_the_reading(void **state) {
+    fixture *f = *state;
+    enum { LENGTH = 3000001, LONGEST = 400000, STEP = 1 << 18 };
+    char *text = make_text(LENGTH), path[SUPPORT_PATH];
+    margin_error error;
+    mg_source source;
+    for (int k = 0; k < 3; k++) {
+        if (k == 1) memset(text + 1000000, 'z', LONGEST - 30);
+        if (k == 2) memset(text + 1000000, 'z', LONGEST + 2 * STEP);
+        support_write_bytes(path, f->dir, "file.txt", text, LENGTH);
+        const margin_status status =
+            mg_source_open_lines(f->context, path, LONGEST, &source, &error);
+        assert_int_equal(status, k == 2 ? MARGIN_ERROR_FORMAT : MARGIN_OK);
+        if (status == MARGIN_OK) mg_source_close(&source);
+    }
+    assert_contains(error.text, "file.txt: a row is longer than 400000 bytes, which is the limit");
+    free(text);
+}
+
 static void memory_is_copied_between_guards(void **state) {
     fixture *f = *state;
     char *text = make_text(1000);
@@ -455,6 +475,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_of_all_lengths, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_too_long_end_the_reading, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_is_copied_between_guards, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pages_behind_the_parser_are_given_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gzip_of_all_shapes, set_up, tear_down),

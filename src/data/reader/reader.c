@@ -186,6 +186,15 @@ static margin_status read_source(margin_context *context, mg_source *source, con
     return status;
 }
 
+/* 0 where the content is to say what it is. */
+static int64_t longest_line(const char *path, margin_format format) {
+    const mg_reader *reader = reader_by_ending(path);
+    if (format != MARGIN_FORMAT_AUTO) reader = reader_by_format(format);
+    const bool lines = reader == &mg_reader_svmlight ||
+                       (reader == &mg_reader_csv && (format || is_surely_csv(path)));
+    return lines ? MARGIN_MAX_LINE_BYTES : 0;
+}
+
 static const char out_of_time[] = "before the table was read: allow more";
 
 margin_status margin_table_read(margin_context *context, const char *path,
@@ -201,7 +210,8 @@ margin_status margin_table_read(margin_context *context, const char *path,
     mg_source source;
     MG_TRY(take_options(options, &known, error));
     mg_context_call(context, &call);
-    margin_status status = mg_source_open(&call, path, &source, error);
+    margin_status status = mg_source_open_lines(
+        &call, path, longest_line(path, (margin_format)known.format), &source, error);
     if (status == MARGIN_OK) status = read_source(&call, &source, path, &known, table, error);
     return mg_call_status(&call, status, out_of_time, error);
 }

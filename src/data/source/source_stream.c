@@ -33,7 +33,8 @@ typedef struct sink {
     char *fixed;
     int64_t fixed_length;
     int64_t total;
-    mg_source_look look; /* NULL: it has looked */
+    mg_source_look look;        /* NULL: it has looked */
+    int64_t longest_line, line; /* bytes; of the line that has no end yet */
 } sink;
 
 static void sink_free(sink *into) {
@@ -82,12 +83,27 @@ static margin_status sink_room(sink *into, const char *name, char **place, int64
     return MARGIN_OK;
 }
 
+/* Zeros without end, or another kind of file: a table has lines. Seen at the end of each step. */
+static margin_status check_line(sink *into, const char *added, int64_t count, const char *name,
+                                margin_error *error) {
+    int64_t last = count;
+    while (last > 0 && added[last - 1] != '\n')
+        last--;
+    into->line = count - last + (last > 0 ? 0 : into->line);
+    MG_REQUIRE(into->line <= into->longest_line, error, MARGIN_ERROR_FORMAT,
+               "%s: a row is longer than %lld bytes, which is the limit: is this a table?", name,
+               (long long)into->longest_line);
+    return MARGIN_OK;
+}
+
 static margin_status sink_advance(sink *into, int64_t count, const char *name,
                                   margin_error *error) {
     const mg_source_look look = into->look;
     into->total += count;
     if (into->fixed) return MARGIN_OK;
+    const char *added = into->last->block + MG_SOURCE_GUARD + into->last->used;
     into->last->used += count;
+    if (into->longest_line > 0) MG_TRY(check_line(into, added, count, name, error));
     if (!look || into->total < MG_SOURCE_HEAD) return MARGIN_OK;
     into->look = NULL;
     return look(name, into->first->block + MG_SOURCE_GUARD, MG_SOURCE_HEAD, error);
@@ -360,7 +376,7 @@ done:
 
 margin_status mg_stream_collect(margin_context *context, mg_stream *stream, mg_stream_text *text,
                                 margin_error *error) {
-    sink into = {.heap = context->heap, .look = stream->look};
+    sink into = {.heap = context->heap, .look = stream->look, .longest_line = stream->longest_line};
     bool compressed = false;
     char *block = NULL;
     margin_status status = stream_run(context, stream, &into, &compressed, error);
