@@ -159,6 +159,8 @@ static void nothing_works_on_after_the_end(void **state) {
     margin_data data = some_data(ROWS);
     const margin_data across = {.x = margin_dense_f64(values, WIDE, WIDE, WIDE),
                                 .y = margin_values_f64(values, WIDE)};
+    const margin_data few = {.x = margin_dense_f64(values, 24, 6, 6),
+                             .y = margin_values_f64(values + 200, 24)};
     double *signs = malloc((size_t)ROWS * sizeof *signs);
     for (int64_t i = 0; i < ROWS; i++)
         signs[i] = labels[i] < CLASSES / 2;
@@ -168,6 +170,7 @@ static void nothing_works_on_after_the_end(void **state) {
             is_idle_after_its_end(specs[k], &data, cancels);
         for (int k = 0; k < MG_LENGTH(wide); k++)
             is_idle_after_its_end(wide[k], &across, cancels);
+        is_idle_after_its_end("poly(degree=3) | poly | ridge(solver=qr)", &few, cancels);
     }
     free(signs);
 }

@@ -30,11 +30,12 @@ static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_penalt
     return mg_kernel_sums_norm(fit, h, &s->norm, &s->norm_blur);
 }
 
-/* Support rows are the rows of the samples in their order, each once. */
+/* Support rows are the rows of the samples in their order, each once; or there are none. */
 static margin_status check_support(mg_fit *fit, const mg_hypothesis *h) {
     const mg_problem *p = fit->problem;
     const int64_t *starts = h->view.expansion.starts;
     int64_t at = starts[0];
+    if (starts[1] == starts[0]) return MARGIN_OK;
     bool same = true, *used = mg_new_zero(fit->context->heap, p->x.rows, sizeof *used);
     if (!used)
         return mg_no_memory(fit->context->heap, p->x.rows, 1, "the support rows", fit->error);

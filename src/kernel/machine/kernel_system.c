@@ -197,6 +197,13 @@ margin_status mg_kernel_system_multiply(const mg_kernel_system *system, int64_t 
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
+/* Where no step was made no row has a part in the function, and none is kept. */
+static int64_t support_count(const double *a, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (a[i] != 0.0) return count;
+    return 0;
+}
+
 double mg_kernel_system_root(const mg_kernel_system *system, int64_t sample) {
     return sqrt(fabs(system->diagonal[sample]));
 }
@@ -204,13 +211,14 @@ double mg_kernel_system_root(const mg_kernel_system *system, int64_t sample) {
 margin_status mg_kernel_system_hand_over(const mg_kernel_system *system, const double *a, double b,
                                          mg_fit *fit) {
     const mg_problem *p = system->problem;
+    const int64_t count = support_count(a, system->count);
     mg_heap *heap = system->context->heap;
     int64_t *rows;
-    MG_NEW(heap, rows, system->count, "the list of the support rows", fit->error);
-    for (int64_t i = 0; i < system->count; i++)
+    MG_NEW(heap, rows, count, "the list of the support rows", fit->error);
+    for (int64_t i = 0; i < count; i++)
         rows[i] = mg_sample_row(p, i);
-    const margin_status status = mg_expansion_make(heap, &system->kernel, &p->x, rows, a,
-                                                   system->count, b, &fit->hypothesis, fit->error);
+    const margin_status status = mg_expansion_make(heap, &system->kernel, &p->x, rows, a, count, b,
+                                                   &fit->hypothesis, fit->error);
     mg_free(heap, rows);
     return status;
 }

@@ -51,7 +51,8 @@ static void share_out(verification *v, int64_t first, int64_t last, double coeff
     }
 }
 
-/* Support rows stand in the order of the rows of the data. */
+/* Support rows stand in the order of the rows of the data; or there are none, and no function but
+ * the intercept. */
 static void match_rows(verification *v) {
     const mg_problem *p = v->problem;
     const mg_hypothesis *h = v->h;
@@ -73,7 +74,7 @@ static void match_rows(verification *v) {
         }
         found++;
     }
-    v->matches = same && found == entries;
+    v->matches = same && (found == entries || entries == 0);
 }
 
 /* alpha |f - f_u|^2 for u = c r / alpha. */

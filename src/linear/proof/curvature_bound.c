@@ -229,12 +229,14 @@ static double reach(const curvature_bound *m, int64_t i) {
     return m->scores ? m->scores[i] * m->scores[i] / 4.0 : 1.0 / 9.0;
 }
 
-/* l^2, or INFINITY where it reaches too far or would take too long to find. */
+/* l^2, or INFINITY where it reaches too far or would take too long to find: a fit that the clock
+ * has stopped does without. */
 static margin_status greatest_leverage(curvature_bound *m, double square, double *most) {
     static const double most_work = 1e10;
     const mg_objective *o = m->o;
     const double size = (double)m->newton.size;
     const double work = size * size * (double)(m->newton.size / (o->columns + 1));
+    const double deadline = mg_deadline(o->design->context);
     double done = 0.0;
     *most = 0.0;
     for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
@@ -244,7 +246,8 @@ static margin_status greatest_leverage(curvature_bound *m, double square, double
         if (!(own <= limit)) {
             if (mg_cancelled(o->design->context)) return mg_fail_cancelled(m->error);
             done += work;
-            own = done <= most_work ? exact_leverage(m, i) : (double)INFINITY;
+            const bool has_time = done <= most_work && mg_clock() < deadline;
+            own = has_time ? exact_leverage(m, i) : (double)INFINITY;
         }
         *most = own <= limit ? fmax(*most, own) : (double)INFINITY;
     }
