@@ -354,6 +354,11 @@ static void test_impute_errors(void **state) {
                        "1e+300 is too large for data in single precision");
     const margin_data column = {.x = margin_dense_f64(x, 1, 2, 2)};
     assert_fills("impute(with=0)", &column, (double[]){0, 0});
+    const double large[] = {1, 1.7e308, 2, NOTHING, 3, -1.7e308, 4, 1.7e308};
+    const margin_data far = {.x = margin_dense_f64(large, 4, 2, 2), .columns = columns};
+    assert_stage_fails("impute", &far, MARGIN_ERROR_DATA,
+                       "column empty would be filled with is beyond double precision");
+    assert_fills("impute(with=0)", &far, (double[]){0, 0});
 }
 
 int main(void) {

@@ -93,18 +93,28 @@ static margin_status fill_means(margin_context *context, const margin_data *data
                                 const bool *ranked, double *fill, margin_error *error) {
     mg_column_moments moments;
     MG_TRY(mg_column_moments_make(context, data, NULL, MG_WANT_SPREAD, &moments, error));
-    for (int64_t j = 0; j < data->x.columns; j++)
-        if (!ranked[j]) fill[j] = moments.weight[j] > 0 ? moments.mean[j] : (double)NAN;
+    for (int64_t j = 0; j < data->x.columns; j++) {
+        const double mean = isnan(moments.mean[j]) ? (double)INFINITY : moments.mean[j];
+        if (!ranked[j]) fill[j] = moments.weight[j] > 0 ? mean : (double)NAN;
+    }
     mg_column_moments_free(&moments);
     return MARGIN_OK;
 }
 
-/* A number that f32 data cannot hold would become infinity. */
+/* A number that the data's type cannot hold would become infinity. */
 static margin_status check_width(const margin_data *data, const double *fill, margin_error *error) {
-    if (data->x.value_type != MARGIN_F32) return MARGIN_OK;
-    for (int64_t j = 0; j < data->x.columns; j++)
-        MG_REQUIRE(fabs(fill[j]) <= (double)FLT_MAX, error, MARGIN_ERROR_DATA,
+    const double most = data->x.value_type == MARGIN_F32 ? (double)FLT_MAX : DBL_MAX;
+    char name[32];
+    for (int64_t j = 0; j < data->x.columns; j++) {
+        if (isinf(fill[j]))
+            return mg_fail_at(error, MG_DATA(OVERFLOW), (mg_place){.feature = j + 1},
+                              "impute: what column %s would be filled with is beyond double "
+                              "precision; divide the column, leave it out, or give a number: "
+                              "impute(with=0)",
+                              mg_column_name(data->columns, j, name));
+        MG_REQUIRE(fabs(fill[j]) <= most, error, MARGIN_ERROR_DATA,
                    "impute: %s is too large for data in single precision", mg_number(fill[j]).text);
+    }
     return MARGIN_OK;
 }
 
