@@ -504,6 +504,13 @@ def interruption(d):
     expect(r.get('status') == 'stopped', 'a time limit stops with a usable model')
 
 
+def small_stacks(d):
+    """Threads have stacks of their own size, whatever the shell gives the program."""
+    fit = ['sh', '-c', 'ulimit -s 64; exec "$@"', 'sh', program, 'fit', 'standardize | logistic', str(examples / 'iris.csv'), '-t']
+    alone, many = (subprocess.run([*fit, t], capture_output=True, env={}, timeout=60).returncode for t in ('1', '8'))
+    expect(alone != 0 or many == 0, f'8 threads under ulimit -s 64: exit {many}')  # a program with sanitizers may need more by itself
+
+
 def blocked_pipes(d):
     """An interrupt also ends what waits for a reader or a writer."""
     table, model, fifo = d / 'wide.csv', d / 'wide.margin', d / 'fifo'
@@ -610,7 +617,8 @@ def paths(d):
     expect(p.returncode == 0 and p.stdout.count('\n  ') + p.stdout.count('\n*') >= 6 and 'leave-one-out' in p.stdout, f'the table of a path: {p.stdout}')
     refuses(1, 'path', 'least-squares', cars, says=('ridge',))
     refuses(1, 'path', 'ridge(tol={1e-3,1e-6})', cars, says=('tol',))
-    refuses(1, 'fit', 'ridge(alpha={1,2})', cars, says=('2 specs', 'margin path'))
+    refuses(1, 'fit', 'ridge(alpha={1,2})', cars, says=('2 specs', 'margin cv', 'margin path'))
+    refuses(1, 'path', 'logistic(C={1,2})', examples / 'iris.csv', says=('margin cv',))
     refuses(2, 'path', 'ridge', examples / 'iris.csv', says=('species',))
     refuses(1, 'path', 'ridge')
 
@@ -943,7 +951,7 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, blocked_pipes, closed_streams,
+    for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
                  names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, pictures):
         try:
             part(d)

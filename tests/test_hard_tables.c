@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A table of tests/fixtures/hard; `weights`: its column of weights, or NULL. */
 static margin_table *read_hard(margin_context *context, const char *name, const char *weights) {
@@ -104,6 +105,25 @@ static void test_no_penalty(void **state) {
     margin_context_free(context);
 }
 
+/* Functions so wide that their columns are almost equal. */
+static void test_wide_functions(void **state) {
+    (void)state;
+    margin_context *context = seeded(5002753);
+    margin_table *table = read_hard(context, "wide_functions.csv", NULL);
+    const margin_data data = margin_table_data(table);
+    const fitted a = fit_verified(context, "rbf(sigma=10000) | exponential(alpha=0, solver=lbfgs)",
+                                  &data),
+                 b = fit_verified(
+                     context, "rbf(sigma=10000) | exponential(alpha=0, solver=lbfgs, tol=1e-10)",
+                     &data);
+    const double reached = fmin(69.3829, b.report.objective);
+    assert_bound("rough", a.report.objective, a.report.gap, reached, 1e-9);
+    assert_bound("rough", a.found.objective, a.found.gap, reached, 1e-9);
+    assert_true(a.report.status != MARGIN_OK || a.report.gap <= a.report.tolerance);
+    margin_table_free(table);
+    margin_context_free(context);
+}
+
 static void test_offset(void **state) {
     (void)state;
     margin_context *context = seeded(0);
@@ -158,6 +178,7 @@ static void test_verified(void **state) {
         {"powers.csv", NULL, "ridge(C=1e5, solver=gd, max_iter=3)", 0},
         {"no_penalty.csv", NULL, "ridge(C=1e5, solver=gd, max_iter=50)", 0},
         {"no_penalty.csv", NULL, "lasso(lambda=0, solver=gd, max_iter=46)", 0},
+        {"parts_of_rows.csv", "w", "knn(k=4)", 0}, /* the last neighbour counts in part */
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         margin_context *context = seeded(cases[k].seed);
@@ -197,11 +218,41 @@ static void test_no_target(void **state) {
     margin_context_free(context);
 }
 
+/* Values at the end of the numbers: a fault of the data is said to be one, of its row or column. */
+static void test_huge_values(void **state) {
+    (void)state;
+    static const double x[] = {1.7e308, 1,   1.6e308,  2, -1.7e308, 3,
+                               1.6e308, NAN, -1.5e308, 4, 1.7e308,  5};
+    static const double y[] = {1, 2, 4, 3, 9, 1};
+    const margin_data gaps = {.x = margin_dense_f64(x, 6, 2, 2), .y = margin_values_f64(y, 6)};
+    const margin_data full = {.x = margin_dense_f64(x, 3, 2, 2), .y = margin_values_f64(y, 3)};
+    static const char *const before[] = {"", "poly(degree=3) | ", "impute | "};
+    margin_context *context = seeded(0);
+    for (int k = 0; k < margin_component_count(); k++)
+        for (int b = 0; b < 3; b++) {
+            const margin_component *stage = margin_component_at(k);
+            margin_error error = {0};
+            margin_model *model = NULL;
+            char text[100];
+            if (stage->kind != MARGIN_STAGE) continue;
+            snprintf(text, sizeof text, "%s%s | ridge", before[b], stage->name);
+            margin_spec *spec = parse_text(context, text);
+            const margin_status status = margin_fit(
+                context, spec, b == 2 || strcmp(stage->name, "impute") == 0 ? &gaps : &full, &model,
+                NULL, &error);
+            if (status < 0 && status != MARGIN_ERROR_DATA) fail_msg("%s: %s", text, error.text);
+            margin_model_free(model);
+            margin_spec_free(spec);
+        }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_powers),   cmocka_unit_test(test_no_penalty),
-        cmocka_unit_test(test_offset),   cmocka_unit_test(test_sums_over_classes),
-        cmocka_unit_test(test_verified), cmocka_unit_test(test_no_target),
+        cmocka_unit_test(test_powers),         cmocka_unit_test(test_no_penalty),
+        cmocka_unit_test(test_offset),         cmocka_unit_test(test_sums_over_classes),
+        cmocka_unit_test(test_verified),       cmocka_unit_test(test_no_target),
+        cmocka_unit_test(test_wide_functions), cmocka_unit_test(test_huge_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

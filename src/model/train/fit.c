@@ -39,8 +39,9 @@ static margin_status check_call(const margin_context *context, const margin_spec
                : !spec  ? "spec"
                         : "place for the model");
     MG_REQUIRE(spec->variants == 1, error, MARGIN_ERROR_SPEC,
-               "'%s' stands for %lld specs; choose one (margin path compares penalties of "
-               "ridge, margin plot elbow numbers of clusters)",
+               "'%s' stands for %lld specs; choose one (margin cv compares them by "
+               "cross-validation, margin path penalties of ridge, margin plot elbow numbers of "
+               "clusters)",
                spec->text, (long long)spec->variants);
     return MARGIN_OK;
 }

@@ -44,8 +44,11 @@ enum { MOST_POINTS = 10000 };
 
 static margin_status check_spec(const margin_spec *spec, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
-    MG_REQUIRE(learner->learner->differ & MG_DIFFER_OPTIONS, error, MARGIN_ERROR_SPEC,
-               "%s has no path of penalties; ridge and kernel-ridge have", learner->info->name);
+    MG_REQUIRE(
+        learner->learner->differ & MG_DIFFER_OPTIONS, error, MARGIN_ERROR_SPEC,
+        "%s has no path of penalties; ridge and kernel-ridge have (margin cv compares settings "
+        "of every learner)",
+        learner->info->name);
     for (int k = 0; k < spec->set_count; k++) {
         const mg_spec_set *set = &spec->sets[k];
         const margin_option *option = &spec->components[set->component].info->options[set->option];
