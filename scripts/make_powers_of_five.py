@@ -32,9 +32,10 @@ def main():
         out.write('#include "base/text/powers_of_five.h"\n\n')
         out.write("/* clang-format off */\n")
         out.write("const uint64_t mg_powers_of_five[MG_POWER_COUNT][2] = {\n")
-        for q in range(LOWEST, HIGHEST + 1):
-            value = entry(q)
-            out.write(f"    {{0x{value >> 64:016x}, 0x{value & (2**64 - 1):016x}}}, /* {q} */\n")
+        for q in range(LOWEST, HIGHEST + 1, 2):  # a line has two, and the exponent of the first
+            values = [entry(k) for k in range(q, min(q + 2, HIGHEST + 1))]
+            pairs = " ".join(f"{{0x{value >> 64:016x}, 0x{value & (2**64 - 1):016x}}}," for value in values)
+            out.write(f"    {pairs} /* {q} */\n")
         out.write("};\n/* clang-format on */\n")
 
 
