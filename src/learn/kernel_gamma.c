@@ -19,11 +19,6 @@ typedef struct scale_work {
     double shift;
 } scale_work;
 
-static void scale_init(void *state, void *argument) {
-    (void)argument;
-    memset(state, 0, sizeof(scale_sums));
-}
-
 static void add_value(scale_sums *sums, double value, double weight, const scale_work *work) {
     const double deviation = value - work->shift;
     sums->deviation += weight * deviation;
@@ -54,27 +49,16 @@ static margin_status scale_add(void *state, const mg_block *block, void *argumen
     return MARGIN_OK;
 }
 
-static void scale_merge(void *into, const void *from, void *argument) {
-    (void)argument;
-    scale_sums *a = into;
-    const scale_sums *b = from;
-    a->weight += b->weight;
-    a->deviation += b->deviation;
-    a->square += b->square;
-}
-
 margin_status mg_kernel_scale(margin_context *context, const margin_matrix *x, const int64_t *rows,
                               const double *weights, int64_t count, double *gamma,
                               margin_error *error) {
-    static const mg_accumulator accumulator = {sizeof(scale_sums), scale_init, scale_add,
-                                               scale_merge, NULL};
     scale_work work = {x, rows, weights, 0.0};
     scale_sums sums = {0.0, 0.0, 0.0};
     const int64_t block = mg_block_rows(mg_row_bytes(x));
     const double columns = (double)x->columns;
     /* The first pass finds the mean, the second one the variance about it. */
     for (int pass = 0; pass < 2; pass++) {
-        MG_TRY(mg_sweep(context, count, block, &accumulator, &work, &sums, error));
+        MG_TRY(mg_sweep_sums(context, count, block, 3, 0, scale_add, &work, &sums, error));
         if (pass == 0 && sums.weight * columns > 0.0)
             work.shift = sums.deviation / (sums.weight * columns);
     }

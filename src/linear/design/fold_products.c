@@ -94,7 +94,7 @@ static void find_centre(mg_fold_products *p) {
     }
 }
 
-margin_status mg_fold_products_make(mg_fold_products *p, const mg_fit *fits, int64_t count) {
+static margin_status fold_products_make(mg_fold_products *p, mg_fit *fits, int64_t count) {
     const mg_problem *whole = fits[0].shared->whole;
     *p = (mg_fold_products){.fits = fits,
                             .whole = whole,
@@ -115,10 +115,6 @@ margin_status mg_fold_products_make(mg_fold_products *p, const mg_fit *fits, int
     p->target = p->centre + p->columns;
     find_centre(p);
     return add_folds(p);
-}
-
-void mg_fold_products_free(mg_fold_products *p) {
-    mg_free(p->heap, p->grams);
 }
 
 /* ---- One fold -------------------------------------------------------------------------------- */
@@ -152,7 +148,7 @@ static margin_status centre_products(const mg_fold_products *p, int64_t f, mg_fo
     return s->constant < n ? MARGIN_OK : MARGIN_ERROR_LIMIT;
 }
 
-margin_status mg_fold_system_make(const mg_fold_products *p, int64_t f, mg_fold_system *s) {
+static margin_status fold_system_make(const mg_fold_products *p, int64_t f, mg_fold_system *s) {
     const int64_t n = p->columns;
     *s = (mg_fold_system){.memory = mg_new(p->heap, n * n + 3 * n + 1, sizeof(double))};
     if (!s->memory) return MARGIN_ERROR_MEMORY;
@@ -170,13 +166,41 @@ double mg_fold_intercept(const mg_fold_system *s, const double *w, int64_t colum
     return b;
 }
 
-margin_status mg_fold_products_solve(const mg_fold_products *p,
-                                     margin_status (*solve)(void *argument, int64_t f, int worker),
-                                     void *argument) {
-    margin_error *error = p->fits[0].error;
-    const margin_status status = mg_parallel(p->fits[0].context, p->folds, solve, argument, NULL);
-    if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
+typedef struct fold_work {
+    mg_fold_products p;
+    int64_t room;
+    mg_fold_solve *solve;
+    const struct mg_linear_options *options;
+} fold_work;
+
+static margin_status solve_fold(void *argument, int64_t f, int worker) {
+    const fold_work *work = argument;
+    const mg_fold_products *p = &work->p;
+    mg_fold_system system;
+    (void)worker;
+    margin_status status = fold_system_make(p, f, &system);
+    double *room = mg_new(p->heap, work->room * p->columns, sizeof *room);
+    if (status >= 0)
+        status = room ? work->solve(p, f, &system, room, work->options) : MARGIN_ERROR_MEMORY;
+    MG_FREE(p->heap, room, system.memory);
+    return status;
+}
+
+margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,
+                                     mg_fold_solve *solve,
+                                     const struct mg_linear_options *options) {
+    fold_work work = {.room = room, .solve = solve, .options = options};
+    const mg_fold_products *p = &work.p;
+    margin_error *error = fits[0].error;
+    margin_status status = fold_products_make(&work.p, fits, count);
+    if (status < 0) goto done;
+    status = mg_parallel(fits[0].context, p->folds, solve_fold, &work, error);
     if (status == MARGIN_ERROR_MEMORY)
-        return mg_no_memory(p->heap, p->columns, sizeof(double), "a fold", error);
-    return status < 0 ? decline(error, "their columns depend on each other too closely") : status;
+        status = mg_no_memory(p->heap, p->columns, sizeof(double), "a fold", error);
+    else if (status < 0 && status != MARGIN_ERROR_CANCELLED)
+        status = decline(error, "their columns depend on each other too closely");
+done:
+    mg_free(p->heap, p->grams);
+    if (status < 0) mg_fits_undo(fits, count);
+    return status;
 }

@@ -10,7 +10,7 @@
 #include "learn/learner.h"
 
 typedef struct mg_fold_products {
-    const mg_fit *fits; /* fold by fold, `count` each of the same problem */
+    mg_fit *fits; /* fold by fold, `count` each of the same problem */
     int64_t folds, count, columns, size;
     const mg_problem *whole;
     double *grams; /* folds + 1: the last one is the sum */
@@ -29,18 +29,15 @@ typedef struct mg_fold_system {
     int64_t constant;        /* columns that are */
 } mg_fold_system;
 
-/* `count` fits to the folds of fits[0].shared->whole, which all have an intercept. Reads the rows
- * once. MEMORY, CANCELLED; LIMIT: not these, they are to be made one by one. */
-margin_status mg_fold_products_make(mg_fold_products *p, const mg_fit *fits, int64_t count);
-void mg_fold_products_free(mg_fold_products *p);
-
-/* To be freed by free of memory, also on failure. LIMIT: a column is constant in this fold only, or
- * nearly so. MEMORY. For several threads. */
-margin_status mg_fold_system_make(const mg_fold_products *p, int64_t f, mg_fold_system *s);
-/* The intercept that goes with w in fold f. */
+/* The intercept that goes with w in a fold. */
 double mg_fold_intercept(const mg_fold_system *s, const double *w, int64_t columns);
 
-/* solve(argument, f) on every fold, side by side; the sentences of what may happen there. */
-margin_status mg_fold_products_solve(const mg_fold_products *p,
-                                     margin_status (*solve)(void *argument, int64_t f, int worker),
-                                     void *argument);
+/* solve(p, f, system, room, options) on every fold, side by side; room: `room` numbers a column. Of
+ * `count` fits to the folds of fits[0].shared->whole, which all have an intercept; their rows are
+ * read once. MEMORY, CANCELLED; LIMIT: not these, as a column is constant in one fold only, or
+ * nearly so: they are to be made one by one. */
+struct mg_linear_options;
+typedef margin_status mg_fold_solve(const mg_fold_products *p, int64_t f, mg_fold_system *s,
+                                    double *room, const struct mg_linear_options *options);
+margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,
+                                     mg_fold_solve *solve, const struct mg_linear_options *options);

@@ -16,14 +16,7 @@
 
 static const double sum_rounding = 16 * 0x1p-52;
 
-typedef struct lasso_run {
-    mg_fold_products products;
-    mg_fit *fits;
-    const mg_linear_options *options;
-} lasso_run;
-
 typedef struct lasso_fold {
-    const lasso_run *run;
     mg_fold_system s;
     mg_quadratic q;
     mg_stop stop;
@@ -83,10 +76,8 @@ static void set_penalty(lasso_fold *fold, const mg_penalty *penalty) {
     find_slopes(fold);
 }
 
-static margin_status solve_penalty(lasso_fold *fold, int64_t number) {
+static margin_status solve_penalty(lasso_fold *fold, const mg_linear_options *o, mg_fit *fit) {
     enum { MOST_TRIES = 4 };
-    mg_fit *fit = &fold->run->fits[number];
-    const mg_linear_options *o = &fold->run->options[number];
     const int64_t n = fold->q.count;
     const double unit = 2.0 * o->penalty.factor, constant = unit * fold->s.square / 2.0;
     double tolerance = o->tolerance, gap = 0.0, value;
@@ -107,13 +98,12 @@ static margin_status solve_penalty(lasso_fold *fold, int64_t number) {
                           mg_fold_intercept(&fold->s, fold->q.u, n), &fit->hypothesis, NULL);
 }
 
-static margin_status solve_penalties(lasso_fold *fold, int64_t f, double *room) {
-    const lasso_run *run = fold->run;
-    const int64_t n = run->products.columns, count = run->products.count;
-    fold->lambda = room;
-    fold->diagonal = room + n;
-    fold->stop = mg_stop_make(run->fits[0].context, -1);
-    fold->q = (mg_quadratic){.context = run->fits[0].context,
+static margin_status lasso_solve_fold(const mg_fold_products *p, int64_t f, mg_fold_system *s,
+                                      double *room, const mg_linear_options *options) {
+    const int64_t n = p->columns, count = p->count;
+    lasso_fold made = {.s = *s, .lambda = room, .diagonal = room + n}, *fold = &made;
+    fold->stop = mg_stop_make(p->fits[0].context, -1);
+    fold->q = (mg_quadratic){.context = p->fits[0].context,
                              .isa = mg_isa_level(),
                              .count = n,
                              .stride = n,
@@ -126,33 +116,16 @@ static margin_status solve_penalties(lasso_fold *fold, int64_t f, double *room) 
     for (int64_t j = 0; j < n; j++)
         fold->diagonal[j] = fold->s.matrix[j * n + j];
     for (int64_t k = f * count; k < (f + 1) * count; k++)
-        MG_TRY(solve_penalty(fold, k));
+        MG_TRY(solve_penalty(fold, &options[k], &p->fits[k]));
     return MARGIN_OK;
-}
-
-static margin_status solve_fold(void *argument, int64_t f, int worker) {
-    const lasso_run *run = argument;
-    mg_heap *heap = run->products.heap;
-    lasso_fold fold = {.run = run};
-    (void)worker;
-    margin_status status = mg_fold_system_make(&run->products, f, &fold.s);
-    double *room = mg_new(heap, 4 * run->products.columns, sizeof *room);
-    if (status >= 0) status = room ? solve_penalties(&fold, f, room) : MARGIN_ERROR_MEMORY;
-    MG_FREE(heap, room, fold.s.memory);
-    return status;
 }
 
 /* ---- Entry ----------------------------------------------------------------------------------- */
 
 margin_status mg_lasso_folds(mg_fit *fits, int64_t count, const mg_linear_options *options) {
-    lasso_run run = {.fits = fits, .options = options};
     bool can = options[0].intercept && options[0].max_iterations < 0;
     for (int64_t k = 0; k < count; k++)
         can = can && options[k].penalty.kappa > 0.0;
     MG_REQUIRE(can, fits[0].error, MARGIN_ERROR_LIMIT, "the folds are not for their products");
-    margin_status status = mg_fold_products_make(&run.products, fits, count);
-    if (status >= 0) status = mg_fold_products_solve(&run.products, solve_fold, &run);
-    mg_fold_products_free(&run.products);
-    if (status < 0) mg_fits_undo(fits, count);
-    return status;
+    return mg_fold_products_solve(fits, count, 4, lasso_solve_fold, options);
 }

@@ -134,6 +134,3 @@ void mg_row_sample_free(mg_row_sample *sample);
 
 /* ---- Newton's direction (solver_newton.c) ---- */
 margin_status mg_smooth_newton(mg_smooth *s);
-/* The same by the matrix of the proof, where there is room for it (mg_newton_matrix_can), with the
- * least and the greatest change of a margin along it. */
-margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most);

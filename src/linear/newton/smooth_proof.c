@@ -31,24 +31,6 @@ bool mg_smooth_is_idle(const mg_smooth *s) {
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-/* Whether the loss falls for ever in the direction in which Newton's method goes. At an optimum no
- * margin would change; so it goes on until one or the other is plain. */
-static margin_status smooth_recedes(mg_smooth *s, bool *yes) {
-    enum { MOST_STEPS = 5 };
-    double least, most;
-    bool moved = true;
-    if (s->separated || !mg_is_endless(s->objective) || !mg_newton_matrix_can(s->objective))
-        return MARGIN_OK;
-    s->single = false;
-    for (int step = 0; step < MOST_STEPS && moved && !*yes; step++) {
-        MG_TRY(mg_smooth_look_ahead(s, &least, &most));
-        if (most < MG_STILL) return MARGIN_OK;
-        *yes = mg_falls_for_ever(least, most);
-        if (!*yes) MG_TRY(mg_smooth_step(s, &moved));
-    }
-    return MARGIN_OK;
-}
-
 static void smooth_explain_end(mg_smooth *s, margin_status ended, bool recession) {
     mg_linear_solution *out = s->solution;
     const mg_smooth_words words = {.ended = ended,
@@ -64,9 +46,10 @@ static void smooth_explain_end(mg_smooth *s, margin_status ended, bool recession
 
 margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
-    bool recession = false;
-    if (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED)
-        MG_TRY(smooth_recedes(s, &recession));
+    bool recession = false, separable;
+    if (!s->separated && (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED))
+        MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &recession, &separable,
+                                 s->job->error));
     mg_stop_disarm(&s->job->stop);
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b));
     out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;

@@ -60,14 +60,15 @@ static margin_status find_of_one(mg_smooth *s) {
     return mg_smooth_solve(s, s->direction);
 }
 
-margin_status mg_smooth_look_ahead(mg_smooth *s, double *least, double *most) {
+/* By the matrix of the proof, where there is room for it (mg_newton_matrix_can). */
+static margin_status find_of_several(mg_smooth *s) {
     const mg_objective *o = s->objective;
-    double *w;
+    double *w, least, most;
     margin_status status;
     MG_NEW(s->design->heap, w, o->functions * (o->columns + 2), "Newton's direction",
            s->job->error);
     double *b = w + o->functions * (o->columns + 1);
-    MG_GO(mg_look_ahead(o, s->here.w, s->here.b, w, b, least, most, s->job->error));
+    MG_GO(mg_look_ahead(o, s->here.w, s->here.b, w, b, &least, &most, s->job->error));
     mg_objective_centre(o, w, b);
     for (int64_t k = 0; k < o->functions; k++) { /* the step, in the coordinates of a direction */
         double *d = s->direction + k * s->block;
@@ -85,8 +86,7 @@ done:
 }
 
 margin_status mg_smooth_newton(mg_smooth *s) {
-    double least, most;
-    if (s->functions > 1) return mg_smooth_look_ahead(s, &least, &most);
+    if (s->functions > 1) return find_of_several(s);
     const bool dense = s->columns <= DENSE_COLUMNS && mg_smooth_can_factor(s, 1);
     return dense ? find_of_one(s) : find_inexactly(s);
 }

@@ -10,34 +10,28 @@
 
 #define MOST_CONDITION 1e9 /* of eigenvalues */
 
-typedef struct folds_run {
-    mg_fold_products products;
-    mg_fit *fits;
-    const mg_linear_options *options;
-} folds_run;
-
-static margin_status make_fit(const folds_run *run, int64_t number, const mg_fold_system *s,
-                              const double *values, const double *turned, double *w) {
-    const int64_t n = run->products.columns;
-    mg_fit *fit = &run->fits[number];
+static margin_status make_fit(const mg_fold_products *p, int64_t number, const mg_fold_system *s,
+                              const mg_linear_options *options, const double *values,
+                              const double *turned, double *w) {
+    const int64_t n = p->columns;
+    mg_fit *fit = &p->fits[number];
     memset(w, 0, (size_t)n * sizeof(double));
     for (int64_t l = 0; l < n; l++) {
-        const double value = values[l] + run->options[number].penalty.alpha;
+        const double value = values[l] + options[number].penalty.alpha;
         const double step = value > 0.0 ? turned[l] / value : 0.0;
         for (int64_t j = 0; j < n; j++)
             w[j] += step * s->matrix[l * n + j];
     }
     fit->report.status = MARGIN_OK;
     fit->report.gap = (double)NAN;
-    fit->report.tolerance = run->options[number].tolerance;
-    return mg_linear_make(run->products.heap, w, n, mg_fold_intercept(s, w, n), &fit->hypothesis,
-                          NULL);
+    fit->report.tolerance = options[number].tolerance;
+    return mg_linear_make(p->heap, w, n, mg_fold_intercept(s, w, n), &fit->hypothesis, NULL);
 }
 
-static margin_status solve_in(const folds_run *run, int64_t f, const mg_fold_system *s,
-                              double *values) {
-    const int64_t n = run->products.columns, count = run->products.count;
-    const mg_stop stop = mg_stop_make(run->fits[0].context, -1);
+static margin_status ridge_fold(const mg_fold_products *p, int64_t f, mg_fold_system *s,
+                                double *values, const mg_linear_options *options) {
+    const int64_t n = p->columns, count = p->count;
+    const mg_stop stop = mg_stop_make(p->fits[0].context, -1);
     double *turned = values + n;
     int64_t info = 0;
     MG_TRY(mg_lapack_dsyevd(&stop, 'V', 'U', n, s->matrix, n, values, &info, NULL));
@@ -49,32 +43,15 @@ static margin_status solve_in(const folds_run *run, int64_t f, const mg_fold_sys
             turned[l] += s->matrix[l * n + j] * s->slope[j];
     }
     for (int64_t k = f * count; k < (f + 1) * count; k++) {
-        const double alpha = run->options[k].penalty.alpha;
+        const double alpha = options[k].penalty.alpha;
         if (!(values[n - 1] + alpha <= MOST_CONDITION * (values[s->constant] + alpha)))
             return MARGIN_ERROR_LIMIT;
-        MG_TRY(make_fit(run, k, s, values, turned, turned + n));
+        MG_TRY(make_fit(p, k, s, options, values, turned, turned + n));
     }
     return MARGIN_OK;
 }
 
-static margin_status ridge_fold(void *argument, int64_t f, int worker) {
-    const folds_run *run = argument;
-    mg_heap *heap = run->products.heap;
-    mg_fold_system system;
-    (void)worker;
-    margin_status status = mg_fold_system_make(&run->products, f, &system);
-    double *room = mg_new(heap, 3 * run->products.columns, sizeof *room);
-    if (status >= 0) status = room ? solve_in(run, f, &system, room) : MARGIN_ERROR_MEMORY;
-    MG_FREE(heap, room, system.memory);
-    return status;
-}
-
 margin_status mg_ridge_folds(mg_fit *fits, int64_t count, const mg_linear_options *options) {
-    folds_run run = {.fits = fits, .options = options};
     MG_REQUIRE(options[0].intercept, fits[0].error, MARGIN_ERROR_LIMIT, "there is no intercept");
-    margin_status status = mg_fold_products_make(&run.products, fits, count);
-    if (status >= 0) status = mg_fold_products_solve(&run.products, ridge_fold, &run);
-    mg_fold_products_free(&run.products);
-    if (status < 0) mg_fits_undo(fits, count);
-    return status;
+    return mg_fold_products_solve(fits, count, 3, ridge_fold, options);
 }

@@ -15,22 +15,13 @@ enum { WAITING_NUMBERS = 1 << 22 };
 
 /* ---- Errors of several states in one sweep ----------------------------------------------------*/
 
-typedef struct error_sums {
-    double weight[MG_POCKET_CANDIDATES];
-} error_sums;
-
-static void errors_init(void *state, void *argument) {
-    (void)argument;
-    memset(state, 0, sizeof(error_sums));
-}
-
 static margin_status errors_add(void *state, const mg_block *block, void *argument) {
     const mg_perceptron_run *run = argument;
     const mg_perceptron_pocket *pocket = &run->pocket;
     const int64_t functions = run->functions * pocket->waiting;
     const int64_t last = block->first + block->count, step = run->scratch_size / functions;
     double *scores = run->scratch + block->worker * run->scratch_size;
-    error_sums *sums = state;
+    double *sums = state; /* weight of the errors of each */
     for (int64_t i = block->first; i < last; i += step) {
         const int64_t count = MG_MIN(step, last - i);
         mg_perceptron_sample_scores(run, i, count, pocket->weights, pocket->intercepts, functions,
@@ -39,20 +30,11 @@ static margin_status errors_add(void *state, const mg_block *block, void *argume
             const double weight = mg_sample_weight(run->problem, i + k);
             for (int c = 0; c < pocket->waiting; c++) {
                 const double *own = scores + k * functions + c * run->functions;
-                if (!(mg_perceptron_margin(run->problem, i + k, own) > 0.0))
-                    sums->weight[c] += weight;
+                if (!(mg_perceptron_margin(run->problem, i + k, own) > 0.0)) sums[c] += weight;
             }
         }
     }
     return MARGIN_OK;
-}
-
-static void errors_merge(void *into, const void *from, void *argument) {
-    const mg_perceptron_run *run = argument;
-    error_sums *a = into;
-    const error_sums *b = from;
-    for (int c = 0; c < run->pocket.waiting; c++)
-        a->weight[c] += b->weight[c];
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
@@ -72,18 +54,15 @@ static void pocket_take(mg_perceptron_run *run, int candidate) {
 }
 
 margin_status mg_perceptron_pocket_settle(mg_perceptron_run *run) {
-    static const mg_accumulator accumulator = {sizeof(error_sums), errors_init, errors_add,
-                                               errors_merge, NULL};
     mg_perceptron_pocket *pocket = &run->pocket;
-    error_sums sums;
+    double sums[MG_POCKET_CANDIDATES];
     if (pocket->waiting == 0) return MARGIN_OK;
-    MG_TRY(mg_sweep(run->context, run->count, run->block_rows, &accumulator, run, &sums,
-                    run->fit->error));
+    MG_TRY(mg_sweep_sums(run->context, run->count, run->block_rows, pocket->waiting, 0, errors_add,
+                         run, sums, run->fit->error));
     for (int c = 0; c < pocket->waiting; c++) {
-        if (!worth_a_look(pocket, pocket->streak[c]) || sums.weight[c] >= pocket->best_errors)
-            continue;
+        if (!worth_a_look(pocket, pocket->streak[c]) || sums[c] >= pocket->best_errors) continue;
         pocket_take(run, c);
-        pocket->best_errors = sums.weight[c];
+        pocket->best_errors = sums[c];
         pocket->best_streak = pocket->streak[c];
     }
     pocket->waiting = 0;
