@@ -42,14 +42,6 @@ typedef struct {
     double *scores;       /* ranks of the classes; NULL: none */
 } judged_rows;
 
-static double brier_of(const double *p, int64_t classes, int32_t code) {
-    double sum = 0;
-    if (classes == 2) return (1 - p[code]) * (1 - p[code]);
-    for (int64_t c = 0; c < classes; c++)
-        sum += (p[c] - (c == code)) * (p[c] - (c == code));
-    return sum;
-}
-
 /* With more than two classes they rank the rows, as logarithms where these are known. */
 static void judge_row(const mg_judged *judged, int64_t i, double *p, judged_rows *rows) {
     const margin_model *model = judged->model;
@@ -59,7 +51,7 @@ static void judge_row(const mg_judged *judged, int64_t i, double *p, judged_rows
     const int32_t code = judged->codes[i];
     mg_probabilities(model, scores, p);
     rows->loss[i] = code < 0 ? 0 : logs ? log_score_loss(scores, k, code) : -log(p[code]);
-    rows->brier[i] = code < 0 ? 0 : brier_of(p, k, code);
+    rows->brier[i] = code < 0 ? 0 : mg_brier(p, k, code);
     for (int64_t c = 0; k > 2 && c < k; c++)
         rows->scores[i * k + c] = logs ? -log_score_loss(scores, k, (int32_t)c) : p[c];
 }

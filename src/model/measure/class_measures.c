@@ -4,6 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+double mg_brier(const double *p, int64_t classes, int32_t truth) {
+    double sum = 0;
+    if (classes == 2) return (1 - p[truth]) * (1 - p[truth]);
+    for (int64_t c = 0; c < classes; c++)
+        sum += (p[c] - (c == truth)) * (p[c] - (c == truth));
+    return sum;
+}
+
 double mg_score_classes(const int64_t *labels, const int32_t *codes, const double *weights,
                         int64_t rows) {
     double right = 0, total = 0;

@@ -119,6 +119,9 @@ margin_status mg_score_values(margin_context *context, const double *values, int
 mg_value_score mg_score_all(const mg_value_score *each, int64_t count);
 void mg_measure_values(const mg_outcome *o, double value[MG_MEASURED]);
 
+/* Sum of the squared distances of the probabilities from those of the true class; of two classes
+ * half of it, (1 - P(true))^2. */
+double mg_brier(const double *p, int64_t classes, int32_t truth);
 /* Weighted share of equal classes. */
 double mg_score_classes(const int64_t *labels, const int32_t *codes, const double *weights,
                         int64_t rows);

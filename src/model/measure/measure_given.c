@@ -129,15 +129,6 @@ static margin_status check_row(const double *p, int64_t classes, int64_t row, ma
     return fail_row(MARGIN_CAUSE_NONE, row, "sum of the probabilities", sum, "it must be 1", error);
 }
 
-/* Two classes: half the squared distance, (1 - P(true))^2. */
-static double brier_of(const double *p, int64_t classes, int32_t truth) {
-    double sum = 0;
-    if (classes == 2) return (1 - p[truth]) * (1 - p[truth]);
-    for (int64_t c = 0; c < classes; c++)
-        sum += (p[c] - (c == truth)) * (p[c] - (c == truth));
-    return sum;
-}
-
 static margin_status read_probabilities(const margin_predictions *p, measured_rows *r,
                                         margin_error *error) {
     const int64_t k = p->classes, columns = k == 2 ? 1 : k;
@@ -151,7 +142,7 @@ static margin_status read_probabilities(const margin_predictions *p, measured_ro
         const int32_t truth = r->outcome.truth[i];
         MG_TRY(check_row(row, k, r->rows[i], error));
         loss[i] = truth >= 0 ? -log(row[truth]) : 0;
-        brier[i] = truth >= 0 ? brier_of(row, k, truth) : 0;
+        brier[i] = truth >= 0 ? mg_brier(row, k, truth) : 0;
         for (int64_t c = 0; scores && c < columns; c++)
             scores[i * columns + c] = row[k == 2 ? 1 : c];
         if (p->predicted.values) continue;

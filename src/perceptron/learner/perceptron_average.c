@@ -25,7 +25,7 @@ static margin_status judge_average(mg_perceptron_run *run, mg_perceptron_state *
                                    mg_perceptron_judgement *judged) {
     mg_perceptron_average(run, average);
     if (run->options.expansion) MG_TRY(mg_perceptron_dual_refresh(run, average));
-    return mg_perceptron_judge(run, average, judged);
+    return mg_perceptron_judge(run, average, false, judged);
 }
 
 /* Each further pass would find no mistake and add the same iterate `total_weight` times: only the

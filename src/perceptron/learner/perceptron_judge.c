@@ -97,21 +97,11 @@ static void judge_merge(void *into, const void *from, void *argument) {
     a->square = MG_MAX(a->square, b->square);
 }
 
-static margin_status perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
-                                      bool squares, mg_perceptron_judgement *out) {
+margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
+                                  bool squares, mg_perceptron_judgement *out) {
     static const mg_accumulator accumulator = {sizeof(mg_perceptron_judgement), judge_init,
                                                judge_add, judge_merge, NULL};
     judge_work work = {run, state, squares};
     return mg_sweep(run->context, run->count, run->block_rows, &accumulator, &work, out,
                     run->fit->error);
-}
-
-margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
-                                  mg_perceptron_judgement *out) {
-    return perceptron_judge(run, state, false, out);
-}
-
-margin_status mg_perceptron_judge_all(mg_perceptron_run *run, const mg_perceptron_state *state,
-                                      mg_perceptron_judgement *out) {
-    return perceptron_judge(run, state, true, out);
 }

@@ -117,7 +117,7 @@ margin_status mg_perceptron_pocket_begin(mg_perceptron_run *run) {
     MG_TRY(mg_perceptron_state_new(run, &pocket->best));
     mg_perceptron_state_copy(run, &pocket->best, &run->now);
     mg_perceptron_judgement judged;
-    MG_TRY(mg_perceptron_judge(run, &run->now, &judged));
+    MG_TRY(mg_perceptron_judge(run, &run->now, false, &judged));
     pocket->best_errors = judged.error_weight;
     if (run->options.dual) return MARGIN_OK;
     const int64_t fit = MG_MIN(WAITING_NUMBERS / weights, run->scratch_size / run->functions);

@@ -321,7 +321,7 @@ margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended) 
     MG_TRY(choose_state(run, &ended, &state));
     MG_TRY(check_finite(run, &state));
     if (run->options.expansion) MG_TRY(mg_perceptron_dual_refresh(run, &state));
-    MG_TRY(mg_perceptron_judge_all(run, &state, &judged));
+    MG_TRY(mg_perceptron_judge(run, &state, true, &judged));
     MG_TRY(make_hypothesis(run, &state, &hypothesis));
     const margin_status status = fill_report(run, &state, &judged, ended);
     if (status < 0) {

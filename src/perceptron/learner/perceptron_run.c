@@ -48,7 +48,7 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
     const mg_trace *trace = run->fit->trace;
     if (!trace) return MARGIN_OK;
     mg_perceptron_judgement judged;
-    MG_TRY(mg_perceptron_judge(run, &run->now, &judged));
+    MG_TRY(mg_perceptron_judge(run, &run->now, false, &judged));
     const bool several = run->functions > 1;
     const double norm = several ? 0.0 : perceptron_norm_of(run);
     const double distance = norm > 0.0 ? judged.criterion / norm : (double)NAN;

@@ -136,12 +136,10 @@ void mg_perceptron_sample_scores(const mg_perceptron_run *run, int64_t first, in
 /* The margin of a sample from the scores of its functions: y f, or the score of its class minus the
  * best other. */
 double mg_perceptron_margin(const mg_problem *problem, int64_t sample, const double *scores);
-/* Judges a state on all samples; expansions by run->scores as they are. */
+/* Judges a state on all samples; expansions by run->scores as they are. squares: with the greatest
+ * squared norm (in feature space for kernels). */
 margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
-                                  mg_perceptron_judgement *out);
-/* The same with the greatest squared norm (in feature space for kernels). */
-margin_status mg_perceptron_judge_all(mg_perceptron_run *run, const mg_perceptron_state *state,
-                                      mg_perceptron_judgement *out);
+                                  bool squares, mg_perceptron_judgement *out);
 
 /* ---- perceptron_pocket.c */
 margin_status mg_perceptron_pocket_begin(mg_perceptron_run *run);

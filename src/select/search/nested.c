@@ -106,12 +106,6 @@ const margin_nested_fold *margin_nested_fold_at(const margin_nested_result *resu
     return &((const owned_nested *)result)->folds[number];
 }
 
-static const char *keep_text(mg_arena *arena, const char *text) {
-    const size_t size = strlen(text ? text : "") + 1;
-    char *copy = mg_arena_new(arena, (int64_t)size, 1);
-    return copy ? memcpy(copy, text ? text : "", size) : NULL;
-}
-
 static bool keep_folds(const nested_run *run, owned_nested *own) {
     margin_nested_result *r = &own->result;
     const int64_t n = run->outer.split_count;
@@ -120,11 +114,12 @@ static bool keep_folds(const nested_run *run, owned_nested *own) {
     if (!folds || !numbers) return false;
     for (int64_t k = 0; k < n; k++) {
         const mg_slot *slot = &run->slots[k];
-        folds[k] = (margin_nested_fold){.spec = keep_text(&own->arena, run->specs[k]),
-                                        .reason = keep_text(&own->arena, slot->reason),
-                                        .status = slot->status,
-                                        .value = slot->value,
-                                        .inside = run->inside[k]};
+        folds[k] = (margin_nested_fold){
+            .spec = mg_keep_text(&own->arena, run->specs[k]),
+            .reason = mg_keep_text(&own->arena, slot->reason ? slot->reason : ""),
+            .status = slot->status,
+            .value = slot->value,
+            .inside = run->inside[k]};
         if (!folds[k].spec || !folds[k].reason) return false;
         numbers[k] = slot->value;
         numbers[n + k] = run->outer.baseline ? run->outer.baseline[k] : (double)NAN;

@@ -51,7 +51,7 @@ void mg_cell_describe(const mg_tune *s, const mg_cell *cell, margin_search_cell 
     }
 }
 
-static const char *keep_text(mg_arena *arena, const char *text) {
+const char *mg_keep_text(mg_arena *arena, const char *text) {
     const size_t length = strlen(text) + 1;
     char *copy = mg_arena_new(arena, (int64_t)length, 1);
     return copy ? memcpy(copy, text, length) : NULL;
@@ -74,8 +74,8 @@ static bool keep_cell(const mg_tune *s, const mg_cell *cell, mg_arena *arena,
     }
     out->values = values;
     out->training = s->options.training ? values + s->split_count : NULL;
-    out->spec = keep_text(arena, out->spec);
-    out->reason = keep_text(arena, out->reason);
+    out->spec = mg_keep_text(arena, out->spec);
+    out->reason = mg_keep_text(arena, out->reason);
     if (out->predictions) {
         out->predictions =
             keep_numbers(arena, out->predictions,
@@ -89,7 +89,7 @@ static bool keep_classes(const mg_tune *s, mg_arena *arena, margin_search_result
     const char **names = mg_arena_new(arena, s->whole->classes, sizeof *names);
     bool kept = names != NULL;
     for (int64_t c = 0; kept && c < s->whole->classes; c++)
-        kept = (names[c] = keep_text(arena, s->whole->class_names[c])) != NULL;
+        kept = (names[c] = mg_keep_text(arena, s->whole->class_names[c])) != NULL;
     table->classes = s->whole->classes;
     table->class_names = names;
     return kept;
