@@ -160,14 +160,6 @@ static void join_block(moment_state *s, const double *shift, int64_t n, bool spa
 
 /* ---- The sweep ------------------------------------------------------------------------------- */
 
-static int64_t moments_row_at(const margin_data *data, int64_t place) {
-    return data->selection ? data->selection[place] : place;
-}
-
-static double moments_weight_at(const margin_data *data, int64_t row) {
-    return data->weights.values ? mg_vector_f64(&data->weights, row) : 1;
-}
-
 static void read_block(moment_state *s, const mg_block *block, const moment_sweep *sweep,
                        bool second) {
     const margin_data *data = sweep->data;
@@ -176,8 +168,8 @@ static void read_block(moment_state *s, const mg_block *block, const moment_swee
     const margin_matrix one = margin_dense_f64(made, 1, n, n), *x = made ? &one : &data->x;
     mg_row_chunk chunk;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const int64_t row = moments_row_at(data, i), place = made ? 0 : row;
-        const double w = moments_weight_at(data, row);
+        const int64_t row = mg_selected_row(data, i), place = made ? 0 : row;
+        const double w = mg_row_weight(data, row);
         if (made) mg_row_make(sweep->maker, row, made);
         for (int64_t at = mg_chunk_begin(x, place); mg_chunk_next(x, place, &at, &chunk);) {
             if (second) {
@@ -240,9 +232,9 @@ static void find_shift(const margin_data *data, const mg_row_maker *maker, int64
         shift[j] = 0;
     if (rows == 0) return;
     if (maker)
-        mg_row_make(maker, moments_row_at(data, 0), shift);
+        mg_row_make(maker, mg_selected_row(data, 0), shift);
     else
-        mg_row_expand(&data->x, moments_row_at(data, 0), shift);
+        mg_row_expand(&data->x, mg_selected_row(data, 0), shift);
     for (int64_t j = 0; j < data->x.columns; j++)
         if (!(fabs(shift[j]) < limit)) shift[j] = 0;
 }
@@ -278,7 +270,7 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
                                      const mg_row_maker *maker, mg_moments_wanted wanted,
                                      mg_column_moments *out, margin_error *error) {
     const int64_t n = data->x.columns;
-    const int64_t rows = data->selection ? data->selected : data->x.rows;
+    const int64_t rows = mg_selected_rows(data);
     moment_sweep sweep = {.data = data,
                           .sparse = mg_is_csr(&data->x),
                           .spread = wanted == MG_WANT_SPREAD,

@@ -62,22 +62,14 @@ void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch) 
 
 /* ---- Columns of a data set --------------------------------------------------------------------*/
 
-static int64_t value_runs_row_at(const mg_column_reader *r, int64_t place) {
-    return r->data->selection ? r->data->selection[place] : place;
-}
-
-static double value_runs_weight_at(const mg_column_reader *r, int64_t row) {
-    return r->data->weights.values ? mg_vector_f64(&r->data->weights, row) : 1;
-}
-
 /* Calls for each stored value of a wanted column, row by row. */
 static margin_status scatter(margin_context *context, const mg_column_reader *r,
                              const bool *columns, int64_t *next, double *values, double *weights,
                              margin_error *error) {
     mg_row_chunk chunk;
     for (int64_t i = 0; i < r->rows; i++) {
-        const int64_t row = value_runs_row_at(r, i);
-        const double w = weights ? value_runs_weight_at(r, row) : 1;
+        const int64_t row = mg_selected_row(r->data, i);
+        const double w = weights ? mg_row_weight(r->data, row) : 1;
         if (i % 4096 == 0 && mg_cancelled(context)) return mg_fail_cancelled(error);
         for (int64_t at = mg_chunk_begin(&r->data->x, row);
              mg_chunk_next(&r->data->x, row, &at, &chunk);)
@@ -115,11 +107,9 @@ static margin_status transpose(margin_context *context, mg_column_reader *r, con
 margin_status mg_column_reader_open(margin_context *context, const margin_data *data,
                                     const bool *columns, mg_column_reader *reader,
                                     margin_error *error) {
-    mg_column_reader made = {.heap = context->heap,
-                             .data = data,
-                             .rows = data->selection ? data->selected : data->x.rows};
+    mg_column_reader made = {.heap = context->heap, .data = data, .rows = mg_selected_rows(data)};
     for (int64_t i = 0; i < made.rows; i++)
-        made.total += value_runs_weight_at(&made, value_runs_row_at(&made, i));
+        made.total += mg_row_weight(data, mg_selected_row(data, i));
     if (mg_is_csr(&data->x)) {
         const margin_status status = transpose(context, &made, columns, error);
         if (status < 0) {
@@ -161,9 +151,9 @@ static int64_t take_dense(const mg_column_reader *r, int64_t column, mg_value_ru
     const margin_matrix *x = &r->data->x;
     int64_t count = 0;
     for (int64_t i = 0; i < r->rows; i++) {
-        const int64_t row = value_runs_row_at(r, i), at = row * x->stride + column;
+        const int64_t row = mg_selected_row(r->data, i), at = row * x->stride + column;
         const double value = mg_stored_value(x, at);
-        if (!isnan(value)) runs[count++] = (mg_value_run){value, value_runs_weight_at(r, row)};
+        if (!isnan(value)) runs[count++] = (mg_value_run){value, mg_row_weight(r->data, row)};
     }
     return count;
 }

@@ -1,6 +1,7 @@
 /* What stages that stand for a kernel share. */
 #include "features/made/kernel_map.h"
 
+#include "features/columns/row_chunk.h"
 #include "learn/column_choice.h"
 
 #include <stdio.h>
@@ -30,7 +31,7 @@ margin_status mg_map_kernel(margin_context *context, const margin_component *inf
     mg_problem samples = {.kind = MG_CLUSTERING,
                           .x = data->x,
                           .index = data->selection,
-                          .count = data->selection ? data->selected : data->x.rows};
+                          .count = mg_selected_rows(data)};
     double *weights = NULL;
     MG_TRY(kernel_map_check(info, data, options, error));
     if (data->weights.values && choice.rule == MG_GAMMA_SCALE) {

@@ -7,6 +7,7 @@
  * A linear model of x' is the sum of kernels about the centres with the same norm, so that ridge
  * behind it, without an intercept, is kernel ridge with inducing points. Centres that the others
  * span to rounding are left out. */
+#include "features/columns/row_chunk.h"
 #include "features/columns/stages.h"
 #include "features/made/kernel_map.h"
 #include "features/made/rbf.h"
@@ -40,14 +41,6 @@ static const mg_option_value *option(const mg_option_value *values, const char *
 
 /* ---- Centres --------------------------------------------------------------------------------- */
 
-static int64_t row_count(const margin_data *data) {
-    return data->selection ? data->selected : data->x.rows;
-}
-
-static int64_t nystroem_row_at(const margin_data *data, int64_t i) {
-    return data->selection ? data->selection[i] : i;
-}
-
 static margin_status find_pivots(const mg_pivoting *task, const margin_data *data, double *roots,
                                  double *squares, double *centres, int64_t *count) {
     double *factor = NULL, left;
@@ -57,14 +50,14 @@ static margin_status find_pivots(const mg_pivoting *task, const margin_data *dat
         MG_GO(mg_kernel_fail(mg_row_squares(task->context, task->x, squares), task->error));
     for (int64_t i = 0; i < task->count; i++)
         roots[i] = data->weights.values
-                       ? sqrt(mg_vector_f64(&data->weights, nystroem_row_at(data, i)))
+                       ? sqrt(mg_vector_f64(&data->weights, mg_selected_row(data, i)))
                        : 1.0;
     MG_GO_NEW(task->context->heap, factor, task->count * task->most, "the choice of centres",
               task->error);
     MG_GO_NEW(task->context->heap, pivots, task->most, "the choice of centres", task->error);
     MG_GO(mg_pivoted_cholesky(task, factor, pivots, count, &left));
     for (int64_t k = 0; k < *count; k++)
-        mg_row_expand(task->x, nystroem_row_at(data, pivots[k]), centres + k * task->x->columns);
+        mg_row_expand(task->x, mg_selected_row(data, pivots[k]), centres + k * task->x->columns);
 done:
     MG_FREE(task->context->heap, pivots, factor);
     return status;
@@ -73,7 +66,7 @@ done:
 static margin_status pivot_centres(margin_context *context, const margin_data *data,
                                    const mg_kernel *kernel, int64_t most, double *centres,
                                    int64_t *count, margin_error *error) {
-    const int64_t rows = row_count(data);
+    const int64_t rows = mg_selected_rows(data);
     double *numbers;
     MG_NEW(context->heap, numbers, rows + data->x.rows, "the choice of centres", error);
     const mg_pivoting task = {.context = context,

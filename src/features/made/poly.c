@@ -24,7 +24,7 @@ static margin_status flag_others(void *state, const mg_block *block, void *argum
     uint8_t *others = state;
     mg_row_chunk chunk;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const int64_t row = data->selection ? data->selection[i] : i;
+        const int64_t row = mg_selected_row(data, i);
         for (int64_t at = mg_chunk_begin(&data->x, row); mg_chunk_next(&data->x, row, &at, &chunk);)
             for (int64_t k = 0; k < chunk.count; k++) {
                 const double value = chunk.values[k];
@@ -49,8 +49,8 @@ static margin_status find_others(margin_context *context, const margin_data *dat
                                   .init = clear_flags,
                                   .add = flag_others,
                                   .merge = merge_flags};
-    return mg_sweep(context, data->selection ? data->selected : data->x.rows,
-                    mg_block_rows(mg_row_bytes(&data->x)), &flags, &walk, others, error);
+    return mg_sweep(context, mg_selected_rows(data), mg_block_rows(mg_row_bytes(&data->x)), &flags,
+                    &walk, others, error);
 }
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static margin_status refuse_size(const mg_poly_view *view, double columns, margi
 /* Dense rows, from 64 MB on, with the memory they take. */
 static void tell_size(margin_context *context, const margin_data *data, int64_t columns) {
     static const double told = 64 << 20;
-    const int64_t rows = data->selection ? data->selected : data->x.rows;
+    const int64_t rows = mg_selected_rows(data);
     const double bytes = (double)rows * (double)columns * sizeof(double);
     if (mg_is_csr(&data->x) || bytes < told || bytes > 1e18)
         mg_log(context, MARGIN_LOG_NOTE, "poly makes %lld columns of %lld", (long long)columns,

@@ -5,24 +5,11 @@
 #include "cluster/centres/centre_squares.h"
 #include "cluster/centres/kmeans.h"
 #include "features/columns/column_moments.h"
+#include "features/columns/row_chunk.h"
 #include "features/columns/value_runs.h"
 
 #include <math.h>
 #include <string.h>
-
-/* ---- Rows of the data ------------------------------------------------------------------------ */
-
-static int64_t row_count(const margin_data *data) {
-    return data->selection ? data->selected : data->x.rows;
-}
-
-static int64_t rbf_fit_row_at(const margin_data *data, int64_t i) {
-    return data->selection ? data->selection[i] : i;
-}
-
-static double rbf_fit_weight_at(const margin_data *data, int64_t i) {
-    return data->weights.values ? mg_vector_f64(&data->weights, rbf_fit_row_at(data, i)) : 1.0;
-}
 
 double mg_rbf_count(const mg_rbf_wish *wish, int64_t columns) {
     return wish->pick == MG_RBF_EVEN ? pow((double)wish->centres, (double)columns)
@@ -68,19 +55,20 @@ static bool is_new(const double *centres, int64_t count, int64_t columns, const 
 static margin_status sample_centres(margin_context *context, const margin_data *data,
                                     const mg_rbf_wish *wish, double *centres, int64_t *count,
                                     margin_error *error) {
-    const int64_t rows = row_count(data), columns = data->x.columns;
+    const int64_t rows = mg_selected_rows(data), columns = data->x.columns;
     mg_value_run *drawn; /* the exponential number, and the row in place of a weight */
     MG_NEW(context->heap, drawn, 2 * rows, "a sample of the rows", error);
     for (int64_t i = 0; i < rows; i++) {
         const double u = mg_random_unit(context->options.seed, MG_RANDOM_SAMPLE, (uint64_t)i);
-        drawn[i] = (mg_value_run){-log1p(-u) / rbf_fit_weight_at(data, i), (double)i};
+        drawn[i] =
+            (mg_value_run){-log1p(-u) / mg_row_weight(data, mg_selected_row(data, i)), (double)i};
     }
     mg_sort_values(drawn, rows, drawn + rows);
     *count = 0;
     for (int64_t i = 0; i < rows && *count < wish->centres; i++) {
         double *centre = centres + *count * columns;
         if (i % 1024 == 0 && mg_cancelled(context)) break;
-        mg_row_expand(&data->x, rbf_fit_row_at(data, (int64_t)drawn[i].weight), centre);
+        mg_row_expand(&data->x, mg_selected_row(data, (int64_t)drawn[i].weight), centre);
         *count += is_new(centres, *count, columns, centre);
     }
     mg_free(context->heap, drawn);
@@ -95,7 +83,7 @@ static margin_status kmeans_centres(margin_context *context, const margin_data *
     mg_kmeans_task task = {.context = context,
                            .x = &data->x,
                            .index = data->selection,
-                           .count = row_count(data),
+                           .count = mg_selected_rows(data),
                            .k = wish->centres,
                            .start = MG_START_PLUS,
                            .seed = context->options.seed,
@@ -110,7 +98,7 @@ static margin_status kmeans_centres(margin_context *context, const margin_data *
     MG_GO_NEW(context->heap, weights, task.count, "the weights of the rows", error);
     MG_GO_NEW(context->heap, sizes, task.k, "the sizes of the clusters", error);
     for (int64_t i = 0; i < task.count; i++)
-        weights[i] = rbf_fit_weight_at(data, i);
+        weights[i] = mg_row_weight(data, mg_selected_row(data, i));
     if (data->weights.values) task.weight = weights;
     if (mg_is_csr(&data->x)) {
         MG_GO(mg_stage_rows(context, NULL, &data->x, "a dense copy of the sparse data", &dense,
@@ -152,11 +140,12 @@ static margin_status find_distances(void *argument, int64_t task, int worker) {
     const int64_t columns = walk->data->x.columns, i = task * walk->stride;
     double *row = walk->rows + worker * (columns + walk->centres), *squares = row + columns;
     mg_value_run *found = walk->found + task * walk->centres;
-    mg_row_expand(&walk->data->x, rbf_fit_row_at(walk->data, i), row);
+    mg_row_expand(&walk->data->x, mg_selected_row(walk->data, i), row);
     mg_centre_squares(walk->isa, row, columns, walk->packed, walk->centres, squares);
     for (int64_t k = 0; k < walk->centres; k++)
-        found[k] = (mg_value_run){sqrt(squares[k]),
-                                  squares[k] > 0 ? rbf_fit_weight_at(walk->data, i) : 0.0};
+        found[k] = (mg_value_run){
+            sqrt(squares[k]),
+            squares[k] > 0 ? mg_row_weight(walk->data, mg_selected_row(walk->data, i)) : 0.0};
     return MARGIN_OK;
 }
 
@@ -179,7 +168,7 @@ static margin_status take_median(const margin_data *data, mg_value_run *found, i
 static margin_status median_width(margin_context *context, const margin_data *data,
                                   const double *centres, int64_t count, double *sigma,
                                   margin_error *error) {
-    const int64_t rows = row_count(data), columns = data->x.columns;
+    const int64_t rows = mg_selected_rows(data), columns = data->x.columns;
     const int64_t most = MG_MAX(MOST_DISTANCES / count, 1);
     distance_walk walk = {
         .data = data, .centres = count, .stride = (rows + most - 1) / most, .isa = mg_isa_level()};
