@@ -29,8 +29,7 @@ static const margin_option option_table[] = {
         "conjugate gradients; or by the number of rows; or the textbook's gradient descent on "
         "the coefficients"),
     MG_OPTION_KERNEL_RATE,
-    MG_NUMBER("tol", "1e-06", "relative duality gap to reach", .low = 0, .low_open = 1, .high = 1,
-              .high_open = 1),
+    MG_OPTION_TOL("1e-06"),
     MG_INTEGER("max_iter", NULL, "limit on steps of solver=cg and gd (default: 10000)", .low = 1,
                .high = 1e9),
     MG_CHOICE("task", "auto", "auto|classify|regress",

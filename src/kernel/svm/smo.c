@@ -52,16 +52,15 @@ static margin_status room_new(mg_smo *s, mg_smo_room *room, margin_error *error)
     mg_arena_init(arena, s->context->heap);
     room->size = set_size(s);
     const int64_t q = (room->size + 15) / 16 * 16, n = s->count;
-    room->set = mg_arena_new(arena, q, sizeof *room->set);
-    room->up_key = mg_arena_new(arena, 2 * n, sizeof *room->up_key);
-    room->in = mg_arena_new(arena, n, sizeof *room->in);
-    room->inner_matrix = mg_arena_new(arena, q * q, sizeof(float));
-    float *floats = mg_arena_new(arena, 4 * q, sizeof(float));
-    double *numbers = mg_arena_new(arena, 4 * q, sizeof(double));
-    room->changed = mg_arena_new(arena, q, sizeof *room->changed);
-    if (!room->set || !room->up_key || !room->in || !room->inner_matrix || !floats || !numbers ||
-        !room->changed)
-        return mg_no_memory(arena->heap, q * q + 5 * n, sizeof(float), "a working set", error);
+    float *floats;
+    double *numbers;
+    MG_ARENA_NEW(arena, room->set, q, "a working set", error);
+    MG_ARENA_NEW(arena, room->up_key, 2 * n, "a working set", error);
+    MG_ARENA_NEW(arena, room->in, n, "a working set", error);
+    MG_ARENA_NEW(arena, room->inner_matrix, q * q, "a working set", error);
+    MG_ARENA_NEW(arena, floats, 4 * q, "a working set", error);
+    MG_ARENA_NEW(arena, numbers, 4 * q, "a working set", error);
+    MG_ARENA_NEW(arena, room->changed, q, "a working set", error);
     room->low_key = room->up_key + n;
     room->inner.f = floats;
     room->inner.up = floats + q;

@@ -28,13 +28,11 @@ typedef struct smaller {
 } smaller;
 
 static margin_status smaller_new(mg_arena *arena, int64_t n, smaller *to, margin_error *error) {
-    const int64_t size = n * n * (int64_t)sizeof(float) + 6 * n * 8 + n * 4;
-    to->variable = mg_arena_new(arena, n, sizeof *to->variable);
-    to->target = mg_arena_new(arena, 5 * n, sizeof(double));
-    to->diagonal = mg_arena_new(arena, n, sizeof *to->diagonal);
-    to->matrix = mg_arena_new(arena, n * n, sizeof *to->matrix);
-    if (!to->variable || !to->target || !to->diagonal || !to->matrix)
-        return mg_no_memory(arena->heap, size, 1, "kernel values of the active rows", error);
+    static const char purpose[] = "kernel values of the active rows";
+    MG_ARENA_NEW(arena, to->variable, n, purpose, error);
+    MG_ARENA_NEW(arena, to->target, 5 * n, purpose, error);
+    MG_ARENA_NEW(arena, to->diagonal, n, purpose, error);
+    MG_ARENA_NEW(arena, to->matrix, n * n, purpose, error);
     to->low = to->target + n;
     to->high = to->low + n;
     to->beta = to->high + n;

@@ -53,12 +53,8 @@ double mg_svm_beta(const mg_svm_machine *m, int64_t v) {
 
 static const char purpose[] = "the dual problem";
 
-typedef struct placed {
-    int64_t position, sample;
-} placed;
-
-static int by_position(const void *a, const void *b) {
-    const placed *x = a, *y = b;
+int mg_svm_by_position(const void *a, const void *b) {
+    const mg_svm_placed *x = a, *y = b;
     if (x->position != y->position) return x->position < y->position ? -1 : 1;
     return (x->sample > y->sample) - (x->sample < y->sample);
 }
@@ -66,13 +62,13 @@ static int by_position(const void *a, const void *b) {
 /* In the order of a shared gram, so that the columns of a class lie side by side. */
 static margin_status order_samples(mg_svm_machine *m, const mg_svm_shared *shared) {
     const int64_t n = m->problem->count;
-    placed *list = mg_arena_new(&m->arena, 2 * n, sizeof *list);
-    int64_t *place = mg_arena_new(&m->arena, n, sizeof *place);
-    if (!list || !place)
-        return mg_no_memory(m->arena.heap, 2 * n, sizeof *list, purpose, m->fit->error);
+    mg_svm_placed *list;
+    int64_t *place;
+    MG_ARENA_NEW(&m->arena, list, 2 * n, purpose, m->fit->error);
+    MG_ARENA_NEW(&m->arena, place, n, purpose, m->fit->error);
     for (int64_t i = 0; i < n; i++)
-        list[i] = (placed){shared->position[mg_sample_row(m->problem, i)], i};
-    mg_sort_items(list, n, sizeof *list, list + n, by_position);
+        list[i] = (mg_svm_placed){shared->position[mg_sample_row(m->problem, i)], i};
+    mg_sort_items(list, n, sizeof *list, list + n, mg_svm_by_position);
     for (int64_t v = 0; v < n; v++) {
         m->sample[v] = list[v].sample;
         place[v] = list[v].position;
@@ -84,11 +80,9 @@ static margin_status order_samples(mg_svm_machine *m, const mg_svm_shared *share
 static margin_status machine_new(mg_svm_machine *m) {
     const int64_t n = m->problem->count;
     mg_arena_init(&m->arena, m->fit->context->heap);
-    m->sample = mg_arena_new(&m->arena, n, sizeof *m->sample);
-    m->numbers = mg_arena_new(&m->arena, 7 * n, sizeof *m->numbers);
-    m->diagonal = mg_arena_new(&m->arena, n, sizeof *m->diagonal);
-    if (!m->sample || !m->numbers || !m->diagonal)
-        return mg_no_memory(m->arena.heap, 9 * n, sizeof *m->numbers, purpose, m->fit->error);
+    MG_ARENA_NEW(&m->arena, m->sample, n, purpose, m->fit->error);
+    MG_ARENA_NEW(&m->arena, m->numbers, 7 * n, purpose, m->fit->error);
+    MG_ARENA_NEW(&m->arena, m->diagonal, n, purpose, m->fit->error);
     for (int64_t v = 0; v < n; v++)
         m->sample[v] = v;
     return MARGIN_OK;
@@ -247,12 +241,11 @@ static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
 
 /* A precomputed kernel is linear in the values of a row: its support rows are unit vectors. */
 static margin_status make_unit_rows(mg_svm_machine *m, margin_matrix *units) {
-    const int64_t n = m->problem->count;
-    int64_t *starts = mg_arena_new(&m->arena, m->problem->x.columns + 1, sizeof *starts);
-    int64_t *columns = mg_arena_new(&m->arena, m->problem->x.columns, sizeof *columns);
-    double *ones = mg_arena_new(&m->arena, m->problem->x.columns, sizeof *ones);
-    if (!starts || !columns || !ones)
-        return mg_no_memory(m->arena.heap, 3 * n, sizeof *ones, purpose, m->fit->error);
+    int64_t *starts;
+    double *ones;
+    MG_ARENA_NEW(&m->arena, starts, 2 * m->problem->x.columns + 1, purpose, m->fit->error);
+    MG_ARENA_NEW(&m->arena, ones, m->problem->x.columns, purpose, m->fit->error);
+    int64_t *columns = starts + m->problem->x.columns + 1;
     for (int64_t j = 0; j < m->problem->x.columns; j++) {
         starts[j] = columns[j] = j;
         ones[j] = 1.0;
@@ -276,10 +269,10 @@ static margin_status list_support(mg_svm_machine *m, support_list *list) {
     const int64_t n = s->count;
     const mg_kernel_points points = mg_kernel_points_of(m->problem);
     const bool given = m->kernel.kind == MG_KERNEL_PRECOMPUTED;
-    int64_t *integers = mg_arena_new(&m->arena, 2 * n, sizeof *integers);
-    double *numbers = mg_arena_new(&m->arena, 4 * n, sizeof *numbers);
-    if (!integers || !numbers)
-        return mg_no_memory(m->arena.heap, 6 * n, sizeof *numbers, purpose, m->fit->error);
+    int64_t *integers;
+    double *numbers;
+    MG_ARENA_NEW(&m->arena, integers, 2 * n, purpose, m->fit->error);
+    MG_ARENA_NEW(&m->arena, numbers, 4 * n, purpose, m->fit->error);
     *list = (support_list){0, integers, integers + n, numbers, numbers + n, numbers + 2 * n};
     double *beta = numbers + 3 * n; /* of each sample */
     for (int64_t v = 0; v < n; v++)

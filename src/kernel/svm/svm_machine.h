@@ -85,6 +85,12 @@ margin_status mg_svm_prove(mg_svm_machine *m);
 /* Sets m->definite: by the kernel, by what the solver met, or by a Cholesky factor. */
 margin_status mg_svm_decide_definite(mg_svm_machine *m);
 
+/* Samples by position, then by number. */
+typedef struct mg_svm_placed {
+    int64_t position, sample;
+} mg_svm_placed;
+int mg_svm_by_position(const void *a, const void *b);
+
 /* What the fits of a call share. */
 typedef struct mg_svm_shared {
     mg_kernel kernel;

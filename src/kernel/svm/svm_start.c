@@ -8,10 +8,10 @@
 margin_status mg_svm_start_one_class(mg_svm_machine *m) {
     mg_smo *s = &m->smo;
     double left = s->total = mg_svm_total(&m->options, m->problem) / m->factor;
-    int64_t *changed = mg_arena_new(&m->arena, s->count, sizeof *changed), count = 0;
-    double *moved = mg_arena_new(&m->arena, s->count, sizeof *moved);
-    if (!changed || !moved)
-        return mg_no_memory(m->arena.heap, 2 * s->count, 8, "the dual problem", m->fit->error);
+    int64_t *changed, count = 0;
+    double *moved;
+    MG_ARENA_NEW(&m->arena, changed, s->count, "the dual problem", m->fit->error);
+    MG_ARENA_NEW(&m->arena, moved, s->count, "the dual problem", m->fit->error);
     for (; count < s->count && left > 0.0; count++) {
         s->beta[count] = moved[count] = fmin(left, s->high[count]);
         left -= moved[count];

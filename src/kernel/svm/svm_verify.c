@@ -63,34 +63,24 @@ static bool same_row(const svm_check *k, int64_t support, int64_t sample) {
     return mg_same_rows(s, support, x, row);
 }
 
-typedef struct keyed {
-    int64_t row, sample;
-} keyed;
-
-static int by_row(const void *a, const void *b) {
-    const keyed *x = a, *y = b;
-    if (x->row != y->row) return x->row < y->row ? -1 : 1;
-    return (x->sample > y->sample) - (x->sample < y->sample);
-}
-
 /* Support rows stand in the order of their numbers in x; one that was selected twice stands once,
  * with the sum. */
 static margin_status check_support(svm_check *k) {
     const mg_hypothesis *h = k->h;
     const bool given = h->view.expansion.kernel.kind == MG_KERNEL_PRECOMPUTED;
-    keyed *list;
+    mg_svm_placed *list;
     int64_t count = 0, at = 0;
     bool same = true;
     MG_NEW(k->fit->context->heap, list, 2 * k->problem->count, "the support rows", k->fit->error);
     for (int64_t i = 0; i < k->problem->count; i++)
         if (k->beta[i] != 0.0)
-            list[count++] = (keyed){
+            list[count++] = (mg_svm_placed){
                 given ? mg_sample_original(k->problem, i) : mg_sample_row(k->problem, i), i};
-    mg_sort_items(list, count, sizeof *list, list + k->problem->count, by_row);
+    mg_sort_items(list, count, sizeof *list, list + k->problem->count, mg_svm_by_position);
     for (int64_t n = 0; n < count && same; at++) {
         double sum = 0.0;
         const int64_t first = n;
-        for (; n < count && list[n].row == list[first].row; n++)
+        for (; n < count && list[n].position == list[first].position; n++)
             sum += k->beta[list[n].sample];
         same = at < h->view.expansion.starts[1] && h->view.expansion.coefficients[at] == sum &&
                same_row(k, h->view.expansion.entries[at], list[first].sample);

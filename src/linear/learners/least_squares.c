@@ -20,8 +20,7 @@ static const margin_option option_table[] = {
     MG_CHOICE("solver", "auto", "auto|normal|qr" MG_SOLVERS_DESCENT,
               "normal equations, QR (slower; for columns that almost depend on each other), or the "
               "one that the data needs" MG_SOLVERS_DESCENT_HELP),
-    MG_NUMBER("tol", "1e-06", "relative distance to the optimum to reach", .low = 0, .low_open = 1,
-              .high = 1, .high_open = 1),
+    MG_OPTION_TOL_OF("1e-06", "relative distance to the optimum to reach"),
     MG_OPTION_MAX_ITER,
     MG_OPTIONS_DESCENT,
 };
