@@ -9,8 +9,8 @@
  */
 void assert_honest_fits_verify(int count, uint64_t seed);
 
-/* Changes one number of `count` such models of linear learners, in a tensor, the report or the
- * spec, by more than rounding: the model is refused or does not verify. */
+/* Changes one number of `count` such models, in a tensor, the report or the spec, by more than
+ * rounding: the model is refused or does not verify. */
 void assert_changes_are_noticed(int count, uint64_t seed);
 
 #endif

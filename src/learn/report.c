@@ -123,7 +123,6 @@ void mg_report_claim(margin_report *report, mg_verified *verified, const char *n
 }
 
 void mg_verified_join(mg_verified *into, const mg_verified *part) {
-    into->exact = into->exact && part->exact;
     into->objective += part->objective;
     into->gap += part->gap;
     for (int i = 0; i < MARGIN_REPORT_ITEMS; i++)

@@ -35,7 +35,6 @@ void mg_report_join(margin_report *into, const margin_report *part, const char *
  * report that it compares with, absolutely (`gap`: objective less bound), and what of the model
  * contradicts itself. Of sub-problems everything adds up, and the first contradiction stays. */
 typedef struct mg_verified {
-    bool exact; /* that is all there is to be forgiven; false: the rule of model/judge/verify.c */
     double objective, gap;
     double items[MARGIN_REPORT_ITEMS]; /* of the report's item at the same place */
     const char *contradiction;         /* a clause; NULL: none */

@@ -4,12 +4,14 @@
 #include "bayes/learner/bayes.h"
 
 #include <float.h>
+#include <string.h>
 
 typedef struct recount {
     const mg_problem *problem;
     const mg_bayes_view *v;
     double *classes;    /* weights */
     double *statistics; /* as the model's */
+    long double *sums;  /* of the weights and statistics, while rows are counted */
     double *row;        /* one row */
     double missing;
     double sum, rest; /* of the objective, with what rounding took */
@@ -42,42 +44,43 @@ static int64_t level_of(const mg_bayes_layout *layout, int64_t j, double value) 
     return layout->levels[j];
 }
 
-static void count_value(recount *r, double *slots, int64_t j, double value, double weight) {
+static void count_value(recount *r, long double *slots, int64_t j, double value, double weight) {
     const mg_bayes_layout *layout = &r->v->layout;
     switch (layout->kinds[j]) {
     case MG_BAYES_GAUSSIAN:
-        slots[MG_BAYES_WEIGHT] += weight;
-        slots[MG_BAYES_MEAN] += weight * value; /* the mean once all rows are there */
+        slots[MG_BAYES_WEIGHT] += (long double)weight;
+        slots[MG_BAYES_MEAN] +=
+            (long double)weight * (long double)value; /* the mean once all rows are there */
         return;
     case MG_BAYES_BERNOULLI:
-        slots[MG_BAYES_SEEN] += weight;
-        slots[MG_BAYES_ONES] += value > 0 ? weight : 0;
+        slots[MG_BAYES_SEEN] += (long double)weight;
+        slots[MG_BAYES_ONES] += value > 0 ? (long double)weight : 0.0L;
         return;
     case MG_BAYES_MULTINOMIAL:
-        slots[0] += weight * value;
+        slots[0] += (long double)weight * (long double)value;
         return;
     }
     const int64_t level = level_of(layout, j, value);
-    if (level < layout->levels[j]) slots[level] += weight;
+    if (level < layout->levels[j]) slots[level] += (long double)weight;
 }
 
 static void count_row(recount *r, int64_t i, int pass) {
     const mg_problem *p = r->problem;
     const mg_bayes_layout *layout = &r->v->layout;
     const double weight = mg_sample_weight(p, i);
-    double *statistics = r->statistics + p->code[i] * layout->slots;
+    long double *statistics = r->sums + layout->classes + p->code[i] * layout->slots;
     mg_row_expand(&p->x, mg_sample_row(p, i), r->row);
-    if (pass == 0) r->classes[p->code[i]] += weight;
+    if (pass == 0) r->sums[p->code[i]] += (long double)weight;
     for (int64_t j = 0; j < layout->columns; j++) {
-        double *slots = statistics + layout->first[j];
+        long double *slots = statistics + layout->first[j];
         const double value = r->row[j];
         if (isnan(value)) {
             if (pass == 0) r->missing += weight;
         } else if (pass == 0) {
             count_value(r, slots, j, value, weight);
         } else if (layout->kinds[j] == MG_BAYES_GAUSSIAN) {
-            const double away = value - slots[MG_BAYES_MEAN];
-            slots[MG_BAYES_SQUARES] += weight * away * away;
+            const long double away = (long double)value - slots[MG_BAYES_MEAN];
+            slots[MG_BAYES_SQUARES] += (long double)weight * away * away;
         }
     }
 }
@@ -86,9 +89,55 @@ static void divide_means(recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
     for (int64_t k = 0; k < layout->classes; k++)
         for (int64_t g = 0; g < layout->gaussians; g++) {
-            double *slots = r->statistics + k * layout->slots + layout->first[layout->gaussian[g]];
+            long double *slots =
+                r->sums + layout->classes + k * layout->slots + layout->first[layout->gaussian[g]];
             if (slots[MG_BAYES_WEIGHT] > 0) slots[MG_BAYES_MEAN] /= slots[MG_BAYES_WEIGHT];
         }
+}
+
+/* Counts are sums of weights, and of weights times counts; what a sparse matrix leaves out is the
+ * rest of the class's weight. */
+static bool same_counts(const double *found, const double *known, int64_t count, double whole) {
+    for (int64_t n = 0; n < count; n++)
+        if (!(fabs(found[n] - known[n]) <= MG_ROUNDING * fmax(found[n], whole))) return false;
+    return true;
+}
+
+/* A mean is off by no more than `away`, that share of the root mean square, and each difference
+ * from it by as much. Squares are added up about some row, of which up to five digits cancel
+ * (bayes_count.c); of a sparse matrix the zeros come last, with the square of the mean. */
+static bool same_moments(const double *found, const double *known, double whole, bool sparse) {
+    const double weight = found[MG_BAYES_WEIGHT], mean = found[MG_BAYES_MEAN];
+    const double squares = found[MG_BAYES_SQUARES];
+    if (!same_counts(found, known, 1, whole)) return false;
+    if (!(weight > 0)) return true;
+    const double away = MG_ROUNDING * hypot(mean, sqrt(squares / weight));
+    const double blur = 2 * sqrt(weight * squares) * away + weight * away * away;
+    const double terms = 1e5 * squares + (sparse ? weight * mean * mean : 0);
+    return !(fabs(mean - known[MG_BAYES_MEAN]) > away) &&
+           !(fabs(squares - known[MG_BAYES_SQUARES]) > MG_ROUNDING * terms + blur);
+}
+
+/* Whether the model's statistics are what was counted. */
+static bool is_counted(const recount *r) {
+    const mg_bayes_layout *layout = &r->v->layout;
+    const bool sparse = mg_is_csr(&r->problem->x);
+    bool same = same_counts(r->classes, r->v->counts, layout->classes, 0);
+    for (int64_t at = 0; at < layout->classes * layout->columns && same; at++) {
+        const int64_t k = at / layout->columns, j = at % layout->columns;
+        const int64_t first = k * layout->slots + layout->first[j];
+        const double *found = r->statistics + first, *known = r->v->statistics + first;
+        const int32_t kind = layout->kinds[j];
+        if (kind == MG_BAYES_GAUSSIAN)
+            same = same_moments(found, known, r->classes[k], sparse);
+        else
+            same = same_counts(found, known,
+                               kind == MG_BAYES_BERNOULLI     ? MG_BAYES_TRIALS
+                               : kind == MG_BAYES_MULTINOMIAL ? 1
+                                                              : layout->levels[j],
+                               r->classes[k]);
+    }
+    return same;
 }
 
 /* ---- The objective of the model, and the least there is -------------------------------------- */
@@ -208,6 +257,8 @@ static margin_status count_again(mg_fit *fit, recount *r) {
         }
         if (pass == 0) divide_means(r);
     }
+    for (int64_t n = 0; n < r->v->layout.classes * (r->v->layout.slots + 1); n++)
+        r->classes[n] = (double)r->sums[n]; /* and the statistics behind them */
     return MARGIN_OK;
 }
 
@@ -217,11 +268,13 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_heap *heap = fit->context->heap;
     margin_report *report = &fit->report;
     margin_status status;
-    const int64_t numbers = layout->classes * (layout->slots + 1) + layout->columns;
+    const int64_t counted = layout->classes * (layout->slots + 1);
     MG_REQUIRE(
         fit->problem->x.columns == layout->columns && fit->problem->classes == layout->classes,
         fit->error, MARGIN_ERROR_DATA, "the data has other columns or classes than the model");
-    MG_NEW_ZERO(heap, r.classes, numbers, "counting again", fit->error);
+    MG_NEW(heap, r.classes, counted + layout->columns, "counting again", fit->error);
+    MG_GO_NEW(heap, r.sums, counted, "counting again", fit->error);
+    memset(r.sums, 0, (size_t)counted * sizeof *r.sums);
     r.statistics = r.classes + layout->classes;
     r.row = r.statistics + layout->classes * layout->slots;
     MG_GO(count_again(fit, &r));
@@ -230,7 +283,9 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     report->objective = r.sum + r.rest;
     report->gap = MG_MAX(r.excess, 0.0) / MG_MAX(1.0, fabs(report->objective));
     fit->verified.objective = fit->verified.gap = r.rounding;
+    if (!is_counted(&r))
+        fit->verified.contradiction = "its counts and moments are not those of the data";
 done:
-    mg_free(heap, r.classes);
+    MG_FREE(heap, r.sums, r.classes);
     return status;
 }

@@ -1,16 +1,31 @@
 /* The proof again, by plain loops: inertia, sizes, and what one more step of Lloyd's would change.
- */
+ * By the rule of rounding (learn/report.h) a distance may be off by MG_ROUNDING times the sizes of
+ * its two points, and a mean by the same share of the rows that it is of; rows from which two
+ * centres are equally far but for that may be in the cluster of either. */
 #include "cluster/learner/kmeans_learner.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct check {
     const mg_problem *p;
     int64_t k, n;
     double *row, *means, *sizes;
+    long double *sums; /* k x n */
     int64_t *labels;
-    double inertia, second;
+    long double inertia, second;
+    /* What rounding may have made of them, of the gain of a step and of the size of a cluster. */
+    double inertia_blur, second_blur, gain_blur, size_blur;
+    double *spread; /* k: sums of the sizes of rows */
+    double most;    /* size of a centre */
 } check;
+
+static double size_of(const check *c, const double *x) {
+    double sum = 0;
+    for (int64_t j = 0; j < c->n; j++)
+        sum += fabs(x[j]);
+    return sum;
+}
 
 /* Nearest of k centres, ties to the first; *second: the distance to the next. */
 static int64_t nearest(const check *c, const double *centres, double *least, double *second) {
@@ -40,12 +55,19 @@ static margin_status label_rows(mg_fit *fit, check *c, const double *centres) {
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         mg_row_expand(&c->p->x, mg_sample_row(c->p, i), c->row);
         const int64_t m = c->labels[i] = nearest(c, centres, &least, &second);
-        c->inertia += weight * least;
-        if (second > 0 && second < (double)INFINITY)
-            c->second += weight * (1 - sqrt(least / second));
+        const double size = size_of(c, c->row), blur = MG_ROUNDING * (size + c->most);
+        c->inertia += (long double)(weight * least);
+        c->inertia_blur += weight * blur * (2 * sqrt(least) + blur);
+        if (second > 0 && second < (double)INFINITY) {
+            const double next = sqrt(second);
+            c->second += (long double)(weight * (1 - sqrt(least) / next));
+            c->second_blur += weight * fmin(1, 2 * blur / next);
+            c->size_blur += next - sqrt(least) <= 2 * blur ? weight : 0;
+        }
+        c->spread[m] += weight * size;
         c->sizes[m] += weight;
         for (int64_t j = 0; j < c->n; j++)
-            c->means[m * c->n + j] += weight * c->row[j];
+            c->sums[m * c->n + j] += (long double)weight * (long double)c->row[j];
     }
     return MARGIN_OK;
 }
@@ -53,13 +75,20 @@ static margin_status label_rows(mg_fit *fit, check *c, const double *centres) {
 /* Centres to means; what that gains. */
 static double divide(check *c, const double *centres) {
     double gain = 0;
-    for (int64_t m = 0; m < c->k; m++)
+    for (int64_t m = 0; m < c->k; m++) {
+        double square = 0;
         for (int64_t j = 0; j < c->n; j++) {
+            const double centre = centres[m * c->n + j];
             double *mean = &c->means[m * c->n + j];
-            *mean = c->sizes[m] > 0 ? *mean / c->sizes[m] : centres[m * c->n + j];
-            const double d = *mean - centres[m * c->n + j];
-            gain += c->sizes[m] * d * d;
+            *mean = c->sizes[m] > 0 ? (double)(c->sums[m * c->n + j] / (long double)c->sizes[m])
+                                    : centre;
+            const double d = *mean - centre;
+            square += d * d;
         }
+        gain += c->sizes[m] * square;
+        const double blur = MG_ROUNDING * (c->sizes[m] > 0 ? c->spread[m] / c->sizes[m] : c->most);
+        c->gain_blur += c->sizes[m] * blur * (2 * sqrt(square) + blur);
+    }
     return gain;
 }
 
@@ -91,10 +120,15 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     double total = 0, least = (double)INFINITY, greatest = 0;
     int64_t moved = 0, doubtful = 0;
     margin_status status;
-    const int64_t numbers = c.n + c.k * (c.n + 1);
+    const int64_t numbers = c.n + c.k * (c.n + 2);
     MG_NEW_ZERO(heap, c.row, numbers, "the proof", fit->error);
     c.sizes = c.row + c.n;
-    c.means = c.sizes + c.k;
+    c.spread = c.sizes + c.k;
+    c.means = c.spread + c.k;
+    for (int64_t m = 0; m < c.k; m++)
+        c.most = fmax(c.most, size_of(&c, v->centres + m * c.n));
+    MG_GO_NEW(heap, c.sums, c.k * c.n, "the proof", fit->error);
+    memset(c.sums, 0, (size_t)(c.k * c.n) * sizeof *c.sums);
     MG_GO_NEW(heap, c.labels, c.p->count, "the proof", fit->error);
     MG_GO(label_rows(fit, &c, v->centres));
     const double gain = divide(&c, v->centres);
@@ -103,17 +137,22 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
         total += c.sizes[m];
         least = fmin(least, c.sizes[m]);
         greatest = fmax(greatest, c.sizes[m]);
+        if (!(fabs(c.sizes[m] - v->sizes[m]) <= c.size_blur + MG_ROUNDING * c.sizes[m]))
+            fit->verified.contradiction = "the sizes of the clusters are not those of the data";
     }
+    const double inertia = (double)c.inertia, whole = fmax(inertia, gain);
+    const double blur = whole > 0 ? fmin(1, (c.gain_blur + c.inertia_blur) / whole) : 0;
     mg_report_formula(report, "inertia = sum_i min_c |x_i - c|^2");
     report->status = MARGIN_OK;
-    report->objective = c.inertia;
+    report->objective = inertia;
+    fit->verified.objective = c.inertia_blur;
     mg_report_claim(report, &fit->verified, "moved", (double)moved, (double)doubtful);
-    mg_report_claim(report, &fit->verified, "gain", gain > 0 ? gain / fmax(c.inertia, gain) : 0,
-                    MG_ROUNDING);
-    mg_report_set(report, "smallest_cluster", least);
-    mg_report_set(report, "largest_cluster", greatest);
-    mg_report_set(report, "simple_silhouette", c.k > 1 ? c.second / total : (double)NAN);
+    mg_report_claim(report, &fit->verified, "gain", gain > 0 ? gain / whole : 0, blur);
+    mg_report_claim(report, &fit->verified, "smallest_cluster", least, c.size_blur);
+    mg_report_claim(report, &fit->verified, "largest_cluster", greatest, c.size_blur);
+    mg_report_claim(report, &fit->verified, "simple_silhouette",
+                    c.k > 1 ? (double)c.second / total : (double)NAN, c.second_blur / total);
 done:
-    MG_FREE(heap, c.labels, c.row);
+    MG_FREE(heap, c.labels, c.sums, c.row);
     return status;
 }

@@ -135,7 +135,6 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
         v->matches && definite ? factor * distance / fmax(1.0, objective) : (double)INFINITY;
     v->fit->verified.objective = factor * s.blur;
     v->fit->verified.gap = factor * s.gap_blur;
-    v->fit->verified.exact = true;
     report->status =
         definite && distance - s.gap_blur <= enough ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     return MARGIN_OK;

@@ -182,7 +182,6 @@ static void claim_all(svm_check *k, mg_svm_curvature definite) {
                                  k->options.tolerance * fmax(1.0, fabs(report->objective));
     report->status = holds && definite == MG_SVM_DEFINITE ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     if (definite != MG_SVM_DEFINITE) report->gap = (double)INFINITY; /* the dual is no bound */
-    verified->exact = true;
 }
 
 margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {

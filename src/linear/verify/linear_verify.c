@@ -525,7 +525,6 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
     report->objective = (double)k->objective;
     report->gap = (double)(gap / size);
     report->tolerance = options->tolerance;
-    verified->exact = true;
     verified->objective = (double)k->rounding;
     verified->gap = (double)moved;
     report->status =

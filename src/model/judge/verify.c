@@ -10,9 +10,7 @@
  * leave_one_out_rmse, ...).
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
- * learner says (mg_verified, by the rule of learn/report.h). Naive Bayes, k-means and neighbours
- * add up counts and distances, in which little cancels: they may be off by a small part of
- * themselves. */
+ * learner says (mg_verified), by the one rule of learn/report.h. */
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
@@ -20,9 +18,6 @@
 
 #include <math.h>
 
-/* How far two computations of one number may be apart relative to the number, where the learner
- * does not say it. */
-static const double unknown = 1e-6;
 /* The scores are of the model's own predictions, which another instruction set adds up otherwise;
  * of targets without an error nothing but rounding is left. */
 static const double other_order = 1e-9, nothing = 1e-12;
@@ -49,9 +44,9 @@ static void compare(comparison *c, const char *name, double was, double is, doub
     differ(c, name, was, is);
 }
 
-/* Relative to the number, where the learner does not say what rounding may have made of it. */
-static double part_of(const comparison *c, double number) {
-    return (c->verified->exact ? MG_ROUNDING : unknown) * fabs(number);
+/* Of the last sum itself. */
+static double part_of(double number) {
+    return MG_ROUNDING * fabs(number);
 }
 
 static void compare_exactly(comparison *c, const char *name, double was, double is) {
@@ -74,7 +69,7 @@ static void compare_shape(comparison *c) {
 static void compare_gap(comparison *c) {
     const double was = c->stored->gap, is = c->found->gap;
     const double size = MG_MAX(1, fabs(c->found->objective));
-    const double rounding = c->verified->gap / size + part_of(c, is) + nothing;
+    const double rounding = c->verified->gap / size + part_of(is) + nothing;
     const bool is_claimed = c->stored->status == MARGIN_OK;
     const bool holds = was >= 0 && is <= was + rounding;
     if (isnan(was) && isnan(is)) return;
@@ -85,10 +80,9 @@ static void compare_numbers(comparison *c) {
     const margin_report *was = c->stored, *is = c->found;
     compare_exactly(c, "tolerance", was->tolerance, is->tolerance);
     compare(c, "objective", was->objective, is->objective,
-            c->verified->objective + part_of(c, is->objective));
+            c->verified->objective + part_of(is->objective));
     compare_gap(c);
-    if (c->verified->exact && was->status == MARGIN_OK)
-        compare_exactly(c, "status", was->status, is->status);
+    if (was->status == MARGIN_OK) compare_exactly(c, "status", was->status, is->status);
 }
 
 /* NaN where no time was left for it. */
@@ -108,7 +102,7 @@ static void compare_items(comparison *c) {
     for (int64_t i = 0; i < c->found->item_count; i++) {
         const margin_report_item *item = &c->found->items[i];
         compare(c, item->name, margin_report_item_value(c->stored, item->name), item->value,
-                c->verified->items[i] + part_of(c, item->value));
+                c->verified->items[i] + part_of(item->value));
     }
 }
 

@@ -1,5 +1,8 @@
-/* The claim of a fit, and its proof: for a sample of training rows the neighbours are found once by
- * the model's own method and once by plain loops over the data. */
+/* The claim of a fit, and its proof: the rows that the model keeps are those of the data, and for a
+ * sample of them the neighbours are found once by the model's own method and once by plain loops
+ * over the data. The distance is the one of metric.h in both, so that a row at the radius, or as
+ * far as another one, is so for both. Coordinates that stages made may have been rounded otherwise
+ * by another instruction set: of such a distance the terms are the coordinates. */
 #include "neighbors/learner/knn.h"
 
 enum { CHECKED = 32, LOOK_UP = 1024 }; /* rows of the sample; rows between two looks at cancel */
@@ -65,34 +68,37 @@ margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
 
 typedef struct plain {
     mg_fit *fit;
-    double p, k, radius;
+    const mg_metric *metric;
+    double k, radius;
     bool by_distance;
     double unit;      /* of the scores: the largest |target|, so that no sum overflows */
     double *distance; /* of every training row */
+    double blur;      /* what rounding may have made of any of them */
     int64_t *order;   /* rows not taken yet: a heap, the nearest on top */
     int64_t left;
     double *q, *x;
     double *scores, *found;
 } plain;
 
-static double plain_distance(const plain *v, int64_t columns) {
-    double most = 0, sum = 0;
+static double size_of(const double *x, int64_t columns) {
+    double sum = 0;
     for (int64_t j = 0; j < columns; j++)
-        most = fmax(most, fabs(v->x[j] - v->q[j]));
-    if (isinf(v->p) || most == 0) return most;
-    for (int64_t j = 0; j < columns; j++)
-        sum += pow(fabs(v->x[j] - v->q[j]) / most, v->p);
-    return most * pow(sum, 1 / v->p);
+        sum += fabs(x[j]);
+    return sum;
 }
 
 static margin_status measure_all(plain *v) {
     const mg_problem *problem = v->fit->problem;
+    const int64_t columns = problem->x.columns;
+    double most = 0;
     for (int64_t i = 0; i < problem->count; i++) {
         if (i % LOOK_UP == 0 && mg_cancelled(v->fit->context))
             return mg_fail_cancelled(v->fit->error);
         knn_verify_read_row(problem, i, v->x);
-        v->distance[i] = plain_distance(v, problem->x.columns);
+        v->distance[i] = mg_metric_distance(v->metric, v->x, false, v->q, columns);
+        most = fmax(most, size_of(v->x, columns));
     }
+    v->blur = MG_ROUNDING * (most + size_of(v->q, columns));
     return MARGIN_OK;
 }
 
@@ -140,12 +146,20 @@ static double plain_share(const plain *v, double weight, double nearest, double 
     return nearest == 0 ? weight * (double)(distance == 0) : weight * (nearest / distance);
 }
 
-/* The sums of the votes in v->scores, their weight in `shares`; returns the distance of the last
- * row that took part. `tied`: rounding decides who takes part, or who with a part of its weight:
- * that distance is not clearly less than the next, or, where k cut the last row's weight, not
- * clearly more than the one before. */
-static double plain_nearest(plain *v, double *shares, bool *tied) {
-    double taken = 0, nearest = 0, last = -1, before = -1;
+/* What the votes of a query come to, beside v->scores. */
+typedef struct answer {
+    double shares;   /* weight of the votes */
+    double last;     /* distance of the last row that took part */
+    double rounding; /* of `last` */
+    bool tied;       /* rounding decides who takes part, or who with a part of its weight */
+} answer;
+
+/* Tied where the last distance is not clearly less than the next, or, where k cut the last row's
+ * weight, not clearly more than the one before. */
+static answer plain_nearest(plain *v) {
+    const double near = 2 * v->blur; /* two distances as near may be in either order */
+    answer a = {.last = -1, .rounding = v->blur};
+    double taken = 0, nearest = 0, before = -1;
     bool cut = false;
     take_none(v);
     while (taken < v->k * (1 - 1e-12) && v->left > 0) { /* other weights than the fit's: fewer */
@@ -153,49 +167,51 @@ static double plain_nearest(plain *v, double *shares, bool *tied) {
         const double own = mg_sample_weight(v->fit->problem, row);
         const double weight = fmin(own, v->k - taken);
         cut = weight < own;
-        before = last;
-        last = v->distance[row];
-        if (taken == 0) nearest = last;
+        before = a.last;
+        a.last = v->distance[row];
+        if (taken == 0) nearest = a.last;
         taken += weight;
-        const double share = plain_share(v, weight, nearest, last);
-        *shares += share;
+        const double share = plain_share(v, weight, nearest, a.last);
+        a.shares += share;
         add_share(v, row, share);
     }
-    *tied = (v->left > 0 && v->distance[v->order[0]] <= last * (1 + 1e-12)) ||
-            (cut && before >= last * (1 - 1e-12));
-    return last;
+    a.tied = (v->left > 0 && v->distance[v->order[0]] <= a.last + near) ||
+             (cut && before >= a.last - near);
+    return a;
 }
 
-/* The same within the radius. `tied`: a row is on its edge. */
-static double plain_within(plain *v, double *shares, bool *tied) {
+/* Within the radius. Tied where a row is on its edge, which may be the last one or not. */
+static answer plain_within(plain *v) {
     const mg_problem *problem = v->fit->problem;
-    double nearest = (double)INFINITY, last = -1;
-    *tied = false;
+    const bool has_edge = isfinite(v->radius) && v->radius > 0;
+    double nearest = (double)INFINITY, inside = 0, outmost = 0;
+    answer a = {.last = -1};
     for (int64_t i = 0; i < problem->count; i++)
         nearest = fmin(nearest, v->distance[i]);
     for (int64_t i = 0; i < problem->count; i++) {
         const double distance = v->distance[i];
-        if (isfinite(v->radius) && v->radius > 0)
-            *tied = *tied || fabs(distance - v->radius) <= 1e-12 * v->radius;
+        const bool at_edge = has_edge && fabs(distance - v->radius) <= v->blur;
+        a.tied = a.tied || at_edge;
+        if (at_edge) outmost = fmax(outmost, distance);
         if (!(distance <= v->radius)) continue;
+        if (!at_edge) inside = fmax(inside, distance);
         const double share = plain_share(v, mg_sample_weight(problem, i), nearest, distance);
-        last = fmax(last, distance);
-        *shares += share;
+        a.last = fmax(a.last, distance);
+        a.shares += share;
         add_share(v, i, share);
     }
-    return last;
+    a.rounding = v->blur + (a.tied ? fmax(outmost - inside, 0) : 0);
+    return a;
 }
 
 /* The scores of q in v->scores. */
-static double plain_scores(plain *v, int64_t functions, bool *tied) {
-    double shares = 0;
+static answer plain_scores(plain *v, int64_t functions) {
     for (int64_t f = 0; f < functions; f++)
         v->scores[f] = 0;
-    const double last =
-        isinf(v->k) ? plain_within(v, &shares, tied) : plain_nearest(v, &shares, tied);
+    const answer a = isinf(v->k) ? plain_within(v) : plain_nearest(v);
     for (int64_t f = 0; f < functions; f++)
-        v->scores[f] /= shares;
-    return last;
+        v->scores[f] /= a.shares;
+    return a;
 }
 
 static bool scores_differ(const plain *v, int64_t functions) {
@@ -217,17 +233,43 @@ static double unit_of(const mg_problem *problem) {
 static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
     const mg_problem *problem = v->fit->problem;
     const int64_t count = checked_rows(problem);
+    mg_verified *verified = &v->fit->verified;
     double sum = 0, differing = 0;
     for (int64_t i = 0; i < count; i++) {
-        bool tied;
         knn_verify_read_row(problem, checked_row(problem, i), v->q);
         MG_TRY(measure_all(v));
-        sum += plain_scores(v, h->functions, &tied);
+        const answer a = plain_scores(v, h->functions);
+        sum += a.last;
+        verified->objective += a.rounding / (double)count;
         const margin_matrix one = margin_dense_f64(v->q, 1, h->columns, h->columns);
         h->kind->scores(h, &one, 0, 1, v->found);
-        differing += !tied && scores_differ(v, h->functions);
+        differing += !a.tied && scores_differ(v, h->functions);
     }
     set_report(&v->fit->report, sum, (double)count, differing);
+    return MARGIN_OK;
+}
+
+/* Whether the row in a slot of the model is the sample's, with its weight and its target. */
+static bool keeps_row(plain *v, const mg_neighbors *index, int64_t slot, int64_t sample) {
+    const mg_problem *problem = v->fit->problem;
+    knn_verify_read_row(problem, sample, v->x);
+    const double blur = MG_ROUNDING * size_of(v->x, index->columns);
+    for (int64_t j = 0; j < index->columns; j++)
+        if (!(fabs(mg_neighbors_coordinate(index, slot, j) - v->x[j]) <= blur)) return false;
+    if ((index->weight ? index->weight[sample] : 1) != mg_sample_weight(problem, sample))
+        return false;
+    return index->code ? index->code[sample] == problem->code[sample]
+                       : index->value[sample] == problem->target[sample];
+}
+
+static margin_status check_rows(plain *v, const mg_neighbors *index) {
+    for (int64_t slot = 0; slot < mg_neighbors_slots(index); slot++) {
+        const int64_t sample = index->tree ? index->tree->row[slot] : slot;
+        if (slot % LOOK_UP == 0 && mg_cancelled(v->fit->context))
+            return mg_fail_cancelled(v->fit->error);
+        if (sample >= 0 && !keeps_row(v, index, slot, sample))
+            v->fit->verified.contradiction = "the rows that it keeps are not those of the data";
+    }
     return MARGIN_OK;
 }
 
@@ -241,13 +283,14 @@ static margin_status knn_verify_with(plain *v, const mg_hypothesis *h, mg_arena 
     MG_ARENA_NEW(arena, v->scores, h->functions, "scores", error);
     MG_ARENA_NEW(arena, v->found, h->functions, "scores", error);
     v->unit = unit_of(problem);
+    MG_TRY(check_rows(v, mg_neighbors_view(h)));
     return verify_rows(v, h);
 }
 
 margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
     const mg_neighbors *index = mg_neighbors_view(h);
     plain v = {.fit = fit,
-               .p = index->metric.p,
+               .metric = &index->metric,
                .k = index->k,
                .radius = index->radius,
                .by_distance = index->by_distance};

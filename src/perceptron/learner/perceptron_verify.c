@@ -132,7 +132,6 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     mg_report_claim(report, &fit->verified, "errors", (double)v.errors, (double)v.doubtful);
     mg_report_claim(report, &fit->verified, "least_margin", v.least, v.most_blur);
     fit->verified.objective = fit->verified.gap = v.blur;
-    fit->verified.exact = true;
     if (hypothesis->functions > 1) return MARGIN_OK;
     double norm, blur;
     MG_TRY(find_norm(fit, hypothesis, &norm, &blur));
