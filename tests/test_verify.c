@@ -40,6 +40,31 @@ static void test_at_the_radius(void **state) {
     margin_context_free(context);
 }
 
+/* Far more columns than rows that differ, many of them alike but for rounding: a basis is to be
+ * taken from those that are not. */
+static void test_columns_alike(void **state) {
+    (void)state;
+    enum { ROWS = 20, COLUMNS = 6 };
+    double x[ROWS * COLUMNS], y[ROWS];
+    uint64_t random = 1;
+    margin_context *context = support_context(NULL, 1);
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++)
+            x[i * COLUMNS + j] = i % 2 ? x[(i - 1) * COLUMNS + j]
+                                       : (double)((support_random(&random) >> 60) % 8 % 5);
+        y[i] = i % 7;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_report report = {0};
+    margin_model *model =
+        fit_text(context, "rbf(pick=even, centres=2) | least-squares", &data, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* What the file adds to its report tells nothing of rounding, and a fit that ran out of time may
  * leave scores out, not invent others. */
 static void test_forged_reports(void **state) {
@@ -112,7 +137,7 @@ static void test_forged_proof(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),    cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_at_the_radius),
+        cmocka_unit_test(test_at_the_radius),  cmocka_unit_test(test_columns_alike),
 
         cmocka_unit_test(test_forged_reports), cmocka_unit_test(test_forged_proof),
     };

@@ -19,8 +19,9 @@
  * the optimum is. Where L G is large there is no bound: classes that separate, for instance.
  *
  * H is factored in extended precision, scaled to a diagonal of 1. Without a penalty a basis of the
- * columns is kept, found without rounding (linear/proof/exact_columns.h) over the rows with a part
- * in g, which then has nothing outside the span of H. If rounding of H is not small beside its
+ * columns is kept: as many as are independent, which is found without rounding
+ * (linear/proof/exact_columns.h) over the rows with a part in g, which then has nothing outside the
+ * span of H. If rounding of H is not small beside its
  * least eigenvalue, at least 1 / trace H^-1, the factor of one function is made from the rows
  * themselves, by rotations (Givens), where that of several has no bound; so it is if this does not
  * tell either. */
@@ -39,7 +40,7 @@ typedef struct curvature {
     real *matrix;                /* size x size: the factor, lower triangle */
     real *scale;                 /* size */
     real *x;                     /* blocks x size */
-    int64_t *live, count;        /* those of the columns that are kept */
+    int64_t *live, count;        /* those of the columns that are kept, in the factor's order */
     bool *independent;           /* columns + 1 */
     real error;
 } curvature;
@@ -94,53 +95,71 @@ static margin_status fill_matrix(curvature *m) {
     return MARGIN_OK;
 }
 
-/* Which columns are kept. */
-static margin_status choose_columns(curvature *m) {
+/* How many columns are kept: what the matrix has of rank, without rounding. */
+static margin_status count_columns(curvature *m) {
     mg_verification *k = m->k;
-    const bool hinge = k->loss->kind == MG_LOSS_SQUARED_HINGE, all = k->options->penalty.rho > 0.0;
+    const bool hinge = k->loss->kind == MG_LOSS_SQUARED_HINGE;
     margin_context *context = k->fit->context;
     double *counts;
     int64_t rank;
-    margin_status status = MARGIN_OK;
+    m->count = m->size;
+    if (k->options->penalty.rho > 0.0) return MARGIN_OK;
     MG_NEW(context->heap, counts, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
-        counts[i] = k->c[i] > 0.0L && (!hinge || depth(k, i) > 0.0) ? 1.0 : 0.0;
-    if (!all)
-        status = mg_exact_columns(context, k->problem, k->options->intercept, counts,
-                                  m->independent, &rank, k->fit->error);
+        counts[i] = k->c[i] > 0.0 && (!hinge || depth(k, i) > 0.0) ? 1.0 : 0.0;
+    const margin_status status = mg_exact_columns(context, k->problem, k->options->intercept,
+                                                  counts, m->independent, &rank, k->fit->error);
     mg_free(context->heap, counts);
-    for (int64_t r = 0; status >= 0 && r < m->size; r++)
-        if (all || m->independent[r % m->block]) m->live[m->count++] = r;
+    m->count = m->blocks * rank;
     return status;
 }
 
-/* L of matrix = L L', of the columns that are kept. *definite: there is one. */
+/* Brings the number with the greatest rest to place `at` of the order. */
+static void choose_next(curvature *m, int64_t at) {
+    int64_t best = at;
+    for (int64_t l = at + 1; l < m->size; l++)
+        if (m->x[m->live[l]] > m->x[m->live[best]]) best = l;
+    const int64_t next = m->live[best];
+    m->live[best] = m->live[at];
+    m->live[at] = next;
+}
+
+/* L of matrix = L L', of the columns that are kept: the one farthest from those before it is next,
+ * so that of many that nearly depend on each other those are kept that tell most. *definite: there
+ * is one. */
 static margin_status factor(curvature *m, bool *definite) {
     const int64_t n = m->size;
     *definite = true;
+    for (int64_t r = 0; r < n; r++) {
+        m->live[r] = r;
+        m->x[r] = m->matrix[r * n + r];
+        for (int64_t s = 0; s < r; s++)
+            m->matrix[s * n + r] = m->matrix[r * n + s];
+    }
     for (int64_t at = 0; at < m->count && *definite; at++) {
         if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
+        choose_next(m, at);
         const int64_t r = m->live[at];
-        real *row = m->matrix + r * n;
-        for (int64_t s = 0; s < at; s++) {
-            const real *other = m->matrix + m->live[s] * n;
-            for (int64_t l = 0; l < s; l++)
-                row[m->live[s]] -= row[m->live[l]] * other[m->live[l]];
-            row[m->live[s]] /= other[m->live[s]];
-            row[r] -= row[m->live[s]] * row[m->live[s]];
+        real *own = m->matrix + r * n;
+        *definite = m->x[r] > 0.0L;
+        own[r] = *definite ? sqrtl(m->x[r]) : 1.0L;
+        for (int64_t l = at + 1; l < n; l++) {
+            real *row = m->matrix + m->live[l] * n;
+            for (int64_t s = 0; s < at; s++)
+                row[r] -= row[m->live[s]] * own[m->live[s]];
+            row[r] /= own[r];
+            m->x[m->live[l]] -= row[r] * row[r];
         }
-        *definite = row[r] > 0.0L;
-        if (*definite) row[r] = sqrtl(row[r]);
     }
     return MARGIN_OK;
 }
 
-/* x = L^-1 x from number `first` on, before which x is 0; returns |x|^2. */
-static real solve(const curvature *m, int64_t first, real *x) {
+/* x = L^-1 x; returns |x|^2. */
+static real solve(const curvature *m, real *x) {
     const int64_t n = m->size;
     real sum = 0.0L;
     int64_t start = 0;
-    while (start < m->count && m->live[start] < first)
+    while (start < m->count && x[m->live[start]] == 0.0L)
         start++;
     for (int64_t at = start; at < m->count; at++) {
         const int64_t r = m->live[at];
@@ -157,14 +176,12 @@ static real solve(const curvature *m, int64_t first, real *x) {
 
 static void fold_row(curvature *m, real *x) {
     const int64_t n = m->size;
-    for (int64_t at = 0; at < m->count; at++) {
-        const int64_t r = m->live[at];
+    for (int64_t r = 0; r < n; r++) {
         if (x[r] == 0.0L) continue;
         const real own = m->matrix[r * n + r], length = hypotl(own, x[r]);
         const real c = own / length, s = x[r] / length;
         m->matrix[r * n + r] = length;
-        for (int64_t l = at + 1; l < m->count; l++) {
-            const int64_t q = m->live[l];
+        for (int64_t q = r + 1; q < n; q++) {
             real *entry = m->matrix + q * n + r;
             const real before = *entry;
             *entry = c * before + s * x[q];
@@ -195,18 +212,60 @@ static margin_status fold_rows(curvature *m) {
     return MARGIN_OK;
 }
 
-/* Rows of length 1. */
+/* Row r of the matrix, a column of the data, to length 1. */
+static void scale_row(curvature *m, int64_t r) {
+    real *row = m->matrix + r * m->size, square = 0.0L;
+    for (int64_t l = 0; l <= r; l++)
+        square += row[l] * row[l];
+    m->scale[r] = square > 0.0L ? 1.0L / sqrtl(square) : 0.0L;
+    for (int64_t l = 0; l <= r; l++)
+        row[l] *= m->scale[r];
+}
+
+/* Number `at` of the order by a reflection (Householder) of all that are left. */
+static bool reflect(curvature *m, int64_t at) {
+    const int64_t n = m->size;
+    for (int64_t l = at; l < n; l++) {
+        const real *row = m->matrix + m->live[l] * n;
+        m->x[m->live[l]] = 0.0L;
+        for (int64_t j = at; j < n; j++)
+            m->x[m->live[l]] += row[j] * row[j];
+    }
+    choose_next(m, at);
+    real *own = m->matrix + m->live[at] * n, square = m->x[m->live[at]];
+    const real length = own[at] > 0.0L ? -sqrtl(square) : sqrtl(square);
+    if (!(square > 0.0L)) return false;
+    square = 2.0L * (square - own[at] * length);
+    own[at] -= length;
+    for (int64_t l = at + 1; l < n; l++) {
+        real *row = m->matrix + m->live[l] * n, product = 0.0L;
+        for (int64_t j = at; j < n; j++)
+            product += own[j] * row[j];
+        for (int64_t j = at; j < n; j++)
+            row[j] -= 2.0L * product / square * own[j];
+    }
+    own[at] = length;
+    return true;
+}
+
+/* The same factor from the rows of the data, in an order of its own. */
 static margin_status rotate(curvature *m, bool *definite) {
+    const int64_t n = m->size;
     MG_TRY(fold_rows(m));
     *definite = true;
+    for (int64_t r = 0; r < n; r++) {
+        scale_row(m, r);
+        m->live[r] = r;
+    }
+    for (int64_t at = 0; at < m->count && *definite; at++) {
+        if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
+        *definite = reflect(m, at);
+    }
     for (int64_t at = 0; at < m->count; at++) {
-        real *row = m->matrix + m->live[at] * m->size, square = 0.0L;
+        real *row = m->matrix + m->live[at] * n;
+        memcpy(m->x, row, (size_t)n * sizeof *row);
         for (int64_t l = 0; l <= at; l++)
-            square += row[m->live[l]] * row[m->live[l]];
-        m->scale[m->live[at]] = square > 0.0L ? 1.0L / sqrtl(square) : 0.0L;
-        for (int64_t l = 0; l <= at; l++)
-            row[m->live[l]] *= m->scale[m->live[at]];
-        *definite &= row[m->live[at]] > 0.0L;
+            row[m->live[l]] = m->x[l];
     }
     return MARGIN_OK;
 }
@@ -219,7 +278,7 @@ static margin_status find_error(curvature *m, bool rotated) {
         if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
         memset(m->x, 0, (size_t)m->size * sizeof *m->x);
         m->x[m->live[at]] = 1.0L;
-        trace += solve(m, m->live[at], m->x);
+        trace += solve(m, m->x);
     }
     m->error =
         8.0L * (real)LDBL_EPSILON * (real)MG_MAX(m->count, 1) * (rotated ? sqrtl(trace) : trace);
@@ -229,7 +288,7 @@ static margin_status find_error(curvature *m, bool rotated) {
 static margin_status make_factor(curvature *m) {
     static const real enough = 1e-10L; /* more digits need rotations */
     bool definite;
-    MG_TRY(choose_columns(m));
+    MG_TRY(count_columns(m));
     MG_TRY(fill_matrix(m));
     MG_TRY(factor(m, &definite));
     m->error = (real)INFINITY;
@@ -259,7 +318,7 @@ static margin_status solve_row(curvature *m) {
         if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
         for (int64_t e = 0; e < entries; e++)
             x[f * m->block + k->at[e]] = k->values[e] * m->scale[f * m->block + k->at[e]];
-        solve(m, f * m->block, x);
+        solve(m, x);
     }
     return MARGIN_OK;
 }
@@ -303,7 +362,7 @@ static margin_status find_reach(curvature *m, real square, real *reach) {
 static real gradient_length(const curvature *m) {
     for (int64_t r = 0; r < m->size; r++)
         m->x[r] = take(m, m->k->v, true, r);
-    return solve(m, 0, m->x) / (1.0L - m->error);
+    return solve(m, m->x) / (1.0L - m->error);
 }
 
 /* What rounding of the gradient may add to G^2: with signs that agree, and that alternate. */
@@ -312,7 +371,7 @@ static real gradient_blur(const curvature *m) {
     for (int way = 0; way < 2; way++) {
         for (int64_t r = 0; r < m->size; r++)
             m->x[r] = take(m, m->k->blur, false, r) * (way && r % 2 ? -1.0L : 1.0L);
-        most = fmaxl(most, solve(m, 0, m->x));
+        most = fmaxl(most, solve(m, m->x));
     }
     return most;
 }
