@@ -65,6 +65,31 @@ static void test_columns_alike(void **state) {
     margin_context_free(context);
 }
 
+/* With a penalty every column counts, however many there are: none may be left out of the bound of
+ * a ridge that has hardly a penalty. */
+static void test_ridge_of_few_rows(void **state) {
+    (void)state;
+    enum { ROWS = 4, COLUMNS = 7 };
+    double x[ROWS * COLUMNS], y[ROWS];
+    uint64_t random = 3;
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < 40; k++) {
+        for (int i = 0; i < ROWS; i++) {
+            for (int j = 0; j < COLUMNS; j++)
+                x[i * COLUMNS + j] = pow(10, j % 4) * support_normal(&random);
+            y[i] = support_normal(&random);
+        }
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                                  .y = margin_values_f64(y, ROWS)};
+        margin_model *model = fit_text(
+            context, k % 2 ? "ridge(solver=gd, max_iter=30)" : "ridge(solver=gd, alpha=1e-6)",
+            &data, NULL);
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 /* What the file adds to its report tells nothing of rounding, and a fit that ran out of time may
  * leave scores out, not invent others. */
 static void test_forged_reports(void **state) {
@@ -136,10 +161,10 @@ static void test_forged_proof(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_honest_fits),    cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_at_the_radius),  cmocka_unit_test(test_columns_alike),
-
-        cmocka_unit_test(test_forged_reports), cmocka_unit_test(test_forged_proof),
+        cmocka_unit_test(test_honest_fits),       cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_at_the_radius),     cmocka_unit_test(test_columns_alike),
+        cmocka_unit_test(test_ridge_of_few_rows), cmocka_unit_test(test_forged_reports),
+        cmocka_unit_test(test_forged_proof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,10 +21,11 @@
  * l is bounded by the greatest 1/sqrt(curvature of sample i), because H holds that sample's part;
  * where this is too much, e_i'H^-1 e_i is computed.
  *
- * Dependent columns make H singular, and g has nothing in its null space: of them a basis is kept,
- * chosen without rounding (exact_columns.h) and from all rows with a part in g. Nothing is added to
- * H. Rounding of H changes it by `error` of its least eigenvalue; if that is not small, there is no
- * bound. What rounding of g and of the scores may hide of s is added to it. */
+ * Without a penalty dependent columns make H singular, and g has nothing in its null space: of them
+ * a basis is kept, chosen without rounding (exact_columns.h) and from all rows with a part in g.
+ * Nothing is added to H. Rounding of H changes it by `error` of its least eigenvalue; if that is
+ * not small, there is no bound. What rounding of g and of the scores may hide of s is added to it.
+ */
 #include "linear/proof/curvature_bound.h"
 
 #include "linear/proof/exact_columns.h"
@@ -147,7 +148,7 @@ static margin_status squared_step(curvature_bound *m, double *square) {
     const mg_objective *o = m->o;
     double own = 0.0;
     MG_TRY(make_matrix(m, NULL));
-    if (!(m->error_of_matrix <= most_error)) {
+    if (!(m->error_of_matrix <= most_error) && o->penalty.rho == 0.0) { /* else each one counts */
         MG_TRY(find_independent(m));
         MG_TRY(make_matrix(m, m->independent));
     }
