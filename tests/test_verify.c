@@ -90,6 +90,56 @@ static void test_ridge_of_few_rows(void **state) {
     margin_context_free(context);
 }
 
+/* Where all that is known is that no loss is below 0, the gap is the objective, rounding and all.
+ */
+static void test_objective_for_gap(void **state) {
+    (void)state;
+    enum { ROWS = 24 };
+    double x[ROWS], y[ROWS], weights[ROWS];
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < 12; k++) {
+        for (int i = 0; i < ROWS; i++) {
+            x[i] = pow(10, 4 + k % 4) + 0.3 * i;
+            y[i] = i % (5 + k) > 2;
+            weights[i] = 0.013;
+        }
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                                  .y = margin_values_f64(y, ROWS),
+                                  .weights = margin_values_f64(weights, ROWS)};
+        margin_report report = {0};
+        margin_model *model = fit_text(context, "svm(loss=hinge, alpha=0)", &data, &report);
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+/* Targets so large that their last digits hide more than was asked for: both find the same, and
+ * verification says how much neither can tell. */
+static void test_rounding_is_told(void **state) {
+    (void)state;
+    enum { ROWS = 24 };
+    double x[ROWS], y[ROWS];
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < ROWS; i++) {
+            x[i] = 0.25 * i;
+            y[i] = sin(3 * x[i]) + (k ? 1e11 : 0);
+        }
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                                  .y = margin_values_f64(y, ROWS)};
+        margin_report report = {0}, found = {0};
+        margin_model *model = fit_text(context, "ridge", &data, &report);
+        assert_int_equal(report.status, MARGIN_OK);
+        assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+        const double rounding = margin_report_item_value(&found, "rounding");
+        assert_true(k ? rounding > report.tolerance : rounding < 1e-12);
+        assert_true((strstr(found.reason, "rounding of these numbers hides") != NULL) == k);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 /* What the file adds to its report tells nothing of rounding, and a fit that ran out of time may
  * leave scores out, not invent others. */
 static void test_forged_reports(void **state) {
@@ -163,7 +213,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),       cmocka_unit_test(test_changes),
         cmocka_unit_test(test_at_the_radius),     cmocka_unit_test(test_columns_alike),
-        cmocka_unit_test(test_ridge_of_few_rows), cmocka_unit_test(test_forged_reports),
+        cmocka_unit_test(test_ridge_of_few_rows), cmocka_unit_test(test_rounding_is_told),
+        cmocka_unit_test(test_objective_for_gap), cmocka_unit_test(test_forged_reports),
         cmocka_unit_test(test_forged_proof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -445,7 +445,11 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
         *gap = distance;
         *moved = of_distance;
     }
-    *gap = fmaxl(0.0L, fminl(*gap, k->objective)); /* no loss is below 0 */
+    if (k->objective < *gap) { /* no loss is below 0 */
+        *gap = k->objective;
+        *moved = fmaxl(*moved, k->rounding);
+    }
+    *gap = fmaxl(0.0L, *gap);
     return MARGIN_OK;
 }
 

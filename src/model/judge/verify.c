@@ -129,6 +129,22 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
         mg_report_reason(found, "recomputed from the data and equal to the model's report");
 }
 
+/* What rounding of the data's numbers hides of the gap: where that is more than was asked for, both
+ * fit and verification are right in what they found, and neither can tell more. */
+static void tell_rounding(const margin_model *model, const mg_verified *verified,
+                          margin_report *found) {
+    const double hidden = verified->gap / MG_MAX(1, fabs(found->objective));
+    if (isnan(found->gap)) return;
+    mg_report_set(found, "rounding", hidden);
+    if (found->status != MARGIN_OK || model->report.status != MARGIN_OK) return;
+    if (!(hidden > found->tolerance && found->tolerance > 0)) return;
+    mg_report_reason(found,
+                     "recomputed from the data and equal to the model's report; rounding of these "
+                     "numbers hides a gap of up to %s, more than tol=%s: take a constant off the "
+                     "target, or bring the columns near 0 and to one scale (standardize | ...)",
+                     mg_about(hidden).text, mg_number(found->tolerance).text);
+}
+
 static void verify_describe(const margin_model *model, const margin_data *data, int64_t rows,
                             margin_report *found) {
     found->task = model->task;
@@ -162,6 +178,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     MG_GO(mg_fit_score(context, data, &samples, model, found, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
     compare_all(model, &verified, folded, found);
+    tell_rounding(model, &verified, found);
 done:
     mg_split_free(&split);
     mg_staged_free(&staged);
