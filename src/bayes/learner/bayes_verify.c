@@ -9,14 +9,14 @@
 typedef struct recount {
     const mg_problem *problem;
     const mg_bayes_view *v;
-    double *classes;    /* weights */
-    double *statistics; /* as the model's */
-    long double *sums;  /* of the weights and statistics, while rows are counted */
-    double *row;        /* one row */
-    double missing;
-    double sum, rest; /* of the objective, with what rounding took */
-    double excess;    /* over the least objective there is */
-    double rounding;  /* of it: what the last digits of the means and of the terms make */
+    double *classes;          /* weights */
+    double *statistics;       /* as the model's */
+    long double *sums;        /* of the weights and statistics, while rows are counted */
+    double *row;              /* one row */
+    double missing, lightest; /* lightest: the least weight of a row */
+    double sum, rest;         /* of the objective, with what rounding took */
+    double excess;            /* over the least objective there is */
+    double rounding;          /* of it: what the last digits of the means and of the terms make */
 } recount;
 
 static void add_term(recount *r, double term) { /* Neumaier's sum */
@@ -70,6 +70,7 @@ static void count_row(recount *r, int64_t i, int pass) {
     const double weight = mg_sample_weight(p, i);
     long double *statistics = r->sums + layout->classes + p->code[i] * layout->slots;
     mg_row_expand(&p->x, mg_sample_row(p, i), r->row);
+    r->lightest = fmin(r->lightest, weight);
     if (pass == 0) r->sums[p->code[i]] += (long double)weight;
     for (int64_t j = 0; j < layout->columns; j++) {
         long double *slots = statistics + layout->first[j];
@@ -103,16 +104,18 @@ static bool same_counts(const double *found, const double *known, int64_t count,
     return true;
 }
 
-/* A mean is off by no more than `away`, that share of the root mean square, and each difference
- * from it by as much. Squares are added up about some row, of which up to five digits cancel
+/* A running mean is off by no more than `away`, that share of the values that it met, and each
+ * difference from it by as much; no value is farther from it than one of the lightest row with all
+ * of the squares. Squares are added up about some row, of which up to five digits cancel
  * (bayes_count.c); of a sparse matrix the zeros come last, with the square of the mean. */
-static bool same_moments(const double *found, const double *known, double whole, bool sparse) {
+static bool same_moments(const recount *r, const double *found, const double *known, double whole) {
     const double weight = found[MG_BAYES_WEIGHT], mean = found[MG_BAYES_MEAN];
     const double squares = found[MG_BAYES_SQUARES];
     if (!same_counts(found, known, 1, whole)) return false;
     if (!(weight > 0)) return true;
-    const double away = MG_ROUNDING * hypot(mean, sqrt(squares / weight));
+    const double away = MG_ROUNDING * (fabs(mean) + sqrt(squares / r->lightest));
     const double blur = 2 * sqrt(weight * squares) * away + weight * away * away;
+    const bool sparse = mg_is_csr(&r->problem->x);
     const double terms = 1e5 * squares + (sparse ? weight * mean * mean : 0);
     return !(fabs(mean - known[MG_BAYES_MEAN]) > away) &&
            !(fabs(squares - known[MG_BAYES_SQUARES]) > MG_ROUNDING * terms + blur);
@@ -121,7 +124,6 @@ static bool same_moments(const double *found, const double *known, double whole,
 /* Whether the model's statistics are what was counted. */
 static bool is_counted(const recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
-    const bool sparse = mg_is_csr(&r->problem->x);
     bool same = same_counts(r->classes, r->v->counts, layout->classes, 0);
     for (int64_t at = 0; at < layout->classes * layout->columns && same; at++) {
         const int64_t k = at / layout->columns, j = at % layout->columns;
@@ -129,7 +131,7 @@ static bool is_counted(const recount *r) {
         const double *found = r->statistics + first, *known = r->v->statistics + first;
         const int32_t kind = layout->kinds[j];
         if (kind == MG_BAYES_GAUSSIAN)
-            same = same_moments(found, known, r->classes[k], sparse);
+            same = same_moments(r, found, known, r->classes[k]);
         else
             same = same_counts(found, known,
                                kind == MG_BAYES_BERNOULLI     ? MG_BAYES_TRIALS
@@ -263,7 +265,7 @@ static margin_status count_again(mg_fit *fit, recount *r) {
 }
 
 margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
-    recount r = {.problem = fit->problem, .v = mg_bayes_view_of(h)};
+    recount r = {.problem = fit->problem, .v = mg_bayes_view_of(h), .lightest = (double)INFINITY};
     const mg_bayes_layout *layout = &r.v->layout;
     mg_heap *heap = fit->context->heap;
     margin_report *report = &fit->report;
