@@ -449,6 +449,7 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
         *gap = k->objective;
         *moved = fmaxl(*moved, k->rounding);
     }
+    *moved = fminl(*moved, k->objective + k->rounding);
     *gap = fmaxl(0.0L, *gap);
     return MARGIN_OK;
 }
