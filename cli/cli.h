@@ -308,6 +308,7 @@ int run_separable(const cli_arguments *arguments);
 int run_split(const cli_arguments *arguments);
 int run_check(const cli_arguments *arguments);
 int run_convert(const cli_arguments *arguments);
+int run_transform(const cli_arguments *arguments);
 int run_learners(const cli_arguments *arguments);
 int run_gram(const cli_arguments *arguments);
 int run_path(const cli_arguments *arguments);

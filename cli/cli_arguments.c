@@ -11,15 +11,15 @@
 #define FIELD(name) (int64_t) offsetof(cli_arguments, name)
 #define READS                                                                                      \
     " fit cv compare predict evaluate importance inspect separable gram path check convert plot "  \
-    "report update split "
+    "report update split transform "
 #define USES_ALL                                                                                   \
     " fit cv compare predict evaluate importance inspect separable gram path check convert plot "  \
-    "report update split "
+    "report update split transform "
 
 const cli_option cli_options[] = {
     {"--output", 'o', "FILE",
      " fit cv compare predict evaluate importance inspect separable gram path check plot "
-     "report update split ",
+     "report update split transform ",
      "write the result (of fit: the model; of cv: the best one) to FILE, which is replaced only "
      "when complete",
      NULL, KIND_OUTPUT, FIELD(output)},
@@ -46,7 +46,8 @@ const cli_option cli_options[] = {
      "columns to read as categories though they look like numbers", NULL, KIND_TEXT,
      FIELD(categorical)},
     {"--missing", 0, "POLICY",
-     " fit cv compare predict evaluate importance inspect separable gram path plot report update ",
+     " fit cv compare predict evaluate importance inspect separable gram path plot report update "
+     "transform ",
      "missing values: error (the default unless the spec begins with impute), drop (leave the row "
      "out; predict: leave its prediction empty); fit only, and remembered by the model: mean "
      "(filled "
@@ -54,8 +55,9 @@ const cli_option cli_options[] = {
      "error|mean|drop|keep", KIND_TEXT, FIELD(missing)},
     {"--labels", 0, "FILE", READS, "file with the target, for npy and idx data", NULL, KIND_INPUT,
      FIELD(labels)},
-    {"--labels-out", 0, "FILE", " convert ", "where the target goes when OUT is npy or idx", NULL,
-     KIND_OUTPUT, FIELD(labels_out)},
+    {"--labels-out", 0, "FILE", " convert transform ",
+     "where the target goes when the table is written as npy or idx", NULL, KIND_OUTPUT,
+     FIELD(labels_out)},
     {"--format", 0, "NAME", READS,
      "file format if the extension does not say: csv, tsv, svmlight (svm, libsvm), npy, idx",
      "csv|tsv|svmlight|svm|libsvm|npy|idx", KIND_TEXT, FIELD(format)},
@@ -192,8 +194,7 @@ const cli_option cli_options[] = {
      NULL, KIND_SECONDS, FIELD(time_limit)},
     {"--json", 0, NULL,
      " fit cv compare predict evaluate importance inspect separable gram path check convert "
-     "learners "
-     "update ",
+     "learners transform update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL,
      "no notes, no progress, no report of a fit; warnings and other results stay", NULL,

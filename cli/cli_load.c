@@ -308,7 +308,7 @@ margin_status cli_load_to_judge(cli_session *session, margin_model **model, marg
     const cli_arguments *a = session->arguments;
     const margin_status status = cli_load_model(session, a->words[0], model);
     if (status < 0 || a->word_count < 2) return status;
-    const bool needs = margin_model_task(*model) != MARGIN_CLUSTER;
+    const bool needs = margin_model_task(*model) < MARGIN_CLUSTER;
     return cli_read_for_model(session, *model, a->words[1],
                               needs ? CLI_NEEDS_TARGET : CLI_MAY_HAVE_TARGET, table);
 }

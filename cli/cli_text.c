@@ -228,6 +228,8 @@ const char *task_name(margin_task task) {
         return "regression";
     case MARGIN_CLUSTER:
         return "clustering";
+    case MARGIN_TRANSFORM:
+        return "transform";
     }
     return "";
 }

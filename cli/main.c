@@ -37,6 +37,11 @@ const cli_command cli_commands[] = {
      "target. "
      "Columns are matched by name where DATA has a header.",
      2, 2, run_predict},
+    {"transform", "MODEL DATA [-o FILE]", "write rows as the stages of a model make them",
+     "The columns that the learner of a model was trained on, or what a spec of stages alone "
+     "makes: 'impute | onehot | standardize'. The target of DATA, if it has one, comes last. "
+     "Formats by the name of FILE, as of convert; without -o a CSV table.",
+     2, 2, run_transform},
     {"evaluate", "MODEL DATA [--bootstrap N] [--verify]", "compare predictions with a known target",
      "Reports accuracy, log loss, precision, recall, F1 and AUC of each class and the confusion "
      "matrix, or the errors of a regression (of each "

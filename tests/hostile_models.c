@@ -56,6 +56,8 @@ static const hostile_case special[] = {
     {"minmax | perceptron(kernel=poly, passes=9)", THREE_NAMES, false, 0},
     {"perceptron(form=dual, multiclass=ovo, passes=9)", THREE_NAMES, false, 0},
     {"normalize | perceptron(multiclass=argmax, passes=9)", THREE_NAMES, false, 0},
+    {"impute | onehot | standardize", NO_TARGET, true, 0},
+    {"poly(degree=2) | normalize", NO_TARGET, false, 0},
     {"svm", TWO_CLASSES, false, MARGIN_CALIBRATE_SIGMOID},
     {"softmax", THREE_NAMES, false, MARGIN_CALIBRATE_ISOTONIC},
     {"logistic", THREE_NAMES, false, MARGIN_CALIBRATE_TEMPERATURE},
@@ -639,6 +641,10 @@ static void use_prediction(use *u) {
 
 static void use_transform(use *u) {
     int64_t features;
+    margin_transformed made = {.size = sizeof made};
+    if (note(u, margin_transform(u->context, u->model, &u->set->data, &made, u->error),
+             "margin_transform") >= 0)
+        margin_transformed_free(&made);
     margin_model_features(u->model, &features);
     double *out = features < 1 << 16 ? calloc((size_t)features * HOSTILE_ROWS, sizeof *out) : NULL;
     if (out)

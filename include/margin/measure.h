@@ -12,7 +12,8 @@ extern "C" {
 typedef enum margin_task {
     MARGIN_CLASSIFY = 1,
     MARGIN_REGRESS = 2,
-    MARGIN_CLUSTER = 3
+    MARGIN_CLUSTER = 3,
+    MARGIN_TRANSFORM = 4 /* stages alone */
 } margin_task;
 
 /* ---- Metrics by name ------------------------------------------------------------------------- */

@@ -300,6 +300,39 @@ MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *c
                                                                double *features,
                                                                margin_error *error);
 
+/* ---- Stages alone ----------------------------------------------------------------------------
+ * A spec without a learner ("impute | onehot | standardize") is fitted like any other: the stages
+ * learn from the rows, their weights and, where a stage asks for it, the target. The model's task
+ * is MARGIN_TRANSFORM, its learner is called "transform" (margin_component_find does not know it),
+ * and its scores are the columns that the stages make, described by margin_model_features. */
+
+/* Rows as the stages of a model made them. */
+typedef struct margin_transformed {
+    size_t
+        size; /* sizeof(margin_transformed), set by the caller; 0 counts as that of version 0.1 */
+    margin_matrix x; /* rows x features: CSR where the stages keep zeros, f32 if the data were */
+    void *inner;     /* owns what x points to */
+} margin_transformed;
+/* The selected rows of `data` through all stages of any model, those too that are folded into a
+ * linear one: what its learner was trained on. Columns and codes are found as by
+ * margin_predict_data; weights and target play no part; rows that a stage cannot take are DATA.
+ * Release with margin_transformed_free; the result outlives model and context. Cost: one pass and
+ * the memory of the result. */
+MARGIN_API MARGIN_CHECKED margin_status margin_transform(margin_context *context,
+                                                         const margin_model *model,
+                                                         const margin_data *data,
+                                                         margin_transformed *result,
+                                                         margin_error *error);
+MARGIN_API void margin_transformed_free(margin_transformed *result);
+/* The way back, rows x input columns: each column scaled back by the affine stages (minmax,
+ * standardize; a constant column is its constant), row by row on the calling thread. `x` has the
+ * model's features, dense or CSR; `rows_out` has room for x->rows x input columns numbers.
+ * ARGUMENT: a stage that is not affine. */
+MARGIN_API MARGIN_CHECKED margin_status margin_transform_inverse(const margin_model *model,
+                                                                 const margin_matrix *x,
+                                                                 double *rows_out,
+                                                                 margin_error *error);
+
 /* The numbers of a model, all that its file holds and under the same names, without a copy:
  * "hypothesis.weights", "hypothesis.support", "hypothesis.centres", "stage.0.divisor",
  * "class_values" ... docs/format.md says what each is and which learner and stage has which. Later

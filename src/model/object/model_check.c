@@ -27,6 +27,8 @@ margin_status mg_reduction_choose(const mg_spec_component *learner, const margin
     if (model->task == MARGIN_REGRESS) {
         *reduction = model->target.count > 1 ? MG_REDUCE_TARGETS : MG_REDUCE_NONE;
         *decision = MG_DECIDE_VALUE;
+    } else if (model->task == MARGIN_TRANSFORM) {
+        *decision = MG_DECIDE_VALUE;
     } else if (model->task == MARGIN_CLUSTER || argmax) {
         MG_REQUIRE(!argmax || (info->abilities & MARGIN_CAN_ARGMAX), error, MARGIN_ERROR_SPEC,
                    "%s cannot train all classes together (multiclass=argmax); take ovr or ovo",
@@ -124,6 +126,8 @@ static bool has_task(const mg_spec_component *learner, margin_task task) {
     const bool regresses = (abilities & MARGIN_CAN_REGRESSION) != 0;
     if (option && strcmp(option->text, "classify") == 0) return task == MARGIN_CLASSIFY;
     if (option && strcmp(option->text, "regress") == 0) return task == MARGIN_REGRESS;
+    if (task == MARGIN_TRANSFORM || mg_is_transform(learner->learner))
+        return task == MARGIN_TRANSFORM && mg_is_transform(learner->learner);
     if (task == MARGIN_CLUSTER) return !classifies && !regresses;
     return task == MARGIN_CLASSIFY ? classifies : regresses;
 }
@@ -138,7 +142,9 @@ static bool functions_fit(const margin_model *model) {
     case MG_DECIDE_VOTES:
         return classes < INT32_MAX && functions == classes * (classes - 1) / 2;
     case MG_DECIDE_VALUE:
-        return functions == model->target.count && classes == 0;
+        return classes == 0 &&
+               functions == (model->task == MARGIN_TRANSFORM ? model->hypothesis->columns
+                                                             : model->target.count);
     }
     return false;
 }
@@ -157,7 +163,7 @@ static margin_status check_task(const margin_model *model, const mg_spec_compone
     REFUSE(model->task != MARGIN_CLASSIFY || model->classes >= 2, "the model has %lld classes",
            (long long)model->classes);
     const bool several = model->task == MARGIN_REGRESS && (abilities & MARGIN_CAN_TARGETS);
-    REFUSE(model->task == MARGIN_CLUSTER ? targets == 0 : targets == 1 || (targets > 1 && several),
+    REFUSE(model->task >= MARGIN_CLUSTER ? targets == 0 : targets == 1 || (targets > 1 && several),
            "the model describes %lld target columns", (long long)targets);
     MG_TRY(mg_reduction_choose(learner, model, reduction, &decision, error));
     REFUSE(model->decision == decision && functions_fit(model),

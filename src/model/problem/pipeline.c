@@ -444,6 +444,25 @@ done:
     return status;
 }
 
+margin_status mg_pipeline_transform(margin_context *context, const margin_model *model,
+                                    const margin_data *data, const mg_samples *samples,
+                                    mg_staged *staged, margin_error *error) {
+    bool missing = model->stage_count == 0 || model->stages[0].stage->takes_missing;
+    margin_status status;
+    MG_TRY(check_rows(context, data, samples, missing, error));
+    start(data, samples, model, staged);
+    MG_GO(pipeline_gather(samples, staged, error));
+    for (int s = 0; s < model->stage_count; s++) {
+        const mg_stage *stage = model->stages[s].stage;
+        missing = missing && stage->takes_missing;
+        if (s > 0) MG_GO(check_made(context, staged, samples, missing, stage->info.name, error));
+        MG_GO(apply_stage(context, &model->stages[s], staged, error));
+    }
+done:
+    if (status < 0) mg_staged_free(staged);
+    return status;
+}
+
 margin_status mg_staged_densify(margin_context *context, mg_staged *staged, const char *learner,
                                 margin_error *error) {
     mg_matrix_buffer made = {0};

@@ -35,6 +35,12 @@ margin_status mg_pipeline_apply(margin_context *context, const margin_model *mod
                                 const margin_data *data, const mg_samples *samples,
                                 mg_staged *staged, margin_error *error);
 
+/* The samples' rows as all stages make them, whatever the learner takes: dense or CSR, a selection
+ * gathered. */
+margin_status mg_pipeline_transform(margin_context *context, const margin_model *model,
+                                    const margin_data *data, const mg_samples *samples,
+                                    mg_staged *staged, margin_error *error);
+
 /* Makes x dense if it is sparse, for learners that need that. */
 margin_status mg_staged_densify(margin_context *context, mg_staged *staged, const char *learner,
                                 margin_error *error);

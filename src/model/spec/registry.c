@@ -45,6 +45,7 @@ static const mg_hypothesis_kind *const kinds[] = {
     &mg_hypothesis_bayes,
     &mg_hypothesis_centres,
     &mg_hypothesis_expansion,
+    &mg_hypothesis_identity,
     &mg_hypothesis_linear,
     &mg_hypothesis_neighbors,
 };
@@ -92,6 +93,10 @@ const mg_learner *mg_learner_find(const char *name) {
     for (int k = 0; k < MG_LENGTH(learners); k++)
         if (strcmp(learners[k]->info.name, name) == 0) return learners[k];
     return NULL;
+}
+
+bool mg_is_transform(const mg_learner *learner) {
+    return learner == &mg_learner_transform;
 }
 
 const mg_learner *mg_learner_of(const mg_learner *entry, const mg_option_value *options) {

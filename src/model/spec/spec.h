@@ -35,7 +35,7 @@ struct margin_spec {
     mg_arena arena; /* all that the values point to */
     char *text;     /* canonical */
     int component_count, set_count;
-    mg_spec_component *components;      /* stages, then the learner */
+    mg_spec_component *components;      /* stages, then the learner: of stages alone `transform` */
     mg_spec_set sets[MG_SPEC_MAX_SETS]; /* in the order of the canonical text */
     int64_t variants;                   /* product of the sets' counts */
 };
@@ -47,6 +47,11 @@ const mg_spec_component *mg_spec_learner(const margin_spec *spec);
  * that. The parser asks it for every spec, those of model files and of sets among them, and nobody
  * else needs to. With a set the first value decides until one is chosen. */
 const mg_learner *mg_learner_of(const mg_learner *entry, const mg_option_value *options);
+
+/* The learner of stages alone, which no text names. */
+bool mg_is_transform(const mg_learner *learner);
+/* Components that the text names. */
+int mg_spec_written(const margin_spec *spec);
 
 /* Value of one option of a component, NULL if the component has no such option. */
 const mg_option_value *mg_spec_option(const mg_spec_component *component, const char *name);

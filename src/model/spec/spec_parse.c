@@ -1,5 +1,6 @@
 /* Text to spec: grammar, names, options. Sets are in spec_sets.c. */
 #include "base/text/nearest.h"
+#include "features/columns/stages.h"
 #include "model/spec/spec_parser.h"
 
 #include <stdio.h>
@@ -238,10 +239,6 @@ static margin_status parse_component(mg_parser *p) {
                             "after %s only | and another component may follow, and options go in "
                             "brackets: %s(name=value); found %s",
                             info->name, info->name, mg_parser_found(p).text);
-    if (last && c->stage)
-        return mg_fail_spec(p->error, position,
-                            "%s is a stage; a learner must come last: %s | perceptron", info->name,
-                            info->name);
     if (!last && c->learner)
         return mg_fail_spec(p->error, position,
                             "%s is a learner and must come last; only stages may come before |",
@@ -256,6 +253,9 @@ static margin_status parse_text(mg_parser *p) {
         MG_TRY(mg_parser_next(p));
         MG_TRY(parse_component(p));
     }
+    if (last_component(p)->stage)
+        p->spec->components[p->spec->component_count++] = (mg_spec_component){
+            .info = &mg_learner_transform.info, .learner = &mg_learner_transform};
     return MARGIN_OK;
 }
 
@@ -280,7 +280,8 @@ margin_status mg_spec_parse(mg_heap *heap, const char *text, margin_spec **spec,
     made->variants = 1;
     mg_arena_init(&made->arena, heap);
     mg_parser parser = {.spec = made, .error = error};
-    made->components = mg_arena_new(&made->arena, MG_SPEC_MAX_COMPONENTS, sizeof *made->components);
+    made->components =
+        mg_arena_new(&made->arena, MG_SPEC_MAX_COMPONENTS + 1, sizeof *made->components);
     if (!made->components)
         MG_GO(
             mg_no_memory(heap, MG_SPEC_MAX_COMPONENTS, sizeof *made->components, "a spec", error));

@@ -51,7 +51,7 @@ static void print_component(const margin_spec *spec, int component, const int64_
 }
 
 void mg_spec_print(const margin_spec *spec, const int64_t *chosen, mg_text *out) {
-    for (int k = 0; k < spec->component_count; k++) {
+    for (int k = 0; k < mg_spec_written(spec); k++) {
         if (k) mg_text_puts(out, " | ");
         print_component(spec, k, chosen, out);
     }
@@ -71,6 +71,10 @@ const margin_component *margin_spec_learner(const margin_spec *spec) {
 
 const mg_spec_component *mg_spec_learner(const margin_spec *spec) {
     return &spec->components[spec->component_count - 1];
+}
+
+int mg_spec_written(const margin_spec *spec) {
+    return spec->component_count - mg_is_transform(mg_spec_learner(spec)->learner);
 }
 
 const mg_option_value *mg_spec_option(const mg_spec_component *component, const char *name) {

@@ -5,11 +5,11 @@
 #include <string.h>
 
 int64_t margin_spec_steps(const margin_spec *spec) {
-    return spec ? spec->component_count : 0;
+    return spec ? mg_spec_written(spec) : 0;
 }
 
 static const mg_spec_component *step_at(const margin_spec *spec, int64_t step) {
-    return spec && step >= 0 && step < spec->component_count ? &spec->components[step] : NULL;
+    return spec && step >= 0 && step < mg_spec_written(spec) ? &spec->components[step] : NULL;
 }
 
 const margin_component *margin_spec_step(const margin_spec *spec, int64_t step) {
@@ -74,7 +74,7 @@ static margin_status print_with(const margin_spec *spec, int64_t step, int optio
     margin_spec changed = *spec;
     const mg_spec_component *c = &spec->components[step];
     const int set = set_of(spec, step, option);
-    mg_spec_component components[MG_SPEC_MAX_COMPONENTS];
+    mg_spec_component components[MG_SPEC_MAX_COMPONENTS + 1];
     mg_option_value *options;
     MG_NEW(spec->heap, options, c->info->option_count, "the options of a spec", error);
     memcpy(components, spec->components, (size_t)spec->component_count * sizeof *components);

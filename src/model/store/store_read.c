@@ -108,25 +108,16 @@ static margin_status read_spec(const mg_store_reader *r, margin_model *model, ma
     return MARGIN_OK;
 }
 
-/* A stage by itself: "minmax(low=0, high=1)" with a learner behind it is a spec. */
 static margin_status parse_stage(const mg_store_reader *r, const json_t *entry,
-                                 const mg_stage *expected, const char *learner,
-                                 margin_spec **spec) {
+                                 const mg_stage *expected, margin_spec **spec) {
     const char *stage;
     MG_TRY(mg_json_text(r, entry, "spec", &stage));
-    mg_text text;
-    mg_text_init(&text, r->heap);
-    mg_text_puts(&text, stage);
-    mg_text_puts(&text, " | ");
-    mg_text_puts(&text, learner);
-    margin_status status = mg_text_check(&text, "the spec of a stage", r->error);
-    if (status >= 0) status = parse_spec(r, text.data, spec);
-    mg_text_free(&text);
-    if (status >= 0 && ((*spec)->component_count != 2 || (*spec)->variants != 1 ||
-                        (*spec)->components[0].stage != expected))
+    MG_TRY(parse_spec(r, stage, spec));
+    if (mg_spec_written(*spec) != 1 || (*spec)->variants != 1 ||
+        (*spec)->components[0].stage != expected)
         return mg_fail_stored(r, "its stage %s is not the one of its spec",
                               mg_excerpt(stage, (int64_t)strlen(stage)).text);
-    return status;
+    return MARGIN_OK;
 }
 
 /* What the spec of the model says of a stage is what the stage was fitted with. Options that it
@@ -141,12 +132,12 @@ static margin_status check_options(const mg_store_reader *r, const mg_spec_compo
 }
 
 static margin_status read_stage(mg_store_reader *r, const json_t *entry,
-                                const mg_spec_component *component, const char *learner,
-                                const char *prefix, mg_fitted_stage *fitted) {
+                                const mg_spec_component *component, const char *prefix,
+                                mg_fitted_stage *fitted) {
     margin_spec *spec = NULL;
     int64_t columns_in;
     margin_status status;
-    MG_GO(parse_stage(r, entry, component->stage, learner, &spec));
+    MG_GO(parse_stage(r, entry, component->stage, &spec));
     MG_GO(check_options(r, component, spec->components[0].options));
     MG_GO(mg_json_integer(r, entry, "columns_in", 1, MOST_COLUMNS, &columns_in));
     MG_GO(mg_fitted_stage_init(fitted, r->heap, component->stage, spec->components[0].options,
@@ -164,7 +155,6 @@ done:
 static margin_status read_stages(mg_store_reader *r, const margin_spec *spec, margin_model *model) {
     const json_t *list;
     const int count = spec->component_count - 1;
-    const char *learner = mg_spec_learner(spec)->info->name;
     int64_t active;
     MG_TRY(mg_json_array(r, r->details, "stages", &list));
     if (json_array_size(list) != (size_t)count)
@@ -176,7 +166,7 @@ static margin_status read_stages(mg_store_reader *r, const margin_spec *spec, ma
     for (int s = 0; s < count; s++) {
         char prefix[32];
         snprintf(prefix, sizeof prefix, "stage.%d.", s);
-        MG_TRY(read_stage(r, json_array_get(list, (size_t)s), &spec->components[s], learner, prefix,
+        MG_TRY(read_stage(r, json_array_get(list, (size_t)s), &spec->components[s], prefix,
                           &model->stages[s]));
     }
     return MARGIN_OK;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const char *const mg_store_tasks[3] = {"classify", "regress", "cluster"};
+const char *const mg_store_tasks[4] = {"classify", "regress", "cluster", "transform"};
 const char *const mg_store_decisions[4] = {"sign", "argmax", "votes", "value"};
 
 /* A text cut inside a character would come back longer: bytes that are not UTF-8 become '?'. */

@@ -26,6 +26,7 @@ static margin_task chosen_task(const mg_spec_component *learner, const margin_da
 margin_task mg_task_of(const mg_spec_component *learner, const margin_data *data,
                        const mg_samples *samples) {
     const unsigned abilities = learner->info->abilities;
+    if (mg_is_transform(learner->learner)) return MARGIN_TRANSFORM;
     bool classifies = (abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
     bool regresses = (abilities & MARGIN_CAN_REGRESSION) != 0;
     if (!classifies) return regresses ? MARGIN_REGRESS : MARGIN_CLUSTER;

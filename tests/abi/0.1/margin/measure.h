@@ -7,7 +7,8 @@ extern "C" {
 typedef enum margin_task {
     MARGIN_CLASSIFY = 1,
     MARGIN_REGRESS = 2,
-    MARGIN_CLUSTER = 3
+    MARGIN_CLUSTER = 3,
+    MARGIN_TRANSFORM = 4
 } margin_task;
 typedef struct margin_metric {
     const char *name;

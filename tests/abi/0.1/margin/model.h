@@ -141,6 +141,22 @@ MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *c
                                                                const margin_matrix *x,
                                                                double *features,
                                                                margin_error *error);
+typedef struct margin_transformed {
+    size_t
+        size;
+    margin_matrix x;
+    void *inner;
+} margin_transformed;
+MARGIN_API MARGIN_CHECKED margin_status margin_transform(margin_context *context,
+                                                         const margin_model *model,
+                                                         const margin_data *data,
+                                                         margin_transformed *result,
+                                                         margin_error *error);
+MARGIN_API void margin_transformed_free(margin_transformed *result);
+MARGIN_API MARGIN_CHECKED margin_status margin_transform_inverse(const margin_model *model,
+                                                                 const margin_matrix *x,
+                                                                 double *rows_out,
+                                                                 margin_error *error);
 enum { MARGIN_TENSOR_NAME = 64 };
 typedef struct margin_tensor {
     size_t size;
