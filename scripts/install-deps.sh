@@ -1,6 +1,6 @@
 #!/bin/sh
 # install-deps.sh GROUP...: makes sure that what a build needs is there, and installs just what is
-# missing. Groups: build, demo, test, long, fuzz, format, ci.
+# missing. Groups: build, demo, python, test, long, fuzz, format, ci.
 set -eu
 
 # One line per need: the Debian package, then how to see that it is there without dpkg (a program
@@ -26,8 +26,14 @@ needs() {
         ;;
     test)
         needs demo
+        needs python
         echo "g++ c++"
+        ;;
+    python)
+        needs build
         echo "python3 python3"
+        echo "python3-dev -"
+        echo "python3-venv -"
         ;;
     long)
         needs test

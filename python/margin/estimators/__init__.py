@@ -1,0 +1,34 @@
+"""scikit-learn's names, each imported when it is first asked for. Needs scikit-learn 1.6 or later."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+try:
+    import sklearn  # noqa: F401
+except ImportError as reason:  # pragma: no cover
+    raise ImportError(
+        "margin's estimators build on scikit-learn, which is not installed: pip install scikit-learn. "
+        "margin.fit, margin.load and margin.separable work without it"
+    ) from reason
+
+from margin.estimators.recipes import RECIPES
+
+if TYPE_CHECKING:
+    from margin.estimators.made_bayes import *  # noqa: F403
+    from margin.estimators.made_cluster import *  # noqa: F403
+    from margin.estimators.made_kernel import *  # noqa: F403
+    from margin.estimators.made_linear import *  # noqa: F403
+    from margin.estimators.made_neighbors import *  # noqa: F403
+
+__all__ = list(RECIPES)
+
+
+def __getattr__(name: str) -> Any:
+    recipe = RECIPES.get(name)
+    if recipe is None:
+        raise AttributeError(f"there is no estimator {name!r}")
+    found = getattr(import_module(f"margin.estimators.made_{recipe.module}"), name)
+    globals()[name] = found
+    return found

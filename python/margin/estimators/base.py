@@ -1,0 +1,135 @@
+"""What all estimators have in common: from parameters to a spec, from a fit to a model and its report."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from margin.data import Data
+from margin.errors import ConvergenceWarning as OurConvergenceWarning
+from margin.errors import Cause, DataError
+from margin.estimators.parameters import Facts, Options, spec_text
+from margin.estimators.recipes import RECIPES
+from margin.fitting import fit_data, not_converged
+from margin.labels import Target
+from margin.model import Model
+from margin.report import Report
+
+
+class ConvergenceWarning(OurConvergenceWarning, TheirConvergenceWarning):
+    """Both margin's and scikit-learn's."""
+
+
+def in_their_words(error: DataError, rows: int) -> DataError:
+    """The library's sentence, and the words that users of scikit-learn look for."""
+    if error.cause == Cause.FEW_ROWS:
+        error.args = (f"{error} (n_samples={rows})",)
+    elif error.cause == Cause.NEGATIVE_VALUE:
+        error.args = (f"Negative values in data: {error}",)
+    return error
+
+
+class MarginEstimator(BaseEstimator):
+    """Base of all estimators.
+
+    Attributes
+    ----------
+    model_ : Model
+        What was trained: `model_.save` writes the file that C and the shell read.
+    report_ : Report
+        What was minimised, how it ended, and the proven gap.
+    """
+
+    _recipe: ClassVar[str]
+    _numbers: ClassVar[Any] = [np.float64, np.float32]  # what X becomes where it is neither
+    model_: Model
+
+    # ---- parameters to a spec
+
+    def _spec(self, facts: Facts, extra: Options | None = None) -> str:
+        recipe = RECIPES[self._recipe]
+        options: Options = dict(recipe.fixed)
+        for parameter in recipe.parameters:
+            value = getattr(self, parameter.name)
+            options |= parameter.use(recipe.name, parameter.name, value, facts)
+        options |= extra or {}
+        learner = recipe.learner
+        if recipe.finish:
+            learner, options = recipe.finish(self, learner, options, facts)
+        return spec_text(learner, options)
+
+    def _seed(self) -> int | None:
+        state = getattr(self, "random_state", None)
+        if state is None or (isinstance(state, Integral) and not isinstance(state, bool)):
+            return None if state is None else int(state) % 2**64
+        return int(check_random_state(state).randint(2**31 - 1))
+
+    def _threads(self) -> int | None:
+        jobs = getattr(self, "n_jobs", None)
+        return None if jobs is None or jobs < 1 else int(jobs)
+
+    # ---- data
+
+    def _rows(self, X: Any, *, reset: bool = False) -> Any:
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset
+        )
+
+    def _weights(self, X: Any, sample_weight: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64)
+
+    # ---- fit
+
+    def _train(self, X: Any, target: Target | None, weights: np.ndarray | None, facts: Facts,
+               extra: Options | None = None) -> "MarginEstimator":
+        data = Data(X, target, weights)
+        spec = self._spec(facts, extra)
+        try:
+            self.model_, report = fit_data(spec, data, seed=self._seed(), threads=self._threads())
+        except DataError as error:
+            raise in_their_words(error, data.x.rows)
+        if not report.converged and self._warns(report):
+            warnings.warn(not_converged(report), ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _warns(self, report: Report) -> bool:
+        return True
+
+    @property
+    def report_(self) -> Report:
+        return self._fitted().report
+
+    @property
+    def n_iter_(self) -> Any:
+        return max(1, self._fitted().report.iterations)
+
+    def _fitted(self) -> Model:
+        if "model_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        return self.model_
+
+    def _verify(self, X: Any, target: Target | None, weights: np.ndarray | None) -> Report:
+        """The proof once more, from the data: see Model.verify."""
+        return self.model_.verify(X, target, sample_weight=weights)
+
+    def _query(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._rows(X)
+
+    def _repr_html_(self) -> str:
+        plain = super()._repr_html_()
+        return plain + self.model_.report._repr_html_() if "model_" in vars(self) else plain
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

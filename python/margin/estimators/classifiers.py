@@ -1,0 +1,223 @@
+"""Classifiers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_non_negative, column_or_1d, validate_data
+
+from margin._binding import lib
+from margin.catalogue import components
+from margin.estimators.base import MarginEstimator
+from margin.estimators.linear import LinearAttributes
+from margin.estimators.parameters import Facts, Options
+from margin.estimators.recipes import RECIPES
+from margin.labels import Target, target
+from margin.report import Report
+from margin.views import is_sparse
+
+
+class Classifier(ClassifierMixin, MarginEstimator):
+    """Labels of any kind; `classes_` in ascending order."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Classifier":
+        """Trains on rows X of shape (n_samples, n_features) with labels y of shape (n_samples,)."""
+        X, known, weights = self._prepare(X, y, sample_weight, reset=True)
+        labels, codes = np.unique(known.values, return_inverse=True)
+        sums = np.bincount(codes, weights, len(labels))
+        facts = Facts(X.shape[1], len(labels), sums, self._variance(X, sample_weight))
+        if len(labels) < 2:
+            raise ValueError(
+                f"This {type(self).__name__} needs samples of at least 2 classes in the data; "
+                "there is only one class"
+            )
+        self._train(X, known, weights, facts, self._class_options(facts))
+        self.classes_ = self.model_.classes
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=self._numbers,
+            order="C", reset=reset,
+        )
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        weights = self._weights(X, sample_weight)
+        return X, target(y), self._balanced(y, weights)
+
+    def _balanced(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+        """Sample weights times those of class_weight."""
+        given = getattr(self, "class_weight", None)
+        if given is None:
+            return weights
+        labels, codes = np.unique(y, return_inverse=True)
+        if isinstance(given, str):
+            if given != "balanced":
+                raise ValueError(f"class_weight of {type(self).__name__} has to be a dict, 'balanced' or None, not {given!r}")
+            sums = np.bincount(codes, weights, len(labels))
+            factors = sums.sum() / (len(labels) * np.where(sums > 0, sums, 1))
+        elif isinstance(given, dict):
+            unknown = [label for label in given if label not in set(labels.tolist())]
+            if unknown:
+                raise ValueError(f"The classes, {unknown}, are not in class_weight")
+            factors = np.array([float(given.get(label, 1.0)) for label in labels.tolist()])
+        else:
+            raise ValueError(f"class_weight of {type(self).__name__} has to be a dict, 'balanced' or None")
+        return factors[codes] * (1.0 if weights is None else weights)
+
+    def _variance(self, X: Any, sample_weight: Any) -> float | None:
+        """What gamma="scale" is about: weights of classes do not count as copies of rows there."""
+        if getattr(self, "class_weight", None) is None or not hasattr(self, "gamma"):
+            return None
+        weights = np.full(X.shape[0], 1.0) if sample_weight is None else np.asarray(sample_weight)
+        shares = weights / weights.sum() / X.shape[1]
+        squares = X.multiply(X) if is_sparse(X) else X * X
+        return float((shares @ squares).sum() - (shares @ X).sum() ** 2)
+
+    def _class_options(self, facts: Facts) -> Options:
+        return {}
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row."""
+        rows = self._query(X)
+        return self.classes_[self.model_.class_codes(rows, threads=self._threads())]
+
+    def _has_probabilities(self) -> bool:
+        return bool(components()[RECIPES[self._recipe].learner].abilities & lib.MARGIN_CAN_PROBABILITY)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, rows x classes in the order of `classes_`."""
+        rows = self._query(X)
+        return self.model_.probabilities(rows, threads=self._threads())
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Their logarithms."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Report:
+        """Recomputes the proof of the fit from its data; `status` of the report is OK if it holds."""
+        X, known, weights = self._prepare(X, y, sample_weight, reset=False)
+        return self._verify(X, known, weights)
+
+
+class ScoringClassifier(Classifier):
+    """Classifiers whose scores are a decision function."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Two classes: one number a row, positive for the second; more: one for each class."""
+        rows = self._query(X)
+        scores = self.model_.scores(rows, threads=self._threads())
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+class LinearClassifier(LinearAttributes, ScoringClassifier):
+    """Linear classifiers: without probabilities unless the learner has them."""
+
+
+class KernelClassifier(Classifier):
+    """Support vector machines with a kernel: one function for each pair of classes."""
+
+    decision_function_shape: str
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Two classes: one number a row, positive for the second; more: one for each class or pair."""
+        rows = self._query(X)
+        if len(self.classes_) == 2:
+            return self.model_.scores(rows)[:, 0]
+        if self.decision_function_shape == "ovo":
+            return self.model_.scores(rows)
+        return self.model_.class_scores(rows)
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Training rows that are support vectors, ascending."""
+        model = self._fitted()
+        taken = [model.dual(s)[0] for s in range(model.score_count)]
+        return np.unique(np.concatenate(taken)).astype(np.int32)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self._fitted().tensors["hypothesis.intercept"].copy()
+
+
+def _priors(values: Any) -> str:
+    return " ".join(repr(float(v)) for v in values)
+
+
+class BayesClassifier(Classifier):
+    """Naive Bayes: shares of the classes that are given, equal, or learnt without smoothing."""
+
+    def _variance(self, X: Any, sample_weight: Any) -> float | None:
+        """What gamma="scale" is about: weights of classes do not count as copies of rows there."""
+        if getattr(self, "class_weight", None) is None or not hasattr(self, "gamma"):
+            return None
+        weights = np.full(X.shape[0], 1.0) if sample_weight is None else np.asarray(sample_weight)
+        shares = weights / weights.sum() / X.shape[1]
+        squares = X.multiply(X) if is_sparse(X) else X * X
+        return float((shares @ squares).sum() - (shares @ X).sum() ** 2)
+
+    def _class_options(self, facts: Facts) -> Options:
+        name = "priors" if hasattr(self, "priors") else "class_prior"
+        given = getattr(self, name)
+        if given is not None:
+            given = np.asarray(given, np.float64)
+            if given.shape != (facts.classes,):
+                raise ValueError(f"Number of priors must match number of classes: {name} has the shape {given.shape}")
+            if (given < 0).any() or not np.isclose(given.sum(), 1.0):
+                raise ValueError(f"The sum of the priors should be 1, and none below 0: {name}={given}")
+            return {"priors": _priors(given)}
+        if not getattr(self, "fit_prior", True):
+            return {"priors": "equal"}
+        shares = facts.class_weights
+        assert shares is not None
+        return {"priors": _priors(shares / shares.sum())} if (shares > 0).all() else {}
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log P(class, x), up to what all classes share."""
+        rows = self._query(X)
+        return self.model_.scores(rows, threads=self._threads())
+
+    @property
+    def class_count_(self) -> np.ndarray:
+        return self._fitted().tensors["hypothesis.class_counts"].copy()
+
+
+class DiscreteClassifier(BayesClassifier):
+    """Naive Bayes that does not look at how large a number is."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class CountClassifier(DiscreteClassifier):
+    """Naive Bayes of numbers that are not below 0."""
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
+        X, known, weights = super()._prepare(X, y, sample_weight, reset)
+        check_non_negative(X, f"{type(self).__name__} (input X)")
+        return X, known, weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class CategoryClassifier(CountClassifier):
+    """Naive Bayes of whole numbers that stand for categories."""
+
+    _numbers = np.int64
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags

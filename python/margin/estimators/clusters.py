@@ -1,0 +1,124 @@
+"""Without a target: clusters, and one class with its outliers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClusterMixin, OutlierMixin, TransformerMixin, ClassNamePrefixFeaturesOutMixin
+
+from margin.errors import Cause, DataError
+from margin.estimators.base import ConvergenceWarning, MarginEstimator
+from margin.estimators.parameters import Facts, Options
+from margin.report import Report
+from margin.views import is_sparse
+
+
+class _Untargeted(MarginEstimator):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Trains on rows X of shape (n_samples, n_features); y is not used."""
+        X = self._rows(X, reset=True)
+        self._train(X, None, self._weights(X, sample_weight), Facts(X.shape[1]))
+        self._finish(X)
+        return self
+
+    def _finish(self, X: Any) -> None:
+        pass
+
+    def verify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Report:
+        """Recomputes what the report says from the data of the fit; `status` is OK if it holds."""
+        X = self._rows(X)
+        return self._verify(X, None, self._weights(X, sample_weight))
+
+
+def _different_rows(X: Any) -> int:
+    return len(np.unique(X.toarray() if is_sparse(X) else X, axis=0))
+
+
+class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, _Untargeted):
+    """Clusters around centres."""
+
+    n_clusters: int
+
+    def _train(self, X: Any, target: Any, weights: Any, facts: Facts, extra: Options | None = None) -> Any:
+        try:
+            return super()._train(X, target, weights, facts, extra)
+        except DataError as error:
+            rows = X if weights is None else X[weights > 0]
+            different = _different_rows(rows)
+            if error.cause != Cause.FEW_ROWS or not 0 < different < self.n_clusters <= rows.shape[0]:
+                raise
+        warnings.warn(
+            f"the data has only {different} different rows, which make {different} clusters in place of the "
+            f"{self.n_clusters} that were asked; ask for fewer",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return super()._train(X, target, weights, facts, {"k": different})
+
+    def _finish(self, X: Any) -> None:
+        self.labels_ = self.model_.class_codes(X, threads=self._threads()).astype(np.int32)
+
+    @property
+    def cluster_centers_(self) -> np.ndarray:
+        return self._fitted().tensors["hypothesis.centres"]
+
+    @property
+    def inertia_(self) -> float:
+        return self._fitted().report.objective
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The nearest centre of each row."""
+        rows = self._query(X)
+        return self.model_.class_codes(rows, threads=self._threads()).astype(np.int32)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Trains, and tells the cluster of each row."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Distances of the rows from the centres."""
+        rows = self._query(X)
+        return self.model_.distances(rows, threads=self._threads())
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the sum of the squared distances from the nearest centres."""
+        X = self._query(X)
+        weights = self._weights(X, sample_weight)
+        return -float(np.average(self.model_.distances(X).min(axis=1) ** 2, weights=weights) * (
+            X.shape[0] if weights is None else weights.sum()))
+
+
+class OneClass(OutlierMixin, _Untargeted):
+    """One class and its outliers."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """1 for inliers, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """At least 0 for inliers."""
+        return self.score_samples(X) - self.offset_
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The decision function without its offset."""
+        rows = self._query(X)
+        return self.model_.scores(rows)[:, 0] + self.offset_
+
+    @property
+    def offset_(self) -> float:
+        return -float(self._fitted().tensors["hypothesis.intercept"][0])
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self._fitted().tensors["hypothesis.intercept"].copy()
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Training rows that are support vectors, ascending."""
+        return np.sort(self._fitted().dual()[0]).astype(np.int32)

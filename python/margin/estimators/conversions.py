@@ -1,0 +1,103 @@
+"""Conversions that take more than one parameter, or more than a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from margin.estimators.parameters import Facts, Options, fail, number, words
+
+_METRICS = {"minkowski": None, "euclidean": 2, "l2": 2, "manhattan": 1, "cityblock": 1, "l1": 1,
+            "chebyshev": np.inf, "infinity": np.inf}
+
+
+def max_iter(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    if value is None or (not isinstance(value, bool) and value == -1):
+        return {}
+    return number("max_iter", low=1, whole=True)(estimator, name, value, facts)
+
+
+def metric(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    if callable(value):
+        raise fail(estimator, name, value, "a function as a distance cannot be handed to the library")
+    return words("p", _METRICS, "there is no such distance")(estimator, name, value, facts)
+
+
+def lasso(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
+    """sum / 2n + alpha |w|_1 is half of the mean loss + 2 alpha |w|_1."""
+    return learner, {**options, "lambda": 2 * options["lambda"]}
+
+
+def elastic_net(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
+    """sum / 2n + a (r |w|_1 + (1 - r) |w|^2 / 2), doubled."""
+    alpha, ratio = options["lambda"], options["l1_ratio"]
+    _at_most_one(estimator, "l1_ratio", ratio)
+    return learner, {**options, "lambda": alpha * (1 + ratio), "l1_ratio": 2 * ratio / (1 + ratio)}
+
+
+def logistic(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
+    """C sum + r |w|_1 + (1 - r) |w|^2 / 2; softmax, which has no l1_ratio, from three classes on."""
+    penalty = options.pop("penalty", "")
+    ratio = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(penalty, options.pop("l1_ratio", 0.0))
+    options.pop("l1_ratio", None)
+    if penalty == "none":
+        options["C"] = np.inf
+    _at_most_one(estimator, "l1_ratio", ratio)
+    if facts.classes > 2:
+        if ratio:
+            raise fail("LogisticRegression", "l1_ratio", ratio,
+                       "with more than two classes there is only the penalty on the squared weights")
+        return "softmax", options
+    if ratio:
+        options |= {"C": options["C"] / (1 + ratio), "l1_ratio": 2 * ratio / (1 + ratio)}
+    return learner, options
+
+
+def _at_most_one(estimator: Any, name: str, value: float) -> None:
+    if value > 1:
+        raise ValueError(f"{name} of {type(estimator).__name__} has to be from 0 to 1; it is {value!r}")
+
+
+def linear_svc(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
+    """All classes at once is the hinge of Crammer and Singer, whatever loss says."""
+    if options.get("multiclass") == "argmax":
+        options["loss"] = "hinge"
+    return learner, options
+
+
+def kernel_options(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
+    """Only what the kernel has."""
+    unused = {
+        "linear": ("gamma", "coef0", "degree"),
+        "rbf": ("coef0", "degree"),
+        "laplacian": ("coef0", "degree"),
+        "sigmoid": ("degree",),
+    }.get(options.get("kernel", ""), ())
+    return learner, {name: value for name, value in options.items() if name not in unused}
+
+
+def svc(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
+    learner, options = kernel_options(estimator, learner, options, facts)
+    return learner, {**options, "multiclass": "ovo"} if facts.classes > 2 else options
+
+
+def first_centres(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    if isinstance(value, str):
+        table = {"k-means++": None, "random": "sample"}
+        return words("start", table, "there is no such start")(estimator, name, value, facts)
+    if callable(value):
+        raise fail(estimator, name, value, "call it, and hand over the centres")
+    centres = np.asarray(value, np.float64)
+    if centres.ndim != 2 or centres.shape[1] != facts.features:
+        raise ValueError(
+            f"init of {estimator} has the shape {centres.shape}; it needs a row for each cluster and "
+            f"{facts.features} columns"
+        )
+    return {"centres": " ".join(repr(float(v)) for v in centres.ravel()), "restarts": 1}
+
+
+def restarts(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    if isinstance(value, str):
+        return words("restarts", {"auto": None}, "it is a number or 'auto'")(estimator, name, value, facts)
+    return number("restarts", low=1, whole=True)(estimator, name, value, facts)

@@ -1,0 +1,194 @@
+"""The table: each scikit-learn class, its parameters, and what they are in a spec.
+
+`tools/make_estimators.py` writes the classes of `made_*.py` from it; what a class does is in the base
+that its recipe names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from margin.estimators import conversions as c
+from margin.estimators.parameters import (
+    Facts,
+    Options,
+    Parameter,
+    elsewhere,
+    gamma,
+    kernel,
+    no_effect,
+    number,
+    only,
+    switch,
+    words,
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One class. `finish` may change the learner and the options once all parameters are converted."""
+
+    name: str
+    module: str  # which made_*.py
+    base: str
+    learner: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    notes: str = ""
+    fixed: tuple[tuple[str, str], ...] = ()  # options that are always given
+    finish: Callable[[Any, str, Options, Facts], tuple[str, Options]] | None = None
+
+
+P = Parameter
+_TOL = "relative duality gap to reach; it is proven, and what scikit-learn's tol means differs by solver"
+_DEEP = "the answer does not depend on it"
+
+
+def _tol(default: float) -> Parameter:
+    return P("tol", default, "float", _TOL, number("tol", low=0, open_low=True), "float")
+
+
+_MAX_ITER = P("max_iter", None, "int or None", "limit on steps; None: none", c.max_iter, "int | None")
+_INTERCEPT = P("fit_intercept", True, "bool", "fit an intercept, which is never penalised", switch("intercept"), "bool")
+_COPY = P("copy_X", True, "bool", "no effect: X is never written to", no_effect, "bool")
+_POSITIVE = P("positive", False, "False", "only False", only(False, why="weights cannot be held to one sign"), "bool")
+_VERBOSE = P("verbose", 0, "int", "no effect", no_effect, "int")
+_WARM = P("warm_start", False, "False", "only False", only(False, why="fits start anew"), "bool")
+_SEED = P("random_state", None, "int, RandomState or None", "no effect: the solver makes no random choices", elsewhere)
+_JOBS = P("n_jobs", None, "int or None", "threads; None: all cores. The model does not depend on it", elsewhere, "int | None")
+_CLASS_WEIGHT = P("class_weight", None, "dict, 'balanced' or None", "weights of the classes", elsewhere)
+_SELECTION = P("selection", "cyclic", "{'cyclic', 'random'}", f"no effect: {_DEEP}", only("cyclic", "random", why="there is no such order"), "str")
+_PRECOMPUTE = P("precompute", False, "bool or array", f"no effect: {_DEEP}", no_effect)
+_DUAL = P("dual", "auto", "bool or 'auto'", f"no effect: {_DEEP}", no_effect)
+_SCALING = P("intercept_scaling", 1, "float", "no effect: the intercept is not penalised", no_effect, "float")
+_ALPHA = P("alpha", 1.0, "float", "penalty", number("alpha", low=0), "float")
+_L1_RATIO = P("l1_ratio", 0.5, "float", "share of the absolute values in the penalty", number("l1_ratio", low=0), "float")
+_C = P("C", 1.0, "float", "weight of the summed loss against the penalty; inf: no penalty", number("C", low=0, open_low=True), "float")
+
+_KERNELS = {"linear": "linear", "poly": "poly", "rbf": "rbf", "sigmoid": "sigmoid"}
+_PAIRWISE = {**_KERNELS, "polynomial": "poly", "laplacian": "laplacian"}
+_KERNEL = P("kernel", "rbf", "{'linear', 'poly', 'rbf', 'sigmoid'}", "k(x, z)", kernel(_KERNELS), "str")
+_DEGREE = P("degree", 3, "int", "degree of 'poly'", number("degree", low=1, whole=True), "int")
+_GAMMA = P("gamma", "scale", "{'scale', 'auto'} or float", "factor in 'rbf', 'poly' and 'sigmoid'", gamma, "float | str")
+_COEF0 = P("coef0", 0.0, "float", "constant in 'poly' and 'sigmoid'", number("coef0"), "float")
+_MACHINE = (
+    P("shrinking", True, "bool", f"no effect: {_DEEP}", no_effect, "bool"),
+    P("cache_size", 200, "float", "no effect: the library sizes its cache itself", no_effect, "float"),
+)
+_MACHINE_ITER = P("max_iter", -1, "int", "limit on steps; -1: none", c.max_iter, "int")
+
+_NEIGHBORS = (
+    P("n_neighbors", 5, "int", "how many neighbours take part", number("k", low=1, whole=True), "int"),
+    P("weights", "uniform", "{'uniform', 'distance'}", "what a neighbour's vote counts: 1, or 1 / distance", words("weights", {"uniform": None, "distance": "distance"}, "a function of distances cannot be handed to the library"), "str"),
+    P("algorithm", "auto", "{'auto', 'kd_tree', 'ball_tree', 'brute'}", "how neighbours are searched; the answers are identical", words("method", {"auto": None, "kd_tree": "tree", "ball_tree": "tree", "brute": "brute"}, "there is no such search"), "str"),
+    P("leaf_size", 30, "int", f"no effect: {_DEEP}", no_effect, "int"),
+    P("p", 2, "float", "power of the Minkowski distance, from 1 to inf", number("p", low=1), "float"),
+    P("metric", "minkowski", "{'minkowski', 'euclidean', 'manhattan', 'chebyshev', ...}", "distance", c.metric, "str"),
+    P("metric_params", None, "None", "only None", only(None, why="the distances have no other parameters")),
+    _JOBS,
+)
+_COUNTS = (
+    P("alpha", 1.0, "float", "added to every count", number("smoothing", low=0), "float"),
+    P("force_alpha", True, "bool", "no effect: alpha is taken as it is", no_effect, "bool"),
+)
+_PRIORS = (
+    P("fit_prior", True, "bool", "learn the shares of the classes; False: equal ones", elsewhere, "bool"),
+    P("class_prior", None, "array-like of shape (n_classes,) or None", "shares of the classes", elsewhere),
+)
+
+RECIPES: dict[str, Recipe] = {r.name: r for r in (
+    Recipe("LinearRegression", "linear", "LinearTargets", "least-squares", "Least squares.", (
+        _INTERCEPT, _COPY, _tol(1e-6), _JOBS, _POSITIVE)),
+    Recipe("Ridge", "linear", "LinearTargets", "ridge", "Least squares with a penalty on the square of the weights.", (
+        _ALPHA, _INTERCEPT, _COPY, _MAX_ITER, _tol(1e-6),
+        P("solver", "auto", "{'auto', 'cholesky', 'svd', ...}", "'svd' takes a QR factorisation, the others the library's choice", words("solver", {"auto": None, "svd": "qr", "cholesky": "normal", "lsqr": None, "sparse_cg": None, "sag": None, "saga": None}, "there is no such solver"), "str"),
+        _POSITIVE, _SEED)),
+    Recipe("Lasso", "linear", "LinearRegressor", "lasso", "Least squares with a penalty on the absolute weights.", (
+        P("alpha", 1.0, "float", "penalty", number("lambda", low=0), "float"),
+        _INTERCEPT, _PRECOMPUTE, _COPY, _MAX_ITER, _tol(1e-9), _WARM, _POSITIVE, _SEED, _SELECTION),
+        finish=c.lasso),
+    Recipe("ElasticNet", "linear", "LinearRegressor", "elastic-net", "Least squares with the penalties of ridge and lasso in one.", (
+        P("alpha", 1.0, "float", "penalty", number("lambda", low=0), "float"),
+        _L1_RATIO, _INTERCEPT, _PRECOMPUTE, _MAX_ITER, _COPY, _tol(1e-9), _WARM, _POSITIVE, _SEED, _SELECTION),
+        finish=c.elastic_net),
+    Recipe("LogisticRegression", "linear", "LinearClassifier", "logistic", "Logistic regression; with more than two classes softmax regression.", (
+        P("penalty", "deprecated", "{'l2', 'l1', 'elasticnet', None}", "as l1_ratio and C say it", words("penalty", {"deprecated": "", "l2": "l2", "l1": "l1", "elasticnet": "elasticnet", None: "none"}, "there is no such penalty")),
+        _C, P("l1_ratio", 0.0, "float or None", "share of the absolute values in the penalty; two classes only", number("l1_ratio", low=0), "float | None"),
+        P("dual", False, "bool", f"no effect: {_DEEP}", no_effect, "bool"),
+        _tol(1e-9), _INTERCEPT, _SCALING, _CLASS_WEIGHT, _SEED,
+        P("solver", "lbfgs", "{'lbfgs', 'newton-cg', 'liblinear', ...}", f"no effect: {_DEEP}; the library chooses", only("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga", why="there is no such solver"), "str"),
+        _MAX_ITER, _VERBOSE, _WARM, _JOBS), finish=c.logistic),
+    Recipe("LinearSVC", "linear", "LinearClassifier", "svm", "Linear support vector machine.", (
+        P("penalty", "l2", "{'l2'}", "only 'l2'", only("l2", why="the penalty is on the squared weights"), "str"),
+        P("loss", "squared_hinge", "{'hinge', 'squared_hinge'}", "what a row costs", words("loss", {"hinge": "hinge", "squared_hinge": "squared-hinge"}, "there is no such loss"), "str"),
+        _DUAL, _tol(1e-9), _C,
+        P("multi_class", "ovr", "{'ovr', 'crammer_singer'}", "more than two classes: one against the rest, or all at once", words("multiclass", {"ovr": None, "crammer_singer": "argmax"}, "there is no such scheme"), "str"),
+        _INTERCEPT, _SCALING, _CLASS_WEIGHT, _VERBOSE, _SEED, _MAX_ITER), finish=c.linear_svc),
+    Recipe("Perceptron", "linear", "LinearClassifier", "perceptron", "Rosenblatt's perceptron.", (
+        P("penalty", None, "None", "only None", only(None, why="a perceptron has no penalty; LogisticRegression and LinearSVC have")),
+        P("alpha", 0.0001, "float", "no effect without a penalty", no_effect, "float"),
+        P("l1_ratio", 0.15, "float", "no effect without a penalty", no_effect, "float"),
+        P("fit_intercept", True, "True", "only True", only(True, why="the perceptron has an intercept; centre X and leave it unused"), "bool"),
+        P("max_iter", None, "int or None", "limit on passes over the rows; None: 1000, more where it is known that it will end", number("passes", low=1, whole=True), "int | None"),
+        P("tol", None, "float or None", "no effect: it ends when no row is misclassified", no_effect, "float | None"),
+        P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
+        _VERBOSE, P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the weights", number("rate", low=0, open_low=True), "float"),
+        _JOBS, P("random_state", 0, "int, RandomState or None", "of the order", elsewhere),
+        P("early_stopping", False, "False", "only False", only(False, why="it ends when no row is misclassified"), "bool"),
+        P("validation_fraction", 0.1, "float", "no effect without early_stopping", no_effect, "float"),
+        P("n_iter_no_change", 5, "int", "no effect without early_stopping", no_effect, "int"),
+        _CLASS_WEIGHT,
+        _WARM)),
+    Recipe("LinearSVR", "kernel", "ExpansionRegressor", "svm", "Linear support vector regression.", (
+        P("epsilon", 0.0, "float", "errors up to this cost nothing", number("epsilon", low=0), "float"),
+        _tol(1e-3), _C,
+        P("loss", "epsilon_insensitive", "{'epsilon_insensitive'}", "only 'epsilon_insensitive'", only("epsilon_insensitive", why="errors cost what they exceed epsilon by, not its square"), "str"),
+        P("fit_intercept", True, "True", "only True", only(True, why="the regression has an intercept"), "bool"),
+        _SCALING, _DUAL, _VERBOSE, _SEED, _MAX_ITER), fixed=(("task", "regress"), ("kernel", "linear"))),
+    Recipe("SVC", "kernel", "KernelClassifier", "svm", "Support vector machine with a kernel; more than two classes one against one.", (
+        _C, _KERNEL, _DEGREE, _GAMMA, _COEF0, _MACHINE[0],
+        P("probability", False, "False", "only False", only(False, "deprecated", why="wrap it in CalibratedClassifierCV"), "bool"),
+        _tol(1e-3), _MACHINE[1], _CLASS_WEIGHT, P("verbose", False, "bool", "no effect", no_effect, "bool"), _MACHINE_ITER,
+        P("decision_function_shape", "ovr", "{'ovr', 'ovo'}", "a score for each class, or for each pair", only("ovr", "ovo", why="there is no such shape"), "str"),
+        P("break_ties", False, "bool", "no effect: ties of votes are settled by the scores", no_effect, "bool"),
+        _SEED), fixed=(("task", "classify"),), finish=c.svc),
+    Recipe("SVR", "kernel", "ExpansionRegressor", "svm", "Support vector regression with a kernel.", (
+        _KERNEL, _DEGREE, _GAMMA, _COEF0, _tol(1e-3), _C,
+        P("epsilon", 0.1, "float", "errors up to this cost nothing", number("epsilon", low=0), "float"),
+        *_MACHINE, P("verbose", False, "bool", "no effect", no_effect, "bool"), _MACHINE_ITER),
+        fixed=(("task", "regress"),), finish=c.kernel_options),
+    Recipe("OneClassSVM", "kernel", "OneClass", "svm", "One class and its outliers.", (
+        _KERNEL, _DEGREE, _GAMMA, _COEF0, _tol(1e-6),
+        P("nu", 0.5, "float", "at most this share of the rows are outliers, at least this share support vectors", number("nu", low=0, open_low=True), "float"),
+        *_MACHINE, P("verbose", False, "bool", "no effect", no_effect, "bool"), _MACHINE_ITER),
+        fixed=(("task", "one-class"),), finish=c.kernel_options),
+    Recipe("KernelRidge", "kernel", "KernelRidgeRegressor", "kernel-ridge", "Ridge over a kernel: a coefficient for every row.", (
+        P("alpha", 1.0, "float", "penalty", number("alpha", low=0, open_low=True), "float"),
+        P("kernel", "linear", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian'}", "k(x, z)", kernel(_PAIRWISE), "str"),
+        P("gamma", None, "float or None", "factor in all kernels but 'linear'; None: 1 / columns", gamma, "float | None"), _DEGREE,
+        P("coef0", 1.0, "float", "constant in 'poly' and 'sigmoid'", number("coef0"), "float"),
+        P("kernel_params", None, "None", "only None", only(None, why="the kernels have no other parameters"))),
+        fixed=(("task", "regress"),), finish=c.kernel_options),
+    Recipe("KNeighborsClassifier", "neighbors", "Classifier", "knn", "The vote of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "classify"),)),
+    Recipe("KNeighborsRegressor", "neighbors", "Regressor", "knn", "The mean of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "regress"),)),
+    Recipe("GaussianNB", "bayes", "BayesClassifier", "naive-bayes", "Naive Bayes of normal columns.", (
+        P("priors", None, "array-like of shape (n_classes,) or None", "shares of the classes", elsewhere),
+        P("var_smoothing", 1e-9, "float", "share of the greatest variance that is added to every variance", number("var_smoothing", low=0), "float")),
+        fixed=(("smoothing", "0"), ("distribution", "gaussian"))),
+    Recipe("MultinomialNB", "bayes", "CountClassifier", "naive-bayes", "Naive Bayes of counts, such as those of words.", (*_COUNTS, *_PRIORS), fixed=(("distribution", "multinomial"),)),
+    Recipe("BernoulliNB", "bayes", "DiscreteClassifier", "naive-bayes", "Naive Bayes of columns that are above 0 or not.", (*_COUNTS,
+        P("binarize", 0.0, "0.0 or None", "columns are true above it", only(0.0, None, why="columns are true above 0; compare X with the threshold yourself"), "float | None"), *_PRIORS),
+        fixed=(("distribution", "bernoulli"),)),
+    Recipe("CategoricalNB", "bayes", "CategoryClassifier", "naive-bayes", "Naive Bayes of columns whose numbers are categories.", (*_COUNTS, *_PRIORS,
+        P("min_categories", None, "None", "only None", only(None, why="categories are those that training saw"))), fixed=(("distribution", "categorical"),)),
+    Recipe("KMeans", "cluster", "Clusters", "kmeans", "Clusters around centres.", (
+        P("n_clusters", 8, "int", "how many clusters", number("k", low=1, whole=True), "int"),
+        P("init", "k-means++", "{'k-means++', 'random'} or array-like of shape (n_clusters, n_features)", "first centres", c.first_centres),
+        P("n_init", "auto", "int or 'auto'", "runs from different starts; 'auto': 10 for small data, else 1; 1 where centres are given", c.restarts, "int | str"),
+        P("max_iter", 300, "int", "limit on the iterations of a run", number("max_iter", low=1, whole=True), "int"),
+        P("tol", 0.0, "float", "stop when an iteration lowers the inertia by less than this share; 0: when no row changes its cluster", number("tol", low=0), "float"),
+        _VERBOSE, P("random_state", None, "int, RandomState or None", "of the first centres; None: 0", elsewhere),
+        P("copy_x", True, "bool", "no effect: X is never written to", no_effect, "bool"),
+        P("algorithm", "lloyd", "{'lloyd', 'elkan'}", f"no effect: {_DEEP}", only("lloyd", "elkan", why="there is no such algorithm"), "str"))),
+)}

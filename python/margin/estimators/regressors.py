@@ -1,0 +1,79 @@
+"""Regressors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from margin.estimators.base import MarginEstimator
+from margin.estimators.linear import LinearValues
+from margin.estimators.parameters import Facts
+from margin.labels import Target
+from margin.report import Report
+from margin.views import floats
+
+
+class Regressor(RegressorMixin, MarginEstimator):
+    """One target."""
+
+    _many_targets = False
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Regressor":
+        """Trains on rows X of shape (n_samples, n_features) with values y of shape (n_samples,)."""
+        X, known, weights = self._prepare(X, y, sample_weight, reset=True)
+        self._train(X, known, weights, Facts(X.shape[1]))
+        self._two_dimensions = known.values.ndim == 2
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=self._numbers, order="C",
+            reset=reset, multi_output=self._many_targets, y_numeric=True,
+        )
+        return X, Target(np.ascontiguousarray(floats(y, "y"))), self._weights(X, sample_weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The value of each row."""
+        rows = self._query(X)
+        values = self.model_.predict(rows, threads=self._threads())
+        return values[:, np.newaxis] if self._two_dimensions and values.ndim == 1 else values
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Report:
+        """Recomputes the proof of the fit from its data; `status` of the report is OK if it holds."""
+        X, known, weights = self._prepare(X, y, sample_weight, reset=False)
+        return self._verify(X, known, weights)
+
+
+class _ManyTargets(MultiOutputMixin):
+    _many_targets = True
+
+
+class LinearRegressor(LinearValues, Regressor):
+    """Linear functions of one target."""
+
+
+class LinearTargets(_ManyTargets, LinearRegressor):
+    """Several targets at once."""
+
+    def _shaped(self, weights: Any) -> np.ndarray:
+        return weights if self._two_dimensions else weights[0]
+
+
+class ExpansionRegressor(Regressor):
+    """Sums of kernels."""
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Training rows that are support vectors, ascending."""
+        return np.sort(self._fitted().dual()[0]).astype(np.int32)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self._fitted().tensors["hypothesis.intercept"].copy()
+
+
+class KernelRidgeRegressor(_ManyTargets, Regressor):
+    """Ridge over a kernel."""

@@ -1,0 +1,115 @@
+"""Training."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable
+
+from margin._binding import ffi, lib
+from margin.contexts import running
+from margin.data import Data
+from margin.errors import ConvergenceWarning, check, new_error
+from margin.model import Model
+from margin.report import Report, new_report, read_report
+from margin.trace import Tracer, TraceStep
+
+
+def fit(
+    spec: str,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    time_limit: float | None = None,
+    trace: bool | Callable[[TraceStep], Any] = False,
+) -> Model:
+    """Trains a spec, such as ``"standardize | svm(C=10)"``, on data.
+
+    Parameters
+    ----------
+    spec : str
+        Stages and a learner; docs/options.md lists them.
+    X : array-like, sparse matrix or DataFrame of shape (rows, columns)
+        float64 and float32 in C order (rows may lie apart) and CSR are used where they lie.
+    y : array-like of shape (rows,) or (rows, targets), optional
+        Labels of any kind, or values. None for clusters and one class.
+    sample_weight : array-like of shape (rows,), optional
+        Weight k counts as k copies of a row, 0 as none.
+    seed : int, optional
+        What random choices derive from; 0 without it.
+    threads : int, optional
+        How many to use; all cores without it. The model does not depend on it.
+    time_limit : float, optional
+        Seconds. A fit that has a model by then stops with a ConvergenceWarning.
+    trace : bool or callable
+        True keeps each step in `model.trace`; a function is called with each :class:`TraceStep` and ends
+        the fit by returning something true.
+
+    Returns
+    -------
+    Model
+
+    Warns
+    -----
+    ConvergenceWarning
+        The gap that was asked was not reached.
+    """
+    model, _ = fit_data(
+        spec, Data(X, y, sample_weight), seed=seed, threads=threads, time_limit=time_limit, trace=trace
+    )
+    if not model.report.converged:
+        warnings.warn(not_converged(model.report), ConvergenceWarning, stacklevel=2)
+    return model
+
+
+def fit_data(
+    spec: str,
+    data: Data,
+    *,
+    seed: int | None = None,
+    threads: int | None = None,
+    time_limit: float | None = None,
+    trace: bool | Callable[[TraceStep], Any] = False,
+) -> tuple[Model, Report]:
+    """The same for data that the library sees already; warns of nothing."""
+    error, report = new_error(), new_report()
+    options = ffi.new("margin_fit_options *")
+    options.size = ffi.sizeof("margin_fit_options")
+    if seed is not None:
+        options.seed, options.seed_given = seed, 1
+    options.time_limit = time_limit or 0.0
+    tracer = Tracer(trace if callable(trace) else None) if trace else None
+    if tracer:
+        options.trace, options.user = lib.margin_python_trace, tracer.handle
+    parsed, made = ffi.new("margin_spec **"), ffi.new("margin_model **")
+    with running(threads) as context:
+        check(lib.margin_spec_parse(context, spec.encode(), parsed, error), error)
+        try:
+            status = lib.margin_fit_with(
+                context, parsed[0], data.struct, options, made, report, error
+            )
+        finally:
+            lib.margin_spec_free(parsed[0])
+    if tracer and tracer.exception is not None:
+        raise tracer.exception
+    check(status, error)
+    told = read_report(report)
+    return Model(made[0], target=data.target, report=told, trace=tracer.steps if tracer else None), told
+
+
+def not_converged(report: Report) -> str:
+    """Gap, effect and remedy, for a warning."""
+    steps = f"{report.iterations} {report.iteration_name}"
+    if report.gap != report.gap:
+        return f"stopped after {steps}: {report.reason}"
+    bound = report.gap * max(1.0, abs(report.objective))
+    effect = (
+        f"the objective may be up to {bound:.3g} above the least possible one. "
+        if bound < float("inf")
+        else "nothing tells how far the objective is from the least possible one. "
+    )
+    return (
+        f"gap {report.gap:.3g} of {report.tolerance:.3g} asked after {steps}: {effect}{report.reason}"
+    )

@@ -1,0 +1,70 @@
+"""Targets: classes of any kind, and values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from margin.columns import Column, is_frame
+from margin.views import floats
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target as the library takes it, and how its classes are called in Python."""
+
+    values: np.ndarray  # numbers, or codes of `column`; two dimensions: several targets
+    column: Column | None = None
+    names: dict[str, Any] | None = None  # class name -> the label it came from
+    dtype: np.dtype | None = None  # of the labels
+
+
+def target(y: Any, name: str = "y") -> Target:
+    """Numbers stay numbers (whether they are classes is the learner's to say); texts, booleans and other
+    objects become categories."""
+    if is_frame(y):
+        y = y.to_numpy()
+    name = str(getattr(y, "name", None) or name)
+    if hasattr(y, "cat"):
+        y = np.asarray(y.astype(object)) if y.dtype.categories.dtype.kind in "OUT" else np.asarray(y)
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim not in (1, 2):
+        raise ValueError(f"y has to have one dimension, or two for several targets; it has {array.ndim}")
+    kind = array.dtype.kind
+    if kind == "f":
+        return Target(floats(array, "y"), dtype=array.dtype)
+    if kind in "iu":
+        if kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+            raise ValueError("labels of y above 2^63 - 1 are not supported; make them texts")
+        same = array.dtype in (np.int32, np.int64) and array.dtype.isnative
+        return Target(array if same else array.astype(np.int64), dtype=array.dtype)
+    if array.ndim == 2 or kind not in "bOUST":
+        if kind == "c":
+            raise ValueError("Complex data not supported: y has to be real numbers or labels")
+        raise ValueError(f"y of type {array.dtype} is neither numbers nor one column of labels")
+    if kind == "O" and array.size and all(isinstance(v, (int, float, np.number)) for v in array):
+        return target(array.astype(np.float64 if any(isinstance(v, float) for v in array) else np.int64))
+    return _categories(array, name)
+
+
+def _categories(array: np.ndarray, name: str) -> Target:
+    try:
+        labels, codes = np.unique(array, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(v).__name__ for v in array.ravel()})
+        raise ValueError(
+            f"y mixes labels that cannot be put in order ({', '.join(kinds)}); make them of one kind"
+        ) from None
+    names = [str(label) for label in labels]
+    if len(set(names)) < len(names):
+        raise ValueError("y has different labels that are written the same; make them of one kind")
+    return Target(
+        codes.astype(np.int64),
+        Column(name, tuple(names)),
+        dict(zip(names, labels.tolist() if array.dtype.kind != "O" else labels)),
+        array.dtype,
+    )

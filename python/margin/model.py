@@ -1,0 +1,288 @@
+"""A trained model: answers, proof, bytes."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any, Mapping
+
+import numpy as np
+
+from margin._binding import ffi, lib
+from margin.columns import Column, read_columns
+from margin.contexts import context, running
+from margin.data import Data
+from margin.errors import check, new_error, text
+from margin.labels import Target
+from margin.report import Report, new_report, new_reports, read_report
+from margin.tensors import Tensors
+from margin.views import address, borrowed
+
+
+class Model:
+    """A model is immutable: any number of threads may use one at the same time. Made by :func:`margin.fit`,
+    :func:`margin.load`, or from the bytes of a file.
+
+    Attributes
+    ----------
+    spec : str
+        What was trained, with the options that were given.
+    report : Report
+    classes : ndarray or None
+        Labels in the order of the columns of probabilities; None if it is no classifier.
+    tensors : mapping of str to ndarray
+        All numbers of the model under the names of its file, read-only and without a copy.
+    """
+
+    def __init__(self, handle: Any, *, target: Target | None = None, report: Report | None = None,
+                 trace: list | None = None) -> None:
+        self._handle = ffi.gc(handle, lib.margin_model_free)
+        self._label_names = target.names if target else None
+        self._label_type = target.dtype if target else None
+        self._fit_report = report
+        self.trace = trace
+
+    # ---- what it knows
+
+    @cached_property
+    def spec(self) -> str:
+        return text(lib.margin_model_spec(self._handle))
+
+    @cached_property
+    def report(self) -> Report:
+        return self._fit_report or read_report(lib.margin_model_report(self._handle))
+
+    @cached_property
+    def task(self) -> str:
+        """"classify", "regress" or "cluster"."""
+        return {lib.MARGIN_CLASSIFY: "classify", lib.MARGIN_REGRESS: "regress"}.get(
+            lib.margin_model_task(self._handle), "cluster"
+        )
+
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        count = lib.margin_model_class_count(self._handle)
+        names = (lib.margin_model_class_name(self._handle, c) for c in range(count))
+        return tuple(text(name) for name in names if name)  # clusters have none
+
+    @cached_property
+    def classes(self) -> np.ndarray | None:
+        if self.task != "classify":
+            return None
+        names = self.class_names
+        if self._label_names is not None:
+            return np.array([self._label_names.get(name, name) for name in names], self._label_type)
+        values = np.array([lib.margin_model_class_value(self._handle, c) for c in range(len(names))])
+        if np.isnan(values).any():
+            try:
+                return np.array([int(name) for name in names])
+            except ValueError:
+                return np.array(names)
+        if self._label_type is not None and self._label_type.kind in "iuf":
+            return values.astype(self._label_type)
+        return values.astype(np.int64) if (values == np.rint(values)).all() else values
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that prediction takes."""
+        return self._described(lib.margin_model_columns)
+
+    @cached_property
+    def features(self) -> tuple[Column, ...]:
+        """The columns that the hypothesis is about: those of the data, or what stages made of them."""
+        return self._described(lib.margin_model_features)
+
+    def _described(self, function: Any) -> tuple[Column, ...]:
+        count = ffi.new("int64_t *")
+        return tuple(read_columns(function(self._handle, count), count[0]))
+
+    @property
+    def tensors(self) -> Mapping[str, np.ndarray]:
+        return Tensors(self._handle)
+
+    @cached_property
+    def target_count(self) -> int:
+        return lib.margin_model_target_count(self._handle)
+
+    @cached_property
+    def score_count(self) -> int:
+        return lib.margin_model_score_count(self._handle)
+
+    @cached_property
+    def has_probabilities(self) -> bool:
+        return bool(lib.margin_model_has_probabilities(self._handle))
+
+    # ---- answers
+
+    def predict(self, X: Any, *, threads: int | None = None) -> np.ndarray:
+        """The label, cluster (or 1 inlier, 0 outlier) or value of each row."""
+        if self.task == "regress":
+            values = self._answer(lib.MARGIN_OUTPUT_VALUES, X, self.target_count, threads)
+            return values[:, 0] if self.target_count == 1 else values
+        codes = self.class_codes(X, threads=threads)
+        if self.task == "cluster":
+            return codes
+        if codes.size and codes.min() < 0:
+            row = int(np.argmin(codes))
+            raise ValueError(f"row {row} has no answer: a value that is missing or infinite, or no neighbour")
+        return self.classes[codes]
+
+    def class_codes(self, X: Any, *, threads: int | None = None) -> np.ndarray:
+        """The place of each row's label in `classes`; -1 where there is no answer."""
+        return self._answer(lib.MARGIN_OUTPUT_LABELS, X, 0, threads)
+
+    def scores(self, X: Any, *, threads: int | None = None) -> np.ndarray:
+        """rows x scores: w.x + b and its like, see margin_scores in margin/model.h."""
+        return self._answer(lib.MARGIN_OUTPUT_SCORES, X, self.score_count, threads)
+
+    def class_scores(self, X: Any, *, threads: int | None = None) -> np.ndarray:
+        """rows x classes: a number for each class, the greatest is that of the label."""
+        return self._answer(lib.MARGIN_OUTPUT_CLASS_SCORES, X, len(self.class_names), threads)
+
+    def probabilities(self, X: Any, *, threads: int | None = None) -> np.ndarray:
+        """rows x classes."""
+        return self._answer(lib.MARGIN_OUTPUT_PROBABILITIES, X, len(self.class_names), threads)
+
+    def distances(self, X: Any, *, threads: int | None = None) -> np.ndarray:
+        """rows x clusters: Euclidean distances from the centres."""
+        return self._answer(lib.MARGIN_OUTPUT_DISTANCES, X, self.score_count, threads)
+
+    def _answer(self, what: int, X: Any, columns: int, threads: int | None) -> np.ndarray:
+        data = Data(X)
+        shape = (data.x.rows, columns) if columns else (data.x.rows,)
+        out = np.empty(shape, np.float64 if columns else np.int64)
+        error = new_error()
+        with running(threads) as context_:
+            if data.named:
+                status = lib.margin_predict_data(
+                    context_, self._handle, data.struct, what, address(out), error
+                )
+            else:
+                status = lib.margin_predict_parallel(
+                    context_, self._handle, data.x.view, what, address(out), error
+                )
+        check(status, error)
+        return out
+
+    def predict_one(self, row: Any) -> Any:
+        """The answer for one row of numbers (a sequence or an array), in a few microseconds."""
+        row = np.ascontiguousarray(row, np.float64)
+        view = lib.margin_dense_f64(ffi.cast("double *", row.__array_interface__["data"][0]),
+                                    1, row.size, row.size)
+        matrix = ffi.new("margin_matrix *", view)
+        error = ffi.NULL
+        if self.task == "regress":
+            value = np.empty(self.target_count)
+            status = lib.margin_predict_values(
+                self._handle, matrix, ffi.cast("double *", address(value)), error
+            )
+            if status >= 0:
+                return value[0] if value.size == 1 else value
+        else:
+            code = ffi.new("int64_t *")
+            status = lib.margin_predict(self._handle, matrix, code, error)
+            if status >= 0 and code[0] >= 0:
+                return code[0] if self.task == "cluster" else self.classes[code[0]]
+        return self.predict(row.reshape(1, -1))[0]  # wide rows, and the sentence of what is wrong
+
+    # ---- proof
+
+    def verify(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Report:
+        """Recomputes the proof from the model and its training data with code that shares nothing with the
+        solver. The status of what it returns is OK if it agrees with the model's report; `reason` says
+        where it does not; `parts` has what was found of each class, pair of classes or target."""
+        data = Data(X, y, sample_weight)
+        found, error = new_report(), new_error()
+        count = max(1, lib.margin_model_report(self._handle).subproblems)
+        parts = new_reports(count)
+        with running() as context_:
+            status = lib.margin_verify_parts(
+                context_, self._handle, data.struct, found, parts, count, error
+            )
+        check(status, error)
+        return read_report(found, tuple(read_report(ffi.addressof(part)) for part in parts))
+
+    # ---- bytes
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model's file whole or not at all: the one that C and the shell read and write."""
+        error = new_error()
+        check(lib.margin_model_save(self._handle, os.fsencode(path), error), error)
+
+    def __bytes__(self) -> bytes:
+        length, error = ffi.new("int64_t *"), new_error()
+        check(lib.margin_model_encoded_size(self._handle, length, error), error)
+        encoded = bytearray(length[0])
+        check(
+            lib.margin_model_encode_into(
+                self._handle, ffi.from_buffer(encoded), len(encoded), length, error
+            ),
+            error,
+        )
+        return bytes(encoded)
+
+    def __reduce__(self) -> Any:
+        return _restore, (bytes(self), self._label_names, self._label_type)
+
+    def __copy__(self) -> "Model":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Model":
+        return self
+
+    # ---- for people
+
+    def __repr__(self) -> str:
+        report = self.report
+        return f"<margin.Model {self.spec!r}: {report.rows} rows, {report.columns} columns>"
+
+    def _repr_html_(self) -> str:
+        return f"<p><code>{self.spec}</code></p>{self.report._repr_html_()}"
+
+    # ---- pieces that only some models have
+
+    @cached_property
+    def weights(self) -> np.ndarray | None:
+        """scores x features, in the units of the data as far as stages can be folded; None if not linear."""
+        pointer = lib.margin_model_weights(self._handle, 0)
+        if not pointer:
+            return None
+        return borrowed(self, pointer, (self.score_count, len(self.features)), np.float64)
+
+    @cached_property
+    def intercepts(self) -> np.ndarray:
+        """One for each score."""
+        return np.array([lib.margin_model_intercept(self._handle, s) for s in range(self.score_count)])
+
+    def dual(self, score: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Training rows that take part in a score (from 0) and their coefficients, signs included."""
+        rows, alpha, sign = (ffi.new(f"const {t} **") for t in ("int64_t", "double", "double"))
+        count = lib.margin_model_dual(self._handle, score, rows, alpha, sign, ffi.NULL)
+        if not count:
+            return np.empty(0, np.int64), np.empty(0)
+        taken = [np.frombuffer(ffi.buffer(p[0], 8 * count), t)
+                 for p, t in ((rows, np.int64), (alpha, np.float64), (sign, np.float64))]
+        return taken[0].copy(), taken[1] * taken[2]
+
+
+def _restore(encoded: bytes, names: dict | None, dtype: np.dtype | None) -> Model:
+    model = from_bytes(encoded)
+    model._label_names, model._label_type = names, dtype
+    return model
+
+
+def from_bytes(encoded: bytes | bytearray | memoryview) -> Model:
+    """The model that these bytes of a file hold."""
+    made, error = ffi.new("margin_model **"), new_error()
+    view = ffi.from_buffer(encoded)
+    check(lib.margin_model_decode(context(), view, len(view), made, error), error)
+    return Model(made[0])
+
+
+def load(path: str | os.PathLike[str], *, mapped: bool = False) -> Model:
+    """Reads a model's file, whoever wrote it. `mapped` leaves large parts in the file, which must not be
+    changed while the model lives."""
+    made, error = ffi.new("margin_model **"), new_error()
+    read = lib.margin_model_map if mapped else lib.margin_model_load
+    check(read(context(), os.fsencode(path), made, error), error)
+    return Model(made[0])

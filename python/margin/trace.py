@@ -1,0 +1,71 @@
+"""What a learner does, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import numpy as np
+
+from margin._binding import ffi
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One step of a learner that can trace (see margin_trace_step in margin/model.h). Rows and parts count
+    from 0; `row` is None where no single row was picked, `errors` where nothing is classified."""
+
+    part: int
+    parts: int
+    step: int
+    row: int | None
+    errors: int | None
+    loss: float
+    intercept: float
+    weights: np.ndarray | None
+    alpha: np.ndarray | None
+
+
+class Tracer:
+    """Takes the steps of one fit: keeps them, or hands each to a function, which ends the fit by returning
+    something true or by raising an exception."""
+
+    def __init__(self, function: Callable[[TraceStep], Any] | None) -> None:
+        self.steps: list[TraceStep] | None = None if function else []
+        self.function = function or self.steps.append  # type: ignore[union-attr]
+        self.exception: BaseException | None = None
+        self.handle = ffi.new_handle(self)
+
+    def take(self, step: Any) -> int:
+        return 1 if self.function(read_step(step)) else 0
+
+
+def _copy(pointer: Any, count: int) -> np.ndarray | None:
+    return np.frombuffer(ffi.buffer(pointer, 8 * count)).copy() if pointer and count else None
+
+
+def read_step(step: Any) -> TraceStep:
+    return TraceStep(
+        part=step.subproblem,
+        parts=step.subproblems,
+        step=step.step,
+        row=step.row if step.row >= 0 else None,
+        errors=step.errors if step.errors >= 0 else None,
+        loss=step.loss,
+        intercept=step.intercept,
+        weights=_copy(step.weights, step.weight_count),
+        alpha=_copy(step.alpha, step.alpha_count),
+    )
+
+
+def _keep(exception: type[BaseException], value: BaseException, traceback: Any) -> int:
+    frame = traceback.tb_frame.f_locals if traceback else {}
+    user = frame.get("user")
+    if user is not None:
+        ffi.from_handle(user).exception = value
+    return 1
+
+
+@ffi.def_extern(onerror=_keep, error=1)
+def margin_python_trace(step: Any, user: Any) -> int:
+    return ffi.from_handle(user).take(step)

@@ -1,0 +1,139 @@
+"""Arrays as the library sees them: views that own nothing, made without a copy where they can be.
+
+What is copied, once: Fortran order and other layouts whose rows do not lie together, numbers that are
+neither float64 nor float32, foreign byte orders.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from margin._binding import ffi, lib
+
+_TYPES = {
+    np.dtype(np.float64): lib.MARGIN_F64,
+    np.dtype(np.float32): lib.MARGIN_F32,
+    np.dtype(np.int32): lib.MARGIN_I32,
+    np.dtype(np.int64): lib.MARGIN_I64,
+    np.dtype(np.uint8): lib.MARGIN_U8,
+}
+DTYPES = {code: dtype for dtype, code in _TYPES.items()}
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def address(array: np.ndarray) -> Any:
+    """Where the numbers of an array begin."""
+    return ffi.cast("void *", array.__array_interface__["data"][0])
+
+
+def is_sparse(x: Any) -> bool:
+    return hasattr(x, "tocsr") and hasattr(x, "nnz")
+
+
+def floats(x: Any, what: str) -> np.ndarray:
+    """x as an array of float64 or float32; a copy only where it is neither."""
+    array = x if isinstance(x, np.ndarray) else np.asarray(x)
+    if array.dtype in _FLOATS and array.dtype.isnative:
+        return array
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {what} has to be real numbers")
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"{what} has to be numbers, not {array.dtype}")
+    wanted = np.float32 if array.dtype in (np.float16, np.dtype(">f4")) else np.float64
+    try:
+        return array.astype(wanted)
+    except (TypeError, ValueError) as reason:
+        raise ValueError(f"{what} has to be numbers: {reason}") from None
+
+
+def _rows_together(x: np.ndarray) -> np.ndarray:
+    """x itself if each row lies together and rows follow one another at a step of whole numbers."""
+    rows, columns = x.shape
+    size = x.itemsize
+    across, along = x.strides
+    if (
+        x.flags.aligned
+        and (along == size or columns <= 1)
+        and (rows <= 1 or (across >= columns * size and across % size == 0))
+    ):
+        return x
+    return np.ascontiguousarray(x)
+
+
+class Matrix:
+    """A margin_matrix and what it borrows from."""
+
+    __slots__ = ("view", "keep", "rows", "columns")
+
+    def __init__(self, x: Any, what: str = "X") -> None:
+        self.view = ffi.new("margin_matrix *")
+        if is_sparse(x):
+            self._sparse(x, what)
+        else:
+            self._dense(x, what)
+        self.rows, self.columns = self.view.rows, self.view.columns
+
+    def _dense(self, x: Any, what: str) -> None:
+        array = floats(x, what)
+        if array.ndim != 2:
+            raise ValueError(
+                f"{what} has to have two dimensions, rows and columns; it has {array.ndim}. "
+                f"Reshape your data: {what}.reshape(-1, 1) is one column, {what}.reshape(1, -1) one row"
+            )
+        array = _rows_together(array)
+        view = self.view
+        view.values = address(array)
+        view.rows, view.columns = array.shape
+        step = array.strides[0] // array.itemsize if array.shape[0] > 1 else array.shape[1]
+        view.stride = max(step, array.shape[1])
+        view.value_type = _TYPES[array.dtype]
+        self.keep: Any = array
+
+    def _sparse(self, x: Any, what: str) -> None:
+        rows = x.tocsr()
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        values = np.ascontiguousarray(floats(rows.data, what))
+        starts, indices = (
+            np.ascontiguousarray(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64))
+            for a in (rows.indptr, rows.indices)
+        )
+        view = self.view
+        view.values, view.row_starts, view.column_indices = map(address, (values, starts, indices))
+        view.rows, view.columns = rows.shape
+        view.value_type = _TYPES[values.dtype]
+        view.start_type, view.index_type = _TYPES[starts.dtype], _TYPES[indices.dtype]
+        self.keep = (values, starts, indices)
+
+
+def vector(array: np.ndarray, into: Any) -> np.ndarray:
+    """Fills the margin_vector `into`; returns the array that it borrows from."""
+    array = np.ascontiguousarray(array)
+    into.values = address(array)
+    into.count = array.size
+    into.type = _TYPES[array.dtype]
+    return array
+
+
+class _Borrowed:
+    """Numbers of a model as an array that keeps the model alive."""
+
+    def __init__(self, owner: Any, pointer: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": shape,
+            "typestr": dtype.str,
+            "data": (int(ffi.cast("uintptr_t", pointer)), True),
+        }
+
+
+def borrowed(owner: Any, pointer: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """A read-only array over the library's memory, without a copy; `owner` lives as long as it does."""
+    dtype = np.dtype(dtype)
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    return np.asarray(_Borrowed(owner, pointer, shape, dtype))

@@ -1,0 +1,153 @@
+"""margin.fit and what comes out of it."""
+
+import copy
+import pickle
+
+import margin
+import numpy as np
+import pytest
+
+
+def test_fit_predict_report(iris):
+    X, y = iris
+    model = margin.fit("standardize | svm(C=10)", X, y)
+    report = model.report
+    assert report.converged and 0 <= report.gap <= report.tolerance
+    assert (report.rows, report.columns, report.classes) == (150, 4, 3)
+    assert report.train_accuracy == np.mean(model.predict(X) == y)
+    assert "converged" in str(report) and "<table>" in report._repr_html_()
+    assert model.spec == "standardize | svm(C=10)"
+    with pytest.raises(AttributeError):
+        report.gap = 0
+    with pytest.raises(KeyError):
+        model.tensors["no such"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([2, 5, 9]), np.array([2, 5, 9], np.uint8), np.array([0.5, 1.5, 2.5]),
+        np.array(["red", "blue", "green"]), np.array(["red", "blue", "green"], object),
+        np.array([2**60, 2**60 + 1, 2**60 + 2]),
+    ],
+    ids=str,
+)
+def test_labels_of_any_kind(iris, labels):
+    X, codes = iris
+    y = labels[codes]
+    model = margin.fit("logistic", X, y)
+    assert model.predict(X).dtype == y.dtype
+    assert list(model.classes) == sorted(labels)
+    assert np.mean(model.predict(X) == y) > 0.9
+    again = pickle.loads(pickle.dumps(model))
+    assert again.classes.dtype == y.dtype and np.array_equal(again.predict(X), model.predict(X))
+    assert model.predict_one(X[0]) == y[0]
+
+
+def test_booleans(iris):
+    X, y = iris
+    model = margin.fit("logistic", X, y == 1)
+    assert model.classes.dtype == bool and list(model.classes) == [False, True]
+
+
+def test_verify_finds_other_data(iris):
+    X, y = iris
+    model = margin.fit("logistic", X, y)
+    found = model.verify(X, y)
+    assert found.converged and len(found.parts) == 3
+    assert sum(part.objective for part in found.parts) == pytest.approx(found.objective)
+    assert model.verify(X + 0.1, y).status == margin.Status.STOPPED_STALLED
+
+
+def test_files_and_bytes(iris, tmp_path):
+    X, y = iris
+    model = margin.fit("knn", X, y)
+    model.save(tmp_path / "a.margin")
+    assert (tmp_path / "a.margin").read_bytes() == bytes(model)
+    for other in (
+        margin.load(tmp_path / "a.margin"),
+        margin.load(tmp_path / "a.margin", mapped=True),
+        margin.from_bytes(bytes(model)),
+        copy.deepcopy(model),
+        copy.copy(model),
+    ):
+        assert np.array_equal(other.predict(X), model.predict(X))
+        assert bytes(other) == bytes(model)
+
+
+def test_same_bytes_whatever_the_threads(iris):
+    X, y = iris
+    one, two = (margin.fit("kmeans(k=5)", X, seed=3, threads=t) for t in (1, 2))
+    assert bytes(one) == bytes(two)
+    assert bytes(one) != bytes(margin.fit("kmeans(k=5)", X, seed=4))
+
+
+def test_regression_and_targets(diabetes):
+    X, y = diabetes
+    model = margin.fit("ridge", X, y)
+    assert model.predict(X).shape == (442,) and model.predict_one(X[0]) == model.predict(X[:1])[0]
+    both = margin.fit("ridge", X, np.c_[y, -y])
+    assert both.predict(X).shape == (442, 2)
+    assert np.allclose(both.weights[0], -both.weights[1]) and np.allclose(both.weights[0], model.weights[0])
+    assert both.predict_one(X[0]).shape == (2,)
+
+
+def test_tensors_and_weights_are_views(diabetes):
+    model = margin.fit("ridge", *diabetes)
+    weights = model.weights
+    assert np.shares_memory(weights, model.weights) and not weights.flags.writeable
+    expected = weights.copy()
+    del model
+    assert np.array_equal(weights, expected)
+    tensors = margin.fit("ridge", *diabetes).tensors
+    assert np.array_equal(tensors["hypothesis.weights"], expected) and len(tensors) == len(list(tensors))
+
+
+def test_weights_count_as_copies(iris):
+    X, y = iris
+    counts = np.arange(150) % 3
+    weighted = margin.fit("logistic(tol=1e-14)", X, y, sample_weight=counts)
+    copied = margin.fit("logistic(tol=1e-14)", X.repeat(counts, 0), y.repeat(counts))
+    assert np.allclose(weighted.weights, copied.weights)
+
+
+def test_trace(iris):
+    X, y = iris
+    model = margin.fit("perceptron(order=first)", X[:100], y[:100], trace=True)
+    assert [step.step for step in model.trace] == list(range(len(model.trace)))
+    assert model.trace[-1].errors == 0
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        margin.fit("perceptron", X[:100], y[:100], trace=lambda step: seen.append(step) or len(seen) == 2)
+    assert len(seen) == 2
+    with pytest.raises(ZeroDivisionError):
+        margin.fit("perceptron", X[:100], y[:100], trace=lambda step: 1 / 0)
+    assert margin.fit("perceptron", X[:100], y[:100]).report.converged  # the context goes on
+
+
+def test_warning_says_gap_effect_and_remedy(cancer):
+    X, y = cancer
+    with pytest.warns(margin.ConvergenceWarning, match=r"gap .* of .* asked after 2 .*: the objective .* limit"):
+        model = margin.fit("logistic(max_iter=2)", X, y)
+    assert not model.report.converged and model.report.status == margin.Status.STOPPED_ITERATIONS
+
+
+def test_separable(iris):
+    X, y = iris
+    yes = margin.separable(X[:100], y[:100])
+    assert yes and yes.decided
+    distances = (X[:100] @ yes.weights + yes.intercept) * np.where(y[:100] == 1, 1, -1)
+    assert distances.min() == pytest.approx(yes.margin)
+    no = margin.separable(X[50:], y[50:])
+    assert not no and no.decided
+    means = [w @ X[50:][rows] for rows, w in
+             ((no.positive_rows, no.positive_weights), (no.negative_rows, no.negative_weights))]
+    assert np.allclose(*means)
+    assert margin.separable(X, np.array(["a", "b", "c"])[y], positive="a")
+
+
+def test_catalogue():
+    known = margin.components()
+    assert {"svm", "standardize"} <= set(known) and known["standardize"].kind == "stage"
+    assert "C" in {option.name for option in known["svm"].options}
+    assert margin.canonical("svm( C = 1.0 )") == "svm(C=1)"

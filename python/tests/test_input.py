@@ -1,0 +1,194 @@
+"""What data may look like: without copies where that can be, and refused with a sentence where it cannot."""
+
+import tracemalloc
+
+import margin
+import numpy as np
+import pytest
+from margin.data import Data
+from margin.views import Matrix, address
+from scipy import sparse
+
+
+def starts_at(view, array):
+    return view.view.values == address(array)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda X: X, lambda X: X.astype(np.float32), lambda X: X[::2], lambda X: X[:, 1:3], lambda X: X[3:4],
+        lambda X: X[:, :1], lambda X: X[10:90, 2:],
+    ],
+    ids=["rows", "float32", "every second row", "columns", "one row", "one column", "a window"],
+)
+def test_views(iris, make):
+    X, y = iris
+    x = make(X)
+    assert starts_at(Matrix(x), x)
+    rows = min(len(x), 4)
+    model = margin.fit("kmeans(k=1)", x)
+    assert np.array_equal(model.distances(x)[:rows], model.distances(np.array(x, order="C"))[:rows])
+
+
+def test_read_only_and_mapped(iris, tmp_path):
+    X, y = iris
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    for x in (frozen, mapped):
+        assert starts_at(Matrix(x), x)
+        assert bytes(margin.fit("ridge", x, X[:, 0])) == bytes(margin.fit("ridge", X, X[:, 0]))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        np.asfortranarray, lambda X: X[::-1], lambda X: X[:, ::-1], lambda X: X.astype(">f8"), lambda X: X.tolist(),
+        lambda X: np.broadcast_to(X[:1], X.shape),
+    ],
+    ids=["Fortran", "rows backwards", "columns backwards", "big-endian", "lists", "one row over and over"],
+)
+def test_copied_where_it_must_be(iris, make):
+    x = make(iris[0])
+    model, plain = (margin.fit("kmeans(k=1)", a) for a in (x, np.array(x, np.float64, order="C")))
+    assert bytes(model) == bytes(plain)
+
+
+def test_integers_and_booleans(iris):
+    X = (iris[0] * 10).astype(int)
+    assert bytes(margin.fit("kmeans(k=2)", X)) == bytes(margin.fit("kmeans(k=2)", X.astype(float)))
+    assert margin.fit("kmeans(k=2)", X > 30).report.rows == 150
+
+
+def test_fit_and_predict_take_no_copy(rng):
+    X = rng.normal(size=(200_000, 20))
+    y = X[:, 0] + 1.0
+    margin.fit("ridge", X[:10], y[:10])
+    tracemalloc.start()
+    model = margin.fit("ridge", X, y)
+    fitted = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert fitted < 100_000 < X.nbytes
+    tracemalloc.start()
+    model.predict(X)
+    assert tracemalloc.get_traced_memory()[1] < 2 * y.nbytes
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("value", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array])
+def test_sparse(rng, kind, value, index):
+    x = kind(sparse.random(80, 30, 0.1, "csr", value, rng=np.random.default_rng(1)))
+    x.indices, x.indptr = x.indices.astype(index), x.indptr.astype(index)
+    view = Matrix(x)
+    assert starts_at(view, x.data) and view.view.column_indices == address(x.indices)
+    y = np.arange(80.0)
+    assert np.allclose(
+        margin.fit("ridge", x, y).predict(x), margin.fit("ridge", x.toarray(), y).predict(x.toarray()), atol=1e-4
+    )
+
+
+def test_other_sparse_forms(rng):
+    x = sparse.random(50, 6, 0.3, "csc", rng=np.random.default_rng(1))
+    twice = sparse.csr_matrix((np.r_[x.tocsr().data[:1], 1.0, 2.0], [2, 1, 1], [0, 2, 3]), shape=(2, 6))
+    margin.fit("ridge", x, np.arange(50.0))
+    assert margin.fit("ridge", twice, [1.0, 2.0]).report.rows == 2
+    assert not twice.has_canonical_format or twice.nnz == 3
+
+
+def test_frames(iris):
+    pandas = pytest.importorskip("pandas")
+    X, y = iris
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    frame = pandas.DataFrame({"length": X[:, 0], "kind": pandas.Categorical(names), "width": X[:, 1], "text": names})
+    frame["whole"] = (X[:, 2] * 10).astype(int)
+    model = margin.fit("onehot | ridge", frame, X[:, 3])
+    assert [c.name for c in model.columns] == ["length", "kind", "width", "text", "whole"]
+    assert model.columns[1].categories == model.columns[3].categories == ("setosa", "versicolor", "virginica")
+    answers = model.predict(frame)
+    shuffled = frame[["whole", "text", "kind", "width", "length"]].iloc[60:]
+    assert np.array_equal(model.predict(shuffled), answers[60:])  # by name; codes of the categories that are left
+    with pytest.raises(margin.DataError) as caught:
+        model.predict(frame.drop(columns="width"))
+    assert caught.value.cause == margin.Cause.COLUMNS and "width" in str(caught.value)
+    with pytest.raises(margin.DataError, match="kind"):
+        margin.fit("ridge", frame, X[:, 3])
+    series = margin.fit("logistic", frame[["length", "width"]], pandas.Series(names, name="species"))
+    assert set(series.classes) == set(names)
+    missing = frame[["length", "width"]].astype("Float64")
+    missing.iloc[2, 1] = pandas.NA
+    with pytest.raises(margin.DataError) as caught:
+        margin.fit("ridge", missing, y)
+    assert (caught.value.row, caught.value.feature) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "X, y, error, words",
+    [
+        (np.ones(4), [0, 1, 0, 1], ValueError, "Reshape your data"),
+        (np.ones((2, 2, 2)), [0, 1], ValueError, "two dimensions"),
+        ([["a", "b"], ["c", "d"]], [0, 1], ValueError, "numbers"),
+        (np.array([[1.0], ["x"]], object), [0, 1], ValueError, "numbers"),
+        (np.ones((2, 1)) * 1j, [0, 1], ValueError, "Complex data not supported"),
+        (np.empty((0, 3)), [], ValueError, "row"),
+        (np.empty((3, 0)), [0, 1, 0], ValueError, "column"),
+        ([[1.0], [np.nan]], [0, 1], ValueError, "row 2"),
+        ([[1.0], [np.inf]], [0, 1], ValueError, "row 2"),
+        ([[1.0], [2.0]], [0, 1, 1], ValueError, "2 rows and y 3"),
+        ([[1.0], [2.0]], [1, 1], ValueError, "class"),
+        ([[1.0], [2.0]], [1, "a"], ValueError, "mixes labels"),
+        ([[1.0], [2.0]], [1, None], ValueError, "mixes labels"),
+        ([[1.0], [2.0]], [1.0, np.nan], ValueError, "row 2"),
+    ],
+)
+def test_bad_input(X, y, error, words):
+    if isinstance(y, list) and y and isinstance(y[-1], str):
+        y = np.array(y, object)
+    with pytest.raises(error, match=words):
+        margin.fit("logistic", X, y)
+
+
+def test_bad_weights_columns_and_queries(iris):
+    X, y = iris
+    for weights, words in ((-np.ones(150), "weight"), (np.ones(149), "expected"), (np.ones((150, 2)), "1D")):
+        with pytest.raises(ValueError, match=words):
+            margin.fit("logistic", X, y, sample_weight=weights)
+    model = margin.fit("logistic", X, y)
+    with pytest.raises(ValueError, match="4"):
+        model.predict(X[:, :3])
+    with pytest.raises(ValueError, match="4"):
+        model.predict_one(X[0, :3])
+    with pytest.raises(ValueError, match="row 1 has no answer"):
+        model.predict(np.array([X[0], X[1] * np.nan]))
+    with pytest.raises(ValueError, match="dense|sparse|Reshape|two dimensions"):
+        model.predict(X[0])
+
+
+def test_errors_say_where():
+    with pytest.raises(margin.SpecError) as caught:
+        margin.fit("svm(C=-1)", [[1.0], [2.0]], [0, 1])
+    assert caught.value.status == margin.Status.SPEC and caught.value.position == 6
+    with pytest.raises(margin.DataError) as caught:
+        margin.fit("ridge", [[1.0, 2.0], [2.0, np.nan]], [0.5, 1.5])
+    assert (caught.value.cause, caught.value.row, caught.value.feature) == (margin.Cause.MISSING_VALUE, 1, 1)
+
+
+def test_files_that_are_not_there_or_no_models(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        margin.load(tmp_path / "none")
+    assert isinstance(caught.value, margin.Error) and caught.value.errno == 2
+    (tmp_path / "text").write_text("no model at all, just some words")
+    with pytest.raises(margin.ModelError):
+        margin.load(tmp_path / "text")
+    with pytest.raises(margin.ModelError):
+        margin.from_bytes(b"12")
+    with pytest.raises(OSError):
+        margin.fit("kmeans(k=1)", [[1.0]]).save(tmp_path / "no" / "folder")
+
+
+def test_labels_are_read_once():
+    data = Data(np.ones((2, 1)), ["a", "b"])
+    assert data.target.column.categories == ("a", "b")

@@ -1,0 +1,117 @@
+"""Threads, forks, Ctrl-C, memory."""
+
+import gc
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import margin
+import numpy as np
+import pytest
+
+
+def test_import_starts_no_thread():
+    code = "import numpy, os; n = len(os.listdir('/proc/self/task')); import margin; " \
+           "assert len(os.listdir('/proc/self/task')) == n; import sys; assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_interrupt_ends_a_long_fit(rng):
+    X = rng.normal(size=(5_000, 20))
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    before = signal.getsignal(signal.SIGINT)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        margin.fit("kmeans(k=200, restarts=10000)", X)
+    timer.join()
+    assert signal.getsignal(signal.SIGINT) is before
+    assert margin.fit("ridge", X, X[:, 0]).report.rows == 5_000
+
+
+def test_other_threads_run_meanwhile(rng):
+    X = rng.normal(size=(20_000, 20))
+    ticks = 0
+    done = threading.Event()
+
+    def work():
+        margin.fit("kmeans(k=100, restarts=3)", X, threads=1)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.wait(0.005):
+        ticks += 1
+    thread.join()
+    assert ticks > 3
+
+
+def test_threads_share_a_model(iris):
+    X, y = iris
+    model = margin.fit("svm(kernel=rbf)", X, y)
+    expected = model.scores(X)
+    wrong = []
+
+    def work():
+        for _ in range(50):
+            if not np.array_equal(model.scores(X), expected):
+                wrong.append(1)
+            if bytes(margin.fit("logistic", X, y)) != fitted:
+                wrong.append(2)
+
+    fitted = bytes(margin.fit("logistic", X, y))
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not wrong
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_fork(rng):
+    X = rng.normal(size=(50_000, 10))
+    expected = bytes(margin.fit("kmeans(k=3)", X))
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if bytes(margin.fit("kmeans(k=3)", X)) == expected else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_nothing_is_leaked(iris):
+    X, y = iris
+
+    def once():
+        model = margin.fit("standardize | svm(kernel=rbf)", X, y, trace=False)
+        model.predict(X), model.report, model.tensors["hypothesis.support"], bytes(model)
+        margin.separable(X[:100], y[:100])
+        try:
+            margin.fit("svm(C=-1)", X, y)
+        except margin.Error:
+            pass
+
+    for _ in range(30):
+        once()
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(200):
+        once()
+    gc.collect()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2_000  # KB
+
+
+def test_time_limit(rng):
+    X = rng.normal(size=(20_000, 20))
+    start = time.monotonic()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            model = margin.fit("kmeans(k=100, restarts=10000)", X, time_limit=1.0)
+        except margin.LimitError as error:  # a busy machine: not one iteration in time
+            assert "time limit" in str(error)
+        else:
+            assert model.report.status == margin.Status.STOPPED_TIME
+            assert any(issubclass(w.category, margin.ConvergenceWarning) for w in said)
+    assert time.monotonic() - start < 20

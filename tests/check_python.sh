@@ -1,0 +1,55 @@
+#!/bin/bash
+# check_python.sh BUILD [long]: installs the Python package into an environment of its own, as
+# pip install ./python does but linking the library of this build, and runs its tests (long: all).
+# Skipped where there is no Python with venv and headers, or no package index.
+set -u
+cd "$(dirname "$0")/.."
+build=$1
+place=$build/python
+installed=$PWD/$place/installed
+case $build in /*) place=$build/python installed=$place/installed ;; esac
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+suits() {
+    command -v "$1" >/dev/null 2>&1 && "$1" - 2>/dev/null <<'END'
+import ensurepip, os, sys, sysconfig, venv
+headers = os.path.join(sysconfig.get_path("include"), "Python.h")
+sys.exit(sys.version_info < (3, 10) or not os.path.exists(headers))
+END
+}
+python=
+for candidate in "${MARGIN_PYTHON:-python3}" python3 /usr/bin/python3; do
+    if suits "$candidate"; then
+        python=$candidate
+        break
+    fi
+done
+[ -n "$python" ] || skip "no Python 3.10 with venv and headers (python3-venv, python3-dev)"
+
+mkdir -p "$place"
+# pip_install WORDS...: what it says is shown only if it fails
+pip_install() {
+    "$place/venv/bin/pip" --disable-pip-version-check install "$@" >"$place/pip.log" 2>&1
+}
+if [ ! -f "$place/venv/ready" ]; then
+    rm -rf "$place/venv"
+    "$python" -m venv "$place/venv" || skip "no virtual environment could be made"
+    pip_install scikit-build-core cffi numpy scipy scikit-learn pandas pytest ||
+        { tail -n 3 "$place/pip.log"; skip "pip could not fetch what the tests need"; }
+    touch "$place/venv/ready"
+fi
+
+cmake --install "$build" --prefix "$installed" >"$place/install.log" 2>&1 ||
+    { cat "$place/install.log"; exit 1; }
+pip_install --no-build-isolation --no-deps --force-reinstall -Cbuild-dir="$place/build" \
+    -Ccmake.define.MARGIN_INSTALLED=ON -Ccmake.define.margin_ROOT="$installed" ./python ||
+    { cat "$place/pip.log"; exit 1; }
+
+select=(-m "not long")
+[ "${2:-}" != long ] || select=()
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+exec "$place/venv/bin/pytest" -q -p no:cacheprovider "${select[@]}" python/tests
