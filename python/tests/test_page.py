@@ -1,0 +1,21 @@
+"""What docs/python.md shows is what it prints."""
+
+import contextlib
+import io
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def test_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "python.md").read_text()
+    shown = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", page, re.S)
+    assert len(shown) == page.count("```python") >= 3
+    names: dict = {}
+    for program, expected in shown:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(program, names)
+        assert printed.getvalue() == expected
