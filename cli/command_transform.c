@@ -31,8 +31,7 @@ static margin_status transform(cli_session *session, const margin_model *model,
     const cli_arguments *a = session->arguments;
     const double start = cli_clock();
     margin_data data = margin_table_data(table);
-    margin_status status =
-        margin_transform(session->context, model, &data, made, &session->error);
+    margin_status status = margin_transform(session->context, model, &data, made, &session->error);
     if (status < 0) return status;
     session->work_seconds = cli_clock() - start;
     int64_t count;
@@ -68,8 +67,8 @@ int run_transform(const cli_arguments *arguments) {
         code = text_finish(&session, &text, NULL);
     } else if (!code && strcmp(path, "-") != 0) {
         cli_note(&session, "%lld row%s, %lld column%s written to %s", (long long)made.x.rows,
-                 text_plural(made.x.rows), (long long)made.x.columns,
-                 text_plural(made.x.columns), path);
+                 text_plural(made.x.rows), (long long)made.x.columns, text_plural(made.x.columns),
+                 path);
     }
     margin_transformed_free(&made);
     margin_table_free(table);

@@ -9,12 +9,18 @@
 enum { ROWS = 70, COLUMNS = 5 };
 
 /* Every stage of the catalogue, few of what it makes. */
-static const char *const specs[] = {
-    "fourier(features=8)", "impute",        "minmax",
-    "normalize",           "nystroem",      "onehot",
-    "poly(degree=2)",      "rbf(centres=3)", "standardize",
-    "impute | minmax",     "poly(degree=2) | standardize",
-    "standardize | rbf(centres=3) | normalize"};
+static const char *const specs[] = {"fourier(features=8)",
+                                    "impute",
+                                    "minmax",
+                                    "normalize",
+                                    "nystroem",
+                                    "onehot",
+                                    "poly(degree=2)",
+                                    "rbf(centres=3)",
+                                    "standardize",
+                                    "impute | minmax",
+                                    "poly(degree=2) | standardize",
+                                    "standardize | rbf(centres=3) | normalize"};
 
 static margin_transformed transformed(margin_context *context, const margin_model *model,
                                       const margin_data *data) {
@@ -38,8 +44,9 @@ static int64_t start_of(const margin_matrix *x, int64_t row) {
 static double element(const margin_matrix *x, int64_t i, int64_t j) {
     if (!x->row_starts) return stored(x, i * x->stride + j);
     for (int64_t at = start_of(x, i); at < start_of(x, i + 1); at++) {
-        const int64_t column = x->index_type == MARGIN_I32 ? ((const int32_t *)x->column_indices)[at]
-                                                           : ((const int64_t *)x->column_indices)[at];
+        const int64_t column = x->index_type == MARGIN_I32
+                                   ? ((const int32_t *)x->column_indices)[at]
+                                   : ((const int64_t *)x->column_indices)[at];
         if (column == j) return stored(x, at);
     }
     return 0.0;

@@ -1,6 +1,6 @@
-/* Ctrl-C during a call. Python's own handler only sets a flag, which nobody looks at before the call
- * is over. So while the main thread is in a long call there is one that cancels it first and then
- * hands the signal on; Python raises KeyboardInterrupt when the call has come back. */
+/* Ctrl-C during a call. Python's own handler only sets a flag, which nobody looks at before the
+ * call is over. So while the main thread is in a long call there is one that cancels it first and
+ * then hands the signal on; Python raises KeyboardInterrupt when the call has come back. */
 #include <signal.h>
 
 static margin_context *volatile interrupt_context;
@@ -15,7 +15,8 @@ static void interrupt_received(int number, siginfo_t *info, void *place) {
         interrupt_previous.sa_handler(number);
 }
 
-/* From the main thread. Returns what interrupt_end wants: the context of the call around this one. */
+/* From the main thread. Returns what interrupt_end wants: the context of the call around this one.
+ */
 static margin_context *interrupt_begin(margin_context *context) {
     margin_context *outer = interrupt_context;
     if (!outer) {

@@ -41,8 +41,8 @@ const mg_learner mg_learner_transform = {
              .formula = "the columns that the stages make",
              .source = "",
              .page = "docs/stages.md",
-             .abilities = MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_CATEGORIES |
-                          MARGIN_IS_RULE},
+             .abilities =
+                 MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_CATEGORIES | MARGIN_IS_RULE},
     .makes = {&mg_hypothesis_identity},
     /* so that what nobody reads is not made */
     .takes_affine = true,
