@@ -97,7 +97,7 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
                                margin_error *error) {
     const int64_t step = (points->count + MEDIAN_POINTS - 1) / MEDIAN_POINTS;
     const int64_t some = points->count > 0 ? (points->count + step - 1) / step : 0;
-    const bool l1 = kind == MG_KERNEL_LAPLACIAN;
+    const bool l1 = mg_kernel_basis_of(kind) == MG_OF_DISTANCES;
     weighted_distance *distances = NULL, *scratch = NULL;
     int64_t found = 0;
     margin_status status = MARGIN_OK;

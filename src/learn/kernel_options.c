@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the words of MG_KERNEL_CHOICES_GRAM, in their order. */
+static const mg_kernel_kind kinds[] = {MG_KERNEL_LINEAR,     MG_KERNEL_POLY,    MG_KERNEL_RBF,
+                                       MG_KERNEL_EXP,        MG_KERNEL_SIGMOID, MG_KERNEL_LAPLACIAN,
+                                       MG_KERNEL_PRECOMPUTED};
+
 static bool uses_gamma(mg_kernel_kind kind) {
     return kind == MG_KERNEL_POLY || kind == MG_KERNEL_RBF || kind == MG_KERNEL_SIGMOID ||
            kind == MG_KERNEL_LAPLACIAN;
@@ -13,7 +18,7 @@ static bool uses_gamma(mg_kernel_kind kind) {
 
 static mg_kernel_kind kind_of(const margin_component *info, const mg_option_value *values) {
     const mg_option_value *kernel = mg_option_named(info, values, "kernel");
-    return mg_option_has_value(kernel) ? (mg_kernel_kind)kernel->integer : MG_KERNEL_LINEAR;
+    return mg_option_has_value(kernel) ? kinds[kernel->integer] : MG_KERNEL_LINEAR;
 }
 
 static double gamma_of_sigma(double sigma) {
@@ -160,7 +165,10 @@ margin_status mg_kernel_fits(const margin_component *info, const mg_problem *pro
 mg_kernel_name mg_kernel_describe(const mg_kernel *kernel) {
     mg_kernel_name name;
     int64_t length = 0;
-    const char *word = mg_choice_at(MG_KERNEL_CHOICES_GRAM, (int)kernel->kind, &length);
+    int choice = 0;
+    while (choice + 1 < MG_LENGTH(kinds) && kinds[choice] != kernel->kind)
+        choice++;
+    const char *word = mg_choice_at(MG_KERNEL_CHOICES_GRAM, choice, &length);
     if (kernel->kind == MG_KERNEL_LINEAR || kernel->kind == MG_KERNEL_EXP)
         snprintf(name.text, sizeof name.text, "%.*s", (int)length, word);
     else

@@ -15,9 +15,7 @@ static margin_status kernel_map_check(const margin_component *info, const margin
                    info->name, data->columns[j].name, info->name);
     MG_TRY(mg_kernel_options_check(info, options, error));
     const mg_kernel kernel = mg_kernel_options_of(info, options).kernel;
-    MG_REQUIRE(kernel.kind != MG_KERNEL_SIGMOID &&
-                   !(kernel.kind == MG_KERNEL_POLY && kernel.coef0 < 0.0),
-               error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(mg_kernel_is_definite(&kernel), error, MARGIN_ERROR_SPEC,
                "%s: needs a kernel that is an inner product: rbf, laplacian, linear, exp, or poly "
                "with coef0 >= 0",
                info->name);

@@ -46,7 +46,7 @@ static margin_status find_pivots(const mg_pivoting *task, const margin_data *dat
     double *factor = NULL, left;
     int64_t *pivots = NULL;
     margin_status status = MARGIN_OK;
-    if (task->kernel->kind == MG_KERNEL_RBF)
+    if (mg_kernel_basis_of(task->kernel->kind) == MG_OF_SQUARES)
         MG_GO(mg_kernel_fail(mg_row_squares(task->context, task->x, squares), task->error));
     for (int64_t i = 0; i < task->count; i++)
         roots[i] = data->weights.values
@@ -318,10 +318,10 @@ static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *erro
 static void kernel_values(const nystroem_view *view, const double *x, double *out) {
     const int64_t n = view->centres.rows, columns = view->centres.columns;
     const margin_matrix row = margin_dense_f64(x, 1, columns, columns);
+    const bool distances = mg_kernel_basis_of(view->kernel.kind) == MG_OF_DISTANCES;
     for (int64_t k = 0; k < n; k++)
-        out[k] =
-            view->kernel.kind == MG_KERNEL_LAPLACIAN ? 0.0 : view->ops->dot(&view->centres, k, x);
-    for (int64_t k = 0; k < n && view->kernel.kind == MG_KERNEL_LAPLACIAN; k++) {
+        out[k] = distances ? 0.0 : view->ops->dot(&view->centres, k, x);
+    for (int64_t k = 0; k < n && distances; k++) {
         const double *z = (const double *)view->centres.values + k * columns;
         for (int64_t j = 0; j < columns; j++)
             out[k] += fabs(x[j] - z[j]);

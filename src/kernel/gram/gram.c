@@ -107,9 +107,10 @@ static margin_status find_squares(margin_context *context, mg_gram *gram, double
  * distance is 0. */
 static void diagonal_of_squares(mg_gram *gram, const double *squares) {
     const mg_isa isa = mg_isa_level();
+    const bool distances = mg_kernel_basis_of(gram->kernel.kind) == MG_OF_DISTANCES;
     for (int64_t i = 0; i < gram->points.count; i++) {
         const double square = squares[mg_point_row(&gram->points, i)];
-        gram->diagonal[i] = gram->kernel.kind == MG_KERNEL_LAPLACIAN ? 0.0 : square;
+        gram->diagonal[i] = distances ? 0.0 : square;
         mg_kernel_finish(isa, &gram->kernel, square, &square, &gram->diagonal[i], 1);
     }
 }
@@ -123,14 +124,14 @@ static margin_status diagonal_one_by_one(mg_gram *gram) {
 }
 
 static margin_status fill_diagonal(margin_context *context, mg_gram *gram, margin_error *error) {
+    const mg_kernel_basis basis = mg_kernel_basis_of(gram->kernel.kind);
     double *squares = NULL;
     margin_status status;
     MG_NEW(gram->heap, gram->diagonal, gram->points.count, purpose, error);
-    if (gram->kernel.kind >= MG_KERNEL_PRECOMPUTED)
-        return mg_kernel_fail(diagonal_one_by_one(gram), error);
+    if (basis == MG_OF_NONE) return mg_kernel_fail(diagonal_one_by_one(gram), error);
     MG_GO(find_squares(context, gram, &squares, error));
     diagonal_of_squares(gram, squares);
-    if (gram->kernel.kind == MG_KERNEL_RBF) {
+    if (basis == MG_OF_SQUARES) {
         gram->squares = squares;
         squares = NULL;
     }
@@ -142,9 +143,7 @@ done:
 /* |k(x, z)| <= sqrt(k(x, x) k(z, z)): a finite diagonal is enough for the kernels that can
  * overflow. */
 static margin_status check_diagonal(mg_gram *gram, margin_error *error) {
-    const bool bounded = gram->kernel.kind == MG_KERNEL_RBF ||
-                         gram->kernel.kind == MG_KERNEL_SIGMOID ||
-                         gram->kernel.kind == MG_KERNEL_LAPLACIAN;
+    const bool bounded = mg_kernel_is_bounded(gram->kernel.kind);
     double most = 0.0;
     for (int64_t i = 0; i < gram->points.count; i++) {
         MG_REQUIRE(isfinite(gram->diagonal[i]), error, MG_DATA(OVERFLOW),

@@ -74,8 +74,7 @@ static margin_status pack_block(const mg_block *block, void *argument) {
 
 /* A distance in f32 is worth something while the squares it comes from are not much larger. */
 static bool is_fine(const mg_gram_tiles *t) {
-    const float most =
-        t->finish.kind == MG_KERNEL_RBF || t->finish.kind == MG_KERNEL_LAPLACIAN ? 1e4f : 1e30f;
+    const float most = mg_kernel_basis_of(t->finish.kind) == MG_OF_PRODUCTS ? 1e30f : 1e4f;
     for (int64_t i = 0; i < t->count; i++)
         if (!(-t->squares[i] <= most)) return false;
     return isfinite(t->finish.slope) && isfinite(t->finish.offset);
@@ -98,7 +97,7 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
                                 mg_gram_tiles **tiles, margin_error *error) {
     mg_gram_tiles *t;
     *tiles = NULL;
-    if (mg_is_csr(&points->x) || kernel->kind >= MG_KERNEL_PRECOMPUTED) return MARGIN_OK;
+    if (mg_is_csr(&points->x) || mg_kernel_basis_of(kernel->kind) == MG_OF_NONE) return MARGIN_OK;
     MG_NEW(context->heap, t, 1, "the rows in single precision", error);
     *t = (mg_gram_tiles){.heap = context->heap,
                          .ops = MG_ISA_TABLE(mg_isa_level(), mg_gram_tile_ops),

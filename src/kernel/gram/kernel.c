@@ -11,9 +11,55 @@ double mg_power(double a, int n) {
     return result;
 }
 
+mg_kernel_basis mg_kernel_basis_of(mg_kernel_kind kind) {
+    switch (kind) {
+    case MG_KERNEL_LINEAR:
+    case MG_KERNEL_POLY:
+    case MG_KERNEL_EXP:
+    case MG_KERNEL_SIGMOID:
+        return MG_OF_PRODUCTS;
+    case MG_KERNEL_RBF:
+        return MG_OF_SQUARES;
+    case MG_KERNEL_LAPLACIAN:
+        return MG_OF_DISTANCES;
+    case MG_KERNEL_PRECOMPUTED:
+    case MG_KERNEL_FUNCTION:
+        break;
+    }
+    return MG_OF_NONE;
+}
+
 bool mg_kernel_is_definite(const mg_kernel *kernel) {
-    return kernel->kind != MG_KERNEL_SIGMOID && kernel->kind < MG_KERNEL_PRECOMPUTED &&
-           !(kernel->kind == MG_KERNEL_POLY && kernel->coef0 < 0.0);
+    switch (kernel->kind) {
+    case MG_KERNEL_LINEAR:
+    case MG_KERNEL_RBF:
+    case MG_KERNEL_EXP:
+    case MG_KERNEL_LAPLACIAN:
+        return true;
+    case MG_KERNEL_POLY:
+        return kernel->coef0 >= 0.0;
+    case MG_KERNEL_SIGMOID:
+    case MG_KERNEL_PRECOMPUTED:
+    case MG_KERNEL_FUNCTION:
+        break;
+    }
+    return false;
+}
+
+bool mg_kernel_is_bounded(mg_kernel_kind kind) {
+    switch (kind) {
+    case MG_KERNEL_RBF:
+    case MG_KERNEL_SIGMOID:
+    case MG_KERNEL_LAPLACIAN:
+        return true;
+    case MG_KERNEL_LINEAR:
+    case MG_KERNEL_POLY:
+    case MG_KERNEL_EXP:
+    case MG_KERNEL_PRECOMPUTED:
+    case MG_KERNEL_FUNCTION:
+        break;
+    }
+    return false;
 }
 
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z) {

@@ -14,17 +14,19 @@
 
 #include "math/rows/row_ops.h"
 
+/* Model files hold these numbers (docs/format.md): none is ever changed or given again. */
 typedef enum mg_kernel_kind {
-    MG_KERNEL_LINEAR,
-    MG_KERNEL_POLY,
-    MG_KERNEL_RBF,
-    MG_KERNEL_EXP,
-    MG_KERNEL_SIGMOID,
-    MG_KERNEL_LAPLACIAN,
-    MG_KERNEL_PRECOMPUTED,
-    MG_KERNEL_FUNCTION
+    MG_KERNEL_LINEAR = 0,
+    MG_KERNEL_POLY = 1,
+    MG_KERNEL_RBF = 2,
+    MG_KERNEL_EXP = 3,
+    MG_KERNEL_SIGMOID = 4,
+    MG_KERNEL_LAPLACIAN = 5,
+    MG_KERNEL_PRECOMPUTED = 6,
+    MG_KERNEL_FUNCTION = 7 /* in no file */
 } mg_kernel_kind;
-#define MG_KERNEL_CHOICES "linear|poly|rbf|exp|sigmoid|laplacian" /* in the order of the enum */
+/* The words of the option, in the order of `kinds` in learn/kernel_options.c. */
+#define MG_KERNEL_CHOICES "linear|poly|rbf|exp|sigmoid|laplacian"
 /* For learners whose problem may be a Gram matrix (mg_kernel_points.places). */
 #define MG_KERNEL_CHOICES_GRAM MG_KERNEL_CHOICES "|precomputed"
 
@@ -68,8 +70,18 @@ margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
  * precomputed: the dot product itself, as with a row of zeros and a one). The squared distance is
  * clipped at 0. */
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z);
+/* What k is a function of; all code that walks over rows asks this. */
+typedef enum mg_kernel_basis {
+    MG_OF_PRODUCTS,  /* x.z */
+    MG_OF_SQUARES,   /* |x - z|^2, by way of x.z and the squared norms of all rows */
+    MG_OF_DISTANCES, /* |x - z|_1 */
+    MG_OF_NONE       /* not worked out from the rows: given */
+} mg_kernel_basis;
+mg_kernel_basis mg_kernel_basis_of(mg_kernel_kind kind);
 /* k is an inner product for any rows: none of its Gram matrices has a negative eigenvalue. */
 bool mg_kernel_is_definite(const mg_kernel *kernel);
+/* |k| <= 1. */
+bool mg_kernel_is_bounded(mg_kernel_kind kind);
 /* a^n, n >= 0, by repeated squaring. */
 double mg_power(double a, int n);
 /* One pair of rows, any layouts with equal columns (not of kind function). */
@@ -83,13 +95,13 @@ bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int
 double mg_row_distance(const margin_matrix *x, int64_t i, int64_t j, bool absolute);
 
 /* values[j]: dot products (laplacian: L1 distances) of one row x with rows z_j, turned in place
- * into k(x, z_j). squares_z[j] = |z_j|^2 (rbf only). Element j's bits do not depend on its place.
+ * into k(x, z_j). squares_z[j] = |z_j|^2 (of squares). Element j's bits do not depend on its place.
  */
 void mg_kernel_finish(mg_isa isa, const mg_kernel *kernel, double square_x, const double *squares_z,
                       double *values, int64_t count);
 
 /* out[i * ld + j] = k(x[x_rows[i]], z[z_rows[j]]) for a block; rows NULL: first, first + 1, ...
- * `squares` of all rows of x and z from mg_row_squares (needed by rbf only, may be NULL otherwise).
+ * `squares` of all rows of x and z from mg_row_squares (MG_OF_SQUARES, may be NULL otherwise).
  * Precomputed: z_rows are columns of x, and z is not looked at. f64; blocked and vectorised, sparse
  * x sparse through a scatter of one row where that is less work. An element's bits depend on its
  * two rows alone: not on the block, the layouts or which of the two rows comes first. Polls cancel.

@@ -152,13 +152,14 @@ static void finish_sigmoid(const mg_kernel *kernel, double *values, int64_t coun
 
 static void finish(const mg_kernel *kernel, double square_x, const double *squares_z,
                    double *values, int64_t count) {
-    if (kernel->kind == MG_KERNEL_LINEAR || kernel->kind >= MG_KERNEL_PRECOMPUTED) return;
+    const mg_kernel_basis basis = mg_kernel_basis_of(kernel->kind);
+    if (kernel->kind == MG_KERNEL_LINEAR || basis == MG_OF_NONE) return;
     if (kernel->kind == MG_KERNEL_SIGMOID) {
         finish_sigmoid(kernel, values, count);
         return;
     }
     const finish_terms terms = {vec_set(kernel->gamma), vec_set(kernel->coef0), vec_set(square_x)};
-    const bool squares = kernel->kind == MG_KERNEL_RBF;
+    const bool squares = basis == MG_OF_SQUARES;
     int64_t j = 0;
     for (; j + LANES <= count; j += LANES) {
         const vec square_z = squares ? vec_load(squares_z + j) : vec_zero();

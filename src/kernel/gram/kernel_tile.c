@@ -93,7 +93,8 @@ static void pack_panels(const mg_kernel_block *block, bool is_left, int64_t from
 
 /* Row by row costs about one nanosecond a stored number, in panels about a sixteenth a column. */
 static bool sparse_pays(const mg_kernel *kernel, const margin_matrix *z) {
-    if (!mg_is_csr(z) || kernel->kind >= MG_KERNEL_LAPLACIAN) return false;
+    const mg_kernel_basis basis = mg_kernel_basis_of(kernel->kind);
+    if (!mg_is_csr(z) || basis == MG_OF_DISTANCES || basis == MG_OF_NONE) return false;
     const int64_t stored = mg_row_start(z, z->rows) - mg_row_start(z, 0);
     return (double)z->columns * (double)z->rows > 16.0 * (double)stored;
 }
@@ -147,7 +148,8 @@ void mg_kernel_scratch_free(mg_kernel_scratch *scratch) {
 static void multiply_tile(const mg_kernel_scratch *s, const mg_kernel_block *block,
                           const mg_tile_place *at, double *memory) {
     const mg_kernel_ops *ops = s->ops;
-    const bool distance = s->kernel.kind == MG_KERNEL_LAPLACIAN, one = at->rows == 1;
+    const bool distance = mg_kernel_basis_of(s->kernel.kind) == MG_OF_DISTANCES;
+    const bool one = at->rows == 1;
     const int64_t columns = block->x->columns;
     double *tile = memory, *left = memory + s->dense;
     memset(tile, 0, (size_t)(s->left * s->right) * sizeof *tile);
@@ -182,7 +184,7 @@ static void multiply_sparse_tile(const mg_kernel_scratch *s, const mg_kernel_blo
 
 static void finish_tile(const mg_kernel_scratch *s, const mg_kernel_block *block,
                         const mg_tile_place *at, double *memory) {
-    const bool squares = s->kernel.kind == MG_KERNEL_RBF;
+    const bool squares = mg_kernel_basis_of(s->kernel.kind) == MG_OF_SQUARES;
     double right[TILE_RIGHT];
     for (int64_t j = 0; squares && j < at->columns; j++)
         right[j] = block->z_squares[mg_block_right(block, at->j + j)];

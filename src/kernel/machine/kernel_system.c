@@ -109,7 +109,7 @@ static margin_status make(mg_kernel_system *system) {
     const margin_matrix *x = &system->problem->x;
     MG_TRY(mg_kernel_scratch_new(system->context, &system->kernel, x, x, &system->scratch,
                                  system->error));
-    if (system->kernel.kind == MG_KERNEL_RBF) {
+    if (mg_kernel_basis_of(system->kernel.kind) == MG_OF_SQUARES) {
         MG_NEW(system->context->heap, system->squares, x->rows, purpose, system->error);
         MG_TRY(mg_kernel_fail(mg_row_squares(system->context, x, system->squares), system->error));
     }

@@ -108,7 +108,7 @@ margin_status mg_svm_prove(mg_svm_machine *m) {
     MG_TRY(hold_exact(m));
     if (m->exact) return add_changes(m);
     MG_GO(list_rows(m, anew, &lists));
-    if (m->kernel.kind == MG_KERNEL_RBF) {
+    if (mg_kernel_basis_of(m->kernel.kind) == MG_OF_SQUARES) {
         MG_GO_NEW(heap, squares, m->problem->x.rows, "the proof of the solution", m->fit->error);
         status = mg_row_squares(m->fit->context, &m->problem->x, squares);
         MG_GO(mg_kernel_fail(status, m->fit->error));

@@ -228,7 +228,7 @@ static void square_queries(const mg_kernel_ops *ops, panel_queries *p) {
 /* values[q * CHUNK + s]: dot products or distances of all queries with a chunk. */
 static void multiply_chunk(const mg_hypothesis *h, const mg_kernel_ops *ops, panel_queries *p,
                            const double *panels, int64_t count, double *values) {
-    const bool distance = h->view.expansion.kernel.kind == MG_KERNEL_LAPLACIAN;
+    const bool distance = mg_kernel_basis_of(h->view.expansion.kernel.kind) == MG_OF_DISTANCES;
     const bool one = p->rows.rows == 1;
     memset(values, 0, VALUE_ROOM * sizeof *values);
     for (int64_t first = 0; first < h->columns; first += DEPTH) {
@@ -285,8 +285,9 @@ void mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t
                          int64_t count, double *out) {
     double dense[QUERY_ROOM];
     const mg_expansion_plan *plan = h->derived;
-    const bool by_pairs = h->columns > QUERY_ROOM ||
-                          (!plan->panels && h->view.expansion.kernel.kind == MG_KERNEL_LAPLACIAN);
+    const bool by_pairs =
+        h->columns > QUERY_ROOM ||
+        (!plan->panels && mg_kernel_basis_of(h->view.expansion.kernel.kind) == MG_OF_DISTANCES);
     for (int64_t i = first; by_pairs && i < first + count; i++)
         score_pairs(h, x, i, out + (i - first) * h->functions);
     if (by_pairs) return;

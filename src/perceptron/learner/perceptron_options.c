@@ -100,7 +100,7 @@ static margin_status check_steps(const mg_option_value *values, margin_error *er
 margin_status mg_perceptron_check(const margin_component *info, const mg_option_value *values,
                                   margin_error *error) {
     const bool has_kernel = values[KERNEL].given;
-    const bool expansion = has_kernel && values[KERNEL].integer != MG_KERNEL_LINEAR;
+    const bool expansion = mg_kernel_options_of(info, values).kernel.kind != MG_KERNEL_LINEAR;
     MG_TRY(check_steps(values, error));
     MG_REQUIRE(!(has_kernel && values[FORM].given && values[FORM].integer == 0), error,
                MARGIN_ERROR_SPEC,
