@@ -37,6 +37,10 @@ typedef struct mg_loss {
     bool margin_based;   /* of z = y f; else of f - y */
     bool smooth;         /* has a derivative everywhere */
     bool curved;         /* has a second derivative that Newton's method can use */
+    bool endless;        /* falls for ever in a direction that no row speaks against */
+    /* the curvature at a point bounds how far away the optimum is: linear/proof/curvature_bound.c
+     * and, from the data once more, linear/verify/verify_curvature.c know how */
+    bool self_bounding;
     /* value, first (sub)derivative and (generalised) second derivative in t; no overflow unless the
      * value itself overflows (exponential) */
     double (*value)(double t);

@@ -54,12 +54,6 @@ typedef struct curvature_bound {
     mg_newton_matrix newton;
 } curvature_bound;
 
-static bool has_bound(const mg_objective *o) {
-    const mg_loss_kind kind = o->loss->kind;
-    return kind == MG_LOSS_SQUARED || kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL ||
-           kind == MG_LOSS_SQUARED_HINGE || kind == MG_LOSS_SOFTMAX;
-}
-
 static margin_status take_memory(curvature_bound *m) {
     const mg_objective *o = m->o;
     const int64_t numbers = o->functions * (o->columns + 2);
@@ -280,7 +274,7 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_line
                                     double *above, margin_error *error) {
     curvature_bound m = {.o = objective, .at = at, .error = error};
     *above = (double)INFINITY;
-    if (!has_bound(objective) || !mg_newton_matrix_can(objective)) return MARGIN_OK;
+    if (!objective->loss->self_bounding || !mg_newton_matrix_can(objective)) return MARGIN_OK;
     margin_status status = take_memory(&m);
     if (status >= 0) status = find_bound(&m, above);
     mg_newton_matrix_free(&m.newton);

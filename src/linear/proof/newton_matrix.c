@@ -241,9 +241,7 @@ done:
 }
 
 bool mg_is_endless(const mg_objective *o) {
-    const mg_loss_kind kind = o->loss->kind;
-    return mg_is_unpenalised(o) &&
-           (kind == MG_LOSS_LOGISTIC || kind == MG_LOSS_EXPONENTIAL || kind == MG_LOSS_SOFTMAX);
+    return mg_is_unpenalised(o) && o->loss->endless;
 }
 
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,

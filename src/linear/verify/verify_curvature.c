@@ -394,14 +394,11 @@ static margin_status judge(curvature *m, real *distance, real *moved) {
 
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
     curvature m = {.k = k, .blocks = k->functions == 1 ? 1 : k->functions - 1};
-    const bool known = k->loss->kind == MG_LOSS_SQUARED || k->loss->kind == MG_LOSS_LOGISTIC ||
-                       k->loss->kind == MG_LOSS_EXPONENTIAL || k->loss->kind == MG_LOSS_SOFTMAX ||
-                       k->loss->kind == MG_LOSS_SQUARED_HINGE;
     m.block = k->columns + k->options->intercept;
     m.size = m.blocks * m.block;
     *distance = (real)INFINITY;
     *moved = 0.0L;
-    if (!known || m.size > MOST_SIZE) return MARGIN_OK;
+    if (!k->loss->self_bounding || m.size > MOST_SIZE) return MARGIN_OK;
     margin_status status;
     mg_heap *heap = k->fit->context->heap;
     MG_GO_NEW(heap, m.matrix, m.size * (m.size + 1 + m.blocks), "a verification", k->fit->error);
