@@ -32,14 +32,15 @@ page = top / 'docs' / 'architecture.md'
 if page.exists():
     code = [f for d in ('src', 'cli', 'include', 'tests') for f in (top / d).rglob('*.*') if f.suffix in ('.c', '.h', '.sh')]
     words = set(re.findall(r'\w+', '\n'.join(f.read_text() for f in code)))
-    files = [str(f.relative_to(top)) for d in ('src', 'cli', 'include', 'tests', 'docs', 'scripts') for f in (top / d).rglob('*')]
-    for told in [page, *sorted(root.rglob('README.md'))]:
+    files = [str(f.relative_to(top)) for d in ('src', 'cli', 'include', 'tests', 'docs', 'scripts', 'bench', 'fuzz') for f in (top / d).rglob('*')]
+    files += [f.name for f in top.iterdir()]
+    for told in [page, top / 'CONTRIBUTING.md', *sorted(root.rglob('README.md'))]:
         text, where = told.read_text(), told.relative_to(top)
         for name in sorted(set(re.findall(r'`([a-z]\w*)`', text))):
-            if name not in words and not name.endswith('_NAME'):
+            if name not in words and not name.endswith(('_', '_NAME')):
                 breaches.append(f'{where} names {name}, which is not in the code')
         for name in sorted(set(re.findall(r'(?<![\w*/.-])(?:[\w*-]+/)*[\w*-]+\.(?:c|h|py|sh|txt|md)\b', text))):
-            if not any(fnmatch(f, f'*/{name}') or f == name for f in files):
+            if not any(fnmatch(f, f'*/{name}') or fnmatch(f, name) for f in files):
                 breaches.append(f'{where} names {name}, which does not exist')
 text = page.read_text() if page.exists() else ''
 table = re.search(r'^\| rooms \|.*?\n\n', text, re.M | re.S)
