@@ -37,7 +37,8 @@ install(CODE "configure_file([[${margin_pc}.in]] [[${margin_pc}]] @ONLY)")
 install(FILES ${margin_pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # README and `margin learners NAME` name files in docs/ and examples/
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES bench/RESULTS.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS
         PATTERN CMakeLists.txt EXCLUDE)
 

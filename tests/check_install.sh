@@ -19,6 +19,9 @@ doc=$prefix/share/doc/margin
 for name in LICENSE README.md docs/format.md examples/train.c examples/data/iris.csv; do
     [ -f "$doc/$name" ] || fail "no $name"
 done
+for link in $(grep -oE '\]\([^)#:]+' "$doc/README.md" | cut -c3-); do
+    [ -e "$doc/$link" ] || fail "the installed README leads to $link, which is not there"
+done
 grep -q 'copies or substantial portions' "$doc/LICENSE.jansson" || fail "no licence of Jansson"
 grep -q 'must not be misrepresented' "$doc/LICENSE.zlib" || fail "no licence of zlib"
 
