@@ -32,7 +32,7 @@ page = top / 'docs' / 'architecture.md'
 if page.exists():
     code = [f for d in ('src', 'cli', 'include', 'tests') for f in (top / d).rglob('*.*') if f.suffix in ('.c', '.h', '.sh')]
     words = set(re.findall(r'\w+', '\n'.join(f.read_text() for f in code)))
-    files = [str(f.relative_to(top)) for d in ('src', 'cli', 'include', 'tests', 'docs', 'scripts', 'bench', 'fuzz') for f in (top / d).rglob('*')]
+    files = [str(f.relative_to(top)) for d in ('src', 'cli', 'include', 'tests', 'docs', 'scripts', 'bench', 'fuzz', 'python') for f in (top / d).rglob('*')]
     files += [f.name for f in top.iterdir()]
     for told in [page, top / 'CONTRIBUTING.md', *sorted(root.rglob('README.md'))]:
         text, where = told.read_text(), told.relative_to(top)

@@ -161,14 +161,18 @@ static void add_share(recount *r, const shares *s, double found, double known) {
     r->excess += times * (log(best) - log(p));
 }
 
+/* Each count may be off by what rounding makes of all of them (same_counts). */
 static void add_levels(recount *r, const double *found, const double *known, int64_t count) {
     shares s = {.choices = (double)count, .lambda = r->v->settings.smoothing};
     for (int64_t n = 0; n < count; n++) {
         s.found += found[n];
         s.known += known[n];
     }
-    for (int64_t n = 0; n < count; n++)
+    for (int64_t n = 0; n < count; n++) {
+        const double p = (known[n] + s.lambda) / (s.known + s.choices * s.lambda);
         add_share(r, &s, found[n], known[n]);
+        if (p > 0) r->rounding += MG_ROUNDING * s.found * (1 - log(p));
+    }
 }
 
 static void add_trials(recount *r, const double *found, const double *known) {
