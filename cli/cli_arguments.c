@@ -194,7 +194,7 @@ const cli_option cli_options[] = {
      NULL, KIND_SECONDS, FIELD(time_limit)},
     {"--json", 0, NULL,
      " fit cv compare predict evaluate importance inspect separable gram path check convert "
-     "learners transform update ",
+     "learners split transform update ",
      "answer with one JSON object", NULL, KIND_SWITCH, FIELD(json)},
     {"--quiet", 'q', NULL, USES_ALL,
      "no notes, no progress, no report of a fit; warnings and other results stay", NULL,

@@ -77,8 +77,7 @@ static void advise_missing(cli_session *session, const margin_read_options *opti
     char *text = session->error.text;
     const size_t length = strlen(text), room = sizeof session->error.text - length;
     const bool target = strstr(text, "the target") || strstr(text, "the label");
-    if (!strstr(text, "is missing") || (session->error.row == 0 && session->error.line == 0))
-        return;
+    if (session->error.cause != MARGIN_CAUSE_MISSING_VALUE) return;
     if (target || takes_missing(session->spec))
         snprintf(text + length, room, ": leave such rows out (--missing drop)");
     else if (options->expected)
@@ -176,6 +175,17 @@ static char *ignored_too(const cli_arguments *a) {
     return all;
 }
 
+/* A column that is not there, as its option and not as one to be ignored. */
+static void name_option(cli_session *session, const char *option, const char *column) {
+    char wrong[256], rest[sizeof session->error.text];
+    snprintf(wrong, sizeof wrong, "'%.120s' (to be ignored)", column ? column : "");
+    char *found = strstr(session->error.text, wrong);
+    if (!found) return;
+    snprintf(rest, sizeof rest, "%s", found + strlen(wrong));
+    snprintf(found, sizeof rest - (size_t)(found - session->error.text), "'%.120s' (%s)%s", column,
+             option, rest);
+}
+
 /* With weights a row without a target may have weight 0 and not count: the fit looks at that. */
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table) {
@@ -187,6 +197,10 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
     char *list = session->spec ? ignored_too(session->arguments) : NULL;
     if (list) options.ignore = list;
     const margin_status status = read_timed(session, path, &options, table);
+    if (status < 0 && list) {
+        name_option(session, "--groups", session->arguments->groups);
+        name_option(session, "--time", session->arguments->time);
+    }
     free(list);
     return status;
 }

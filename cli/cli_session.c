@@ -72,6 +72,7 @@ cli_sentence cli_in_flags(const char *text) {
         {"margin_read_options.labels", "--labels"},
         {"margin_read_options.target", "--target"},
         {"margin_separable_options.positive", "--class"},
+        {"margin_split_options.stratify", "--stratify"},
         {"margin_write_options.labels", "--labels-out"},
     };
     cli_sentence sentence;

@@ -75,6 +75,11 @@ int cli_split_asked(cli_session *session, const margin_data *data, bool stratify
                                              .seed = (uint64_t)a->seed,
                                              .stratify = a->stratify || (stratify && free),
                                              .in_order = a->in_order}};
+    if (a->stratify && data->y.values && !cli_is_classes(data, NULL))
+        return cli_usage_error(NULL,
+                               "--stratify shares out classes, and the target%s%s holds numbers: "
+                               "leave --stratify out",
+                               data->target ? " " : "", data->target ? data->target->name : "");
     int code = read_share("--holdout", a->holdout, &o->test);
     if (!code) code = read_share("--validation", a->validation, &o->validation);
     if (!code)

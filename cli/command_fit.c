@@ -155,7 +155,8 @@ static void print_end(cli_text *text, const margin_model *model, const margin_re
     if (cli_has_gap(model, report)) {
         text_puts(text, "gap ");
         text_short(text, report->gap);
-        if (report->tolerance > 0 && !isinf(report->tolerance)) {
+        if (report->tolerance > 0 && !isinf(report->tolerance) &&
+            (report->status == MARGIN_OK || report->gap > report->tolerance)) {
             text_puts(text, " of ");
             text_short(text, report->tolerance);
             text_puts(text, " asked");
@@ -294,12 +295,20 @@ static int save_and_report(cli_session *session, const margin_report *report,
 static void advise_fit(cli_session *session, const margin_table *table) {
     const margin_data data = margin_table_data(table);
     margin_error *error = &session->error;
-    const size_t length = strlen(error->text), room = sizeof error->text - length;
+    size_t length = strlen(error->text), room = sizeof error->text - length;
     int64_t j = 0;
     if (error->status != MARGIN_ERROR_DATA) return;
     if (error->row > 0 && error->line == 0)
         snprintf(error->text + length, room, " (row %lld of the data in %s)", (long long)error->row,
                  cli_table_details(table).name);
+    else if (strstr(error->text, "has no column of its own") && data.target &&
+             !session->arguments->target)
+        snprintf(error->text + length, room,
+                 "; the last column, %s, was taken as the target: put the target in a column "
+                 "behind the matrix (docs/kernel-svm.md)",
+                 data.target->name);
+    length = strlen(error->text);
+    room = sizeof error->text - length;
     while (data.columns && j < data.x.columns && data.columns[j].kind != MARGIN_CATEGORICAL)
         j++;
     if (data.columns && j < data.x.columns && strstr(error->text, "leave it out or encode it"))

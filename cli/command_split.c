@@ -68,6 +68,29 @@ static void print_list(cli_text *text, const listing *list) {
     }
 }
 
+/* For each split, or repeat of folds, what each row is; null: in no part. */
+static void json_list(cli_text *text, const listing *list) {
+    json_open(text, NULL, '{');
+    json_integer(text, "rows", list->rows);
+    json_open(text, list->parts ? "parts" : "folds", '[');
+    for (int64_t c = 0; c < list->columns; c++) {
+        json_open(text, NULL, '[');
+        for (int64_t i = 0; i < list->rows; i++) {
+            const int64_t cell = list->cell[i * list->columns + c];
+            if (cell < 0)
+                json_null(text, NULL);
+            else if (list->parts)
+                json_string(text, NULL, part_names[cell]);
+            else
+                json_integer(text, NULL, cell);
+        }
+        json_close(text, ']');
+    }
+    json_close(text, ']');
+    json_close(text, '}');
+    text_puts(text, "\n");
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* "iris.csv" becomes "iris.train.csv", and of several splits "iris.3.train.csv". */
@@ -147,7 +170,8 @@ static int split_table(cli_session *session, const margin_table *table) {
         code = write_parts(session, splits, &data);
     } else if (!code) {
         code = list_splits(splits, data.x.rows, a->holdout != NULL, &list);
-        if (!code) print_list(&text, &list);
+        if (!code && a->json) json_list(&text, &list);
+        if (!code && !a->json) print_list(&text, &list);
         if (!code) code = text_finish(session, &text, NULL);
         free(list.cell);
     }
@@ -161,6 +185,9 @@ int run_split(const cli_arguments *arguments) {
     if (!arguments->holdout && arguments->folds <= 0 && !arguments->leave_one_out)
         return cli_usage_error(cli_find_command("split"),
                                "say how: --holdout 0.2 for two parts, or -k 5 for folds");
+    if (arguments->json && arguments->output)
+        return cli_usage_error(cli_find_command("split"),
+                               "--json prints the list, -o writes files");
     int code = cli_session_open(&session, arguments);
     if (code) return code;
     const margin_status status = cli_read_table(&session, arguments->words[0],

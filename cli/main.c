@@ -156,6 +156,10 @@ static const char *other_name(const char *word) {
 
 static int unknown_command(const char *word) {
     const char *near = other_name(word);
+    const char *learner = strncmp(word, "neighb", 6) != 0 ? word : "knn";
+    if (margin_component_find(learner))
+        return cli_usage_error(NULL, "there is no command '%s'; a model of it: margin fit %s DATA",
+                               word, learner);
     size_t least = 3;
     for (int i = 0; !near && i < cli_command_count; i++) {
         size_t distance = cli_edit_distance(word, strlen(word), cli_commands[i].name);

@@ -342,6 +342,17 @@ def usage(d):
     (d / 'constant.csv').write_text('a,b,y\n1,7,1\n2,7,3\n4,7,4\n')
     expect('column b is constant' in run('fit', 'ridge', d / 'constant.csv').stdout, 'a constant column of the table is')
     refuses(1, 'fit', '', iris)
+    refuses(1, 'fit', 'logistic(C={1,10})', iris, says=('margin cv compares them',))
+    refuses(1, 'fit', 'ridge', examples / 'cars.csv', '--threshold', '0.5', says=('decide between classes',))
+    refuses(1, 'cv', 'ridge', examples / 'cars.csv', '--stratify', says=('--stratify shares out classes', 'target dist'))
+    refuses(1, 'cv', 'ridge', examples / 'cars.csv', '-k', '1', says=('1 fold cannot',))
+    refuses(1, 'neighbours', says=('margin fit knn DATA',))
+    stopped = run('fit', 'logistic(C=inf)', examples / 'points.csv').stdout
+    expect('stopped' in stopped and 'asked' not in stopped, f'no gap below what was asked is told of a stop: {stopped}')
+    r = answer('split', iris, '-k', '5', '--repeat', '2')
+    expect(r['rows'] == 150 and [len(f) for f in r['folds']] == [150, 150] and set(r['folds'][0]) == {1, 2, 3, 4, 5}, 'folds as arrays')
+    r = answer('split', iris, '--holdout', '0.2')
+    expect(r['parts'][0].count('test') == 30 and r['parts'][0].count('train') == 120, 'parts as arrays')
     refuses(1, 'fit', 'perceptron', says=('DATA is missing: a file, or - for standard input',))
     refuses(1, 'fit', iris, 'perceptron', says=('the spec comes first', "margin fit 'perceptron'"))
     for word, meant in (('train', 'fit'), ('eval', 'evaluate'), ('show', 'inspect')):

@@ -195,10 +195,28 @@ def sparse_surprises_are_noted(d):
     refuses(2, 'separable', examples / 'iris.csv', says=('target species has 3 classes', 'leave out the rows'))
 
 
+def remedies_fit_the_cell(d):
+    (d / 'stray.csv').write_text('a,b,y\n' + ''.join(f'{k},{k * k},{k % 2}\n' for k in range(30)) + '13.2x,1,1\n')
+    for words in (('fit', 'logistic'), ('check',), ('split', '-k', '3'), ('separable',)):
+        refuses(2, *words, d / 'stray.csv', says=("stray.csv:32:1: '13.2x'", 'correct it'), never=('--missing', 'impute'))
+    (d / 'few.csv').write_text('a,b,c\n1,abc,u\n2,3,v\n3,1,u\n')
+    refuses(2, 'fit', 'logistic', d / 'few.csv', says=("('abc'", 'row 1 of', '--ignore b'), never=('2^53',))
+    (d / 'large.csv').write_text('a,c\n1e400,u\n2,v\n3,u\n')
+    refuses(2, 'fit', 'knn', d / 'large.csv', says=('beyond the range',))
+    for option in ('--time', '--groups'):
+        refuses(2, 'fit', 'ridge', examples / 'cars.csv', option, 'nope', '--holdout', '0.2', says=(f"no column 'nope' ({option})",))
+    whole, gram = d / 'whole.csv', d / 'gram.csv'
+    works('gram', 'svm(kernel=rbf)', examples / 'iris.csv', '-o', gram)
+    refuses(2, 'fit', 'svm(kernel=precomputed)', gram, says=('the last column, x150, was taken as the target',))
+    target = [line.split(',')[-1] for line in (examples / 'iris.csv').read_text().split()]
+    whole.write_text(''.join(f'{k},{y}\n' for k, y in zip(gram.read_text().split(), target)))
+    works('fit', 'svm(kernel=precomputed)', whole)
+
+
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (labels_keep_their_digits, measurements_are_no_classes, remedies_leak_nothing, identifiers_are_noted,
-                 missing_values, blanks_separate, formats_have_names, sparse_surprises_are_noted):
+                 missing_values, blanks_separate, formats_have_names, sparse_surprises_are_noted, remedies_fit_the_cell):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

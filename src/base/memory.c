@@ -273,11 +273,11 @@ static margin_status fail_limit(const mg_heap *heap, size_t need, const char *pu
                                 margin_error *error) {
     int64_t held = mg_heap_held(heap);
     return mg_fail(error, MARGIN_ERROR_LIMIT,
-                   "%s needs %s, but the memory limit of %s has %s left (%s in use); raise the "
-                   "limit or use less data",
-                   purpose, mg_bytes(need).text, mg_bytes((uint64_t)heap->limit).text,
+                   "the memory limit of %s has %s left (%s in use), too little for %s (%s); raise "
+                   "the limit or use less data",
+                   mg_bytes((uint64_t)heap->limit).text,
                    mg_bytes((uint64_t)MG_MAX(heap->limit - held, 0)).text,
-                   mg_bytes((uint64_t)held).text);
+                   mg_bytes((uint64_t)held).text, purpose, mg_bytes(need).text);
 }
 
 margin_status mg_no_memory(const mg_heap *heap, int64_t count, size_t size, const char *purpose,

@@ -257,7 +257,7 @@ static margin_status refuse_missing(const array_reader *reader, int64_t row, mar
         cell.values = values + column * mg_type_size(cell.value_type);
         if (count_missing(&cell, row) > 0) break;
     }
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
+    return mg_fail_at(error, MG_DATA(MISSING_VALUE), (mg_place){.row = row + 1},
                       "%s: row %lld: the value of column %s is missing", table->name,
                       (long long)row + 1, reader->chosen[column].name);
 }
@@ -269,7 +269,7 @@ static margin_status refuse_missing_target(const margin_table *table, int64_t ta
         if (t == targets) continue;
         char number[32] = "";
         if (targets > 1) snprintf(number, sizeof number, " number %lld", (long long)t + 1);
-        return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = i + 1},
+        return mg_fail_at(error, MG_DATA(MISSING_VALUE), (mg_place){.row = i + 1},
                           "%s: row %lld: the target%s is missing", table->name, (long long)i + 1,
                           number);
     }

@@ -207,15 +207,24 @@ static margin_status fail_block(const mg_svmlight *reader, const mg_svmlight_blo
                        source->name);
     MG_TRY(mg_source_restore(source, error)); /* the message quotes it */
     const int64_t offset = block->place - source->text;
+    const int word = word_length(source, block->place, " \t\r\n#");
     if (block->fault <= MG_SVMLIGHT_LABEL_MISSING)
-        return fail_label(reader, block, offset, word_length(source, block->place, " \t\r\n#"),
-                          error);
+        return fail_label(reader, block, offset, word, error);
     if (block->fault == MG_SVMLIGHT_NO_PAIR)
         return mg_fail_source(error, source, offset, "'%.*s' is not of the form index:value",
                               word_length(source, block->place, " \t\r\n"), block->place);
     if (block->fault <= MG_SVMLIGHT_INDEX_DESCENDS)
         return fail_index(reader, block, offset, word_length(source, block->place, ":"), error);
-    return fail_value(reader, block, offset, word_length(source, block->place, " \t\r\n#"), error);
+    return fail_value(reader, block, offset, word, error);
+}
+
+static margin_status fail_parse(const mg_svmlight *reader, const mg_svmlight_block *block,
+                                margin_error *error) {
+    const margin_status status = fail_block(reader, block, error);
+    if (error &&
+        (block->fault == MG_SVMLIGHT_LABEL_MISSING || block->fault == MG_SVMLIGHT_VALUE_MISSING))
+        error->cause = MARGIN_CAUSE_MISSING_VALUE;
+    return status;
 }
 
 /* ---- Parsing --------------------------------------------------------------------------------- */
@@ -262,7 +271,7 @@ static margin_status parse_blocks(mg_svmlight *reader, margin_error *error) {
         const mg_svmlight_block *block = reader->blocks;
         while (block->fault == MG_SVMLIGHT_FINE && !block->named_label)
             block++;
-        if (block->fault != MG_SVMLIGHT_FINE) return fail_block(reader, block, error);
+        if (block->fault != MG_SVMLIGHT_FINE) return fail_parse(reader, block, error);
         reader->rules.labels = MG_SVMLIGHT_PLACES;
         MG_TRY(mg_source_restore(reader->source, error));
     }

@@ -370,7 +370,8 @@ static margin_status fail_value(const margin_data *data, int64_t row, bool allow
                           (long long)row + 1, name);
     return mg_fail_at(error, MG_DATA(INFINITE_VALUE), place,
                       "row %lld has the value %s in column %s; infinite values cannot be used, "
-                      "correct them or leave the column out "
+                      "nor numbers beyond the range of the type, which become infinite: correct "
+                      "them or leave the column out "
                       "(margin_read_options.ignore)",
                       (long long)row + 1, mg_number(mg_stored_value(x, k)).text, name);
 }

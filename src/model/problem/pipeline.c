@@ -33,23 +33,42 @@ static int64_t place_of_onehot(const margin_spec *spec) {
     return bar ? bar - spec->text + 2 : 0;
 }
 
-static margin_status refuse_categories(const margin_column *columns, int64_t count,
+static bool is_text(const char *category) {
+    double value;
+    return !margin_number_parse_f64(category, strlen(category), &value);
+}
+
+/* The first row whose category in column j is no number; -1: none. */
+static int64_t first_text(const margin_data *data, const mg_samples *samples, int64_t j) {
+    const margin_column *column = &data->columns[j];
+    for (int64_t i = 0; i < samples->count && !mg_is_csr(&data->x); i++) {
+        const int64_t row = mg_samples_row(samples, i);
+        const double code = mg_stored_value(&data->x, row * data->x.stride + j);
+        if (code >= 0 && code < (double)column->category_count &&
+            is_text(column->categories[(int64_t)code]))
+            return row;
+    }
+    return -1;
+}
+
+static margin_status refuse_categories(const margin_data *data, const mg_samples *samples,
                                        const margin_spec *spec, margin_error *error) {
     const int place = (int)place_of_onehot(spec);
     int64_t j = 0;
-    while (columns && j < count && columns[j].kind != MARGIN_CATEGORICAL)
+    while (data->columns && j < data->x.columns && data->columns[j].kind != MARGIN_CATEGORICAL)
         j++;
-    if (!columns || j == count) return MARGIN_OK;
-    const margin_column *column = &columns[j];
-    const char *first = column->category_count > 0 ? column->categories[0] : "";
-    double value;
-    const bool digits = margin_number_parse_f64(first, strlen(first), &value);
-    return mg_fail_at(error, MG_DATA(CATEGORIES), (mg_place){.feature = j + 1},
-                      "column %s holds categories ('%.40s'%s%s), which have no numbers to compute "
-                      "with; leave it out or encode it: %.*sonehot | %s",
-                      column->name, first, column->category_count > 1 ? ", ..." : "",
-                      digits ? "; whole numbers beyond 2^53 are read as texts, too" : "", place,
-                      spec->text, spec->text + place);
+    if (!data->columns || j == data->x.columns) return MARGIN_OK;
+    const margin_column *column = &data->columns[j];
+    const int64_t row = samples ? first_text(data, samples, j) : -1;
+    const int64_t code = row < 0 ? 0 : (int64_t)mg_stored_value(&data->x, row * data->x.stride + j);
+    const char *shown = column->category_count > 0 ? column->categories[code] : "";
+    return mg_fail_at(
+        error, MG_DATA(CATEGORIES), (mg_place){.row = row + 1, .feature = j + 1},
+        "column %s holds categories ('%.40s'%s%s), which have no numbers to compute "
+        "with; leave it out or encode it: %.*sonehot | %s",
+        column->name, shown, column->category_count > 1 ? ", ..." : "",
+        row < 0 && !is_text(shown) ? "; whole numbers beyond 2^53 are read as texts, too" : "",
+        place, spec->text, spec->text + place);
 }
 
 /* The first column of a row of x that is not finite (allow_nan: infinite); -1: none. */
@@ -400,8 +419,7 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     double *targets = NULL;
     margin_status status;
     MG_REQUIRE(data->x.columns > 0, error, MG_DATA(COLUMNS), "the data has no feature columns");
-    if (!some_takes_categories(spec))
-        MG_TRY(refuse_categories(data->columns, data->x.columns, spec, error));
+    if (!some_takes_categories(spec)) MG_TRY(refuse_categories(data, samples, spec, error));
     if (stages > 0 || !mg_learner_more_of(learner)->finds_infinite)
         MG_TRY(check_rows(context, data, samples, missing, error));
 
@@ -414,8 +432,10 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_GO(fit_left(context, spec, left, data, samples, targets, &missing, model, staged, error));
     MG_GO(check_last(context, data, samples, staged, missing, learner, error));
     MG_GO(mg_model_target_scale(model, &staged->target, error));
-    if (!takes_categories(mg_spec_learner(spec)->info))
-        status = refuse_categories(staged->columns, staged->x.columns, spec, error);
+    if (!takes_categories(mg_spec_learner(spec)->info)) {
+        const margin_data made = {.x = staged->x, .columns = staged->columns};
+        status = refuse_categories(&made, NULL, spec, error);
+    }
 done:
     mg_free(samples->heap, targets);
     if (status < 0) mg_staged_free(staged);

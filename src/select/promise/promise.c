@@ -25,11 +25,13 @@ static margin_status check_decision(const margin_model *model, const margin_prom
     const int ways = (o->threshold != 0) + (o->threshold_metric != NULL) + (o->costs != NULL);
     const margin_metric *metric = margin_metric_find(o->threshold_metric);
     if (!ways) return MARGIN_OK;
+    ARGUMENT(model->task == MARGIN_CLASSIFY,
+             "thresholds and costs decide between classes, and '%s' has numbers for answers",
+             model->spec);
     ARGUMENT(ways == 1, "a threshold, a metric to choose one by and costs exclude each other");
-    ARGUMENT(
-        margin_model_has_probabilities(model) ||
-            (o->calibrate && model->task == MARGIN_CLASSIFY && model->decision != MG_DECIDE_VOTES),
-        "'%s' has no probabilities to decide by; calibrate it", model->spec);
+    ARGUMENT(margin_model_has_probabilities(model) ||
+                 (o->calibrate && model->decision != MG_DECIDE_VOTES),
+             "'%s' has no probabilities to decide by; calibrate it", model->spec);
     ARGUMENT(!o->costs || o->cost_count == model->classes * model->classes,
              "%lld costs for %lld classes; give a row of %lld for each class",
              (long long)o->cost_count, (long long)model->classes, (long long)model->classes);

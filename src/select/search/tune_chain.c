@@ -162,7 +162,12 @@ static margin_status run_cell(chain_run *run, margin_context *part, mg_cell *cel
     mg_slot_clear(s->heap, slot);
     mg_context_call(part, &call);
     margin_status status = fit_and_judge(run, &call, cell, slot, &own);
-    status = mg_call_status(&call, status, "before there was a model and its predictions", &own);
+    status = mg_call_status(&call, status,
+                            run->search->options.cell_seconds > 0
+                                ? "(the share of a fold) before there was a model and its "
+                                  "predictions: allow more, or take fewer folds"
+                                : "before there was a model and its predictions: allow more",
+                            &own);
     if (status == MARGIN_ERROR_CANCELLED || status == MARGIN_ERROR_MEMORY) {
         if (error) *error = own;
         return status;

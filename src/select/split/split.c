@@ -50,8 +50,9 @@ static margin_status check_options(const margin_data *data, margin_split_options
     MG_REQUIRE(o->repeats >= 1, error, MARGIN_ERROR_ARGUMENT, "the number of repeats is %lld",
                (long long)o->repeats);
     MG_REQUIRE(o->folds >= 2 || o->folds == 0 || o->folds == MARGIN_LEAVE_ONE_OUT, error,
-               MARGIN_ERROR_ARGUMENT, "%lld folds do not leave rows to test on; give 2 or more",
-               (long long)o->folds);
+               MARGIN_ERROR_ARGUMENT,
+               "%lld fold%s cannot take turns in being tested; give 2 or more", (long long)o->folds,
+               o->folds == 1 ? "" : "s");
     MG_REQUIRE(!o->folds || (o->test == 0 && o->validation == 0), error, MARGIN_ERROR_ARGUMENT,
                "folds and shares exclude each other");
     if (!o->folds) MG_TRY(check_shares(o, error));
@@ -166,7 +167,7 @@ static margin_status check_classes(const margin_data *data, const mg_samples *sa
         class_text(data, samples, classes, c, name);
         return mg_fail(error, MG_DATA(FEW_ROWS),
                        "class '%s' has %lld row%s, fewer than the %lld folds; take fewer folds, or "
-                       "do not share out the classes",
+                       "do not share out the classes (margin_split_options.stratify)",
                        name, (long long)rows, rows == 1 ? "" : "s", (long long)folds);
     }
     return MARGIN_OK;
