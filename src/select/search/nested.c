@@ -114,12 +114,11 @@ static bool keep_folds(const nested_run *run, owned_nested *own) {
     if (!folds || !numbers) return false;
     for (int64_t k = 0; k < n; k++) {
         const mg_slot *slot = &run->slots[k];
-        folds[k] = (margin_nested_fold){
-            .spec = mg_keep_text(&own->arena, run->specs[k]),
-            .reason = mg_keep_text(&own->arena, slot->reason ? slot->reason : ""),
-            .status = slot->status,
-            .value = slot->value,
-            .inside = run->inside[k]};
+        folds[k] = (margin_nested_fold){.spec = mg_keep_text(&own->arena, run->specs[k]),
+                                        .reason = mg_keep_text(&own->arena, slot->reason),
+                                        .status = slot->status,
+                                        .value = slot->value,
+                                        .inside = run->inside[k]};
         if (!folds[k].spec || !folds[k].reason) return false;
         numbers[k] = slot->value;
         numbers[n + k] = run->outer.baseline ? run->outer.baseline[k] : (double)NAN;

@@ -160,7 +160,7 @@ void mg_journal_close(mg_tune *search);
 
 /* A cell as the caller sees it, but for the arrays of numbers. */
 void mg_cell_describe(const mg_tune *search, const mg_cell *cell, margin_search_cell *out);
-/* A copy; NULL without memory. */
+/* A copy (of NULL: ""); NULL without memory. */
 const char *mg_keep_text(mg_arena *arena, const char *text);
 /* The result as the caller gets it. */
 margin_status mg_tune_result_make(const mg_tune *search, margin_search_result **result,

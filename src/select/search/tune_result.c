@@ -52,9 +52,9 @@ void mg_cell_describe(const mg_tune *s, const mg_cell *cell, margin_search_cell 
 }
 
 const char *mg_keep_text(mg_arena *arena, const char *text) {
-    const size_t length = strlen(text) + 1;
-    char *copy = mg_arena_new(arena, (int64_t)length, 1);
-    return copy ? memcpy(copy, text, length) : NULL;
+    const size_t size = strlen(text ? text : "") + 1;
+    char *copy = mg_arena_new(arena, (int64_t)size, 1);
+    return copy ? memcpy(copy, text ? text : "", size) : NULL;
 }
 
 static const double *keep_numbers(mg_arena *arena, const double *values, int64_t count) {
