@@ -91,8 +91,8 @@ void cli_find_in_table(const cli_session *session, const margin_search_result *t
     made = NULL;
     if (table->failed > 0)
         made = cli_find(session, found, "failed",
-                        "a setting that the table does not refuse; where the time limit was "
-                        "reached, a longer --time-limit or fewer folds (-k)");
+                        "what the table says beside them; against a time limit a longer "
+                        "--time-limit or fewer folds (-k)");
     if (made)
         snprintf(made->words, sizeof made->words, "%lld of %lld settings failed",
                  (long long)table->failed, (long long)table->count);
