@@ -32,14 +32,9 @@ page = top / 'docs' / 'architecture.md'
 if page.exists():
     code = [f for d in ('src', 'cli', 'include', 'tests') for f in (top / d).rglob('*.*') if f.suffix in ('.c', '.h', '.sh')]
     words = set(re.findall(r'\w+', '\n'.join(f.read_text() for f in code)))
-<<<<<<< HEAD
     files = [str(f.relative_to(top)) for d in ('src', 'cli', 'include', 'tests', 'docs', 'scripts', 'bench', 'fuzz', 'python') for f in (top / d).rglob('*')]
     files += [f.name for f in top.iterdir()]
     for told in [page, top / 'CONTRIBUTING.md', *sorted(root.rglob('README.md'))]:
-=======
-    files = [str(f.relative_to(top)) for d in ('src', 'cli', 'include', 'tests', 'docs', 'python', 'scripts') for f in (top / d).rglob('*')]
-    for told in [page, *sorted(root.rglob('README.md'))]:
->>>>>>> 2efe481 (docs: files of the Python package are looked for, too)
         text, where = told.read_text(), told.relative_to(top)
         for name in sorted(set(re.findall(r'`([a-z]\w*)`', text))):
             if name not in words and not name.endswith(('_', '_NAME')):

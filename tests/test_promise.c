@@ -606,7 +606,7 @@ static void test_refusals(void **state) {
             "has no probabilities to decide by; calibrate it");
     refuses(three, &data, (margin_promise_options){.costs = costs, .cost_count = 4}, a,
             "4 costs for 3 classes");
-    refuses(three, &data, (margin_promise_options){.folds = 1}, a, "1 folds");
+    refuses(three, &data, (margin_promise_options){.folds = 1}, a, "1 fold");
     refuses(three, &data, (margin_promise_options){.coverage = 0.8, .folds = 30}, MARGIN_ERROR_DATA,
             "class '0' has 20 rows, fewer than the 30 folds");
     for (int i = 0; i < ROWS; i++)

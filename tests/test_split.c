@@ -259,7 +259,7 @@ static void test_refusals(void **state) {
     made m;
     make(&m);
     const margin_vector groups = margin_values_f64(m.group, ROWS);
-    refused(&m.data, (margin_split_options){.folds = 1}, MARGIN_ERROR_ARGUMENT, "1 folds");
+    refused(&m.data, (margin_split_options){.folds = 1}, MARGIN_ERROR_ARGUMENT, "1 fold");
     refused(&m.data, (margin_split_options){.folds = 104}, MARGIN_ERROR_DATA,
             "103 rows cannot be split into 104 folds; take fewer");
     refused(&m.data, (margin_split_options){.test = 1}, MARGIN_ERROR_ARGUMENT,
