@@ -121,7 +121,7 @@ static void categories_are_told_apart(void **state) {
     b.columns[1].kind = MARGIN_CATEGORICAL;
     b.columns[1].categories = colours;
     b.columns[1].category_count = 2;
-    refused(&b, MARGIN_ERROR_DATA, MARGIN_CAUSE_CATEGORIES, 0, 2);
+    refused(&b, MARGIN_ERROR_DATA, MARGIN_CAUSE_CATEGORIES, 1, 2);
     const margin_column target = b.columns[1];
     bad_init(&b, "ridge");
     b.data.target = &target;

@@ -312,7 +312,7 @@ static void refusals_tell_limit_from_exhaustion(void **state) {
     assert_int_equal(mg_no_memory(heap, 5 * MB, 2, "the feature matrix", &error),
                      MARGIN_ERROR_LIMIT);
     assert_int_equal(error.status, MARGIN_ERROR_LIMIT);
-    assert_contains(error.text, "the feature matrix needs 10 MiB");
+    assert_contains(error.text, "too little for the feature matrix (10 MiB)");
     assert_contains(error.text, "memory limit of 3 MiB");
     assert_contains(error.text, "2 MiB left");
     assert_contains(error.text, "1 MiB in use");
@@ -352,7 +352,7 @@ static void macros_return_the_sentence(void **state) {
     margin_error error;
     assert_int_equal(allocate_by_macro(heap, 1000, &error), MARGIN_OK);
     assert_int_equal(allocate_by_macro(heap, MB, &error), MARGIN_ERROR_LIMIT);
-    assert_contains(error.text, "the numbers needs 8 MiB");
+    assert_contains(error.text, "too little for the numbers (8 MiB)");
     mg_heap_release(heap);
 }
 

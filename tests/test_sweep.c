@@ -269,7 +269,7 @@ static void the_memory_limit_is_named(void **state) {
     options.memory_limit = 2500000;
     assert_int_equal(margin_context_create(&options, &context, &error), MARGIN_OK);
     assert_int_equal(mg_sweep(context, 300, 1, &wide, &data, got, &error), MARGIN_ERROR_LIMIT);
-    assert_contains(error.text, "a partial result needs 1 MiB");
+    assert_contains(error.text, "too little for a partial result (1 MiB)");
     margin_context_free(context);
     free(got);
     free(values);

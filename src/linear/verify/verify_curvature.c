@@ -106,7 +106,7 @@ static margin_status count_columns(curvature *m) {
     if (k->options->penalty.rho > 0.0) return MARGIN_OK;
     MG_NEW(context->heap, counts, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
-        counts[i] = k->c[i] > 0.0 && (!hinge || depth(k, i) > 0.0) ? 1.0 : 0.0;
+        counts[i] = k->c[i] > 0 && (!hinge || depth(k, i) > 0) ? 1.0 : 0.0;
     const margin_status status = mg_exact_columns(context, k->problem, k->options->intercept,
                                                   counts, m->independent, &rank, k->fit->error);
     mg_free(context->heap, counts);
