@@ -54,16 +54,16 @@ static double linear_cost(const mg_bayes_view *v, int64_t n, int64_t k) {
 }
 
 double mg_bayes_objective(const mg_bayes_view *v) {
-    double sum = prior_cost(v);
+    long double sum = (long double)prior_cost(v); /* of as many terms as there are columns */
     for (int64_t k = 0; k < v->layout.classes; k++) {
         for (int64_t g = 0; g < v->layout.gaussians; g++)
-            sum += gaussian_cost(v, g, k);
+            sum += (long double)gaussian_cost(v, g, k);
         for (int64_t t = 0; t < v->layout.tables; t++)
-            sum += table_cost(v, v->layout.table[t], k);
+            sum += (long double)table_cost(v, v->layout.table[t], k);
         for (int64_t n = 0; n < v->layout.linears; n++)
-            sum += linear_cost(v, n, k);
+            sum += (long double)linear_cost(v, n, k);
     }
-    return sum;
+    return (double)sum;
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */

@@ -108,17 +108,23 @@ static bool same_counts(const double *found, const double *known, int64_t count,
  * difference from it by as much; no value is farther from it than one of the lightest row with all
  * of the squares. Squares are added up about some row, of which up to five digits cancel
  * (bayes_count.c); of a sparse matrix the zeros come last, with the square of the mean. */
-static bool same_moments(const recount *r, const double *found, const double *known, double whole) {
+static double mean_blur(const recount *r, const double *found) {
+    return MG_ROUNDING * (fabs(found[MG_BAYES_MEAN]) + sqrt(found[MG_BAYES_SQUARES] / r->lightest));
+}
+
+static double squares_blur(const recount *r, const double *found) {
     const double weight = found[MG_BAYES_WEIGHT], mean = found[MG_BAYES_MEAN];
-    const double squares = found[MG_BAYES_SQUARES];
-    if (!same_counts(found, known, 1, whole)) return false;
-    if (!(weight > 0)) return true;
-    const double away = MG_ROUNDING * (fabs(mean) + sqrt(squares / r->lightest));
-    const double blur = 2 * sqrt(weight * squares) * away + weight * away * away;
+    const double squares = found[MG_BAYES_SQUARES], away = mean_blur(r, found);
     const bool sparse = mg_is_csr(&r->problem->x);
     const double terms = 1e5 * squares + (sparse ? weight * mean * mean : 0);
-    return !(fabs(mean - known[MG_BAYES_MEAN]) > away) &&
-           !(fabs(squares - known[MG_BAYES_SQUARES]) > MG_ROUNDING * terms + blur);
+    return MG_ROUNDING * terms + 2 * sqrt(weight * squares) * away + weight * away * away;
+}
+
+static bool same_moments(const recount *r, const double *found, const double *known, double whole) {
+    if (!same_counts(found, known, 1, whole)) return false;
+    if (!(found[MG_BAYES_WEIGHT] > 0)) return true;
+    return !(fabs(found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN]) > mean_blur(r, found)) &&
+           !(fabs(found[MG_BAYES_SQUARES] - known[MG_BAYES_SQUARES]) > squares_blur(r, found));
 }
 
 /* Whether the model's statistics are what was counted. */
@@ -158,6 +164,7 @@ static void add_share(recount *r, const shares *s, double found, double known) {
     if (!(times > 0)) return;
     const double best = times / (s->found + s->choices * s->lambda);
     add_term(r, -times * log(p));
+    r->rounding += MG_ROUNDING * times * (1 + fabs(log(times)) + fabs(log(below > 0 ? below : 1)));
     r->excess += times * (log(best) - log(p));
 }
 
@@ -210,6 +217,7 @@ static void add_gaussian(recount *r, const double *found, const double *known) {
     const double unit = 4 * DBL_EPSILON * fabs(known[MG_BAYES_MEAN]);
     if (!(variance > 0) && best == 0 && away == 0) return; /* constant: left out */
     add_term(r, 0.5 * weight * (log(2 * pi * variance) + ratio));
+    r->rounding += 0.5 * squares_blur(r, found) / variance;
     r->excess += 0.5 * weight * (log(variance / best) + ratio - 1);
     if (isfinite(unit)) r->rounding += 0.5 * weight * unit * unit / variance;
 }
