@@ -155,6 +155,7 @@ static bool is_counted(const recount *r) {
 typedef struct shares {
     double found, known; /* sums of what was counted, and of what the model holds */
     double choices, lambda;
+    double blur; /* of each count: what rounding makes of all of them (same_counts) */
 } shares;
 
 static void add_share(recount *r, const shares *s, double found, double known) {
@@ -166,20 +167,18 @@ static void add_share(recount *r, const shares *s, double found, double known) {
     add_term(r, -times * log(p));
     r->rounding += MG_ROUNDING * times * (1 + fabs(log(times)) + fabs(log(below > 0 ? below : 1)));
     r->excess += times * (log(best) - log(p));
+    if (p > 0) r->rounding += s->blur * (1 - log(p));
 }
 
-/* Each count may be off by what rounding makes of all of them (same_counts). */
 static void add_levels(recount *r, const double *found, const double *known, int64_t count) {
     shares s = {.choices = (double)count, .lambda = r->v->settings.smoothing};
     for (int64_t n = 0; n < count; n++) {
         s.found += found[n];
         s.known += known[n];
     }
-    for (int64_t n = 0; n < count; n++) {
-        const double p = (known[n] + s.lambda) / (s.known + s.choices * s.lambda);
+    s.blur = MG_ROUNDING * s.found;
+    for (int64_t n = 0; n < count; n++)
         add_share(r, &s, found[n], known[n]);
-        if (p > 0) r->rounding += MG_ROUNDING * s.found * (1 - log(p));
-    }
 }
 
 static void add_trials(recount *r, const double *found, const double *known) {
