@@ -258,13 +258,15 @@ static void test_refusals(void **state) {
     data.x.columns--;
     assert_int_equal(margin_transform(*state, model, &data, &made, &error), MARGIN_ERROR_ARGUMENT);
     data.x.columns++;
+    s->f64[8] = 0;
+    fit_refused(*state, "standardize(target=yes)", &data, MARGIN_ERROR_SPEC,
+                "has no numbers as a target");
     s->f64[8] = (double)NAN;
     assert_int_equal(margin_transform(*state, model, &data, &made, &error), MARGIN_ERROR_DATA);
     assert_null(made.inner);
     assert_int_equal(margin_transform(*state, model, NULL, &made, &error), MARGIN_ERROR_ARGUMENT);
     assert_int_equal(margin_transform(*state, model, &data, NULL, &error), MARGIN_ERROR_ARGUMENT);
     fit_refused(*state, "standardize", &data, MARGIN_ERROR_DATA, "row 2");
-    fit_refused(*state, "standardize(target=yes)", &data, MARGIN_ERROR_DATA, "");
     margin_model_free(model);
     sample_free(s);
 }
@@ -277,11 +279,9 @@ static void test_spec(void **state) {
     assert_null(margin_spec_step(spec, 2));
     assert_string_equal(margin_spec_learner(spec)->name, "transform");
     assert_null(margin_component_find("transform"));
-    margin_setting setting = {.size = sizeof setting, .option = "low", .given = 1, .number = 0.5};
+    margin_setting setting = {.size = sizeof setting, .option = "low", .given = 1, .word = "0.5"};
     margin_spec *changed = NULL;
-    setting.word = NULL;
     margin_error error = {0};
-    setting.word = "0.5";
     if (margin_spec_with(spec, 0, &setting, &changed, &error) < 0) fail_msg("%s", error.text);
     assert_string_equal(margin_spec_text(changed), "minmax(low=0.5) | standardize");
     margin_spec_free(changed);

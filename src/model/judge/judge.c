@@ -73,9 +73,7 @@ margin_status mg_judge_open(margin_context *context, const margin_model *model,
     mg_judged made = {.context = context, .model = model};
     margin_status status;
     MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
-    MG_REQUIRE(model->task != MARGIN_TRANSFORM, error, MARGIN_ERROR_ARGUMENT,
-               "'%s' is stages alone: it transforms rows and predicts nothing to be judged",
-               model->spec);
+    MG_TRY(mg_model_predicts(model, error));
     MG_TRY(mg_data_check_targets(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(mg_align(context, model, data, &made.aligned, error));

@@ -82,6 +82,9 @@ typedef struct mg_target_scale {
 margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
                                     margin_error *error);
 
+/* Refuses a model of stages alone: whoever asks wants predictions. */
+margin_status mg_model_predicts(const margin_model *model, margin_error *error);
+
 /* Last step of fit, update and load, once every part is in place: what the learner of the spec and
  * the tensors tell of a model is worked out again, and whatever says otherwise is refused. Nothing
  * that uses a model needs to doubt it, or to trust its report. MODEL on failure. */

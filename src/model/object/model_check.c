@@ -132,6 +132,12 @@ static bool has_task(const mg_spec_component *learner, margin_task task) {
     return task == MARGIN_CLASSIFY ? classifies : regresses;
 }
 
+margin_status mg_model_predicts(const margin_model *model, margin_error *error) {
+    MG_REQUIRE(model->task != MARGIN_TRANSFORM, error, MARGIN_ERROR_ARGUMENT,
+               "'%s' is stages alone: it transforms rows and predicts nothing", model->spec);
+    return MARGIN_OK;
+}
+
 static bool functions_fit(const margin_model *model) {
     const int64_t functions = model->hypothesis->functions, classes = model->classes;
     switch (model->decision) {

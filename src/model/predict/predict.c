@@ -200,9 +200,7 @@ static __attribute__((noinline)) margin_status answer_on_stack(const query *q, i
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
 margin_status mg_output_check(const margin_model *model, margin_output what, margin_error *error) {
-    MG_REQUIRE(model->task != MARGIN_TRANSFORM || what == MARGIN_OUTPUT_SCORES, error,
-               MARGIN_ERROR_ARGUMENT,
-               "'%s' is stages alone: it transforms rows and predicts nothing", model->spec);
+    if (what != MARGIN_OUTPUT_SCORES) MG_TRY(mg_model_predicts(model, error));
     switch (what) {
     case MARGIN_OUTPUT_LABELS:
         MG_REQUIRE(model->task != MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,

@@ -12,7 +12,7 @@ typedef struct owner {
     mg_matrix_buffer buffer;
 } owner;
 
-static void free_owner(owner *o) {
+static void free_transformed(owner *o) {
     mg_heap *heap = o->heap;
     mg_matrix_buffer_free(&o->buffer);
     mg_free(heap, o);
@@ -36,8 +36,8 @@ static margin_status take_rows(mg_staged *staged, int64_t rows, owner *o, margin
     return status;
 }
 
-static margin_status transform(margin_context *context, const margin_model *model,
-                               const margin_data *data, owner *o, margin_error *error) {
+static margin_status transform_run(margin_context *context, const margin_model *model,
+                                   const margin_data *data, owner *o, margin_error *error) {
     mg_samples samples = {0};
     mg_staged staged = {0};
     margin_status status;
@@ -71,19 +71,19 @@ margin_status margin_transform(margin_context *context, const margin_model *mode
     MG_GO(mg_align(&call, model, &rows, &aligned, error));
     MG_GO_NEW(context->heap, o, 1, "the result", error);
     *o = (owner){.heap = mg_heap_retain(context->heap)};
-    MG_GO(transform(&call, model, &aligned.data, o, error));
+    MG_GO(transform_run(&call, model, &aligned.data, o, error));
     const margin_transformed found = {.x = o->buffer.view, .inner = o};
     mg_result_give(result, TRANSFORMED, &found);
     o = NULL;
 done:
-    if (o) free_owner(o);
+    if (o) free_transformed(o);
     mg_aligned_free(&aligned);
     return mg_call_status(&call, status, "before all rows were through the stages", error);
 }
 
 void margin_transformed_free(margin_transformed *result) {
     if (!result || !result->inner) return;
-    free_owner(result->inner);
+    free_transformed(result->inner);
     mg_result_give(result, TRANSFORMED, &(margin_transformed){0});
 }
 

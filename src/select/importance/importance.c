@@ -151,9 +151,7 @@ static margin_status choose_metric(const margin_model *model, const char *name,
     const char *usual = model->task == MARGIN_CLASSIFY  ? "accuracy"
                         : model->task == MARGIN_REGRESS ? "rmse"
                                                         : "inertia";
-    MG_REQUIRE(model->task != MARGIN_TRANSFORM, error, MARGIN_ERROR_ARGUMENT,
-               "'%s' is stages alone: it transforms rows and predicts nothing to be judged",
-               model->spec);
+    MG_TRY(mg_model_predicts(model, error));
     *metric = margin_metric_find(name ? name : usual);
     MG_REQUIRE(model->task != MARGIN_CLUSTER || model->decision != MG_DECIDE_SIGN, error,
                MARGIN_ERROR_ARGUMENT,

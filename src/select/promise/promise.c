@@ -77,8 +77,7 @@ static margin_status check_coverage(const margin_model *model, const margin_data
 
 static margin_status check_options(const margin_model *model, const margin_promise_options *o,
                                    margin_error *error) {
-    ARGUMENT(model->task != MARGIN_TRANSFORM,
-             "stages alone predict nothing that could be promised");
+    MG_TRY(mg_model_predicts(model, error));
     ARGUMENT(model->task != MARGIN_CLUSTER, "clusters have no truth that could be promised");
     ARGUMENT(!model->additions, "the model has promises already; take the one that was fitted");
     ARGUMENT(o->calibrate >= 0 && o->calibrate <= MARGIN_CALIBRATE_TEMPERATURE,
