@@ -14,7 +14,7 @@ from margin.contexts import context, running
 from margin.data import Data
 from margin.errors import check, new_error, text
 from margin.labels import Target
-from margin.report import Report, new_report, new_reports, read_report
+from margin.report import TASKS, Report, new_report, new_reports, read_report
 from margin.tensors import Tensors
 from margin.views import address, borrowed
 
@@ -54,10 +54,8 @@ class Model:
 
     @cached_property
     def task(self) -> str:
-        """"classify", "regress" or "cluster"."""
-        return {lib.MARGIN_CLASSIFY: "classify", lib.MARGIN_REGRESS: "regress"}.get(
-            lib.margin_model_task(self._handle), "cluster"
-        )
+        """"classify", "regress", "cluster", or "transform" (stages alone)."""
+        return TASKS[lib.margin_model_task(self._handle)]
 
     @cached_property
     def class_names(self) -> tuple[str, ...]:
@@ -165,7 +163,7 @@ class Model:
         return out
 
     def predict_one(self, row: Any) -> Any:
-        """The answer for one row of numbers (a sequence or an array), in a few microseconds."""
+        """The answer for one row of numbers (a sequence or an array)."""
         row = np.ascontiguousarray(row, np.float64)
         view = lib.margin_dense_f64(ffi.cast("double *", row.__array_interface__["data"][0]),
                                     1, row.size, row.size)

@@ -10,7 +10,12 @@ from typing import Any, Mapping
 from margin._binding import ffi, lib
 from margin.errors import Status, text
 
-_TASKS = {lib.MARGIN_CLASSIFY: "classify", lib.MARGIN_REGRESS: "regress", lib.MARGIN_CLUSTER: "cluster"}
+TASKS = {
+    lib.MARGIN_CLASSIFY: "classify",
+    lib.MARGIN_REGRESS: "regress",
+    lib.MARGIN_CLUSTER: "cluster",
+    lib.MARGIN_TRANSFORM: "transform",
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ def new_reports(count: int) -> Any:
 def read_report(report: Any, parts: tuple[Report, ...] = ()) -> Report:
     return Report(
         status=Status(report.status),
-        task=_TASKS[report.task],
+        task=TASKS[report.task],
         rows=report.rows,
         columns=report.columns,
         classes=report.classes,

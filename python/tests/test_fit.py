@@ -50,6 +50,16 @@ def test_booleans(iris):
     assert model.classes.dtype == bool and list(model.classes) == [False, True]
 
 
+def test_stages_alone(iris):
+    X, _ = iris
+    model = margin.fit("minmax", X)
+    assert model.task == model.report.task == "transform"
+    made = model.scores(X)
+    assert made.min() == 0 and made.max() == 1
+    with pytest.raises(margin.ArgumentError, match="stages alone"):
+        model.predict(X)
+
+
 def test_verify_finds_other_data(iris):
     X, y = iris
     model = margin.fit("logistic", X, y)
