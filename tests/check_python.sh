@@ -5,9 +5,9 @@
 set -u
 cd "$(dirname "$0")/.."
 build=$1
+case $build in /*) ;; *) build=$PWD/$build ;; esac
 place=$build/python
-installed=$PWD/$place/installed
-case $build in /*) place=$build/python installed=$place/installed ;; esac
+installed=$place/installed
 
 skip() {
     echo "skipped: $*"
@@ -38,7 +38,7 @@ pip_install() {
 if [ ! -f "$place/venv/ready" ]; then
     rm -rf "$place/venv"
     "$python" -m venv "$place/venv" || skip "no virtual environment could be made"
-    pip_install scikit-build-core cffi numpy scipy scikit-learn pandas pytest ||
+    pip_install scikit-build-core cffi numpy scipy scikit-learn pandas polars pytest mypy ||
         { tail -n 3 "$place/pip.log"; skip "pip could not fetch what the tests need"; }
     touch "$place/venv/ready"
 fi

@@ -35,7 +35,7 @@ class Model:
     """
 
     def __init__(self, handle: Any, *, target: Target | None = None, report: Report | None = None,
-                 trace: list | None = None) -> None:
+                 trace: list[Any] | None = None) -> None:
         self._handle = ffi.gc(handle, lib.margin_model_free)
         self._label_names = target.names if target else None
         self._label_type = target.dtype if target else None
@@ -80,6 +80,11 @@ class Model:
             return values.astype(self._label_type)
         return values.astype(np.int64) if (values == np.rint(values)).all() else values
 
+    @property
+    def _labels(self) -> np.ndarray:
+        assert self.classes is not None
+        return self.classes
+
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns that prediction takes."""
@@ -123,7 +128,7 @@ class Model:
         if codes.size and codes.min() < 0:
             row = int(np.argmin(codes))
             raise ValueError(f"row {row} has no answer: a value that is missing or infinite, or no neighbour")
-        return self.classes[codes]
+        return self._labels[codes]
 
     def class_codes(self, X: Any, *, threads: int | None = None) -> np.ndarray:
         """The place of each row's label in `classes`; -1 where there is no answer."""
@@ -180,7 +185,7 @@ class Model:
             code = ffi.new("int64_t *")
             status = lib.margin_predict(self._handle, matrix, code, error)
             if status >= 0 and code[0] >= 0:
-                return code[0] if self.task == "cluster" else self.classes[code[0]]
+                return code[0] if self.task == "cluster" else self._labels[code[0]]
         return self.predict(row.reshape(1, -1))[0]  # wide rows, and the sentence of what is wrong
 
     # ---- proof
@@ -263,7 +268,7 @@ class Model:
         return taken[0].copy(), taken[1] * taken[2]
 
 
-def _restore(encoded: bytes, names: dict | None, dtype: np.dtype | None) -> Model:
+def _restore(encoded: bytes, names: dict[str, Any] | None, dtype: np.dtype[Any] | None) -> Model:
     model = from_bytes(encoded)
     model._label_names, model._label_type = names, dtype
     return model

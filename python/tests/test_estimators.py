@@ -1,10 +1,7 @@
 """scikit-learn's names: the same answers, scikit-learn's own checks, and what is refused."""
 
 import copy
-import pathlib
 import pickle
-import subprocess
-import sys
 import warnings
 
 import margin
@@ -272,8 +269,3 @@ def test_coefficients_are_the_models(diabetes):
     assert "proof" not in repr(ridge) and ridge.model_.spec.startswith("ridge(")
     with pytest.raises(AttributeError, match="not fitted"):
         margin.Ridge().coef_
-
-
-def test_made_classes_are_current():
-    tool = pathlib.Path(__file__).resolve().parent.parent / "tools" / "make_estimators.py"
-    assert subprocess.run([sys.executable, str(tool), "--check"]).returncode == 0

@@ -1,16 +1,33 @@
-"""make_estimators.py [--check]: writes margin/estimators/made_*.py from the table in recipes.py and the
-registry. --check compares, and says which file is not as it would be written."""
+"""make_estimators.py BINDING OUTPUT: writes OUTPUT/estimators/made_*.py from the table in
+margin/estimators/recipes.py and the registry, which is asked through the module _binding in the folder
+BINDING; and OUTPUT/__init__.pyi, OUTPUT/estimators/__init__.pyi, which tell type checkers what is imported
+when it is first asked for. The build runs it, so it needs neither an installed margin nor scikit-learn."""
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import sys
 import textwrap
+import types
 
-from margin import components
-from margin.estimators.recipes import RECIPES, Recipe
+SOURCE = pathlib.Path(__file__).resolve().parent.parent / "margin"
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "margin" / "estimators"
+
+def _package(name: str, *folders: pathlib.Path) -> None:
+    """A package whose __init__ is not run."""
+    package = types.ModuleType(name)
+    package.__path__ = [str(folder) for folder in folders]
+    sys.modules[name] = package
+
+
+BINDING, OUTPUT = map(pathlib.Path, sys.argv[1:])
+_package("margin", SOURCE, BINDING)
+_package("margin.estimators", SOURCE / "estimators")
+
+from margin.catalogue import components  # noqa: E402
+from margin.estimators.recipes import RECIPES, Recipe  # noqa: E402
+
 BASES = {
     "linear": {"classifiers": ["LinearClassifier"], "regressors": ["LinearRegressor", "LinearTargets"]},
     "kernel": {"classifiers": ["KernelClassifier"], "clusters": ["OneClass"],
@@ -65,24 +82,31 @@ def module(name: str) -> str:
     imports = "\n".join(
         f"from margin.estimators.{place} import {', '.join(bases)}" for place, bases in BASES[name].items()
     )
-    classes = "\n\n".join(written(r) for r in RECIPES.values() if r.module == name)
+    recipes = [r for r in RECIPES.values() if r.module == name]
+    names = ", ".join(repr(r.name) for r in recipes)
+    classes = "\n\n".join(map(written, recipes))
     return (
         '"""Made by tools/make_estimators.py from recipes.py and the registry; do not edit."""\n\n'
-        f"from __future__ import annotations\n\nfrom typing import Any\n\n{imports}\n\n\n{classes}"
+        f"from __future__ import annotations\n\nfrom typing import Any\n\n{imports}\n\n__all__ = [{names}]\n\n\n{classes}"
     )
 
 
-def main() -> int:
-    stale = 0
+def stub() -> str:
+    """What margin/__init__.py imports, and the classes."""
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and str(node.module).startswith("margin")]
+    lines = [f"from {node.module} import {a.name} as {a.name}" for node in imports for a in node.names]
+    return "\n".join([*lines, "from margin.estimators import *", "", "__version__: str", ""])
+
+
+def main() -> None:
+    classes = OUTPUT / "estimators"
+    classes.mkdir(parents=True, exist_ok=True)
     for name in BASES:
-        path, text = FOLDER / f"made_{name}.py", module(name)
-        if "--check" not in sys.argv:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            print(f"{path.name} is not what recipes.py and the registry say; run python/tools/make_estimators.py")
-            stale += 1
-    return 1 if stale else 0
+        (classes / f"made_{name}.py").write_text(module(name))
+    (classes / "__init__.pyi").write_text("".join(f"from margin.estimators.made_{name} import *\n" for name in BASES))
+    (OUTPUT / "__init__.pyi").write_text(stub())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

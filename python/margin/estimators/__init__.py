@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 try:
     import sklearn  # noqa: F401
@@ -14,13 +14,6 @@ except ImportError as reason:  # pragma: no cover
     ) from reason
 
 from margin.estimators.recipes import RECIPES
-
-if TYPE_CHECKING:
-    from margin.estimators.made_bayes import *  # noqa: F403
-    from margin.estimators.made_cluster import *  # noqa: F403
-    from margin.estimators.made_kernel import *  # noqa: F403
-    from margin.estimators.made_linear import *  # noqa: F403
-    from margin.estimators.made_neighbors import *  # noqa: F403
 
 __all__ = list(RECIPES)
 

@@ -36,7 +36,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
                 "there is only one class"
             )
         self._train(X, known, weights, facts, self._class_options(facts))
-        self.classes_ = self.model_.classes
+        self.classes_: np.ndarray = self.model_._labels
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:

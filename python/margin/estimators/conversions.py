@@ -39,8 +39,8 @@ def elastic_net(estimator: Any, learner: str, options: Options, facts: Facts) ->
 def logistic(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
     """C sum + r |w|_1 + (1 - r) |w|^2 / 2; softmax, which has no l1_ratio, from three classes on."""
     penalty = options.pop("penalty", "")
-    ratio = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(penalty, options.pop("l1_ratio", 0.0))
-    options.pop("l1_ratio", None)
+    ratio: Any = options.pop("l1_ratio", 0.0)
+    ratio = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(penalty, ratio)
     if penalty == "none":
         options["C"] = np.inf
     _at_most_one(estimator, "l1_ratio", ratio)

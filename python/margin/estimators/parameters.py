@@ -68,7 +68,7 @@ def number(option: str, *, low: float = -np.inf, open_low: bool = False, whole: 
             if not (whole and isinstance(value, Real) and float(value).is_integer()):
                 wanted = "a whole number" if whole else "a number"
                 raise ValueError(f"{name} of {estimator} has to be {wanted}, not {value!r}")
-        if np.isnan(value) or value < low or (open_low and value == low):
+        if value != value or value < low or (open_low and value == low):
             bound = "above" if open_low else "at least"
             raise ValueError(f"{name} of {estimator} has to be {bound} {low:g}; it is {value!r}")
         return {option: value}
