@@ -17,6 +17,15 @@ static void test_changes(void **state) {
     assert_changes_are_noticed(150 / SUPPORT_SLOWER, 2000000);
 }
 
+/* Of test_verify_long: a stage before a learner without weights, the middle of an index, an
+ * accuracy that an update would leave out. */
+static void test_changes_once_missed(void **state) {
+    static const uint64_t numbers[] = {4000116, 4002568, 4004828};
+    (void)state;
+    for (int k = 0; k < 3; k++)
+        assert_changes_are_noticed(1, numbers[k]);
+}
+
 static margin_status verified(margin_context *context, const margin_model *model,
                               const margin_data *data) {
     margin_report found = {0};
@@ -211,11 +220,11 @@ static void test_forged_proof(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_honest_fits),       cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_at_the_radius),     cmocka_unit_test(test_columns_alike),
-        cmocka_unit_test(test_ridge_of_few_rows), cmocka_unit_test(test_rounding_is_told),
-        cmocka_unit_test(test_objective_for_gap), cmocka_unit_test(test_forged_reports),
-        cmocka_unit_test(test_forged_proof),
+        cmocka_unit_test(test_honest_fits),         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_changes_once_missed), cmocka_unit_test(test_at_the_radius),
+        cmocka_unit_test(test_columns_alike),       cmocka_unit_test(test_ridge_of_few_rows),
+        cmocka_unit_test(test_rounding_is_told),    cmocka_unit_test(test_objective_for_gap),
+        cmocka_unit_test(test_forged_reports),      cmocka_unit_test(test_forged_proof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
