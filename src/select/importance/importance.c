@@ -201,7 +201,7 @@ margin_status margin_importance_measure(margin_context *context, const margin_mo
     MG_REQUIRE(model->inputs.count <= MOST_SHUFFLES / o.repeats, error, MARGIN_ERROR_LIMIT,
                "%lld columns shuffled %lld times are more than can be told apart",
                (long long)model->inputs.count, (long long)o.repeats);
-    const margin_metric *metric;
+    const margin_metric *metric = NULL;
     MG_TRY(choose_metric(model, o.metric, &metric, error));
     margin_importance *m = mg_new_zero(context->heap, 1, sizeof *m);
     if (!m) return mg_no_memory(context->heap, 1, sizeof *m, "the importance of columns", error);
