@@ -116,6 +116,7 @@ typedef struct mg_fit {
     const mg_option_value *options;
     const mg_shared *shared; /* NULL: a fit by itself, a verification, an update */
     const mg_trace *trace;   /* NULL: none */
+    int64_t parts;           /* that the model is made of; 0: as 1 */
     /* What a fit with other options found on this problem: where an iteration may begin. Changes
      * the way to the optimum and not what is proven of it. NULL: none. */
     const mg_hypothesis *start;

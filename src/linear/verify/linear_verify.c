@@ -425,9 +425,12 @@ static bool is_free(const mg_verification *k) {
     return k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0;
 }
 
+/* Of a ridge training takes the distance where the duality gap is more than tol, or than tol /
+ * parts where parts had to be nearer for the whole: from half of that on it is looked at here. */
 static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     const mg_penalty *penalty = &k->options->penalty;
-    const real enough = (real)k->options->tolerance * fmaxl(1.0L, k->objective);
+    const real near = (real)k->options->tolerance * fmaxl(1.0L, k->objective);
+    const real enough = near / (real)(2 * MG_MAX(k->fit->parts, 1));
     real distance = (real)INFINITY, of_distance = 0.0L;
     MG_TRY(mg_verify_sums(k)); /* the gradient of the losses */
     const bool free = is_free(k);

@@ -83,6 +83,7 @@ static margin_status group_make(const part_run *run, margin_context *context, in
                                   .options = run->options,
                                   .shared = run->verify ? NULL : &run->shared,
                                   .trace = run->trace ? trace : NULL,
+                                  .parts = run->split->parts,
                                   .start = started ? run->starts->parts[first + k] : NULL,
                                   .kept = alone ? &run->starts->kept : NULL,
                                   .seed = context->options.seed,
