@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
 from margin._binding import ffi
-from margin.columns import Descriptions, frame, is_frame
+from margin.columns import Column, Descriptions, frame, is_frame
 from margin.labels import Target, target
 from margin.views import Matrix, floats, vector
 
@@ -18,10 +18,9 @@ class Data:
     __slots__ = ("struct", "x", "target", "named", "_keep")
 
     def __init__(
-        self, x: Any, y: Any = None, sample_weight: Any = None
+        self, x: Any, y: Any = None, sample_weight: Any = None, described: Sequence[Column] | None = None
     ) -> None:
-        described = None
-        if is_frame(x):
+        if described is None and is_frame(x):
             x, described = frame(x)
         self.struct = ffi.new("margin_data *")
         self.x = Matrix(x)

@@ -16,7 +16,7 @@ from margin.errors import check, new_error, text
 from margin.labels import Target
 from margin.report import TASKS, Report, new_report, new_reports, read_report
 from margin.tensors import Tensors
-from margin.views import address, borrowed
+from margin.views import Matrix, address, borrowed, taken_over
 
 
 class Model:
@@ -149,6 +149,27 @@ class Model:
     def distances(self, X: Any, *, threads: int | None = None) -> np.ndarray:
         """rows x clusters: Euclidean distances from the centres."""
         return self._answer(lib.MARGIN_OUTPUT_DISTANCES, X, self.score_count, threads)
+
+    def transform(self, X: Any, *, threads: int | None = None) -> Any:
+        """The rows as the stages of the model make them, those too that are folded into a linear one:
+        an array, or a CSR matrix where the stages keep zeros; float32 if X is."""
+        return self._transformed(Data(X), threads)
+
+    def _transformed(self, data: Data, threads: int | None) -> Any:
+        result, error = ffi.new("margin_transformed *"), new_error()
+        result.size = ffi.sizeof("margin_transformed")
+        with running(threads) as context_:
+            status = lib.margin_transform(context_, self._handle, data.struct, result, error)
+        check(status, error)
+        return taken_over(ffi.gc(result, lib.margin_transformed_free), result.x)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Back through `minmax` and `standardize`: rows in the units of the data, as float64."""
+        rows, error = Matrix(X), new_error()
+        out = np.empty((rows.rows, len(self.columns)))
+        pointer = ffi.cast("double *", address(out))
+        check(lib.margin_transform_inverse(self._handle, rows.view, pointer, error), error)
+        return out
 
     def _answer(self, what: int, X: Any, columns: int, threads: int | None) -> np.ndarray:
         data = Data(X)

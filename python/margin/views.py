@@ -121,19 +121,34 @@ def vector(array: np.ndarray, into: Any) -> np.ndarray:
 class _Borrowed:
     """Numbers of a model as an array that keeps the model alive."""
 
-    def __init__(self, owner: Any, pointer: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, owner: Any, pointer: Any, shape: tuple[int, ...], dtype: Any, writable: bool) -> None:
         self.owner = owner
         self.__array_interface__ = {
             "version": 3,
             "shape": shape,
             "typestr": dtype.str,
-            "data": (int(ffi.cast("uintptr_t", pointer)), True),
+            "data": (int(ffi.cast("uintptr_t", pointer)), not writable),
         }
 
 
-def borrowed(owner: Any, pointer: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """A read-only array over the library's memory, without a copy; `owner` lives as long as it does."""
+def borrowed(owner: Any, pointer: Any, shape: tuple[int, ...], dtype: Any, *, writable: bool = False) -> np.ndarray:
+    """An array over the library's memory, without a copy; `owner` lives as long as it does."""
     dtype = np.dtype(dtype)
     if 0 in shape:
         return np.empty(shape, dtype)
-    return np.asarray(_Borrowed(owner, pointer, shape, dtype))
+    return np.asarray(_Borrowed(owner, pointer, shape, dtype, writable))
+
+
+def taken_over(owner: Any, view: Any) -> Any:
+    """A margin_matrix that belongs to `owner` as an array or CSR matrix, without a copy."""
+    values = DTYPES[view.value_type]
+    if not view.row_starts:
+        return borrowed(owner, view.values, (view.rows, view.columns), values, writable=True)
+    from scipy.sparse import csr_matrix
+
+    starts = borrowed(owner, view.row_starts, (view.rows + 1,), DTYPES[view.start_type], writable=True)
+    count = int(starts[-1])
+    indices = borrowed(owner, view.column_indices, (count,), DTYPES[view.index_type], writable=True)
+    made = csr_matrix((view.rows, view.columns), dtype=values)
+    made.data, made.indices, made.indptr = borrowed(owner, view.values, (count,), values, writable=True), indices, starts
+    return made

@@ -26,7 +26,8 @@ _package("margin", SOURCE, BINDING)
 _package("margin.estimators", SOURCE / "estimators")
 
 from margin.catalogue import components  # noqa: E402
-from margin.estimators.recipes import RECIPES, Recipe  # noqa: E402
+from margin.estimators.parameters import Recipe  # noqa: E402
+from margin.estimators.recipes import RECIPES  # noqa: E402
 
 BASES = {
     "linear": {"classifiers": ["LinearClassifier"], "regressors": ["LinearRegressor", "LinearTargets"]},
@@ -35,6 +36,8 @@ BASES = {
     "neighbors": {"classifiers": ["Classifier"], "regressors": ["Regressor"]},
     "bayes": {"classifiers": ["BayesClassifier", "CategoryClassifier", "CountClassifier", "DiscreteClassifier"]},
     "cluster": {"clusters": ["Clusters"]},
+    "stages": {"encoders": ["Encoder"], "transformers": [
+        "ColumnScaler", "Imputer", "MinMax", "Named", "Products", "RowScaler", "Sampler"]},
 }
 
 
@@ -45,8 +48,15 @@ def wrapped(text: str, indent: str) -> str:
 def positional(recipe: Recipe) -> int:
     """How many leading parameters scikit-learn takes by position."""
     theirs = {"Ridge": 1, "Lasso": 1, "ElasticNet": 1, "LogisticRegression": 1, "LinearSVC": 2,
-              "KernelRidge": 1, "KNeighborsClassifier": 1, "KNeighborsRegressor": 1, "KMeans": 1}
+              "KernelRidge": 1, "KNeighborsClassifier": 1, "KNeighborsRegressor": 1, "KMeans": 1,
+              "MinMaxScaler": 1, "Normalizer": 1, "PolynomialFeatures": 1, "Nystroem": 1, "RBFFeatures": 1}
     return theirs.get(recipe.name, 0)
+
+
+def literal(value: object) -> str:
+    if isinstance(value, type):
+        return value.__name__
+    return "float('nan')" if value != value else repr(value)
 
 
 def signature(recipe: Recipe) -> str:
@@ -54,7 +64,7 @@ def signature(recipe: Recipe) -> str:
     for place, p in enumerate(recipe.parameters):
         if place == positional(recipe):
             lines.append("        *,")
-        lines.append(f"        {p.name}: {p.hint} = {p.default!r},")
+        lines.append(f"        {p.name}: {p.hint} = {literal(p.default)},")
     return "\n".join(lines)
 
 
@@ -63,7 +73,7 @@ def docstring(recipe: Recipe) -> str:
     lines = [f'    """{recipe.summary}', "", wrapped(f"margin's `{recipe.learner}`: {component.formula}", "    "),
              "", "    Parameters", "    ----------"]
     for p in recipe.parameters:
-        lines += [f"    {p.name} : {p.type}, default={p.default!r}", wrapped(p.help + ".", "        ")]
+        lines += [f"    {p.name} : {p.type}, default={literal(p.default)}", wrapped(p.help + ".", "        ")]
     lines += ["", "    Attributes", "    ----------", "    model_ : margin.Model", "    report_ : margin.Report",
               "        What was minimised, how it ended, and the proven gap."]
     lines += ["", "    References", "    ----------", wrapped(component.source, "    "), '    """']

@@ -29,7 +29,7 @@ class ConvergenceWarning(OurConvergenceWarning, TheirConvergenceWarning):
 
 def in_their_words(error: DataError, rows: int) -> DataError:
     """The library's sentence, and the words that users of scikit-learn look for."""
-    if error.cause == Cause.FEW_ROWS:
+    if error.cause == Cause.FEW_ROWS or rows == 1:
         error.args = (f"{error} (n_samples={rows})",)
     elif error.cause == Cause.NEGATIVE_VALUE:
         error.args = (f"Negative values in data: {error}",)
@@ -87,11 +87,14 @@ class MarginEstimator(BaseEstimator):
             return None
         return _check_sample_weight(sample_weight, X, dtype=np.float64)
 
+    def _data(self, X: Any, target: Target | None, weights: np.ndarray | None) -> Data:
+        return Data(X, target, weights)
+
     # ---- fit
 
     def _train(self, X: Any, target: Target | None, weights: np.ndarray | None, facts: Facts,
                extra: Options | None = None) -> "MarginEstimator":
-        data = Data(X, target, weights)
+        data = self._data(X, target, weights)
         spec = self._spec(facts, extra)
         try:
             self.model_, report = fit_data(spec, data, seed=self._seed(), threads=self._threads())

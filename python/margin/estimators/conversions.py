@@ -101,3 +101,41 @@ def restarts(estimator: str, name: str, value: Any, facts: Facts) -> Options:
     if isinstance(value, str):
         return words("restarts", {"auto": None}, "it is a number or 'auto'")(estimator, name, value, facts)
     return number("restarts", low=1, whole=True)(estimator, name, value, facts)
+
+
+def feature_range(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    low, high = value
+    if not low < high:
+        raise ValueError(f"Minimum of desired feature range must be smaller than maximum. Got {value}.")
+    return {"low": low, "high": high}
+
+
+def imputer(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
+    if estimator.strategy == "constant":
+        fill = 0 if estimator.fill_value is None else estimator.fill_value
+        return learner, number("with")("SimpleImputer", "fill_value", fill, facts)
+    return learner, options
+
+
+def degrees(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    low, high = value if isinstance(value, tuple) else (0, value)
+    number("degree", low=0, whole=True)(estimator, name, low, facts)
+    if low > high:
+        raise ValueError(f"{name}=(low, high) of {estimator} has to have low <= high; it is {value!r}")
+    return number("degree", low=1, whole=True)(estimator, name, high, facts)
+
+
+def degree_three(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    return number("degree", low=1, whole=True)(estimator, name, 3 if value is None else value, facts)
+
+
+def pairs(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    number("features", low=1, whole=True)(estimator, name, value, facts)
+    return {"features": value + value % 2}
+
+
+def width(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    if isinstance(value, str):
+        table = {"median": "median", "spacing": "spacing"}
+        return words("sigma", table, "it is a number or one of these")(estimator, name, value, facts)
+    return number("sigma", low=0, open_low=True)(estimator, name, value, facts)

@@ -42,6 +42,20 @@ class Parameter:
     hint: str = "Any"  # its type in Python
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """One class. `finish` may change the learner and the options once all parameters are converted."""
+
+    name: str
+    module: str  # which made_*.py
+    base: str
+    learner: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    fixed: tuple[tuple[str, str], ...] = ()  # options that are always given
+    finish: Callable[[Any, str, Options, Facts], tuple[str, Options]] | None = None
+
+
 def fail(estimator: str, name: str, value: Any, why: str) -> UnsupportedError:
     return UnsupportedError(f"{name}={value!r} of {estimator} is not supported: {why}")
 

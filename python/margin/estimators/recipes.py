@@ -6,14 +6,10 @@ that its recipe names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Callable
-
 from margin.estimators import conversions as c
 from margin.estimators.parameters import (
-    Facts,
-    Options,
     Parameter,
+    Recipe,
     elsewhere,
     gamma,
     kernel,
@@ -23,22 +19,7 @@ from margin.estimators.parameters import (
     switch,
     words,
 )
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """One class. `finish` may change the learner and the options once all parameters are converted."""
-
-    name: str
-    module: str  # which made_*.py
-    base: str
-    learner: str
-    summary: str
-    parameters: tuple[Parameter, ...]
-    notes: str = ""
-    fixed: tuple[tuple[str, str], ...] = ()  # options that are always given
-    finish: Callable[[Any, str, Options, Facts], tuple[str, Options]] | None = None
-
+from margin.estimators.recipes_stages import STAGES
 
 P = Parameter
 _TOL = "relative duality gap to reach; it is proven, and what scikit-learn's tol means differs by solver"
@@ -97,7 +78,7 @@ _PRIORS = (
     P("class_prior", None, "array-like of shape (n_classes,) or None", "shares of the classes", elsewhere),
 )
 
-RECIPES: dict[str, Recipe] = {r.name: r for r in (
+_LEARNERS = (
     Recipe("LinearRegression", "linear", "LinearTargets", "least-squares", "Least squares.", (
         _INTERCEPT, _COPY, _tol(1e-6), _JOBS, _POSITIVE)),
     Recipe("Ridge", "linear", "LinearTargets", "ridge", "Least squares with a penalty on the square of the weights.", (
@@ -191,4 +172,6 @@ RECIPES: dict[str, Recipe] = {r.name: r for r in (
         _VERBOSE, P("random_state", None, "int, RandomState or None", "of the first centres; None: 0", elsewhere),
         P("copy_x", True, "bool", "no effect: X is never written to", no_effect, "bool"),
         P("algorithm", "lloyd", "{'lloyd', 'elkan'}", f"no effect: {_DEEP}", only("lloyd", "elkan", why="there is no such algorithm"), "str"))),
-)}
+)
+
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (*_LEARNERS, *STAGES)}
