@@ -126,7 +126,8 @@ typedef struct mg_fit {
     /* results; on failure nothing is left behind */
     mg_hypothesis *hypothesis; /* attached */
     margin_report report;      /* initialised; the learner sets status, objective, gap, tolerance,
-                                  iterations, formula, reason, items */
+                                  iterations, formula, reason, items; of two classes the training
+                                  accuracy, if it knows what prediction would say of each row */
     mg_verified verified;      /* of `verify` */
 } mg_fit;
 

@@ -194,3 +194,19 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
     *out = gram;
     return MARGIN_OK;
 }
+
+/* ---- Rounding -------------------------------------------------------------------------------- */
+
+bool mg_gram_errors(const mg_gram *gram, const double *reach, double *errors) {
+    const int64_t n = gram->points.count;
+    double share, each, sum = 0.0, first = 0.0, second = 0.0;
+    if (!gram->tiles || !mg_gram_tiles_error(gram->tiles, &share, &each, errors)) return false;
+    for (int64_t j = 0; j < n; j++) {
+        sum += reach[j];
+        first += reach[j] * errors[j];
+        second += reach[j] * errors[j] * errors[j];
+    }
+    for (int64_t i = 0; i < n; i++)
+        errors[i] = share * (errors[i] * (errors[i] * sum + 2.0 * first) + second) + each * sum;
+    return true;
+}

@@ -41,6 +41,9 @@ void mg_gram_free(mg_gram *gram);
 const double *mg_gram_diagonal(const mg_gram *gram); /* k(x, x) in f64, without the factor */
 double mg_gram_factor(const mg_gram *gram);          /* f64: 1 */
 bool mg_gram_is_whole(const mg_gram *gram);
+/* errors[i]: how far the sum of reach[j] times value (i, j) may be from that of the true values,
+ * for any weights of at most that reach. false: not known. Both as long as there are points. */
+bool mg_gram_errors(const mg_gram *gram, const double *reach, double *errors);
 /* The most rows that one call of mg_gram_rows may ask for. */
 int64_t mg_gram_most_rows(const mg_gram *gram);
 

@@ -41,6 +41,9 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
                                 const mg_kernel_points *points, double factor,
                                 mg_gram_tiles **tiles, margin_error *error);
 void mg_gram_tiles_free(mg_gram_tiles *tiles);
+/* How far the value of points i and j may be from the true one, with r[i] the length of a packed
+ * point: share (r[i] + r[j])^2 + each. false: not known of this kernel. */
+bool mg_gram_tiles_error(const mg_gram_tiles *tiles, double *share, double *each, double *r);
 
 /* Points laid out for the left side. */
 int64_t mg_gram_left_size(const mg_gram_tiles *tiles, int64_t rows); /* numbers */

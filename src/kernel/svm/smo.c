@@ -173,7 +173,7 @@ static margin_status smo_rounds(mg_smo *s, mg_smo_room *room, margin_error *erro
         if (ended != MARGIN_OK) return ended;
         if (mg_smo_has_stalled(s, &p)) break;
         if (s->rounds >= next && mg_smo_can_shrink(s, &active) && active > 1) {
-            MG_TRY(mg_smo_shrink(s, active, error));
+            MG_TRY(mg_smo_shrink(s, room, active, error));
             room->fresh = 0;
             next = s->rounds + BETWEEN;
             if (mg_smo_is_done(s)) break;
@@ -192,6 +192,7 @@ margin_status mg_smo_solve(mg_smo *s, margin_error *error) {
         mg_smo_measure(s);
         status = smo_rounds(s, &room, error);
     }
+    mg_free(s->context->heap, room.smaller);
     mg_arena_free(&room.arena);
     return status;
 }

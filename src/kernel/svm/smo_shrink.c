@@ -24,15 +24,26 @@ bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
 typedef struct smaller {
     int64_t *variable;
     double *target, *low, *high, *beta, *f;
-    float *diagonal, *matrix;
+    float *diagonal;
 } smaller;
 
+static const char purpose[] = "kernel values of the active rows";
+
+static margin_status smaller_matrix(mg_heap *heap, mg_smo_room *room, int64_t size,
+                                    margin_error *error) {
+    if (size <= room->smaller_size) return MARGIN_OK;
+    mg_free(heap, room->smaller);
+    room->smaller = NULL;
+    room->smaller_size = 0;
+    MG_NEW(heap, room->smaller, size, purpose, error);
+    room->smaller_size = size;
+    return MARGIN_OK;
+}
+
 static margin_status smaller_new(mg_arena *arena, int64_t n, smaller *to, margin_error *error) {
-    static const char purpose[] = "kernel values of the active rows";
     MG_ARENA_NEW(arena, to->variable, n, purpose, error);
     MG_ARENA_NEW(arena, to->target, 5 * n, purpose, error);
     MG_ARENA_NEW(arena, to->diagonal, n, purpose, error);
-    MG_ARENA_NEW(arena, to->matrix, n * n, purpose, error);
     to->low = to->target + n;
     to->high = to->low + n;
     to->beta = to->high + n;
@@ -70,14 +81,15 @@ static margin_status take_back(mg_smo *s, const smaller *from, int64_t n, margin
     return mg_smo_apply(s, variables, moved, changed, error);
 }
 
-margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
+margin_status mg_smo_shrink(mg_smo *s, mg_smo_room *room, int64_t active, margin_error *error) {
     mg_arena arena;
     smaller own = {0};
     margin_status status;
     mg_arena_init(&arena, s->context->heap);
     MG_GO(smaller_new(&arena, active, &own, error));
+    MG_GO(smaller_matrix(s->context->heap, room, active * active, error));
     copy_active(s, &own);
-    MG_GO(mg_smo_block(s, own.variable, active, own.matrix, active, error));
+    MG_GO(mg_smo_block(s, own.variable, active, room->smaller, active, error));
     mg_smo part = *s;
     part.count = active;
     part.target = own.target;
@@ -88,7 +100,7 @@ margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     part.diagonal = own.diagonal;
     part.gram = NULL;
     part.place = NULL;
-    part.matrix = own.matrix;
+    part.matrix = room->smaller;
     part.ld = active;
     /* half of what may be left, as the rows that rest may come back with a little */
     part.gap = 0.5 * (s->gap + s->relative * fabs(s->primal));

@@ -81,8 +81,9 @@ static margin_status machine_new(mg_svm_machine *m) {
     const int64_t n = m->problem->count;
     mg_arena_init(&m->arena, m->fit->context->heap);
     MG_ARENA_NEW(&m->arena, m->sample, n, purpose, m->fit->error);
-    MG_ARENA_NEW(&m->arena, m->numbers, 7 * n, purpose, m->fit->error);
+    MG_ARENA_NEW(&m->arena, m->numbers, 8 * n, purpose, m->fit->error);
     MG_ARENA_NEW(&m->arena, m->diagonal, n, purpose, m->fit->error);
+    MG_ARENA_NEW(&m->arena, m->is_proven, n, purpose, m->fit->error);
     for (int64_t v = 0; v < n; v++)
         m->sample[v] = v;
     return MARGIN_OK;
@@ -160,10 +161,12 @@ static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
     s->f = s->beta + n;
     m->proven_beta = s->f + n;
     m->proven_f = m->proven_beta + n;
+    m->reach = m->proven_f + n;
     for (int64_t v = 0; v < n; v++) {
         m->diagonal[v] = (float)(m->factor * diagonal[s->place ? s->place[v] : v]);
-        s->beta[v] = m->proven_beta[v] = 0.0;
+        s->beta[v] = m->proven_beta[v] = m->reach[v] = 0.0;
         s->f[v] = m->proven_f[v] = -s->target[v];
+        m->is_proven[v] = true;
     }
 }
 
@@ -203,6 +206,8 @@ static margin_status finish_and_prove(mg_svm_machine *m, margin_status *ended) {
     mg_smo *s = &m->smo;
     s->kkt = m->options.kkt;
     s->relative = 0.9 * m->options.tolerance;
+    m->whole_proof = true;
+    MG_TRY(mg_svm_prove(m));
     MG_TRY(own_gram(m, MARGIN_F64));
     *ended = mg_smo_finish(s, m->own, m->sample, m->factor, m->fit->error);
     if (*ended < 0) return *ended;
@@ -376,6 +381,7 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
     mg_svm_describe(&m->options, &m->kernel, report);
     count_support(m);
+    mg_svm_judge(m);
     mg_report_set(report, "kkt", m->kkt);
     say_why(m, ended);
     return make_hypothesis(m);
@@ -407,6 +413,7 @@ static margin_status machine_for(mg_fit *fit, const mg_svm_options *options,
     m->problem = fit->problem;
     m->options = *options;
     m->again = again;
+    m->whole_proof = fit->kept != NULL;
     m->stop = mg_stop_make(fit->context, options->max_iterations);
     m->smo.context = fit->context;
     *out = m;

@@ -44,9 +44,13 @@ typedef struct mg_svm_machine {
     mg_stop stop;
     mg_pace pace; /* of rounds */
     mg_smo smo;
-    double *proven_beta, *proven_f; /* coefficients, and their gradient in f64 */
-    double kkt;                     /* of the proof, in f64 */
-    bool again;                     /* it begins where the fit before ended, with its gradient */
+    /* Coefficients, and the gradient in f64 that they make where is_proven. */
+    double *proven_beta, *proven_f;
+    double *reach; /* greatest size of each coefficient at a proof */
+    bool *is_proven;
+    bool whole_proof; /* of every row, as somebody goes on from it */
+    double kkt;       /* of the proof, in f64 */
+    bool again;       /* it begins where the fit before ended, with its gradient */
     mg_svm_curvature definite;
 } mg_svm_machine;
 
@@ -80,8 +84,12 @@ MG_INLINE bool mg_svm_may_keep(const mg_svm_machine *m) {
 }
 
 /* Sets the gradient of the machine's variables in f64 (smo.f), from that of the last call and what
- * changed since, and from it up, lowest, primal and dual gap. */
+ * changed since, and from it up, lowest, primal and dual gap. Unless whole_proof, a row whose
+ * variable is 0 keeps the solver's gradient in f32 where no rounding of it could make the row cost
+ * anything: it then takes no part in the objective or the gap. */
 margin_status mg_svm_prove(mg_svm_machine *m);
+/* The report's training accuracy, from the proof's gradient: where no sign is in doubt. */
+void mg_svm_judge(mg_svm_machine *m);
 /* Sets m->definite: by the kernel, by what the solver met, or by a Cholesky factor. */
 margin_status mg_svm_decide_definite(mg_svm_machine *m);
 

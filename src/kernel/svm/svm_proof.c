@@ -6,31 +6,41 @@
 #include <math.h>
 #include <string.h>
 
+/* Rows of which products are wanted, and the variables that make them. */
 typedef struct proof_lists {
-    int64_t *all, *support_places; /* rows of x; of a precomputed matrix its columns */
+    int64_t *rows, *variables; /* rows of x, and the variables they belong to */
+    int64_t *support;          /* rows of x; of a precomputed matrix its columns */
     double *weights, *products;
-    int64_t support;
+    double *errors; /* of each variable: what f32 may have done to its gradient; NULL: anything */
+    int64_t count, support_count;
 } proof_lists;
 
-static margin_status list_rows(mg_svm_machine *m, bool anew, proof_lists *lists) {
-    const int64_t n = m->smo.count;
+static const char proof_purpose[] = "the proof of the solution";
+
+static margin_status proof_lists_new(mg_arena *arena, int64_t n, proof_lists *lists,
+                                     margin_error *error) {
+    MG_ARENA_NEW(arena, lists->rows, 3 * n, proof_purpose, error);
+    MG_ARENA_NEW(arena, lists->weights, 3 * n, proof_purpose, error);
+    lists->variables = lists->rows + n;
+    lists->support = lists->variables + n;
+    lists->products = lists->weights + n;
+    lists->errors = lists->products + n;
+    return MARGIN_OK;
+}
+
+/* The variables whose coefficients differ from `base` (NULL: from 0), with the difference. */
+static void list_changes(const mg_svm_machine *m, const double *base, proof_lists *lists) {
     const mg_kernel_points points = mg_kernel_points_of(m->problem);
     const bool columns = m->kernel.kind == MG_KERNEL_PRECOMPUTED;
-    mg_heap *heap = m->fit->context->heap;
-    MG_NEW(heap, lists->all, 2 * n, "the proof of the solution", m->fit->error);
-    MG_NEW(heap, lists->weights, 2 * n, "the proof of the solution", m->fit->error);
-    lists->support_places = lists->all + n;
-    lists->products = lists->weights + n;
-    for (int64_t v = 0; v < n; v++) {
+    lists->support_count = 0;
+    for (int64_t v = 0; v < m->smo.count; v++) {
         const int64_t i = m->sample[v];
-        const double change = mg_svm_beta(m, v) - (anew ? 0.0 : m->proven_beta[v]);
-        lists->all[v] = mg_point_row(&points, i);
+        const double change = mg_svm_beta(m, v) - (base ? base[v] : 0.0);
         if (change == 0.0) continue;
-        lists->support_places[lists->support] =
-            columns ? mg_point_place(&points, i) : lists->all[v];
-        lists->weights[lists->support++] = change;
+        lists->support[lists->support_count] =
+            columns ? mg_point_place(&points, i) : mg_point_row(&points, i);
+        lists->weights[lists->support_count++] = change;
     }
-    return MARGIN_OK;
 }
 
 /* Whether more variables changed than are not 0. */
@@ -44,15 +54,50 @@ static bool is_anew(const mg_svm_machine *m) {
     return changed >= support;
 }
 
+/* What f32 may have done to a gradient: it came from at most these coefficients in f32, and from
+ * those of the last proof in f64. */
+static void find_errors(const mg_svm_machine *m, proof_lists *lists) {
+    const mg_smo *s = &m->smo;
+    double *reach = lists->weights;
+    for (int64_t v = 0; v < s->count; v++)
+        reach[v] = fabs(mg_svm_beta(m, v)) + m->reach[v];
+    if (m->whole_proof || s->place || m->type != MARGIN_F32 ||
+        !mg_gram_errors(m->own, reach, lists->errors))
+        lists->errors = NULL;
+}
+
+/* Whether the proof needs the gradient of a row in f64: not where it costs nothing and does not
+ * decide the intercept, whatever f32 did to it. */
+static bool is_needed(const mg_svm_machine *m, const proof_lists *lists, double intercept,
+                      int64_t v) {
+    const mg_smo *s = &m->smo;
+    if (!lists->errors || s->beta[v] != 0.0) return true;
+    const double r = s->f[v] + intercept, error = lists->errors[v];
+    if (mg_smo_right(s, v) - error <= s->up || mg_smo_left(s, v) + error >= s->lowest) return true;
+    return (s->high[v] > 0.0 && -r - s->epsilon + error > 0.0) ||
+           (s->low[v] < 0.0 && r - s->epsilon + error > 0.0);
+}
+
+static void list_needed(const mg_svm_machine *m, bool proven, proof_lists *lists) {
+    const mg_kernel_points points = mg_kernel_points_of(m->problem);
+    const double intercept = mg_smo_intercept(&m->smo);
+    lists->count = 0;
+    for (int64_t v = 0; v < m->smo.count; v++) {
+        if (m->is_proven[v] != proven || !is_needed(m, lists, intercept, v)) continue;
+        lists->rows[lists->count] = mg_point_row(&points, m->sample[v]);
+        lists->variables[lists->count++] = v;
+    }
+}
+
 static margin_status multiply(mg_svm_machine *m, const proof_lists *lists, const double *squares) {
     const margin_matrix *x = &m->problem->x;
     mg_kernel_scratch *scratch;
     const mg_kernel_block block = {.x = x,
                                    .z = x,
-                                   .x_rows = lists->all,
-                                   .x_count = m->smo.count,
-                                   .z_rows = lists->support_places,
-                                   .z_count = lists->support,
+                                   .x_rows = lists->rows,
+                                   .x_count = lists->count,
+                                   .z_rows = lists->support,
+                                   .z_count = lists->support_count,
                                    .x_squares = squares,
                                    .z_squares = squares};
     MG_TRY(mg_kernel_scratch_new(m->fit->context, &m->kernel, x, x, &scratch, m->fit->error));
@@ -99,30 +144,93 @@ static margin_status add_changes(mg_svm_machine *m) {
 
 /* ---- From the rows --------------------------------------------------------------------------- */
 
+/* The gradients of the rows listed, from what they were plus the products. */
+static margin_status prove_listed(mg_svm_machine *m, bool proven, const proof_lists *lists,
+                                  const double *squares) {
+    MG_TRY(multiply(m, lists, squares));
+    for (int64_t k = 0; k < lists->count; k++) {
+        const int64_t v = lists->variables[k];
+        m->proven_f[v] = lists->products[k] + (proven ? m->proven_f[v] : -m->smo.target[v]);
+        m->smo.f[v] = m->proven_f[v];
+    }
+    for (int64_t v = 0; v < m->smo.count && proven; v++)
+        m->is_proven[v] = false;
+    for (int64_t k = 0; k < lists->count; k++)
+        m->is_proven[lists->variables[k]] = true;
+    return MARGIN_OK;
+}
+
+/* What was proven follows the change; then rows that are needed and not proven, until there is no
+ * such row at the intercept that they make. */
+static margin_status prove_rows(mg_svm_machine *m, proof_lists *lists, const double *squares) {
+    const int64_t n = m->smo.count;
+    find_errors(m, lists);
+    if (is_anew(m)) {
+        memset(m->is_proven, 0, (size_t)n * sizeof *m->is_proven);
+    } else {
+        list_needed(m, true, lists);
+        list_changes(m, m->proven_beta, lists);
+        MG_TRY(prove_listed(m, true, lists, squares));
+    }
+    list_changes(m, NULL, lists);
+    for (int64_t v = 0; v < n; v++) {
+        m->proven_beta[v] = mg_svm_beta(m, v);
+        m->reach[v] = fmax(m->reach[v], fabs(m->proven_beta[v]));
+    }
+    for (;;) {
+        mg_smo_measure(&m->smo);
+        list_needed(m, false, lists);
+        if (lists->count == 0) return MARGIN_OK;
+        MG_TRY(prove_listed(m, false, lists, squares));
+    }
+}
+
 margin_status mg_svm_prove(mg_svm_machine *m) {
-    mg_heap *heap = m->fit->context->heap;
-    const bool anew = is_anew(m);
+    margin_context *context = m->fit->context;
+    margin_error *error = m->fit->error;
     proof_lists lists = {0};
     double *squares = NULL;
+    mg_arena arena;
     margin_status status;
     MG_TRY(hold_exact(m));
     if (m->exact) return add_changes(m);
-    MG_GO(list_rows(m, anew, &lists));
+    mg_arena_init(&arena, context->heap);
+    MG_GO(proof_lists_new(&arena, m->smo.count, &lists, error));
     if (mg_kernel_basis_of(m->kernel.kind) == MG_OF_SQUARES) {
-        MG_GO_NEW(heap, squares, m->problem->x.rows, "the proof of the solution", m->fit->error);
-        status = mg_row_squares(m->fit->context, &m->problem->x, squares);
-        MG_GO(mg_kernel_fail(status, m->fit->error));
+        squares = mg_arena_new(&arena, m->problem->x.rows, sizeof *squares);
+        status = squares ? mg_row_squares(context, &m->problem->x, squares)
+                         : mg_no_memory(context->heap, m->problem->x.rows, sizeof *squares,
+                                        proof_purpose, error);
+        MG_GO(mg_kernel_fail(status, error));
     }
-    MG_GO(multiply(m, &lists, squares));
-    for (int64_t v = 0; v < m->smo.count; v++) {
-        m->smo.f[v] = lists.products[v] + (anew ? -m->smo.target[v] : m->proven_f[v]);
-        m->proven_f[v] = m->smo.f[v];
-        m->proven_beta[v] = mg_svm_beta(m, v);
-    }
-    mg_smo_measure(&m->smo);
+    status = prove_rows(m, &lists, squares);
 done:
-    MG_FREE(heap, squares, lists.weights, lists.all);
+    mg_arena_free(&arena);
     return status;
+}
+
+/* ---- The training rows ----------------------------------------------------------------------- */
+
+/* A row that was not proven lies beyond its margin. Near 0 rounding could turn the sign. Not with
+ * weights, as those of classes are among them. */
+void mg_svm_judge(mg_svm_machine *m) {
+    const mg_smo *s = &m->smo;
+    const double intercept = mg_smo_intercept(s);
+    double most = 0.0, sum = 0.0;
+    int64_t right = 0;
+    if (m->options.regression || m->options.one_class || m->problem->weight) return;
+    if (s->place || !m->own || !mg_kernel_is_definite(&m->kernel)) return;
+    const double *diagonal = mg_gram_diagonal(m->own);
+    for (int64_t v = 0; v < s->count; v++) {
+        most = fmax(most, diagonal[v]);
+        sum += fabs(mg_svm_beta(m, v));
+    }
+    for (int64_t v = 0; v < s->count; v++) {
+        const double score = s->f[v] + s->target[v] + intercept;
+        if (m->is_proven[v] && !(fabs(score) > 1e-11 * (sum * most + fabs(intercept)))) return;
+        right += (score > 0.0) == (m->problem->sign[m->sample[v]] > 0);
+    }
+    m->fit->report.train_accuracy = (double)right / (double)s->count;
 }
 
 /* ---- Kernels that need be no inner product --------------------------------------------------- */
