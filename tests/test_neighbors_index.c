@@ -365,6 +365,62 @@ static void test_files(void **state) {
     sample_free(s);
 }
 
+/* The rows of a model: those of an index of the same rows, under their numbers in the data. */
+static void test_of_a_model(void **state) {
+    enum { K = 6 };
+    margin_context *context = support_context(NULL, 2);
+    sample *s = sample_make(500, 3, 2, 0, 8);
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_neighbors *borrowed = NULL;
+    margin_error error = {0};
+    (void)state;
+    for (int method = 1; method < 3; method++) {
+        margin_model *model =
+            fit_text(context, method == 1 ? "knn(method=tree)" : "knn(method=brute)", &data, NULL);
+        margin_neighbors *built = build(context, &data.x, 2, (margin_neighbors_method)method);
+        assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_OK);
+        int64_t *rows = calloc(500 * K, sizeof *rows);
+        double *distances = calloc(500 * K, sizeof *distances);
+        assert_int_equal(
+            margin_neighbors_nearest(context, built, &data.x, K, rows, distances, &error),
+            MARGIN_OK);
+        assert_same_answers(context, borrowed, &data.x, K, rows, distances);
+        free(rows);
+        free(distances);
+        margin_neighbors_free(built);
+        margin_neighbors_free(borrowed);
+        margin_model_free(model);
+    }
+    double weights[500];
+    for (int i = 0; i < 500; i++)
+        weights[i] = i >= 100;
+    data.weights = margin_values_f64(weights, 500);
+    margin_model *model = fit_text(context, "knn", &data, NULL);
+    margin_neighbors_info info = {.size = sizeof info};
+    int64_t row;
+    double distance;
+    assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_OK);
+    margin_neighbors_describe(borrowed, &info);
+    assert_int_equal(info.rows, 400);
+    assert_contains(info.reason, "as it was fitted");
+    assert_int_equal(margin_neighbors_one(borrowed, s->f64 + 480 * 3, 1, &row, &distance, &error),
+                     MARGIN_OK);
+    assert_true(row >= 0 && row <= 480 - 100 && distance == 0);
+    margin_neighbors_free(borrowed);
+    margin_model_free(model);
+    model = fit_text(context, "standardize | knn", &data, NULL);
+    assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_ERROR_MODEL);
+    assert_contains(error.text, "in other units");
+    margin_model_free(model);
+    model = fit_text(context, "perceptron(passes=2)", &data, NULL);
+    assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_ERROR_MODEL);
+    assert_contains(error.text, "holds no neighbours");
+    assert_int_equal(margin_neighbors_of(NULL, &borrowed, &error), MARGIN_ERROR_ARGUMENT);
+    margin_model_free(model);
+    margin_context_free(context);
+    sample_free(s);
+}
+
 static void hostile(margin_context *context, const char *spec) {
     sample *s = sample_make(200, 2, 3, 0, 6);
     margin_data data = sample_data(s, DENSE_F64);
@@ -486,8 +542,8 @@ int main(void) {
         cmocka_unit_test(test_known_distances), cmocka_unit_test(test_layouts_and_threads),
         cmocka_unit_test(test_all_rows),        cmocka_unit_test(test_within),
         cmocka_unit_test(test_refused),         cmocka_unit_test(test_files),
-        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_of_a_model),      cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_textbook),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #ifndef MARGIN_NEIGHBORS_H
 #define MARGIN_NEIGHBORS_H
 
-#include "margin/data.h"
+#include "margin/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +44,14 @@ MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_build(
     margin_context *context, const margin_matrix *x, const margin_neighbors_options *options,
     margin_neighbors **index, margin_error *error);
 MARGIN_API void margin_neighbors_free(margin_neighbors *index);
+
+/* The training rows of a knn model as an index, without a copy: rows as they were given to the fit
+ * (those of weight 0 are left out, and not counted in row numbers). It borrows from the model: free
+ * it first. MODEL: another learner, or stages, behind which the rows are in other units than the
+ * queries; MEMORY. */
+MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_of(const margin_model *model,
+                                                            margin_neighbors **index,
+                                                            margin_error *error);
 
 /* The k nearest rows of each query, on the context's threads. `queries` has the index's columns,
  * dense or CSR, f32 or f64. rows, distances: queries.rows x k numbers each, either may be NULL. A

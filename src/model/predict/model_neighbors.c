@@ -3,6 +3,8 @@
 #include "model/spec/spec_parser.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
@@ -108,11 +110,39 @@ done:
     return status;
 }
 
+margin_status mg_neighbors_over(margin_model *model, bool borrowed, const char *name,
+                                margin_neighbors **index, margin_error *error) {
+    margin_neighbors *made = NULL;
+    MG_REQUIRE(model->hypothesis->kind == &mg_hypothesis_neighbors, error, MARGIN_ERROR_MODEL,
+               "%s is a model, but holds no neighbours: %s", name, model->spec);
+    MG_REQUIRE(model->stage_count == 0, error, MARGIN_ERROR_MODEL,
+               "%s is the model %s, whose rows have passed its stages, so that queries would meet "
+               "them in other units; predict with it, or build an index of what "
+               "margin_model_transform makes of the rows",
+               name, model->spec);
+    MG_NEW_ZERO(model->heap, made, 1, "the index", error);
+    made->model = model;
+    made->borrowed = borrowed;
+    made->view = mg_neighbors_view(model->hypothesis);
+    snprintf(made->reason, sizeof made->reason, "%s, as it was %s",
+             made->view->tree ? "kd-tree" : "brute force", borrowed ? "fitted" : "saved");
+    *index = made;
+    return MARGIN_OK;
+}
+
+margin_status margin_neighbors_of(const margin_model *model, margin_neighbors **index,
+                                  margin_error *error) {
+    MG_REQUIRE(model && index, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
+               model ? "place for the index" : "model");
+    return mg_neighbors_over((margin_model *)(uintptr_t)model, true, "this", index, error);
+}
+
 void margin_neighbors_free(margin_neighbors *index) {
     if (!index) return;
     margin_model *model = index->model;
+    const bool borrowed = index->borrowed;
     mg_free(model->heap, index);
-    margin_model_free(model);
+    if (!borrowed) margin_model_free(model);
 }
 
 void margin_neighbors_describe(const margin_neighbors *index, margin_neighbors_info *info) {
