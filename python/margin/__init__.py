@@ -36,6 +36,7 @@ from margin.errors import (
 )
 from margin.fitting import fit
 from margin.model import Model, from_bytes, load
+from margin.neighbors import KDTree, Neighbors
 from margin.report import Report
 from margin.separability import Separation, separable
 from margin.trace import TraceStep

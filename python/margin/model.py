@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from margin.labels import Target
 from margin.report import TASKS, Report, new_report, new_reports, read_report
 from margin.tensors import Tensors
 from margin.views import Matrix, address, borrowed, taken_over
+
+if TYPE_CHECKING:
+    from margin.neighbors import Neighbors
 
 
 class Model:
@@ -277,6 +280,13 @@ class Model:
     def intercepts(self) -> np.ndarray:
         """One for each score."""
         return np.array([lib.margin_model_intercept(self._handle, s) for s in range(self.score_count)])
+
+    @cached_property
+    def neighbors(self) -> Neighbors:
+        """The training rows of a knn model without stages, to be asked for the nearest."""
+        from margin.neighbors import Neighbors
+
+        return Neighbors(self)
 
     def dual(self, score: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Training rows that take part in a score (from 0) and their coefficients, signs included."""

@@ -29,6 +29,7 @@ from sklearn.utils.estimator_checks import check_estimator
 TIGHT = {
     "SVC": {"tol": 1e-14},
     "SVR": {"tol": 1e-14}, "LinearSVR": {"tol": 1e-14},
+    "RadiusNeighborsClassifier": {"radius": 10.0},  # some row is within it
 }
 _ORDER = "the answer depends on the order of the rows, so a row of weight 2 is not two rows"
 _START = "first centres are drawn by row number, so a row of weight 2 is not two rows"
@@ -39,7 +40,7 @@ _WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dens
 EXPECTED = {
     "LogisticRegression": dict.fromkeys(_WEIGHTS, _STEPS),
     "LinearSVC": dict.fromkeys(_WEIGHTS, _STEPS),
-    "Perceptron": dict.fromkeys(_WEIGHTS, _ORDER),
+    **dict.fromkeys(("Perceptron", "Pocket", "KernelPerceptron"), dict.fromkeys(_WEIGHTS, _ORDER)),
     "KMeans": dict.fromkeys(_WEIGHTS, _START),
     "OneClassSVM": dict.fromkeys(_WEIGHTS, _OFFSET),
 }
@@ -68,10 +69,11 @@ THEIRS = {
     "KNeighborsClassifier": sklearn.neighbors, "KNeighborsRegressor": sklearn.neighbors,
     "GaussianNB": sklearn.naive_bayes, "MultinomialNB": sklearn.naive_bayes, "BernoulliNB": sklearn.naive_bayes,
     "CategoricalNB": sklearn.naive_bayes, "KMeans": sklearn.cluster, "Nystroem": sklearn.kernel_approximation,
+    **dict.fromkeys(("RadiusNeighborsClassifier", "RadiusNeighborsRegressor", "NearestNeighbors"), sklearn.neighbors),
     "RBFSampler": sklearn.kernel_approximation, "SimpleImputer": sklearn.impute,
     **dict.fromkeys(("MinMaxScaler", "StandardScaler", "Normalizer", "OneHotEncoder", "PolynomialFeatures"), sklearn.preprocessing),
 }
-OURS = {"RBFFeatures"}
+OURS = {"RBFFeatures", "MixedNB", "Pocket", "KernelPerceptron"}
 
 
 @pytest.mark.parametrize("name", sorted(set(RECIPES) - OURS))
@@ -240,7 +242,7 @@ def test_pickles_and_copies(iris, name):
     X, y = abs(iris[0]).round(), iris[1]
     estimator = getattr(margin, name)().fit(X, y)
     for other in (pickle.loads(pickle.dumps(estimator)), copy.deepcopy(estimator)):
-        answer = "predict" if hasattr(estimator, "predict") else "transform"
+        answer = next(m for m in ("predict", "transform", "kneighbors_graph") if hasattr(estimator, m))
         a, b = (getattr(e, answer)(X) for e in (other, estimator))
         assert abs(a - b).max() == 0
         assert other.report_.gap == estimator.report_.gap or np.isnan(estimator.report_.gap)

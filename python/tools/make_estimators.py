@@ -31,10 +31,10 @@ from margin.estimators.recipes import RECIPES  # noqa: E402
 
 BASES = {
     "linear": {"classifiers": ["LinearClassifier"], "regressors": ["LinearRegressor", "LinearTargets"]},
-    "kernel": {"classifiers": ["KernelClassifier"], "clusters": ["OneClass"],
+    "kernel": {"classifiers": ["KernelClassifier", "KernelPerceptronClassifier"], "clusters": ["OneClass"],
                "regressors": ["ExpansionRegressor", "KernelRidgeRegressor"]},
-    "neighbors": {"classifiers": ["Classifier"], "regressors": ["Regressor"]},
-    "bayes": {"classifiers": ["BayesClassifier", "CategoryClassifier", "CountClassifier", "DiscreteClassifier"]},
+    "neighbors": {"nearest": ["Nearest", "NearestClassifier", "NearestRegressor"]},
+    "bayes": {"bayes": ["BayesClassifier", "CategoryClassifier", "CountClassifier", "DiscreteClassifier", "MixedClassifier"]},
     "cluster": {"clusters": ["Clusters"]},
     "stages": {"encoders": ["Encoder"], "transformers": [
         "ColumnScaler", "Imputer", "MinMax", "Named", "Products", "RowScaler", "Sampler"]},
@@ -48,7 +48,8 @@ def wrapped(text: str, indent: str) -> str:
 def positional(recipe: Recipe) -> int:
     """How many leading parameters scikit-learn takes by position."""
     theirs = {"Ridge": 1, "Lasso": 1, "ElasticNet": 1, "LogisticRegression": 1, "LinearSVC": 2,
-              "KernelRidge": 1, "KNeighborsClassifier": 1, "KNeighborsRegressor": 1, "KMeans": 1,
+              "KernelRidge": 1, "KNeighborsClassifier": 1, "KNeighborsRegressor": 1,
+              "RadiusNeighborsClassifier": 1, "RadiusNeighborsRegressor": 1, "KMeans": 1,
               "MinMaxScaler": 1, "Normalizer": 1, "PolynomialFeatures": 1, "Nystroem": 1, "RBFFeatures": 1}
     return theirs.get(recipe.name, 0)
 

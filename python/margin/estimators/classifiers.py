@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_non_negative, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from margin._binding import lib
 from margin.catalogue import components
@@ -84,7 +84,13 @@ class Classifier(ClassifierMixin, MarginEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row."""
         rows = self._query(X)
-        return self.classes_[self.model_.class_codes(rows, threads=self._threads())]
+        codes = self.model_.class_codes(rows, threads=self._threads())
+        if codes.size and codes.min() < 0:
+            raise ValueError(
+                f"row {int(np.argmin(codes))} has no answer (of {int((codes < 0).sum())}): No neighbors found within the "
+                "radius; you can try using larger radius, giving a label for outliers, or leaving such rows out"
+            )
+        return self.classes_[codes]
 
     def _has_probabilities(self) -> bool:
         return bool(components()[RECIPES[self._recipe].learner].abilities & lib.MARGIN_CAN_PROBABILITY)
@@ -121,7 +127,22 @@ class LinearClassifier(LinearAttributes, ScoringClassifier):
     """Linear classifiers: without probabilities unless the learner has them."""
 
 
-class KernelClassifier(Classifier):
+class Expansion(Classifier):
+    """Sums of kernels."""
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Training rows that are support vectors, ascending."""
+        model = self._fitted()
+        taken = [model.dual(s)[0] for s in range(model.score_count)]
+        return np.unique(np.concatenate(taken)).astype(np.int32)
+
+
+class KernelPerceptronClassifier(Expansion, ScoringClassifier):
+    """One function for two classes, else one for each class against the rest."""
+
+
+class KernelClassifier(Expansion):
     """Support vector machines with a kernel: one function for each pair of classes."""
 
     decision_function_shape: str
@@ -136,88 +157,5 @@ class KernelClassifier(Classifier):
         return self.model_.class_scores(rows)
 
     @property
-    def support_(self) -> np.ndarray:
-        """Training rows that are support vectors, ascending."""
-        model = self._fitted()
-        taken = [model.dual(s)[0] for s in range(model.score_count)]
-        return np.unique(np.concatenate(taken)).astype(np.int32)
-
-    @property
     def intercept_(self) -> np.ndarray:
         return self._fitted().tensors["hypothesis.intercept"].copy()
-
-
-def _priors(values: Any) -> str:
-    return " ".join(repr(float(v)) for v in values)
-
-
-class BayesClassifier(Classifier):
-    """Naive Bayes: shares of the classes that are given, equal, or learnt without smoothing."""
-
-    def _variance(self, X: Any, sample_weight: Any) -> float | None:
-        """What gamma="scale" is about: weights of classes do not count as copies of rows there."""
-        if getattr(self, "class_weight", None) is None or not hasattr(self, "gamma"):
-            return None
-        weights = np.full(X.shape[0], 1.0) if sample_weight is None else np.asarray(sample_weight)
-        shares = weights / weights.sum() / X.shape[1]
-        squares = X.multiply(X) if is_sparse(X) else X * X
-        return float((shares @ squares).sum() - (shares @ X).sum() ** 2)
-
-    def _class_options(self, facts: Facts) -> Options:
-        name = "priors" if hasattr(self, "priors") else "class_prior"
-        given = getattr(self, name)
-        if given is not None:
-            given = np.asarray(given, np.float64)
-            if given.shape != (facts.classes,):
-                raise ValueError(f"Number of priors must match number of classes: {name} has the shape {given.shape}")
-            if (given < 0).any() or not np.isclose(given.sum(), 1.0):
-                raise ValueError(f"The sum of the priors should be 1, and none below 0: {name}={given}")
-            return {"priors": _priors(given)}
-        if not getattr(self, "fit_prior", True):
-            return {"priors": "equal"}
-        shares = facts.class_weights
-        assert shares is not None
-        return {"priors": _priors(shares / shares.sum())} if (shares > 0).all() else {}
-
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log P(class, x), up to what all classes share."""
-        rows = self._query(X)
-        return self.model_.scores(rows, threads=self._threads())
-
-    @property
-    def class_count_(self) -> np.ndarray:
-        return self._fitted().tensors["hypothesis.class_counts"].copy()
-
-
-class DiscreteClassifier(BayesClassifier):
-    """Naive Bayes that does not look at how large a number is."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
-
-
-class CountClassifier(DiscreteClassifier):
-    """Naive Bayes of numbers that are not below 0."""
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
-        X, known, weights = super()._prepare(X, y, sample_weight, reset)
-        check_non_negative(X, f"{type(self).__name__} (input X)")
-        return X, known, weights
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
-
-
-class CategoryClassifier(CountClassifier):
-    """Naive Bayes of whole numbers that stand for categories."""
-
-    _numbers = np.int64
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        return tags

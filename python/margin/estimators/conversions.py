@@ -139,3 +139,8 @@ def width(estimator: str, name: str, value: Any, facts: Facts) -> Options:
         table = {"median": "median", "spacing": "spacing"}
         return words("sigma", table, "it is a number or one of these")(estimator, name, value, facts)
     return number("sigma", low=0, open_low=True)(estimator, name, value, facts)
+
+
+def fewer_than_rows(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
+    """A search is asked later how many rows it is about."""
+    return learner, {**options, "k": 1}

@@ -59,15 +59,18 @@ _MACHINE = (
 )
 _MACHINE_ITER = P("max_iter", -1, "int", "limit on steps; -1: none", c.max_iter, "int")
 
-_NEIGHBORS = (
-    P("n_neighbors", 5, "int", "how many neighbours take part", number("k", low=1, whole=True), "int"),
+_WEIGHING = (
     P("weights", "uniform", "{'uniform', 'distance'}", "what a neighbour's vote counts: 1, or 1 / distance", words("weights", {"uniform": None, "distance": "distance"}, "a function of distances cannot be handed to the library"), "str"),
     P("algorithm", "auto", "{'auto', 'kd_tree', 'ball_tree', 'brute'}", "how neighbours are searched; the answers are identical", words("method", {"auto": None, "kd_tree": "tree", "ball_tree": "tree", "brute": "brute"}, "there is no such search"), "str"),
     P("leaf_size", 30, "int", f"no effect: {_DEEP}", no_effect, "int"),
-    P("p", 2, "float", "power of the Minkowski distance, from 1 to inf", number("p", low=1), "float"),
-    P("metric", "minkowski", "{'minkowski', 'euclidean', 'manhattan', 'chebyshev', ...}", "distance", c.metric, "str"),
-    P("metric_params", None, "None", "only None", only(None, why="the distances have no other parameters")),
-    _JOBS,
+)
+_P = P("p", 2, "float", "power of the Minkowski distance, from 1 to inf", number("p", low=1), "float")
+_METRIC = P("metric", "minkowski", "{'minkowski', 'euclidean', 'manhattan', 'chebyshev', ...}", "distance", c.metric, "str")
+_METRIC_PARAMS = P("metric_params", None, "None", "only None", only(None, why="the distances have no other parameters"))
+_RADIUS = P("radius", 1.0, "float", "all rows at this distance or less take part", number("radius", low=0), "float")
+_NEIGHBORS = (
+    P("n_neighbors", 5, "int", "how many neighbours take part", number("k", low=1, whole=True), "int"),
+    *_WEIGHING, _P, _METRIC, _METRIC_PARAMS, _JOBS,
 )
 _COUNTS = (
     P("alpha", 1.0, "float", "added to every count", number("smoothing", low=0), "float"),
@@ -121,6 +124,17 @@ _LEARNERS = (
         P("n_iter_no_change", 5, "int", "no effect without early_stopping", no_effect, "int"),
         _CLASS_WEIGHT,
         _WARM)),
+    Recipe("Pocket", "linear", "LinearClassifier", "perceptron", "The perceptron that keeps the best weights it has seen.", (
+        P("max_iter", None, "int or None", "passes over the rows; None: 100", number("passes", low=1, whole=True), "int | None"),
+        P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
+        P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the weights", number("rate", low=0, open_low=True), "float"),
+        P("random_state", 0, "int, RandomState or None", "of the order", elsewhere), _JOBS, _CLASS_WEIGHT), fixed=(("variant", "pocket"),)),
+    Recipe("KernelPerceptron", "kernel", "KernelPerceptronClassifier", "perceptron", "Rosenblatt's perceptron with a kernel: a coefficient for every row.", (
+        P("kernel", "rbf", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian'}", "k(x, z)", kernel(_PAIRWISE), "str"), _DEGREE, _GAMMA, _COEF0,
+        P("max_iter", None, "int or None", "limit on passes over the rows; None: 1000", number("passes", low=1, whole=True), "int | None"),
+        P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
+        P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the scores", number("rate", low=0, open_low=True), "float"),
+        P("random_state", 0, "int, RandomState or None", "of the order", elsewhere), _JOBS, _CLASS_WEIGHT), finish=c.kernel_options),
     Recipe("LinearSVR", "kernel", "ExpansionRegressor", "svm", "Linear support vector regression.", (
         P("epsilon", 0.0, "float", "errors up to this cost nothing", number("epsilon", low=0), "float"),
         _tol(1e-3), _C,
@@ -151,8 +165,17 @@ _LEARNERS = (
         P("coef0", 1.0, "float", "constant in 'poly' and 'sigmoid'", number("coef0"), "float"),
         P("kernel_params", None, "None", "only None", only(None, why="the kernels have no other parameters"))),
         fixed=(("task", "regress"),), finish=c.kernel_options),
-    Recipe("KNeighborsClassifier", "neighbors", "Classifier", "knn", "The vote of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "classify"),)),
-    Recipe("KNeighborsRegressor", "neighbors", "Regressor", "knn", "The mean of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "regress"),)),
+    Recipe("KNeighborsClassifier", "neighbors", "NearestClassifier", "knn", "The vote of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "classify"),)),
+    Recipe("KNeighborsRegressor", "neighbors", "NearestRegressor", "knn", "The mean of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "regress"),)),
+    Recipe("RadiusNeighborsClassifier", "neighbors", "NearestClassifier", "knn", "The vote of all rows within a radius, exact.", (
+        _RADIUS, *_WEIGHING, _P, _METRIC,
+        P("outlier_label", None, "{'most_frequent'} or None", "the answer where there is no row; None: an error", words("empty", {None: "none", "most_frequent": "prior"}, "there is no such answer"), "str | None"),
+        _METRIC_PARAMS, _JOBS), fixed=(("task", "classify"),)),
+    Recipe("RadiusNeighborsRegressor", "neighbors", "NearestRegressor", "knn", "The mean of all rows within a radius, exact; NaN where there is none.", (
+        _RADIUS, *_WEIGHING, _P, _METRIC, _METRIC_PARAMS, _JOBS), fixed=(("task", "regress"), ("empty", "none"))),
+    Recipe("NearestNeighbors", "neighbors", "Nearest", "knn", "The search for the nearest rows, exact.", (
+        _NEIGHBORS[0], P("radius", 1.0, "float", "of `radius_neighbors`", elsewhere, "float"), *_WEIGHING[1:], _METRIC, _P, _METRIC_PARAMS, _JOBS),
+        fixed=(("task", "regress"),), finish=c.fewer_than_rows),
     Recipe("GaussianNB", "bayes", "BayesClassifier", "naive-bayes", "Naive Bayes of normal columns.", (
         P("priors", None, "array-like of shape (n_classes,) or None", "shares of the classes", elsewhere),
         P("var_smoothing", 1e-9, "float", "share of the greatest variance that is added to every variance", number("var_smoothing", low=0), "float")),
@@ -163,6 +186,12 @@ _LEARNERS = (
         fixed=(("distribution", "bernoulli"),)),
     Recipe("CategoricalNB", "bayes", "CategoryClassifier", "naive-bayes", "Naive Bayes of columns whose numbers are categories.", (*_COUNTS, *_PRIORS,
         P("min_categories", None, "None", "only None", only(None, why="categories are those that training saw"))), fixed=(("distribution", "categorical"),)),
+    Recipe("MixedNB", "bayes", "MixedClassifier", "naive-bayes", "Naive Bayes of columns of several kinds.", (
+        *[P(kind, None, "list of column names or numbers, or None", f"columns that are {kind}", elsewhere) for kind in ("categorical", "gaussian", "multinomial", "bernoulli")],
+        P("distribution", "gaussian", "{'gaussian', 'categorical', 'multinomial', 'bernoulli'}", "of the columns that no list names", words("distribution", {k: k for k in ("gaussian", "categorical", "multinomial", "bernoulli")}, "there is no such distribution"), "str"),
+        _COUNTS[0], P("var_smoothing", 1e-9, "float", "share of the greatest variance that is added to every variance", number("var_smoothing", low=0), "float"),
+        P("unseen", "smooth", "{'smooth', 'ignore', 'error'}", "a category that training never saw: a count of 0, left out, or no prediction", words("unseen", {k: k for k in ("smooth", "ignore", "error")}, "there is no such way"), "str"),
+        *_PRIORS)),
     Recipe("KMeans", "cluster", "Clusters", "kmeans", "Clusters around centres.", (
         P("n_clusters", 8, "int", "how many clusters", number("k", low=1, whole=True), "int"),
         P("init", "k-means++", "{'k-means++', 'random'} or array-like of shape (n_clusters, n_features)", "first centres", c.first_centres),

@@ -1,0 +1,104 @@
+"""Naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_non_negative
+
+from margin.estimators.classifiers import Classifier
+from margin.estimators.parameters import Facts, Options
+from margin.labels import Target
+
+
+def _priors(values: Any) -> str:
+    return " ".join(repr(float(v)) for v in values)
+
+
+class BayesClassifier(Classifier):
+    """Naive Bayes: shares of the classes that are given, equal, or learnt without smoothing."""
+
+    def _class_options(self, facts: Facts) -> Options:
+        name = "priors" if hasattr(self, "priors") else "class_prior"
+        given = getattr(self, name)
+        if given is not None:
+            given = np.asarray(given, np.float64)
+            if given.shape != (facts.classes,):
+                raise ValueError(f"Number of priors must match number of classes: {name} has the shape {given.shape}")
+            if (given < 0).any() or not np.isclose(given.sum(), 1.0):
+                raise ValueError(f"The sum of the priors should be 1, and none below 0: {name}={given}")
+            return {"priors": _priors(given)}
+        if not getattr(self, "fit_prior", True):
+            return {"priors": "equal"}
+        shares = facts.class_weights
+        assert shares is not None
+        return {"priors": _priors(shares / shares.sum())} if (shares > 0).all() else {}
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log P(class, x), up to what all classes share."""
+        rows = self._query(X)
+        return self.model_.scores(rows, threads=self._threads())
+
+    @property
+    def class_count_(self) -> np.ndarray:
+        return self._fitted().tensors["hypothesis.class_counts"].copy()
+
+
+class DiscreteClassifier(BayesClassifier):
+    """Naive Bayes that does not look at how large a number is."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class CountClassifier(DiscreteClassifier):
+    """Naive Bayes of numbers that are not below 0."""
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
+        X, known, weights = super()._prepare(X, y, sample_weight, reset)
+        check_non_negative(X, f"{type(self).__name__} (input X)")
+        return X, known, weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class CategoryClassifier(CountClassifier):
+    """Naive Bayes of whole numbers that stand for categories."""
+
+    _numbers = np.int64
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
+
+
+class MixedClassifier(BayesClassifier):
+    """Naive Bayes of columns of several kinds."""
+
+    _LISTS = ("categorical", "gaussian", "multinomial", "bernoulli")
+
+    def _class_options(self, facts: Facts) -> Options:
+        options = super()._class_options(facts)
+        for name in self._LISTS:
+            columns = getattr(self, name)
+            if columns is not None:
+                options[name] = ",".join(str(self._column(name, column) + 1) for column in columns)
+        return options
+
+    def _column(self, name: str, column: Any) -> int:
+        """Its number from 0."""
+        if isinstance(column, str):
+            names = list(getattr(self, "feature_names_in_", []))
+            if column not in names:
+                raise ValueError(f"{name} of {type(self).__name__} names {column!r}, which X has not")
+            return names.index(column)
+        if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not -self.n_features_in_ <= column < self.n_features_in_:
+            raise ValueError(f"{name} of {type(self).__name__} has to list names or numbers of the {self.n_features_in_} columns, not {column!r}")
+        return int(column) % self.n_features_in_

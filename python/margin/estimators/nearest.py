@@ -1,0 +1,119 @@
+"""Nearest neighbours: searches, votes and means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from margin.estimators.base import MarginEstimator
+from margin.estimators.classifiers import Classifier
+from margin.estimators.parameters import Facts
+from margin.estimators.regressors import Regressor
+from margin.labels import Target
+from margin.model import Model
+from margin.neighbors import Neighbors, lists
+
+
+class _Search:
+    """What is asked of the training rows. Without X each of them is asked for the others."""
+
+    if TYPE_CHECKING:
+        model_: Model
+        n_jobs: int | None
+
+        def _query(self, X: Any) -> Any: ...
+        def _threads(self) -> int | None: ...
+
+    @property
+    def _index(self) -> Neighbors:
+        return self.model_.neighbors
+
+    @property
+    def n_samples_fit_(self) -> int:
+        check_is_fitted(self)
+        return self._index.rows
+
+    @property
+    def effective_metric_(self) -> str:
+        check_is_fitted(self)
+        return {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(self._index.p, "minkowski")
+
+    def _asked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._index.points() if X is None else self._query(X)
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """Distances and numbers of the nearest training rows, n_queries x n_neighbors each, nearest first."""
+        queries = self._asked(X)
+        k = getattr(self, "n_neighbors", 5) if n_neighbors is None else n_neighbors
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        if k <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+        wanted = int(k) + (X is None)
+        if wanted > self._index.rows:
+            raise ValueError(
+                f"Expected n_neighbors {'<' if X is None else '<='} n_samples_fit, but n_neighbors = {k}, "
+                f"n_samples_fit = {self._index.rows}, n_samples = {queries.shape[0]}"
+            )
+        distances, rows = self._index.nearest(queries, wanted, threads=self._threads())
+        if X is None:
+            own = rows == np.arange(len(rows))[:, np.newaxis]
+            own[~own.any(axis=1), -1] = True  # so many rows are equal that its own is not among them
+            distances, rows = (a[~own].reshape(len(rows), int(k)) for a in (distances, rows))
+        return (distances, rows) if return_distance else rows
+
+    def radius_neighbors(self, X: Any = None, radius: float | None = None, return_distance: bool = True,
+                         sort_results: bool = False) -> Any:
+        """Arrays of the distances and numbers of the training rows at `radius` or less, nearest first."""
+        starts, distances, rows = self._within(X, radius)
+        return (lists(starts, distances), lists(starts, rows)) if return_distance else lists(starts, rows)
+
+    def _within(self, X: Any, radius: float | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        queries = self._asked(X)
+        reach = getattr(self, "radius", 1.0) if radius is None else radius
+        starts, distances, rows = self._index.within(queries, float(reach), threads=self._threads())
+        if X is None:
+            other = rows != np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+            starts = np.concatenate([[0], np.cumsum(other)])[starts]
+            distances, rows = distances[other], rows[other]
+        return starts, distances, rows
+
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+        """A CSR matrix, queries x training rows: 1, or the distance, where a row is among the nearest."""
+        distances, rows = self.kneighbors(X, n_neighbors)
+        starts = np.arange(rows.shape[0] + 1) * rows.shape[1]
+        return self._graph(mode, starts, distances.ravel(), rows.ravel())
+
+    def radius_neighbors_graph(self, X: Any = None, radius: float | None = None, mode: str = "connectivity",
+                               sort_results: bool = False) -> Any:
+        """A CSR matrix, queries x training rows: 1, or the distance, where a row is at `radius` or less."""
+        return self._graph(mode, *self._within(X, radius))
+
+    def _graph(self, mode: str, starts: np.ndarray, distances: np.ndarray, rows: np.ndarray) -> Any:
+        from scipy.sparse import csr_matrix
+
+        if mode not in ("connectivity", "distance"):
+            raise ValueError(f"Unsupported mode, must be one of 'connectivity' or 'distance'; got {mode!r}")
+        values = np.ones(len(rows)) if mode == "connectivity" else distances
+        return csr_matrix((values, rows.copy(), starts.copy()), shape=(len(starts) - 1, self._index.rows))
+
+
+class Nearest(_Search, MarginEstimator):
+    """The search alone."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Builds the index of rows X of shape (n_samples, n_features); y is not used."""
+        X = self._rows(X, reset=True)
+        self._train(X, Target(np.zeros(X.shape[0])), None, Facts(X.shape[1]))
+        return self
+
+
+class NearestClassifier(_Search, Classifier):
+    """The vote of the nearest rows."""
+
+
+class NearestRegressor(_Search, Regressor):
+    """The mean of the nearest rows."""

@@ -1,0 +1,124 @@
+"""Searches among rows, and naive Bayes and perceptrons that scikit-learn has not."""
+
+import copy
+import pickle
+
+import margin
+import numpy as np
+import pytest
+import sklearn.neighbors
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def points(request):
+    rng = np.random.default_rng(request.param)
+    return rng.normal(size=(300, request.param)), rng.normal(size=(40, request.param))
+
+
+def same_lists(a, b):
+    return all(set(p.tolist()) == set(q.tolist()) for p, q in zip(a, b)) and len(a) == len(b)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, np.inf])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
+def test_searches_agree(points, p, algorithm):
+    X, Q = points
+    ours = margin.NearestNeighbors(n_neighbors=4, radius=0.5, p=p, algorithm=algorithm).fit(X)
+    theirs = sklearn.neighbors.NearestNeighbors(n_neighbors=4, radius=0.5, p=p, algorithm=algorithm).fit(X)
+    for queries in (Q, None):
+        for a, b in zip(ours.kneighbors(queries), theirs.kneighbors(queries)):
+            assert a.shape == b.shape and np.allclose(a, b)
+        a, b = ours.radius_neighbors(queries), theirs.radius_neighbors(queries, sort_results=True)
+        assert same_lists(a[1], b[1]) and all(np.allclose(x, y) for x, y in zip(a[0], b[0]))
+        for mode in ("connectivity", "distance"):
+            assert abs(ours.kneighbors_graph(queries, mode=mode) - theirs.kneighbors_graph(queries, mode=mode)).max() < 1e-12
+            assert abs(ours.radius_neighbors_graph(queries, mode=mode) - theirs.radius_neighbors_graph(queries, mode=mode)).max() < 1e-12
+    assert ours.n_samples_fit_ == 300 and ours.effective_metric_ == {1: "manhattan", 2: "euclidean", 3: "minkowski"}.get(p, "chebyshev")
+    again = pickle.loads(pickle.dumps(ours))
+    assert np.array_equal(again.kneighbors(Q)[1], ours.kneighbors(Q)[1])
+
+
+def test_the_tree(points):
+    X, Q = points
+    ours, theirs = margin.KDTree(X), sklearn.neighbors.KDTree(X)
+    for a, b in zip(ours.query(Q, k=3), theirs.query(Q, k=3)):
+        assert np.allclose(a, b)
+    reach = np.linspace(0, 1, len(Q))
+    assert same_lists(ours.query_radius(Q, 0.4), theirs.query_radius(Q, 0.4))
+    assert same_lists(ours.query_radius(Q, reach), theirs.query_radius(Q, reach))
+    assert np.array_equal(ours.query_radius(Q, reach, count_only=True), theirs.query_radius(Q, reach, count_only=True))
+    rows, far = ours.query_radius(Q, reach, return_distance=True)
+    assert all((np.diff(d) >= 0).all() for d in far)
+    assert np.allclose(ours.data, X)
+    assert np.array_equal(copy.deepcopy(ours).query(Q)[1], ours.query(Q)[1])
+    assert "300 rows" in repr(ours._neighbors)
+    with pytest.raises(ValueError, match="metric='cosine'"):
+        margin.KDTree(X, metric="cosine")
+    with pytest.raises(ValueError, match="k is 301|301"):
+        ours.query(Q, k=301)
+
+
+def test_equal_rows():
+    X = np.zeros((20, 2))
+    distances, rows = margin.NearestNeighbors(n_neighbors=3).fit(X).kneighbors()
+    assert rows.shape == (20, 3) and not distances.any()
+    assert (rows != np.arange(20)[:, None]).all()
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_votes_within_a_radius(iris, weights):
+    X, y = iris
+    X = X + 1e-6 * np.random.default_rng(0).normal(size=X.shape)
+    ours = margin.RadiusNeighborsClassifier(0.6, weights=weights).fit(X, y)
+    theirs = sklearn.neighbors.RadiusNeighborsClassifier(0.6, weights=weights).fit(X, y)
+    assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X))
+    assert same_lists(ours.radius_neighbors(X[:5])[1], theirs.radius_neighbors(X[:5])[1])
+    ours = margin.RadiusNeighborsRegressor(0.6, weights=weights).fit(X, X[:, 0])
+    theirs = sklearn.neighbors.RadiusNeighborsRegressor(0.6, weights=weights).fit(X, X[:, 0])
+    assert np.allclose(ours.predict(X), theirs.predict(X))
+    assert np.isnan(ours.predict(X[:1] + 100)).all()
+    with pytest.raises(ValueError, match="No neighbors found"):
+        margin.RadiusNeighborsClassifier(0.6).fit(X, y).predict(X + 100)
+    assert margin.RadiusNeighborsClassifier(0.6, outlier_label="most_frequent").fit(X[40:], y[40:]).predict(X[:1] + 100) in (1, 2)
+
+
+def test_neighbors_of_models(iris):
+    X, y = iris
+    a, b = (c(7).fit(X, y) for c in (margin.KNeighborsClassifier, sklearn.neighbors.KNeighborsClassifier))
+    assert np.allclose(a.kneighbors(X[:9])[0], b.kneighbors(X[:9])[0])
+    with pytest.raises(ValueError, match="n_samples_fit"):
+        a.kneighbors(X[:9], 151)
+    with pytest.raises(margin.ModelError, match="stages"):
+        margin.fit("standardize | knn", X, y).neighbors
+    assert margin.fit("knn", X, y).neighbors.nearest(X[:2], 1)[1].ravel().tolist() == [0, 1]
+
+
+def test_mixed_bayes(rng):
+    pandas = pytest.importorskip("pandas")
+    kinds = rng.integers(0, 3, (200, 2))
+    numbers = rng.normal(size=(200, 3))
+    y = rng.integers(0, 2, 200)
+    X = np.c_[numbers, kinds]
+    joint = CategoricalNB().fit(kinds, y).predict_log_proba(kinds) + GaussianNB().fit(numbers, y).predict_log_proba(numbers)
+    joint -= np.log(np.bincount(y) / 200)
+    expected = np.exp(joint - np.logaddexp.reduce(joint, axis=1)[:, None])
+    mixed = margin.MixedNB(categorical=[3, -1]).fit(X, y)
+    assert np.allclose(mixed.predict_proba(X), expected)
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    assert np.allclose(margin.MixedNB(categorical=["d", "e"]).fit(frame, y).predict_proba(frame), expected)
+    for wrong in (["z"], [7], [1.5]):
+        with pytest.raises(ValueError, match="categorical of MixedNB"):
+            margin.MixedNB(categorical=wrong).fit(X, y)
+
+
+def test_perceptrons(cancer):
+    X, y = cancer
+    curved = margin.KernelPerceptron(kernel="poly", degree=2, coef0=1.0, gamma=1.0)
+    xor = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    assert curved.fit(xor, [0, 1, 1, 0]).score(xor, [0, 1, 1, 0]) == 1.0
+    assert set(curved.support_) <= set(range(4)) and curved.decision_function(xor).shape == (4,)
+    with pytest.warns(margin.ConvergenceWarning):
+        plain = margin.Perceptron(max_iter=5).fit(X, y)
+    pocket = margin.Pocket(max_iter=5).fit(X, y)
+    assert pocket.score(X, y) >= plain.score(X, y) and pocket.coef_.shape == (1, 30)
