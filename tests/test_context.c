@@ -1,6 +1,7 @@
 /* Context: options, cores, cancel, progress, log, stopping. */
 #include "support/support.h"
 
+#include "base/caller_options.h"
 #include "base/context.h"
 #include "base/pool.h"
 
@@ -111,7 +112,7 @@ static void options_of_other_versions(void **state) {
     margin_context_free(context);
 
     margin_context_options options = defaults;
-    options.size = sizeof options - 1;
+    options.size = MG_SIZE_UP_TO(margin_context_options, user) - 1; /* that of version 0.1 */
     assert_refused(&options, MARGIN_ERROR_ARGUMENT, "options.size");
     options.size = 1;
     assert_refused(&options, MARGIN_ERROR_ARGUMENT, "options.size is 1");
@@ -451,6 +452,57 @@ static void stopping_by_iterations_time_and_cancel(void **state) {
     margin_context_free(context);
 }
 
+/* ---- Poll ---- */
+
+typedef struct host {
+    int polls, answer;
+    pthread_t caller;
+} host;
+
+static int poll_host(void *user) {
+    host *h = user;
+    assert_true(pthread_equal(pthread_self(), h->caller));
+    h->polls++;
+    return h->answer;
+}
+
+/* Whoever takes the first task works on; the other has nothing to do. */
+static margin_status sleep_in_a_task(void *argument, int64_t task, int worker) {
+    const struct timespec tick = {.tv_nsec = 2000000};
+    margin_context *context = argument;
+    (void)worker;
+    for (int k = 0; k < 100 && task == 0; k++) {
+        if (mg_cancelled(context)) return MARGIN_ERROR_CANCELLED;
+        nanosleep(&tick, NULL);
+    }
+    return MARGIN_OK;
+}
+
+static void a_host_is_polled_wherever_its_thread_is(void **state) {
+    (void)state;
+    host h = {.caller = pthread_self()};
+    margin_context_options options = defaults;
+    options.threads = 2;
+    options.poll = poll_host;
+    options.user = &h;
+    margin_context *context = make(&options);
+    for (int round = 0; round < 4; round++) { /* the calling thread works, or waits */
+        h.polls = 0;
+        assert_int_equal(mg_parallel(context, 2, sleep_in_a_task, context, NULL), MARGIN_OK);
+        assert_true(h.polls >= 4);
+    }
+    margin_context part;
+    mg_context_part(context, (double)INFINITY, &part);
+    h.polls = 0;
+    assert_int_equal(sleep_in_a_task(&part, 0, 0), MARGIN_OK);
+    assert_true(h.polls >= 4);
+    h.answer = 1;
+    assert_int_equal(mg_parallel(context, 2, sleep_in_a_task, context, NULL),
+                     MARGIN_ERROR_CANCELLED);
+    assert_true(mg_cancelled(context)); /* until margin_context_resume */
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_use_every_core),
@@ -471,6 +523,7 @@ int main(void) {
         cmocka_unit_test(two_threads_share_one_rate),
         cmocka_unit_test(a_call_has_one_deadline_and_its_callbacks),
         cmocka_unit_test(stopping_by_iterations_time_and_cancel),
+        cmocka_unit_test(a_host_is_polled_wherever_its_thread_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

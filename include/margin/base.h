@@ -154,7 +154,13 @@ typedef struct margin_context_options {
      * of work of some milliseconds; not while a matrix is factored. Return nonzero to cancel
      * (sticky: see margin_context_resume). */
     int (*progress)(const margin_progress *progress, void *user);
-    void *user; /* passed to log and progress */
+    void *user; /* passed to log, progress and poll */
+    /* Called at least every 50 ms in every call that takes longer, from the calling thread only,
+     * also while it waits for the pool's threads, for a host that has to look at its own signals,
+     * messages or windows. Not while another thread's call keeps the pool; where the system's
+     * LAPACK is linked, not during its factorisations. Return nonzero to cancel (sticky). It may
+     * call margin, in this context too. NULL: none. */
+    int (*poll)(void *user);
 } margin_context_options;
 
 /* Creates a context. `options` may be NULL (all defaults). Fails with ARGUMENT (a thread count or a
@@ -173,7 +179,7 @@ MARGIN_API void margin_context_free(margin_context *context);
  * LAPACK is linked, after its factorisation); stays set until margin_context_resume. Safe from any
  * thread and from a signal handler. */
 MARGIN_API void margin_context_cancel(margin_context *context);
-/* Forgets a cancellation, that of a progress callback too. Safe from any thread; of a call that is
+/* Forgets a cancellation, that of a callback too. Safe from any thread; of a call that is
  * still running it is not certain whether it ends. */
 MARGIN_API void margin_context_resume(margin_context *context);
 

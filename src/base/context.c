@@ -14,6 +14,7 @@
 enum { MOST_THREADS = 1024 };
 
 static const long long progress_interval = 100 * 1000 * 1000; /* nanoseconds */
+static const long long poll_interval = 10 * 1000 * 1000;
 static const long long silence =
     200 * 1000 * 1000; /* before the pool speaks for those who do not */
 
@@ -81,6 +82,8 @@ margin_status margin_context_create(const margin_context_options *options, margi
     created->sharers = 1;
     atomic_init(&created->own_next, 0);
     created->progress_next = &created->own_next;
+    atomic_init(&created->own_poll_next, 0);
+    created->poll_next = &created->own_poll_next;
     begin_silence(created);
     *context = created;
     return MARGIN_OK;
@@ -150,6 +153,19 @@ void mg_progress(margin_context *context, const char *activity, double done, dou
     report(context, &(margin_progress){activity, done, total, measure}, 0);
 }
 
+bool mg_poll(const margin_context *context) {
+    if (mg_pool_is_worker()) return false;
+    const long long now = clock_nanoseconds();
+    long long next = atomic_load_explicit(context->poll_next, memory_order_relaxed);
+    if (now < next ||
+        !atomic_compare_exchange_strong_explicit(context->poll_next, &next, now + poll_interval,
+                                                 memory_order_relaxed, memory_order_relaxed))
+        return false;
+    if (context->options.poll(context->options.user) == 0) return false;
+    atomic_store_explicit(context->cancelled, 1, memory_order_relaxed);
+    return true;
+}
+
 void mg_progress_tasks(margin_context *context, int64_t done, int64_t total) {
     if (!context->options.progress) return;
     report(context, &(margin_progress){"working", (double)done, (double)total, (double)NAN},
@@ -175,6 +191,7 @@ void mg_context_copy(const margin_context *context, margin_context *copy) {
     copy->options = context->options;
     copy->cancelled = context->cancelled;
     copy->progress_next = context->progress_next;
+    copy->poll_next = context->poll_next;
     copy->deadline = context->deadline;
     copy->end = context->end;
     copy->sharers = context->sharers;

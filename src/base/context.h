@@ -22,16 +22,23 @@ struct margin_context {
      * context this is a copy of */
     atomic_llong *progress_next;
     atomic_llong own_next;
+    atomic_llong *poll_next; /* the same of poll */
+    atomic_llong own_poll_next;
 };
 
 double mg_clock(void); /* seconds, monotonic */
 
+/* Calls the host's poll where its time has come, in a thread that is none of the pool's; true: it
+ * cancelled the context. */
+bool mg_poll(const margin_context *context);
+
 /* True once the context is cancelled, or its end has come. One relaxed atomic load, and with a time
- * limit a look at the clock: poll it in every inner loop (each few thousand operations). Safe from
- * any thread. */
+ * limit or a poll a look at the clock: ask it in every inner loop (each few thousand operations).
+ * Safe from any thread. */
 MG_INLINE bool mg_cancelled(const margin_context *context) {
     return atomic_load_explicit(context->cancelled, memory_order_relaxed) != 0 ||
-           (context->end < (double)INFINITY && mg_clock() >= context->end);
+           (context->end < (double)INFINITY && mg_clock() >= context->end) ||
+           (context->options.poll && mg_poll(context));
 }
 margin_status mg_fail_cancelled(margin_error *error); /* "interrupted" */
 

@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -34,7 +35,7 @@
  * follow each other without the system's scheduler. */
 enum { SPIN = 1000 };
 
-enum { LEAST_STACK = 1 << 20 };
+enum { LEAST_STACK = 1 << 20, POLL_NANOSECONDS = 20 * 1000 * 1000 };
 
 typedef struct pool_run {
     margin_context *context;
@@ -223,7 +224,11 @@ static void init_locks(mg_pool *pool) {
     pthread_mutex_init(&pool->turn, NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->idle, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->idle, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pool->run = NULL;
     atomic_store(&pool->working, 0);
     pool->sleeping = 0;
@@ -269,6 +274,10 @@ int mg_pool_threads(const mg_pool *pool) {
     return pool->threads;
 }
 
+bool mg_pool_is_worker(void) {
+    return inside.worker > 0;
+}
+
 int mg_pool_worker(const mg_pool *pool) {
     return inside.pool == pool ? inside.worker : 0;
 }
@@ -304,7 +313,24 @@ static void open_run(mg_pool *pool, pool_run *run) {
         pthread_cond_signal(&pool->wake);
 }
 
-static void close_run(mg_pool *pool) {
+/* Until the last worker has left, or the host's poll is due. Holds the lock. */
+static void wait_for_workers(mg_pool *pool, const margin_context *context) {
+    struct timespec until;
+    if (!context->options.poll) {
+        pthread_cond_wait(&pool->idle, &pool->lock);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += POLL_NANOSECONDS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_cond_timedwait(&pool->idle, &pool->lock, &until) == 0) return;
+    pthread_mutex_unlock(&pool->lock);
+    (void)mg_poll(context);
+    pthread_mutex_lock(&pool->lock);
+}
+
+static void close_run(mg_pool *pool, const margin_context *context) {
     pthread_mutex_lock(&pool->lock);
     pool->run = NULL;
     pthread_mutex_unlock(&pool->lock);
@@ -312,7 +338,7 @@ static void close_run(mg_pool *pool) {
         PAUSE();
     pthread_mutex_lock(&pool->lock);
     while (atomic_load(&pool->working) > 0)
-        pthread_cond_wait(&pool->idle, &pool->lock);
+        wait_for_workers(pool, context);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -338,7 +364,7 @@ margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, 
         inside.pool = NULL;
         return MARGIN_ERROR_SYSTEM;
     }
-    if (shared) close_run(pool);
+    if (shared) close_run(pool, context);
     inside.pool = NULL;
     pthread_mutex_unlock(&pool->turn);
     return outcome(&run, error);

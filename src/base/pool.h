@@ -29,5 +29,7 @@ typedef margin_status (*mg_task)(void *argument, int64_t task, int worker);
  * returns MARGIN_ERROR_SYSTEM. */
 margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument,
                           margin_error *error);
+/* Whether this thread is one of a pool's own. */
+bool mg_pool_is_worker(void);
 /* The worker as which this thread works for the pool now; 0 outside of its tasks. */
 int mg_pool_worker(const mg_pool *pool);
