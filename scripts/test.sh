@@ -3,9 +3,10 @@
 #   always: every test with address and undefined-behaviour sanitizers, those that look for data
 #           sets once more without any, those marked OPTIMISED in the optimised build, those marked
 #           THREADS under the thread sanitizer (tests/CMakeLists.txt)
-#   long:   also the tests marked LONG, all of the optimised build, everything under the thread
-#           sanitizer, under valgrind and with each lower instruction set, and the fuzz targets for
-#           FUZZ_RUNS inputs
+#   long:   the same, all of the optimised build with the tests marked LONG (hours with sanitizers),
+#           everything else under the thread sanitizer, under valgrind and with each lower
+#           instruction set, and the fuzz targets for FUZZ_RUNS inputs or FUZZ_SECONDS each
+# STAGES="release tsan ..." runs these stages of the long tests alone.
 set -u
 cd "$(dirname "$0")/.."
 long=${1:-}
@@ -59,22 +60,32 @@ run() {
 fixed_addresses=
 if setarch -R true 2>/dev/null; then fixed_addresses="setarch -R"; fi
 
-if [ -z "$long" ]; then
+stage() { # NAME: whether it is to run; says so, with the time
+    case " ${STAGES:-dev release tsan lower valgrind fuzz} " in
+    *" $1 "*) echo "stage $1, $(date +%H:%M:%S)" ;;
+    *) return 1 ;;
+    esac
+}
+
+if [ -z "$long" ] || stage dev; then
     run dev all -LE long
     MARGIN_DATA=/nowhere run dev all -L data -LE long
+fi
+if [ -z "$long" ]; then
     run release optimised_tests -L optimised -LE long
     run tsan thread_tests -L threads -LE long
 else
-    run dev all
-    MARGIN_DATA=/nowhere run dev all -L data
-    run release all
-    run tsan all -LE build
+    ! stage release || run release all
+    ! stage tsan || run tsan all -LE 'long|build'
     for isa in ref avx2; do
-        MARGIN_ISA=$isa run release all -LE 'long|build'
+        ! stage lower || MARGIN_ISA=$isa run release all -LE 'long|build'
     done
-    run valgrind all -LE 'long|build'
-    count "fuzz targets build" scripts/build.sh fuzz fuzzers -j"$jobs"
-    count "fuzz targets run" env FUZZ_RUNS="${FUZZ_RUNS:-1000000}" scripts/fuzz.sh
+    ! stage valgrind || run valgrind all -LE 'long|build'
+    if stage fuzz; then
+        count "fuzz targets build" scripts/build.sh fuzz fuzzers -j"$jobs"
+        count "fuzz targets run" env FUZZ_RUNS="${FUZZ_RUNS:-1000000}" scripts/fuzz.sh
+    fi
+    echo "ended at $(date +%H:%M:%S)"
 fi
 
 [ "$skipped" -eq 0 ] || echo "$skipped skipped"
