@@ -12,96 +12,6 @@ enum { MOST_SPECS = 32 };
 /* ---- Which learners -------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *learner, *spec;
-    margin_task task;
-    int least_classes;
-    bool dense; /* its stages or itself fill sparse data in */
-    int64_t most_rows, most_columns;
-} usual_grid;
-
-/* From the cheapest to the dearest: where time is up, the first ones have been tried. */
-static const usual_grid usual[] = {
-    {"naive-bayes", "naive-bayes", MARGIN_CLASSIFY, 2, false, 0, 0},
-    {"logistic", "standardize | logistic(C={0.01,0.1,1,10,100})", MARGIN_CLASSIFY, 2, false, 0, 0},
-    {"softmax", "standardize | softmax(C={0.01,0.1,1,10,100})", MARGIN_CLASSIFY, 3, false, 0, 0},
-    {"svm", "standardize | svm(C={0.01,0.1,1,10})", MARGIN_CLASSIFY, 2, false, 0, 0},
-    {"knn", "standardize | knn(k={1,3,5,9,15,25}, task=classify)", MARGIN_CLASSIFY, 2, true, 100000,
-     200},
-    {"kernel-logistic", "standardize | kernel-logistic(kernel=rbf, C={1,10})", MARGIN_CLASSIFY, 2,
-     true, 3000, 1000},
-    {"svm", "standardize | svm(kernel=rbf, C={1,10,100})", MARGIN_CLASSIFY, 2, true, 20000, 1000},
-    {"least-squares", "least-squares", MARGIN_REGRESS, 0, false, 0, 2000},
-    {"ridge", "standardize | ridge(alpha={0.1..1000 log 5})", MARGIN_REGRESS, 0, false, 0, 2000},
-    {"lasso", "standardize(target=yes) | lasso(lambda={0.001..1 log 4})", MARGIN_REGRESS, 0, false,
-     0, 0},
-    {"ridge", "poly(degree=2) | standardize | ridge(alpha={0.1..1000 log 5})", MARGIN_REGRESS, 0,
-     true, 0, 40},
-    {"knn", "standardize | knn(k={1,3,5,9,15,25}, task=regress)", MARGIN_REGRESS, 0, true, 100000,
-     200},
-    {"kernel-ridge", "standardize | kernel-ridge(kernel=rbf, alpha={0.01,0.1,1})", MARGIN_REGRESS,
-     0, true, 5000, 1000},
-};
-
-typedef struct {
-    margin_task task;
-    int64_t classes;
-    bool missing, categories;
-} kind_of_data;
-
-static double feature(const margin_data *data, int64_t i, int64_t j) {
-    const int64_t at = i * data->x.stride + j;
-    return data->x.value_type == MARGIN_F32 ? (double)((const float *)data->x.values)[at]
-                                            : ((const double *)data->x.values)[at];
-}
-
-/* Up to 20 different whole numbers are taken for classes, as knn(task=auto) does. */
-static void look_at_target(const margin_data *data, kind_of_data *kind) {
-    enum { MOST = 20 };
-    double seen[MOST];
-    const bool categories = data->target && data->target->kind == MARGIN_CATEGORICAL;
-    kind->task = MARGIN_CLASSIFY;
-    for (int64_t i = 0; i < data->x.rows && data->y.type == MARGIN_F64; i++) {
-        const double value = ((const double *)data->y.values)[i];
-        int64_t at = 0;
-        while (at < kind->classes && seen[at] != value)
-            at++;
-        if (at < kind->classes || isnan(value)) continue;
-        if (at == MOST || (!categories && value != floor(value))) {
-            if (!categories) kind->task = MARGIN_REGRESS;
-            return;
-        }
-        seen[kind->classes++] = value;
-    }
-}
-
-static kind_of_data look_at(const margin_data *data) {
-    kind_of_data kind = {0};
-    look_at_target(data, &kind);
-    for (int64_t j = 0; data->columns && j < data->x.columns; j++)
-        kind.categories |= data->columns[j].kind == MARGIN_CATEGORICAL;
-    for (int64_t i = 0; i < data->x.rows && !data->x.row_starts && !kind.missing; i++)
-        for (int64_t j = 0; j < data->x.columns; j++)
-            kind.missing |= isnan(feature(data, i, j));
-    return kind;
-}
-
-static bool suits(const usual_grid *grid, const kind_of_data *kind, const margin_data *data) {
-    return margin_component_find(grid->learner) && grid->task == kind->task &&
-           kind->classes >= grid->least_classes && !(grid->dense && data->x.row_starts) &&
-           (!grid->most_rows || data->x.rows <= grid->most_rows) &&
-           (!grid->most_columns || data->x.columns <= grid->most_columns);
-}
-
-/* The grid behind the stages that the data ask for. */
-static void spec_for(const usual_grid *grid, const kind_of_data *kind, char text[200]) {
-    const bool alone = !strchr(grid->spec, '|');
-    const unsigned can = margin_component_find(grid->learner)->abilities;
-    const bool fills = kind->missing && !(alone && (can & MARGIN_CAN_MISSING));
-    const bool encodes = kind->categories && !(alone && (can & MARGIN_CAN_CATEGORIES));
-    snprintf(text, 200, "%s%s%s", fills ? "impute | " : "", encodes ? "onehot | " : "", grid->spec);
-}
-
-typedef struct {
     margin_spec *specs[MOST_SPECS];
     int64_t count;
 } spec_list;
@@ -120,17 +30,12 @@ static margin_status add_spec(cli_session *session, const char *text, spec_list 
 
 static margin_status list_specs(cli_session *session, const margin_data *data, spec_list *list) {
     const cli_arguments *a = session->arguments;
-    const kind_of_data kind = look_at(data);
     margin_status status = MARGIN_OK;
+    if (a->word_count == 1)
+        return margin_usual_specs(session->context, data, MOST_SPECS, list->specs, &list->count,
+                                  &session->error);
     for (int k = 1; k < a->word_count && status >= 0; k++)
         status = add_spec(session, a->words[k], list);
-    if (a->word_count > 1) return status;
-    for (size_t k = 0; k < sizeof usual / sizeof *usual && status >= 0; k++) {
-        char text[200];
-        if (!suits(&usual[k], &kind, data)) continue;
-        spec_for(&usual[k], &kind, text);
-        status = add_spec(session, text, list);
-    }
     return status;
 }
 

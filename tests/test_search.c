@@ -962,6 +962,56 @@ static void test_failing_allocations(void **state) {
     sample_free(s);
 }
 
+/* ---- What is usual --------------------------------------------------------------------------- */
+
+static int64_t usual_specs(const margin_data *data, char text[2000]) {
+    margin_spec *specs[16];
+    margin_error error = {0};
+    int64_t count = -1;
+    if (margin_usual_specs(context, data, 16, specs, &count, &error) < 0)
+        fail_msg("%s", error.text);
+    text[0] = 0;
+    for (int64_t k = 0; k < count; k++) {
+        strcat(strcat(text, margin_spec_text(specs[k])), "\n");
+        margin_spec_free(specs[k]);
+    }
+    return count;
+}
+
+static void test_usual_specs(void **state) {
+    sample *s = sample_make(60, 3, 3, 0, 4);
+    margin_data data = sample_data(s, DENSE_F64);
+    margin_spec *specs[16];
+    margin_error error = {0};
+    char text[2000];
+    int64_t count = -1;
+    (void)state;
+    usual_specs(&data, text);
+    assert_contains(text, "standardize | softmax(C={");
+    assert_contains(text, "kernel-logistic");
+    assert_null(strstr(text, "ridge("));
+    assert_null(strstr(text, "impute"));
+    data = sample_data(s, CSR_F64_I32_I64);
+    usual_specs(&data, text);
+    assert_null(strstr(text, "knn"));
+    data = sample_data(s, DENSE_F64);
+    s->labels[7] = 0.5;
+    s->f64[5] = NAN;
+    usual_specs(&data, text);
+    assert_contains(text, "impute | standardize | ridge(alpha={");
+    assert_null(strstr(text, "logistic"));
+    assert_int_equal(margin_usual_specs(context, &data, 2, specs, &count, &error), MARGIN_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(margin_spec_text(specs[0]), "impute | least-squares");
+    margin_spec_free(specs[0]);
+    margin_spec_free(specs[1]);
+    data.y.values = NULL;
+    assert_true(margin_usual_specs(context, &data, 16, specs, &count, &error) < 0);
+    assert_int_equal(margin_usual_specs(context, NULL, 16, specs, &count, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    sample_free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classes),
@@ -989,6 +1039,7 @@ int main(void) {
         cmocka_unit_test(test_nested_without_choice),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_usual_specs),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -122,6 +122,17 @@ MARGIN_API MARGIN_CHECKED margin_status margin_search_specs(
     margin_search_result **result, margin_error *error);
 MARGIN_API void margin_search_result_free(margin_search_result *result);
 
+/* Specs that are worth trying on data of which nothing else is known, for margin_search_specs: the
+ * learners that suit target and size, with sets of settings, behind `impute` and `onehot` where the
+ * data ask for them, from the cheapest to the dearest. A target without categories of up to 20
+ * different whole numbers is taken for classes. Writes at most `capacity` specs, which the caller
+ * frees (16 are enough), and their number. ARGUMENT, DATA: no target; MEMORY. Cost: a pass over the
+ * data. */
+MARGIN_API MARGIN_CHECKED margin_status margin_usual_specs(margin_context *context,
+                                                           const margin_data *data,
+                                                           int64_t capacity, margin_spec **specs,
+                                                           int64_t *count, margin_error *error);
+
 /* NULL if there is no such cell. */
 MARGIN_API const margin_search_cell *margin_search_cell_at(const margin_search_result *result,
                                                            int64_t cell);
