@@ -38,6 +38,7 @@ from margin.fitting import fit
 from margin.model import Model, from_bytes, load
 from margin.neighbors import KDTree, Neighbors
 from margin.report import Report
+from margin.searching import Cell, SearchTable, compare, search, usual_specs
 from margin.separability import Separation, separable
 from margin.trace import TraceStep
 

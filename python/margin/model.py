@@ -26,6 +26,10 @@ class Model:
     """A model is immutable: any number of threads may use one at the same time. Made by :func:`margin.fit`,
     :func:`margin.load`, or from the bytes of a file.
 
+    ``Model("standardize | svm(C=10)")`` with a spec is an estimator for scikit-learn's tools, whose `model_` is
+    such a model once it is fitted; `task` says what ("classify", "regress", "cluster") where the learner can do
+    more than one thing. Options of the spec are parameters (``svm__C``).
+
     Attributes
     ----------
     spec : str
@@ -36,6 +40,13 @@ class Model:
     tensors : mapping of str to ndarray
         All numbers of the model under the names of its file, read-only and without a copy.
     """
+
+    def __new__(cls, source: Any, task: str | None = None, **words: Any) -> Any:
+        if not isinstance(source, str):
+            return super().__new__(cls)
+        from margin.estimators.spec import estimator_of
+
+        return estimator_of(source, task, **words)
 
     def __init__(self, handle: Any, *, target: Target | None = None, report: Report | None = None,
                  trace: list[Any] | None = None) -> None:
@@ -228,6 +239,77 @@ class Model:
             )
         check(status, error)
         return read_report(found, tuple(read_report(ffi.addressof(part)) for part in parts))
+
+    # ---- promises
+
+    def promise(self, X: Any, y: Any, *, coverage: float | None = None, calibrate: str | None = None,
+                threshold: float | str | None = None, costs: Any = None, folds: int = 0, seed: int = 0,
+                threads: int | None = None) -> "Model":
+        """A copy that keeps what is settled after a fit, from fits to its folds (docs/judging.md).
+
+        Parameters
+        ----------
+        X, y
+            What the model was trained on.
+        coverage : float, optional
+            Share of future rows whose truth :meth:`intervals` or :meth:`sets` are to hold.
+        calibrate : {'sigmoid', 'isotonic', 'temperature'}, optional
+        threshold : float or str, optional
+            Two classes: the second from this probability on, or where this metric is best.
+        costs : array-like of shape (classes, classes), optional
+            What an answer (column) costs where the row is of a class (row).
+        folds : int
+            0: 10, or as many as the rarest class has rows.
+        """
+        data = Data(X, y)
+        options = ffi.new("margin_promise_options *")
+        options.size = ffi.sizeof("margin_promise_options")
+        kinds = [None, "sigmoid", "isotonic", "temperature"]
+        if calibrate not in kinds:
+            raise ValueError(f"calibrate has to be one of {kinds}, not {calibrate!r}")
+        options.calibrate, options.coverage, options.folds, options.seed = kinds.index(calibrate), coverage or 0.0, folds, seed
+        keep: list[Any] = []
+        if isinstance(threshold, str):
+            keep.append(ffi.new("char[]", threshold.encode()))
+            options.threshold_metric = keep[0]
+        else:
+            options.threshold = threshold or 0.0
+        if costs is not None:
+            keep.append(np.ascontiguousarray(costs, np.float64))
+            options.costs, options.cost_count = ffi.cast("double *", address(keep[-1])), keep[-1].size
+        made, error = ffi.new("margin_model **"), new_error()
+        with running(threads) as context_:
+            status = lib.margin_promise(context_, self._handle, data.struct, options, made, error)
+        check(status, error)
+        promised = Model(made[0], report=self._fit_report)
+        promised._label_names, promised._label_type = self._label_names, self._label_type
+        return promised
+
+    @property
+    def coverage(self) -> float:
+        """What :meth:`promise` was asked for; NaN: nothing."""
+        return lib.margin_model_coverage(self._handle)
+
+    def intervals(self, X: Any, *, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends for each row of a regression with coverage."""
+        data, error = Data(X), new_error()
+        ends = np.empty((2, data.x.rows))
+        pointers = [ffi.cast("double *", address(end)) for end in ends]
+        with running(threads) as context_:
+            status = lib.margin_predict_intervals(context_, self._handle, data.struct, *pointers, error)
+        check(status, error)
+        return ends[0], ends[1]
+
+    def sets(self, X: Any, *, threads: int | None = None) -> np.ndarray:
+        """rows x classes booleans: the classes that a row may be of. A row that is like none has no class."""
+        data, error = Data(X), new_error()
+        found = np.empty((data.x.rows, len(self.class_names)), np.uint8)
+        with running(threads) as context_:
+            status = lib.margin_predict_sets(
+                context_, self._handle, data.struct, ffi.cast("uint8_t *", address(found)), error
+            )
+        check(status, error)
+        return found.astype(bool)
 
     # ---- bytes
 

@@ -29,7 +29,7 @@ from sklearn.utils.estimator_checks import check_estimator
 TIGHT = {
     "SVC": {"tol": 1e-14},
     "SVR": {"tol": 1e-14}, "LinearSVR": {"tol": 1e-14},
-    "RadiusNeighborsClassifier": {"radius": 10.0},  # some row is within it
+    "RadiusNeighborsClassifier": {"radius": 10.0, "weights": "distance"},  # some row is within it
 }
 _ORDER = "the answer depends on the order of the rows, so a row of weight 2 is not two rows"
 _START = "first centres are drawn by row number, so a row of weight 2 is not two rows"
@@ -40,6 +40,7 @@ _WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dens
 EXPECTED = {
     "LogisticRegression": dict.fromkeys(_WEIGHTS, _STEPS),
     "LinearSVC": dict.fromkeys(_WEIGHTS, _STEPS),
+    "LogisticRegressionCV": dict.fromkeys(_WEIGHTS[:1], _STEPS),
     **dict.fromkeys(("Perceptron", "Pocket", "KernelPerceptron"), dict.fromkeys(_WEIGHTS, _ORDER)),
     "KMeans": dict.fromkeys(_WEIGHTS, _START),
     "OneClassSVM": dict.fromkeys(_WEIGHTS, _OFFSET),
@@ -64,7 +65,7 @@ def test_check_estimator(name):
 THEIRS = {
     "LinearRegression": sklearn.linear_model, "Ridge": sklearn.linear_model, "Lasso": sklearn.linear_model,
     "ElasticNet": sklearn.linear_model, "LogisticRegression": sklearn.linear_model,
-    "Perceptron": sklearn.linear_model, "LinearSVC": sklearn.svm, "LinearSVR": sklearn.svm, "SVC": sklearn.svm,
+    "Perceptron": sklearn.linear_model, **dict.fromkeys(("RidgeCV", "LassoCV", "LogisticRegressionCV"), sklearn.linear_model), "LinearSVC": sklearn.svm, "LinearSVR": sklearn.svm, "SVC": sklearn.svm,
     "SVR": sklearn.svm, "OneClassSVM": sklearn.svm, "KernelRidge": sklearn.kernel_ridge,
     "KNeighborsClassifier": sklearn.neighbors, "KNeighborsRegressor": sklearn.neighbors,
     "GaussianNB": sklearn.naive_bayes, "MultinomialNB": sklearn.naive_bayes, "BernoulliNB": sklearn.naive_bayes,

@@ -31,6 +31,7 @@ from margin.estimators.recipes import RECIPES  # noqa: E402
 
 BASES = {
     "linear": {"classifiers": ["LinearClassifier"], "regressors": ["LinearRegressor", "LinearTargets"]},
+    "crossed": {"crossed": ["LassoCrossed", "LogisticCrossed", "RidgeCrossed"]},
     "kernel": {"classifiers": ["KernelClassifier", "KernelPerceptronClassifier"], "clusters": ["OneClass"],
                "regressors": ["ExpansionRegressor", "KernelRidgeRegressor"]},
     "neighbors": {"nearest": ["Nearest", "NearestClassifier", "NearestRegressor"]},
@@ -47,11 +48,15 @@ def wrapped(text: str, indent: str) -> str:
 
 def positional(recipe: Recipe) -> int:
     """How many leading parameters scikit-learn takes by position."""
-    theirs = {"Ridge": 1, "Lasso": 1, "ElasticNet": 1, "LogisticRegression": 1, "LinearSVC": 2,
+    theirs = {"Ridge": 1, "Lasso": 1, "ElasticNet": 1, "LogisticRegression": 1, "LinearSVC": 2, "RidgeCV": 1,
               "KernelRidge": 1, "KNeighborsClassifier": 1, "KNeighborsRegressor": 1,
               "RadiusNeighborsClassifier": 1, "RadiusNeighborsRegressor": 1, "KMeans": 1,
               "MinMaxScaler": 1, "Normalizer": 1, "PolynomialFeatures": 1, "Nystroem": 1, "RBFFeatures": 1}
     return theirs.get(recipe.name, 0)
+
+
+# classes of margin.estimators that are not from the table
+BY_HAND = {"Conformal": "conformal", "Search": "search"}
 
 
 def literal(value: object) -> str:
@@ -115,7 +120,9 @@ def main() -> None:
     classes.mkdir(parents=True, exist_ok=True)
     for name in BASES:
         (classes / f"made_{name}.py").write_text(module(name))
-    (classes / "__init__.pyi").write_text("".join(f"from margin.estimators.made_{name} import *\n" for name in BASES))
+    lines = [f"from margin.estimators.made_{name} import *\n" for name in BASES]
+    lines += [f"from margin.estimators.{place} import {name} as {name}\n" for name, place in BY_HAND.items()]
+    (classes / "__init__.pyi").write_text("".join(lines))
     (OUTPUT / "__init__.pyi").write_text(stub())
 
 

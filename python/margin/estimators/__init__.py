@@ -15,13 +15,15 @@ except ImportError as reason:  # pragma: no cover
 
 from margin.estimators.recipes import RECIPES
 
-__all__ = list(RECIPES)
+BY_HAND = {"Conformal": "conformal", "Search": "search"}  # not from the table
+
+__all__ = [*RECIPES, *BY_HAND]
 
 
 def __getattr__(name: str) -> Any:
-    recipe = RECIPES.get(name)
-    if recipe is None:
+    place = BY_HAND.get(name) or (f"made_{RECIPES[name].module}" if name in RECIPES else None)
+    if place is None:
         raise AttributeError(f"there is no estimator {name!r}")
-    found = getattr(import_module(f"margin.estimators.made_{recipe.module}"), name)
+    found = getattr(import_module(f"margin.estimators.{place}"), name)
     globals()[name] = found
     return found

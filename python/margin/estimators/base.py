@@ -54,6 +54,9 @@ class MarginEstimator(BaseEstimator):
     # ---- parameters to a spec
 
     def _spec(self, facts: Facts, extra: Options | None = None) -> str:
+        return spec_text(*self._learner(facts, extra))
+
+    def _learner(self, facts: Facts, extra: Options | None = None) -> tuple[str, Options]:
         recipe = RECIPES[self._recipe]
         options: Options = dict(recipe.fixed)
         for parameter in recipe.parameters:
@@ -63,7 +66,7 @@ class MarginEstimator(BaseEstimator):
         learner = recipe.learner
         if recipe.finish:
             learner, options = recipe.finish(self, learner, options, facts)
-        return spec_text(learner, options)
+        return learner, options
 
     def _seed(self) -> int | None:
         state = getattr(self, "random_state", None)
@@ -81,6 +84,13 @@ class MarginEstimator(BaseEstimator):
         return validate_data(
             self, X, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset
         )
+
+    def _rows_and(self, X: Any, y: Any, reset: bool, **checks: Any) -> tuple[Any, Any]:
+        """X and a target, of as many rows."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset, **checks
+        )
+        return X, y
 
     def _weights(self, X: Any, sample_weight: Any) -> np.ndarray | None:
         if sample_weight is None:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from margin._binding import lib
 from margin.catalogue import components
@@ -21,16 +21,18 @@ from margin.report import Report
 from margin.views import is_sparse
 
 
+def _probable(classifier: Any) -> bool:
+    return classifier._has_probabilities()
+
+
 class Classifier(ClassifierMixin, MarginEstimator):
     """Labels of any kind; `classes_` in ascending order."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Classifier":
         """Trains on rows X of shape (n_samples, n_features) with labels y of shape (n_samples,)."""
         X, known, weights = self._prepare(X, y, sample_weight, reset=True)
-        labels, codes = np.unique(known.values, return_inverse=True)
-        sums = np.bincount(codes, weights, len(labels))
-        facts = Facts(X.shape[1], len(labels), sums, self._variance(X, sample_weight))
-        if len(labels) < 2:
+        facts = self._facts(X, known, weights, sample_weight)
+        if facts.classes < 2:
             raise ValueError(
                 f"This {type(self).__name__} needs samples of at least 2 classes in the data; "
                 "there is only one class"
@@ -39,11 +41,13 @@ class Classifier(ClassifierMixin, MarginEstimator):
         self.classes_: np.ndarray = self.model_._labels
         return self
 
+    def _facts(self, X: Any, known: Target, weights: np.ndarray | None, sample_weight: Any) -> Facts:
+        labels, codes = np.unique(known.values, return_inverse=True)
+        sums = np.bincount(codes, weights, len(labels))
+        return Facts(X.shape[1], len(labels), sums, self._variance(X, sample_weight))
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=self._numbers,
-            order="C", reset=reset,
-        )
+        X, y = self._rows_and(X, y, reset)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
         weights = self._weights(X, sample_weight)
@@ -95,13 +99,13 @@ class Classifier(ClassifierMixin, MarginEstimator):
     def _has_probabilities(self) -> bool:
         return bool(components()[RECIPES[self._recipe].learner].abilities & lib.MARGIN_CAN_PROBABILITY)
 
-    @available_if(_has_probabilities)
+    @available_if(_probable)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, rows x classes in the order of `classes_`."""
         rows = self._query(X)
         return self.model_.probabilities(rows, threads=self._threads())
 
-    @available_if(_has_probabilities)
+    @available_if(_probable)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Their logarithms."""
         with np.errstate(divide="ignore"):

@@ -15,7 +15,7 @@ from margin.report import Report
 from margin.views import is_sparse
 
 
-class _Untargeted(MarginEstimator):
+class Untargeted(MarginEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Trains on rows X of shape (n_samples, n_features); y is not used."""
         X = self._rows(X, reset=True)
@@ -36,7 +36,7 @@ def _different_rows(X: Any) -> int:
     return len(np.unique(X.toarray() if is_sparse(X) else X, axis=0))
 
 
-class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, _Untargeted):
+class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Untargeted):
     """Clusters around centres."""
 
     n_clusters: int
@@ -94,7 +94,7 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             X.shape[0] if weights is None else weights.sum()))
 
 
-class OneClass(OutlierMixin, _Untargeted):
+class OneClass(OutlierMixin, Untargeted):
     """One class and its outliers."""
 
     def predict(self, X: Any) -> np.ndarray:

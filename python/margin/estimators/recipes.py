@@ -42,6 +42,7 @@ _CLASS_WEIGHT = P("class_weight", None, "dict, 'balanced' or None", "weights of 
 _SELECTION = P("selection", "cyclic", "{'cyclic', 'random'}", f"no effect: {_DEEP}", only("cyclic", "random", why="there is no such order"), "str")
 _PRECOMPUTE = P("precompute", False, "bool or array", f"no effect: {_DEEP}", no_effect)
 _DUAL = P("dual", "auto", "bool or 'auto'", f"no effect: {_DEEP}", no_effect)
+_CV = P("cv", None, "int, splitter or None", "folds; each row has to be tested once", elsewhere)
 _SCALING = P("intercept_scaling", 1, "float", "no effect: the intercept is not penalised", no_effect, "float")
 _ALPHA = P("alpha", 1.0, "float", "penalty", number("alpha", low=0), "float")
 _L1_RATIO = P("l1_ratio", 0.5, "float", "share of the absolute values in the penalty", number("l1_ratio", low=0), "float")
@@ -124,6 +125,25 @@ _LEARNERS = (
         P("n_iter_no_change", 5, "int", "no effect without early_stopping", no_effect, "int"),
         _CLASS_WEIGHT,
         _WARM)),
+    Recipe("RidgeCV", "crossed", "RidgeCrossed", "ridge", "Ridge that chooses its penalty, by leaving out each row in closed form or by folds.", (
+        P("alphas", (0.1, 1.0, 10.0), "array-like", "penalties to choose from", elsewhere), _INTERCEPT,
+        P("scoring", None, "str or None", "None: mean square, with cv R2", elsewhere, "str | None"), _CV,
+        P("gcv_mode", None, "{'auto', 'svd', 'eigen'} or None", f"no effect: {_DEEP}", no_effect, "str | None"),
+        P("store_cv_results", False, "False", "only False", only(False, why="errors of single rows are not kept"), "bool"),
+        P("alpha_per_target", False, "False", "only False", only(False, why="there is one target"), "bool"))),
+    Recipe("LassoCV", "crossed", "LassoCrossed", "lasso", "Lasso that chooses its penalty by folds.", (
+        P("eps", 1e-3, "float", "least penalty, as a share of the greatest", elsewhere, "float"),
+        P("alphas", 100, "int or array-like", "how many penalties, or which", elsewhere), _INTERCEPT, P("precompute", "auto", "any", f"no effect: {_DEEP}", no_effect),
+        _MAX_ITER, _tol(1e-9), _COPY, _CV, P("verbose", False, "bool", "no effect", no_effect, "bool"), _JOBS, _POSITIVE, _SEED, _SELECTION)),
+    Recipe("LogisticRegressionCV", "crossed", "LogisticCrossed", "logistic", "Logistic regression that chooses its penalty by folds.", (
+        P("Cs", 10, "int or array-like", "how many weights of the loss from 1e-4 to 1e4, or which", elsewhere),
+        P("l1_ratios", "warn", "array-like or None", "shares of the absolute values in the penalty, for two classes; None: 0", elsewhere), _INTERCEPT, _CV,
+        P("dual", False, "bool", f"no effect: {_DEEP}", no_effect, "bool"),
+        P("penalty", "deprecated", "{'l2'}", "as l1_ratios says it", only("deprecated", "l2", why="l1_ratios says it")),
+        P("scoring", "warn", "str or None", "None: accuracy", elsewhere, "str | None"),
+        P("solver", "lbfgs", "{'lbfgs', 'newton-cg', 'liblinear', ...}", f"no effect: {_DEEP}; the library chooses", no_effect, "str"),
+        _tol(1e-9), _MAX_ITER, _CLASS_WEIGHT, _JOBS, _VERBOSE, P("refit", True, "True", "only True", only(True, why="the chosen setting is fitted to all rows"), "bool"),
+        _SCALING, _SEED, P("use_legacy_attributes", "warn", "any", "no effect: C_ is a number, scores_ folds x shares x Cs", no_effect))),
     Recipe("Pocket", "linear", "LinearClassifier", "perceptron", "The perceptron that keeps the best weights it has seen.", (
         P("max_iter", None, "int or None", "passes over the rows; None: 100", number("passes", low=1, whole=True), "int | None"),
         P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),

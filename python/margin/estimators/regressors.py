@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from margin.estimators.base import MarginEstimator
 from margin.estimators.linear import LinearValues
-from margin.estimators.parameters import Facts
+from margin.estimators.parameters import Facts, Options
 from margin.labels import Target
 from margin.report import Report
 from margin.views import floats
@@ -24,15 +23,18 @@ class Regressor(RegressorMixin, MarginEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Regressor":
         """Trains on rows X of shape (n_samples, n_features) with values y of shape (n_samples,)."""
         X, known, weights = self._prepare(X, y, sample_weight, reset=True)
-        self._train(X, known, weights, Facts(X.shape[1]))
+        self._train(X, known, weights, self._facts(X, known, weights, sample_weight))
         self._two_dimensions = known.values.ndim == 2
         return self
 
+    def _facts(self, X: Any, known: Target, weights: np.ndarray | None, sample_weight: Any) -> Facts:
+        return Facts(X.shape[1])
+
+    def _class_options(self, facts: Facts) -> Options:
+        return {}
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=self._numbers, order="C",
-            reset=reset, multi_output=self._many_targets, y_numeric=True,
-        )
+        X, y = self._rows_and(X, y, reset, multi_output=self._many_targets, y_numeric=True)
         return X, Target(np.ascontiguousarray(floats(y, "y"))), self._weights(X, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:

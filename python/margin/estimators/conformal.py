@@ -1,0 +1,101 @@
+"""Predictions with a coverage that is proven for any distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from margin.errors import UnsupportedError
+from margin.estimators.base import MarginEstimator
+from margin.estimators.spec import estimator_of
+
+
+class Conformal(MetaEstimatorMixin, BaseEstimator):
+    """Intervals for numbers, sets of classes for labels, that hold the truth of a stated share of future rows.
+
+    Parameters
+    ----------
+    estimator : str or margin estimator
+        A spec, or a classifier or regressor of margin.
+    coverage : float, default=0.9
+        What is found on average; proven for any distribution is 1 - 2 (1 - coverage).
+    folds : int, default=0
+        Fits to so many folds; 0: 10, none where leaving out a row has a closed form.
+    random_state : int or None, default=None
+        Of the folds.
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator
+    model_ : margin.Model
+        With the promise: `model_.save` keeps it.
+
+    References
+    ----------
+    Barber, Candes, Ramdas and Tibshirani 2021 (jackknife+, CV+); Vovk 2015 (cross-conformal)
+    """
+
+    def __init__(self, estimator: Any, *, coverage: float = 0.9, folds: int = 0, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.coverage = coverage
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "Conformal":
+        """Trains on rows X of shape (n_samples, n_features) with targets y, and on the folds."""
+        y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
+        if isinstance(self.estimator, str):
+            numbers = np.asarray(y).dtype.kind == "f"
+            try:
+                inner = estimator_of(self.estimator)
+            except ValueError:
+                inner = estimator_of(self.estimator, "regress" if numbers else "classify")
+        elif isinstance(self.estimator, MarginEstimator) and hasattr(self.estimator, "_prepare"):
+            inner = clone(self.estimator)
+        else:
+            raise UnsupportedError(f"{type(self.estimator).__name__} is no classifier or regressor of margin, nor a spec")
+        self.estimator_ = inner.fit(X, y)
+        rows, known, weights = inner._prepare(X, y, None, False)
+        if rows.shape[0] == 1:
+            raise ValueError("n_samples=1: a coverage needs rows to be judged by")
+        if weights is not None:
+            raise UnsupportedError("class_weight is not supported: coverage needs rows that count alike")
+        seed = 0 if self.random_state is None else int(self.random_state)
+        self.model_ = inner.model_.promise(rows, known, coverage=self.coverage, folds=self.folds, seed=seed)
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(inner, name):
+                setattr(self, name, getattr(inner, name))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The estimator's answer."""
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def predict_interval(self, X: Any) -> np.ndarray:
+        """Regression: rows x 2, the ends of each row's interval."""
+        check_is_fitted(self)
+        return np.stack(self.model_.intervals(self.estimator_._query(X)), axis=1)
+
+    def predict_set(self, X: Any) -> np.ndarray:
+        """Classification: rows x classes booleans, in the order of `classes_`."""
+        check_is_fitted(self)
+        return self.model_.sets(self.estimator_._query(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        """The estimator's own score."""
+        check_is_fitted(self)
+        return self.estimator_.score(X, y)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.estimator, MarginEstimator):
+            theirs = self.estimator.__sklearn_tags__()
+            tags.estimator_type, tags.classifier_tags, tags.regressor_tags = (
+                theirs.estimator_type, theirs.classifier_tags, theirs.regressor_tags)
+            tags.input_tags, tags.target_tags = theirs.input_tags, theirs.target_tags
+            tags.target_tags.multi_output = False
+        return tags
