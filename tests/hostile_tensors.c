@@ -68,8 +68,8 @@ static void try_shapes(margin_model *model, mg_tensor *tensor, const margin_matr
 double assert_tensors_checked(margin_model *model, const margin_matrix *x) {
     mg_hypothesis *h = model->hypothesis;
     int refused = 0, tried = 0;
-    for (int t = 0; t < h->tensor_count; t++) {
-        mg_tensor *tensor = &h->tensors[t];
+    for (int t = 0; t < h->bag.count; t++) {
+        mg_tensor *tensor = &h->bag.tensors[t];
         const int64_t count = tensor->shape[0] * MG_MAX(tensor->shape[1], 1);
         const size_t size = (size_t)mg_type_size(tensor->type);
         for (int64_t at = 0; at < count; at += 1 + count / AT_MOST)

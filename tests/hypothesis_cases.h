@@ -52,13 +52,13 @@ static inline mg_hypothesis *bare(mg_heap *heap, const mg_hypothesis_kind *kind,
 
 static inline void *tensor(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
                            int64_t columns) {
-    void *data = mg_hypothesis_tensor(h, name, type, rows, columns);
-    assert_non_null(data);
+    void *data;
+    assert_int_equal(mg_bag_add(&h->bag, name, type, rows, columns, &data, NULL), MARGIN_OK);
     return data;
 }
 
 static inline void *data_of(mg_hypothesis *h, const char *name) {
-    return mg_tensor_find(h, name)->data;
+    return mg_bag_find(&h->bag, name)->data;
 }
 
 #endif

@@ -242,7 +242,7 @@ static void test_kept_weights(void **state) {
         const char *const names[] = {"weights", "intercept", "learner_weights",
                                      "learner_intercept"};
         for (int t = 0; t < 4; t++) {
-            const mg_tensor *tensor = mg_tensor_find(model->hypothesis, names[t]);
+            const mg_tensor *tensor = mg_bag_find(&model->hypothesis->bag, names[t]);
             assert_non_null(tensor);
             double *value = tensor->data, before = *value;
             *value += 1e-9 * fabs(before) + 1e-9;

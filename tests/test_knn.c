@@ -407,7 +407,7 @@ static void test_verify(void **state) {
     margin_model *model = fit_text(context, "knn(method=brute, weights=distance)", &data, NULL);
     assert_int_equal(margin_verify(context, model, &data, &found, &error), MARGIN_OK);
     assert_true(margin_report_item_value(&found, "differences") == 0);
-    int32_t *code = mg_tensor_find(model->hypothesis, "class")->data;
+    int32_t *code = mg_bag_find(&model->hypothesis->bag, "class")->data;
     for (int i = 0; i < 300; i++)
         code[i] = 1 - code[i];
     assert_int_equal(margin_verify(context, model, &data, &found, &error), MARGIN_STOPPED_STALLED);

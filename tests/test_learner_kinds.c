@@ -24,9 +24,8 @@ static margin_status make_linear(mg_fit *fit, int64_t functions, double **w, dou
     MG_TRY(mg_hypothesis_new(fit->context->heap, &mg_hypothesis_linear, fit->problem->x.columns,
                              functions, &h, fit->error));
     fit->hypothesis = h;
-    MG_TRY(
-        mg_hypothesis_tensor_new(h, "weights", MARGIN_F64, functions, h->columns, w, fit->error));
-    return mg_hypothesis_tensor_new(h, "intercept", MARGIN_F64, functions, 0, b, fit->error);
+    MG_TRY(mg_bag_add(&h->bag, "weights", MARGIN_F64, functions, h->columns, w, fit->error));
+    return mg_bag_add(&h->bag, "intercept", MARGIN_F64, functions, 0, b, fit->error);
 }
 
 static margin_status finish(mg_fit *fit, margin_status status) {

@@ -459,9 +459,9 @@ static void test_threads(void **state) {
         contexts[t] = support_context(NULL, t + 1);
         mg_hypothesis *h = make_index(contexts[t], x, rows, columns, 2, MG_NEIGHBORS_TREE);
         if (!first) first = h;
-        assert_int_equal(h->tensor_count, first->tensor_count);
-        for (int k = 0; k < h->tensor_count; k++) {
-            const mg_tensor *a = &h->tensors[k], *b = &first->tensors[k];
+        assert_int_equal(h->bag.count, first->bag.count);
+        for (int k = 0; k < h->bag.count; k++) {
+            const mg_tensor *a = &h->bag.tensors[k], *b = &first->bag.tensors[k];
             assert_memory_equal(a->shape, b->shape, sizeof a->shape);
             assert_memory_equal(
                 a->data, b->data,

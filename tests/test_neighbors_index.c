@@ -291,9 +291,9 @@ static void test_files(void **state) {
             margin_neighbors_map(other, path, &mapped, &error) < 0)
             fail_msg("%s", error.text);
         const mg_hypothesis *h = mapped->model->hypothesis;
-        const mg_tensor *points = mg_tensor_find(h, "points");
-        assert_true(points->borrowed && !mg_tensor_find(h, "settings")->borrowed);
-        assert_false(mg_tensor_find(loaded->model->hypothesis, "points")->borrowed);
+        const mg_tensor *points = mg_bag_find(&h->bag, "points");
+        assert_true(points->borrowed && !mg_bag_find(&h->bag, "settings")->borrowed);
+        assert_false(mg_bag_find(&loaded->model->hypothesis->bag, "points")->borrowed);
         margin_neighbors_describe(mapped, &info);
         assert_int_equal(info.rows, 3000);
         assert_int_equal(info.columns, 3);
@@ -432,7 +432,7 @@ static void hostile(margin_context *context, const char *spec) {
     mg_hypothesis *h = model->hypothesis;
     assert_true(assert_tensors_checked(model, &data.x) > 0.5);
     /* a scale at which f32 does not hold the points */
-    double *scale = (double *)mg_tensor_find(h, "settings")->data + MG_SETTING_SCALE;
+    double *scale = (double *)mg_bag_find(&h->bag, "settings")->data + MG_SETTING_SCALE;
     const double right = *scale;
     for (int exponent = 100; exponent < 1000; exponent += 300) {
         *scale = ldexp(1, exponent);

@@ -199,7 +199,7 @@ static void test_attach(void **state) {
     margin_context *context = support_context(NULL, 1);
     for (int k = 0; k < MG_LENGTH(bad); k++) {
         mg_fitted_stage fitted = stage_fitted(context, bad[k].stage, &data);
-        *(double *)mg_stage_tensor_find(&fitted, bad[k].tensor)->data = bad[k].value;
+        *(double *)mg_bag_find(&fitted.bag, bad[k].tensor)->data = bad[k].value;
         assert_detached(&fitted, bad[k].part);
         mg_fitted_stage_clear(&fitted);
     }
@@ -215,8 +215,8 @@ static void test_attach(void **state) {
     };
     for (int k = 0; k < MG_LENGTH(columns); k++) {
         mg_fitted_stage fitted = stage_fitted(context, "onehot(columns=1)", &data);
-        *(uint8_t *)mg_stage_tensor_find(&fitted, "kind")->data = (uint8_t)columns[k].kind;
-        *(int64_t *)mg_stage_tensor_find(&fitted, "count")->data = columns[k].count;
+        *(uint8_t *)mg_bag_find(&fitted.bag, "kind")->data = (uint8_t)columns[k].kind;
+        *(int64_t *)mg_bag_find(&fitted.bag, "count")->data = columns[k].count;
         assert_detached(&fitted, columns[k].part);
         mg_fitted_stage_clear(&fitted);
     }
@@ -232,7 +232,9 @@ static void test_attach(void **state) {
         assert_detached(&fitted, all[k]);
         mg_fitted_stage_clear(&fitted);
         fitted = stage_fitted(context, all[k], &data);
-        assert_non_null(mg_stage_tensor(&fitted, "extra", MARGIN_F64, 1, 0));
+        void *extra;
+        assert_int_equal(mg_bag_add(&fitted.bag, "extra", MARGIN_F64, 1, 0, &extra, NULL),
+                         MARGIN_OK);
         assert_detached(&fitted, all[k]);
         mg_fitted_stage_clear(&fitted);
     }

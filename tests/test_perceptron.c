@@ -37,7 +37,7 @@ static mg_problem *make_problem(const plain *p, problem_data *d) {
 }
 
 static const double *tensor(const mg_hypothesis *h, const char *name) {
-    const mg_tensor *t = mg_tensor_find(h, name);
+    const mg_tensor *t = mg_bag_find(&h->bag, name);
     assert_non_null(t);
     return t->data;
 }

@@ -8,7 +8,7 @@ static double item(const fitted *f, const char *name) {
 }
 
 static const double *tensor(const mg_hypothesis *h, const char *name) {
-    const mg_tensor *t = mg_tensor_find(h, name);
+    const mg_tensor *t = mg_bag_find(&h->bag, name);
     assert_non_null(t);
     return t->data;
 }

@@ -127,7 +127,7 @@ static void test_hostile(void **state) {
     static const int64_t impossible[][2] = {{-1, 1}, {3, 1}, {INT64_MAX, 1}, {1, 1}, {2, 2}};
     for (int k = 0; k < MG_LENGTH(impossible); k++) {
         mg_fitted_stage fitted = stage_fitted(context, "poly", &data);
-        int64_t *factor = mg_stage_tensor_find(&fitted, "factor")->data;
+        int64_t *factor = mg_bag_find(&fitted.bag, "factor")->data;
         factor[0] = impossible[k][0];
         factor[1] = impossible[k][1];
         factor[2] = 2;
@@ -135,7 +135,7 @@ static void test_hostile(void **state) {
         mg_fitted_stage_clear(&fitted);
     }
     mg_fitted_stage fitted = stage_fitted(context, "poly", &data);
-    uint8_t *repeats = mg_stage_tensor_find(&fitted, "repeats")->data;
+    uint8_t *repeats = mg_bag_find(&fitted.bag, "repeats")->data;
     for (uint8_t k = 2; k < 4; k++) {
         repeats[1] = k; /* the next one may be multiplied with itself; no such kind */
         assert_detached(&fitted);
@@ -144,7 +144,7 @@ static void test_hostile(void **state) {
         assert_detached(&fitted);
         repeats[2] = 1;
     }
-    ((uint8_t *)mg_stage_tensor_find(&fitted, "repeats")->data)[1] = 0;
+    ((uint8_t *)mg_bag_find(&fitted.bag, "repeats")->data)[1] = 0;
     assert_detached(&fitted); /* one column less than it says */
     mg_fitted_stage_clear(&fitted);
     margin_context_free(context);

@@ -8,11 +8,11 @@
 #include <string.h>
 
 static const double *centres_of(const mg_fitted_stage *fitted) {
-    return mg_stage_tensor_find(fitted, "centres")->data;
+    return mg_bag_find(&fitted->bag, "centres")->data;
 }
 
 static double gamma_of(const mg_fitted_stage *fitted) {
-    return *(const double *)mg_stage_tensor_find(fitted, "gamma")->data;
+    return *(const double *)mg_bag_find(&fitted->bag, "gamma")->data;
 }
 
 /* Five centres on [0, 8]: 0, 2, 4, 6, 8, and sigma 2. */
@@ -218,8 +218,8 @@ static void test_hostile(void **state) {
     margin_context *context = support_context(NULL, 1);
     for (int k = 0; k < 6; k++) {
         mg_fitted_stage fitted = stage_fitted(context, "rbf", &data);
-        mg_tensor *centres = (mg_tensor *)mg_stage_tensor_find(&fitted, "centres");
-        double *gamma = mg_stage_tensor_find(&fitted, "gamma")->data;
+        mg_tensor *centres = (mg_tensor *)mg_bag_find(&fitted.bag, "centres");
+        double *gamma = mg_bag_find(&fitted.bag, "gamma")->data;
         if (k == 0) *gamma = 0;
         if (k == 1) *gamma = (double)NAN;
         if (k == 2) ((double *)centres->data)[3] = (double)INFINITY;

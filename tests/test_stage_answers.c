@@ -263,7 +263,7 @@ static void test_scale_errors(void **state) {
     const double small[] = {0, 1, 2, 3, 1, 4};
     const margin_data comma = {.x = margin_dense_f64(small, 2, 3, 3), .columns = twins};
     mg_fitted_stage fitted = stage_fitted(context, "minmax(columns='3,b')", &comma);
-    const double *divisor = mg_stage_tensor_find(&fitted, "divisor")->data;
+    const double *divisor = mg_bag_find(&fitted.bag, "divisor")->data;
     assert_true(divisor[0] == 1 && divisor[2] == 2);
     mg_fitted_stage_clear(&fitted);
     margin_context_free(context);
@@ -297,7 +297,7 @@ static void test_normalize_known(void **state) {
 static void assert_fills(const char *text, const margin_data *data, const double *expected) {
     margin_context *context = support_context(NULL, 3);
     mg_fitted_stage fitted = stage_fitted(context, text, data);
-    const double *fill = mg_stage_tensor_find(&fitted, "fill")->data;
+    const double *fill = mg_bag_find(&fitted.bag, "fill")->data;
     for (int64_t j = 0; j < data->x.columns; j++)
         assert_close(fill[j], expected[j], 1e-15);
     mg_fitted_stage_clear(&fitted);

@@ -14,10 +14,10 @@ static bool same_value(double a, double b) {
 }
 
 static void assert_same_tensors(const mg_fitted_stage *a, const mg_fitted_stage *b) {
-    assert_int_equal(a->tensor_count, b->tensor_count);
+    assert_int_equal(a->bag.count, b->bag.count);
     assert_int_equal(a->columns_out, b->columns_out);
-    for (int k = 0; k < a->tensor_count; k++) {
-        const mg_tensor *left = &a->tensors[k], *right = &b->tensors[k];
+    for (int k = 0; k < a->bag.count; k++) {
+        const mg_tensor *left = &a->bag.tensors[k], *right = &b->bag.tensors[k];
         assert_string_equal(left->name, right->name);
         assert_int_equal(left->type, right->type);
         assert_int_equal(left->shape[0], right->shape[0]);
@@ -75,13 +75,13 @@ static void assert_close_tensors(const char *text, const margin_data *a, const m
                                  double tolerance) {
     margin_context *context = support_context(NULL, 2);
     mg_fitted_stage left = stage_fitted(context, text, a), right = stage_fitted(context, text, b);
-    assert_int_equal(left.tensor_count, right.tensor_count);
-    for (int k = 0; k < left.tensor_count; k++) {
-        if (left.tensors[k].type != MARGIN_F64) continue;
-        assert_int_equal(left.tensors[k].shape[0], right.tensors[k].shape[0]);
-        for (int64_t j = 0; j < left.tensors[k].shape[0]; j++)
-            assert_close(((double *)left.tensors[k].data)[j], ((double *)right.tensors[k].data)[j],
-                         tolerance);
+    assert_int_equal(left.bag.count, right.bag.count);
+    for (int k = 0; k < left.bag.count; k++) {
+        if (left.bag.tensors[k].type != MARGIN_F64) continue;
+        assert_int_equal(left.bag.tensors[k].shape[0], right.bag.tensors[k].shape[0]);
+        for (int64_t j = 0; j < left.bag.tensors[k].shape[0]; j++)
+            assert_close(((double *)left.bag.tensors[k].data)[j],
+                         ((double *)right.bag.tensors[k].data)[j], tolerance);
     }
     mg_fitted_stage_clear(&left);
     mg_fitted_stage_clear(&right);

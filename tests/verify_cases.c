@@ -334,7 +334,7 @@ static bool has_weight(const mg_hypothesis *h, int64_t column) {
 static bool change_stage(margin_model *model, uint64_t *random, char *what) {
     mg_fitted_stage *stage = &model->stages[pick(random, (uint64_t)model->stage_count)];
     long long at = 0;
-    return change_tensors(stage->tensors, stage->tensor_count, random, what) &&
+    return change_tensors(stage->bag.tensors, stage->bag.count, random, what) &&
            sscanf(what, "%*[^[][%lld]", &at) == 1 && has_weight(model->hypothesis, at);
 }
 
@@ -354,7 +354,7 @@ static bool change_model(margin_model *model, uint64_t *random, char *what) {
     if (pick(random, 2))
         return change_report(&model->report, random, what) && !is_as_true(model, what);
     if (model->stage_count > 0 && pick(random, 4) == 0) return change_stage(model, random, what);
-    return change_tensors(h->tensors, h->tensor_count, random, what) && !is_as_true(model, what);
+    return change_tensors(h->bag.tensors, h->bag.count, random, what) && !is_as_true(model, what);
 }
 
 /* What a reader would do with it, and then verification; 1: noticed. */

@@ -2,6 +2,8 @@
  * pieces comes first; a piece too large for sharing gets a block of its own behind it. */
 #include "base/memory.h"
 
+#include <string.h>
+
 enum { PIECE_ALIGNMENT = 64, FIRST_BLOCK = 1 << 15, LARGEST_BLOCK = 1 << 20 };
 
 /* Padded to 64 bytes so that the pieces after it are aligned. */
@@ -68,4 +70,16 @@ void mg_arena_free(mg_arena *arena) {
         mg_free(arena->heap, block);
     }
     arena->first = NULL;
+}
+
+void *mg_arena_begin(mg_arena *arena, mg_heap *heap, size_t size) {
+    mg_arena_init(arena, heap);
+    void *object = mg_arena_new(arena, 1, size);
+    if (object) mg_heap_retain(heap);
+    return object ? memset(object, 0, size) : NULL;
+}
+
+void mg_arena_end(mg_arena arena) {
+    mg_arena_free(&arena);
+    mg_heap_release(arena.heap);
 }

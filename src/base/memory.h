@@ -83,3 +83,15 @@ void mg_arena_init(mg_arena *arena, mg_heap *heap);
 void *mg_arena_new(mg_arena *arena, int64_t count,
                    size_t size);     /* NULL as mg_new; aligned to 64, not cleared */
 void mg_arena_free(mg_arena *arena); /* releases every block; the arena may be used again */
+
+/* An object that outlives its context with all that it points to: it lies, cleared, in its own
+ * member `arena`, which has a reference to the heap. mg_arena_end frees both. */
+#define MG_NEW_OWNER(heap, pointer, purpose, error)                                                \
+    do {                                                                                           \
+        mg_arena mg_arena_;                                                                        \
+        (pointer) = mg_arena_begin(&mg_arena_, (heap), sizeof *(pointer));                         \
+        if (!(pointer)) return mg_no_memory((heap), 1, sizeof *(pointer), (purpose), (error));     \
+        (pointer)->arena = mg_arena_;                                                              \
+    } while (0)
+void *mg_arena_begin(mg_arena *arena, mg_heap *heap, size_t size);
+void mg_arena_end(mg_arena arena);

@@ -5,6 +5,15 @@
 
 enum { RUN = 16 };
 
+bool mg_lower_at(int64_t a, int64_t b, const void *numbers) {
+    return ((const double *)numbers)[a] < ((const double *)numbers)[b];
+}
+
+int mg_ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static void sort_run(int64_t *items, int64_t count, mg_before before, const void *argument) {
     for (int64_t i = 1; i < count; i++) {
         int64_t item = items[i], k = i;

@@ -14,9 +14,9 @@ typedef struct mg_dependence {
 
 /* With n columns and, if there is an intercept, a last coefficient for it. */
 struct mg_inference {
-    /* asked for by the caller, who makes and frees the arena that holds all arrays */
+    /* asked for by the caller, whose arena holds all arrays */
     bool want_covariance;
-    mg_arena arena;
+    mg_arena *arena;
     /* results */
     bool intercept;
     int64_t columns, coefficients; /* n, n + intercept */

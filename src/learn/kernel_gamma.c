@@ -74,12 +74,6 @@ typedef struct weighted_distance {
     double distance, weight;
 } weighted_distance;
 
-static int by_distance(const void *a, const void *b) {
-    const double x = ((const weighted_distance *)a)->distance;
-    const double y = ((const weighted_distance *)b)->distance;
-    return (x > y) - (x < y);
-}
-
 /* The one in the middle, weight k counting as k of them. */
 static double middle(const weighted_distance *sorted, int64_t count) {
     double total = 0.0, below = 0.0;
@@ -115,7 +109,7 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
             if (distance > 0.0) distances[found++] = (weighted_distance){distance, weight};
         }
     }
-    mg_sort_items(distances, found, sizeof *distances, scratch, by_distance);
+    mg_sort_items(distances, found, sizeof *distances, scratch, mg_ascending);
     const double median = middle(distances, found);
     *gamma = found == 0 ? 1.0 : l1 ? 1.0 / median : 0.5 / median;
     if (!(*gamma < (double)INFINITY) || !(*gamma > 0.0)) *gamma = 1.0;

@@ -31,6 +31,26 @@ static double norm_of(const margin_matrix *x, int64_t row) {
     return sqrt(mg_kernel_rows(&linear, x, row, x, row));
 }
 
+void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries, bool *matches) {
+    const mg_problem *p = fit->problem;
+    int64_t at = h->view.expansion.starts[0];
+    const int64_t end = h->view.expansion.starts[1];
+    const bool none = at == end;
+    bool same = true;
+    for (int64_t row = 0; row < p->x.rows; row++)
+        entries[row] = -1;
+    for (int64_t i = 0; i < p->count && !none; i++)
+        entries[mg_sample_row(p, i)] = 0;
+    for (int64_t row = 0; row < p->x.rows && same; row++) {
+        if (entries[row] < 0) continue;
+        same = at < end &&
+               mg_same_rows(&h->view.expansion.support, h->view.expansion.entries[at], &p->x, row);
+        entries[row] = at++;
+    }
+    *matches = same && (none || at == end);
+    if (!*matches) fit->verified.contradiction = "its support rows are not those of the data";
+}
+
 double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int64_t row,
                             double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;

@@ -3,6 +3,10 @@
 
 #include "learn/kernel_options.h"
 
+/* Which entry of the hypothesis, of one function, stands for each row of x (-1: none): its support
+ * rows are those of the samples, in the order of x and each once, or there are none. *matches
+ * false: they are not, which is said in `verified`. entries: x.rows numbers. */
+void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries, bool *matches);
 /* f(x) without the intercept of a hypothesis of one function at a row; *blur (NULL: not wanted):
  * what rounding may have made of it in training. */
 double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int64_t row,

@@ -56,6 +56,10 @@ MG_INLINE int64_t mg_sample_original(const mg_problem *p, int64_t i) {
 MG_INLINE double mg_sample_weight(const mg_problem *p, int64_t i) {
     return p->weight ? p->weight[i] : 1.0;
 }
+/* Of two classes the sign, of a regression the value. */
+MG_INLINE double mg_sample_target(const mg_problem *p, int64_t i) {
+    return p->kind == MG_TWO_CLASS ? p->sign[i] : p->target[i];
+}
 
 /* The values of sample i as dense f64, made if need be; scale and shift are not applied. */
 void mg_sample_values(const mg_problem *p, int64_t i, double *out);
@@ -295,8 +299,7 @@ struct mg_fitted_stage {
     mg_option_value *options; /* owned copies */
     int64_t columns_in, columns_out;
     mg_columns columns; /* descriptions of the output columns; count 0: those of the input */
-    mg_tensor tensors[MG_MAX_TENSORS];
-    int tensor_count;
+    mg_bag bag;
     const mg_row_maker *maker; /* during a fit with fits_made_rows: makes the rows of data->x, which
                                   is only their shape; else NULL */
     const mg_fitted_stage *before; /* during a fit: the before_count stages before it */
@@ -310,16 +313,6 @@ margin_status mg_fitted_stage_init(mg_fitted_stage *fitted, mg_heap *heap, const
                                    margin_error *error);
 /* Releases what it owns and zeroes it; a zeroed one is fine. */
 void mg_fitted_stage_clear(mg_fitted_stage *fitted);
-/* Adds a tensor (rows x columns; columns 0: one dimension) and returns its cleared memory, owned by
- * the stage; NULL: out of memory. */
-void *mg_stage_tensor(mg_fitted_stage *fitted, const char *name, margin_type type, int64_t rows,
-                      int64_t columns);
-const mg_tensor *mg_stage_tensor_find(const mg_fitted_stage *fitted, const char *name);
-/* For attach: the data of a vector of `rows` numbers (< 0: any count). MODEL if it is missing or
- * another. */
-margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, margin_type type,
-                              int64_t rows, const void **data, margin_error *error);
-
 /* An affine stage as out_j = scale_j in_j + shift_j: fills in columns_in of each; both 0 for a
  * constant column. */
 void mg_stage_affine(const mg_fitted_stage *fitted, double *scale, double *shift);

@@ -1,4 +1,4 @@
-/* What every fitted stage needs: its tensors and options, made, found and freed. */
+/* What every fitted stage needs. */
 #include "learn/learner.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@ margin_status mg_fitted_stage_init(mg_fitted_stage *fitted, mg_heap *heap, const
     MG_TRY(mg_options_copy(heap, options, stage->info.option_count, &copies, error));
     *fitted = (mg_fitted_stage){.stage = stage,
                                 .heap = heap,
+                                .bag = {.heap = heap, .owner = {"stage", stage->info.name}},
                                 .options = copies,
                                 .columns_in = columns_in,
                                 .columns_out = columns_in};
@@ -19,49 +20,10 @@ margin_status mg_fitted_stage_init(mg_fitted_stage *fitted, mg_heap *heap, const
 
 void mg_fitted_stage_clear(mg_fitted_stage *fitted) {
     if (!fitted->heap) return;
-    for (int k = 0; k < fitted->tensor_count; k++)
-        mg_free(fitted->heap, fitted->tensors[k].data);
+    mg_bag_free(&fitted->bag);
     MG_FREE(fitted->heap, (void *)fitted->view, fitted->options);
     if (fitted->columns.items) mg_columns_free(&fitted->columns);
     memset(fitted, 0, sizeof *fitted);
-}
-
-void *mg_stage_tensor(mg_fitted_stage *fitted, const char *name, margin_type type, int64_t rows,
-                      int64_t columns) {
-    const size_t length = strlen(name);
-    const int64_t width = MG_MAX(columns, 1);
-    mg_tensor *tensor = &fitted->tensors[fitted->tensor_count];
-    if (fitted->tensor_count == MG_MAX_TENSORS || length >= sizeof tensor->name) return NULL;
-    if (rows < 0 || columns < 0 || rows > INT64_MAX / width) return NULL;
-    void *data = mg_new_zero(fitted->heap, rows * width, (size_t)mg_type_size(type));
-    if (!data) return NULL;
-    *tensor = (mg_tensor){.type = type,
-                          .dimensions = columns > 0 ? 2 : 1,
-                          .shape = {rows, columns > 0 ? columns : 0},
-                          .data = data};
-    memcpy(tensor->name, name, length);
-    fitted->tensor_count++;
-    return data;
-}
-
-const mg_tensor *mg_stage_tensor_find(const mg_fitted_stage *fitted, const char *name) {
-    for (int k = 0; k < fitted->tensor_count; k++)
-        if (strcmp(fitted->tensors[k].name, name) == 0) return &fitted->tensors[k];
-    return NULL;
-}
-
-margin_status mg_stage_expect(const mg_fitted_stage *fitted, const char *name, margin_type type,
-                              int64_t rows, const void **data, margin_error *error) {
-    const mg_tensor *tensor = mg_stage_tensor_find(fitted, name);
-    const char *stage = fitted->stage->info.name;
-    MG_REQUIRE(tensor, error, MARGIN_ERROR_MODEL, "the stage %s has no tensor %s", stage, name);
-    MG_REQUIRE(tensor->type == type, error, MARGIN_ERROR_MODEL,
-               "tensor %s of the stage %s has another number type than it must have", name, stage);
-    MG_REQUIRE(tensor->dimensions == 1 && (rows < 0 || tensor->shape[0] == rows), error,
-               MARGIN_ERROR_MODEL, "tensor %s of the stage %s must be a vector of %lld numbers",
-               name, stage, (long long)rows);
-    *data = tensor->data;
-    return MARGIN_OK;
 }
 
 void mg_stage_affine(const mg_fitted_stage *fitted, double *scale, double *shift) {

@@ -1,8 +1,6 @@
 /* A stage over a whole matrix, row by row. */
 #include "learn/learner.h"
 
-#include <string.h>
-
 /* in -> out through apply_row (stage NULL: as they are), rows as dense f64 in between. */
 typedef struct row_map {
     const mg_fitted_stage *stage;
@@ -11,17 +9,6 @@ typedef struct row_map {
     double *scratch; /* per worker: a row of `in`, then one of `out` */
 } row_map;
 
-static void store_row(const margin_matrix *out, int64_t row, const double *values) {
-    if (out->value_type == MARGIN_F64) {
-        memcpy((double *)out->values + row * out->stride, values,
-               (size_t)out->columns * sizeof *values);
-        return;
-    }
-    float *to = (float *)out->values + row * out->stride;
-    for (int64_t j = 0; j < out->columns; j++)
-        to[j] = (float)values[j];
-}
-
 static margin_status map_block(const mg_block *block, void *argument) {
     const row_map *map = argument;
     double *from = map->scratch + block->worker * (map->in->columns + map->out->columns);
@@ -29,7 +16,7 @@ static margin_status map_block(const mg_block *block, void *argument) {
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         mg_row_expand(map->in, i, from);
         if (map->stage) map->stage->stage->apply_row(map->stage, from, to);
-        store_row(map->out, i, to);
+        mg_row_store(map->out, i, to);
     }
     return MARGIN_OK;
 }

@@ -24,17 +24,15 @@ margin_status mg_bayes_new(mg_heap *heap, const mg_bayes_layout *layout,
     double *values = NULL, *priors = NULL, *numbers = NULL;
     margin_status status;
     MG_GO(mg_hypothesis_new(heap, &mg_hypothesis_bayes, n, classes, &made, error));
-    MG_GO(mg_hypothesis_tensor_new(made, "settings", MARGIN_F64, SETTINGS, 0, &numbers, error));
-    MG_GO(mg_hypothesis_tensor_new(made, "kinds", MARGIN_I32, n, 0, &kinds, error));
-    MG_GO(mg_hypothesis_tensor_new(made, "levels", MARGIN_I64, n, 0, &levels, error));
-    MG_GO(mg_hypothesis_tensor_new(made, "values", MARGIN_F64, layout->value_count, 0, &values,
-                                   error));
-    MG_GO(mg_hypothesis_tensor_new(made, "class_counts", MARGIN_F64, classes, 0, &counts->classes,
-                                   error));
-    MG_GO(mg_hypothesis_tensor_new(made, "statistics", MARGIN_F64, classes, layout->slots,
-                                   &counts->statistics, error));
+    MG_GO(mg_bag_add(&made->bag, "settings", MARGIN_F64, SETTINGS, 0, &numbers, error));
+    MG_GO(mg_bag_add(&made->bag, "kinds", MARGIN_I32, n, 0, &kinds, error));
+    MG_GO(mg_bag_add(&made->bag, "levels", MARGIN_I64, n, 0, &levels, error));
+    MG_GO(mg_bag_add(&made->bag, "values", MARGIN_F64, layout->value_count, 0, &values, error));
+    MG_GO(mg_bag_add(&made->bag, "class_counts", MARGIN_F64, classes, 0, &counts->classes, error));
+    MG_GO(mg_bag_add(&made->bag, "statistics", MARGIN_F64, classes, layout->slots,
+                     &counts->statistics, error));
     if (settings->priors) {
-        MG_GO(mg_hypothesis_tensor_new(made, "priors", MARGIN_F64, classes, 0, &priors, error));
+        MG_GO(mg_bag_add(&made->bag, "priors", MARGIN_F64, classes, 0, &priors, error));
         memcpy(priors, settings->priors, (size_t)classes * sizeof *priors);
     }
     numbers[SMOOTHING] = settings->smoothing;
@@ -56,7 +54,7 @@ done:
 static margin_status read_settings(const mg_hypothesis *h, mg_bayes_settings *settings,
                                    margin_error *error) {
     const double *numbers = NULL;
-    MG_TRY(mg_hypothesis_expect(h, "settings", MARGIN_F64, SETTINGS, 0, &numbers, error));
+    MG_TRY(mg_bag_expect(&h->bag, "settings", MARGIN_F64, SETTINGS, 0, &numbers, error));
     const bool good = isfinite(numbers[SMOOTHING]) && numbers[SMOOTHING] >= 0 &&
                       isfinite(numbers[VAR_SMOOTHING]) && numbers[VAR_SMOOTHING] >= 0 &&
                       (numbers[UNSEEN] == 0 || numbers[UNSEEN] == 1 || numbers[UNSEEN] == 2);
@@ -65,9 +63,8 @@ static margin_status read_settings(const mg_hypothesis *h, mg_bayes_settings *se
     settings->var_smoothing = numbers[VAR_SMOOTHING];
     settings->unseen = (mg_bayes_unseen)numbers[UNSEEN];
     settings->priors = NULL;
-    if (!mg_tensor_find(h, "priors")) return MARGIN_OK;
-    MG_TRY(
-        mg_hypothesis_expect(h, "priors", MARGIN_F64, h->functions, 0, &settings->priors, error));
+    if (!mg_bag_find(&h->bag, "priors")) return MARGIN_OK;
+    MG_TRY(mg_bag_expect(&h->bag, "priors", MARGIN_F64, h->functions, 0, &settings->priors, error));
     for (int64_t k = 0; k < h->functions; k++)
         MG_REQUIRE(settings->priors[k] > 0 && isfinite(settings->priors[k]), error,
                    MARGIN_ERROR_MODEL, "a prior of the bayes model is not a probability");
@@ -76,10 +73,10 @@ static margin_status read_settings(const mg_hypothesis *h, mg_bayes_settings *se
 
 static margin_status read_layout(const mg_hypothesis *h, mg_bayes_layout *layout,
                                  margin_error *error) {
-    const mg_tensor *values = mg_tensor_find(h, "values");
+    const mg_tensor *values = mg_bag_find(&h->bag, "values");
     *layout = (mg_bayes_layout){.columns = h->columns, .classes = h->functions};
-    MG_TRY(mg_hypothesis_expect(h, "kinds", MARGIN_I32, h->columns, 0, &layout->kinds, error));
-    MG_TRY(mg_hypothesis_expect(h, "levels", MARGIN_I64, h->columns, 0, &layout->levels, error));
+    MG_TRY(mg_bag_expect(&h->bag, "kinds", MARGIN_I32, h->columns, 0, &layout->kinds, error));
+    MG_TRY(mg_bag_expect(&h->bag, "levels", MARGIN_I64, h->columns, 0, &layout->levels, error));
     MG_REQUIRE(values && values->type == MARGIN_F64 && values->dimensions == 1, error,
                MARGIN_ERROR_MODEL, "the bayes model has no list of values");
     layout->values = values->data;
@@ -100,9 +97,9 @@ static margin_status read_layout(const mg_hypothesis *h, mg_bayes_layout *layout
 static margin_status read_counts(const mg_hypothesis *h, mg_bayes_view *view, margin_error *error) {
     const mg_bayes_layout *layout = &view->layout;
     MG_TRY(
-        mg_hypothesis_expect(h, "class_counts", MARGIN_F64, h->functions, 0, &view->counts, error));
-    MG_TRY(mg_hypothesis_expect(h, "statistics", MARGIN_F64, h->functions, layout->slots,
-                                &view->statistics, error));
+        mg_bag_expect(&h->bag, "class_counts", MARGIN_F64, h->functions, 0, &view->counts, error));
+    MG_TRY(mg_bag_expect(&h->bag, "statistics", MARGIN_F64, h->functions, layout->slots,
+                         &view->statistics, error));
     bool good = true;
     double total = 0;
     for (int64_t k = 0; k < layout->classes; k++) {

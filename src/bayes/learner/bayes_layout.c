@@ -1,4 +1,5 @@
 /* Which distribution a column has, and where its statistics lie. */
+#include "base/sort.h"
 #include "bayes/learner/bayes.h"
 #include "bayes/learner/naive_bayes.h"
 #include "learn/column_choice.h"
@@ -164,30 +165,17 @@ void mg_bayes_layout_free(mg_bayes_layout *layout) {
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
 static int64_t find_value(const double *values, int64_t count, double value) {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (values[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && values[low] == value ? low : count;
+    const int64_t at = mg_lower_bound(values, count, value);
+    return at < count && values[at] == value ? at : count;
 }
 
 /* The same where one side was rounded to single precision and the other was not. */
 static int64_t find_rounded(const double *values, int64_t count, double value) {
     const float single = (float)value;
-    int64_t low = 0, high = count;
+    int64_t at;
     if ((double)single != value) return find_value(values, count, (double)single);
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if ((float)values[middle] < single)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && (float)values[low] == single ? low : count;
+    MG_BISECT(at, 0, count, (float)values[at] < single);
+    return at < count && (float)values[at] == single ? at : count;
 }
 
 int64_t mg_bayes_level(const mg_bayes_layout *layout, int64_t column, double value) {

@@ -1,4 +1,5 @@
 /* The probabilities of a model as they stand in a textbook, from the stored counts. */
+#include "base/sort.h"
 #include "bayes/learner/bayes.h"
 #include "bayes/learner/naive_bayes.h"
 
@@ -37,15 +38,9 @@ static void fill_levels(const mg_bayes_view *v, int64_t j, const double *slots,
 /* Whether a gaussian column, found in their ascending list, is left out. */
 static bool is_constant(const mg_bayes_view *v, int64_t j) {
     const mg_bayes_layout *layout = &v->layout;
-    int64_t low = 0, high = layout->gaussians;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (layout->gaussian[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return !(v->slope[low] > 0);
+    int64_t at;
+    MG_BISECT(at, 0, layout->gaussians, layout->gaussian[at] < j);
+    return !(v->slope[at] > 0);
 }
 
 static void fill_gaussian(const mg_bayes_view *v, int64_t j, const double *slots,

@@ -1,4 +1,5 @@
 /* Numbers taken as categories: their distinct values. Columns are looked through side by side. */
+#include "base/sort.h"
 #include "bayes/learner/bayes.h"
 
 #include <string.h>
@@ -22,18 +23,11 @@ typedef struct finder {
 } finder;
 
 static void bayes_values_add_value(value_set *set, double value) {
-    int64_t low = 0, high = set->count;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (set->values[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < set->count && set->values[low] == value) return;
-    memmove(set->values + low + 1, set->values + low,
-            (size_t)(set->count - low) * sizeof *set->values);
-    set->values[low] = value + 0.0; /* -0 is 0 */
+    const int64_t at = mg_lower_bound(set->values, set->count, value);
+    if (at < set->count && set->values[at] == value) return;
+    memmove(set->values + at + 1, set->values + at,
+            (size_t)(set->count - at) * sizeof *set->values);
+    set->values[at] = value + 0.0; /* -0 is 0 */
     set->count++;
     set->fractions = set->fractions || value != floor(value);
     set->too_many = set->count > (set->fractions ? MOST_FRACTIONS : MOST_VALUES);
@@ -50,16 +44,9 @@ static void note_value(value_set *set, double value) {
 /* Value of a row in a column. */
 static double cell(const margin_matrix *x, int64_t row, int64_t column) {
     if (!mg_is_csr(x)) return mg_stored_value(x, row * x->stride + column);
-    int64_t low = mg_row_start(x, row), high = mg_row_start(x, row + 1);
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (mg_column_index(x, middle) < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const bool there = low < mg_row_start(x, row + 1) && mg_column_index(x, low) == column;
-    return there ? mg_stored_value(x, low) : 0.0;
+    const int64_t at = mg_row_find(x, row, column);
+    const bool there = at < mg_row_start(x, row + 1) && mg_column_index(x, at) == column;
+    return there ? mg_stored_value(x, at) : 0.0;
 }
 
 static margin_status find_task(void *argument, int64_t number, int worker) {

@@ -21,8 +21,8 @@ static margin_status centres_attach(mg_hypothesis *h, margin_error *error) {
     const double *centres = NULL, *sizes = NULL;
     const int64_t k = h->functions, n = h->columns;
     if (h->derived) return MARGIN_OK;
-    MG_TRY(mg_hypothesis_expect(h, "centres", MARGIN_F64, k, n, &centres, error));
-    MG_TRY(mg_hypothesis_expect(h, "sizes", MARGIN_F64, k, 0, &sizes, error));
+    MG_TRY(mg_bag_expect(&h->bag, "centres", MARGIN_F64, k, n, &centres, error));
+    MG_TRY(mg_bag_expect(&h->bag, "sizes", MARGIN_F64, k, 0, &sizes, error));
     MG_TRY(check_numbers(centres, k * n, false, "centres", error));
     MG_TRY(check_numbers(sizes, k, true, "sizes", error));
     const int64_t head = 64, bytes = head + 8 * mg_tile_numbers(k, n);

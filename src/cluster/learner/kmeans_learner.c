@@ -171,9 +171,9 @@ static margin_status kmeans_fit(mg_fit *fit) {
     MG_GO_NEW(fit->context->heap, labels, task.count, "the clusters of the rows", fit->error);
     MG_GO(mg_hypothesis_new(fit->context->heap, &mg_hypothesis_centres, task.x->columns, task.k, &h,
                             fit->error));
-    MG_GO(mg_hypothesis_tensor_new(h, "centres", MARGIN_F64, task.k, task.x->columns, &centres,
-                                   fit->error));
-    MG_GO(mg_hypothesis_tensor_new(h, "sizes", MARGIN_F64, task.k, 0, &sizes, fit->error));
+    MG_GO(
+        mg_bag_add(&h->bag, "centres", MARGIN_F64, task.k, task.x->columns, &centres, fit->error));
+    MG_GO(mg_bag_add(&h->bag, "sizes", MARGIN_F64, task.k, 0, &sizes, fit->error));
     MG_GO(mg_kmeans(&task, centres, sizes, labels, &result));
     MG_GO(mg_hypothesis_attach(h, fit->error));
     kmeans_describe(&task, &result, sizes, &fit->report);

@@ -162,15 +162,9 @@ static margin_status collect_parts(const margin_read_options *options, parts *p)
 
 /* NULL: a feature. */
 static const part *part_of(const parts *p, int64_t column) {
-    int64_t low = 0, high = p->count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (p->items[middle].column < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < p->count && p->items[low].column == column ? &p->items[low] : NULL;
+    int64_t at;
+    MG_BISECT(at, 0, p->count, p->items[at].column < column);
+    return at < p->count && p->items[at].column == column ? &p->items[at] : NULL;
 }
 
 static void move_value(const margin_matrix *x, int64_t from, int64_t to) {

@@ -1,6 +1,8 @@
 /* Matrix views: constructors, row access, owned copies. The checks are in matrix_check.c. */
 #include "data/table/matrix.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,6 +111,12 @@ int64_t mg_column_index(const margin_matrix *x, int64_t k) {
     return ((const int64_t *)x->column_indices)[k];
 }
 
+int64_t mg_row_find(const margin_matrix *x, int64_t row, int64_t column) {
+    int64_t at;
+    MG_BISECT(at, mg_row_start(x, row), mg_row_start(x, row + 1), mg_column_index(x, at) < column);
+    return at;
+}
+
 void mg_row_expand(const margin_matrix *x, int64_t row, double *out) {
     if (mg_is_csr(x)) {
         int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
@@ -129,6 +137,21 @@ void mg_row_expand(const margin_matrix *x, int64_t row, double *out) {
     } else if (x->columns > 0) {
         memcpy(out, (const double *)x->values + row * x->stride, (size_t)x->columns * sizeof *out);
     }
+}
+
+void mg_row_store(const margin_matrix *x, int64_t row, const double *values) {
+    if (x->value_type == MARGIN_F64) {
+        memcpy((double *)x->values + row * x->stride, values, (size_t)x->columns * sizeof *values);
+        return;
+    }
+    float *to = (float *)x->values + row * x->stride;
+    for (int64_t j = 0; j < x->columns; j++)
+        to[j] = (float)values[j];
+}
+
+double mg_row_length(const margin_matrix *x) {
+    if (!mg_is_csr(x) || x->rows == 0) return (double)x->columns;
+    return (double)(mg_row_start(x, x->rows) - mg_row_start(x, 0)) / (double)x->rows;
 }
 
 int64_t mg_row_bytes(const margin_matrix *x) {

@@ -45,9 +45,17 @@ MG_INLINE double mg_stored_value(const margin_matrix *x, int64_t k) {
 double mg_vector_f64(const margin_vector *v, int64_t k);
 int64_t mg_row_start(const margin_matrix *x, int64_t row);
 int64_t mg_column_index(const margin_matrix *x, int64_t k);
+/* The first stored value of a CSR row in this column or behind it; where the next row starts if
+ * there is none. */
+int64_t mg_row_find(const margin_matrix *x, int64_t row, int64_t column);
+
+/* Values of a row in the mean. */
+double mg_row_length(const margin_matrix *x);
 
 /* Row i as dense f64 (columns values; CSR zeros filled in). */
 void mg_row_expand(const margin_matrix *x, int64_t row, double *out);
+/* The reverse, into a row of a dense matrix whose arrays are written. */
+void mg_row_store(const margin_matrix *x, int64_t row, const double *values);
 
 /* Bytes per row (dense: stride; CSR: average), for mg_block_rows. */
 int64_t mg_row_bytes(const margin_matrix *x);

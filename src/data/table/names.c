@@ -41,15 +41,9 @@ static int compare_text(const char *name, const char *text, size_t length) {
 
 /* First place whose name is not before the text. */
 static int64_t lower_bound(const mg_name_index *index, const char *text, size_t length) {
-    int64_t low = 0, high = index->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (compare_text(index->sorted[middle].name, text, length) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t at;
+    MG_BISECT(at, 0, index->count, compare_text(index->sorted[at].name, text, length) < 0);
+    return at;
 }
 
 int64_t mg_name_find(const mg_name_index *index, const char *text, int64_t length, bool *several) {

@@ -276,25 +276,13 @@ static bool add_dense(const job *work, int64_t first, int64_t last, column_state
     return true;
 }
 
-/* First place in [low, high) whose column is `column` or a later one. */
-static int64_t find_column(const margin_matrix *x, int64_t low, int64_t high, int64_t column) {
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (mg_column_index(x, middle) < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool add_csr(const job *work, int64_t first, int64_t last, column_state *states) {
     const margin_matrix *x = work->x;
     mg_heap *heap = work->context->heap;
     for (int64_t row = 0; row < x->rows; row++) {
         if (row % BLOCK == 0 && mg_cancelled(work->context)) return true;
         int64_t stop = mg_row_start(x, row + 1);
-        for (int64_t k = find_column(x, mg_row_start(x, row), stop, first); k < stop; k++) {
+        for (int64_t k = mg_row_find(x, row, first); k < stop; k++) {
             int64_t column = mg_column_index(x, k);
             if (column >= last) break;
             double value = mg_stored_value(x, k);

@@ -44,10 +44,9 @@ static margin_status set_columns(margin_context *context, const margin_data *dat
                                  mg_fitted_stage *fitted, margin_error *error) {
     const int64_t n = data->x.columns;
     mg_column_names constant = {0};
-    double *offset = mg_stage_tensor(fitted, "offset", MARGIN_F64, n, 0);
-    double *divisor = offset ? mg_stage_tensor(fitted, "divisor", MARGIN_F64, n, 0) : NULL;
-    if (!divisor)
-        return mg_no_memory(fitted->heap, n, sizeof *offset, "the scale of the columns", error);
+    double *offset, *divisor;
+    MG_TRY(mg_bag_add(&fitted->bag, "offset", MARGIN_F64, n, 0, &offset, error));
+    MG_TRY(mg_bag_add(&fitted->bag, "divisor", MARGIN_F64, n, 0, &divisor, error));
     for (int64_t j = 0; j < n; j++) {
         offset[j] = 0;
         divisor[j] = 1;
@@ -77,8 +76,8 @@ static bool scales_target(const mg_fitted_stage *fitted) {
 
 static margin_status set_target(const margin_data *data, const mg_column_moments *moments,
                                 mg_scale_rule rule, mg_fitted_stage *fitted, margin_error *error) {
-    double *target = mg_stage_tensor(fitted, "target", MARGIN_F64, 2, 0);
-    if (!target) return mg_no_memory(fitted->heap, 2, sizeof *target, "the scale", error);
+    double *target;
+    MG_TRY(mg_bag_add(&fitted->bag, "target", MARGIN_F64, 2, 0, &target, error));
     target[0] = moments->least[0];
     target[1] = 1;
     if (!(moments->least[0] < moments->greatest[0])) return MARGIN_OK;
@@ -145,11 +144,11 @@ margin_status mg_scale_attach(mg_fitted_stage *fitted, margin_error *error) {
     const char *name = fitted->stage->info.name;
     const bool has_target = scales_target(fitted);
     const void *offset, *divisor, *target = NULL;
-    MG_REQUIRE(fitted->columns_out == n && fitted->tensor_count == 2 + has_target, error,
+    MG_REQUIRE(fitted->columns_out == n && fitted->bag.count == 2 + has_target, error,
                MARGIN_ERROR_MODEL, "the stage %s does not keep the number of columns", name);
-    MG_TRY(mg_stage_expect(fitted, "offset", MARGIN_F64, n, &offset, error));
-    MG_TRY(mg_stage_expect(fitted, "divisor", MARGIN_F64, n, &divisor, error));
-    if (has_target) MG_TRY(mg_stage_expect(fitted, "target", MARGIN_F64, 2, &target, error));
+    MG_TRY(mg_bag_expect(&fitted->bag, "offset", MARGIN_F64, n, 0, &offset, error));
+    MG_TRY(mg_bag_expect(&fitted->bag, "divisor", MARGIN_F64, n, 0, &divisor, error));
+    if (has_target) MG_TRY(mg_bag_expect(&fitted->bag, "target", MARGIN_F64, 2, 0, &target, error));
     scale_view *view;
     MG_NEW(fitted->heap, view, 1, "a stage", error);
     *view = (scale_view){offset, divisor, target, true};

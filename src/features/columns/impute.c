@@ -138,9 +138,9 @@ static margin_status impute_fit(margin_context *context, const margin_data *data
     const mg_option_value *with = mg_stage_option(&mg_stage_impute, options, "with");
     const int64_t n = data->x.columns;
     bool any_ranked = false, any_mean = false;
-    double *fill = mg_stage_tensor(fitted, "fill", MARGIN_F64, n, 0);
-    if (!fill) return mg_no_memory(fitted->heap, n, sizeof *fill, "what to fill in", error);
+    double *fill;
     bool *ranked;
+    MG_TRY(mg_bag_add(&fitted->bag, "fill", MARGIN_F64, n, 0, &fill, error));
     margin_status status = MARGIN_OK;
     MG_NEW(context->heap, ranked, n, "the choice of columns", error);
     for (int64_t j = 0; j < n; j++) {
@@ -161,17 +161,14 @@ done:
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 static margin_status impute_attach(mg_fitted_stage *fitted, margin_error *error) {
-    const void *fill;
-    MG_REQUIRE(fitted->columns_out == fitted->columns_in && fitted->tensor_count == 1, error,
+    const double *fill;
+    MG_REQUIRE(fitted->columns_out == fitted->columns_in && fitted->bag.count == 1, error,
                MARGIN_ERROR_MODEL, "the stage impute does not keep the number of columns");
-    MG_TRY(mg_stage_expect(fitted, "fill", MARGIN_F64, fitted->columns_in, &fill, error));
+    MG_TRY(mg_bag_numbers(&fitted->bag, "fill", fitted->columns_in, 0, &fill, error));
     impute_view *view;
     MG_NEW(fitted->heap, view, 1, "a stage", error);
     view->fill = fill;
     fitted->view = view;
-    for (int64_t j = 0; j < fitted->columns_in; j++)
-        MG_REQUIRE(isfinite(view->fill[j]), error, MARGIN_ERROR_MODEL,
-                   "the stage impute has no number for column %lld", (long long)j + 1);
     return MARGIN_OK;
 }
 

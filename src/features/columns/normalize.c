@@ -95,7 +95,7 @@ static margin_status normalize_fit(margin_context *context, const margin_data *d
 }
 
 static margin_status normalize_attach(mg_fitted_stage *fitted, margin_error *error) {
-    MG_REQUIRE(fitted->columns_out == fitted->columns_in && fitted->tensor_count == 0, error,
+    MG_REQUIRE(fitted->columns_out == fitted->columns_in && fitted->bag.count == 0, error,
                MARGIN_ERROR_MODEL, "the stage normalize does not keep the number of columns");
     norm_view *view;
     MG_NEW(fitted->heap, view, 1, "a stage", error);

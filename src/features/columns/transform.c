@@ -5,7 +5,7 @@
 #include <string.h>
 
 static margin_status identity_attach(mg_hypothesis *h, margin_error *error) {
-    MG_REQUIRE(h->functions == h->columns && h->tensor_count == 0, error, MARGIN_ERROR_MODEL,
+    MG_REQUIRE(h->functions == h->columns && h->bag.count == 0, error, MARGIN_ERROR_MODEL,
                "the model hands on %lld of %lld columns, or holds numbers besides its stages",
                (long long)h->functions, (long long)h->columns);
     return MARGIN_OK;

@@ -54,40 +54,32 @@ static margin_status fourier_fit(margin_context *context, const margin_data *dat
     MG_REQUIRE(features % 2 == 0, error, MARGIN_ERROR_SPEC,
                "fourier: features=%lld is odd; cosines and sines come in pairs",
                (long long)features);
-    double *frequencies = mg_stage_tensor(fitted, "frequencies", MARGIN_F64, pairs, n);
-    double *gamma = frequencies ? mg_stage_tensor(fitted, "gamma", MARGIN_F64, 1, 0) : NULL;
-    if (!gamma)
-        return mg_no_memory(fitted->heap, pairs * n, sizeof *frequencies, "the frequencies", error);
+    double *frequencies, *gamma;
+    MG_TRY(mg_bag_add(&fitted->bag, "frequencies", MARGIN_F64, pairs, n, &frequencies, error));
+    MG_TRY(mg_bag_add(&fitted->bag, "gamma", MARGIN_F64, 1, 0, &gamma, error));
     *gamma = kernel.gamma;
     for (int64_t k = 0; k < pairs * n; k++)
         frequencies[k] = draw(context->options.seed, &kernel, k);
     fitted->columns_out = 2 * pairs;
     mg_log(context, MARGIN_LOG_NOTE, "fourier makes %lld columns, gamma %s", (long long)(2 * pairs),
            mg_about(kernel.gamma).text);
-    return mg_map_names("fourier", fitted->columns_out, fitted, error);
+    return mg_map_names("fourier", false, fitted, error);
 }
 
 static margin_status fourier_attach(mg_fitted_stage *fitted, margin_error *error) {
-    const mg_tensor *tensor = mg_stage_tensor_find(fitted, "frequencies");
-    const int64_t features =
-        mg_option_named(&mg_stage_fourier.info, fitted->options, "features")->integer;
-    const void *gamma;
-    MG_TRY(mg_stage_expect(fitted, "gamma", MARGIN_F64, 1, &gamma, error));
-    MG_REQUIRE(tensor && tensor->type == MARGIN_F64 && tensor->dimensions == 2 &&
-                   tensor->shape[0] == features / 2 && tensor->shape[1] == fitted->columns_in &&
-                   fitted->tensor_count == 2 && fitted->columns_out == 2 * tensor->shape[0] &&
-                   fitted->columns.count == fitted->columns_out,
+    const int64_t pairs =
+        mg_option_named(&mg_stage_fourier.info, fitted->options, "features")->integer / 2;
+    const double *frequencies, *gamma;
+    const mg_bag *bag = &fitted->bag;
+    MG_TRY(mg_bag_numbers(bag, "gamma", 1, 0, &gamma, error));
+    MG_TRY(mg_bag_numbers(bag, "frequencies", pairs, fitted->columns_in, &frequencies, error));
+    MG_REQUIRE(bag->count == 2 && fitted->columns_out == 2 * pairs &&
+                   fitted->columns.count == fitted->columns_out && *gamma > 0,
                error, MARGIN_ERROR_MODEL, "the stage fourier has other columns than it says");
-    const double *frequencies = tensor->data;
-    for (int64_t k = 0; k < tensor->shape[0] * tensor->shape[1]; k++)
-        MG_REQUIRE(isfinite(frequencies[k]), error, MARGIN_ERROR_MODEL,
-                   "the stage fourier has a frequency that is not finite");
-    MG_REQUIRE(*(const double *)gamma > 0 && isfinite(*(const double *)gamma), error,
-               MARGIN_ERROR_MODEL, "the stage fourier has an impossible width");
     fourier_view *view;
     MG_NEW(fitted->heap, view, 1, "a stage", error);
-    *view = (fourier_view){frequencies, tensor->shape[0], fitted->columns_in,
-                           1.0 / sqrt((double)tensor->shape[0]), mg_vector_ops_for(mg_isa_level())};
+    *view = (fourier_view){frequencies, pairs, fitted->columns_in, 1.0 / sqrt((double)pairs),
+                           mg_vector_ops_for(mg_isa_level())};
     fitted->view = view;
     return MARGIN_OK;
 }

@@ -6,13 +6,19 @@
 
 #include <stdio.h>
 
-static margin_status kernel_map_check(const margin_component *info, const margin_data *data,
-                                      const mg_option_value *options, margin_error *error) {
+margin_status mg_map_refuse_categories(const margin_component *info, const margin_data *data,
+                                       margin_error *error) {
     for (int64_t j = 0; j < data->x.columns; j++)
         MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MG_DATA(CATEGORIES),
                    "%s: column %s holds categories, which have no distances; encode them first: "
                    "onehot | %s",
                    info->name, data->columns[j].name, info->name);
+    return MARGIN_OK;
+}
+
+static margin_status kernel_map_check(const margin_component *info, const margin_data *data,
+                                      const mg_option_value *options, margin_error *error) {
+    MG_TRY(mg_map_refuse_categories(info, data, error));
     MG_TRY(mg_kernel_options_check(info, options, error));
     const mg_kernel kernel = mg_kernel_options_of(info, options).kernel;
     MG_REQUIRE(mg_kernel_is_definite(&kernel), error, MARGIN_ERROR_SPEC,
@@ -44,10 +50,11 @@ margin_status mg_map_kernel(margin_context *context, const margin_component *inf
     return status;
 }
 
-margin_status mg_map_names(const char *word, int64_t count, mg_fitted_stage *fitted,
+margin_status mg_map_names(const char *word, bool ones, mg_fitted_stage *fitted,
                            margin_error *error) {
     enum { ROOM = 40 };
     const char *purpose = "the names of the columns";
+    const int64_t count = fitted->columns_out;
     margin_column *items = NULL;
     char *names = NULL;
     margin_status status;
@@ -55,7 +62,7 @@ margin_status mg_map_names(const char *word, int64_t count, mg_fitted_stage *fit
     MG_GO_NEW(fitted->heap, names, count * ROOM, purpose, error);
     for (int64_t k = 0; k < count; k++) {
         snprintf(names + k * ROOM, ROOM, "%.16s%lld", word, (long long)k + 1);
-        items[k] = (margin_column){.name = names + k * ROOM};
+        items[k] = (margin_column){.name = ones && k == count - 1 ? "1" : names + k * ROOM};
     }
     status = mg_columns_copy(fitted->heap, items, count, &fitted->columns, error);
 done:

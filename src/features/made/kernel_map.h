@@ -8,6 +8,8 @@
 margin_status mg_map_kernel(margin_context *context, const margin_component *info,
                             const margin_data *data, const mg_option_value *options,
                             mg_kernel *kernel, margin_error *error);
-/* "word1", "word2", ... as the output columns. */
-margin_status mg_map_names(const char *word, int64_t count, mg_fitted_stage *fitted,
+margin_status mg_map_refuse_categories(const margin_component *info, const margin_data *data,
+                                       margin_error *error);
+/* "word1", "word2", ... as the output columns, the last one "1" where it is of `ones`. */
+margin_status mg_map_names(const char *word, bool ones, mg_fitted_stage *fitted,
                            margin_error *error);

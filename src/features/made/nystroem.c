@@ -186,11 +186,10 @@ static margin_status nystroem_keep(const centre_gram *g, const mg_kernel *kernel
                                    const double *centres, mg_fitted_stage *fitted,
                                    margin_error *error) {
     const int64_t n = g->rank, columns = fitted->columns_in;
-    double *kept = mg_stage_tensor(fitted, "centres", MARGIN_F64, n, columns);
-    double *inverse = kept ? mg_stage_tensor(fitted, "inverse", MARGIN_F64, n, n) : NULL;
-    double *numbers = inverse ? mg_stage_tensor(fitted, "kernel", MARGIN_F64, 4, 0) : NULL;
-    if (!numbers)
-        return mg_no_memory(fitted->heap, n * (columns + n), sizeof *kept, "the centres", error);
+    double *kept, *inverse, *numbers;
+    MG_TRY(mg_bag_add(&fitted->bag, "centres", MARGIN_F64, n, columns, &kept, error));
+    MG_TRY(mg_bag_add(&fitted->bag, "inverse", MARGIN_F64, n, n, &inverse, error));
+    MG_TRY(mg_bag_add(&fitted->bag, "kernel", MARGIN_F64, 4, 0, &numbers, error));
     for (int64_t k = 0; k < n; k++)
         memcpy(kept + k * columns, centres + g->order[k] * columns, (size_t)columns * sizeof *kept);
     numbers[0] = (double)kernel->kind;
@@ -199,7 +198,7 @@ static margin_status nystroem_keep(const centre_gram *g, const mg_kernel *kernel
     numbers[3] = (double)kernel->degree;
     fitted->columns_out = n;
     MG_TRY(invert(g, inverse, error));
-    return mg_map_names("nystroem", n, fitted, error);
+    return mg_map_names("nystroem", false, fitted, error);
 }
 
 static margin_status fit_centres(margin_context *context, const mg_kernel *kernel,
@@ -263,48 +262,36 @@ typedef struct nystroem_view {
     double squares[]; /* count: of the centres; then the zeros */
 } nystroem_view;
 
-static margin_status check_tensors(const mg_fitted_stage *fitted, const double *kernel,
-                                   margin_error *error) {
-    const mg_tensor *centres = mg_stage_tensor_find(fitted, "centres");
-    const mg_tensor *inverse = mg_stage_tensor_find(fitted, "inverse");
+/* As the options say, but for a gamma that they do not. */
+static margin_status check_kernel(const mg_fitted_stage *fitted, const double *numbers,
+                                  mg_kernel *kernel, margin_error *error) {
     const mg_kernel_choice choice = mg_kernel_options_of(&mg_stage_nystroem.info, fitted->options);
-    const bool shaped =
-        centres && inverse && centres->type == MARGIN_F64 && inverse->type == MARGIN_F64 &&
-        centres->dimensions == 2 && inverse->dimensions == 2 && centres->shape[0] > 0 &&
-        centres->shape[1] == fitted->columns_in && inverse->shape[0] == centres->shape[0] &&
-        inverse->shape[1] == centres->shape[0] && fitted->tensor_count == 3 &&
-        fitted->columns_out == centres->shape[0] && fitted->columns.count == fitted->columns_out;
-    MG_REQUIRE(shaped, error, MARGIN_ERROR_MODEL,
-               "the stage nystroem has other centres than it says");
-    bool finite = true;
-    for (int64_t k = 0; k < centres->shape[0] * centres->shape[1]; k++)
-        finite = finite && isfinite(((const double *)centres->data)[k]);
-    for (int64_t k = 0; k < inverse->shape[0] * inverse->shape[1]; k++)
-        finite = finite && isfinite(((const double *)inverse->data)[k]);
-    MG_REQUIRE(finite && isfinite(kernel[1]) && kernel[1] >= 0, error, MARGIN_ERROR_MODEL,
-               "the stage nystroem has numbers that are not finite");
-    const mg_kernel *asked = &choice.kernel;
-    MG_REQUIRE(kernel[0] == (double)asked->kind && kernel[2] == asked->coef0 &&
-                   kernel[3] == (double)asked->degree &&
-                   (choice.rule != MG_GAMMA_GIVEN || kernel[1] == asked->gamma),
+    *kernel = choice.kernel;
+    MG_REQUIRE(numbers[0] == (double)kernel->kind && numbers[2] == kernel->coef0 &&
+                   numbers[3] == (double)kernel->degree && numbers[1] >= 0 &&
+                   (choice.rule != MG_GAMMA_GIVEN || numbers[1] == kernel->gamma),
                error, MARGIN_ERROR_MODEL, "the stage nystroem has another kernel than it says");
+    kernel->gamma = numbers[1];
     return MARGIN_OK;
 }
 
 static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *error) {
-    const void *data;
-    MG_TRY(mg_stage_expect(fitted, "kernel", MARGIN_F64, 4, &data, error));
-    const double *kernel = data;
-    MG_TRY(check_tensors(fitted, kernel, error));
     const int64_t n = fitted->columns_out, columns = fitted->columns_in;
+    const double *centres, *inverse, *numbers;
+    const mg_bag *bag = &fitted->bag;
+    mg_kernel kernel;
+    MG_TRY(mg_bag_numbers(bag, "kernel", 4, 0, &numbers, error));
+    MG_TRY(mg_bag_numbers(bag, "centres", n, columns, &centres, error));
+    MG_TRY(mg_bag_numbers(bag, "inverse", n, n, &inverse, error));
+    MG_REQUIRE(bag->count == 3 && fitted->columns.count == n, error, MARGIN_ERROR_MODEL,
+               "the stage nystroem has other centres than it says");
+    MG_TRY(check_kernel(fitted, numbers, &kernel, error));
     const int64_t bytes = (int64_t)sizeof(nystroem_view) + 2 * n * (int64_t)sizeof(double);
     nystroem_view *view = mg_new_zero(fitted->heap, bytes, 1);
     if (!view) return mg_no_memory(fitted->heap, bytes, 1, "a stage", error);
-    view->kernel = mg_kernel_options_of(&mg_stage_nystroem.info, fitted->options).kernel;
-    view->kernel.gamma = kernel[1];
-    view->centres =
-        margin_dense_f64(mg_stage_tensor_find(fitted, "centres")->data, n, columns, columns);
-    view->inverse = margin_dense_f64(mg_stage_tensor_find(fitted, "inverse")->data, n, n, n);
+    view->kernel = kernel;
+    view->centres = margin_dense_f64(centres, n, columns, columns);
+    view->inverse = margin_dense_f64(inverse, n, n, n);
     view->isa = mg_isa_level();
     view->ops = mg_row_ops_for(&view->centres, view->isa);
     view->zero = view->squares + n;
@@ -349,16 +336,6 @@ typedef struct nystroem_map {
     int64_t size;
 } nystroem_map;
 
-static void store(const margin_matrix *out, int64_t row, const double *values) {
-    const int64_t n = out->columns;
-    if (out->value_type == MARGIN_F64) {
-        memcpy((double *)out->values + row * out->stride, values, (size_t)n * sizeof *values);
-        return;
-    }
-    for (int64_t k = 0; k < n; k++)
-        ((float *)out->values)[row * out->stride + k] = (float)values[k];
-}
-
 static margin_status map_block(const mg_block *block, void *argument) {
     const nystroem_map *map = argument;
     const nystroem_view *view = map->view;
@@ -374,7 +351,7 @@ static margin_status map_block(const mg_block *block, void *argument) {
         }
         view->ops->scores(&rows, 0, count, view->inverse.values, view->zero, n, features);
         for (int64_t i = 0; i < count; i++)
-            store(map->out, first + i, features + i * n);
+            mg_row_store(map->out, first + i, features + i * n);
     }
     return MARGIN_OK;
 }

@@ -1,6 +1,7 @@
 /* onehot: categories to 0/1 indicator columns, in the place of the column they come from. */
 #include "features/made/onehot.h"
 
+#include "base/sort.h"
 #include "features/columns/stages.h"
 #include "features/columns/value_runs.h"
 #include "learn/column_choice.h"
@@ -96,13 +97,12 @@ static margin_status find_counts(onehot_fit *f, const char *list) {
 
 static margin_status set_tensors(const onehot_fit *f, mg_fitted_stage *fitted) {
     const int64_t n = f->data->x.columns;
-    uint8_t *kind = mg_stage_tensor(fitted, "kind", MARGIN_U8, n, 0);
-    int64_t *count = kind ? mg_stage_tensor(fitted, "count", MARGIN_I64, n, 0) : NULL;
-    double *values =
-        count ? mg_stage_tensor(fitted, "values", MARGIN_F64, f->value_count, 0) : NULL;
-    if (!values)
-        return mg_no_memory(fitted->heap, n + f->value_count, sizeof *values,
-                            "the categories of the columns", f->error);
+    uint8_t *kind;
+    int64_t *count;
+    double *values;
+    MG_TRY(mg_bag_add(&fitted->bag, "kind", MARGIN_U8, n, 0, &kind, f->error));
+    MG_TRY(mg_bag_add(&fitted->bag, "count", MARGIN_I64, n, 0, &count, f->error));
+    MG_TRY(mg_bag_add(&fitted->bag, "values", MARGIN_F64, f->value_count, 0, &values, f->error));
     for (int64_t j = 0; j < n; j++) {
         kind[j] = (uint8_t)(!f->counts[j]  ? MG_ONEHOT_PASS
                             : f->values[j] ? MG_ONEHOT_VALUES
@@ -225,10 +225,10 @@ static margin_status set_view(mg_onehot_view *view, const mg_fitted_stage *fitte
 static margin_status onehot_attach(mg_fitted_stage *fitted, margin_error *error) {
     const int64_t n = fitted->columns_in;
     const void *kind, *count, *values;
-    MG_TRY(mg_stage_expect(fitted, "kind", MARGIN_U8, n, &kind, error));
-    MG_TRY(mg_stage_expect(fitted, "count", MARGIN_I64, n, &count, error));
-    MG_TRY(mg_stage_expect(fitted, "values", MARGIN_F64, -1, &values, error));
-    MG_REQUIRE(fitted->tensor_count == 3 && fitted->columns.count == fitted->columns_out, error,
+    MG_TRY(mg_bag_expect(&fitted->bag, "kind", MARGIN_U8, n, 0, &kind, error));
+    MG_TRY(mg_bag_expect(&fitted->bag, "count", MARGIN_I64, n, 0, &count, error));
+    MG_TRY(mg_bag_expect(&fitted->bag, "values", MARGIN_F64, -1, 0, &values, error));
+    MG_REQUIRE(fitted->bag.count == 3 && fitted->columns.count == fitted->columns_out, error,
                MARGIN_ERROR_MODEL, "the stage onehot has other columns than names");
     mg_onehot_view *view;
     const int64_t bytes = (int64_t)sizeof *view + n * (int64_t)sizeof *view->columns +
@@ -240,7 +240,7 @@ static margin_status onehot_attach(mg_fitted_stage *fitted, margin_error *error)
     view->drop = mg_stage_option(fitted->stage, fitted->options, "drop")->integer;
     view->refuse_unknown = mg_stage_option(fitted->stage, fitted->options, "unknown")->integer == 1;
     return set_view(view, fitted, kind, count, values,
-                    mg_stage_tensor_find(fitted, "values")->shape[0], error);
+                    mg_bag_find(&fitted->bag, "values")->shape[0], error);
 }
 
 static bool refuses_unknown(const mg_fitted_stage *fitted) {
@@ -250,13 +250,10 @@ static bool refuses_unknown(const mg_fitted_stage *fitted) {
 /* The last input column that begins at `column` or before it. */
 static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indicates) {
     const mg_onehot_view *view = fitted->view;
-    int64_t low = 0, high = fitted->columns_in;
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        *(view->columns[middle].first <= column ? &low : &high) = middle;
-    }
-    *indicates = view->columns[low].kind != MG_ONEHOT_PASS;
-    return low;
+    int64_t behind;
+    MG_BISECT(behind, 1, fitted->columns_in, view->columns[behind].first <= column);
+    *indicates = view->columns[behind - 1].kind != MG_ONEHOT_PASS;
+    return behind - 1;
 }
 
 static const margin_option options[] = {

@@ -2,6 +2,7 @@
  * a dense row; so there is one walk for each input layout and none for each pair of layouts. */
 #include "features/made/onehot.h"
 
+#include "base/sort.h"
 #include "features/columns/row_chunk.h"
 
 #include <math.h>
@@ -28,15 +29,8 @@ static int64_t find_category(const mg_onehot_column *column, double value) {
         const bool code = value >= 0 && value < (double)column->count && value == floor(value);
         return code ? (int64_t)value : -1;
     }
-    int64_t low = 0, high = column->count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (column->values[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < column->count && column->values[low] == value ? low : -1;
+    const int64_t at = mg_lower_bound(column->values, column->count, value);
+    return at < column->count && column->values[at] == value ? at : -1;
 }
 
 /* False: an unknown category that is to be refused. */

@@ -130,12 +130,10 @@ static margin_status set_tensors(const bool *chosen, const uint8_t *others, bool
     int64_t before = -1;
     for (int64_t j = 0; j < view->columns; j++)
         view->factors += chosen[j];
-    int64_t *factor = mg_stage_tensor(fitted, "factor", MARGIN_I64, view->factors, 0);
-    uint8_t *repeats =
-        factor ? mg_stage_tensor(fitted, "repeats", MARGIN_U8, view->factors, 0) : NULL;
-    if (!repeats)
-        return mg_no_memory(fitted->heap, view->factors, sizeof *factor,
-                            "the products of the columns", error);
+    int64_t *factor;
+    uint8_t *repeats;
+    MG_TRY(mg_bag_add(&fitted->bag, "factor", MARGIN_I64, view->factors, 0, &factor, error));
+    MG_TRY(mg_bag_add(&fitted->bag, "repeats", MARGIN_U8, view->factors, 0, &repeats, error));
     view->factor = factor;
     for (int64_t j = 0; j < view->columns; j++) {
         if (!chosen[j]) continue;
@@ -181,7 +179,7 @@ static margin_status poly_fit(margin_context *context, const margin_data *data,
     MG_GO(set_tensors(chosen, others, integer_option(options, "interactions") != 0, &view, fitted,
                       error));
     MG_GO_NEW(context->heap, next, view.factors, "the products of the columns", error);
-    (void)mg_poly_next(mg_stage_tensor_find(fitted, "repeats")->data, view.factors, next);
+    (void)mg_poly_next(mg_bag_find(&fitted->bag, "repeats")->data, view.factors, next);
     view.next = next;
     MG_GO(count_columns(context->heap, &view, &columns, error));
     if (columns > MG_POLY_MOST_COLUMNS) {
@@ -334,15 +332,15 @@ static margin_status poly_attach(mg_fitted_stage *fitted, margin_error *error) {
     int64_t *next;
     double columns;
     margin_status status;
-    MG_TRY(mg_stage_expect(fitted, "factor", MARGIN_I64, -1, &factor, error));
-    view.factors = mg_stage_tensor_find(fitted, "factor")->shape[0];
-    MG_TRY(mg_stage_expect(fitted, "repeats", MARGIN_U8, view.factors, &repeats, error));
+    MG_TRY(mg_bag_expect(&fitted->bag, "factor", MARGIN_I64, -1, 0, &factor, error));
+    view.factors = mg_bag_find(&fitted->bag, "factor")->shape[0];
+    MG_TRY(mg_bag_expect(&fitted->bag, "repeats", MARGIN_U8, view.factors, 0, &repeats, error));
     view.factor = factor;
     MG_NEW(fitted->heap, next, view.factors, "a stage", error);
     view.next = next;
     MG_GO(check_factors(&view, repeats, next, error));
     MG_GO(count_columns(fitted->heap, &view, &columns, error));
-    if (fitted->tensor_count != 2 || (double)fitted->columns_out != columns ||
+    if (fitted->bag.count != 2 || (double)fitted->columns_out != columns ||
         columns > MG_POLY_MOST_COLUMNS || fitted->columns.count != fitted->columns_out) {
         status =
             mg_fail(error, MARGIN_ERROR_MODEL, "the stage poly makes other columns than it says");

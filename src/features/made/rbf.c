@@ -3,11 +3,11 @@
 
 #include "cluster/centres/centre_squares.h"
 #include "features/columns/stages.h"
+#include "features/made/kernel_map.h"
 #include "learn/column_choice.h"
 #include "math/rows/vector_math.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct rbf_view {
@@ -44,11 +44,7 @@ static mg_rbf_wish wish_of(const mg_option_value *options, int64_t columns) {
 static margin_status check_columns(const margin_data *data, const mg_rbf_wish *wish,
                                    margin_error *error) {
     const double count = mg_rbf_count(wish, data->x.columns);
-    for (int64_t j = 0; j < data->x.columns; j++)
-        MG_REQUIRE(!mg_is_categorical(data->columns, j), error, MG_DATA(CATEGORIES),
-                   "rbf: column %s holds categories, which have no distances; encode them first: "
-                   "onehot | rbf",
-                   data->columns[j].name);
+    MG_TRY(mg_map_refuse_categories(&mg_stage_rbf.info, data, error));
     MG_REQUIRE(count <= MG_RBF_MOST, error, MARGIN_ERROR_LIMIT,
                "rbf: %lld evenly spaced centres for each of %lld columns make %s centres in all, "
                "and the limit is %d; take pick=sample",
@@ -57,40 +53,19 @@ static margin_status check_columns(const margin_data *data, const mg_rbf_wish *w
     return MARGIN_OK;
 }
 
-static margin_status set_names(int64_t count, bool bias, mg_fitted_stage *fitted,
-                               margin_error *error) {
-    enum { ROOM = 24 };
-    const int64_t columns = count + bias;
-    const char *purpose = "the names of the columns";
-    margin_column *items = NULL;
-    char *names = NULL;
-    margin_status status;
-    MG_GO_NEW(fitted->heap, items, columns, purpose, error);
-    MG_GO_NEW(fitted->heap, names, columns * ROOM, purpose, error);
-    for (int64_t k = 0; k < columns; k++) {
-        snprintf(names + k * ROOM, ROOM, "rbf%lld", (long long)k + 1);
-        items[k] = (margin_column){.name = k < count ? names + k * ROOM : "1"};
-    }
-    status = mg_columns_copy(fitted->heap, items, columns, &fitted->columns, error);
-done:
-    MG_FREE(fitted->heap, names, items);
-    return status;
-}
-
 static margin_status rbf_keep(const double *centres, int64_t count, double sigma, bool bias,
                               mg_fitted_stage *fitted, margin_error *error) {
     const int64_t columns = fitted->columns_in;
-    double *kept = mg_stage_tensor(fitted, "centres", MARGIN_F64, count, columns);
-    double *gamma = kept ? mg_stage_tensor(fitted, "gamma", MARGIN_F64, 1, 0) : NULL;
-    if (!gamma)
-        return mg_no_memory(fitted->heap, count * columns, sizeof *kept, "the centres", error);
+    double *kept, *gamma;
+    MG_TRY(mg_bag_add(&fitted->bag, "centres", MARGIN_F64, count, columns, &kept, error));
+    MG_TRY(mg_bag_add(&fitted->bag, "gamma", MARGIN_F64, 1, 0, &gamma, error));
     memcpy(kept, centres, (size_t)(count * columns) * sizeof *kept);
     *gamma = 1 / (2 * sigma * sigma);
     MG_REQUIRE(isfinite(*gamma) && *gamma > 0, error, MARGIN_ERROR_DATA,
                "rbf: sigma = %s is out of range: scale the columns (minmax | rbf)",
                mg_about(sigma).text);
     fitted->columns_out = count + bias;
-    return set_names(count, bias, fitted, error);
+    return mg_map_names("rbf", bias, fitted, error);
 }
 
 static margin_status rbf_fit(margin_context *context, const margin_data *data,
@@ -121,27 +96,20 @@ done:
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 static margin_status rbf_attach(mg_fitted_stage *fitted, margin_error *error) {
-    const mg_tensor *centres = mg_stage_tensor_find(fitted, "centres");
     const bool bias = option(fitted->options, "bias")->integer != 0;
-    const void *gamma;
+    const int64_t count = fitted->columns_out - bias, columns = fitted->columns_in;
+    const double *values, *gamma;
+    const mg_bag *bag = &fitted->bag;
     rbf_view *view;
-    MG_TRY(mg_stage_expect(fitted, "gamma", MARGIN_F64, 1, &gamma, error));
-    MG_REQUIRE(centres && centres->type == MARGIN_F64 && centres->dimensions == 2 &&
-                   centres->shape[0] > 0 && centres->shape[1] == fitted->columns_in &&
-                   fitted->tensor_count == 2 && fitted->columns_out == centres->shape[0] + bias &&
-                   fitted->columns.count == fitted->columns_out,
+    MG_TRY(mg_bag_numbers(bag, "gamma", 1, 0, &gamma, error));
+    MG_TRY(mg_bag_numbers(bag, "centres", MG_MAX(count, 0), columns, &values, error));
+    MG_REQUIRE(count > 0 && bag->count == 2 && fitted->columns.count == fitted->columns_out &&
+                   *gamma > 0,
                error, MARGIN_ERROR_MODEL, "the stage rbf has other centres than it says");
-    const double *values = centres->data, g = *(const double *)gamma;
-    const int64_t count = centres->shape[0], columns = centres->shape[1];
-    for (int64_t k = 0; k < count * columns; k++)
-        MG_REQUIRE(isfinite(values[k]), error, MARGIN_ERROR_MODEL,
-                   "the stage rbf has a centre that is not finite");
-    MG_REQUIRE(g > 0 && isfinite(g), error, MARGIN_ERROR_MODEL,
-               "the stage rbf has an impossible width");
     const int64_t bytes =
         (int64_t)sizeof *view + mg_centres_packed(count, columns) * (int64_t)sizeof(double);
     MG_NEW_BYTES(fitted->heap, view, bytes, "a stage", error);
-    *view = (rbf_view){count, columns, -g, bias, mg_isa_level()};
+    *view = (rbf_view){count, columns, -*gamma, bias, mg_isa_level()};
     mg_centres_pack(values, count, columns, view->packed);
     fitted->view = view;
     return MARGIN_OK;

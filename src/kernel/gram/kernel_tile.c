@@ -29,25 +29,12 @@ void mg_kernel_finish(mg_isa isa, const mg_kernel *kernel, double square_x, cons
 
 /* ---- Packing --------------------------------------------------------------------------------- */
 
-/* First stored entry of a CSR row in column `column` or behind it. */
-static int64_t find_column(const margin_matrix *x, int64_t row, int64_t column) {
-    int64_t low = mg_row_start(x, row), high = mg_row_start(x, row + 1);
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (mg_column_index(x, middle) < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void pack_sparse(const margin_matrix *x, int64_t row, int64_t first, int64_t depth,
                         int width, double *to) {
     for (int64_t j = 0; j < depth; j++)
         to[j * width] = 0.0;
     const int64_t last = mg_row_start(x, row + 1);
-    for (int64_t k = find_column(x, row, first); k < last; k++) {
+    for (int64_t k = mg_row_find(x, row, first); k < last; k++) {
         const int64_t j = mg_column_index(x, k) - first;
         if (j >= depth) break;
         to[j * width] = mg_stored_value(x, k);

@@ -2,6 +2,7 @@
 #include "kernel/landmarks/pivoted_cholesky.h"
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "math/products/cholesky.h"
 
 #include <math.h>
@@ -52,15 +53,9 @@ static double left_of(pivot_run *run) {
 
 /* The first sample whose running sum is above `at`. */
 static int64_t sample_at(const pivot_run *run, double at) {
-    int64_t low = 0, high = run->task->count - 1;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (run->sums[middle] > at)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    int64_t sample;
+    MG_BISECT(sample, 0, run->task->count - 1, !(run->sums[sample] > at));
+    return sample;
 }
 
 static mg_kernel_block block_of(const pivot_run *run, const int64_t *rows, int64_t count) {

@@ -60,32 +60,6 @@ static margin_status kernel_logistic_check(const margin_component *info,
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
-typedef struct logistic_run {
-    margin_context *context;
-    mg_arena arena;
-    mg_kernel_system system;
-    mg_penalty penalty;
-    bool direct, descent;
-} logistic_run;
-
-static margin_status choose(const mg_fit *fit, logistic_run *run, mg_gram_storage *storage) {
-    const int64_t m = fit->problem->count;
-    const bool square = mg_system_fits(run->context, MG_GRAM_SQUARE, m);
-    run->descent = is_solver(fit->options, "gd");
-    run->direct = is_solver(fit->options, "cholesky") ||
-                  (is_solver(fit->options, "auto") && square && m <= DIRECT_ROWS);
-    *storage = run->direct                                         ? MG_GRAM_SQUARE
-               : mg_system_fits(run->context, MG_GRAM_TRIANGLE, m) ? MG_GRAM_TRIANGLE
-                                                                   : MG_GRAM_NONE;
-    MG_REQUIRE(!run->direct || square, fit->error, MARGIN_ERROR_LIMIT,
-               "the Gram matrix of %lld x %lld numbers takes %s, for which there is no room: "
-               "solver=cg computes it anew in every step, nystroem(centres=2000) | logistic takes "
-               "some rows for all; or give more memory",
-               (long long)m, (long long)m,
-               mg_bytes((uint64_t)mg_system_bytes(MG_GRAM_SQUARE, m)).text);
-    return MARGIN_OK;
-}
-
 static void describe_newton(const mg_newton *newton, const mg_kernel *kernel,
                             margin_report *report) {
     const char *word = newton->direct ? "by a Cholesky factor" : "by conjugate gradients";
@@ -105,70 +79,39 @@ static void describe_newton(const mg_newton *newton, const mg_kernel *kernel,
                          word, text);
 }
 
-static margin_status solve_by_newton(logistic_run *run, mg_fit *fit,
+static margin_status solve_by_newton(mg_kernel_task *task, mg_fit *fit,
                                      const mg_kernel_objective *objective, mg_kernel_point *point) {
+    const int64_t limit = option(fit->options, "max_iter")->integer;
     mg_newton newton = {.objective = objective,
-                        .stop =
-                            mg_stop_make(run->context, option(fit->options, "max_iter")->integer),
-                        .tolerance = mg_kernel_logistic_tolerance(fit),
-                        .arena = &run->arena,
+                        .stop = mg_stop_make(task->context, limit),
+                        .tolerance = task->tolerance,
+                        .arena = &task->arena,
                         .error = fit->error,
-                        .direct = run->direct};
+                        .direct = task->storage == MG_GRAM_SQUARE};
     MG_TRY(mg_kernel_newton(&newton, point));
     fit->report.iterations = newton.steps;
     fit->report.status = newton.ended;
-    describe_newton(&newton, &run->system.kernel, &fit->report);
-    return MARGIN_OK;
-}
-
-static margin_status fit_one(logistic_run *run, mg_fit *fit) {
-    mg_kernel_objective objective;
-    mg_kernel_point point;
-    margin_report *report = &fit->report;
-    MG_TRY(mg_kernel_objective_make(&run->system, fit, mg_loss_get(MG_LOSS_LOGISTIC), &run->penalty,
-                                    &run->arena, &objective));
-    MG_TRY(mg_kernel_point_make(&objective, &run->arena, &point));
-    MG_TRY(run->descent ? mg_kernel_descend_fit(fit, &objective, &point)
-                        : solve_by_newton(run, fit, &objective, &point));
-    report->objective = point.value;
-    report->gap = mg_kernel_point_gap(&point);
-    report->tolerance = mg_kernel_logistic_tolerance(fit);
-    if (report->gap <= report->tolerance && report->status != MARGIN_STOPPED_TIME)
-        report->status = MARGIN_OK;
-    else if (report->status == MARGIN_OK) /* by scores that steps had added up */
-        report->status = MARGIN_STOPPED_STALLED;
-    MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
-               "the coefficients left the range of numbers; take a smaller rate");
-    mg_kernel_report(&run->penalty, &run->system.kernel, "log(1+exp(-y f))", report);
-    return mg_kernel_system_hand_over(&run->system, point.a, 0.0, fit);
-}
-
-static margin_status fit_all(logistic_run *run, mg_fit *fits, int64_t count) {
-    mg_gram_storage storage;
-    mg_kernel kernel;
-    const mg_kernel_choice choice = mg_kernel_options_of(own, fits[0].options);
-    MG_TRY(choose(&fits[0], run, &storage));
-    MG_TRY(mg_kernel_of_fit(&fits[0], &choice, own->name, &kernel));
-    const margin_status status = mg_kernel_system_make(run->context, fits[0].problem, &kernel,
-                                                       storage, &run->system, fits[0].error);
-    if (status < 0 && !mg_timed_out(run->context, status)) return status;
-    for (int64_t k = 0; k < count; k++) {
-        MG_TRY(fit_one(run, &fits[k]));
-        mg_arena_free(&run->arena);
-    }
+    describe_newton(&newton, &task->system.kernel, &fit->report);
     return MARGIN_OK;
 }
 
 static margin_status kernel_logistic_fit_many(mg_fit *fits, int64_t count) {
-    margin_context context;
-    mg_context_copy(fits[0].context, &context);
-    logistic_run run = {.context = &context, .penalty = mg_kernel_logistic_penalty(&fits[0])};
-    mg_arena_init(&run.arena, context.heap);
-    const margin_status status = fit_all(&run, fits, count);
-    mg_arena_free(&run.arena);
-    mg_kernel_system_free(&run.system);
-    if (status < 0) mg_fits_undo(fits, count);
-    return status < 0 ? status : MARGIN_OK;
+    const mg_option_value *values = fits[0].options;
+    const margin_context *context = fits[0].context;
+    const mg_kernel_choice choice = mg_kernel_options_of(own, values);
+    const bool descent = is_solver(values, "gd");
+    const int64_t m = fits[0].problem->count;
+    const bool direct =
+        is_solver(values, "cholesky") || (is_solver(values, "auto") && m <= DIRECT_ROWS &&
+                                          mg_system_fits(context, MG_GRAM_SQUARE, m));
+    mg_kernel_task task = {.choice = &choice,
+                           .loss = mg_loss_get(MG_LOSS_LOGISTIC),
+                           .penalty = mg_kernel_logistic_penalty(&fits[0]),
+                           .formula = "log(1+exp(-y f))",
+                           .tolerance = mg_kernel_logistic_tolerance(&fits[0]),
+                           .minimise = descent ? mg_kernel_descend_task : solve_by_newton};
+    MG_TRY(mg_kernel_store(context, m, direct, "logistic", &task.storage, fits[0].error));
+    return mg_kernel_fit_all(&task, fits, count);
 }
 
 static margin_status kernel_logistic_fit(mg_fit *fit) {

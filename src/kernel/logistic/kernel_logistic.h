@@ -3,7 +3,7 @@
  * proof. */
 #pragma once
 
-#include "kernel/machine/kernel_descent.h"
+#include "kernel/machine/kernel_fit.h"
 
 typedef struct mg_newton {
     const mg_kernel_objective *objective;

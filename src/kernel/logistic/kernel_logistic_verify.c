@@ -30,35 +30,14 @@ static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_penalt
     return mg_kernel_sums_norm(fit, h, &s->norm, &s->norm_blur);
 }
 
-/* Support rows are the rows of the samples in their order, each once; or there are none. */
-static margin_status check_support(mg_fit *fit, const mg_hypothesis *h) {
-    const mg_problem *p = fit->problem;
-    const int64_t *starts = h->view.expansion.starts;
-    int64_t at = starts[0];
-    if (starts[1] == starts[0]) return MARGIN_OK;
-    bool same = true, *used = mg_new_zero(fit->context->heap, p->x.rows, sizeof *used);
-    if (!used)
-        return mg_no_memory(fit->context->heap, p->x.rows, 1, "the support rows", fit->error);
-    for (int64_t i = 0; i < p->count; i++)
-        used[mg_sample_row(p, i)] = true;
-    for (int64_t row = 0; row < p->x.rows && same; row++)
-        if (used[row]) {
-            same = at < starts[1] && mg_same_rows(&h->view.expansion.support,
-                                                  h->view.expansion.entries[at], &p->x, row);
-            at++;
-        }
-    if (!same || at != starts[1])
-        fit->verified.contradiction = "its support rows are not those of the data";
-    mg_free(fit->context->heap, used);
-    return MARGIN_OK;
-}
-
-static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, double *u) {
+static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, double *u,
+                            int64_t *entries) {
     const mg_penalty penalty = mg_kernel_logistic_penalty(fit);
     margin_report *report = &fit->report;
     double distance = 0.0;
+    bool matches;
     sums s;
-    MG_TRY(check_support(fit, h));
+    mg_kernel_sums_match(fit, h, entries, &matches);
     MG_TRY(add_up(fit, h, &penalty, f, u, &s));
     MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance));
     report->objective = (double)(s.loss + (long double)penalty.rho / 2.0L * fmaxl(s.norm, 0.0L));
@@ -81,8 +60,10 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
 margin_status mg_kernel_logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const int64_t m = fit->problem->count;
     double *numbers;
-    MG_NEW(fit->context->heap, numbers, 2 * m, "the scores of the rows", fit->error);
-    const margin_status status = verify(fit, hypothesis, numbers, numbers + m);
+    MG_NEW(fit->context->heap, numbers, 2 * m + fit->problem->x.rows, "the scores of the rows",
+           fit->error);
+    const margin_status status =
+        verify(fit, hypothesis, numbers, numbers + m, (int64_t *)(numbers + 2 * m));
     mg_free(fit->context->heap, numbers);
     return status;
 }

@@ -18,7 +18,7 @@ margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_
     objective->y = objective->c + m;
     for (int64_t i = 0; i < m; i++) {
         objective->c[i] = penalty->factor * mg_sample_weight(p, i);
-        objective->y[i] = p->kind == MG_TWO_CLASS ? p->sign[i] : p->target[i];
+        objective->y[i] = mg_sample_target(p, i);
     }
     return MARGIN_OK;
 }

@@ -192,17 +192,8 @@ static margin_status kernel_path_prepare(path_run *run) {
 }
 
 margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_options *options) {
-    path_run run = {.ridge = {.fits = fits,
-                              .options = options,
-                              .context = fits[0].context,
-                              .error = fits[0].error,
-                              .problem = fits[0].problem,
-                              .stop = mg_stop_make(fits[0].context, -1),
-                              .count = fits[0].problem->count,
-                              .targets = 1,
-                              .condition = (double)NAN,
-                              .iteration_name = "solves"}};
-    mg_arena_init(&run.ridge.arena, fits[0].context->heap);
+    path_run run = {.ridge = mg_ridge_run_of(fits, 1, fits[0].context, options)};
+    run.ridge.stop.max_iterations = -1;
     margin_status status = kernel_path_prepare(&run);
     for (int64_t k = 0; k < count && status >= 0; k++)
         status = solve_penalty(&run, &fits[k], &options[k]);

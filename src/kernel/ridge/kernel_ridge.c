@@ -76,17 +76,6 @@ static bool is_word(const char *text, const char *word) {
     return strcmp(text, word) == 0;
 }
 
-static margin_status refuse_size(const mg_ridge_run *run) {
-    const long long m = (long long)run->count;
-    return mg_fail(
-        run->error, MARGIN_ERROR_LIMIT,
-        "the Gram matrix of %lld x %lld numbers takes %s, and there is room for %s: "
-        "solver=cg computes it anew in every step, nystroem(centres=2000) | ridge takes "
-        "some rows for all; or give more memory",
-        m, m, mg_bytes((uint64_t)mg_system_bytes(MG_GRAM_SQUARE, run->count)).text,
-        mg_bytes((uint64_t)mg_context_room(run->context, (int64_t)MG_GRAM_MEGABYTES << 20)).text);
-}
-
 static margin_status refuse_work(const mg_ridge_run *run) {
     const long long m = (long long)run->count;
     return mg_fail(run->error, MARGIN_ERROR_LIMIT,
@@ -98,22 +87,15 @@ static margin_status refuse_work(const mg_ridge_run *run) {
                    (int)EXPECTED_STEPS);
 }
 
-static double row_numbers(const margin_matrix *x) {
-    if (!mg_is_csr(x) || x->rows == 0) return (double)x->columns;
-    return (double)(mg_row_start(x, x->rows) - mg_row_start(x, 0)) / (double)x->rows;
-}
-
 static margin_status choose(const mg_ridge_run *run, mg_gram_storage *storage) {
     const char *solver = run->options->solver;
     const double pairs = (double)run->count * (double)run->count;
-    const bool square = mg_system_fits(run->context, MG_GRAM_SQUARE, run->count);
-    const bool triangle = mg_system_fits(run->context, MG_GRAM_TRIANGLE, run->count);
-    const bool direct = is_word(solver, "cholesky") ||
-                        (is_word(solver, "auto") && square && run->count <= DIRECT_ROWS);
-    *storage = direct ? MG_GRAM_SQUARE : triangle ? MG_GRAM_TRIANGLE : MG_GRAM_NONE;
-    if (direct && !square) return refuse_size(run);
+    const bool direct =
+        is_word(solver, "cholesky") || (is_word(solver, "auto") && run->count <= DIRECT_ROWS &&
+                                        mg_system_fits(run->context, MG_GRAM_SQUARE, run->count));
+    MG_TRY(mg_kernel_store(run->context, run->count, direct, "ridge", storage, run->error));
     if (is_word(solver, "auto") && *storage == MG_GRAM_NONE &&
-        pairs * (row_numbers(&run->problem->x) + 8.0) * EXPECTED_STEPS > most_work)
+        pairs * (mg_row_length(&run->problem->x) + 8.0) * EXPECTED_STEPS > most_work)
         return refuse_work(run);
     return MARGIN_OK;
 }
@@ -217,19 +199,8 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
     const mg_ridge_options options = mg_ridge_options_of(&fits[0]);
     margin_context context;
     mg_context_copy(fits[0].context, &context);
-    mg_ridge_run run = {.fits = fits,
-                        .options = &options,
-                        .context = &context,
-                        .error = fits[0].error,
-                        .problem = fits[0].problem,
-                        .stop = mg_stop_make(&context, options.max_iterations),
-                        .method = "no step was made",
-                        .count = fits[0].problem->count,
-                        .targets = count,
-                        .condition = (double)NAN,
-                        .indefinite = !mg_kernel_is_definite(&options.choice.kernel),
-                        .iteration_name = "steps"};
-    mg_arena_init(&run.arena, context.heap);
+    mg_ridge_run run = mg_ridge_run_of(fits, count, &context, &options);
+    run.iteration_name = "steps";
     margin_status status = kernel_ridge_solve(&run);
     if (run.y && mg_timed_out(&context, status)) { /* the last that was judged */
         run.ended = MARGIN_STOPPED_TIME;
@@ -241,9 +212,22 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
     return status < 0 ? status : MARGIN_OK;
 }
 
+/* The textbook's way. */
+static margin_status descend(mg_fit *fit, const mg_ridge_options *options) {
+    mg_kernel_task task = {.choice = &options->choice,
+                           .loss = mg_loss_get(MG_LOSS_SQUARED),
+                           .penalty = options->penalty,
+                           .formula = "(f-y)^2",
+                           .tolerance = options->tolerance,
+                           .minimise = mg_kernel_descend_task};
+    MG_TRY(mg_kernel_store(fit->context, fit->problem->count, false, "ridge", &task.storage,
+                           fit->error));
+    return mg_kernel_fit_all(&task, fit, 1);
+}
+
 static margin_status kernel_ridge_fit(mg_fit *fit) {
     const mg_ridge_options options = mg_ridge_options_of(fit);
-    MG_TRY(is_word(options.solver, "gd") ? mg_ridge_descend(fit, &options) : fit_targets(fit, 1));
+    MG_TRY(is_word(options.solver, "gd") ? descend(fit, &options) : fit_targets(fit, 1));
     return fit->report.status;
 }
 

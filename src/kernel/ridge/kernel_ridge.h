@@ -16,7 +16,7 @@
  * spelling; reports are in the spelling of the penalty (factor P). */
 #pragma once
 
-#include "kernel/machine/kernel_descent.h"
+#include "kernel/machine/kernel_fit.h"
 
 typedef struct mg_ridge_options {
     mg_kernel_choice choice;
@@ -62,6 +62,9 @@ typedef struct mg_ridge_run {
     char method[160];
 } mg_ridge_run;
 
+/* One of `targets` fits; the context is the caller's. */
+mg_ridge_run mg_ridge_run_of(mg_fit *fits, int64_t targets, margin_context *context,
+                             const mg_ridge_options *options);
 /* Takes the samples of the fits and memory for the vectors: a = 0, b = 0. */
 margin_status mg_ridge_begin(mg_ridge_run *run);
 void mg_ridge_end(mg_ridge_run *run);
@@ -80,11 +83,12 @@ margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct
 /* Solves for b and puts 1'a = 0, given A^-1 1 and steps A^-1 residual. */
 void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step);
 
+/* "K + alpha is not positive definite": DATA. */
+margin_status mg_ridge_fail_indefinite(const mg_ridge_run *run);
+
 /* The ways. */
 margin_status mg_ridge_direct(mg_ridge_run *run);
 margin_status mg_ridge_conjugate(mg_ridge_run *run);
-/* The textbook's: fills report and hypothesis. */
-margin_status mg_ridge_descend(mg_fit *fit, const mg_ridge_options *options);
 
 /* kernel_path.c: fits that differ in their penalty. */
 margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_options *options);

@@ -43,40 +43,14 @@ typedef struct conjugate {
 
 /* ---- The preconditioner ---------------------------------------------------------------------- */
 
-typedef struct gram_block {
-    const conjugate *cg;
-    const mg_symmetric_ops *ops;
-} gram_block;
-
-/* F'F of a block of rows: as lines of panels behind the sum. */
-static margin_status add_products(void *state, const mg_block *block, void *argument) {
-    const gram_block *work = argument;
-    const conjugate *cg = work->cg;
-    static const mg_affine plain = {NULL, NULL, NULL};
-    double *sum = state, *packed = sum + (cg->rank * cg->rank + 7) / 8 * 8;
-    for (int64_t first = 0; first < block->count; first += work->ops->depth) {
-        const int64_t lines = MG_MIN(work->ops->depth, block->count - first);
-        if (mg_cancelled(cg->run->context)) return MARGIN_ERROR_CANCELLED;
-        for (int64_t k = 0; k < lines; k++)
-            work->ops->pack_f64(cg->factor + (block->first + first + k) * cg->most, cg->rank,
-                                &plain, 1.0, work->ops->depth, packed + k * work->ops->width);
-        mg_symmetric_add(work->ops, packed, work->ops->depth, lines, cg->rank, 0, INT64_MAX, 1.0,
-                         sum, cg->rank);
-    }
-    return MARGIN_OK;
-}
-
 /* The Cholesky factor of F'F + alpha I. */
 static margin_status factor_small(conjugate *cg) {
     mg_ridge_run *run = cg->run;
-    gram_block work = {cg, mg_symmetric_ops_for(cg->isa, false)};
     const int64_t k = cg->rank;
-    const int64_t sums = (k * k + 7) / 8 * 8;
-    const int64_t room = mg_symmetric_packed(work.ops, k, work.ops->depth);
     int64_t failed = 0;
-    MG_TRY(mg_ridge_new(run, sums + room, &cg->small));
-    MG_TRY(mg_sweep_sums(run->context, run->count, MG_BLOCK_ROWS, sums, room, add_products, &work,
-                         cg->small, run->error));
+    MG_TRY(mg_ridge_new(run, k * k, &cg->small));
+    MG_TRY(mg_symmetric_of_rows(run->context, cg->factor, run->count, k, cg->most, cg->small,
+                                run->error));
     for (int64_t i = 0; i < k; i++)
         cg->small[i * (k + 1)] += run->alpha;
     MG_TRY(mg_cholesky_factor(run->context, k, cg->small, k, &failed, run->error));
@@ -179,11 +153,7 @@ static margin_status step_vector(conjugate *cg, int64_t k) {
         cg->ended[k] = true;
         return MARGIN_OK;
     }
-    MG_REQUIRE(curvature > 0.0 || cg->rho[k] == 0.0, cg->run->error, MARGIN_ERROR_DATA,
-               "K + alpha is not positive definite for the kernel %s: there is no least; take a "
-               "larger alpha, or a kernel that is an inner product (rbf, laplacian, linear, poly "
-               "with coef0 >= 0)",
-               mg_kernel_describe(&cg->run->system.kernel).text);
+    if (!(curvature > 0.0 || cg->rho[k] == 0.0)) return mg_ridge_fail_indefinite(cg->run);
     const double length = cg->rho[k] == 0.0 ? 0.0 : cg->rho[k] / curvature;
     ops->add(cg->u + at, length, cg->p + at, m);
     ops->add(cg->r + at, -length, cg->q + at, m);

@@ -53,12 +53,7 @@ static margin_status make_factor(mg_ridge_run *run) {
                 run->system.gram[i * (m + 1)] = run->system.diagonal[i] + run->shift[i];
         MG_TRY(mg_cholesky_factor(run->context, m, run->system.gram, m, &failed, run->error));
     }
-    MG_REQUIRE(!failed, run->error, MARGIN_ERROR_DATA,
-               "K + alpha is not positive definite for the kernel %s: there is no least; take a "
-               "larger alpha, or a kernel that is an inner product (rbf, laplacian, linear, poly "
-               "with coef0 >= 0)",
-               mg_kernel_describe(&run->system.kernel).text);
-    return MARGIN_OK;
+    return failed ? mg_ridge_fail_indefinite(run) : MARGIN_OK;
 }
 
 static double norm_of(const mg_ridge_run *run) {

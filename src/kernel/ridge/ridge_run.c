@@ -20,10 +20,9 @@ static void take_samples(mg_ridge_run *run) {
         run->total += run->c[i];
     }
     for (int64_t t = 0; t < run->targets; t++) {
-        const mg_problem *own = run->fits[t].problem;
         double *y = run->y + t * run->count;
         for (int64_t i = 0; i < run->count; i++)
-            y[i] = own->kind == MG_TWO_CLASS ? own->sign[i] : own->target[i];
+            y[i] = mg_sample_target(run->fits[t].problem, i);
     }
 }
 
@@ -81,6 +80,24 @@ static void judge_target(mg_ridge_run *run, int64_t t) {
 /* ---- Begin and end ----------------------------------------------------------------------------
  */
 
+mg_ridge_run mg_ridge_run_of(mg_fit *fits, int64_t targets, margin_context *context,
+                             const mg_ridge_options *options) {
+    mg_ridge_run run = {.fits = fits,
+                        .options = options,
+                        .context = context,
+                        .error = fits[0].error,
+                        .problem = fits[0].problem,
+                        .stop = mg_stop_make(context, options->max_iterations),
+                        .count = fits[0].problem->count,
+                        .targets = targets,
+                        .condition = (double)NAN,
+                        .indefinite = !mg_kernel_is_definite(&options->choice.kernel),
+                        .iteration_name = "solves",
+                        .method = "no step was made"};
+    mg_arena_init(&run.arena, context->heap);
+    return run;
+}
+
 margin_status mg_ridge_begin(mg_ridge_run *run) {
     const int64_t all = run->targets * run->count;
     double *numbers;
@@ -133,6 +150,14 @@ double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t t) {
     if (run->indefinite) return (double)INFINITY;
     const double gap = (run->gap[t] + run->rounding[t]) / size, most = run->objective[t] / size;
     return gap < most ? gap : most; /* P is not below 0 */
+}
+
+margin_status mg_ridge_fail_indefinite(const mg_ridge_run *run) {
+    return mg_fail(run->error, MARGIN_ERROR_DATA,
+                   "K + alpha is not positive definite for the kernel %s: there is no least; take "
+                   "a larger alpha, or a kernel that is an inner product (rbf, laplacian, linear, "
+                   "poly with coef0 >= 0)",
+                   mg_kernel_describe(&run->system.kernel).text);
 }
 
 /* ---- Corrections ----------------------------------------------------------------------------- */

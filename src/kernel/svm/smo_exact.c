@@ -54,17 +54,9 @@ static int64_t exact_partner(const exact_run *run, int64_t i) {
 
 static double exact_step(exact_run *run, int64_t i, int64_t j) {
     mg_smo *s = run->s;
-    double *beta = s->beta;
     const double right = mg_smo_right(s, i), left = mg_smo_left(s, j);
-    const bool bends = s->epsilon > 0.0;
-    const double end_i = bends && beta[i] < 0.0 ? 0.0 : s->high[i];
-    const double end_j = bends && beta[j] > 0.0 ? 0.0 : s->low[j];
-    const double wish = (left - right) / exact_bend(run, i, j, run->row[run->place[j]]);
-    const double step = fmin(wish, fmin(end_i - beta[i], beta[j] - end_j));
-    const bool at_i = step >= end_i - beta[i], at_j = step >= beta[j] - end_j;
-    beta[i] = at_i ? end_i : beta[i] + step;
-    beta[j] = at_j ? end_j : beta[j] - step;
-    return step;
+    return mg_smo_move(s->beta, i, j, s->high[i], s->low[j], s->epsilon,
+                       (left - right) / exact_bend(run, i, j, run->row[run->place[j]]));
 }
 
 /* The pair of this step and what it does to the gradient. */

@@ -15,6 +15,20 @@ MG_INLINE double mg_smo_low(double beta, double low, double epsilon) {
     return beta > 0.0 ? epsilon : -epsilon;
 }
 
+/* Moves beta_i up and beta_j down by the same: by `wish`, as far as the box (high of i, low of j),
+ * or the bend at 0, allows; what ends there is there exactly. Returns the step. */
+MG_INLINE double mg_smo_move(double *beta, int64_t i, int64_t j, double high, double low,
+                             double epsilon, double wish) {
+    const bool bends = epsilon > 0.0;
+    const double end_i = bends && beta[i] < 0.0 ? 0.0 : high;
+    const double end_j = bends && beta[j] > 0.0 ? 0.0 : low;
+    const double step = __builtin_fmin(wish, __builtin_fmin(end_i - beta[i], beta[j] - end_j));
+    const bool at_i = step >= end_i - beta[i], at_j = step >= beta[j] - end_j;
+    beta[i] = at_i ? end_i : beta[i] + step;
+    beta[j] = at_j ? end_j : beta[j] - step;
+    return step;
+}
+
 /* The variables of a working set, in f32 where there is room for errors: f was exact and comes back
  * exact outside. Arrays of `padded` numbers (a multiple of 16); behind `count` f and the matrix are
  * 0, up is infinity and low minus infinity. */

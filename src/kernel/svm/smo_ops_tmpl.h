@@ -63,24 +63,16 @@ static void smo_offsets(mg_smo_set *set, int i) {
     set->low[i] = (float)mg_smo_low(set->beta[i], set->least[i], set->epsilon);
 }
 
-/* Moves beta_i up and beta_j down by the same, as far as that pays and the box, or the bend at 0,
- * allows; what ends there is there exactly. Returns the step. */
+/* As far as it pays; returns the step. */
 static double smo_step(mg_smo_set *set, const smo_choice *choice, int j) {
     const int i = choice->up;
-    double *beta = set->beta;
     const double sum = (double)set->diagonal[i] + (double)set->diagonal[j];
     double bend = sum - 2.0 * (double)set->matrix[(int64_t)i * set->padded + j];
     if (bend < -20.0 * (double)smo_flat * sum) set->indefinite = true;
     bend = fmax(bend, (double)smo_flat * sum + 1e-37);
-    const bool bends = set->epsilon > 0.0;
-    const double end_i = bends && beta[i] < 0.0 ? 0.0 : set->most[i];
-    const double end_j = bends && beta[j] > 0.0 ? 0.0 : set->least[j];
     const double left = (double)set->f[j] + (double)set->low[j];
-    const double wish = (left - (double)choice->slope) / bend;
-    const double step = fmin(wish, fmin(end_i - beta[i], beta[j] - end_j));
-    const bool at_i = step >= end_i - beta[i], at_j = step >= beta[j] - end_j;
-    beta[i] = at_i ? end_i : beta[i] + step;
-    beta[j] = at_j ? end_j : beta[j] - step;
+    const double step = mg_smo_move(set->beta, i, j, set->most[i], set->least[j], set->epsilon,
+                                    (left - (double)choice->slope) / bend);
     smo_offsets(set, i);
     smo_offsets(set, j);
     return step;

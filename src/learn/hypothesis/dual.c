@@ -12,13 +12,12 @@ typedef struct dual_arrays {
 
 static margin_status add_tensors(mg_hypothesis *h, int64_t entries, dual_arrays *to,
                                  margin_error *error) {
-    MG_TRY(mg_hypothesis_tensor_new(h, "dual_starts", MARGIN_I64, h->functions + 1, 0, &to->starts,
-                                    error));
-    MG_TRY(mg_hypothesis_tensor_new(h, "dual_row", MARGIN_I64, entries, 0, &to->rows, error));
-    MG_TRY(mg_hypothesis_tensor_new(h, "dual_coefficient", MARGIN_F64, entries, 0,
-                                    &to->coefficients, error));
-    MG_TRY(mg_hypothesis_tensor_new(h, "dual_sign", MARGIN_F64, entries, 0, &to->signs, error));
-    return mg_hypothesis_tensor_new(h, "dual_update", MARGIN_F64, entries, 0, &to->updates, error);
+    MG_TRY(mg_bag_add(&h->bag, "dual_starts", MARGIN_I64, h->functions + 1, 0, &to->starts, error));
+    MG_TRY(mg_bag_add(&h->bag, "dual_row", MARGIN_I64, entries, 0, &to->rows, error));
+    MG_TRY(
+        mg_bag_add(&h->bag, "dual_coefficient", MARGIN_F64, entries, 0, &to->coefficients, error));
+    MG_TRY(mg_bag_add(&h->bag, "dual_sign", MARGIN_F64, entries, 0, &to->signs, error));
+    return mg_bag_add(&h->bag, "dual_update", MARGIN_F64, entries, 0, &to->updates, error);
 }
 
 static void copy_entries(dual_arrays *to, int64_t at, const dual_arrays *from, int64_t first,
@@ -115,16 +114,15 @@ static margin_status check_entries(const dual_arrays *dual, int64_t entries, mar
 margin_status mg_dual_attach(mg_hypothesis *h, margin_error *error) {
     dual_arrays dual = {0};
     point_to(h, &dual);
-    const mg_tensor *rows = mg_tensor_find(h, "dual_row");
+    const mg_tensor *rows = mg_bag_find(&h->bag, "dual_row");
     if (!rows) return MARGIN_OK;
     int64_t n = rows->shape[0];
-    MG_TRY(mg_hypothesis_expect(h, "dual_starts", MARGIN_I64, h->functions + 1, 0, &dual.starts,
-                                error));
-    MG_TRY(mg_hypothesis_expect(h, "dual_row", MARGIN_I64, n, 0, &dual.rows, error));
-    MG_TRY(
-        mg_hypothesis_expect(h, "dual_coefficient", MARGIN_F64, n, 0, &dual.coefficients, error));
-    MG_TRY(mg_hypothesis_expect(h, "dual_sign", MARGIN_F64, n, 0, &dual.signs, error));
-    MG_TRY(mg_hypothesis_expect(h, "dual_update", MARGIN_F64, n, 0, &dual.updates, error));
+    MG_TRY(mg_bag_expect(&h->bag, "dual_starts", MARGIN_I64, h->functions + 1, 0, &dual.starts,
+                         error));
+    MG_TRY(mg_bag_expect(&h->bag, "dual_row", MARGIN_I64, n, 0, &dual.rows, error));
+    MG_TRY(mg_bag_expect(&h->bag, "dual_coefficient", MARGIN_F64, n, 0, &dual.coefficients, error));
+    MG_TRY(mg_bag_expect(&h->bag, "dual_sign", MARGIN_F64, n, 0, &dual.signs, error));
+    MG_TRY(mg_bag_expect(&h->bag, "dual_update", MARGIN_F64, n, 0, &dual.updates, error));
     MG_TRY(check_starts(dual.starts, h->functions, n, error));
     MG_TRY(check_entries(&dual, n, error));
     point_to(h, &dual);

@@ -1,4 +1,4 @@
-/* The dual form a hypothesis may carry, and tensor helpers of the kinds in this folder. */
+/* The dual form a hypothesis may carry. */
 #pragma once
 
 #include "learn/hypothesis/hypothesis.h"
@@ -13,12 +13,3 @@ margin_status mg_dual_combine(mg_hypothesis *const *parts, int64_t count, mg_hyp
 /* That of one function of h, if h has one. */
 margin_status mg_dual_slice(const mg_hypothesis *h, int64_t function, mg_hypothesis *into,
                             margin_error *error);
-
-/* mg_hypothesis_tensor into *data (a pointer variable), with the error. */
-margin_status mg_hypothesis_tensor_new(mg_hypothesis *h, const char *name, margin_type type,
-                                       int64_t rows, int64_t columns, void *data,
-                                       margin_error *error);
-
-/* Finds a tensor that must have this type and shape and sets *data (a pointer variable). */
-margin_status mg_hypothesis_expect(const mg_hypothesis *h, const char *name, margin_type type,
-                                   int64_t rows, int64_t columns, void *data, margin_error *error);

@@ -12,7 +12,7 @@
 
 static margin_status attach_kernel(mg_hypothesis *h, margin_error *error) {
     const double *numbers = NULL;
-    MG_TRY(mg_hypothesis_expect(h, "kernel", MARGIN_F64, 4, 0, &numbers, error));
+    MG_TRY(mg_bag_expect(&h->bag, "kernel", MARGIN_F64, 4, 0, &numbers, error));
     bool sound = isfinite(numbers[1]) && isfinite(numbers[2]);
     sound = sound && numbers[0] >= MG_KERNEL_LINEAR && numbers[0] <= MG_KERNEL_PRECOMPUTED &&
             numbers[0] == floor(numbers[0]);
@@ -56,9 +56,9 @@ static bool rows_are_sound(const margin_matrix *x, int64_t stored) {
 }
 
 static margin_status attach_sparse(mg_hypothesis *h, margin_error *error) {
-    const mg_tensor *starts = mg_tensor_find(h, "support_starts");
-    const mg_tensor *indices = mg_tensor_find(h, "support_indices");
-    const mg_tensor *values = mg_tensor_find(h, "support_values");
+    const mg_tensor *starts = mg_bag_find(&h->bag, "support_starts");
+    const mg_tensor *indices = mg_bag_find(&h->bag, "support_indices");
+    const mg_tensor *values = mg_bag_find(&h->bag, "support_values");
     MG_REQUIRE(starts && indices && values, error, MARGIN_ERROR_MODEL,
                "the expansion model has no support rows");
     bool sound = starts->dimensions == 1 && indices->dimensions == 1 && values->dimensions == 1 &&
@@ -84,12 +84,12 @@ static margin_status attach_coefficients(mg_hypothesis *h, margin_error *error) 
     const int64_t *starts = NULL;
     const int32_t *entries = NULL;
     const double *coefficients = NULL, *intercept = NULL;
-    const mg_tensor *tensor = mg_tensor_find(h, "entries");
+    const mg_tensor *tensor = mg_bag_find(&h->bag, "entries");
     int64_t count = tensor ? tensor->shape[0] : 0;
-    MG_TRY(mg_hypothesis_expect(h, "starts", MARGIN_I64, h->functions + 1, 0, &starts, error));
-    MG_TRY(mg_hypothesis_expect(h, "entries", MARGIN_I32, count, 0, &entries, error));
-    MG_TRY(mg_hypothesis_expect(h, "coefficients", MARGIN_F64, count, 0, &coefficients, error));
-    MG_TRY(mg_hypothesis_expect(h, "intercept", MARGIN_F64, h->functions, 0, &intercept, error));
+    MG_TRY(mg_bag_expect(&h->bag, "starts", MARGIN_I64, h->functions + 1, 0, &starts, error));
+    MG_TRY(mg_bag_expect(&h->bag, "entries", MARGIN_I32, count, 0, &entries, error));
+    MG_TRY(mg_bag_expect(&h->bag, "coefficients", MARGIN_F64, count, 0, &coefficients, error));
+    MG_TRY(mg_bag_expect(&h->bag, "intercept", MARGIN_F64, h->functions, 0, &intercept, error));
     bool sound = starts[0] == 0 && starts[h->functions] == count;
     for (int64_t f = 0; f < h->functions; f++)
         sound = sound && starts[f] <= starts[f + 1] && isfinite(intercept[f]);
@@ -113,7 +113,7 @@ static margin_status attach_coefficients(mg_hypothesis *h, margin_error *error) 
 }
 
 margin_status mg_expansion_attach(mg_hypothesis *h, bool packs, margin_error *error) {
-    const mg_tensor *dense = mg_tensor_find(h, "support");
+    const mg_tensor *dense = mg_bag_find(&h->bag, "support");
     MG_TRY(attach_kernel(h, error));
     MG_TRY(dense ? attach_dense(h, dense, error) : attach_sparse(h, error));
     MG_TRY(attach_coefficients(h, error));

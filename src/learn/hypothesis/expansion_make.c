@@ -8,7 +8,7 @@
 
 static margin_status add_kernel(mg_hypothesis *h, const mg_kernel *kernel, margin_error *error) {
     double *numbers = NULL;
-    MG_TRY(mg_hypothesis_tensor_new(h, "kernel", MARGIN_F64, 4, 0, &numbers, error));
+    MG_TRY(mg_bag_add(&h->bag, "kernel", MARGIN_F64, 4, 0, &numbers, error));
     numbers[0] = (double)kernel->kind;
     numbers[1] = kernel->gamma;
     numbers[2] = kernel->coef0;
@@ -26,7 +26,7 @@ static margin_status add_dense(mg_hypothesis *h, const row_source *sources, int6
                                margin_type type, margin_error *error) {
     char *to = NULL;
     size_t bytes = (size_t)(h->columns * mg_type_size(type));
-    MG_TRY(mg_hypothesis_tensor_new(h, "support", type, count, h->columns, &to, error));
+    MG_TRY(mg_bag_add(&h->bag, "support", type, count, h->columns, &to, error));
     for (int64_t i = 0; i < count; i++) {
         const margin_matrix *x = sources[i].x;
         memcpy(to + (size_t)i * bytes,
@@ -41,13 +41,12 @@ static margin_status add_sparse(mg_hypothesis *h, const row_source *sources, int
     int64_t *starts = NULL;
     char *indices = NULL, *values = NULL;
     size_t value_size = (size_t)mg_type_size(type), index_size = (size_t)mg_type_size(index_type);
-    MG_TRY(mg_hypothesis_tensor_new(h, "support_starts", MARGIN_I64, count + 1, 0, &starts, error));
+    MG_TRY(mg_bag_add(&h->bag, "support_starts", MARGIN_I64, count + 1, 0, &starts, error));
     for (int64_t i = 0; i < count; i++)
         starts[i + 1] = starts[i] + mg_row_start(sources[i].x, sources[i].row + 1) -
                         mg_row_start(sources[i].x, sources[i].row);
-    MG_TRY(mg_hypothesis_tensor_new(h, "support_indices", index_type, starts[count], 0, &indices,
-                                    error));
-    MG_TRY(mg_hypothesis_tensor_new(h, "support_values", type, starts[count], 0, &values, error));
+    MG_TRY(mg_bag_add(&h->bag, "support_indices", index_type, starts[count], 0, &indices, error));
+    MG_TRY(mg_bag_add(&h->bag, "support_values", type, starts[count], 0, &values, error));
     for (int64_t i = 0; i < count; i++) {
         const margin_matrix *x = sources[i].x;
         size_t to = (size_t)starts[i], length = (size_t)(starts[i + 1] - starts[i]);
@@ -80,12 +79,10 @@ typedef struct coefficient_arrays {
 
 static margin_status add_coefficients(mg_hypothesis *h, int64_t count, coefficient_arrays *to,
                                       margin_error *error) {
-    MG_TRY(
-        mg_hypothesis_tensor_new(h, "starts", MARGIN_I64, h->functions + 1, 0, &to->starts, error));
-    MG_TRY(mg_hypothesis_tensor_new(h, "entries", MARGIN_I32, count, 0, &to->entries, error));
-    MG_TRY(mg_hypothesis_tensor_new(h, "coefficients", MARGIN_F64, count, 0, &to->values, error));
-    return mg_hypothesis_tensor_new(h, "intercept", MARGIN_F64, h->functions, 0, &to->intercept,
-                                    error);
+    MG_TRY(mg_bag_add(&h->bag, "starts", MARGIN_I64, h->functions + 1, 0, &to->starts, error));
+    MG_TRY(mg_bag_add(&h->bag, "entries", MARGIN_I32, count, 0, &to->entries, error));
+    MG_TRY(mg_bag_add(&h->bag, "coefficients", MARGIN_F64, count, 0, &to->values, error));
+    return mg_bag_add(&h->bag, "intercept", MARGIN_F64, h->functions, 0, &to->intercept, error);
 }
 
 static void set_keys(mg_hypothesis *h, const int64_t *keys) {
@@ -170,15 +167,9 @@ static void free_merged(mg_heap *heap, merged_rows *rows) {
 
 /* The part that holds a position: the last one that begins at or before it. */
 static int64_t part_at(const int64_t *offsets, int64_t count, int64_t position) {
-    int64_t low = 0, high = count;
-    while (high - low > 1) {
-        int64_t middle = (low + high) / 2;
-        if (offsets[middle] <= position)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t behind;
+    MG_BISECT(behind, 1, count, offsets[behind] <= position);
+    return behind - 1;
 }
 
 /* Fills `sources` in the order of the merged rows; `scratch` gets the merged row of each position.

@@ -1,24 +1,13 @@
 /* What a learner produces: real-valued functions of a row, as a bag of named tensors.
  *
  * A hypothesis knows nothing of classes or labels: the decision (sign, arg-max, votes, value) is
- * the model's. Because its whole state is tensors, saving, loading, comparing and freeing are
- * written once; a kind adds the scoring and the check that makes tensors from a hostile file safe.
+ * the model's. A kind adds the scoring and the check that makes tensors from a hostile file safe.
  * The kinds `linear` and `expansion` live here; others (neighbours, counts, centres) live with
  * their family. */
 #pragma once
 
 #include "kernel/gram/kernel.h"
-
-typedef struct mg_tensor {
-    char name[24];
-    margin_type type;
-    int dimensions; /* 1 or 2 */
-    int64_t shape[2];
-    void *data;    /* owned by the heap */
-    bool borrowed; /* no: somebody else's, read only */
-} mg_tensor;
-
-enum { MG_MAX_TENSORS = 16 };
+#include "learn/hypothesis/bag.h"
 
 typedef struct mg_hypothesis mg_hypothesis;
 
@@ -51,8 +40,7 @@ struct mg_hypothesis {
     mg_heap *heap;
     mg_isa isa; /* chosen when attached */
     int64_t columns, functions;
-    mg_tensor tensors[MG_MAX_TENSORS];
-    int tensor_count;
+    mg_bag bag;
     union {
         struct {
             const double *weights;   /* functions x columns */
@@ -95,14 +83,6 @@ void mg_hypothesis_free(mg_hypothesis *h);
 /* Last step of making one, in a fit or from a file: checks the dual tensors, chooses the
  * instruction set and calls the kind's attach. MODEL on failure. Idempotent. */
 margin_status mg_hypothesis_attach(mg_hypothesis *h, margin_error *error);
-/* Adds a tensor (rows x columns; columns 0: one dimension) and returns its cleared memory, owned by
- * h; NULL: out of memory. */
-void *mg_hypothesis_tensor(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
-                           int64_t columns);
-/* The same with numbers that stay where they are and outlive h. False: no room for another. */
-bool mg_hypothesis_borrow(mg_hypothesis *h, const char *name, margin_type type, int64_t rows,
-                          int64_t columns, const void *data);
-const mg_tensor *mg_tensor_find(const mg_hypothesis *h, const char *name);
 
 /* A linear hypothesis of one function; copies the weights and attaches. */
 margin_status mg_linear_make(mg_heap *heap, const double *weights, int64_t columns,

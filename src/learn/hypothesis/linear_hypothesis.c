@@ -18,8 +18,8 @@ static margin_status find_weights(const mg_hypothesis *h, const char *of_weights
                                   const char *of_intercept, const double **weights,
                                   const double **intercept, margin_error *error) {
     MG_TRY(
-        mg_hypothesis_expect(h, of_weights, MARGIN_F64, h->functions, h->columns, weights, error));
-    MG_TRY(mg_hypothesis_expect(h, of_intercept, MARGIN_F64, h->functions, 0, intercept, error));
+        mg_bag_expect(&h->bag, of_weights, MARGIN_F64, h->functions, h->columns, weights, error));
+    MG_TRY(mg_bag_expect(&h->bag, of_intercept, MARGIN_F64, h->functions, 0, intercept, error));
     MG_TRY(all_finite(*weights, h->functions * h->columns, of_weights, error));
     return all_finite(*intercept, h->functions, of_intercept, error);
 }
@@ -30,16 +30,16 @@ static margin_status linear_attach(mg_hypothesis *h, margin_error *error) {
     MG_TRY(find_weights(h, "weights", "intercept", &h->view.linear.weights,
                         &h->view.linear.intercept, error));
     h->view.linear.kept_weights = h->view.linear.kept_intercept = NULL;
-    if (!mg_tensor_find(h, kept_weights) && !mg_tensor_find(h, kept_intercept)) return MARGIN_OK;
+    if (!mg_bag_find(&h->bag, kept_weights) && !mg_bag_find(&h->bag, kept_intercept))
+        return MARGIN_OK;
     return find_weights(h, kept_weights, kept_intercept, &h->view.linear.kept_weights,
                         &h->view.linear.kept_intercept, error);
 }
 
 margin_status mg_linear_keep(mg_hypothesis *h, margin_error *error) {
     double *w = NULL, *b = NULL;
-    MG_TRY(
-        mg_hypothesis_tensor_new(h, kept_weights, MARGIN_F64, h->functions, h->columns, &w, error));
-    MG_TRY(mg_hypothesis_tensor_new(h, kept_intercept, MARGIN_F64, h->functions, 0, &b, error));
+    MG_TRY(mg_bag_add(&h->bag, kept_weights, MARGIN_F64, h->functions, h->columns, &w, error));
+    MG_TRY(mg_bag_add(&h->bag, kept_intercept, MARGIN_F64, h->functions, 0, &b, error));
     memcpy(w, h->view.linear.weights, (size_t)(h->functions * h->columns) * sizeof *w);
     memcpy(b, h->view.linear.intercept, (size_t)h->functions * sizeof *b);
     return mg_hypothesis_attach(h, error);
@@ -58,9 +58,8 @@ static margin_status new_linear(mg_heap *heap, int64_t columns, int64_t function
     mg_hypothesis *made = NULL;
     margin_status status;
     MG_GO(mg_hypothesis_new(heap, &mg_hypothesis_linear, columns, functions, &made, error));
-    MG_GO(
-        mg_hypothesis_tensor_new(made, "weights", MARGIN_F64, functions, columns, weights, error));
-    MG_GO(mg_hypothesis_tensor_new(made, "intercept", MARGIN_F64, functions, 0, intercept, error));
+    MG_GO(mg_bag_add(&made->bag, "weights", MARGIN_F64, functions, columns, weights, error));
+    MG_GO(mg_bag_add(&made->bag, "intercept", MARGIN_F64, functions, 0, intercept, error));
     *h = made;
     return MARGIN_OK;
 done:

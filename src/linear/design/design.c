@@ -102,12 +102,6 @@ void mg_design_free(mg_design *design) {
     memset(design, 0, sizeof *design);
 }
 
-double mg_design_row_length(const mg_design *d) {
-    const margin_matrix *x = &d->problem->x;
-    if (!mg_is_csr(x) || x->rows == 0) return (double)x->columns;
-    return (double)(mg_row_start(x, x->rows) - mg_row_start(x, 0)) / (double)x->rows;
-}
-
 double mg_design_to_rows(const mg_design *d, const double *w, double *v) {
     double sum = 0.0;
     for (int64_t j = 0; j < d->columns; j++) {

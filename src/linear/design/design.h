@@ -44,8 +44,6 @@ void mg_design_free(mg_design *design);
 margin_status mg_design_take_offsets(mg_design *d, margin_error *error);
 /* The intercept that goes with w and the design's b in A as the problem has it. */
 double mg_design_intercept(const mg_design *d, const double *w, double b);
-/* Values of a row in the mean: what a pass costs. */
-double mg_design_row_length(const mg_design *d);
 
 /* scores[i] = a_i . w + b */
 margin_status mg_design_scores(mg_design *d, const double *w, double b, double *scores,

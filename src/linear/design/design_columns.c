@@ -1,6 +1,8 @@
 /* Sparse rows by columns: the copy and the sums over it. */
 #include "linear/design/design_columns.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -146,15 +148,9 @@ typedef struct column_walk {
 static int64_t first_of_range(const mg_design *d, int64_t range) {
     const int64_t *starts = d->by_column->starts, all = starts[d->columns] + d->columns;
     const int64_t wanted = all / RANGES * range + all % RANGES * range / RANGES;
-    int64_t low = 0, high = d->columns;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (starts[middle] + middle < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t j;
+    MG_BISECT(j, 0, d->columns, starts[j] + j < wanted);
+    return j;
 }
 
 static double column_sum(const mg_design_columns *x, int64_t j, const double *r) {

@@ -1,5 +1,6 @@
 /* A weighted Gram by sparse outer products: sums over the stored values of x, and what centres,
  * scales and shifts make of them afterwards. */
+#include "base/sort.h"
 #include "linear/design/design_columns.h"
 #include "linear/design/design_gram.h"
 #include "math/rows/sparse_row.h"
@@ -200,18 +201,6 @@ static margin_status copy_rows(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-/* The first of columns[first..last) that is not below `bound`. */
-static int64_t lower_bound(const int64_t *columns, int64_t first, int64_t last, int64_t bound) {
-    while (first < last) {
-        const int64_t middle = first + (last - first) / 2;
-        if (columns[middle] < bound)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    return first;
-}
-
 static margin_status add_range(void *argument, int64_t task, int worker) {
     const chunk_job *job = argument;
     const int64_t range = RANGES - 1 - task; /* the longest first */
@@ -219,7 +208,8 @@ static margin_status add_range(void *argument, int64_t task, int worker) {
     for (int64_t k = 0; k < job->rows; k++) {
         const int64_t begin = job->starts[k], end = job->ends[k];
         if (job->weights[k] == 0.0) continue;
-        int64_t r = lower_bound(job->columns, begin, end, job->bounds[range]);
+        int64_t r;
+        MG_BISECT(r, begin, end, job->columns[r] < job->bounds[range]);
         for (; r < end && job->columns[r] < job->bounds[range + 1]; r++) {
             const double v = job->weights[k] * job->values[r];
             double *g = job->c + job->columns[r] * job->gram->size;

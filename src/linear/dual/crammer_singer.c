@@ -255,7 +255,7 @@ static double seen_gap(const crammer_singer *m) {
 }
 
 static bool is_stuck(crammer_singer *m, double seen) {
-    const double row = (double)m->classes * (mg_design_row_length(m->o->design) + 1.0);
+    const double row = (double)m->classes * (mg_row_length(&m->o->design->problem->x) + 1.0);
     const double most =
         fmin(fmax(idle_products / (row * (double)m->samples), idle_least), idle_most);
     if (seen < 0.8 * m->best_seen) {

@@ -118,7 +118,7 @@ typedef struct costs {
 } costs;
 
 static costs costs_of(const mg_ssnal *s) {
-    const double n = (double)s->size, length = mg_design_row_length(s->design) + 1.0;
+    const double n = (double)s->size, length = mg_row_length(&s->design->problem->x) + 1.0;
     const double each = mg_is_csr(&s->design->problem->x) ? 0.7 : 0.05;
     return (costs){.product = length * length * each + 2.0 * length,
                    .visit = 10.0 + 1.6 * length,

@@ -16,7 +16,7 @@ typedef struct pass_walk {
 
 /* Sums of a pass, with `columns` numbers of the pull behind this head. */
 typedef struct pass_sums {
-    double value, loss, slackness, balance, total, least;
+    double value, loss, slackness, balance, least;
     int64_t errors, active, columns;
     _Alignas(64) double pull[];
 } pass_sums;
@@ -38,7 +38,6 @@ static void ssnal_pass_merge_sums(void *into, const void *from, void *argument) 
     a->loss += b->loss;
     a->slackness += b->slackness;
     a->balance += b->balance;
-    a->total += b->total;
     a->least = fmin(a->least, b->least);
     a->errors += b->errors;
     a->active += b->active;
@@ -68,10 +67,8 @@ static void add_samples(const pass_walk *walk, int64_t first, int64_t count, pas
         active += v > 0.0 && v < 1.0;
         r[k] = c[k] * n * y;
     }
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; k++)
         sums->balance += r[k];
-        sums->total += fabs(r[k]);
-    }
     sums->value += value / sharpness;
     sums->loss += loss;
     sums->slackness += slackness;
@@ -95,17 +92,8 @@ static margin_status ssnal_add_block(void *state, const mg_block *block, void *a
     return MARGIN_OK;
 }
 
-/* What a column takes off the bound: certificate.c. total: of the dual variables. */
-static double residual_of(const mg_ssnal *s, int64_t j, double w, double gradient, double total) {
-    static const double rounding = 1e-12;
-    const double plain = 0.5 * gradient * gradient / s->stiffness[j];
-    const double rms = hypot(s->centre[j], 1.0 / s->factor[j]);
-    if (s->mode != MG_SSNAL_PENALISED || !(fabs(gradient) <= rounding * total * rms)) return plain;
-    return fmin(plain, fabs(gradient) * (2.0 * fabs(w) + 1.0 / rms));
-}
-
 /* What the columns add to F, its gradient and the gap. */
-static void ssnal_pass_add_columns(const mg_ssnal *s, double total, mg_ssnal_point *point) {
+static void ssnal_pass_add_columns(const mg_ssnal *s, mg_ssnal_point *point) {
     const bool is_free = s->mode == MG_SSNAL_FREE;
     double bent = 0.0;
     point->residual = point->infeasible = point->charge = point->penalty = 0.0;
@@ -115,7 +103,7 @@ static void ssnal_pass_add_columns(const mg_ssnal *s, double total, mg_ssnal_poi
         const double gradient = q * away - pull;
         bent += q * away * away;
         point->gradient[j] = s->factor[j] * gradient;
-        if (s->factor[j] > 0.0) point->residual += residual_of(s, j, point->w[j], gradient, total);
+        if (s->factor[j] > 0.0) point->residual += 0.5 * gradient * gradient / q;
         if (!is_free) continue;
         point->infeasible = fmax(point->infeasible, fabs(pull) * s->factor[j]);
         point->charge += fabs(pull * point->w[j]);
@@ -137,7 +125,7 @@ static void complete(const mg_ssnal *s, const pass_sums *sums, mg_ssnal_point *p
     point->least = sums->least;
     point->errors = sums->errors;
     point->active = sums->active;
-    ssnal_pass_add_columns(s, sums->total, point);
+    ssnal_pass_add_columns(s, point);
 }
 
 margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {

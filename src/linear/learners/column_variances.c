@@ -75,8 +75,8 @@ static margin_status add_dependence(mg_column_variances *v, int64_t k, const dou
     mg_dependence *d = &out->dependences[out->dependence_count];
     int64_t *terms;
     double *factors;
-    MG_ARENA_NEW(&out->arena, terms, v->kept_count, purpose, s->error);
-    MG_ARENA_NEW(&out->arena, factors, v->kept_count, purpose, s->error);
+    MG_ARENA_NEW(out->arena, terms, v->kept_count, purpose, s->error);
+    MG_ARENA_NEW(out->arena, factors, v->kept_count, purpose, s->error);
     solve_upper(v, column, x);
     for (int64_t l = 0; l < v->kept_count; l++)
         most = fmax(most, fabs(x[l]));
@@ -198,7 +198,7 @@ static margin_status set_covariance(mg_column_variances *v, mg_inference *out) {
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const int64_t n = v->kept_count, size = out->coefficients;
     double *rows = NULL;
-    MG_ARENA_NEW(&out->arena, out->covariance, size * size, purpose, s->error);
+    MG_ARENA_NEW(out->arena, out->covariance, size * size, purpose, s->error);
     MG_TRY(mg_squares_new(&v->s, n * n, &rows, purpose));
     for (int64_t i = 0; i < size * size; i++)
         out->covariance[i] = (double)NAN;
@@ -252,9 +252,9 @@ static margin_status new_results(mg_column_variances *v, mg_inference *out) {
     out->intercept = s->intercept;
     out->coefficients = s->columns + s->intercept;
     out->dependence_count = 0;
-    MG_ARENA_NEW(&out->arena, out->variance, out->coefficients, purpose, s->error);
-    MG_ARENA_NEW(&out->arena, out->inflation, out->columns, purpose, s->error);
-    MG_ARENA_NEW(&out->arena, out->dependences, s->columns, purpose, s->error);
+    MG_ARENA_NEW(out->arena, out->variance, out->coefficients, purpose, s->error);
+    MG_ARENA_NEW(out->arena, out->inflation, out->columns, purpose, s->error);
+    MG_ARENA_NEW(out->arena, out->dependences, s->columns, purpose, s->error);
     return MARGIN_OK;
 }
 

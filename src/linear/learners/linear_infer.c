@@ -21,7 +21,7 @@ typedef struct infer_run {
 
 static margin_status infer_take_memory(infer_run *run) {
     const int64_t samples = run->problem->count, columns = run->problem->x.columns;
-    mg_arena *arena = &run->out->arena;
+    mg_arena *arena = run->out->arena;
     MG_ARENA_NEW(arena, run->scores, 3 * samples, "the scores of the rows", run->fit->error);
     MG_ARENA_NEW(arena, run->step, columns, "the scores of the rows", run->fit->error);
     run->h = run->scores + samples;
@@ -183,16 +183,17 @@ static margin_status look_ahead(infer_run *run, mg_column_variances *v, outlook 
 
 /* Takes the step and looks again from there. */
 static margin_status step_ahead(infer_run *run, outlook *o) {
-    mg_inference scratch = {0};
+    mg_arena arena;
+    mg_inference scratch = {.arena = &arena};
     mg_column_variances v = {0};
-    mg_arena_init(&scratch.arena, run->fit->context->heap);
+    mg_arena_init(&arena, run->fit->context->heap);
     for (int64_t i = 0; i < run->problem->count; i++)
         run->scores[i] += o->change[i];
     sum_likelihood(run);
     margin_status status = mg_column_variances_make(run->fit, run->h, run->intercept, &v, &scratch);
     if (status >= 0) status = look_ahead(run, &v, o);
     mg_column_variances_end(&v);
-    mg_arena_free(&scratch.arena);
+    mg_arena_free(&arena);
     return status;
 }
 
@@ -205,7 +206,7 @@ static margin_status check_recession(infer_run *run) {
     const double still = 0.05, wild = 5.0; /* changes of log-odds */
     const int64_t samples = run->problem->count;
     double *memory;
-    MG_ARENA_NEW(&run->out->arena, memory, 2 * samples, "the scores of the rows", run->fit->error);
+    MG_ARENA_NEW(run->out->arena, memory, 2 * samples, "the scores of the rows", run->fit->error);
     outlook o = {.change = memory};
     MG_TRY(look_ahead(run, &run->v, &o));
     if (o.most < still) return MARGIN_OK;

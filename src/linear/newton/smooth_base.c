@@ -17,7 +17,7 @@ static const char purpose[] = "a Hessian";
 static double pass_cost(const mg_smooth *s) {
     const margin_matrix *x = &s->design->problem->x;
     const double functions = (double)s->functions, columns = (double)s->columns;
-    const double length = mg_design_row_length(s->design), rows = (double)s->samples;
+    const double length = mg_row_length(&s->design->problem->x), rows = (double)s->samples;
     if (s->functions > 1) {
         const double value = mg_is_csr(x) ? 0.5 : s->single ? 0.04 : 0.08;
         return rows * functions * (8.0 + 2.0 * value * length) + 2.0 * functions * columns;
@@ -27,7 +27,7 @@ static double pass_cost(const mg_smooth *s) {
 }
 
 double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single) {
-    const double n = (double)s->block, length = mg_design_row_length(s->design) + 1.0;
+    const double n = (double)s->block, length = mg_row_length(&s->design->problem->x) + 1.0;
     const double product = mg_is_csr(&s->design->problem->x) ? 0.7 : single ? 0.05 : 0.1;
     const double cost =
         (double)MG_MIN(rows, s->samples) * (0.5 * length * length * product + 2.0 * length) +

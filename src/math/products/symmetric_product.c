@@ -74,3 +74,40 @@ void mg_symmetric_add(const mg_symmetric_ops *ops, const void *packed, int64_t s
             for (int64_t right = group; right < MG_MIN(group + GROUP, left + 1); right++)
                 add_panel(&p, left, right);
 }
+
+typedef struct row_walk {
+    const mg_symmetric_ops *ops;
+    const double *x;
+    int64_t columns, ld, sums;
+} row_walk;
+
+/* As lines of panels, behind the sum. */
+static margin_status add_rows(void *state, const mg_block *block, void *argument) {
+    static const mg_affine plain = {NULL, NULL, NULL};
+    const row_walk *walk = argument;
+    const mg_symmetric_ops *ops = walk->ops;
+    double *sum = state, *packed = sum + walk->sums;
+    for (int64_t first = 0; first < block->count; first += ops->depth) {
+        const int64_t lines = MG_MIN(ops->depth, block->count - first);
+        for (int64_t k = 0; k < lines; k++)
+            ops->pack_f64(walk->x + (block->first + first + k) * walk->ld, walk->columns, &plain,
+                          1.0, ops->depth, packed + k * ops->width);
+        mg_symmetric_add(ops, packed, ops->depth, lines, walk->columns, 0, INT64_MAX, 1.0, sum,
+                         walk->columns);
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_symmetric_of_rows(margin_context *context, const double *x, int64_t rows,
+                                   int64_t columns, int64_t ld, double *c, margin_error *error) {
+    const mg_symmetric_ops *ops = mg_symmetric_ops_for(mg_isa_level(), false);
+    row_walk walk = {ops, x, columns, ld, (columns * columns + 7) / 8 * 8};
+    const int64_t room = mg_symmetric_packed(ops, columns, ops->depth);
+    double *sums;
+    MG_NEW(context->heap, sums, walk.sums + room, "the products of the columns", error);
+    const margin_status status =
+        mg_sweep_sums(context, rows, MG_BLOCK_ROWS, walk.sums, room, add_rows, &walk, sums, error);
+    if (status >= 0) memcpy(c, sums, (size_t)(columns * columns) * sizeof *c);
+    mg_free(context->heap, sums);
+    return status;
+}

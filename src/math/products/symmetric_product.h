@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/cpu.h"
-#include "base/status.h"
+#include "base/sweep.h"
 
 #include <stdbool.h>
 
@@ -59,6 +59,11 @@ void mg_symmetric_set(const mg_symmetric_ops *ops, void *packed, int64_t stride,
 void mg_symmetric_add(const mg_symmetric_ops *ops, const void *packed, int64_t stride,
                       int64_t lines, int64_t size, int64_t first_panel, int64_t last_panel,
                       double sign, double *c, int64_t ldc);
+
+/* The lower triangle of sum_i x_i x_i' of `rows` vectors of `columns` numbers, ld apart, into c
+ * (columns x columns). MEMORY, LIMIT, CANCELLED. */
+margin_status mg_symmetric_of_rows(margin_context *context, const double *x, int64_t rows,
+                                   int64_t columns, int64_t ld, double *c, margin_error *error);
 
 typedef struct mg_symmetric_kernels {
     mg_symmetric_ops by_type[2]; /* f64, f32 */

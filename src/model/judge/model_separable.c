@@ -2,12 +2,10 @@
 #include "model/problem/samples.h"
 #include "perceptron/separation/separation.h"
 
-#include <string.h>
-
 /* What margin_separation points into. */
 typedef struct {
+    mg_arena arena;
     mg_separation solved;
-    mg_heap *heap;
     int64_t *rows; /* positive rows, then negative rows */
     double *weights;
 } separation_owner;
@@ -63,8 +61,8 @@ static margin_status fill_weights(separation_owner *owner, const mg_samples *sam
                                   const int8_t *signs, margin_separation *result,
                                   margin_error *error) {
     const mg_separation *s = &owner->solved;
-    MG_NEW(owner->heap, owner->rows, s->count, "the proof", error);
-    MG_NEW(owner->heap, owner->weights, s->count, "the proof", error);
+    MG_ARENA_NEW(&owner->arena, owner->rows, s->count, "the proof", error);
+    MG_ARENA_NEW(&owner->arena, owner->weights, s->count, "the proof", error);
     int64_t at = 0;
     for (int sign = 1; sign >= -1; sign -= 2) {
         for (int64_t k = 0; k < s->count; k++) {
@@ -83,19 +81,8 @@ static margin_status fill_weights(separation_owner *owner, const mg_samples *sam
 }
 
 static void free_owner(separation_owner *owner) {
-    mg_heap *heap = owner->heap;
     mg_separation_free(&owner->solved);
-    MG_FREE(heap, owner->rows, owner->weights, owner);
-    mg_heap_release(heap);
-}
-
-static margin_status new_owner(mg_heap *heap, separation_owner **owner, margin_error *error) {
-    separation_owner *made;
-    MG_NEW(heap, made, 1, "the answer", error);
-    memset(made, 0, sizeof *made);
-    made->heap = mg_heap_retain(heap);
-    *owner = made;
-    return MARGIN_OK;
+    mg_arena_end(owner->arena);
 }
 
 static margin_status check_columns(const margin_data *data, margin_error *error) {
@@ -117,7 +104,7 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
     double start = mg_clock();
     mg_samples samples = {0};
     int8_t *signs = NULL;
-    separation_owner *owner = NULL;
+    separation_owner *owner;
     mg_problem problem;
     margin_separation answer = {.rows = 0};
     margin_context call;
@@ -125,13 +112,13 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
     margin_separable_options asked;
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_separable_options, positive),
                            "margin_separable_options", &asked, sizeof asked, error));
+    MG_NEW_OWNER(context->heap, owner, "the answer", error);
     mg_context_call(context, &call); /* its searches share one time limit */
     MG_GO(mg_data_check(&call, data, error));
     MG_GO(check_columns(data, error));
     MG_GO(mg_matrix_check_finite(&call, data, false, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(make_problem(&call, data, asked.positive, &samples, &signs, &problem, error));
-    MG_GO(new_owner(context->heap, &owner, error));
     MG_GO(mg_context_without_end(&call, error)); /* the search ends in time */
     MG_GO(decided = mg_separate(&call, &problem, MG_SEPARATE_WIDEST, &owner->solved, error));
     MG_GO(fill_weights(owner, &samples, signs, &answer, error));
@@ -149,7 +136,7 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
     mg_result_give(result, type, &answer);
     status = decided;
 done:
-    if (status < 0 && owner) free_owner(owner);
+    if (status < 0) free_owner(owner);
     mg_samples_free(&samples);
     mg_free(context->heap, signs);
     return mg_call_status(&call, status, "before the search began: allow more", error);

@@ -12,7 +12,7 @@
 
 /* What the caller's result points to. */
 typedef struct statistics_store {
-    mg_heap *heap;
+    mg_arena arena;
     mg_inference inference;
     margin_coefficient *coefficients;
     margin_dependence *dependences;
@@ -21,11 +21,7 @@ typedef struct statistics_store {
 
 void margin_statistics_free(margin_statistics_result *result) {
     if (!result || !result->inner) return;
-    statistics_store *store = result->inner;
-    mg_heap *heap = store->heap;
-    mg_arena_free(&store->inference.arena);
-    mg_free(heap, store);
-    mg_heap_release(heap);
+    mg_arena_end(((statistics_store *)result->inner)->arena);
     mg_result_give(result, MG_RESULT(margin_statistics_result, inner),
                    &(margin_statistics_result){0});
 }
@@ -42,15 +38,6 @@ const margin_dependence *margin_statistics_dependence(const margin_statistics_re
     const statistics_store *store = result ? result->inner : NULL;
     return store && number >= 0 && number < result->dependence_count ? &store->dependences[number]
                                                                      : NULL;
-}
-
-static margin_status new_store(mg_heap *heap, statistics_store **store, margin_error *error) {
-    statistics_store *made = mg_new_zero(heap, 1, sizeof *made);
-    if (!made) return mg_no_memory(heap, 1, sizeof *made, "the statistics", error);
-    made->heap = mg_heap_retain(heap);
-    mg_arena_init(&made->inference.arena, heap);
-    *store = made;
-    return MARGIN_OK;
 }
 
 /* ---- Asking the learner ---------------------------------------------------------------------- */
@@ -136,7 +123,7 @@ static margin_status copy_names(const margin_model *model, statistics_store *sto
     int64_t bytes = (int64_t)sizeof last;
     for (int64_t j = 0; j < inference->columns; j++)
         bytes += (int64_t)strlen(columns->items[j].name) + 1;
-    MG_ARENA_NEW(&store->inference.arena, store->names, bytes, "the names", error);
+    MG_ARENA_NEW(&store->arena, store->names, bytes, "the names", error);
     char *at = store->names;
     for (int64_t j = 0; j < inference->coefficients; j++) {
         const char *name = j < inference->columns ? columns->items[j].name : last;
@@ -163,8 +150,8 @@ static margin_status make_coefficients(const margin_model *model, int64_t target
     const mg_inference *inference = &store->inference;
     const double *w = margin_model_weights(model, target);
     const double quantile = mg_student_quantile(1.0 - confidence, freedom);
-    MG_ARENA_NEW(&store->inference.arena, store->coefficients, inference->coefficients,
-                 "the coefficients", error);
+    MG_ARENA_NEW(&store->arena, store->coefficients, inference->coefficients, "the coefficients",
+                 error);
     MG_TRY(copy_names(model, store, error));
     for (int64_t j = 0; j < inference->coefficients; j++) {
         margin_coefficient *c = &store->coefficients[j];
@@ -182,7 +169,7 @@ static margin_status make_coefficients(const margin_model *model, int64_t target
 static margin_status make_dependences(statistics_store *store, int64_t *count,
                                       margin_error *error) {
     const mg_inference *inference = &store->inference;
-    MG_ARENA_NEW(&store->inference.arena, store->dependences, inference->dependence_count,
+    MG_ARENA_NEW(&store->arena, store->dependences, inference->dependence_count,
                  "the dependent columns", error);
     for (int64_t k = 0; k < inference->dependence_count; k++) {
         const mg_dependence *d = &inference->dependences[k];
@@ -289,7 +276,7 @@ margin_status margin_statistics(margin_context *context, const margin_model *mod
     margin_statistics_options chosen;
     margin_statistics_result made = {0};
     margin_spec *spec = NULL;
-    statistics_store *store = NULL;
+    statistics_store *store;
     mg_aligned aligned = {0};
     margin_status status;
     MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
@@ -298,16 +285,17 @@ margin_status margin_statistics(margin_context *context, const margin_model *mod
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(check_model(model, error));
     MG_TRY(take_options(model, options, &chosen, error));
-    MG_TRY(mg_align(context, model, data, &aligned, error));
+    MG_NEW_OWNER(context->heap, store, "the statistics", error);
+    store->inference.arena = &store->arena;
+    MG_GO(mg_align(context, model, data, &aligned, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
-    MG_GO(new_store(context->heap, &store, error));
     MG_GO(make_statistics(context, model, mg_spec_learner(spec), &aligned.data, &chosen, store,
                           &made, error));
     mg_result_give(result, type, &made);
     store = NULL;
 done:
     mg_aligned_free(&aligned);
-    if (store) margin_statistics_free(&(margin_statistics_result){.inner = store});
+    if (store) mg_arena_end(store->arena);
     margin_spec_free(spec);
     return status;
 }

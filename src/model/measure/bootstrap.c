@@ -47,11 +47,6 @@ static margin_status measure_resample(void *argument, int64_t number, int worker
     return MARGIN_OK;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The k-th least and greatest of the resamples that have the metric, where (1 - level) / 2 of them
  * lie beyond each. `column`: twice as many numbers as resamples. */
 static void percentiles(const resampling *r, int64_t resamples, double level, int metric,
@@ -63,7 +58,7 @@ static void percentiles(const resampling *r, int64_t resamples, double level, in
     }
     measured->low[metric] = measured->high[metric] = (double)NAN;
     if (!count) return;
-    mg_sort_items(column, count, sizeof *column, column + resamples, ascending);
+    mg_sort_items(column, count, sizeof *column, column + resamples, mg_ascending);
     const int64_t beyond = (int64_t)floor((1 - level) / 2 * (double)(count + 1));
     const int64_t low = MG_MAX(beyond - 1, (int64_t)0);
     measured->low[metric] = column[low];

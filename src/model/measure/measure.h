@@ -59,7 +59,6 @@ MG_INLINE double mg_outcome_weight(const mg_outcome *o, int64_t i) {
 
 /* What margin_metrics.inner points to: owns every array of it. */
 typedef struct mg_measured {
-    mg_heap *heap;
     mg_arena arena;
     double value[MG_METRICS];
     double *low, *high; /* MG_MEASURED each; NULL: no intervals */

@@ -5,10 +5,8 @@
 #include <string.h>
 
 margin_status mg_measured_new(mg_heap *heap, mg_measured **measured, margin_error *error) {
-    mg_measured *made = mg_new_zero(heap, 1, sizeof *made);
-    if (!made) return mg_no_memory(heap, 1, sizeof *made, "the metrics", error);
-    made->heap = mg_heap_retain(heap);
-    mg_arena_init(&made->arena, heap);
+    mg_measured *made;
+    MG_NEW_OWNER(heap, made, "the metrics", error);
     for (int m = 0; m < MG_METRICS; m++)
         made->value[m] = (double)NAN;
     *measured = made;
@@ -16,11 +14,7 @@ margin_status mg_measured_new(mg_heap *heap, mg_measured **measured, margin_erro
 }
 
 void mg_measured_free(mg_measured *measured) {
-    if (!measured) return;
-    mg_heap *heap = measured->heap;
-    mg_arena_free(&measured->arena);
-    mg_free(heap, measured);
-    mg_heap_release(heap);
+    if (measured) mg_arena_end(measured->arena);
 }
 
 margin_status mg_measured_room(mg_measured *measured, int64_t count, double **room,

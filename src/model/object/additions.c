@@ -1,5 +1,7 @@
 /* Additions to a model: life, checks, and probabilities from scores by them. */
 #include "model/object/additions.h"
+
+#include "base/sort.h"
 #include "model/object/model.h"
 
 #include <math.h>
@@ -12,7 +14,7 @@
 margin_status mg_additions_new(mg_heap *heap, mg_additions **made, margin_error *error) {
     mg_additions *a = mg_new_zero(heap, 1, sizeof *a);
     if (!a) return mg_no_memory(heap, 1, sizeof *a, "additions to a model", error);
-    a->heap = heap;
+    a->bag = (mg_bag){.heap = heap, .owner = {"additions", "to the model"}};
     *made = a;
     return MARGIN_OK;
 }
@@ -21,28 +23,8 @@ void mg_additions_free(mg_additions *a) {
     if (!a) return;
     for (int64_t k = 0; a->models && k < a->fold_count; k++)
         margin_model_free(a->models[k]);
-    mg_free(a->heap, a->models);
-    for (int k = 0; k < a->tensor_count; k++)
-        mg_free(a->heap, a->tensors[k].data);
-    mg_free(a->heap, a);
-}
-
-void *mg_additions_tensor(mg_additions *a, const char *name, margin_type type, int64_t rows,
-                          int64_t columns) {
-    const size_t length = strlen(name);
-    const int64_t width = MG_MAX(columns, (int64_t)1);
-    mg_tensor *tensor = &a->tensors[a->tensor_count];
-    if (a->tensor_count == MG_MAX_TENSORS || length >= sizeof tensor->name) return NULL;
-    if (rows < 0 || columns < 0 || rows > INT64_MAX / width) return NULL;
-    void *data = mg_new_zero(a->heap, rows * width, (size_t)mg_type_size(type));
-    if (!data) return NULL;
-    *tensor = (mg_tensor){.type = type,
-                          .dimensions = columns > 0 ? 2 : 1,
-                          .shape = {rows, columns > 0 ? columns : 0},
-                          .data = data};
-    memcpy(tensor->name, name, length);
-    a->tensor_count++;
-    return data;
+    mg_bag_free(&a->bag);
+    MG_FREE(a->bag.heap, a->models, a);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -52,19 +34,13 @@ void *mg_additions_tensor(mg_additions *a, const char *name, margin_type type, i
 static margin_status expect(const mg_additions *a, const char *name, margin_type type, int64_t rows,
                             int64_t columns, const void *view, int64_t *count,
                             margin_error *error) {
-    const mg_tensor *t = NULL;
-    for (int k = 0; k < a->tensor_count; k++)
-        if (!strcmp(a->tensors[k].name, name)) t = &a->tensors[k];
+    const mg_tensor *t = mg_bag_find(&a->bag, name);
+    void *place = (void *)(uintptr_t)view;
     if (!t) return MARGIN_OK;
-    const int64_t width = t->dimensions == 2 ? t->shape[1] : 0;
-    REFUSE(t->type == type && (rows < 0 ? t->shape[0] > 0 : t->shape[0] == rows) &&
-               width == columns,
-           "its addition %s has another type or shape than the model", name);
-    for (int64_t i = 0; type == MARGIN_F64 && i < t->shape[0] * MG_MAX(width, (int64_t)1); i++)
-        REFUSE(isfinite(((const double *)t->data)[i]), "its addition %s is not finite", name);
-    memcpy((void *)(uintptr_t)view, &t->data, sizeof t->data);
+    REFUSE(t->shape[0] > 0, "its addition %s is empty", name);
     if (count) *count = t->shape[0];
-    return MARGIN_OK;
+    return type == MARGIN_F64 ? mg_bag_numbers(&a->bag, name, rows, columns, place, error)
+                              : mg_bag_expect(&a->bag, name, type, rows, columns, place, error);
 }
 
 /* starts[0] = 0, ascending, the last `end`; `least` between two. */
@@ -156,13 +132,13 @@ margin_status mg_additions_attach(margin_model *model, margin_error *error) {
     MG_TRY(expect(a, "model_starts", MARGIN_I64, -1, 0, &a->model_starts, &starts, error));
     MG_TRY(expect(a, "models", MARGIN_U8, -1, 0, &a->model_bytes, &bytes, error));
     if (!a->models) a->fold_count = starts - 1;
-    for (int t = 0; t < a->tensor_count; t++) {
-        const void *data = a->tensors[t].data;
+    for (int t = 0; t < a->bag.count; t++) {
+        const void *data = a->bag.tensors[t].data;
         REFUSE(data == a->sigmoid || data == a->inverse || data == a->knots ||
                    data == a->knot_starts || data == a->threshold || data == a->costs ||
                    data == a->level || data == a->residuals || data == a->left_out ||
                    data == a->fold || data == a->model_starts || data == a->model_bytes,
-               "no part of a model is called %s", a->tensors[t].name);
+               "no part of a model is called %s", a->bag.tensors[t].name);
     }
     MG_TRY(check_calibration(model, a, knots, error));
     MG_TRY(check_decision(model, a, error));
@@ -221,17 +197,12 @@ static double sigmoid(double t) {
 
 /* On the line between two knots, level beyond the first and the last. */
 static double between_knots(const double *knots, int64_t count, double s) {
-    int64_t low = 0, high = count - 1;
+    const int64_t last = count - 1;
+    int64_t behind;
     if (s <= knots[0]) return knots[1];
-    if (s >= knots[2 * high]) return knots[2 * high + 1];
-    while (high - low > 1) {
-        const int64_t middle = (low + high) / 2;
-        if (knots[2 * middle] <= s)
-            low = middle;
-        else
-            high = middle;
-    }
-    const double *a = knots + 2 * low, *b = knots + 2 * high;
+    if (s >= knots[2 * last]) return knots[2 * last + 1];
+    MG_BISECT(behind, 1, last, knots[2 * behind] <= s);
+    const double *b = knots + 2 * behind, *a = b - 2;
     return a[1] + (b[1] - a[1]) * ((s - a[0]) / (b[0] - a[0]));
 }
 

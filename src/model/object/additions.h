@@ -11,9 +11,7 @@
 enum { MG_MOST_FOLDS = 100 };
 
 typedef struct mg_additions {
-    mg_heap *heap;
-    mg_tensor tensors[MG_MAX_TENSORS];
-    int tensor_count;
+    mg_bag bag;
 
     /* ---- What attach makes of them; NULL: none ---- */
     /* Calibration, of one curve for two classes, else one for each. */
@@ -36,9 +34,6 @@ typedef struct mg_additions {
 
 margin_status mg_additions_new(mg_heap *heap, mg_additions **made, margin_error *error);
 void mg_additions_free(mg_additions *a);
-/* As mg_hypothesis_tensor. */
-void *mg_additions_tensor(mg_additions *a, const char *name, margin_type type, int64_t rows,
-                          int64_t columns);
 /* Checks model->additions against the rest of the model and sets the views; idempotent. MODEL. */
 margin_status mg_additions_attach(margin_model *model, margin_error *error);
 /* Whether a fold model, once decoded, can stand for the model: same answers, same columns. */

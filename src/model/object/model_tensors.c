@@ -5,21 +5,17 @@
 #include <string.h>
 
 /* Tensors that share a prefix: those of a stage, of the hypothesis, of the additions. */
-static int bag_at(const margin_model *model, int bag, const mg_tensor **tensors,
-                  char prefix[MARGIN_TENSOR_NAME]) {
+static const mg_bag *bag_at(const margin_model *model, int number,
+                            char prefix[MARGIN_TENSOR_NAME]) {
+    static const mg_bag none = {.count = 0};
     const int stages = model->stage_count;
-    if (bag < stages) {
-        snprintf(prefix, MARGIN_TENSOR_NAME, "stage.%d.", bag);
-        *tensors = model->stages[bag].tensors;
-        return model->stages[bag].tensor_count;
+    if (number < stages) {
+        snprintf(prefix, MARGIN_TENSOR_NAME, "stage.%d.", number);
+        return &model->stages[number].bag;
     }
-    snprintf(prefix, MARGIN_TENSOR_NAME, "%s", bag == stages ? "hypothesis." : "addition.");
-    if (bag == stages) {
-        *tensors = model->hypothesis->tensors;
-        return model->hypothesis->tensor_count;
-    }
-    *tensors = model->additions ? model->additions->tensors : NULL;
-    return model->additions ? model->additions->tensor_count : 0;
+    snprintf(prefix, MARGIN_TENSOR_NAME, "%s", number == stages ? "hypothesis." : "addition.");
+    if (number == stages) return &model->hypothesis->bag;
+    return model->additions ? &model->additions->bag : &none;
 }
 
 static int bag_count(const margin_model *model) {
@@ -44,16 +40,14 @@ static int hand_out(const mg_tensor *tensor, const char *prefix, margin_tensor *
 
 int64_t margin_model_tensor_count(const margin_model *model) {
     char prefix[MARGIN_TENSOR_NAME];
-    const mg_tensor *tensors;
     int64_t count = model->class_values != NULL;
     for (int bag = 0; bag < bag_count(model); bag++)
-        count += bag_at(model, bag, &tensors, prefix);
+        count += bag_at(model, bag, prefix)->count;
     return count;
 }
 
 int margin_model_tensor(const margin_model *model, int64_t index, margin_tensor *tensor) {
     char prefix[MARGIN_TENSOR_NAME];
-    const mg_tensor *tensors;
     if (index < 0) return 0;
     if (model->class_values && index-- == 0) {
         const mg_tensor values = {.name = "class_values",
@@ -64,9 +58,9 @@ int margin_model_tensor(const margin_model *model, int64_t index, margin_tensor 
         return hand_out(&values, "", tensor);
     }
     for (int bag = 0; bag < bag_count(model); bag++) {
-        const int count = bag_at(model, bag, &tensors, prefix);
-        if (index < count) return hand_out(&tensors[index], prefix, tensor);
-        index -= count;
+        const mg_bag *found = bag_at(model, bag, prefix);
+        if (index < found->count) return hand_out(&found->tensors[index], prefix, tensor);
+        index -= found->count;
     }
     return 0;
 }

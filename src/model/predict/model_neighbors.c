@@ -295,22 +295,16 @@ margin_status margin_neighbors_one(const margin_neighbors *index, const double *
 /* ---- Within a radius ------------------------------------------------------------------------- */
 
 typedef struct lists_owner {
-    mg_heap *heap;
+    mg_arena arena;
     int64_t *starts, *rows;
     double *distances;
-    mg_neighbor *lists;
 } lists_owner;
-
-static void free_lists(lists_owner *owner) {
-    mg_heap *heap = owner->heap;
-    MG_FREE(heap, owner->lists, owner->distances, owner->rows, owner->starts, owner);
-    mg_heap_release(heap);
-}
 
 typedef struct within {
     margin_context *context;
     const query_rows *r;
     lists_owner *owner;
+    mg_neighbor *lists;
     double radius;
     bool count_only;
 } within;
@@ -322,7 +316,7 @@ static margin_status within_block(const mg_block *block, void *argument) {
     lists_owner *owner = w->owner;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         if (mg_cancelled(w->context)) return MARGIN_ERROR_CANCELLED;
-        mg_neighbor *list = w->count_only ? NULL : owner->lists + owner->starts[i];
+        mg_neighbor *list = w->count_only ? NULL : w->lists + owner->starts[i];
         mg_search search = mg_search_nearest(w->r->values + i * w->r->stride, 0, list);
         search.radius = w->radius;
         mg_neighbors_find(w->r->index->view, &search);
@@ -340,23 +334,27 @@ static margin_status within_block(const mg_block *block, void *argument) {
 }
 
 static margin_status fill_lists(margin_context *context, const query_rows *r, double radius,
-                                lists_owner *owner, margin_error *error) {
+                                lists_owner **made, margin_error *error) {
+    const char *purpose = "lists of neighbours";
     const int64_t queries = r->x->rows;
-    within w = {context, r, owner, radius, true};
-    MG_NEW(owner->heap, owner->starts, queries + 1, "lists of neighbours", error);
+    lists_owner *owner;
+    MG_NEW_OWNER(context->heap, owner, purpose, error);
+    *made = owner;
+    within w = {context, r, owner, NULL, radius, true};
+    MG_ARENA_NEW(&owner->arena, owner->starts, queries + 1, purpose, error);
     owner->starts[0] = 0;
     MG_TRY(mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w, error));
     for (int64_t i = 0; i < queries; i++)
         owner->starts[i + 1] += owner->starts[i];
     const int64_t total = owner->starts[queries];
-    MG_NEW(owner->heap, owner->rows, total, "lists of neighbours", error);
-    MG_NEW(owner->heap, owner->distances, total, "lists of neighbours", error);
-    MG_NEW(owner->heap, owner->lists, total, "lists of neighbours", error);
+    MG_ARENA_NEW(&owner->arena, owner->rows, total, purpose, error);
+    MG_ARENA_NEW(&owner->arena, owner->distances, total, purpose, error);
+    MG_NEW(context->heap, w.lists, total, purpose, error);
     w.count_only = false;
-    MG_TRY(mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w, error));
-    mg_free(owner->heap, owner->lists);
-    owner->lists = NULL;
-    return MARGIN_OK;
+    const margin_status status =
+        mg_sweep_each(context, queries, WITHIN_BLOCK, within_block, &w, error);
+    mg_free(context->heap, w.lists);
+    return status;
 }
 
 margin_status margin_neighbors_within(margin_context *context, const margin_neighbors *index,
@@ -367,18 +365,12 @@ margin_status margin_neighbors_within(margin_context *context, const margin_neig
     MG_TRY(mg_result_check(lists, type, error));
     MG_REQUIRE(radius >= 0, error, MARGIN_ERROR_ARGUMENT, "the radius is %s; it must be 0 or more",
                mg_number(radius).text);
+    lists_owner *owner = NULL;
     MG_TRY(read_queries(context, index, queries, &r, error));
-    lists_owner *owner = mg_new_zero(context->heap, 1, sizeof *owner);
-    margin_status status = MARGIN_OK;
-    if (!owner) {
-        status = mg_no_memory(context->heap, 1, sizeof *owner, "lists of neighbours", error);
-    } else {
-        owner->heap = mg_heap_retain(context->heap);
-        status = fill_lists(context, &r, radius, owner, error);
-    }
+    const margin_status status = fill_lists(context, &r, radius, &owner, error);
     mg_free(context->heap, r.made);
     if (status < 0) {
-        if (owner) free_lists(owner);
+        if (owner) mg_arena_end(owner->arena);
         return status;
     }
     const margin_neighbors_lists found = {.queries = queries->rows,
@@ -392,7 +384,7 @@ margin_status margin_neighbors_within(margin_context *context, const margin_neig
 
 void margin_neighbors_lists_free(margin_neighbors_lists *lists) {
     if (!lists || !lists->inner) return;
-    free_lists(lists->inner);
+    mg_arena_end(((lists_owner *)lists->inner)->arena);
     lists->queries = 0;
     lists->starts = lists->rows = NULL;
     lists->distances = NULL;

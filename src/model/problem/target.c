@@ -22,7 +22,7 @@ typedef struct label_set {
 } label_set;
 
 static margin_status add_label(label_set *set, double value, margin_error *error) {
-    int64_t at = mg_label_place(set->values, set->count, value);
+    int64_t at = mg_lower_bound(set->values, set->count, value);
     if (at < set->count && set->values[at] == value) return MARGIN_OK;
     if (set->count == set->capacity) {
         int64_t capacity = set->capacity * 2 + 16;
@@ -67,7 +67,7 @@ static margin_status check_rare(const margin_data *data, const mg_samples *sampl
     if (!rows) return mg_no_memory(set->heap, set->count, sizeof *rows, "the labels", error);
     for (int64_t i = 0; i < samples->count && rare > MOST_RARE; i++) {
         const double label = mg_vector_f64(&data->y, mg_samples_row(samples, i)) + 0.0;
-        rare -= ++rows[mg_label_place(set->values, set->count, label)] == FEW_ROWS;
+        rare -= ++rows[mg_lower_bound(set->values, set->count, label)] == FEW_ROWS;
     }
     mg_free(set->heap, rows);
     if (rare <= MOST_RARE) return MARGIN_OK;
@@ -286,7 +286,7 @@ bool mg_target_looks_like_classes(const margin_data *data, const mg_samples *sam
     int64_t count = 0;
     for (int64_t i = 0; data->y.values && i < samples->count; i++) {
         const double value = mg_vector_f64(&data->y, mg_samples_row(samples, i)) + 0.0;
-        const int64_t at = mg_label_place(values, count, value);
+        const int64_t at = mg_lower_bound(values, count, value);
         if (value != floor(value) || isinf(value)) return false;
         if (at < count && values[at] == value) continue;
         if (count == MOST) return false;

@@ -1,4 +1,5 @@
 /* Targets as a learner takes them: labels found among a model's classes, values of a regression. */
+#include "base/sort.h"
 #include "base/text/number_text.h"
 #include "model/problem/target_labels.h"
 #include "model/problem/target_table.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 
 static int64_t class_of_value(const margin_model *model, double value) {
-    int64_t at = mg_label_place(model->class_values, model->classes, value);
+    int64_t at = mg_lower_bound(model->class_values, model->classes, value);
     return at < model->classes && model->class_values[at] == value ? at : -1;
 }
 

@@ -63,15 +63,3 @@ margin_status mg_label_category(const margin_data *data, int64_t row, int64_t *c
     *category = (int64_t)value;
     return MARGIN_OK;
 }
-
-int64_t mg_label_place(const double *values, int64_t count, double value) {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (values[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}

@@ -22,6 +22,3 @@ margin_status mg_label_category(const margin_data *data, int64_t row, int64_t *c
 bool mg_label_is_long(const margin_data *data, int64_t row);
 /* The text of a row's label; returns its length. */
 int mg_label_print(const margin_data *data, int64_t row, char text[MARGIN_NUMBER_TEXT]);
-
-/* Number of values below `value`; they ascend. */
-int64_t mg_label_place(const double *values, int64_t count, double value);

@@ -23,54 +23,33 @@ static void copy_tensor(const mg_store_reader *r, const mg_stored_tensor *t, voi
         memcpy(to, r->data + t->first, (size_t)length);
 }
 
-/* Makes room in a stage or a hypothesis. */
-typedef void *(*tensor_maker)(void *owner, const char *name, margin_type type, int64_t rows,
-                              int64_t columns);
-
-static void *make_in_stage(void *owner, const char *name, margin_type type, int64_t rows,
-                           int64_t columns) {
-    return mg_stage_tensor(owner, name, type, rows, columns);
-}
-
-static void *make_in_hypothesis(void *owner, const char *name, margin_type type, int64_t rows,
-                                int64_t columns) {
-    return mg_hypothesis_tensor(owner, name, type, rows, columns);
-}
-
-static void *make_in_additions(void *owner, const char *name, margin_type type, int64_t rows,
-                               int64_t columns) {
-    return mg_additions_tensor(owner, name, type, rows, columns);
-}
-
-/* Leaves a large tensor of the hypothesis where it is, if the bytes stay and are as numbers are. */
+/* Leaves a large tensor where it is, if the bytes stay and are as numbers are. */
 static bool borrow_tensor(const mg_store_reader *r, const mg_stored_tensor *t, const char *name,
-                          tensor_maker make, void *owner) {
+                          mg_bag *bag) {
     enum { LARGE = 4096 };
     const unsigned char *bytes = r->data + t->first;
-    return r->keeps && !MG_STORE_SWAPS && make == make_in_hypothesis &&
-           t->last - t->first >= LARGE &&
+    return r->keeps && !MG_STORE_SWAPS && t->last - t->first >= LARGE &&
            (uintptr_t)bytes % (uintptr_t)mg_type_size(t->type) == 0 &&
-           mg_hypothesis_borrow(owner, name, t->type, t->shape[0],
-                                t->dimensions == 2 ? t->shape[1] : 0, bytes);
+           mg_bag_borrow(bag, name, t->type, t->shape[0], t->dimensions == 2 ? t->shape[1] : 0,
+                         bytes);
 }
 
 /* Hands all tensors called `prefix`name to their owner. */
-static margin_status take_tensors(mg_store_reader *r, const char *prefix, tensor_maker make,
-                                  void *owner) {
+static margin_status take_tensors(mg_store_reader *r, const char *prefix, bool borrow,
+                                  mg_bag *bag) {
     const size_t length = strlen(prefix);
-    int count = 0;
     for (int64_t k = 0; k < r->tensor_count; k++) {
         mg_stored_tensor *t = &r->tensors[k];
+        const char *name = t->name + length;
+        void *to;
         if (strncmp(t->name, prefix, length) != 0) continue;
-        if (strlen(t->name + length) >= sizeof((mg_tensor *)0)->name || ++count > MG_MAX_TENSORS)
+        if (strlen(name) >= sizeof bag->tensors[0].name || bag->count == MG_MAX_TENSORS)
             return mg_fail_stored(r, "its part %s has more, or longer named, tensors than a model",
                                   prefix);
         t->taken = true;
-        if (borrow_tensor(r, t, t->name + length, make, owner)) continue;
-        void *to = make(owner, t->name + length, t->type, t->shape[0],
-                        t->dimensions == 2 ? t->shape[1] : 0);
-        if (!to)
-            return mg_no_memory(r->heap, t->last - t->first, 1, "a tensor of the model", r->error);
+        if (borrow && borrow_tensor(r, t, name, bag)) continue;
+        MG_TRY(mg_bag_add(bag, name, t->type, t->shape[0], t->dimensions == 2 ? t->shape[1] : 0,
+                          &to, r->error));
         copy_tensor(r, t, to);
     }
     return MARGIN_OK;
@@ -145,7 +124,7 @@ static margin_status read_stage(mg_store_reader *r, const json_t *entry,
     MG_GO(mg_json_integer(r, entry, "columns_out", 1, MOST_COLUMNS, &fitted->columns_out));
     if (json_object_get(entry, "columns"))
         MG_GO(mg_store_read_columns(r, entry, "columns", &fitted->columns));
-    MG_GO(take_tensors(r, prefix, make_in_stage, fitted));
+    MG_GO(take_tensors(r, prefix, false, &fitted->bag));
     MG_GO(component->stage->attach ? component->stage->attach(fitted, r->error) : MARGIN_OK);
 done:
     margin_spec_free(spec);
@@ -226,7 +205,7 @@ static margin_status read_hypothesis(mg_store_reader *r, margin_model *model) {
     MG_TRY(mg_json_integer(r, entry, "columns", 1, MOST_COLUMNS, &columns));
     MG_TRY(mg_json_integer(r, entry, "functions", 1, INT32_MAX, &functions));
     MG_TRY(mg_hypothesis_new(r->heap, kind, columns, functions, &model->hypothesis, r->error));
-    MG_TRY(take_tensors(r, "hypothesis.", make_in_hypothesis, model->hypothesis));
+    MG_TRY(take_tensors(r, "hypothesis.", true, &model->hypothesis->bag));
     return mg_hypothesis_attach(model->hypothesis, r->error);
 }
 
@@ -234,8 +213,8 @@ static margin_status read_hypothesis(mg_store_reader *r, margin_model *model) {
 static margin_status hand_out(margin_model *made, const char *name, margin_model **model,
                               margin_error *error) {
     const mg_hypothesis *h = made->hypothesis;
-    if (h->kind == &mg_hypothesis_neighbors && !mg_tensor_find(h, "class") &&
-        !mg_tensor_find(h, "value")) {
+    if (h->kind == &mg_hypothesis_neighbors && !mg_bag_find(&h->bag, "class") &&
+        !mg_bag_find(&h->bag, "value")) {
         margin_model_free(made);
         return mg_fail(error, MARGIN_ERROR_MODEL,
                        "%s holds an index of neighbours without targets and is no model that "
@@ -270,7 +249,7 @@ static margin_status read_additions(mg_store_reader *r, margin_model *model) {
         any |= strncmp(r->tensors[k].name, "addition.", 9) == 0;
     if (!any) return MARGIN_OK;
     MG_TRY(mg_additions_new(r->heap, &model->additions, r->error));
-    MG_TRY(take_tensors(r, "addition.", make_in_additions, model->additions));
+    MG_TRY(take_tensors(r, "addition.", false, &model->additions->bag));
     MG_TRY(mg_additions_attach(model, r->error));
     return read_folds(r, model);
 }

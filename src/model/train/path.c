@@ -8,7 +8,6 @@
 
 /* What the caller's result points to. */
 typedef struct path_store {
-    mg_heap *heap;
     mg_arena arena;
     const margin_path_point *points;
     int64_t count;
@@ -16,26 +15,13 @@ typedef struct path_store {
 
 void margin_path_free(margin_path_result *result) {
     if (!result || !result->inner) return;
-    path_store *store = result->inner;
-    mg_heap *heap = store->heap;
-    mg_arena_free(&store->arena);
-    mg_free(heap, store);
-    mg_heap_release(heap);
+    mg_arena_end(((path_store *)result->inner)->arena);
     mg_result_give(result, MG_RESULT(margin_path_result, inner), &(margin_path_result){0});
 }
 
 const margin_path_point *margin_path_point_at(const margin_path_result *result, int64_t number) {
     const path_store *store = result ? result->inner : NULL;
     return store && number >= 0 && number < store->count ? &store->points[number] : NULL;
-}
-
-static margin_status new_store(mg_heap *heap, path_store **store, margin_error *error) {
-    path_store *made = mg_new_zero(heap, 1, sizeof *made);
-    if (!made) return mg_no_memory(heap, 1, sizeof *made, "the path", error);
-    made->heap = mg_heap_retain(heap);
-    mg_arena_init(&made->arena, heap);
-    *store = made;
-    return MARGIN_OK;
 }
 
 /* ---- The penalties --------------------------------------------------------------------------- */
@@ -98,7 +84,7 @@ static margin_status make_points(const variant_list *list, int64_t features, pat
     if (features <= INT64_MAX / 16 / list->count)
         weights = mg_arena_new(arena, list->count * features, sizeof *weights);
     if (!made || !weights)
-        return mg_no_memory(store->heap, features, (size_t)list->count * sizeof *weights,
+        return mg_no_memory(arena->heap, features, (size_t)list->count * sizeof *weights,
                             "the weights of the path", error);
     for (int64_t k = 0; k < list->count; k++) {
         const char *text = list->specs[k]->text;
@@ -247,7 +233,7 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
     const double started = mg_clock();
     const mg_result_type type = MG_RESULT(margin_path_result, inner);
     margin_path_result made = {0};
-    path_store *store = NULL;
+    path_store *store;
     margin_context call;
     margin_status status;
     MG_REQUIRE(context && spec, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
@@ -258,18 +244,18 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
                "each may want a penalty of its own",
                (long long)data->targets);
     MG_TRY(check_spec(spec, error));
+    MG_NEW_OWNER(context->heap, store, "the path", error);
     mg_context_call(context, &call);
     variant_list list = {.heap = context->heap};
     MG_GO(mg_data_check(&call, data, error));
     MG_GO(make_variants(spec, &list, error));
-    MG_GO(new_store(context->heap, &store, error));
     MG_GO(path_run(&call, &list, data, store, &made, error));
     made.seconds = mg_clock() - started;
     made.threads = mg_pool_threads(context->pool);
     mg_result_give(result, type, &made);
     store = NULL;
 done:
-    if (store) margin_path_free(&(margin_path_result){.inner = store});
+    if (store) mg_arena_end(store->arena);
     free_variants(&list);
     return mg_call_status(&call, status, "before the path was whole: allow more", error);
 }

@@ -32,3 +32,7 @@ margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
 margin_status mg_trainer_fit(mg_trainer *trainer, margin_context *context, const margin_spec *spec,
                              margin_error *error);
 void mg_trainer_close(mg_trainer *trainer); /* not the model */
+
+/* Through bytes: a model is what its file says. */
+margin_status mg_model_copy(margin_context *context, const margin_model *model, margin_model **copy,
+                            margin_error *error);

@@ -6,6 +6,7 @@
 #include "model/predict/align.h"
 #include "model/predict/predict.h"
 #include "model/problem/multiclass.h"
+#include "model/train/train.h"
 
 #include <math.h>
 #include <string.h>
@@ -241,12 +242,13 @@ done:
 
 /* ---- The update ------------------------------------------------------------------------------ */
 
-static margin_status copy_model(update *u) {
-    void *bytes = NULL;
-    int64_t length = 0;
-    MG_TRY(margin_model_encode(u->old, &bytes, &length, u->error));
-    const margin_status status = margin_model_decode(u->context, bytes, length, &u->made, u->error);
-    margin_bytes_free(u->old, bytes);
+margin_status mg_model_copy(margin_context *context, const margin_model *model, margin_model **copy,
+                            margin_error *error) {
+    void *bytes;
+    int64_t length;
+    MG_TRY(margin_model_encode(model, &bytes, &length, error));
+    const margin_status status = margin_model_decode(context, bytes, length, copy, error);
+    margin_bytes_free(model, bytes);
     return status;
 }
 
@@ -331,7 +333,7 @@ margin_status margin_update(margin_context *context, const margin_model *model,
     u.data = u.aligned.data;
     MG_GO(margin_spec_parse(context, model->spec, &spec, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(copy_model(&u));
+    MG_GO(mg_model_copy(&call, model, &u.made, error));
     MG_GO(join_columns(&u));
     MG_GO(recode(&u));
     MG_GO(join_classes(&u, &samples));

@@ -106,8 +106,8 @@ static margin_status new_index(margin_context *context, const mg_neighbors_plan 
     double *settings = NULL, *centre = NULL;
     MG_TRY(
         mg_hypothesis_new(context->heap, &mg_hypothesis_neighbors, plan->x->columns, 1, h, error));
-    MG_TRY(mg_hypothesis_tensor_new(*h, "settings", MARGIN_F64, MG_SETTINGS, 0, &settings, error));
-    MG_TRY(mg_hypothesis_tensor_new(*h, "centre", MARGIN_F64, plan->x->columns, 0, &centre, error));
+    MG_TRY(mg_bag_add(&(*h)->bag, "settings", MARGIN_F64, MG_SETTINGS, 0, &settings, error));
+    MG_TRY(mg_bag_add(&(*h)->bag, "centre", MARGIN_F64, plan->x->columns, 0, &centre, error));
     settings[MG_SETTING_P] = plan->p;
     settings[MG_SETTING_ROWS] = (double)plan->rows;
     settings[MG_SETTING_K] = (double)plan->k;
@@ -134,13 +134,13 @@ static margin_status copy_piece(void *argument, int64_t piece, int worker) {
 static margin_status add_points(margin_context *context, const mg_neighbors_plan *plan,
                                 mg_hypothesis *h, margin_error *error) {
     copying c = {.plan = plan};
-    MG_TRY(mg_hypothesis_tensor_new(h, "points", plan->x->value_type, plan->rows, plan->x->columns,
-                                    &c.to, error));
+    MG_TRY(mg_bag_add(&h->bag, "points", plan->x->value_type, plan->rows, plan->x->columns, &c.to,
+                      error));
     return mg_parallel(context, PIECES, copy_piece, &c, error);
 }
 
 static double *setting(mg_hypothesis *h, int which) {
-    return (double *)mg_tensor_find(h, "settings")->data + which;
+    return (double *)mg_bag_find(&h->bag, "settings")->data + which;
 }
 
 static margin_status add_tree(margin_context *context, const mg_neighbors_plan *plan,
@@ -149,7 +149,7 @@ static margin_status add_tree(margin_context *context, const mg_neighbors_plan *
                                    .index = plan->index,
                                    .rows = plan->rows,
                                    .columns = plan->x->columns,
-                                   .centre = mg_tensor_find(h, "centre")->data,
+                                   .centre = mg_bag_find(&h->bag, "centre")->data,
                                    .scale = *setting(h, MG_SETTING_SCALE)};
     bool exact = false;
     MG_TRY(mg_tree_make(context, &source, h, &exact, error));

@@ -8,13 +8,13 @@
 /* ---- View ------------------------------------------------------------------------------------ */
 
 static const void *data_of(const mg_hypothesis *h, const char *name) {
-    const mg_tensor *tensor = mg_tensor_find(h, name);
+    const mg_tensor *tensor = mg_bag_find(&h->bag, name);
     return tensor ? tensor->data : NULL;
 }
 
 static void view_tree(const mg_hypothesis *h, mg_neighbors *view, bool exact) {
-    view->tree_store = (mg_tree){.nodes = mg_tensor_find(h, "box")->shape[0],
-                                 .leaves = mg_tensor_find(h, "leaf")->shape[0],
+    view->tree_store = (mg_tree){.nodes = mg_bag_find(&h->bag, "box")->shape[0],
+                                 .leaves = mg_bag_find(&h->bag, "leaf")->shape[0],
                                  .box = data_of(h, "box"),
                                  .child = data_of(h, "child"),
                                  .least = data_of(h, "least"),
@@ -58,7 +58,7 @@ static void view_values(mg_neighbors *view) {
 
 margin_status mg_neighbors_set_view(mg_hypothesis *h, margin_error *error) {
     const double *settings = data_of(h, "settings");
-    const mg_tensor *points = mg_tensor_find(h, "points");
+    const mg_tensor *points = mg_bag_find(&h->bag, "points");
     mg_neighbors *view = h->derived ? h->derived : mg_new_zero(h->heap, 1, sizeof *view);
     if (!view) return mg_no_memory(h->heap, 1, sizeof *view, "an index of neighbours", error);
     *view = (mg_neighbors){.isa = mg_isa_level(),
@@ -117,12 +117,11 @@ static margin_status check_numbers(const void *data, bool single, int64_t count,
 }
 
 static margin_status check_points(const mg_hypothesis *h, int64_t slots, margin_error *error) {
-    const mg_tensor *points = mg_tensor_find(h, "points");
+    const mg_tensor *points = mg_bag_find(&h->bag, "points");
     const void *data = NULL;
     REFUSE(points && (points->type == MARGIN_F32 || points->type == MARGIN_F64),
            "the neighbors model has no points");
-    MG_TRY(
-        mg_hypothesis_expect(h, "points", points->type, slots, h->columns, (void *)&data, error));
+    MG_TRY(mg_bag_expect(&h->bag, "points", points->type, slots, h->columns, (void *)&data, error));
     return check_numbers(data, points->type == MARGIN_F32, slots * h->columns, "points", error);
 }
 
@@ -267,7 +266,7 @@ static margin_status check_tree(const mg_hypothesis *h, const mg_neighbors *view
 }
 
 static margin_status check_tree_shapes(const mg_hypothesis *h, int64_t rows, margin_error *error) {
-    const mg_tensor *leaf = mg_tensor_find(h, "leaf"), *box = mg_tensor_find(h, "box");
+    const mg_tensor *leaf = mg_bag_find(&h->bag, "leaf"), *box = mg_bag_find(&h->bag, "box");
     const void *unused = NULL;
     REFUSE(leaf && box && leaf->shape[0] >= 1 && leaf->shape[0] <= rows &&
                rows <= leaf->shape[0] * MG_LEAF && leaf->shape[0] < INT32_MAX / MG_LEAF &&
@@ -275,13 +274,13 @@ static margin_status check_tree_shapes(const mg_hypothesis *h, int64_t rows, mar
            "the neighbors model has no tree, or one of another size than its points");
     const int64_t leaves = leaf->shape[0], nodes = box->shape[0];
     MG_TRY(check_points(h, leaves * MG_LEAF, error));
-    MG_TRY(mg_hypothesis_expect(h, "row", MARGIN_I32, leaves * MG_LEAF, 0, (void *)&unused, error));
-    MG_TRY(mg_hypothesis_expect(h, "leaf", MARGIN_F32, leaves, h->columns * MG_LEAF,
-                                (void *)&unused, error));
+    MG_TRY(mg_bag_expect(&h->bag, "row", MARGIN_I32, leaves * MG_LEAF, 0, (void *)&unused, error));
+    MG_TRY(mg_bag_expect(&h->bag, "leaf", MARGIN_F32, leaves, h->columns * MG_LEAF, (void *)&unused,
+                         error));
     MG_TRY(
-        mg_hypothesis_expect(h, "box", MARGIN_F32, nodes, h->columns * 16, (void *)&unused, error));
-    MG_TRY(mg_hypothesis_expect(h, "child", MARGIN_I32, nodes, MG_BRANCH, (void *)&unused, error));
-    return mg_hypothesis_expect(h, "least", MARGIN_I32, nodes, MG_BRANCH, (void *)&unused, error);
+        mg_bag_expect(&h->bag, "box", MARGIN_F32, nodes, h->columns * 16, (void *)&unused, error));
+    MG_TRY(mg_bag_expect(&h->bag, "child", MARGIN_I32, nodes, MG_BRANCH, (void *)&unused, error));
+    return mg_bag_expect(&h->bag, "least", MARGIN_I32, nodes, MG_BRANCH, (void *)&unused, error);
 }
 
 static margin_status check_targets(const mg_hypothesis *h, int64_t rows, double k,
@@ -289,22 +288,22 @@ static margin_status check_targets(const mg_hypothesis *h, int64_t rows, double 
     const int32_t *code = NULL;
     const double *value = NULL, *weight = NULL;
     double total = (double)rows;
-    const bool classes = mg_tensor_find(h, "class") != NULL;
-    REFUSE(!classes || !mg_tensor_find(h, "value"),
+    const bool classes = mg_bag_find(&h->bag, "class") != NULL;
+    REFUSE(!classes || !mg_bag_find(&h->bag, "value"),
            "the neighbors model has classes and values at once");
     if (classes) {
-        MG_TRY(mg_hypothesis_expect(h, "class", MARGIN_I32, rows, 0, &code, error));
+        MG_TRY(mg_bag_expect(&h->bag, "class", MARGIN_I32, rows, 0, &code, error));
         for (int64_t i = 0; i < rows; i++)
             REFUSE(code[i] >= 0 && code[i] < h->functions,
                    "a row of the neighbors model has a class that is none");
-    } else if (mg_tensor_find(h, "value")) {
+    } else if (mg_bag_find(&h->bag, "value")) {
         REFUSE(h->functions == 1, "the neighbors model has values and several functions");
-        MG_TRY(mg_hypothesis_expect(h, "value", MARGIN_F64, rows, 0, &value, error));
+        MG_TRY(mg_bag_expect(&h->bag, "value", MARGIN_F64, rows, 0, &value, error));
         for (int64_t i = 0; i < rows; i++)
             REFUSE(isfinite(value[i]), "a target of the neighbors model is no number");
     }
-    if (mg_tensor_find(h, "weight")) {
-        MG_TRY(mg_hypothesis_expect(h, "weight", MARGIN_F64, rows, 0, &weight, error));
+    if (mg_bag_find(&h->bag, "weight")) {
+        MG_TRY(mg_bag_expect(&h->bag, "weight", MARGIN_F64, rows, 0, &weight, error));
         total = 0;
         for (int64_t i = 0; i < rows; i++) {
             REFUSE(weight[i] > 0 && isfinite(weight[i]),
@@ -319,19 +318,19 @@ static margin_status check_targets(const mg_hypothesis *h, int64_t rows, double 
 
 static margin_status check_radius(const mg_hypothesis *h, margin_error *error) {
     const double *radius = NULL, *prior = NULL;
-    const bool limited = mg_tensor_find(h, "radius") != NULL;
+    const bool limited = mg_bag_find(&h->bag, "radius") != NULL;
     bool wanted = false;
     if (limited) {
-        MG_TRY(mg_hypothesis_expect(h, "radius", MARGIN_F64, 2, 0, &radius, error));
+        MG_TRY(mg_bag_expect(&h->bag, "radius", MARGIN_F64, 2, 0, &radius, error));
         REFUSE(radius[0] >= 0 && (radius[1] == MG_EMPTY_NEAREST || radius[1] == MG_EMPTY_PRIOR ||
                                   radius[1] == MG_EMPTY_NONE),
                "the radius of the neighbors model is none");
         wanted = radius[1] == MG_EMPTY_PRIOR;
     }
-    REFUSE((mg_tensor_find(h, "prior") != NULL) == wanted,
+    REFUSE((mg_bag_find(&h->bag, "prior") != NULL) == wanted,
            "the neighbors model has shares of classes without a use, or none where they are used");
     if (!wanted) return MARGIN_OK;
-    MG_TRY(mg_hypothesis_expect(h, "prior", MARGIN_F64, h->functions, 0, &prior, error));
+    MG_TRY(mg_bag_expect(&h->bag, "prior", MARGIN_F64, h->functions, 0, &prior, error));
     for (int64_t f = 0; f < h->functions; f++)
         REFUSE(isfinite(prior[f]), "a share of the neighbors model is no number");
     return MARGIN_OK;
@@ -343,27 +342,28 @@ static margin_status check_names(const mg_hypothesis *h, bool tree, margin_error
                                         "weight",   "radius", "prior",  "row",   "leaf",
                                         "box",      "child",  "least"};
     const int count = tree ? MG_LENGTH(known) : MG_LENGTH(known) - 5;
-    for (int t = 0; t < h->tensor_count; t++) {
+    for (int t = 0; t < h->bag.count; t++) {
         bool found = false;
         for (int k = 0; k < count; k++)
-            found = found || strcmp(h->tensors[t].name, known[k]) == 0;
-        REFUSE(found, "the neighbors model has a tensor '%s' too many", h->tensors[t].name);
+            found = found || strcmp(h->bag.tensors[t].name, known[k]) == 0;
+        REFUSE(found, "the neighbors model has a tensor '%s' too many", h->bag.tensors[t].name);
     }
     return MARGIN_OK;
 }
 
 margin_status mg_neighbors_check(mg_hypothesis *h, margin_error *error) {
     const double *settings = NULL, *centre = NULL;
-    MG_TRY(mg_hypothesis_expect(h, "settings", MARGIN_F64, MG_SETTINGS, 0, &settings, error));
+    MG_TRY(mg_bag_expect(&h->bag, "settings", MARGIN_F64, MG_SETTINGS, 0, &settings, error));
     MG_TRY(check_settings(h, settings, error));
     const int64_t rows = (int64_t)settings[MG_SETTING_ROWS];
     const bool tree = settings[MG_SETTING_TREE] != 0;
     MG_TRY(check_names(h, tree, error));
-    MG_TRY(mg_hypothesis_expect(h, "centre", MARGIN_F64, h->columns, 0, &centre, error));
+    MG_TRY(mg_bag_expect(&h->bag, "centre", MARGIN_F64, h->columns, 0, &centre, error));
     MG_TRY(check_numbers(centre, false, h->columns, "centre", error));
     MG_TRY(tree ? check_tree_shapes(h, rows, error) : check_points(h, rows, error));
     MG_TRY(check_radius(h, error));
-    MG_TRY(check_targets(h, rows, mg_tensor_find(h, "radius") ? 0 : settings[MG_SETTING_K], error));
+    MG_TRY(
+        check_targets(h, rows, mg_bag_find(&h->bag, "radius") ? 0 : settings[MG_SETTING_K], error));
     MG_TRY(mg_neighbors_set_view(h, error));
     margin_status status = tree ? check_tree(h, mg_neighbors_view(h), error)
                                 : check_reach(mg_neighbors_view(h), error);

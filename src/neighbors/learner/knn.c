@@ -130,7 +130,7 @@ done:
 
 static bool votes_fit(const mg_knn_voting *asked, const mg_hypothesis *h) {
     const mg_neighbors *index = mg_neighbors_view(h);
-    const mg_tensor *radius = mg_tensor_find(h, "radius");
+    const mg_tensor *radius = mg_bag_find(&h->bag, "radius");
     const double *limit = radius ? radius->data : NULL;
     if ((radius == NULL) != (isnan(asked->radius) != 0)) return false;
     if (radius && (limit[0] != asked->radius || limit[1] != (double)asked->empty)) return false;

@@ -170,11 +170,11 @@ static margin_status add_radius(mg_hypothesis *h, const mg_problem *problem,
                                 const mg_knn_voting *voting, margin_error *error) {
     double *radius = NULL, *prior = NULL;
     if (isnan(voting->radius)) return MARGIN_OK;
-    MG_TRY(mg_hypothesis_tensor_new(h, "radius", MARGIN_F64, 2, 0, &radius, error));
+    MG_TRY(mg_bag_add(&h->bag, "radius", MARGIN_F64, 2, 0, &radius, error));
     radius[0] = voting->radius;
     radius[1] = (double)voting->empty;
     if (voting->empty != MG_EMPTY_PRIOR) return MARGIN_OK;
-    MG_TRY(mg_hypothesis_tensor_new(h, "prior", MARGIN_F64, h->functions, 0, &prior, error));
+    MG_TRY(mg_bag_add(&h->bag, "prior", MARGIN_F64, h->functions, 0, &prior, error));
     memset(prior, 0, (size_t)h->functions * sizeof *prior);
     fill_prior(problem, prior);
     return MARGIN_OK;
@@ -182,19 +182,19 @@ static margin_status add_radius(mg_hypothesis *h, const mg_problem *problem,
 
 margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem,
                                  const mg_knn_voting *voting, margin_error *error) {
-    double *value = NULL, *weight = NULL, *settings = mg_tensor_find(h, "settings")->data;
+    double *value = NULL, *weight = NULL, *settings = mg_bag_find(&h->bag, "settings")->data;
     int32_t *code = NULL;
     const int64_t rows = problem->count;
     if (problem->kind == MG_ARGMAX) {
         h->functions = problem->classes;
-        MG_TRY(mg_hypothesis_tensor_new(h, "class", MARGIN_I32, rows, 0, &code, error));
+        MG_TRY(mg_bag_add(&h->bag, "class", MARGIN_I32, rows, 0, &code, error));
         memcpy(code, problem->code, (size_t)rows * sizeof *code);
     } else {
-        MG_TRY(mg_hypothesis_tensor_new(h, "value", MARGIN_F64, rows, 0, &value, error));
+        MG_TRY(mg_bag_add(&h->bag, "value", MARGIN_F64, rows, 0, &value, error));
         memcpy(value, problem->target, (size_t)rows * sizeof *value);
     }
     if (!weighs_one(problem)) {
-        MG_TRY(mg_hypothesis_tensor_new(h, "weight", MARGIN_F64, rows, 0, &weight, error));
+        MG_TRY(mg_bag_add(&h->bag, "weight", MARGIN_F64, rows, 0, &weight, error));
         memcpy(weight, problem->weight, (size_t)rows * sizeof *weight);
     }
     MG_TRY(add_radius(h, problem, voting, error));

@@ -328,25 +328,16 @@ static void lay_out(build *b) {
     }
 }
 
-static margin_status add_tensor(build *b, const char *name, margin_type type, int64_t rows,
-                                int64_t columns, void *data) {
-    void *made = mg_hypothesis_tensor(b->h, name, type, rows, columns);
-    if (!made)
-        return mg_no_memory(b->context->heap, rows * MG_MAX(columns, 1), (size_t)mg_type_size(type),
-                            "the tree", b->error);
-    memcpy(data, &made, sizeof made);
-    return MARGIN_OK;
-}
-
 static margin_status add_tensors(build *b) {
     const int64_t columns = b->source->columns;
-    MG_TRY(add_tensor(b, "points", b->source->x->value_type, b->leaves * MG_LEAF, columns,
-                      &b->copies));
-    MG_TRY(add_tensor(b, "row", MARGIN_I32, b->leaves * MG_LEAF, 0, &b->row));
-    MG_TRY(add_tensor(b, "leaf", MARGIN_F32, b->leaves, columns * MG_LEAF, &b->leaf));
-    MG_TRY(add_tensor(b, "box", MARGIN_F32, b->nodes, columns * 16, &b->box));
-    MG_TRY(add_tensor(b, "child", MARGIN_I32, b->nodes, MG_BRANCH, &b->child));
-    return add_tensor(b, "least", MARGIN_I32, b->nodes, MG_BRANCH, &b->least);
+    mg_bag *bag = &b->h->bag;
+    MG_TRY(mg_bag_add(bag, "points", b->source->x->value_type, b->leaves * MG_LEAF, columns,
+                      &b->copies, b->error));
+    MG_TRY(mg_bag_add(bag, "row", MARGIN_I32, b->leaves * MG_LEAF, 0, &b->row, b->error));
+    MG_TRY(mg_bag_add(bag, "leaf", MARGIN_F32, b->leaves, columns * MG_LEAF, &b->leaf, b->error));
+    MG_TRY(mg_bag_add(bag, "box", MARGIN_F32, b->nodes, columns * 16, &b->box, b->error));
+    MG_TRY(mg_bag_add(bag, "child", MARGIN_I32, b->nodes, MG_BRANCH, &b->child, b->error));
+    return mg_bag_add(bag, "least", MARGIN_I32, b->nodes, MG_BRANCH, &b->least, b->error);
 }
 
 /* ---- Lower part ------------------------------------------------------------------------------ */

@@ -14,11 +14,7 @@
 enum { AUTO_NUMBERS = 50 * 1000 * 1000, AUTO_COLUMNS = 512 };
 
 double mg_perceptron_numbers(const mg_perceptron_run *run) {
-    const margin_matrix *x = &run->problem->x;
-    double per_row = (double)run->columns;
-    if (mg_is_csr(x) && x->rows > 0)
-        per_row = (double)(mg_row_start(x, x->rows) - mg_row_start(x, 0)) / (double)x->rows;
-    return per_row * (double)run->count;
+    return mg_row_length(&run->problem->x) * (double)run->count;
 }
 
 static bool affordable(const mg_perceptron_run *run) {
@@ -85,10 +81,9 @@ static margin_status make_argmax(mg_perceptron_run *run, const mg_perceptron_sta
     margin_status status;
     MG_GO(mg_hypothesis_new(run->context->heap, &mg_hypothesis_linear, run->columns, run->functions,
                             &h, error));
-    MG_GO(mg_hypothesis_tensor_new(h, "weights", MARGIN_F64, run->functions, run->columns, &weights,
-                                   error));
     MG_GO(
-        mg_hypothesis_tensor_new(h, "intercept", MARGIN_F64, run->functions, 0, &intercept, error));
+        mg_bag_add(&h->bag, "weights", MARGIN_F64, run->functions, run->columns, &weights, error));
+    MG_GO(mg_bag_add(&h->bag, "intercept", MARGIN_F64, run->functions, 0, &intercept, error));
     memcpy(weights, state->weights, (size_t)(run->functions * run->columns) * sizeof *weights);
     memcpy(intercept, state->intercept, (size_t)run->functions * sizeof *intercept);
     MG_GO(mg_hypothesis_attach(h, error));

@@ -10,7 +10,7 @@
 enum { USUAL_REPEATS = 5, MOST_REPEATS = 1000, MOST_SHUFFLES = 1 << 24 };
 
 struct margin_importance {
-    mg_heap *heap;
+    mg_arena arena;
     const margin_metric *metric;
     double base;
     int64_t count;
@@ -18,10 +18,7 @@ struct margin_importance {
 };
 
 void margin_importance_free(margin_importance *m) {
-    if (!m) return;
-    mg_heap *heap = m->heap;
-    MG_FREE(heap, m->columns, m);
-    mg_heap_release(heap);
+    if (m) mg_arena_end(m->arena);
 }
 
 const char *margin_importance_metric(const margin_importance *m) {
@@ -169,13 +166,13 @@ static margin_status work(shuffling *s, const margin_data *data, margin_importan
     mg_heap *heap = s->context->heap;
     mg_aligned aligned = {0};
     margin_status status;
+    m->count = s->model->inputs.count;
+    MG_ARENA_NEW(&m->arena, m->columns, m->count, "the importance of the columns", error);
     MG_TRY(mg_align(s->context, s->model, data, &aligned, error));
     MG_GO(copy_rows(s, &aligned, error));
     MG_GO(mg_samples_make(heap, &s->data, &s->samples, error));
     MG_GO_NEW(heap, s->kept, s->samples.count, "a column", error);
     MG_GO_NEW(heap, s->order, s->samples.count, "the order of the rows", error);
-    m->count = s->data.x.columns;
-    MG_GO_NEW(heap, m->columns, m->count, "the importance of the columns", error);
     status = shuffle_columns(s, m, error);
 done:
     MG_FREE(heap, s->order, s->kept);
@@ -203,9 +200,8 @@ margin_status margin_importance_measure(margin_context *context, const margin_mo
                (long long)model->inputs.count, (long long)o.repeats);
     const margin_metric *metric = NULL;
     MG_TRY(choose_metric(model, o.metric, &metric, error));
-    margin_importance *m = mg_new_zero(context->heap, 1, sizeof *m);
-    if (!m) return mg_no_memory(context->heap, 1, sizeof *m, "the importance of columns", error);
-    m->heap = mg_heap_retain(context->heap);
+    margin_importance *m;
+    MG_NEW_OWNER(context->heap, m, "the importance of columns", error);
     m->metric = metric;
     shuffling s = {.context = context, .model = model, .seed = o.seed, .repeats = o.repeats};
     const margin_status status = work(&s, data, m, error);

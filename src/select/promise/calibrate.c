@@ -103,10 +103,6 @@ typedef struct {
     double low, high, weight, mean; /* scores from low to high */
 } pool;
 
-static bool lower_score(int64_t a, int64_t b, const void *scores) {
-    return ((const double *)scores)[a] < ((const double *)scores)[b];
-}
-
 /* Pools in ascending order; returns how many. Equal scores are one pool from the start. */
 static int64_t pool_rows(const curve_rows *r, const int64_t *order, pool *pools) {
     int64_t count = 0;
@@ -235,9 +231,9 @@ static margin_status add_knots(margin_model *model, const double *knots, const i
     double *kept;
     MG_TRY(mg_add_numbers(model, "knots", starts[curves], 2, &kept, error));
     memcpy(kept, knots, (size_t)(2 * starts[curves]) * sizeof *kept);
-    int64_t *places =
-        mg_additions_tensor(model->additions, "knot_starts", MARGIN_I64, curves + 1, 0);
-    if (!places) return mg_no_memory(model->heap, curves + 1, 8, "the calibration", error);
+    int64_t *places;
+    MG_TRY(mg_bag_add(&model->additions->bag, "knot_starts", MARGIN_I64, curves + 1, 0, &places,
+                      error));
     memcpy(places, starts, (size_t)(curves + 1) * sizeof *places);
     return MARGIN_OK;
 }
@@ -260,7 +256,7 @@ static margin_status fit_curves(margin_model *model, const mg_crossed *c, int32_
         }
         for (int64_t i = 0; i < n; i++)
             w->order[i] = i;
-        mg_sort(w->order, n, w->order + n, lower_score, w->score);
+        mg_sort(w->order, n, w->order + n, mg_lower_at, w->score);
         starts[k + 1] = starts[k] + knots_of(&r, w->pools, pool_rows(&r, w->order, w->pools),
                                              w->knots + 2 * starts[k]);
     }

@@ -23,7 +23,10 @@ margin_status mg_cover_folds(margin_context *context, margin_model *model, const
     const int64_t n = c->samples.count;
     double *residuals;
     void **bytes = NULL;
-    int64_t *lengths = NULL, total = 0;
+    int64_t *lengths = NULL, *starts, total = 0;
+    mg_bag *bag = &model->additions->bag;
+    int32_t *fold;
+    unsigned char *all;
     margin_status status = MARGIN_OK;
     MG_TRY(mg_add_numbers(model, "residuals", n, 0, &residuals, error));
     for (int64_t i = 0; i < n; i++) {
@@ -36,11 +39,8 @@ margin_status mg_cover_folds(margin_context *context, margin_model *model, const
                            "no coverage can be promised; leave such rows out",
                            (long long)mg_samples_row(&c->samples, i) + 1);
     }
-    int32_t *fold = mg_additions_tensor(model->additions, "fold", MARGIN_I32, n, 0);
-    int64_t *starts =
-        mg_additions_tensor(model->additions, "model_starts", MARGIN_I64, c->folds + 1, 0);
-    if (!fold || !starts)
-        return mg_no_memory(context->heap, n, sizeof *fold, "the folds of the rows", error);
+    MG_TRY(mg_bag_add(bag, "fold", MARGIN_I32, n, 0, &fold, error));
+    MG_TRY(mg_bag_add(bag, "model_starts", MARGIN_I64, c->folds + 1, 0, &starts, error));
     memcpy(fold, c->fold, (size_t)n * sizeof *fold);
     bytes = mg_new_zero(context->heap, c->folds, sizeof *bytes);
     lengths = mg_new_zero(context->heap, c->folds, sizeof *lengths);
@@ -52,11 +52,7 @@ margin_status mg_cover_folds(margin_context *context, margin_model *model, const
         MG_GO(margin_model_encode(c->models[k], &bytes[k], &lengths[k], error));
         starts[k + 1] = total += lengths[k];
     }
-    unsigned char *all = mg_additions_tensor(model->additions, "models", MARGIN_U8, total, 0);
-    if (!all) {
-        status = mg_no_memory(context->heap, total, 1, "the models of the folds", error);
-        goto done;
-    }
+    MG_GO(mg_bag_add(bag, "models", MARGIN_U8, total, 0, &all, error));
     for (int64_t k = 0; k < c->folds; k++)
         memcpy(all + starts[k], bytes[k], (size_t)lengths[k]);
 done:

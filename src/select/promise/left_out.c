@@ -38,27 +38,6 @@ static void centre(left_out *l) {
             l->x[i * n + j] -= l->mean[j];
 }
 
-/* X'X + alpha I, lower triangle, by the tiles of every Gram matrix. */
-static margin_status products(margin_context *context, left_out *l, mg_arena *arena,
-                              margin_error *error) {
-    static const mg_affine plain = {NULL, NULL, NULL};
-    const mg_symmetric_ops *ops = mg_symmetric_ops_for(mg_isa_level(), false);
-    const int64_t n = l->columns, numbers = mg_symmetric_packed(ops, n, ops->depth);
-    double *packed = mg_arena_new(arena, numbers, sizeof *packed);
-    if (!packed) return mg_no_memory(arena->heap, numbers, sizeof *packed, "a Gram matrix", error);
-    memset(l->factor, 0, (size_t)(n * n) * sizeof *l->factor);
-    for (int64_t i = 0; i < l->rows; i += ops->depth) {
-        const int64_t lines = MG_MIN((int64_t)ops->depth, l->rows - i);
-        if (mg_cancelled(context)) return mg_fail_cancelled(error);
-        for (int64_t k = 0; k < lines; k++)
-            ops->pack_f64(l->x + (i + k) * n, n, &plain, 1.0, ops->depth, packed + k * ops->width);
-        mg_symmetric_add(ops, packed, ops->depth, lines, n, 0, INT64_MAX, 1.0, l->factor, n);
-    }
-    for (int64_t j = 0; j < n; j++)
-        l->factor[j * n + j] += l->alpha;
-    return MARGIN_OK;
-}
-
 /* Whether w is where the objective is least: X'e = alpha w, and errors sum to 0, to 1e-6 of what
  * the sums are made of. sums: 2 * columns numbers. */
 static bool is_solution(const left_out *l, const double *w, double *sums) {
@@ -172,7 +151,9 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     l.intercept = b < 0 || b > 0;
     centre(&l);
     if (!is_solution(&l, w, sums)) goto done;
-    MG_GO(products(context, &l, &arena, error));
+    MG_GO(mg_symmetric_of_rows(context, l.x, m, n, n, l.factor, error));
+    for (int64_t j = 0; j < n; j++)
+        l.factor[j * n + j] += l.alpha;
     MG_GO(mg_cholesky_factor(context, n, l.factor, n, &failed, error));
     if (failed) goto done;
     leaving at = {&l, w, b, kept, residuals, context};

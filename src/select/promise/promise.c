@@ -4,6 +4,7 @@
 #include "model/measure/measure.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
+#include "model/train/train.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,10 +13,7 @@
 
 margin_status mg_add_numbers(margin_model *model, const char *name, int64_t rows, int64_t columns,
                              double **numbers, margin_error *error) {
-    *numbers = mg_additions_tensor(model->additions, name, MARGIN_F64, rows, columns);
-    return *numbers ? MARGIN_OK
-                    : mg_no_memory(model->heap, rows * MG_MAX(columns, (int64_t)1), sizeof(double),
-                                   "additions to a model", error);
+    return mg_bag_add(&model->additions->bag, name, MARGIN_F64, rows, columns, numbers, error);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -93,17 +91,6 @@ static margin_status check_options(const margin_model *model, const margin_promi
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Through bytes: a model is what its file says. */
-static margin_status copy_model(margin_context *context, const margin_model *model,
-                                margin_model **copy, margin_error *error) {
-    void *bytes;
-    int64_t length;
-    MG_TRY(margin_model_encode(model, &bytes, &length, error));
-    const margin_status status = margin_model_decode(context, bytes, length, copy, error);
-    margin_bytes_free(model, bytes);
-    return status;
-}
-
 static margin_status add_decision(margin_model *model, const margin_promise_options *o,
                                   margin_error *error) {
     double *kept;
@@ -167,16 +154,16 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
     MG_TRY(check_options(model, &o, error));
     mg_context_call(context, &call);
     call.options.log = NULL; /* the fits to the folds would say what the fit has said */
-    MG_GO(copy_model(context, model, &made, error));
+    MG_GO(mg_model_copy(context, model, &made, error));
     MG_GO(mg_additions_new(context->heap, &made->additions, error));
     MG_GO(add_all(&call, data, &o, made, &crossed, error));
-    if (!made->additions->tensor_count) {
+    if (!made->additions->bag.count) {
         mg_additions_free(made->additions);
         made->additions = NULL;
     }
     MG_GO(mg_additions_attach(made, error));
     MG_GO(mg_fit_score(&call, data, &crossed.samples, made, &made->report, error));
-    MG_GO(copy_model(context, made, &whole, error)); /* checked as a file is */
+    MG_GO(mg_model_copy(context, made, &whole, error)); /* checked as a file is */
     *promised = whole;
 done:
     mg_crossed_free(&crossed);
@@ -222,7 +209,7 @@ margin_status margin_model_with_threshold(margin_context *context, const margin_
              "a threshold decides between two classes, which this model does not have");
     ARGUMENT(margin_model_has_probabilities(model),
              "'%s' has no probabilities to decide by; calibrate it", model->spec);
-    MG_GO(copy_model(context, model, &made, error));
+    MG_GO(mg_model_copy(context, model, &made, error));
     if (!made->additions) MG_GO(mg_additions_new(context->heap, &made->additions, error));
     if (made->additions->costs) {
         status = mg_fail(error, MARGIN_ERROR_ARGUMENT,

@@ -7,12 +7,8 @@
 
 enum { CANDIDATES = 200 };
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Probability of the second class of each sample, as the model will say it; *ranked: ascending. */
+/* Probability of the second class of each sample, as the model will say it; *ranked: mg_ascending.
+ */
 static margin_status probabilities(const margin_model *model, const mg_crossed *c, double *p,
                                    double *ranked, double *scratch, margin_error *error) {
     const int64_t n = c->samples.count;
@@ -26,7 +22,7 @@ static margin_status probabilities(const margin_model *model, const mg_crossed *
                            (long long)mg_samples_row(&c->samples, i) + 1);
         p[i] = ranked[i] = both[1];
     }
-    mg_sort_items(ranked, n, sizeof *ranked, scratch, ascending);
+    mg_sort_items(ranked, n, sizeof *ranked, scratch, mg_ascending);
     return MARGIN_OK;
 }
 

@@ -87,17 +87,11 @@ done:
 typedef struct owned_nested {
     margin_nested_result result; /* first: the caller's pointer is that to the whole */
     margin_nested_fold *folds;
-    mg_heap *heap;
     mg_arena arena;
 } owned_nested;
 
 void margin_nested_result_free(margin_nested_result *result) {
-    if (!result) return;
-    owned_nested *own = (owned_nested *)result;
-    mg_heap *heap = own->heap;
-    mg_arena_free(&own->arena);
-    mg_free(heap, own);
-    mg_heap_release(heap);
+    if (result) mg_arena_end(((owned_nested *)result)->arena);
 }
 
 const margin_nested_fold *margin_nested_fold_at(const margin_nested_result *result,
@@ -156,10 +150,8 @@ static void measure(const nested_run *run, margin_nested_result *r) {
 static margin_status make_result(const nested_run *run, margin_nested_result **result,
                                  margin_error *error) {
     const mg_tune *s = &run->outer;
-    owned_nested *own = mg_new_zero(s->heap, 1, sizeof *own);
-    if (!own) return mg_no_memory(s->heap, 1, sizeof *own, "the result", error);
-    own->heap = mg_heap_retain(s->heap);
-    mg_arena_init(&own->arena, s->heap);
+    owned_nested *own;
+    MG_NEW_OWNER(s->heap, own, "the result", error);
     own->result = (margin_nested_result){.splits = s->split_count,
                                          .rows = s->samples.count,
                                          .task = (int32_t)s->whole->task,

@@ -5,18 +5,12 @@
 
 typedef struct owned_result {
     margin_search_result table; /* first: the caller's pointer is that to the whole */
-    mg_heap *heap;
     mg_arena arena;
     margin_search_cell *cells;
 } owned_result;
 
 void margin_search_result_free(margin_search_result *result) {
-    if (!result) return;
-    owned_result *own = (owned_result *)result;
-    mg_heap *heap = own->heap;
-    mg_arena_free(&own->arena);
-    mg_free(heap, own);
-    mg_heap_release(heap);
+    if (result) mg_arena_end(((owned_result *)result)->arena);
 }
 
 const margin_search_cell *margin_search_cell_at(const margin_search_result *result, int64_t cell) {
@@ -128,10 +122,8 @@ static bool fill(const mg_tune *s, owned_result *own) {
 
 margin_status mg_tune_result_make(const mg_tune *s, margin_search_result **result,
                                   margin_error *error) {
-    owned_result *own = mg_new_zero(s->heap, 1, sizeof *own);
-    if (!own) return mg_no_memory(s->heap, 1, sizeof *own, "the table", error);
-    own->heap = mg_heap_retain(s->heap);
-    mg_arena_init(&own->arena, s->heap);
+    owned_result *own;
+    MG_NEW_OWNER(s->heap, own, "the table", error);
     if (!fill(s, own)) {
         margin_search_result_free(&own->table);
         return mg_no_memory(s->heap, s->count, sizeof *own->cells, "the table", error);

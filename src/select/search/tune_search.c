@@ -15,11 +15,6 @@ static int64_t learned_rows(const mg_tune *s) {
     return (most + s->share - 1) / s->share;
 }
 
-static bool ranks_before(int64_t a, int64_t b, const void *argument) {
-    const double *loss = argument;
-    return loss[a] < loss[b];
-}
-
 /* The cells that do not go on into the next round. */
 static margin_status drop_cells(mg_tune *s, int round, margin_error *error) {
     int64_t *order = NULL, left = 0, active = 0;
@@ -34,7 +29,7 @@ static margin_status drop_cells(mg_tune *s, int round, margin_error *error) {
         loss[k] = mg_cell_mean(cell, s->split_count, &deviation) * (s->metric->greater ? -1 : 1);
         order[left++] = k;
     }
-    mg_sort(order, left, order + s->count, ranks_before, loss);
+    mg_sort(order, left, order + s->count, mg_lower_at, loss);
     const int64_t kept = MG_MIN(left, (active + KEEP_ONE_OF - 1) / KEEP_ONE_OF);
     for (int64_t k = 0; k < s->count; k++) {
         if (s->cells[k].active) s->cells[k].dropped = round;

@@ -91,10 +91,6 @@ static margin_status check_once(mg_heap *heap, const margin_data *data, margin_e
 
 /* ---- Numbering ------------------------------------------------------------------------------- */
 
-static bool lower_value(int64_t a, int64_t b, const void *values) {
-    return ((const double *)values)[a] < ((const double *)values)[b];
-}
-
 static margin_status read_values(const margin_vector *v, const mg_samples *samples,
                                  const char *name, double *values, margin_error *error) {
     for (int64_t i = 0; i < samples->count; i++) {
@@ -124,7 +120,7 @@ static margin_status number_units(mg_heap *heap, const margin_vector *v, const m
     MG_GO(read_values(v, samples, name, values, error));
     for (int64_t i = 0; i < n; i++)
         units->order[i] = i;
-    mg_sort(units->order, n, scratch, lower_value, values);
+    mg_sort(units->order, n, scratch, mg_lower_at, values);
     for (int64_t i = 0; i < n; i++)
         units->count += i == 0 || values[units->order[i]] > values[units->order[i - 1]];
     MG_GO_NEW(heap, units->starts, units->count + 1, "what rows have in common", error);

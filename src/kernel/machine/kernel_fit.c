@@ -1,0 +1,76 @@
+/* Fits of functions of kernels. */
+#include "kernel/machine/kernel_fit.h"
+
+#include <math.h>
+
+margin_status mg_kernel_store(const margin_context *context, int64_t count, bool direct,
+                              const char *linear, mg_gram_storage *storage, margin_error *error) {
+    const long long m = (long long)count;
+    const bool triangle = mg_system_fits(context, MG_GRAM_TRIANGLE, count);
+    *storage = direct ? MG_GRAM_SQUARE : triangle ? MG_GRAM_TRIANGLE : MG_GRAM_NONE;
+    if (!direct || mg_system_fits(context, MG_GRAM_SQUARE, count)) return MARGIN_OK;
+    return mg_fail(
+        error, MARGIN_ERROR_LIMIT,
+        "the Gram matrix of %lld x %lld numbers takes %s, and there is room for %s: solver=cg "
+        "computes it anew in every step, nystroem(centres=2000) | %s takes some rows for all; or "
+        "give more memory",
+        m, m, mg_bytes((uint64_t)mg_system_bytes(MG_GRAM_SQUARE, count)).text,
+        mg_bytes((uint64_t)mg_context_room(context, (int64_t)MG_GRAM_MEGABYTES << 20)).text,
+        linear);
+}
+
+margin_status mg_kernel_descend_task(mg_kernel_task *task, mg_fit *fit,
+                                     const mg_kernel_objective *objective, mg_kernel_point *point) {
+    (void)task;
+    return mg_kernel_descend_fit(fit, objective, point);
+}
+
+static margin_status fit_one(mg_kernel_task *task, mg_fit *fit) {
+    mg_kernel_objective objective;
+    mg_kernel_point point;
+    margin_report *report = &fit->report;
+    MG_TRY(mg_kernel_objective_make(&task->system, fit, task->loss, &task->penalty, &task->arena,
+                                    &objective));
+    MG_TRY(mg_kernel_point_make(&objective, &task->arena, &point));
+    MG_TRY(task->minimise(task, fit, &objective, &point));
+    report->objective = point.value;
+    report->gap = mg_kernel_point_gap(&point);
+    report->tolerance = task->tolerance;
+    if (report->gap <= report->tolerance && report->status != MARGIN_STOPPED_TIME)
+        report->status = MARGIN_OK;
+    else if (report->status == MARGIN_OK) /* by scores that steps had added up */
+        report->status = MARGIN_STOPPED_STALLED;
+    if (!mg_kernel_is_definite(&task->system.kernel)) {
+        report->gap = (double)INFINITY;
+        report->status = MARGIN_STOPPED_STALLED;
+    }
+    MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
+               "the coefficients left the range of numbers; take a smaller rate");
+    mg_kernel_report(&task->penalty, &task->system.kernel, task->formula, report);
+    return mg_kernel_system_hand_over(&task->system, point.a, 0.0, fit);
+}
+
+static margin_status fit_each(mg_kernel_task *task, mg_fit *fits, int64_t count) {
+    mg_kernel kernel;
+    MG_TRY(mg_kernel_of_fit(&fits[0], task->choice, fits[0].learner->info.name, &kernel));
+    const margin_status status = mg_kernel_system_make(task->context, fits[0].problem, &kernel,
+                                                       task->storage, &task->system, fits[0].error);
+    if (status < 0 && !mg_timed_out(task->context, status)) return status;
+    for (int64_t k = 0; k < count; k++) {
+        MG_TRY(fit_one(task, &fits[k]));
+        mg_arena_free(&task->arena);
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_fit_all(mg_kernel_task *task, mg_fit *fits, int64_t count) {
+    margin_context context;
+    mg_context_copy(fits[0].context, &context);
+    task->context = &context;
+    mg_arena_init(&task->arena, context.heap);
+    const margin_status status = fit_each(task, fits, count);
+    mg_arena_free(&task->arena);
+    mg_kernel_system_free(&task->system);
+    if (status < 0) mg_fits_undo(fits, count);
+    return MG_MIN(status, MARGIN_OK);
+}
