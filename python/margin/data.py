@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from margin._binding import ffi
+from margin.arrow import arrow_frame, is_arrow
 from margin.columns import Column, Descriptions, frame, is_frame
 from margin.labels import Target, target
 from margin.views import Matrix, floats, vector
@@ -22,6 +23,8 @@ class Data:
     ) -> None:
         if described is None and is_frame(x):
             x, described = frame(x)
+        elif described is None and is_arrow(x):
+            x, described = arrow_frame(x)
         self.struct = ffi.new("margin_data *")
         self.x = Matrix(x)
         self.target: Target | None = None

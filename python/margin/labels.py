@@ -27,7 +27,7 @@ def target(y: Any, name: str = "y") -> Target:
     if is_frame(y):
         y = y.to_numpy()
     name = str(getattr(y, "name", None) or name)
-    if hasattr(y, "cat"):
+    if hasattr(y, "cat") and hasattr(y.dtype, "categories"):
         y = np.asarray(y.astype(object)) if y.dtype.categories.dtype.kind in "OUT" else np.asarray(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:

@@ -240,6 +240,19 @@ class Model:
         check(status, error)
         return read_report(found, tuple(read_report(ffi.addressof(part)) for part in parts))
 
+    def update(self, X: Any, y: Any, *, sample_weight: Any = None, threads: int | None = None) -> "Model":
+        """A model of the rows that this one was trained on and these: for learners whose models are statistics
+        (naive-bayes). Classes and categories may be new; stages stay as they were trained."""
+        data = Data(X, y, sample_weight)
+        made, report, error = ffi.new("margin_model **"), new_report(), new_error()
+        with running(threads) as context_:
+            status = lib.margin_update(context_, self._handle, data.struct, made, report, error)
+        check(status, error)
+        updated = Model(made[0], target=data.target, report=read_report(report))
+        if self._label_names is not None:
+            updated._label_names = {**self._label_names, **(updated._label_names or {})}
+        return updated
+
     # ---- promises
 
     def promise(self, X: Any, y: Any, *, coverage: float | None = None, calibrate: str | None = None,

@@ -32,8 +32,8 @@ from margin.estimators.recipes import RECIPES  # noqa: E402
 BASES = {
     "linear": {"classifiers": ["LinearClassifier"], "regressors": ["LinearRegressor", "LinearTargets"]},
     "crossed": {"crossed": ["LassoCrossed", "LogisticCrossed", "RidgeCrossed"]},
-    "kernel": {"classifiers": ["KernelClassifier", "KernelPerceptronClassifier"], "clusters": ["OneClass"],
-               "regressors": ["ExpansionRegressor", "KernelRidgeRegressor"]},
+    "kernel": {"machines": ["KernelClassifier", "KernelPerceptronClassifier"], "clusters": ["OneClass"],
+               "regressors": ["ExpansionRegressor", "KernelRidgeRegressor", "LinearExpansion"]},
     "neighbors": {"nearest": ["Nearest", "NearestClassifier", "NearestRegressor"]},
     "bayes": {"bayes": ["BayesClassifier", "CategoryClassifier", "CountClassifier", "DiscreteClassifier", "MixedClassifier"]},
     "cluster": {"clusters": ["Clusters"]},

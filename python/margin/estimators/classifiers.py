@@ -94,7 +94,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
                 f"row {int(np.argmin(codes))} has no answer (of {int((codes < 0).sum())}): No neighbors found within the "
                 "radius; you can try using larger radius, giving a label for outliers, or leaving such rows out"
             )
-        return self.classes_[codes]
+        return self.model_._labels[codes]
 
     def _has_probabilities(self) -> bool:
         return bool(components()[RECIPES[self._recipe].learner].abilities & lib.MARGIN_CAN_PROBABILITY)
@@ -129,37 +129,3 @@ class ScoringClassifier(Classifier):
 
 class LinearClassifier(LinearAttributes, ScoringClassifier):
     """Linear classifiers: without probabilities unless the learner has them."""
-
-
-class Expansion(Classifier):
-    """Sums of kernels."""
-
-    @property
-    def support_(self) -> np.ndarray:
-        """Training rows that are support vectors, ascending."""
-        model = self._fitted()
-        taken = [model.dual(s)[0] for s in range(model.score_count)]
-        return np.unique(np.concatenate(taken)).astype(np.int32)
-
-
-class KernelPerceptronClassifier(Expansion, ScoringClassifier):
-    """One function for two classes, else one for each class against the rest."""
-
-
-class KernelClassifier(Expansion):
-    """Support vector machines with a kernel: one function for each pair of classes."""
-
-    decision_function_shape: str
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Two classes: one number a row, positive for the second; more: one for each class or pair."""
-        rows = self._query(X)
-        if len(self.classes_) == 2:
-            return self.model_.scores(rows)[:, 0]
-        if self.decision_function_shape == "ovo":
-            return self.model_.scores(rows)
-        return self.model_.class_scores(rows)
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        return self._fitted().tensors["hypothesis.intercept"].copy()

@@ -10,6 +10,7 @@ from sklearn.base import ClusterMixin, OutlierMixin, TransformerMixin, ClassName
 
 from margin.errors import Cause, DataError
 from margin.estimators.base import ConvergenceWarning, MarginEstimator
+from margin.estimators.expansions import SupportVectors
 from margin.estimators.parameters import Facts, Options
 from margin.report import Report
 from margin.views import is_sparse
@@ -94,7 +95,7 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             X.shape[0] if weights is None else weights.sum()))
 
 
-class OneClass(OutlierMixin, Untargeted):
+class OneClass(OutlierMixin, SupportVectors, Untargeted):
     """One class and its outliers."""
 
     def predict(self, X: Any) -> np.ndarray:
@@ -113,12 +114,3 @@ class OneClass(OutlierMixin, Untargeted):
     @property
     def offset_(self) -> float:
         return -float(self._fitted().tensors["hypothesis.intercept"][0])
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        return self._fitted().tensors["hypothesis.intercept"].copy()
-
-    @property
-    def support_(self) -> np.ndarray:
-        """Training rows that are support vectors, ascending."""
-        return np.sort(self._fitted().dual()[0]).astype(np.int32)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from margin.estimators.parameters import Facts, Options, fail, number, words
+from margin.estimators.parameters import Facts, Options, Use, fail, kernel, number, words
 
 _METRICS = {"minkowski": None, "euclidean": 2, "l2": 2, "manhattan": 1, "cityblock": 1, "l1": 1,
             "chebyshev": np.inf, "infinity": np.inf}
@@ -70,6 +70,7 @@ def kernel_options(estimator: Any, learner: str, options: Options, facts: Facts)
     """Only what the kernel has."""
     unused = {
         "linear": ("gamma", "coef0", "degree"),
+        "precomputed": ("gamma", "coef0", "degree"),
         "rbf": ("coef0", "degree"),
         "laplacian": ("coef0", "degree"),
         "sigmoid": ("degree",),
@@ -80,6 +81,17 @@ def kernel_options(estimator: Any, learner: str, options: Options, facts: Facts)
 def svc(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
     learner, options = kernel_options(estimator, learner, options, facts)
     return learner, {**options, "multiclass": "ovo"} if facts.classes > 2 else options
+
+
+def any_kernel(names: dict[str, str]) -> Use:
+    """A kernel by name, the Gram matrix, or a function that makes it (the estimator calls it)."""
+
+    def use(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+        if callable(value):
+            return {"kernel": "precomputed"}
+        return kernel({**names, "precomputed": "precomputed"})(estimator, name, value, facts)
+
+    return use
 
 
 def first_centres(estimator: str, name: str, value: Any, facts: Facts) -> Options:

@@ -50,7 +50,7 @@ _C = P("C", 1.0, "float", "weight of the summed loss against the penalty; inf: n
 
 _KERNELS = {"linear": "linear", "poly": "poly", "rbf": "rbf", "sigmoid": "sigmoid"}
 _PAIRWISE = {**_KERNELS, "polynomial": "poly", "laplacian": "laplacian"}
-_KERNEL = P("kernel", "rbf", "{'linear', 'poly', 'rbf', 'sigmoid'}", "k(x, z)", kernel(_KERNELS), "str")
+_KERNEL = P("kernel", "rbf", "{'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'} or callable", "k(x, z); 'precomputed': X is the Gram matrix; a function of two sets of rows makes it", c.any_kernel(_KERNELS))
 _DEGREE = P("degree", 3, "int", "degree of 'poly'", number("degree", low=1, whole=True), "int")
 _GAMMA = P("gamma", "scale", "{'scale', 'auto'} or float", "factor in 'rbf', 'poly' and 'sigmoid'", gamma, "float | str")
 _COEF0 = P("coef0", 0.0, "float", "constant in 'poly' and 'sigmoid'", number("coef0"), "float")
@@ -155,7 +155,7 @@ _LEARNERS = (
         P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
         P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the scores", number("rate", low=0, open_low=True), "float"),
         P("random_state", 0, "int, RandomState or None", "of the order", elsewhere), _JOBS, _CLASS_WEIGHT), finish=c.kernel_options),
-    Recipe("LinearSVR", "kernel", "ExpansionRegressor", "svm", "Linear support vector regression.", (
+    Recipe("LinearSVR", "kernel", "LinearExpansion", "svm", "Linear support vector regression.", (
         P("epsilon", 0.0, "float", "errors up to this cost nothing", number("epsilon", low=0), "float"),
         _tol(1e-3), _C,
         P("loss", "epsilon_insensitive", "{'epsilon_insensitive'}", "only 'epsilon_insensitive'", only("epsilon_insensitive", why="errors cost what they exceed epsilon by, not its square"), "str"),

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from margin.estimators.base import MarginEstimator
+from margin.estimators.expansions import SupportVectors
 from margin.estimators.linear import LinearValues
 from margin.estimators.parameters import Facts, Options
 from margin.labels import Target
@@ -64,17 +65,16 @@ class LinearTargets(_ManyTargets, LinearRegressor):
         return weights if self._two_dimensions else weights[0]
 
 
-class ExpansionRegressor(Regressor):
+class ExpansionRegressor(SupportVectors, Regressor):
     """Sums of kernels."""
 
-    @property
-    def support_(self) -> np.ndarray:
-        """Training rows that are support vectors, ascending."""
-        return np.sort(self._fitted().dual()[0]).astype(np.int32)
+
+class LinearExpansion(ExpansionRegressor):
+    """The same for the linear kernel, with weights as a linear model has them."""
 
     @property
-    def intercept_(self) -> np.ndarray:
-        return self._fitted().tensors["hypothesis.intercept"].copy()
+    def coef_(self) -> np.ndarray:
+        return super().coef_[0]
 
 
 class KernelRidgeRegressor(_ManyTargets, Regressor):

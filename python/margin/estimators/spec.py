@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from margin._binding import lib
+from margin.arrow import is_arrow
 from margin.columns import is_frame
 from margin.errors import text
 from margin.estimators.base import MarginEstimator
@@ -21,6 +22,10 @@ from margin.specs import Spec
 
 _TASKS = {"classify": lib.MARGIN_CAN_TWO_CLASS | lib.MARGIN_CAN_MULTICLASS, "regress": lib.MARGIN_CAN_REGRESSION,
           "cluster": lib.MARGIN_CAN_CLUSTER}
+
+
+def _is_table(X: Any) -> bool:
+    return is_frame(X) or is_arrow(X)
 
 
 class _OfSpec(MarginEstimator):
@@ -57,7 +62,7 @@ class _OfSpec(MarginEstimator):
         return bool(component.abilities & ability)
 
     def _rows(self, X: Any, *, reset: bool = False) -> Any:
-        if is_frame(X):  # the library takes names and categories as they are
+        if _is_table(X):  # the library takes names and categories as they are
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         missing = "allow-nan" if self._can(lib.MARGIN_CAN_MISSING, first=True) else True
@@ -70,7 +75,7 @@ class _OfSpec(MarginEstimator):
         return tags
 
     def _rows_and(self, X: Any, y: Any, reset: bool, **checks: Any) -> tuple[Any, Any]:
-        if is_frame(X):
+        if _is_table(X):
             checks.pop("multi_output", None), checks.pop("y_numeric", None)
             return self._rows(X, reset=reset), np.asarray(y)
         missing = "allow-nan" if self._can(lib.MARGIN_CAN_MISSING, first=True) else True

@@ -1,0 +1,36 @@
+"""Classifiers with a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from margin.estimators.classifiers import Classifier, ScoringClassifier
+from margin.estimators.expansions import PairsOfClasses
+
+
+class KernelPerceptronClassifier(ScoringClassifier):
+    """One function for two classes, else one for each class against the rest."""
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Training rows that were corrected, ascending."""
+        model = self._fitted()
+        taken = [model.dual(s)[0] for s in range(model.score_count)]
+        return np.unique(np.concatenate(taken)).astype(np.int32)
+
+
+class KernelClassifier(PairsOfClasses, Classifier):
+    """Support vector machines with a kernel: one function for each pair of classes."""
+
+    decision_function_shape: str
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Two classes: one number a row, positive for the second; more: one for each class or pair."""
+        rows = self._query(X)
+        if len(self.classes_) == 2:
+            return self.model_.scores(rows)[:, 0]
+        if self.decision_function_shape == "ovo":
+            return self.model_.scores(rows)
+        return self.model_.class_scores(rows)

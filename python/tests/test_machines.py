@@ -1,0 +1,103 @@
+"""What support vector machines are made of; kernels that are given; statistics that go on learning."""
+
+import margin
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn.naive_bayes
+import sklearn.svm
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def curved(A, B):
+    return rbf_kernel(A, B, gamma=0.3)
+
+
+@pytest.mark.parametrize("name", ["SVC", "SVR", "OneClassSVM"])
+def test_given_kernels(iris, name):
+    X, y = iris
+    words = {"tol": 1e-6} if name == "OneClassSVM" else {"tol": 1e-12}
+    plain = getattr(margin, name)(gamma=0.3, **words).fit(X, y)
+    gram = getattr(margin, name)(kernel="precomputed", **words).fit(curved(X, X), y)
+    function = getattr(margin, name)(kernel=curved, **words).fit(X, y)
+    answer = "predict" if name == "SVR" else "decision_function"
+    expected = getattr(plain, answer)(X[:40])
+    assert np.allclose(getattr(gram, answer)(curved(X[:40], X)), expected, atol=1e-4)
+    assert np.allclose(getattr(function, answer)(X[:40]), expected, atol=1e-4)
+    assert len(gram.support_) == pytest.approx(len(plain.support_), abs=2) and gram.support_vectors_.shape == (0, 0)
+    assert gram.verify(curved(X, X), y).converged and function.verify(X, y).converged
+    with pytest.raises(ValueError, match="square matrix"):
+        gram.fit(curved(X[48:53], X), y[48:53])
+
+
+def test_given_kernels_in_folds(iris):
+    X, y = iris
+    a = cross_val_score(margin.SVC(kernel="precomputed"), curved(X, X), y)
+    assert np.allclose(a, cross_val_score(margin.SVC(gamma=0.3), X, y))
+    with pytest.raises(ValueError, match="shape"):
+        margin.SVC(kernel=lambda A, B: np.ones((2, 2))).fit(X, y)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_linear_weights(iris, diabetes, sparse):
+    X, y = iris
+    form = scipy.sparse.csr_matrix if sparse else np.asarray
+    for classes in (X, y), (X[50:], y[50:]):
+        ours = margin.SVC(kernel="linear", tol=1e-12).fit(form(classes[0]), classes[1])
+        theirs = sklearn.svm.SVC(kernel="linear", tol=1e-10).fit(*classes)
+        assert ours.coef_.shape == theirs.coef_.shape and np.allclose(ours.coef_, theirs.coef_, atol=1e-4)
+        assert np.allclose(ours.intercept_, theirs.intercept_, atol=1e-3)
+    X, y = diabetes
+    ours = margin.LinearSVR(C=0.1, epsilon=0.1, tol=1e-9).fit(form(X), y)
+    assert ours.coef_.shape == (10,)
+    assert np.allclose(X @ ours.coef_ + ours.intercept_, ours.predict(X))
+    assert np.allclose(ours.dual_coef_ @ (ours.support_vectors_.toarray() if sparse else ours.support_vectors_), ours.coef_)
+    with pytest.raises(AttributeError, match="linear kernel"):
+        margin.SVR().fit(X, y).coef_
+
+
+@pytest.mark.parametrize("name", ["SVR", "OneClassSVM"])
+def test_one_function(diabetes, name):
+    X, y = diabetes
+    y = (y - y.mean()) / y.std()
+    ours = getattr(margin, name)(tol=1e-10).fit(X, y)
+    theirs = getattr(sklearn.svm, name)(tol=1e-9).fit(X, y)
+    assert len(set(ours.support_) ^ set(theirs.support_)) <= 4
+    made = np.zeros((2, len(X)))
+    made[0, ours.support_], made[1, theirs.support_] = ours.dual_coef_[0], theirs.dual_coef_[0]
+    assert np.allclose(*made, atol=2e-3) and np.array_equal(ours.support_vectors_, X[ours.support_])
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "MultinomialNB", "BernoulliNB", "CategoricalNB"])
+def test_more_rows(rng, name):
+    X = rng.integers(0, 4, (300, 5))
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 300)]
+    first = y[:100] != "c"
+    ours, theirs = getattr(margin, name)(), getattr(sklearn.naive_bayes, name)()
+    with pytest.raises(ValueError, match="classes must be passed"):
+        ours.partial_fit(X, y)
+    with pytest.raises(margin.UnsupportedError, match="two classes"):
+        ours.partial_fit(X[:100][y[:100] == "a"], y[:100][y[:100] == "a"], classes=["a", "b", "c"])
+    ours.partial_fit(X[:100][first], y[:100][first], classes=["a", "b", "c"])
+    assert ours.predict_proba(X).shape == (300, 3) and not ours.predict_proba(X)[:, 2].any()
+    assert np.isneginf(ours.predict_joint_log_proba(X)[:, 2]).all() and "c" not in ours.predict(X)
+    ours.partial_fit(X[100:], y[100:])
+    rows = np.r_[np.flatnonzero(first), 100:300]
+    theirs.fit(X[rows], y[rows])
+    assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9 if name == "GaussianNB" else 0.01)
+    assert ours.report_.rows == len(rows) and list(ours.classes_) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="do not exist"):
+        ours.partial_fit(X[:2], ["a", "z"])
+
+
+def test_models_go_on_learning(iris):
+    X, y = iris
+    names = np.array(["x", "y", "z"])[y]
+    model = margin.fit("naive-bayes", X[:100], names[:100]).update(X[100:], names[100:])
+    whole = margin.fit("naive-bayes", X, names)
+    assert np.allclose(model.probabilities(X), whole.probabilities(X)) and list(model.classes) == ["x", "y", "z"]
+    with pytest.raises(margin.ArgumentError):
+        margin.fit("ridge", X, X[:, 0]).update(X, X[:, 0])
