@@ -185,7 +185,27 @@ class Model:
         check(lib.margin_transform_inverse(self._handle, rows.view, pointer, error), error)
         return out
 
+    @cached_property
+    def _needs_scratch(self) -> bool:
+        return lib.margin_model_scratch_size(self._handle) > 0
+
+    def _few_rows(self, what: int, X: np.ndarray, columns: int) -> np.ndarray | None:
+        """Rows that are not worth waking threads for, on the calling one. None: something is wrong, and the
+        long way has the sentence."""
+        rows = X.shape[0]
+        view = lib.margin_dense_f64(ffi.from_buffer("double[]", X), rows, X.shape[1], X.shape[1])
+        out = np.empty((rows, columns) if columns else rows, np.float64 if columns else np.int64)
+        status = lib.margin_predict_scratch(
+            self._handle, ffi.new("margin_matrix *", view), what, ffi.from_buffer(out), ffi.NULL, ffi.NULL
+        )
+        return out if status >= 0 else None
+
     def _answer(self, what: int, X: Any, columns: int, threads: int | None) -> np.ndarray:
+        if (type(X) is np.ndarray and X.ndim == 2 and 0 < X.size <= 512 and X.dtype == np.float64
+                and X.flags.c_contiguous and not self._needs_scratch):
+            quick = self._few_rows(what, X, columns)
+            if quick is not None:
+                return quick
         data = Data(X)
         shape = (data.x.rows, columns) if columns else (data.x.rows,)
         out = np.empty(shape, np.float64 if columns else np.int64)
@@ -205,21 +225,15 @@ class Model:
     def predict_one(self, row: Any) -> Any:
         """The answer for one row of numbers (a sequence or an array)."""
         row = np.ascontiguousarray(row, np.float64)
-        view = lib.margin_dense_f64(ffi.cast("double *", row.__array_interface__["data"][0]),
-                                    1, row.size, row.size)
+        view = lib.margin_dense_f64(ffi.from_buffer("double[]", row), 1, row.size, row.size)
         matrix = ffi.new("margin_matrix *", view)
-        error = ffi.NULL
         if self.task == "regress":
-            value = np.empty(self.target_count)
-            status = lib.margin_predict_values(
-                self._handle, matrix, ffi.cast("double *", address(value)), error
-            )
-            if status >= 0:
-                return value[0] if value.size == 1 else value
+            value = ffi.new("double[]", self.target_count)
+            if lib.margin_predict_values(self._handle, matrix, value, ffi.NULL) >= 0:
+                return value[0] if len(value) == 1 else np.array(list(value))
         else:
             code = ffi.new("int64_t *")
-            status = lib.margin_predict(self._handle, matrix, code, error)
-            if status >= 0 and code[0] >= 0:
+            if lib.margin_predict(self._handle, matrix, code, ffi.NULL) >= 0 and code[0] >= 0:
                 return code[0] if self.task == "cluster" else self._labels[code[0]]
         return self.predict(row.reshape(1, -1))[0]  # wide rows, and the sentence of what is wrong
 

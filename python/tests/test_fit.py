@@ -161,3 +161,25 @@ def test_catalogue():
     assert {"svm", "standardize"} <= set(known) and known["standardize"].kind == "stage"
     assert "C" in {option.name for option in known["svm"].options}
     assert margin.canonical("svm( C = 1.0 )") == "svm(C=1)"
+
+
+@pytest.mark.parametrize("spec", ["standardize | logistic", "svm(kernel=rbf, task=classify)", "knn(task=classify)", "ridge", "kmeans(k=2)", "poly | softmax"])
+def test_few_rows_are_answered_on_the_spot(iris, spec):
+    X, y = iris
+    model = margin.fit(spec, X, y.astype(float) if "ridge" in spec else y)
+    whole = model.predict(X)
+    assert np.array_equal(np.concatenate([model.predict(X[i : i + 7]) for i in range(0, 150, 7)]), whole)
+    assert [model.predict_one(row) for row in X[::10]] == whole[::10].tolist()
+    assert np.array_equal(model.scores(X[:3]), model.scores(X)[:3])
+    assert np.array_equal(model.predict(X[:3].astype(np.float32).astype(float)), model.predict(X[:3].astype(np.float32)))
+    with pytest.raises(ValueError, match="4"):
+        model.predict(X[:2, :3].copy())
+
+
+def test_estimators_still_look_at_rows(iris):
+    X, y = iris
+    model = margin.LogisticRegression().fit(X, y)
+    assert np.array_equal(model.predict(X[:1]), model.predict(X)[:1])
+    for wrong, words in ((X[:2] * np.nan, "NaN"), (X[:2] * np.inf, "infinity|NaN"), (X[:2, :3].copy(), "features"), (X[0], "2D"), (X[:0], "sample")):
+        with pytest.raises(ValueError, match=words):
+            model.predict(wrong)

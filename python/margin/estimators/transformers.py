@@ -168,6 +168,9 @@ class Imputer(OneToOneFeatureMixin, Transformer):
             raise ValueError(f"Input X contains NaN, and missing_values={code!r} of {type(self).__name__}")
         return np.where(rows == code, np.array(np.nan, rows.dtype), rows)
 
+    def _is_plain(self, X: Any) -> bool:
+        return False  # missing values are to be looked for
+
     @property
     def statistics_(self) -> np.ndarray:
         return self._fitted().tensors["stage.0.fill"].copy()
