@@ -49,7 +49,20 @@ pip_install --no-build-isolation --no-deps --force-reinstall -Cbuild-dir="$place
     -Ccmake.define.MARGIN_INSTALLED=ON -Ccmake.define.margin_ROOT="$installed" ./python ||
     { cat "$place/pip.log"; exit 1; }
 
-select=(-m "not long")
-[ "${2:-}" != long ] || select=()
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-exec "$place/venv/bin/pytest" -q -p no:cacheprovider "${select[@]}" python/tests
+pytest=(-q -p no:cacheprovider python/tests)
+[ "${2:-}" = long ] || exec "$place/venv/bin/pytest" "${pytest[@]}" -m "not long"
+"$place/venv/bin/pytest" "${pytest[@]}" || exit 1
+
+# the oldest scikit-learn and NumPy that the package is for; the same files, as they keep to Python's stable interface
+if [ ! -f "$place/oldest/ready" ]; then
+    rm -rf "$place/oldest"
+    "$python" -m venv "$place/oldest" || exit 1
+    "$place/oldest/bin/pip" --disable-pip-version-check install "scikit-learn==1.3.*" "numpy<2" pandas polars cffi \
+        pytest >"$place/oldest.log" 2>&1 || { echo "no oldest scikit-learn: $(tail -n 1 "$place/oldest.log")"; exit 0; }
+    touch "$place/oldest/ready"
+fi
+rm -rf "$place/package"
+mkdir "$place/package"
+cp -r "$place"/venv/lib/python3*/site-packages/margin "$place/package"
+PYTHONPATH=$place/package exec "$place/oldest/bin/pytest" "${pytest[@]}"

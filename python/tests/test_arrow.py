@@ -3,6 +3,7 @@
 import margin
 import numpy as np
 import pytest
+from checks import NEWEST
 
 polars = pytest.importorskip("polars")
 
@@ -71,5 +72,7 @@ def test_models_of_tables(iris):
     assert np.allclose(estimator.predict(table.drop("kind")), margin.Ridge().fit(X[:, :2], X[:, 2]).predict(X[:, :2]))
     named = margin.Model("onehot | logistic").fit(table, y)
     assert named.score(table, y) > 0.75
+    if not NEWEST:
+        return
     made = margin.StandardScaler().set_output(transform="polars").fit_transform(table.drop("kind"))
     assert made.columns == ["length", "width"]

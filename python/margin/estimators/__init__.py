@@ -1,4 +1,4 @@
-"""scikit-learn's names, each imported when it is first asked for. Needs scikit-learn 1.6 or later."""
+"""scikit-learn's names, each imported when it is first asked for. Needs scikit-learn 1.3 or later."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from margin.data import Data
 from margin.errors import ConvergenceWarning as OurConvergenceWarning
 from margin.errors import Cause, DataError
+from margin.estimators.compat import Base, validate_data
 from margin.estimators.parameters import Facts, Options, spec_text
 from margin.estimators.recipes import RECIPES
 from margin.fitting import fit_data, not_converged
@@ -36,7 +36,7 @@ def in_their_words(error: DataError, rows: int) -> DataError:
     return error
 
 
-class MarginEstimator(BaseEstimator):
+class MarginEstimator(Base):
     """Base of all estimators.
 
     Attributes

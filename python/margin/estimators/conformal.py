@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from margin.errors import UnsupportedError
 from margin.estimators.base import MarginEstimator
+from margin.estimators.compat import Base
 from margin.estimators.spec import estimator_of
 
 
-class Conformal(MetaEstimatorMixin, BaseEstimator):
+class Conformal(MetaEstimatorMixin, Base):
     """Intervals for numbers, sets of classes for labels, that hold the truth of a stated share of future rows.
 
     Parameters
@@ -89,6 +90,10 @@ class Conformal(MetaEstimatorMixin, BaseEstimator):
         """The estimator's own score."""
         check_is_fitted(self)
         return self.estimator_.score(X, y)
+
+    @property
+    def _estimator_type(self) -> Any:
+        return getattr(self.estimator, "_estimator_type", None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from margin.columns import Column
 from margin.data import Data
+from margin.estimators.compat import check_array, validate_data
 from margin.estimators.parameters import Facts
 from margin.estimators.transformers import Transformer
 from margin.views import is_sparse

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from margin._binding import lib
 from margin.arrow import is_arrow
@@ -15,6 +14,7 @@ from margin.errors import text
 from margin.estimators.base import MarginEstimator
 from margin.estimators.classifiers import Classifier
 from margin.estimators.clusters import Untargeted
+from margin.estimators.compat import validate_data
 from margin.estimators.parameters import Facts, Options
 from margin.estimators.regressors import Regressor
 from margin.estimators.transformers import Transformer

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from margin.data import Data
 from margin.estimators.base import MarginEstimator
+from margin.estimators.compat import validate_data
 from margin.estimators.parameters import Facts
 from margin.views import is_sparse
 
