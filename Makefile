@@ -5,6 +5,7 @@
 #   make test        every test (sanitizers on), then some in optimised builds
 #   make test-long   the same with valgrind, the thread sanitizer and longer fuzzing
 #   make bench       benchmarks                make fuzz   each fuzz target, FUZZ_RUNS inputs
+#   make wheel       a wheel of the Python package, in dist/
 #   make install PREFIX=dir     make uninstall PREFIX=dir
 #   make format      make format-check         make coverage         make clean
 #
@@ -15,7 +16,7 @@ DESTDIR   ?=
 JOBS      ?= $(shell nproc)
 FUZZ_RUNS ?= 20000
 
-.PHONY: all demo test test-long bench fuzz install uninstall format format-check coverage clean
+.PHONY: all demo test test-long bench fuzz wheel install uninstall format format-check coverage clean
 
 all:
 	@scripts/install-deps.sh build
@@ -43,6 +44,10 @@ fuzz:
 	@scripts/install-deps.sh fuzz
 	@scripts/build.sh fuzz fuzzers -j$(JOBS)
 	@FUZZ_RUNS=$(FUZZ_RUNS) scripts/fuzz.sh
+
+wheel:
+	@scripts/install-deps.sh python
+	@scripts/wheel.sh
 
 # Builds first unless the build folder belongs to somebody else (sudo make install).
 install:

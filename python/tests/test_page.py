@@ -4,6 +4,11 @@ import contextlib
 import io
 import pathlib
 import re
+import subprocess
+import sys
+
+import pytest
+import sklearn
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -19,3 +24,11 @@ def test_the_page(tmp_path, monkeypatch):
         with contextlib.redirect_stdout(printed):
             exec(program, names)
         assert printed.getvalue() == expected
+
+
+def test_the_page_of_parameters():
+    page = (ROOT / "docs" / "sklearn.md").read_text()
+    version = ".".join(sklearn.__version__.split(".")[:2])
+    if f"Defaults of scikit-learn {version} " not in page:
+        pytest.skip("another scikit-learn than that of the page")
+    assert subprocess.run([sys.executable, str(ROOT / "python" / "tools" / "make_page.py"), "--check"]).returncode == 0
