@@ -6,7 +6,6 @@ installed: a stream is three C structs, https://arrow.apache.org/docs/format/CSt
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from typing import Any
 
@@ -127,6 +126,8 @@ class _Part:
 
 def _chunks(x: Any) -> tuple[list[str], list[list[_Part]]]:
     """Names, and for each column its parts."""
+    import ctypes
+
     ffi = _ffi()
     capsule = x.__arrow_c_stream__()
     get = ctypes.pythonapi.PyCapsule_GetPointer

@@ -10,7 +10,7 @@ from margin.contexts import running
 from margin.data import Data
 from margin.errors import ConvergenceWarning, check, new_error
 from margin.model import Model
-from margin.report import Report, new_report, read_report
+from margin.report import Report, new_report
 from margin.trace import Tracer, TraceStep
 
 
@@ -56,10 +56,10 @@ def fit(
     ConvergenceWarning
         The gap that was asked was not reached.
     """
-    model, _ = fit_data(
+    model, converged = fit_data(
         spec, Data(X, y, sample_weight), seed=seed, threads=threads, time_limit=time_limit, trace=trace
     )
-    if not model.report.converged:
+    if not converged:
         warnings.warn(not_converged(model.report), ConvergenceWarning, stacklevel=2)
     return model
 
@@ -72,8 +72,8 @@ def fit_data(
     threads: int | None = None,
     time_limit: float | None = None,
     trace: bool | Callable[[TraceStep], Any] = False,
-) -> tuple[Model, Report]:
-    """The same for data that the library sees already; warns of nothing."""
+) -> tuple[Model, bool]:
+    """The same for data that the library sees already; warns of nothing, but says whether it converged."""
     error, report = new_error(), new_report()
     options = ffi.new("margin_fit_options *")
     options.size = ffi.sizeof("margin_fit_options")
@@ -95,8 +95,8 @@ def fit_data(
     if tracer and tracer.exception is not None:
         raise tracer.exception
     check(status, error)
-    told = read_report(report)
-    return Model(made[0], target=data.target, report=told, trace=tracer.steps if tracer else None), told
+    model = Model(made[0], target=data.target, report=report, trace=tracer.steps if tracer else None)
+    return model, status == 0
 
 
 def not_converged(report: Report) -> str:

@@ -48,12 +48,12 @@ class Model:
 
         return estimator_of(source, task, **words)
 
-    def __init__(self, handle: Any, *, target: Target | None = None, report: Report | None = None,
+    def __init__(self, handle: Any, *, target: Target | None = None, report: Any = None,
                  trace: list[Any] | None = None) -> None:
         self._handle = ffi.gc(handle, lib.margin_model_free)
         self._label_names = target.names if target else None
         self._label_type = target.dtype if target else None
-        self._fit_report = report
+        self._fit_report = report  # a margin_report, with the seconds of the fit; None: the model has none
         self.trace = trace
 
     # ---- what it knows
@@ -64,7 +64,7 @@ class Model:
 
     @cached_property
     def report(self) -> Report:
-        return self._fit_report or read_report(lib.margin_model_report(self._handle))
+        return read_report(self._fit_report or lib.margin_model_report(self._handle))
 
     @cached_property
     def task(self) -> str:
@@ -262,7 +262,7 @@ class Model:
         with running(threads) as context_:
             status = lib.margin_update(context_, self._handle, data.struct, made, report, error)
         check(status, error)
-        updated = Model(made[0], target=data.target, report=read_report(report))
+        updated = Model(made[0], target=data.target, report=report)
         if self._label_names is not None:
             updated._label_names = {**self._label_names, **(updated._label_names or {})}
         return updated

@@ -107,11 +107,11 @@ class MarginEstimator(Base):
         data = self._data(X, target, weights)
         spec = self._spec(facts, extra)
         try:
-            self.model_, report = fit_data(spec, data, seed=self._seed(), threads=self._threads())
+            self.model_, converged = fit_data(spec, data, seed=self._seed(), threads=self._threads())
         except DataError as error:
             raise in_their_words(error, data.x.rows)
-        if not report.converged and self._warns(report):
-            warnings.warn(not_converged(report), ConvergenceWarning, stacklevel=3)
+        if not converged and self._warns(self.model_.report):
+            warnings.warn(not_converged(self.model_.report), ConvergenceWarning, stacklevel=3)
         return self
 
     def _warns(self, report: Report) -> bool:
