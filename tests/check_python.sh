@@ -38,7 +38,7 @@ pip_install() {
 if [ ! -f "$place/venv/ready" ]; then
     rm -rf "$place/venv"
     "$python" -m venv "$place/venv" || skip "no virtual environment could be made"
-    pip_install scikit-build-core cffi numpy scipy scikit-learn pandas polars pytest mypy ||
+    pip_install scikit-build-core cffi numpy scipy scikit-learn pandas polars matplotlib pytest mypy ||
         { tail -n 3 "$place/pip.log"; skip "pip could not fetch what the tests need"; }
     touch "$place/venv/ready"
 fi

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from margin.catalogue import Component, Option, canonical, components
+from margin.displays import CoefficientsDisplay, SearchDisplay, TraceDisplay
 from margin.errors import (
     ArgumentError,
     Cause,
