@@ -47,10 +47,12 @@ static void test_expansion_refusals(void **state) {
         switch (defect) {
         case 0:
             OK(mg_hypothesis_attach(h, &error));
+            kernel[0] = 7; /* the caller's, and there is none */
+            REFUSED(mg_hypothesis_attach(h, &error), MARGIN_ERROR_ARGUMENT, "kernel=user");
             mg_hypothesis_free(h);
             continue;
         case 1:
-            kernel[0] = 7;
+            kernel[0] = 8;
             part = "no known kernel";
             break;
         case 2:
@@ -114,7 +116,7 @@ static double pair_sum(const mg_kernel *kernel, const margin_matrix *x, int64_t 
                        const margin_matrix *z, const int64_t *rows, const double *c, int64_t count,
                        double b) {
     for (int64_t k = 0; k < count; k++)
-        b += c[k] * mg_kernel_rows(kernel, x, i, z, rows[k]);
+        b += c[k] * mg_kernel_rows(NULL, kernel, x, i, z, rows[k]);
     return b;
 }
 

@@ -67,7 +67,7 @@ static void same_bits_for_any_cache(void **unused) {
                 assert_memory_equal(a, b, CHOSEN * sizeof *a);
                 assert_true(a[i] == mg_gram_diagonal(whole)[i]);
                 const int64_t j = (i * 7 + round) % CHOSEN;
-                assert_close(a[j], mg_kernel_rows(&all[k], &f.x, f.rows[i], &f.x, f.rows[j]),
+                assert_close(a[j], mg_kernel_rows(NULL, &all[k], &f.x, f.rows[i], &f.x, f.rows[j]),
                              1e-13);
             }
             mg_gram_free(small);
@@ -303,8 +303,8 @@ static void precomputed(void **unused) {
 
 typedef enum mood { WORKS, STOPS, GIVES_NAN } mood;
 
-static int dot_plus_one(void *user, const double *x, int64_t x_rows, const double *z,
-                        int64_t z_rows, int64_t columns, double *values) {
+static int dot_plus_one(const double *x, int64_t x_rows, const double *z, int64_t z_rows,
+                        int64_t columns, double *values, void *user) {
     const mood *how = user;
     for (int64_t i = 0; i < x_rows; i++)
         for (int64_t j = 0; j < z_rows; j++) {
@@ -335,6 +335,7 @@ static void function_of_the_user(void **unused) {
     how = STOPS;
     assert_int_equal(mg_gram_fill(a, context, &error), MARGIN_ERROR_CANCELLED);
     how = WORKS;
+    margin_context_resume(context);
     for (int64_t i = 0; i < CHOSEN; i++) {
         const double *x = mg_gram_row(a, context, i, &status),
                      *y = mg_gram_row(b, context, i, &status);

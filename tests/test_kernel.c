@@ -98,7 +98,7 @@ static void formulas(void **unused) {
                                tanh(0.05 * dot + 0.1),
                                exp(-0.02 * absolute)};
     for (int k = 0; k < MG_LENGTH(kernels); k++) {
-        assert_close(mg_kernel_rows(&kernels[k], &x, 0, &x, 1), expected[k], 1e-15);
+        assert_close(mg_kernel_rows(NULL, &kernels[k], &x, 0, &x, 1), expected[k], 1e-15);
         if (kernels[k].kind != MG_KERNEL_LAPLACIAN)
             assert_close(mg_kernel_from_dot(&kernels[k], dot, 5.0, 10.25), expected[k], 1e-15);
     }
@@ -128,8 +128,9 @@ static void pairs_of_layouts(void **unused) {
             for (int b = 0; b < LAYOUTS; b++)
                 for (int64_t i = 0; i < 6; i++) {
                     const margin_matrix x = layout(&d, a), z = layout(&d, b), plain = layout(&d, 0);
-                    assert_close(mg_kernel_rows(&kernels[k], &x, i, &z, 5 - i),
-                                 mg_kernel_rows(&kernels[k], &plain, i, &plain, 5 - i), 1e-15);
+                    assert_close(mg_kernel_rows(NULL, &kernels[k], &x, i, &z, 5 - i),
+                                 mg_kernel_rows(NULL, &kernels[k], &plain, i, &plain, 5 - i),
+                                 1e-15);
                 }
     free_layouts(&d);
 }
@@ -254,7 +255,7 @@ static void check_block(int64_t rows, int64_t z_rows, int64_t columns, double de
                     for (int64_t i = 0; i < rows; i++)
                         for (int64_t j = 0; j < z_rows; j++)
                             assert_close(out[i * z_rows + j],
-                                         mg_kernel_rows(&kernels[k], &x, i, &z, j), 1e-12);
+                                         mg_kernel_rows(NULL, &kernels[k], &x, i, &z, j), 1e-12);
                 } else {
                     assert_same(out, first, rows * z_rows);
                     free(out);

@@ -122,6 +122,16 @@ typedef struct margin_allocator {
 
 typedef enum margin_log_level { MARGIN_LOG_NOTE = 0, MARGIN_LOG_WARNING = 1 } margin_log_level;
 
+/* A kernel of the caller's own, which specs call user: svm(kernel=user). Writes values[i * z_rows +
+ * j] = k(x_i, z_j) for two blocks of rows of `columns` numbers each, row-major without gaps, as the
+ * learner sees them: behind the stages, sparse ones and those in f32 as dense f64. k(x, z) = k(z,
+ * x), whatever else is in the block. Returns 0; anything else ends the call with CANCELLED (sticky:
+ * see margin_context_resume). A value that is not finite is DATA in training, with the two rows;
+ * in prediction its row has no answer, as one with an infinite value. Rows of a prediction may hold
+ * NaN: they have no answer, whatever the values. */
+typedef int (*margin_kernel_function)(const double *x, int64_t x_rows, const double *z,
+                                      int64_t z_rows, int64_t columns, double *values, void *user);
+
 /* What a long call is doing. `done`/`total` count rows, bytes, passes or sub-problems as `activity`
  * says, or under "working" the parts of one walk over the data; total is 0 where the end is not
  * known. */
@@ -161,6 +171,16 @@ typedef struct margin_context_options {
      * LAPACK is linked, not during its factorisations. Return nonzero to cancel (sticky). It may
      * call margin, in this context too. NULL: none. */
     int (*poll)(void *user);
+    /* What kernel=user stands for in calls with this context, and in models that it trains or
+     * loads: they keep function and kernel_user and call them until they are freed, but files do
+     * not hold them. Loading a model with kernel=user takes a context that has its function.
+     * NULL: none. Rows of at most 4096 columns. */
+    margin_kernel_function kernel;
+    void *kernel_user;
+    /* 1: the function may be called from several threads at the same time. 0: it is only called
+     * from the thread that called margin, as the context then has no other (`threads` is 1). */
+    int32_t kernel_threads;
+    int32_t reserved_word; /* 0 */
 } margin_context_options;
 
 /* Creates a context. `options` may be NULL (all defaults). Fails with ARGUMENT (a thread count or a

@@ -35,6 +35,9 @@ static margin_status check_options(const margin_context_options *options, margin
                MARGIN_ERROR_ARGUMENT,
                "allocator has only one of `allocate` and `release`; give both, or neither for "
                "malloc");
+    MG_REQUIRE(options->kernel_threads == 0 || options->kernel_threads == 1, error,
+               MARGIN_ERROR_ARGUMENT, "kernel_threads is %d; it is 0 or 1",
+               options->kernel_threads);
     return MARGIN_OK;
 }
 
@@ -68,6 +71,7 @@ margin_status margin_context_create(const margin_context_options *options, margi
     MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, user),
                            "margin_context_options", &chosen, sizeof chosen, error));
     MG_TRY(check_options(&chosen, error));
+    if (chosen.kernel && !chosen.kernel_threads) chosen.threads = 1;
     if (chosen.threads == 0) chosen.threads = MG_MIN(mg_cores_allowed(), MOST_THREADS);
 
     MG_GO(mg_heap_create(&chosen.allocator, chosen.memory_limit, &heap, error));

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Of the words of MG_KERNEL_CHOICES_GRAM, in their order. */
-static const mg_kernel_kind kinds[] = {MG_KERNEL_LINEAR,     MG_KERNEL_POLY,    MG_KERNEL_RBF,
-                                       MG_KERNEL_EXP,        MG_KERNEL_SIGMOID, MG_KERNEL_LAPLACIAN,
-                                       MG_KERNEL_PRECOMPUTED};
+static const mg_kernel_kind kinds[] = {
+    MG_KERNEL_LINEAR,  MG_KERNEL_POLY,      MG_KERNEL_RBF,      MG_KERNEL_EXP,
+    MG_KERNEL_SIGMOID, MG_KERNEL_LAPLACIAN, MG_KERNEL_FUNCTION, MG_KERNEL_PRECOMPUTED};
 
 static bool uses_gamma(mg_kernel_kind kind) {
     return kind == MG_KERNEL_POLY || kind == MG_KERNEL_RBF || kind == MG_KERNEL_SIGMOID ||
@@ -96,6 +96,8 @@ margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice 
                                 const char *learner, const mg_problem *p, mg_kernel *kernel,
                                 margin_error *error) {
     *kernel = choice->kernel;
+    if (kernel->kind == MG_KERNEL_FUNCTION)
+        return mg_kernel_own(context, learner, p, kernel, error);
     if (choice->rule == MG_GAMMA_GIVEN) return MARGIN_OK;
     if (choice->rule == MG_GAMMA_SCALE) {
         MG_TRY(
@@ -169,7 +171,7 @@ mg_kernel_name mg_kernel_describe(const mg_kernel *kernel) {
     while (choice + 1 < MG_LENGTH(kinds) && kinds[choice] != kernel->kind)
         choice++;
     const char *word = mg_choice_at(MG_KERNEL_CHOICES_GRAM, choice, &length);
-    if (kernel->kind == MG_KERNEL_LINEAR || kernel->kind == MG_KERNEL_EXP)
+    if (!uses_gamma(kernel->kind))
         snprintf(name.text, sizeof name.text, "%.*s", (int)length, word);
     else
         snprintf(name.text, sizeof name.text, "%.*s with gamma %s", (int)length, word,

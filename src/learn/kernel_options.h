@@ -9,9 +9,9 @@
 #define MG_OPTION_KERNEL(default_kernel, kernel_choices, kernel_help)                              \
     MG_CHOICE("kernel", (default_kernel), kernel_choices, kernel_help)
 #define MG_OPTION_KERNEL_RBF                                                                       \
-    MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,                                                     \
+    MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES_OWN,                                                 \
                      "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), "   \
-                     "tanh(gamma x.z + coef0), or exp(-gamma |x-z|_1)")
+                     "tanh(gamma x.z + coef0), exp(-gamma |x-z|_1), or a function of the program")
 #define MG_OPTIONS_KERNEL_SHAPE                                                                    \
     MG_NUMBER("gamma", NULL,                                                                       \
               "factor in poly, rbf, sigmoid and laplacian; scale is 1/(columns x variance of all " \
@@ -50,7 +50,8 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
                                const mg_kernel_points *points, const double *weights, double *gamma,
                                margin_error *error);
 /* The kernel for the samples of a problem. DATA where rows are so far from 0, beside the spread
- * that gamma stands for, that |x - z|^2 = |x|^2 + |z|^2 - 2 x.z is lost in rounding. */
+ * that gamma stands for, that |x - z|^2 = |x|^2 + |z|^2 - 2 x.z is lost in rounding; the failures
+ * of mg_kernel_own. */
 margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice *choice,
                                 const char *learner, const mg_problem *problem, mg_kernel *kernel,
                                 margin_error *error);
@@ -61,6 +62,15 @@ margin_status mg_kernel_share(mg_shared *shared, const mg_kernel_choice *choice,
 /* The kernel of a fit: the one that is shared, or its own. */
 margin_status mg_kernel_of_fit(const mg_fit *fit, const mg_kernel_choice *choice,
                                const char *learner, mg_kernel *kernel);
+/* kernel=user: takes the function of the context, and tries it on up to 64 rows spread over all,
+ * both ways round. SPEC: there is none; DATA with the rows. */
+margin_status mg_kernel_own(margin_context *context, const char *learner, const mg_problem *problem,
+                            mg_kernel *kernel, margin_error *error);
+/* After a call that failed with this status: the rows for which the caller's function gives no
+ * number, if it is for that. */
+margin_status mg_kernel_explain(margin_context *context, const margin_component *info,
+                                const mg_option_value *values, const mg_problem *problem,
+                                margin_status status, margin_error *error);
 /* The `fits` of a learner whose hypotheses are expansions. */
 margin_status mg_kernel_fits(const margin_component *info, const mg_problem *problem,
                              const mg_option_value *options, const mg_hypothesis *h,

@@ -18,9 +18,10 @@ static double terms_of(const mg_kernel *kernel, double value, double x, double z
         return 1.0 + size;
     case MG_KERNEL_LAPLACIAN:
         return value + 1.0;
+    case MG_KERNEL_FUNCTION:
+        return fabs(value);
     case MG_KERNEL_LINEAR:
     case MG_KERNEL_PRECOMPUTED:
-    case MG_KERNEL_FUNCTION:
         break;
     }
     return x * z;
@@ -28,7 +29,7 @@ static double terms_of(const mg_kernel *kernel, double value, double x, double z
 
 static double norm_of(const margin_matrix *x, int64_t row) {
     const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
-    return sqrt(mg_kernel_rows(&linear, x, row, x, row));
+    return sqrt(mg_kernel_rows(NULL, &linear, x, row, x, row));
 }
 
 void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries, bool *matches) {
@@ -51,8 +52,8 @@ void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries,
     if (!*matches) fit->verified.contradiction = "its support rows are not those of the data";
 }
 
-double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int64_t row,
-                            double *blur) {
+double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
+                            int64_t row, double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const margin_matrix *support = &h->view.expansion.support;
     const double norm = blur ? norm_of(x, row) : 0.0;
@@ -61,7 +62,7 @@ double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int6
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
         const int64_t s = h->view.expansion.entries[k];
         const double a = h->view.expansion.coefficients[k];
-        const double value = mg_kernel_rows(kernel, support, s, x, row);
+        const double value = mg_kernel_rows(fit->context, kernel, support, s, x, row);
         sum += (long double)a * (long double)value;
         if (blur)
             *blur += MG_ROUNDING * fabs(a) *
@@ -77,7 +78,7 @@ margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, lon
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
         double of_score;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        const double f = mg_kernel_sums_score(h, &h->view.expansion.support,
+        const double f = mg_kernel_sums_score(fit, h, &h->view.expansion.support,
                                               h->view.expansion.entries[k], &of_score);
         *norm += (long double)h->view.expansion.coefficients[k] * (long double)f;
         *blur += fabs(h->view.expansion.coefficients[k]) * of_score;
@@ -94,12 +95,20 @@ margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h,
         long double sum = 0.0L;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         for (int64_t j = 0; j < p->count; j++)
-            sum +=
-                (long double)u[j] * (long double)mg_kernel_rows(kernel, &p->x, mg_sample_row(p, j),
-                                                                &p->x, mg_sample_row(p, i));
+            sum += (long double)u[j] * (long double)mg_kernel_rows(fit->context, kernel, &p->x,
+                                                                   mg_sample_row(p, j), &p->x,
+                                                                   mg_sample_row(p, i));
         square += (long double)u[i] * sum;
         cross += (long double)u[i] * (long double)f[i];
     }
     *distance = (double)fmaxl(norm - 2.0L * cross + square, 0.0L);
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_sums_definite(const mg_fit *fit, const mg_hypothesis *h, bool *definite) {
+    const mg_kernel_points points = mg_kernel_points_of(fit->problem);
+    mg_kernel_curvature found;
+    MG_TRY(mg_kernel_decide(fit->context, &h->view.expansion.kernel, &points, &found, fit->error));
+    *definite = found == MG_KERNEL_DEFINITE;
     return MARGIN_OK;
 }

@@ -9,11 +9,13 @@
 void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries, bool *matches);
 /* f(x) without the intercept of a hypothesis of one function at a row; *blur (NULL: not wanted):
  * what rounding may have made of it in training. */
-double mg_kernel_sums_score(const mg_hypothesis *h, const margin_matrix *x, int64_t row,
-                            double *blur);
+double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
+                            int64_t row, double *blur);
 /* |f|^2 = a'Ka over the support rows, and its rounding. CANCELLED. */
 margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm,
                                   double *blur);
+/* Whether the Gram matrix of the samples is known to have no negative eigenvalue. */
+margin_status mg_kernel_sums_definite(const mg_fit *fit, const mg_hypothesis *h, bool *definite);
 /* |f - f_u|^2 for f_u = sum_i u_i k(x_i, .) over the samples of the problem, from the norm above
  * and scores f (without the intercept). */
 margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,

@@ -144,7 +144,7 @@ MG_INLINE const mg_bayes_view *mg_bayes_view_of(const mg_hypothesis *h) {
 
 /* Entries of the kind and the learner. */
 margin_status mg_bayes_attach(mg_hypothesis *h, margin_error *error);
-void mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
-                     double *out);
+margin_status mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                              int64_t count, double *out);
 margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h);
 void mg_bayes_describe(const mg_bayes_view *view, double missing, margin_report *report);

@@ -201,8 +201,8 @@ static void settle_row(const mg_bayes_view *v, const margin_matrix *x, int64_t r
     if (!possible) memcpy(out, v->log_prior, (size_t)classes * sizeof *out);
 }
 
-void mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
-                     double *out) {
+margin_status mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                              int64_t count, double *out) {
     const mg_bayes_view *v = mg_bayes_view_of(h);
     const int64_t classes = v->layout.classes;
     for (int64_t at = 0; at < count; at += GROUP) {
@@ -219,4 +219,5 @@ void mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t fir
             settle_row(v, x, first + at + i, row);
         }
     }
+    return MARGIN_OK;
 }

@@ -74,11 +74,12 @@ static void score_in_parts(const mg_hypothesis *h, const mg_tile_distances dista
     }
 }
 
-static void centres_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
-                           int64_t count, double *out) {
+static margin_status centres_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                                    int64_t count, double *out) {
     const mg_tile_distances distances = mg_tile_distances_for(h->isa);
     for (int64_t i = 0; i < count; i++)
         score_in_parts(h, distances, x, first + i, out + i * h->functions);
+    return MARGIN_OK;
 }
 
 const mg_hypothesis_kind mg_hypothesis_centres = {

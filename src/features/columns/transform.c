@@ -11,10 +11,11 @@ static margin_status identity_attach(mg_hypothesis *h, margin_error *error) {
     return MARGIN_OK;
 }
 
-static void identity_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
-                            int64_t count, double *out) {
+static margin_status identity_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                                     int64_t count, double *out) {
     for (int64_t i = 0; i < count; i++)
         mg_row_expand(x, first + i, out + i * h->columns);
+    return MARGIN_OK;
 }
 
 const mg_hypothesis_kind mg_hypothesis_identity = {

@@ -1,6 +1,8 @@
 /* Kernel functions of one pair: the specification of the blocked code in kernel_fill.c. */
 #include "kernel/gram/kernel.h"
 
+#include "base/context.h"
+
 #include <math.h>
 
 /* a^n by squaring: exact while the powers are, and the same on every platform. */
@@ -134,8 +136,19 @@ static pair_sums sum_pair(const margin_matrix *x, int64_t i, const margin_matrix
     }
 }
 
-double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
-                      const margin_matrix *z, int64_t j) {
+static double ask_pair(margin_context *context, const mg_kernel *kernel, const margin_matrix *x,
+                       int64_t i, const margin_matrix *z, int64_t j) {
+    double a[MG_OWN_COLUMNS], b[MG_OWN_COLUMNS], value = (double)NAN;
+    mg_row_expand(x, i, a);
+    mg_row_expand(z, j, b);
+    if (kernel->function(a, 1, b, 1, x->columns, &value, kernel->user) == 0) return value;
+    if (context) margin_context_cancel(context);
+    return (double)NAN;
+}
+
+double mg_kernel_rows(margin_context *context, const mg_kernel *kernel, const margin_matrix *x,
+                      int64_t i, const margin_matrix *z, int64_t j) {
+    if (kernel->kind == MG_KERNEL_FUNCTION) return ask_pair(context, kernel, x, i, z, j);
     const pair_sums sums = sum_pair(x, i, z, j);
     if (kernel->kind == MG_KERNEL_LAPLACIAN) return exp(-kernel->gamma * sums.distance);
     return mg_kernel_from_dot(kernel, sums.dot, sums.square_a, sums.square_b);

@@ -23,24 +23,21 @@ typedef enum mg_kernel_kind {
     MG_KERNEL_SIGMOID = 4,
     MG_KERNEL_LAPLACIAN = 5,
     MG_KERNEL_PRECOMPUTED = 6,
-    MG_KERNEL_FUNCTION = 7 /* in no file */
+    MG_KERNEL_FUNCTION = 7 /* in files without the function */
 } mg_kernel_kind;
 /* The words of the option, in the order of `kinds` in learn/kernel_options.c. */
 #define MG_KERNEL_CHOICES "linear|poly|rbf|exp|sigmoid|laplacian"
+/* For learners, whose kernel may be the caller's own function. */
+#define MG_KERNEL_CHOICES_OWN MG_KERNEL_CHOICES "|user"
 /* For learners whose problem may be a Gram matrix (mg_kernel_points.places). */
-#define MG_KERNEL_CHOICES_GRAM MG_KERNEL_CHOICES "|precomputed"
-
-/* values[i * z_rows + j] = k(x_i, z_j) for two blocks of dense rows of `columns` numbers each. Must
- * be symmetric in x and z and is called from several threads at the same time. Another answer than
- * 0 stops the whole call. A value that is not finite is an error. */
-typedef int (*mg_kernel_function)(void *user, const double *x, int64_t x_rows, const double *z,
-                                  int64_t z_rows, int64_t columns, double *values);
+#define MG_KERNEL_CHOICES_GRAM MG_KERNEL_CHOICES_OWN "|precomputed"
+enum { MG_OWN_COLUMNS = 4096 }; /* of the rows of a function: two of them fit on the stack */
 
 typedef struct mg_kernel {
     mg_kernel_kind kind;
     double gamma, coef0;
     int degree;
-    mg_kernel_function function; /* MG_KERNEL_FUNCTION */
+    margin_kernel_function function; /* MG_KERNEL_FUNCTION */
     void *user;
 } mg_kernel;
 
@@ -66,6 +63,20 @@ MG_INLINE int64_t mg_point_place(const mg_kernel_points *points, int64_t i) {
 margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
                               const mg_kernel_points *points, margin_error *error);
 
+/* Of the Gram matrix of the points: without a negative eigenvalue, but for rounding. Only then is a
+ * dual a bound and a gap a proof. */
+typedef enum mg_kernel_curvature {
+    MG_KERNEL_DEFINITE,
+    MG_KERNEL_INDEFINITE,
+    MG_KERNEL_UNDECIDED /* too many points for a factor */
+} mg_kernel_curvature;
+/* "is not positive definite on these rows", or why that is not known. */
+const char *mg_kernel_doubt(mg_kernel_curvature curvature);
+/* By the kernel, or by a Cholesky factor of the Gram matrix, where there is room for that. */
+margin_status mg_kernel_decide(margin_context *context, const mg_kernel *kernel,
+                               const mg_kernel_points *points, mg_kernel_curvature *found,
+                               margin_error *error);
+
 /* k from the dot product and the two squared norms (all kinds but laplacian and function;
  * precomputed: the dot product itself, as with a row of zeros and a one). The squared distance is
  * clipped at 0. */
@@ -84,9 +95,10 @@ bool mg_kernel_is_definite(const mg_kernel *kernel);
 bool mg_kernel_is_bounded(mg_kernel_kind kind);
 /* a^n, n >= 0, by repeated squaring. */
 double mg_power(double a, int n);
-/* One pair of rows, any layouts with equal columns (not of kind function). */
-double mg_kernel_rows(const mg_kernel *kernel, const margin_matrix *x, int64_t i,
-                      const margin_matrix *z, int64_t j);
+/* One pair of rows, any layouts with equal columns. Of a function that stops: NaN, and the context
+ * (NULL: none) is cancelled. */
+double mg_kernel_rows(margin_context *context, const mg_kernel *kernel, const margin_matrix *x,
+                      int64_t i, const margin_matrix *z, int64_t j);
 
 /* Whether all their values are equal. */
 bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);

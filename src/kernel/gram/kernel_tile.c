@@ -199,8 +199,10 @@ static margin_status ask_function(const mg_kernel_scratch *s, const mg_kernel_bl
         mg_row_expand(block->x, mg_block_left(block, at->i + i), x + i * columns);
     for (int64_t j = 0; j < at->columns; j++)
         mg_row_expand(block->z, mg_block_right(block, at->j + j), z + j * columns);
-    if (s->kernel.function(s->kernel.user, x, at->rows, z, at->columns, columns, values) != 0)
+    if (s->kernel.function(x, at->rows, z, at->columns, columns, values, s->kernel.user) != 0) {
+        margin_context_cancel(s->context);
         return MARGIN_ERROR_CANCELLED;
+    }
     for (int64_t i = 0; i < at->rows; i++) {
         for (int64_t j = 0; j < at->columns; j++) {
             const double value = values[i * at->columns + j];

@@ -184,7 +184,8 @@ static margin_status take_memory(pivot_run *run, mg_arena *arena) {
     for (int64_t i = 0; i < m; i++) {
         const int64_t row = row_of(task, i);
         const double s = scale_of(task, i);
-        run->start[i] = s * s * mg_kernel_rows(task->kernel, task->x, row, task->x, row);
+        run->start[i] =
+            s * s * mg_kernel_rows(task->context, task->kernel, task->x, row, task->x, row);
         run->start[i] = run->diagonal[i] = fmax(run->start[i], 0.0);
     }
     return MARGIN_OK;

@@ -50,7 +50,8 @@ static margin_status kernel_logistic_check(const margin_component *info,
     MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
                "kernel-logistic: without a penalty a kernel can tell any classes apart; take a "
                "large C, such as 1e6");
-    MG_REQUIRE(mg_kernel_is_definite(&kernel), error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(mg_kernel_is_definite(&kernel) || kernel.kind == MG_KERNEL_FUNCTION, error,
+               MARGIN_ERROR_SPEC,
                "kernel-logistic: needs a kernel that is an inner product, as its objective else "
                "has no least value: rbf, laplacian, linear, exp, or poly with coef0 >= 0");
     MG_REQUIRE(!option(values, "rate")->given || is_solver(values, "gd"), error, MARGIN_ERROR_SPEC,
@@ -108,6 +109,7 @@ static margin_status kernel_logistic_fit_many(mg_fit *fits, int64_t count) {
                            .loss = mg_loss_get(MG_LOSS_LOGISTIC),
                            .penalty = mg_kernel_logistic_penalty(&fits[0]),
                            .formula = "log(1+exp(-y f))",
+                           .needs_definite = true,
                            .tolerance = mg_kernel_logistic_tolerance(&fits[0]),
                            .minimise = descent ? mg_kernel_descend_task : solve_by_newton};
     MG_TRY(mg_kernel_store(context, m, direct, "logistic", &task.storage, fits[0].error));

@@ -18,10 +18,11 @@ static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_penalt
     for (int64_t i = 0; i < p->count; i++) {
         const double c = penalty->factor * mg_sample_weight(p, i), y = p->sign[i];
         const int64_t row = mg_sample_row(p, i);
-        const double root = sqrt(fabs(mg_kernel_rows(kernel, &p->x, row, &p->x, row)));
+        const double root =
+            sqrt(fabs(mg_kernel_rows(fit->context, kernel, &p->x, row, &p->x, row)));
         double blur = 0.0;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        f[i] = mg_kernel_sums_score(h, &p->x, row, &blur);
+        f[i] = mg_kernel_sums_score(fit, h, &p->x, row, &blur);
         u[i] = c * y * mg_sigmoid(-y * f[i]) / penalty->rho;
         s->loss += (long double)(c * mg_log1pexp_minus(y * f[i]));
         s->blur += c * fmin(blur, 1.0 + blur);
@@ -35,12 +36,13 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
     const mg_penalty penalty = mg_kernel_logistic_penalty(fit);
     margin_report *report = &fit->report;
     double distance = 0.0;
-    bool matches;
+    bool matches, definite;
     sums s;
     mg_kernel_sums_match(fit, h, entries, &matches);
     MG_TRY(add_up(fit, h, &penalty, f, u, &s));
     MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance));
     report->objective = (double)(s.loss + (long double)penalty.rho / 2.0L * fmaxl(s.norm, 0.0L));
+    MG_TRY(mg_kernel_sums_definite(fit, h, &definite));
     report->gap = fmin(penalty.rho / 2.0 * distance, report->objective) / /* P is not below 0 */
                   fmax(1.0, report->objective);
     report->tolerance = mg_kernel_logistic_tolerance(fit);
@@ -51,6 +53,10 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
         report->gap - fit->verified.gap / fmax(1.0, report->objective) <= report->tolerance
             ? MARGIN_OK
             : MARGIN_STOPPED_STALLED;
+    if (!definite) {
+        report->gap = (double)INFINITY;
+        report->status = MARGIN_STOPPED_STALLED;
+    }
     if (h->view.expansion.intercept[0] != 0.0)
         fit->verified.contradiction = "the model has an intercept, which kernel-logistic fits none";
     mg_kernel_report(&penalty, &h->view.expansion.kernel, "log(1+exp(-y f))", report);

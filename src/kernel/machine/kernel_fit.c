@@ -40,9 +40,11 @@ static margin_status fit_one(mg_kernel_task *task, mg_fit *fit) {
         report->status = MARGIN_OK;
     else if (report->status == MARGIN_OK) /* by scores that steps had added up */
         report->status = MARGIN_STOPPED_STALLED;
-    if (!mg_kernel_is_definite(&task->system.kernel)) {
+    if (task->system.curvature != MG_KERNEL_DEFINITE) {
         report->gap = (double)INFINITY;
         report->status = MARGIN_STOPPED_STALLED;
+        mg_report_reason(report, "the kernel %s, so there is no proof",
+                         mg_kernel_doubt(task->system.curvature));
     }
     MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
                "the coefficients left the range of numbers; take a smaller rate");
@@ -56,6 +58,11 @@ static margin_status fit_each(mg_kernel_task *task, mg_fit *fits, int64_t count)
     const margin_status status = mg_kernel_system_make(task->context, fits[0].problem, &kernel,
                                                        task->storage, &task->system, fits[0].error);
     if (status < 0 && !mg_timed_out(task->context, status)) return status;
+    MG_REQUIRE(!task->needs_definite || task->system.curvature != MG_KERNEL_INDEFINITE,
+               fits[0].error, MARGIN_ERROR_DATA,
+               "the kernel %s, and the objective has no least value: take rbf, laplacian, linear, "
+               "exp, or poly with coef0 >= 0",
+               mg_kernel_doubt(MG_KERNEL_INDEFINITE));
     for (int64_t k = 0; k < count; k++) {
         MG_TRY(fit_one(task, &fits[k]));
         mg_arena_free(&task->arena);

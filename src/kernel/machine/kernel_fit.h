@@ -10,6 +10,7 @@ typedef struct mg_kernel_task {
     const mg_loss *loss;
     mg_penalty penalty;
     const char *formula; /* of the loss of a sample, for reports */
+    bool needs_definite; /* the kernel has to be an inner product, as far as that is known */
     mg_gram_storage storage;
     double tolerance;
     mg_arena arena; /* of the fit at hand */

@@ -70,7 +70,8 @@ static margin_status make_diagonal(mg_kernel_system *system) {
     MG_NEW(system->context->heap, system->diagonal, system->count, purpose, system->error);
     for (int64_t i = 0; i < system->count; i++) {
         const int64_t row = mg_sample_row(p, i);
-        system->diagonal[i] = mg_kernel_rows(&system->kernel, &p->x, row, &p->x, row);
+        system->diagonal[i] =
+            mg_kernel_rows(system->context, &system->kernel, &p->x, row, &p->x, row);
         if (i % 4096 == 0 && mg_cancelled(system->context)) return mg_fail_cancelled(system->error);
         MG_REQUIRE(isfinite(system->diagonal[i]), system->error, MG_DATA(OVERFLOW),
                    "row %lld: its kernel value with itself is beyond double precision; scale the "
@@ -107,6 +108,7 @@ static margin_status store(mg_kernel_system *system) {
 
 static margin_status make(mg_kernel_system *system) {
     const margin_matrix *x = &system->problem->x;
+    const mg_kernel_points points = mg_kernel_points_of(system->problem);
     MG_TRY(mg_kernel_scratch_new(system->context, &system->kernel, x, x, &system->scratch,
                                  system->error));
     if (mg_kernel_basis_of(system->kernel.kind) == MG_OF_SQUARES) {
@@ -114,6 +116,8 @@ static margin_status make(mg_kernel_system *system) {
         MG_TRY(mg_kernel_fail(mg_row_squares(system->context, x, system->squares), system->error));
     }
     MG_TRY(make_diagonal(system));
+    MG_TRY(mg_kernel_decide(system->context, &system->kernel, &points, &system->curvature,
+                            system->error));
     return system->storage == MG_GRAM_NONE ? MARGIN_OK : store(system);
 }
 
@@ -123,6 +127,8 @@ margin_status mg_kernel_system_make(margin_context *context, const mg_problem *p
     *system = (mg_kernel_system){.context = context,
                                  .problem = problem,
                                  .kernel = *kernel,
+                                 .curvature = mg_kernel_is_definite(kernel) ? MG_KERNEL_DEFINITE
+                                                                            : MG_KERNEL_UNDECIDED,
                                  .storage = storage,
                                  .count = problem->count,
                                  .error = error};

@@ -14,6 +14,7 @@ typedef struct mg_kernel_system {
     margin_context *context;
     const mg_problem *problem;
     mg_kernel kernel;
+    mg_kernel_curvature curvature; /* of K */
     int64_t count;
     double *squares; /* of all rows of x; NULL where the kernel needs none */
     mg_kernel_scratch *scratch;

@@ -173,12 +173,13 @@ static margin_status kernel_path_prepare(path_run *run) {
                "fit the penalties one by one",
                (long long)m, (int)MOST_ROWS);
     MG_TRY(mg_kernel_of_fit(ridge->fits, &ridge->options->choice, "kernel-ridge", &kernel));
-    MG_REQUIRE(mg_kernel_is_definite(&kernel), ridge->error, MARGIN_ERROR_SPEC,
-               "kernel-ridge: a path needs a kernel that is an inner product (rbf, laplacian, "
-               "linear, exp, or poly with coef0 >= 0); fit the penalties one by one");
     MG_TRY(mg_ridge_begin(ridge));
     MG_TRY(mg_kernel_system_make(ridge->context, ridge->problem, &kernel, MG_GRAM_SQUARE,
                                  &ridge->system, ridge->error));
+    MG_REQUIRE(ridge->system.curvature == MG_KERNEL_DEFINITE, ridge->error, MARGIN_ERROR_SPEC,
+               "kernel-ridge: the kernel %s, and a path needs one that is an inner product (rbf, "
+               "laplacian, linear, exp, or poly with coef0 >= 0); fit the penalties one by one",
+               mg_kernel_doubt(ridge->system.curvature));
     MG_TRY(mg_ridge_new(ridge, m * m, &run->vectors));
     MG_TRY(mg_ridge_new(ridge, 5 * m, &run->values));
     run->scale = run->values + m;

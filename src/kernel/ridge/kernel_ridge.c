@@ -151,11 +151,11 @@ static margin_status status_of(const mg_ridge_run *run, double gap) {
 static void describe_end(const mg_ridge_run *run, margin_report *report) {
     const mg_kernel_name kernel = mg_kernel_describe(&run->system.kernel);
     const char *name = kernel.text;
-    if (run->indefinite)
+    if (run->system.curvature != MG_KERNEL_DEFINITE)
         mg_report_reason(report,
-                         "%s; but the kernel %s is no inner product, so nothing bounds how low the "
-                         "objective could be: take rbf, laplacian, linear or poly with coef0 >= 0",
-                         run->method, name);
+                         "%s; but the kernel %s %s, so nothing bounds how low the objective could "
+                         "be: take rbf, laplacian, linear or poly with coef0 >= 0",
+                         run->method, name, mg_kernel_doubt(run->system.curvature));
     else if (report->status == MARGIN_STOPPED_TIME)
         mg_report_reason(report, "the time limit came first: %s; kernel %s", run->method, name);
     else if (report->status == MARGIN_STOPPED_ITERATIONS)

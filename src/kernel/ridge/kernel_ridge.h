@@ -58,7 +58,6 @@ typedef struct mg_ridge_run {
     int64_t iterations;
     const char *iteration_name;
     margin_status ended; /* above 0: a limit came first */
-    bool indefinite;     /* the kernel is no inner product in general */
     char method[160];
 } mg_ridge_run;
 

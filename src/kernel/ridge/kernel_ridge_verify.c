@@ -78,7 +78,8 @@ static sums add_up(const verification *v) {
 
 static margin_status judge(verification *v, const mg_ridge_options *o) {
     const double b = v->h->view.expansion.intercept[0], factor = o->penalty.factor;
-    const bool definite = mg_kernel_is_definite(&v->h->view.expansion.kernel);
+    bool definite;
+    MG_TRY(mg_kernel_sums_definite(v->fit, v->h, &definite));
     margin_report *report = &v->fit->report;
     const sums s = add_up(v);
     const double objective =
@@ -107,7 +108,8 @@ static margin_status verify(verification *v, const mg_ridge_options *o) {
     const double b = v->h->view.expansion.intercept[0];
     for (int64_t i = 0; i < v->count; i++) {
         if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
-        const double f = mg_kernel_sums_score(v->h, &p->x, mg_sample_row(p, i), &v->blur[i]);
+        const double f =
+            mg_kernel_sums_score(v->fit, v->h, &p->x, mg_sample_row(p, i), &v->blur[i]);
         v->r[i] = mg_sample_target(p, i) - f - b;
         v->blur[i] += MG_ROUNDING * (fabs(mg_sample_target(p, i)) + fabs(b));
         v->u[i] = 0.0;

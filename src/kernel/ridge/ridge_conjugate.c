@@ -149,7 +149,8 @@ static margin_status step_vector(conjugate *cg, int64_t k) {
     const mg_vector_ops *ops = mg_vector_ops_for(cg->isa);
     const int64_t m = cg->run->count, at = k * m;
     const double curvature = ops->dot(cg->p + at, cg->q + at, m);
-    if (!(curvature > 0.0) && !cg->run->indefinite) { /* of an inner product: rounding */
+    if (!(curvature > 0.0) &&
+        cg->run->system.curvature == MG_KERNEL_DEFINITE) { /* of an inner product: rounding */
         cg->ended[k] = true;
         return MARGIN_OK;
     }

@@ -91,7 +91,6 @@ mg_ridge_run mg_ridge_run_of(mg_fit *fits, int64_t targets, margin_context *cont
                         .count = fits[0].problem->count,
                         .targets = targets,
                         .condition = (double)NAN,
-                        .indefinite = !mg_kernel_is_definite(&options->choice.kernel),
                         .iteration_name = "solves",
                         .method = "no step was made"};
     mg_arena_init(&run.arena, context->heap);
@@ -147,7 +146,7 @@ double mg_ridge_gap(const mg_ridge_run *run, int64_t t) {
 
 double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t t) {
     const double size = fmax(1.0 / run->options->penalty.factor, run->objective[t]);
-    if (run->indefinite) return (double)INFINITY;
+    if (run->system.curvature != MG_KERNEL_DEFINITE) return (double)INFINITY;
     const double gap = (run->gap[t] + run->rounding[t]) / size, most = run->objective[t] / size;
     return gap < most ? gap : most; /* P is not below 0 */
 }

@@ -331,16 +331,13 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
     const mg_number_text number = mg_about(report->gap);
     const char *gap = number.text;
     report->status = ended;
-    if (m->definite != MG_SVM_DEFINITE) {
+    if (m->definite != MG_KERNEL_DEFINITE) {
         report->status = MARGIN_STOPPED_STALLED;
         report->gap = (double)INFINITY;
         mg_report_reason(report,
                          "the kernel %s, so there is no proof: the model is a stationary point "
                          "with KKT violation %s; choose other values for the kernel, or kernel=rbf",
-                         m->definite == MG_SVM_INDEFINITE
-                             ? "is not positive definite on these rows"
-                             : "need not be positive definite, and the rows are too many to decide",
-                         mg_about(m->kkt).text);
+                         mg_kernel_doubt(m->definite), mg_about(m->kkt).text);
     } else if (ended == MARGIN_OK) {
         mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s", gap,
                          mg_about(m->kkt).text);

@@ -17,14 +17,6 @@ typedef struct mg_svm_options {
 mg_svm_options mg_svm_options_of(const margin_component *info, const mg_option_value *values,
                                  const mg_problem *problem);
 
-/* Of the Gram matrix of the rows: without a negative eigenvalue, but for rounding. Only then is the
- * dual a bound and the gap a proof. */
-typedef enum mg_svm_curvature {
-    MG_SVM_DEFINITE,
-    MG_SVM_INDEFINITE,
-    MG_SVM_UNDECIDED /* too many rows for a factor; no negative curvature was met */
-} mg_svm_curvature;
-
 /* The dual problem of a fit: its variables are the samples, in an order of its own. All arrays in
  * one arena. b = factor * beta are the coefficients of the model. */
 typedef struct mg_svm_machine {
@@ -51,7 +43,7 @@ typedef struct mg_svm_machine {
     bool whole_proof; /* of every row, as somebody goes on from it */
     double kkt;       /* of the proof, in f64 */
     bool again;       /* it begins where the fit before ended, with its gradient */
-    mg_svm_curvature definite;
+    mg_kernel_curvature definite;
 } mg_svm_machine;
 
 /* Formula and items of a model with these options. */

@@ -1,8 +1,6 @@
 /* The proof of a solution: its gradient once more, with kernel values in f64. */
 #include "kernel/svm/svm_machine.h"
 
-#include "math/products/cholesky.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -233,45 +231,9 @@ void mg_svm_judge(mg_svm_machine *m) {
     m->fit->report.train_accuracy = (double)right / (double)s->count;
 }
 
-/* ---- Kernels that need be no inner product --------------------------------------------------- */
-
-/* Gram matrices of more rows are not decided. */
-enum { MOST_DECIDED = 4096 };
-
-/* K with what its values may have lost to rounding, a share of 1e-6 each, more on its diagonal. */
-static margin_status fill_square(mg_svm_machine *m, double *square) {
-    const int64_t n = m->problem->count;
-    const mg_kernel_points points = mg_kernel_points_of(m->problem);
-    const bool places = m->kernel.kind == MG_KERNEL_PRECOMPUTED && points.places;
-    const mg_kernel_block block = {.x = &points.x,
-                                   .z = &points.x,
-                                   .x_rows = points.rows,
-                                   .x_count = n,
-                                   .z_rows = places ? points.places : points.rows,
-                                   .z_count = n};
-    double most = 0.0;
-    MG_TRY(mg_kernel_fill(m->fit->context, &m->kernel, &block, square, n, m->fit->error));
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(square[i * (n + 1)]));
-    for (int64_t i = 0; i < n; i++)
-        square[i * (n + 1)] += 1e-6 * sqrt((double)n) * most;
-    return MARGIN_OK;
-}
-
 margin_status mg_svm_decide_definite(mg_svm_machine *m) {
-    const int64_t n = m->problem->count;
-    margin_context *context = m->fit->context;
-    int64_t failed = 0;
-    double *square;
-    m->definite = MG_SVM_DEFINITE;
-    if (mg_kernel_is_definite(&m->kernel)) return MARGIN_OK;
-    m->definite = m->smo.indefinite ? MG_SVM_INDEFINITE : MG_SVM_UNDECIDED;
-    if (m->smo.indefinite || n > MOST_DECIDED || 8 * n * n > mg_context_room(context, INT64_MAX))
-        return MARGIN_OK;
-    MG_NEW(context->heap, square, n * n, "the Gram matrix", m->fit->error);
-    margin_status status = fill_square(m, square);
-    if (status >= 0) status = mg_cholesky_factor(context, n, square, n, &failed, m->fit->error);
-    m->definite = failed ? MG_SVM_INDEFINITE : MG_SVM_DEFINITE;
-    mg_free(context->heap, square);
-    return status;
+    const mg_kernel_points points = mg_kernel_points_of(m->problem);
+    m->definite = MG_KERNEL_INDEFINITE;
+    if (m->smo.indefinite && !mg_kernel_is_definite(&m->kernel)) return MARGIN_OK;
+    return mg_kernel_decide(m->fit->context, &m->kernel, &points, &m->definite, m->fit->error);
 }

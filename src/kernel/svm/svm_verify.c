@@ -100,8 +100,8 @@ static margin_status score_rows(const mg_block *block, void *argument) {
         double low, high, target;
         if (mg_cancelled(k->fit->context)) return MARGIN_ERROR_CANCELLED;
         mg_svm_box(&k->options, k->problem, i, &low, &high, &target);
-        k->score[i] =
-            mg_kernel_sums_score(k->h, &k->problem->x, mg_sample_row(k->problem, i), &k->blur[i]);
+        k->score[i] = mg_kernel_sums_score(k->fit, k->h, &k->problem->x,
+                                           mg_sample_row(k->problem, i), &k->blur[i]);
         k->blur[i] += MG_ROUNDING * (b + fabs(target) + k->options.epsilon);
     }
     return MARGIN_OK;
@@ -155,7 +155,7 @@ static void balance(svm_check *k, double total, svm_sums *s) {
         contradict(k, "the dual coefficients do not add up");
 }
 
-static void claim_all(svm_check *k, mg_svm_curvature definite) {
+static void claim_all(svm_check *k, mg_kernel_curvature definite) {
     svm_sums s = add_up(k);
     margin_report *report = &k->fit->report;
     mg_verified *verified = &k->fit->verified;
@@ -180,8 +180,8 @@ static void claim_all(svm_check *k, mg_svm_curvature definite) {
                            ? kkt <= k->options.kkt + 2.0 * s.blur
                            : spelled * (double)(s.gap - s.rounding) <=
                                  k->options.tolerance * fmax(1.0, fabs(report->objective));
-    report->status = holds && definite == MG_SVM_DEFINITE ? MARGIN_OK : MARGIN_STOPPED_STALLED;
-    if (definite != MG_SVM_DEFINITE) report->gap = (double)INFINITY; /* the dual is no bound */
+    report->status = holds && definite == MG_KERNEL_DEFINITE ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    if (definite != MG_KERNEL_DEFINITE) report->gap = (double)INFINITY; /* the dual is no bound */
 }
 
 margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {

@@ -14,14 +14,21 @@ static margin_status attach_kernel(mg_hypothesis *h, margin_error *error) {
     const double *numbers = NULL;
     MG_TRY(mg_bag_expect(&h->bag, "kernel", MARGIN_F64, 4, 0, &numbers, error));
     bool sound = isfinite(numbers[1]) && isfinite(numbers[2]);
-    sound = sound && numbers[0] >= MG_KERNEL_LINEAR && numbers[0] <= MG_KERNEL_PRECOMPUTED &&
+    sound = sound && numbers[0] >= MG_KERNEL_LINEAR && numbers[0] <= MG_KERNEL_FUNCTION &&
             numbers[0] == floor(numbers[0]);
     sound = sound && numbers[3] >= 0 && numbers[3] <= INT32_MAX && numbers[3] == floor(numbers[3]);
     MG_REQUIRE(sound, error, MARGIN_ERROR_MODEL, "tensor 'kernel' describes no known kernel");
-    h->view.expansion.kernel = (mg_kernel){.kind = (mg_kernel_kind)numbers[0],
-                                           .gamma = numbers[1],
-                                           .coef0 = numbers[2],
-                                           .degree = (int)numbers[3]};
+    mg_kernel *kernel = &h->view.expansion.kernel;
+    kernel->kind = (mg_kernel_kind)numbers[0];
+    kernel->gamma = numbers[1];
+    kernel->coef0 = numbers[2];
+    kernel->degree = (int)numbers[3];
+    MG_REQUIRE(kernel->kind != MG_KERNEL_FUNCTION || kernel->function, error, MARGIN_ERROR_ARGUMENT,
+               "the model was trained with kernel=user, a function of a program, and files do not "
+               "hold those: load it in a context that has it (margin_context_options.kernel)");
+    MG_REQUIRE(kernel->kind != MG_KERNEL_FUNCTION || h->columns <= MG_OWN_COLUMNS, error,
+               MARGIN_ERROR_MODEL, "a model with kernel=user has at most %d columns",
+               (int)MG_OWN_COLUMNS);
     return MARGIN_OK;
 }
 

@@ -32,8 +32,8 @@ margin_status mg_expansion_prepare(mg_hypothesis *h, bool packs, margin_error *e
 margin_status mg_expansion_attach(mg_hypothesis *h, bool packs, margin_error *error);
 
 /* mg_hypothesis_kind.scores. Scratch is on the stack: about 110 KB. */
-void mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
-                         int64_t count, double *out);
+margin_status mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                                  int64_t count, double *out);
 
 margin_status mg_expansion_combine(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
                                    mg_hypothesis **out, margin_error *error);

@@ -13,6 +13,7 @@ static margin_status add_kernel(mg_hypothesis *h, const mg_kernel *kernel, margi
     numbers[1] = kernel->gamma;
     numbers[2] = kernel->coef0;
     numbers[3] = (double)kernel->degree;
+    mg_expansion_function(h, kernel->function, kernel->user);
     return MARGIN_OK;
 }
 

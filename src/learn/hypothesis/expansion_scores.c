@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    QUERIES = 24,      /* rows scored side by side: whole left panels of any width */
-    QUERY_ROOM = 4096, /* numbers of their dense copies: 32 KB */
+    QUERIES = 24,                /* rows scored side by side: whole left panels of any width */
+    QUERY_ROOM = MG_OWN_COLUMNS, /* numbers of their dense copies: 32 KB */
     VALUE_ROOM = MG_EXPANSION_CHUNK * QUERIES,
     DEPTH = 256, /* columns of their left panels: 48 KB */
     PANEL_BYTES = 1 << 28
@@ -89,7 +89,9 @@ margin_status mg_expansion_prepare(mg_hypothesis *h, bool packs, margin_error *e
     }
     const int64_t chunks = (support->rows + MG_EXPANSION_CHUNK - 1) / MG_EXPANSION_CHUNK;
     const int64_t runs = walk_runs(h, NULL, NULL), padded = chunks * MG_EXPANSION_CHUNK;
-    const bool panels = packs && !mg_is_csr(support) && padded <= PANEL_BYTES / 8 / h->columns;
+    const bool own = h->view.expansion.kernel.kind == MG_KERNEL_FUNCTION;
+    const bool panels =
+        packs && !own && !mg_is_csr(support) && padded <= PANEL_BYTES / 8 / h->columns;
     const int64_t numbers = 2 * support->rows + chunks + 2 + (panels ? padded * h->columns : 0);
     const int64_t bytes =
         (int64_t)sizeof(mg_expansion_plan) + numbers * 8 + runs * (int64_t)sizeof(mg_expansion_run);
@@ -275,29 +277,75 @@ static void score_pairs(const mg_hypothesis *h, const margin_matrix *x, int64_t 
         int64_t first = c * MG_EXPANSION_CHUNK;
         int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
         for (int64_t s = 0; s < count; s++)
-            values[s] = mg_kernel_rows(&h->view.expansion.kernel, x, row, support, first + s);
+            values[s] = mg_kernel_rows(NULL, &h->view.expansion.kernel, x, row, support, first + s);
         expansion_add_chunk(h, c, &(chunk_values){values, 1, 1, 1}, out);
     }
     mark_missing(h, mg_row_ops_for(x, h->isa)->square(x, row), out);
 }
 
-void mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
-                         int64_t count, double *out) {
+/* ---- A function of the caller ---------------------------------------------------------------- */
+
+/* values[q * count + s], or NaN where one is no number. */
+static margin_status ask_chunk(const mg_hypothesis *h, const double *dense, int64_t queries,
+                               int64_t first, int64_t count, double *values) {
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    const margin_matrix *support = &h->view.expansion.support;
+    const int64_t columns = h->columns, some = MG_MIN(QUERY_ROOM / columns, count);
+    double rows[QUERY_ROOM], part[VALUE_ROOM];
+    for (int64_t at = 0, height; at < count; at += height) {
+        height = MG_MIN(some, count - at);
+        for (int64_t s = 0; s < height; s++)
+            mg_row_expand(support, first + at + s, rows + s * columns);
+        if (kernel->function(dense, queries, rows, height, columns, part, kernel->user) != 0)
+            return MARGIN_ERROR_CANCELLED;
+        for (int64_t q = 0; q < queries; q++)
+            for (int64_t s = 0; s < height; s++)
+                values[q * count + at + s] =
+                    isfinite(part[q * height + s]) ? part[q * height + s] : (double)NAN;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status score_own(const mg_hypothesis *h, const double *dense, int64_t queries,
+                               double *out) {
+    const mg_expansion_plan *plan = h->derived;
+    const mg_vector_ops *vectors = mg_vector_ops_for(h->isa);
+    double values[VALUE_ROOM];
+    start_scores(h, queries, out);
+    for (int64_t c = 0; c < plan->chunks; c++) {
+        const int64_t first = c * MG_EXPANSION_CHUNK;
+        const int64_t count = MG_MIN(h->view.expansion.support.rows - first, MG_EXPANSION_CHUNK);
+        MG_TRY(ask_chunk(h, dense, queries, first, count, values));
+        expansion_add_chunk(h, c, &(chunk_values){values, 1, count, queries}, out);
+    }
+    for (int64_t q = 0; q < queries; q++)
+        mark_missing(h, vectors->square(dense + q * h->columns, h->columns),
+                     out + q * h->functions);
+    return MARGIN_OK;
+}
+
+margin_status mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                                  int64_t count, double *out) {
     double dense[QUERY_ROOM];
     const mg_expansion_plan *plan = h->derived;
+    const bool own = h->view.expansion.kernel.kind == MG_KERNEL_FUNCTION;
     const bool by_pairs =
         h->columns > QUERY_ROOM ||
         (!plan->panels && mg_kernel_basis_of(h->view.expansion.kernel.kind) == MG_OF_DISTANCES);
     for (int64_t i = first; by_pairs && i < first + count; i++)
         score_pairs(h, x, i, out + (i - first) * h->functions);
-    if (by_pairs) return;
+    if (by_pairs) return MARGIN_OK;
 
     const int64_t side_by_side = MG_MIN(QUERY_ROOM / h->columns, QUERIES);
     for (int64_t i = first; i < first + count; i += side_by_side) {
         const int64_t queries = MG_MIN(first + count - i, side_by_side);
         for (int64_t q = 0; q < queries; q++)
             mg_row_expand(x, i + q, dense + q * h->columns);
-        (plan->panels ? score_panels : score_dense)(h, dense, queries,
-                                                    out + (i - first) * h->functions);
+        double *scores = out + (i - first) * h->functions;
+        if (own)
+            MG_TRY(score_own(h, dense, queries, scores));
+        else
+            (plan->panels ? score_panels : score_dense)(h, dense, queries, scores);
     }
+    return MARGIN_OK;
 }

@@ -18,9 +18,9 @@ typedef struct mg_hypothesis_kind {
      * then). */
     margin_status (*attach)(mg_hypothesis *h, margin_error *error);
     /* out[count x functions] for rows [first, first + count) of x. Allocates nothing, any thread.
-     */
-    void (*scores)(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
-                   double *out);
+     * CANCELLED, without a sentence: a function of the caller's ended it. */
+    margin_status (*scores)(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                            int64_t count, double *out);
     /* The same for all rows of x on the context's threads, the same bits; NULL: blocks of rows
      * through `scores`. MEMORY, LIMIT, CANCELLED. */
     margin_status (*scores_batch)(margin_context *context, const mg_hypothesis *h,
@@ -99,6 +99,12 @@ margin_status mg_hypothesis_set_dual(mg_hypothesis *h, int64_t count, const int6
 margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const margin_matrix *x,
                                 const int64_t *rows, const double *coefficients, int64_t count,
                                 double intercept, mg_hypothesis **h, margin_error *error);
+/* Before the attach of an expansion: what kernel=user stands for. */
+MG_INLINE void mg_expansion_function(mg_hypothesis *h, margin_kernel_function function,
+                                     void *user) {
+    h->view.expansion.kernel.function = function;
+    h->view.expansion.kernel.user = user;
+}
 /* Norm of the weight vector of one function in feature space (linear: |w|; expansion: sqrt(c'Kc)).
  */
 margin_status mg_hypothesis_norm(margin_context *context, const mg_hypothesis *h, int64_t function,

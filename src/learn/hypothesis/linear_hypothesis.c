@@ -45,10 +45,11 @@ margin_status mg_linear_keep(mg_hypothesis *h, margin_error *error) {
     return mg_hypothesis_attach(h, error);
 }
 
-static void linear_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
-                          int64_t count, double *out) {
+static margin_status linear_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                                   int64_t count, double *out) {
     mg_row_ops_for(x, h->isa)->scores(x, first, count, h->view.linear.weights,
                                       h->view.linear.intercept, h->functions, out);
+    return MARGIN_OK;
 }
 
 /* An unattached hypothesis with cleared weights. */

@@ -15,8 +15,8 @@ static const margin_option options[] = {
                           "what a row costs: max(1 - y f, 0), or that squared"),
     [KERNEL_AT] = MG_OPTION_KERNEL("linear", MG_KERNEL_CHOICES_GRAM,
                                    "linear: f is a linear function of the columns; others: f is a "
-                                   "sum of kernel values with training rows; precomputed: the data "
-                                   "are the Gram matrix"),
+                                   "sum of kernel values with training rows; user: a function of "
+                                   "the program; precomputed: the data are the Gram matrix"),
     MG_OPTIONS_KERNEL_SHAPE,
     MG_OPTIONS_PENALTY,
     MG_CHOICE("task", "auto", "auto|classify|regress|one-class",

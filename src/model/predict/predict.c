@@ -101,19 +101,16 @@ static void leave_infinite(const query *q, int64_t at, int64_t count, double *sc
 }
 
 /* Scores of `count` rows that follow each other in x, through the stages. */
-static void score_rows(const query *q, int64_t row, int64_t count, const layout *need,
-                       double *scratch, double *scores) {
+static margin_status score_rows(const query *q, int64_t row, int64_t count, const layout *need,
+                                double *scratch, double *scores) {
     const margin_model *model = q->model;
     const mg_hypothesis *h = model->hypothesis;
-    if (takes_rows(model, q->x)) {
-        h->kind->scores(h, q->x, row, count, scores);
-        return;
-    }
+    if (takes_rows(model, q->x)) return h->kind->scores(h, q->x, row, count, scores);
     double *features = scratch + need->way + need->votes;
     for (int64_t i = 0; i < count; i++)
         stage_row(model, q->x, row + i, scratch, features + i * need->features);
     margin_matrix staged = margin_dense_f64(features, count, need->features, need->features);
-    h->kind->scores(h, &staged, 0, count, scores);
+    return h->kind->scores(h, &staged, 0, count, scores);
 }
 
 /* One row of an answer that is no label. */
@@ -178,7 +175,7 @@ static margin_status answer_range(const query *q, int64_t first, int64_t count, 
         double *scores = scores_are_answer(q->what)
                              ? (double *)q->out + at * q->model->hypothesis->functions
                              : scratch + need.way + need.votes + batch * need.features;
-        score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores);
+        MG_TRY(score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores));
         leave_infinite(q, at, length, scores);
         answer_rows(q, at, length, scores, scratch + need.way);
     }
@@ -291,24 +288,31 @@ int64_t margin_model_scratch_size(const margin_model *model) {
     return most > STACK_ROOM ? most * (int64_t)sizeof(double) : 0;
 }
 
-margin_status margin_predict_scratch(const margin_model *model, const margin_matrix *x,
-                                     margin_output what, void *out, void *scratch,
-                                     margin_error *error) {
-    MG_TRY(check_query(model, x, what, out, error));
-    MG_TRY(mg_matrix_check_here(x, "x", error));
-    query q = {model, x, NULL, what, out, NULL};
-    layout need = layout_of(model, what);
+static margin_status answer_all(const query *q, void *scratch, margin_error *error) {
+    const int64_t rows = q->x->rows;
+    layout need = layout_of(q->model, q->what);
     int64_t least = least_room(&need);
     /* the small buffer holds some rows even then; a large batch pays for itself */
-    if (least <= SMALL_ROOM / 16 || (x->rows == 1 && least <= SMALL_ROOM))
-        return answer_small(&q, 0, x->rows);
-    if (least <= STACK_ROOM) return answer_on_stack(&q, 0, x->rows);
+    if (least <= SMALL_ROOM / 16 || (rows == 1 && least <= SMALL_ROOM))
+        return answer_small(q, 0, rows);
+    if (least <= STACK_ROOM) return answer_on_stack(q, 0, rows);
     MG_REQUIRE(scratch, error, MARGIN_ERROR_ARGUMENT,
                "a row of this model takes %lld bytes on its way to the answer, too many for "
                "the stack; use margin_predict_parallel, or margin_predict_scratch with "
                "margin_model_scratch_size bytes",
                (long long)least * 8);
-    return answer_range(&q, 0, x->rows, scratch, least);
+    return answer_range(q, 0, rows, scratch, least);
+}
+
+margin_status margin_predict_scratch(const margin_model *model, const margin_matrix *x,
+                                     margin_output what, void *out, void *scratch,
+                                     margin_error *error) {
+    MG_TRY(check_query(model, x, what, out, error));
+    MG_TRY(mg_matrix_check_here(x, "x", error));
+    const query q = {model, x, NULL, what, out, NULL};
+    const margin_status status = answer_all(&q, scratch, error);
+    if (status != MARGIN_ERROR_CANCELLED) return status;
+    return mg_fail(error, status, "interrupted: the kernel function ended the prediction");
 }
 
 margin_status margin_predict(const margin_model *model, const margin_matrix *x, int64_t *labels,
@@ -445,7 +449,9 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
     margin_status status =
         mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p, NULL);
     mg_free(context->heap, p.scratch);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    if (status >= 0) return MARGIN_OK;
+    if (!mg_cancelled(context)) margin_context_cancel(context); /* a kernel function did */
+    return mg_fail_cancelled(error);
 }
 
 margin_status margin_predict_parallel(margin_context *context, const margin_model *model,

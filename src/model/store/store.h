@@ -35,6 +35,7 @@ typedef struct mg_stored_tensor {
 } mg_stored_tensor;
 
 typedef struct mg_store_reader {
+    margin_context *context;
     mg_heap *heap;
     const char *name; /* of the file, for messages */
     const unsigned char *bytes;

@@ -206,6 +206,9 @@ static margin_status read_hypothesis(mg_store_reader *r, margin_model *model) {
     MG_TRY(mg_json_integer(r, entry, "functions", 1, INT32_MAX, &functions));
     MG_TRY(mg_hypothesis_new(r->heap, kind, columns, functions, &model->hypothesis, r->error));
     MG_TRY(take_tensors(r, "hypothesis.", true, &model->hypothesis->bag));
+    if (kind == &mg_hypothesis_expansion)
+        mg_expansion_function(model->hypothesis, r->context->options.kernel,
+                              r->context->options.kernel_user);
     return mg_hypothesis_attach(model->hypothesis, r->error);
 }
 
@@ -225,8 +228,9 @@ static margin_status hand_out(margin_model *made, const char *name, margin_model
     return MARGIN_OK;
 }
 
-static margin_status decode(mg_heap *heap, const char *name, const void *bytes, int64_t length,
-                            bool keeps, bool nested, margin_model **model, margin_error *error);
+static margin_status decode(margin_context *context, const char *name, const void *bytes,
+                            int64_t length, bool keeps, bool nested, margin_model **model,
+                            margin_error *error);
 
 /* The fits to the folds are models within the model, and hold no others. */
 static margin_status read_folds(const mg_store_reader *r, margin_model *model) {
@@ -235,7 +239,7 @@ static margin_status read_folds(const mg_store_reader *r, margin_model *model) {
     MG_NEW_ZERO(r->heap, a->models, a->fold_count, "the folds", r->error);
     for (int64_t k = 0; k < a->fold_count; k++) {
         margin_model *fold = NULL;
-        MG_TRY(decode(r->heap, "a fold of the model", a->model_bytes + a->model_starts[k],
+        MG_TRY(decode(r->context, "a fold of the model", a->model_bytes + a->model_starts[k],
                       a->model_starts[k + 1] - a->model_starts[k], false, true, &fold, r->error));
         MG_TRY(hand_out(fold, "a fold of the model", &a->models[k], r->error));
         MG_TRY(mg_additions_check_fold(model, a->models[k], r->error));
@@ -287,9 +291,11 @@ static margin_status name_file(const mg_store_reader *r, margin_status status) {
     return named ? status : mg_fail_stored(r, "%s", r->error->text);
 }
 
-static margin_status decode(mg_heap *heap, const char *name, const void *bytes, int64_t length,
-                            bool keeps, bool nested, margin_model **model, margin_error *error) {
-    mg_store_reader r = {.heap = heap,
+static margin_status decode(margin_context *context, const char *name, const void *bytes,
+                            int64_t length, bool keeps, bool nested, margin_model **model,
+                            margin_error *error) {
+    mg_store_reader r = {.context = context,
+                         .heap = context->heap,
                          .nested = nested,
                          .name = name,
                          .bytes = bytes,
@@ -300,7 +306,7 @@ static margin_status decode(mg_heap *heap, const char *name, const void *bytes, 
     margin_spec *spec = NULL;
     margin_status status;
     MG_GO(mg_store_read_header(&r));
-    MG_GO(mg_model_new(heap, &made, error));
+    MG_GO(mg_model_new(context->heap, &made, error));
     MG_GO(read_spec(&r, made, &spec));
     MG_GO(read_parts(&r, spec, made));
     *model = made;
@@ -319,7 +325,7 @@ margin_status margin_model_decode(margin_context *context, const void *bytes, in
                "margin_model_decode needs a context, bytes, their number and a place for the "
                "model");
     margin_model *made = NULL;
-    MG_TRY(decode(context->heap, "the model", bytes, length, false, false, &made, error));
+    MG_TRY(decode(context, "the model", bytes, length, false, false, &made, error));
     return hand_out(made, "the model", model, error);
 }
 
@@ -329,7 +335,7 @@ margin_status mg_store_load(margin_context *context, const char *path, margin_mo
     margin_model *made = NULL;
     MG_TRY(mg_source_open_if(context, path, mg_store_look, &source, error));
     margin_status status =
-        decode(context->heap, source.name, source.text, source.length, false, false, &made, error);
+        decode(context, source.name, source.text, source.length, false, false, &made, error);
     if (status >= 0) status = mg_source_unchanged(&source, error);
     mg_source_close(&source);
     if (status < 0) {
@@ -350,8 +356,7 @@ margin_status mg_store_map(margin_context *context, const char *path, margin_mod
         mg_free(context->heap, source);
         return status;
     }
-    status = decode(context->heap, source->name, source->text, source->length, true, false, &made,
-                    error);
+    status = decode(context, source->name, source->text, source->length, true, false, &made, error);
     if (status >= 0) status = mg_source_unchanged(source, error);
     if (made) {
         made->mapped = source;

@@ -65,7 +65,8 @@ static margin_status gram_run(margin_context *context, const margin_spec *spec,
                                 .count = samples.count,
                                 .weight = samples.weights,
                                 .original = samples.rows};
-    MG_GO(fill(context, learner, &problem, values, error));
+    status = fill(context, learner, &problem, values, error);
+    MG_GO(mg_kernel_explain(context, learner->info, learner->options, &problem, status, error));
     *rows = samples.count;
 done:
     mg_staged_free(&staged);

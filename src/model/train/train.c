@@ -1,4 +1,5 @@
 /* Training and verifying the parts of a split, and joining what comes out. */
+#include "learn/kernel_options.h"
 #include "model/problem/multiclass.h"
 
 #include <math.h>
@@ -113,6 +114,7 @@ static margin_status run_group(part_run *run, margin_context *context, int64_t n
     else
         status =
             count > 1 ? run->learner->fit_many(group.fits, count) : run->learner->fit(group.fits);
+    if (run->verify && status >= 0 && mg_cancelled(context)) status = mg_fail_cancelled(&error);
     for (int64_t k = 0; k < count; k++) {
         result[k].hypothesis = group.fits[k].hypothesis;
         result[k].report = group.fits[k].report;
@@ -334,6 +336,8 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
     hold_to_tolerance(report);
     status = join_hypotheses(&run, hypothesis, error);
 done:
+    status =
+        mg_kernel_explain(context, learner->info, learner->options, &split->whole, status, error);
     free_results(&run);
     return status;
 }

@@ -13,8 +13,8 @@ extern const mg_learner mg_learner_knn;
 void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, mg_neighbor *list,
                  int64_t count, int64_t room, double *out);
 
-void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
-                   double *out);
+margin_status mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                            int64_t count, double *out);
 margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *h,
                                   const margin_matrix *x, double *out, margin_error *error);
 

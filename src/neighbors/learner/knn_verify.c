@@ -242,7 +242,7 @@ static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
         sum += a.last;
         verified->objective += a.rounding / (double)count;
         const margin_matrix one = margin_dense_f64(v->q, 1, h->columns, h->columns);
-        h->kind->scores(h, &one, 0, 1, v->found);
+        MG_TRY(h->kind->scores(h, &one, 0, 1, v->found));
         differing += !a.tied && scores_differ(v, h->functions);
     }
     set_report(&v->fit->report, sum, (double)count, differing);

@@ -92,8 +92,8 @@ void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, 
     divide(&t, functions);
 }
 
-void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first, int64_t count,
-                   double *out) {
+margin_status mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                            int64_t count, double *out) {
     const mg_neighbors *index = mg_neighbors_view(h);
     mg_neighbor list[MG_NEIGHBORS_LIST];
     for (int64_t i = 0; i < count; i++, out += h->functions) {
@@ -106,6 +106,7 @@ void mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first
         mg_neighbors_find(index, &search);
         mg_knn_vote(index, h->functions, q, list, search.count, index->reach, out);
     }
+    return MARGIN_OK;
 }
 
 typedef struct vote_output {

@@ -27,11 +27,10 @@ static void tell_size(const mg_perceptron_run *run, int64_t bytes) {
 }
 
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
-    const mg_problem *p = run->problem;
     const int64_t bytes = mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
     MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
     const mg_gram_request request = {.kernel = run->kernel,
-                                     .points = {p->x, p->index, NULL, p->count},
+                                     .points = mg_kernel_points_of(run->problem),
                                      .type = MARGIN_F64,
                                      .bytes = bytes};
     MG_TRY(mg_gram_create(run->context, &request, &run->gram, run->fit->error));

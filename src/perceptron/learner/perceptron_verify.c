@@ -45,16 +45,16 @@ static rounded product(const margin_matrix *x, int64_t row, const double *w) {
 }
 
 /* Without the intercept. */
-static rounded expansion_sum(const mg_hypothesis *h, const margin_matrix *x, int64_t row) {
+static rounded expansion_sum(const verification *v, const margin_matrix *x, int64_t row) {
     double blur;
-    const double sum = mg_kernel_sums_score(h, x, row, &blur);
+    const double sum = mg_kernel_sums_score(v->fit, v->h, x, row, &blur);
     return (rounded){sum, blur / MG_ROUNDING};
 }
 
 static rounded score(const verification *v, int64_t row, int64_t function) {
     const margin_matrix *x = &v->problem->x;
     const bool expands = v->h->kind == &mg_hypothesis_expansion;
-    rounded sum = expands ? expansion_sum(v->h, x, row)
+    rounded sum = expands ? expansion_sum(v, x, row)
                           : product(x, row, v->h->view.linear.weights + function * x->columns);
     add_term(&sum,
              expands ? v->h->view.expansion.intercept[0] : v->h->view.linear.intercept[function]);
@@ -86,7 +86,8 @@ static void add_sample(verification *v, int64_t sample) {
     const double margin = score.sum, weight = mg_sample_weight(p, sample);
     double square = product(&p->x, row, NULL).sum;
     if (v->h->kind == &mg_hypothesis_expansion)
-        square = mg_kernel_rows(&v->h->view.expansion.kernel, &p->x, row, &p->x, row);
+        square =
+            mg_kernel_rows(v->fit->context, &v->h->view.expansion.kernel, &p->x, row, &p->x, row);
     v->radius_square = fmax(v->radius_square, square + 1.0);
     v->least = fmin(v->least, margin);
     v->weight += weight;
