@@ -29,21 +29,24 @@ def context(threads: int | None = None) -> Any:
     wanted = 0 if threads is None else int(threads)
     found = _mine.contexts.get(wanted)
     if found is None:
-        options = ffi.new("margin_context_options *")
-        options.size = ffi.sizeof("margin_context_options")
-        options.threads = wanted
-        made = ffi.new("margin_context **")
-        error = new_error()
-        check(lib.margin_context_create(options, made, error), error)
-        found = ffi.gc(made[0], lib.margin_context_free)
-        _mine.contexts[wanted] = found
+        found = _mine.contexts[wanted] = _made(wanted, 0)
     return found
 
 
+def _made(threads: int, seed: int) -> Any:
+    options = ffi.new("margin_context_options *")
+    options.size = ffi.sizeof("margin_context_options")
+    options.threads, options.seed = threads, seed
+    made = ffi.new("margin_context **")
+    error = new_error()
+    check(lib.margin_context_create(options, made, error), error)
+    return ffi.gc(made[0], lib.margin_context_free)
+
+
 @contextmanager
-def running(threads: int | None = None) -> Iterator[Any]:
-    """A context for one long call: Ctrl-C in the main thread cancels it."""
-    mine = context(threads)
+def running(threads: int | None = None, seed: int = 0) -> Iterator[Any]:
+    """A context for one long call: Ctrl-C in the main thread cancels it. A seed other than 0 takes one of its own."""
+    mine = _made(0 if threads is None else int(threads), seed) if seed else context(threads)
     if not _mine.is_main:
         yield mine
         return

@@ -184,7 +184,7 @@ def _table(result: Any, repeats: int, rows: int) -> SearchTable:
 
 def search_data(specs: Sequence[Spec], data: Data, splits: Splits, *, metric: str | None = None, method: str = "grid",
                 count: int = 0, training: bool = False, baseline: bool = False, predictions: bool = False,
-                cell_seconds: float | None = None, most_cells: int = 0, threads: int | None = None) -> SearchTable:
+                cell_seconds: float | None = None, most_cells: int = 0, seed: int = 0, threads: int | None = None) -> SearchTable:
     """Parsed specs on data that the library sees already."""
     if method not in METHODS:
         raise ValueError(f"method has to be one of {', '.join(map(repr, METHODS))}, not {method!r}")
@@ -198,7 +198,7 @@ def search_data(specs: Sequence[Spec], data: Data, splits: Splits, *, metric: st
         options.metric = name
     given = ffi.new("const margin_spec *[]", [spec._handle for spec in specs])
     result, error = ffi.new("margin_search_result **"), new_error()
-    with running(threads) as context_:
+    with running(threads, seed) as context_:
         status = lib.margin_search_specs(
             context_, given, len(specs), data.struct, splits._handle, options, result, error
         )
@@ -219,7 +219,8 @@ def search(specs: str | Sequence[str], X: Any, y: Any = None, *, folds: int = 5,
     X, y, sample_weight
         As :func:`margin.fit` takes them.
     folds, repeats, stratify, groups, seed
-        How rows are split: `folds=-1` leaves out one at a time; rows of equal group stay together.
+        How rows are split: `folds=-1` leaves out one at a time; rows of equal group stay together. What is drawn,
+        settings and starts of fits included, derives from `seed`.
     metric : str, optional
         accuracy (numbers: rmse) without it; docs/judging.md lists them.
     method : {'grid', 'random', 'halving'}
@@ -238,7 +239,7 @@ def search(specs: str | Sequence[str], X: Any, y: Any = None, *, folds: int = 5,
     return search_data(
         [Spec(spec) for spec in ([specs] if isinstance(specs, str) else specs)], data, splits, metric=metric,
         method=method, count=count if method == "random" else 0, training=training, baseline=baseline,
-        predictions=predictions, cell_seconds=cell_seconds, threads=threads,
+        predictions=predictions, cell_seconds=cell_seconds, seed=seed, threads=threads,
     )
 
 
@@ -271,7 +272,8 @@ def compare(X: Any, y: Any, specs: Sequence[str] | None = None, *, folds: int = 
     data = Data(X, y, sample_weight)
     parsed = _usual(data) if specs is None else [Spec(spec) for spec in specs]
     splits = Splits(data, folds, repeats=repeats, stratify=stratify, groups=groups, seed=seed)
-    table = search_data(parsed, data, splits, metric=metric, baseline=True, cell_seconds=cell_seconds, threads=threads)
+    table = search_data(parsed, data, splits, metric=metric, baseline=True, cell_seconds=cell_seconds, seed=seed,
+                        threads=threads)
     ranked = table.ranked()
     owners: dict[int, Cell] = {}
     for cell in ranked:

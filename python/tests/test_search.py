@@ -46,6 +46,8 @@ def test_searching_a_spec(iris, cancer):
     assert len(full.cv_results_["params"]) == 6 and set(full.best_params_) == {"svm__C", "svm__gamma"}
     some = margin.Search(spec, method="random", n_iter=3).fit(X, y)
     assert len(some.cv_results_["params"]) == 3
+    drawn = {str(margin.Search(spec, method="random", n_iter=3, random_state=k).fit(X, y).cv_results_["params"]) for k in range(4)}
+    assert len(drawn) > 1
     halved = margin.Search(spec, method="halving").fit(*cancer)
     assert sum(c.dropped > 0 for c in halved.table_.cells) >= 3 and halved.score(*cancer) > 0.9
     simple = margin.Search(spec, one_se=True).fit(X, y)
@@ -124,6 +126,10 @@ def test_categories_in_specs():
     model = margin.Model("onehot | logistic").fit(frame, y)
     assert model.score(frame, y) == 1.0 and list(model.feature_names_in_) == ["kind", "size"]
     assert model.predict(frame[:2]).tolist() == [True, False]
+    search = margin.Search("onehot | logistic(C={0.1,1})").fit(frame, frame.kind)
+    assert search.score(frame, frame.kind) == 1.0 and list(search.classes_) == ["a", "b", "c"]
+    halves = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
+    assert margin.Search("onehot | logistic(C={0.1,1})", cv=halves).fit(frame, y).n_splits_ == 2
 
 
 CROSSED = [

@@ -106,6 +106,7 @@ class Search(MetaEstimatorMixin, Base):
     cell_seconds : float or None, default=None
         What the fits of one setting may take together.
     random_state : int or None, default=None
+        Of the settings that 'random' draws, and of what fits draw; None: 0.
     n_jobs : int or None, default=None
         Threads; None: all cores.
 
@@ -161,7 +162,7 @@ class Search(MetaEstimatorMixin, Base):
         order = np.argsort([fold[splits.rows(k)[0]] for k in range(count)])
         table = search_data(
             specs, data, splits, metric=metric, method=self.method, count=self.n_iter if self.method == "random" else 0,
-            training=self.return_train_score, cell_seconds=self.cell_seconds, threads=self.n_jobs,
+            training=self.return_train_score, cell_seconds=self.cell_seconds, threads=self.n_jobs, seed=self._seed(),
         )
         self._take(table, names, order, -1.0 if negative else 1.0)
         if self.refit:
@@ -172,6 +173,9 @@ class Search(MetaEstimatorMixin, Base):
                 if hasattr(self.best_estimator_, name):
                     setattr(self, name, getattr(self.best_estimator_, name))
         return self
+
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(self.random_state)
 
     # ---- settings to specs, and back
 
