@@ -4,7 +4,8 @@
 #  - nothing that prints, ends the process, depends on the locale or keeps hidden state
 #  - memory only through base/memory.c
 #  - no writable global data, in our files or in the LAPACK routines that are linked in
-#  - the static and the shared library show margin_* and nothing else
+#  - the static and the shared library show margin_* and nothing else, each with a line in
+#    docs/functions.md
 #  - the shared library needs no BLAS at run time
 set -u
 private=$1
@@ -56,6 +57,12 @@ $found"
 
 found=$(nm --extern-only --defined-only "$static" | awk 'NF == 3 { print $3 }' | grep -v '^margin_')
 [ -z "$found" ] || complain "the static library shows:
+$found"
+# those of the headers, and docs/functions.md has a place for each
+listed=$(grep -oE '`margin_[a-z0-9_]+`' "$here/../docs/functions.md" | tr -d '`' | sort)
+found=$(nm --extern-only --defined-only "$static" | awk 'NF == 3 && $2 == "T" { print $3 }' | sort |
+    diff - <(printf '%s\n' "$listed"))
+[ -z "$found" ] || complain "functions of the library (<) and of docs/functions.md (>):
 $found"
 nm --extern-only --defined-only "$static" | grep -q ' T margin_version' ||
     complain "margin_version is not in the static library"
