@@ -35,12 +35,13 @@ mkdir -p "$place"
 pip_install() {
     "$place/venv/bin/pip" --disable-pip-version-check install "$@" >"$place/pip.log" 2>&1
 }
-if [ ! -f "$place/venv/ready" ]; then
+packages=(scikit-build-core cffi numpy scipy scikit-learn pandas polars matplotlib pytest mypy)
+if [ "$(cat "$place/venv/ready" 2>/dev/null)" != "${packages[*]}" ]; then
     rm -rf "$place/venv"
     "$python" -m venv "$place/venv" || skip "no virtual environment could be made"
-    pip_install scikit-build-core cffi numpy scipy scikit-learn pandas polars matplotlib pytest mypy ||
+    pip_install "${packages[@]}" ||
         { tail -n 3 "$place/pip.log"; skip "pip could not fetch what the tests need"; }
-    touch "$place/venv/ready"
+    echo "${packages[*]}" >"$place/venv/ready"
 fi
 
 cmake --install "$build" --prefix "$installed" >"$place/install.log" 2>&1 ||
