@@ -53,8 +53,9 @@ static margin_status check_call(const margin_context *context, const margin_spec
 static margin_status score(margin_context *context, const margin_data *data,
                            const mg_samples *samples, margin_model *model, margin_error *error) {
     margin_report *report = &model->report;
-    if (model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy)) return MARGIN_OK;
+    const bool known = model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy);
     mg_context_extend(context);
+    if (known && !mg_cancelled(context)) return MARGIN_OK;
     const margin_status status = mg_fit_score(context, data, samples, model, report, error);
     if (!mg_timed_out(context, status)) return status;
     if (report->status == MARGIN_OK)
