@@ -440,6 +440,11 @@ static void test_each_allocation(void **state) {
     sample_free(s);
 }
 
+static margin_status columns_of(mg_design *d, mg_sparse_columns *columns, margin_error *error) {
+    return mg_sparse_columns_make(d->context, &d->problem->x, d->problem->index, d->samples, NULL,
+                                  columns, error);
+}
+
 /* The copy of sparse rows by column ends when it is asked to. */
 static void test_copy_is_cancelled(void **state) {
     (void)state;
@@ -447,17 +452,17 @@ static void test_copy_is_cancelled(void **state) {
     margin_context *context = support_context(NULL, 1);
     margin_error error = {0};
     mg_design design;
-    mg_design_columns columns = {0};
+    mg_sparse_columns columns = {0};
     const mg_problem problem = {.kind = MG_REGRESSION,
                                 .x = sample_view(s, CSR_F64_I32_I64),
                                 .count = 60,
                                 .target = s->labels};
     assert_int_equal(mg_design_create(context, &problem, &design, &error), MARGIN_OK);
-    assert_int_equal(mg_design_columns_make(&design, &columns, &error), MARGIN_OK);
+    assert_int_equal(columns_of(&design, &columns, &error), MARGIN_OK);
     assert_int_equal(columns.starts[3], s->stored);
-    mg_design_columns_free(design.heap, &columns);
+    mg_sparse_columns_free(design.heap, &columns);
     margin_context_cancel(context);
-    assert_int_equal(mg_design_columns_make(&design, &columns, &error), MARGIN_ERROR_CANCELLED);
+    assert_int_equal(columns_of(&design, &columns, &error), MARGIN_ERROR_CANCELLED);
     assert_null(columns.starts);
     mg_design_free(&design);
     margin_context_free(context);

@@ -267,6 +267,13 @@ char *mg_copy_text(mg_heap *heap, const char *text, int64_t length) {
     return copy;
 }
 
+margin_status mg_take_text(mg_heap *heap, const char *text, int64_t length, const char *purpose,
+                           char **kept, margin_error *error) {
+    if (length < 0) length = (int64_t)strlen(text);
+    *kept = mg_copy_text(heap, text, length);
+    return *kept ? MARGIN_OK : mg_no_memory(heap, length + 1, 1, purpose, error);
+}
+
 /* ---- Refusals ---- */
 
 static margin_status fail_limit(const mg_heap *heap, size_t need, const char *purpose,

@@ -33,6 +33,9 @@ void mg_free_list(mg_heap *heap, void *const *list, int count);
 #define MG_FREE(heap, ...)                                                                         \
     mg_free_list(heap, (void *const[]){__VA_ARGS__}, MG_LENGTH(((void *const[]){__VA_ARGS__})))
 char *mg_copy_text(mg_heap *heap, const char *text, int64_t length); /* adds the final zero */
+/* The same with the error; length < 0: up to the final zero. */
+margin_status mg_take_text(mg_heap *heap, const char *text, int64_t length, const char *purpose,
+                           char **kept, margin_error *error);
 
 /* MEMORY or LIMIT, whichever made the last mg_new of that size fail, with a sentence about
  * `purpose`

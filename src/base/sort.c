@@ -84,27 +84,12 @@ void mg_sort_items(void *items, int64_t count, size_t size, void *scratch, mg_or
     if (bytes && from != items) memcpy(items, from, bytes);
 }
 
-double mg_select(double *numbers, int64_t count, int64_t place) {
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const double pivot = numbers[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (numbers[i] < pivot)
-                i++;
-            while (numbers[j] > pivot)
-                j--;
-            if (i > j) break;
-            const double held = numbers[i];
-            numbers[i++] = numbers[j];
-            numbers[j--] = held;
-        }
-        if (place <= j)
-            high = j;
-        else if (place >= i)
-            low = i;
-        else
-            break;
-    }
-    return numbers[place];
-}
+#define REAL    double
+#define NAME(x) x
+#include "base/select_tmpl.h"
+#undef REAL
+#undef NAME
+
+#define REAL    float
+#define NAME(x) x##_f32
+#include "base/select_tmpl.h"

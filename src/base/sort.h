@@ -27,6 +27,7 @@ void mg_sort_items(void *items, int64_t count, size_t size, void *scratch, mg_or
 /* The number of place `place`, from 0, among numbers[0..count) in ascending order; puts them into
  * another order (Hoare's FIND, 1961). */
 double mg_select(double *numbers, int64_t count, int64_t place);
+float mg_select_f32(float *numbers, int64_t count, int64_t place);
 
 /* `place` becomes the first of first..last-1 for which `before`, an expression of place that is
  * true up to some place and false from there on, is false; last if there is none. */

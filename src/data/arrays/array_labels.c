@@ -79,10 +79,8 @@ static margin_status read_categories(margin_context *context, const mg_array *ar
     margin_status status;
     MG_GO(mg_encoder_init(table->heap, expected, options->unknown_target, &encoder, error));
     MG_GO(read_codes(context, array, &encoder, table, error));
-    MG_GO(mg_encoder_finish(&encoder, error));
-    mg_encoder_rank(&encoder, table->y, MARGIN_F64, array->rows, 1);
-    margin_column column = mg_encoder_column(&encoder, expected ? expected->name : label_name);
-    status = mg_columns_copy(table->heap, &column, 1, &table->target, error);
+    status = mg_encoder_describe(&encoder, expected ? expected->name : label_name, table->y,
+                                 MARGIN_F64, array->rows, 1, &table->target, error);
 done:
     mg_encoder_free(&encoder);
     return status;
@@ -145,10 +143,8 @@ static margin_status prune_categories(margin_table *table, margin_error *error) 
         MG_GO(mg_encoder_code(&encoder, name, (int64_t)strlen(name), &code, error));
         table->y[i] = (double)code;
     }
-    MG_GO(mg_encoder_finish(&encoder, error));
-    mg_encoder_rank(&encoder, table->y, MARGIN_F64, table->x.view.rows, 1);
-    margin_column column = mg_encoder_column(&encoder, target->name);
-    MG_GO(mg_columns_copy(table->heap, &column, 1, &pruned, error));
+    MG_GO(mg_encoder_describe(&encoder, target->name, table->y, MARGIN_F64, table->x.view.rows, 1,
+                              &pruned, error));
     mg_columns_free(&table->target);
     table->target = pruned;
 done:

@@ -321,8 +321,6 @@ static margin_status encode_numbers(mg_encoder *encoder, const char *file, const
         else
             f32[k] = code < 0 ? NAN : (float)code;
     }
-    MG_TRY(mg_encoder_finish(encoder, error));
-    mg_encoder_rank(encoder, values, type, count, step);
     return MARGIN_OK;
 }
 
@@ -347,8 +345,7 @@ static margin_status encode_column(array_reader *reader, int64_t j, void *values
                           &encoder, error));
     MG_GO(encode_numbers(&encoder, table->name, what, inexact ? reader->array : NULL, j, values,
                          type, table->x.view.rows, step, error));
-    margin_column column = mg_encoder_column(&encoder, name);
-    MG_GO(mg_columns_copy(table->heap, &column, 1, out, error));
+    MG_GO(mg_encoder_describe(&encoder, name, values, type, table->x.view.rows, step, out, error));
     table->details.unknown_categories += encoder.unknown;
     table->details.unknown_classes += target ? encoder.unknown : 0;
 done:

@@ -246,9 +246,7 @@ margin_status mg_output_open(mg_heap *heap, const char *path, mg_output **output
     opened->heap = mg_heap_retain(heap);
     opened->fd = -1;
     margin_status status = MARGIN_OK;
-    opened->path = mg_copy_text(heap, path, (int64_t)strlen(path));
-    if (!opened->path)
-        MG_GO(mg_no_memory(heap, 1, strlen(path) + 1, "the name of the output", error));
+    MG_GO(mg_take_text(heap, path, -1, "the name of the output", &opened->path, error));
     opened->packing = mg_ends_with(path, (int64_t)strlen(path), ".gz");
     opened->piece.heap = heap;
     MG_GO(open_target(opened, error));

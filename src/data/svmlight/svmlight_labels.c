@@ -97,10 +97,8 @@ static margin_status make_categories(mg_svmlight *reader, const mg_column_plan *
     MG_GO(mg_encoder_init(table->heap, label->expected, reader->options.unknown_target, &encoder,
                           error));
     MG_GO(encode_rows(reader, &encoder, error));
-    MG_GO(mg_encoder_finish(&encoder, error));
-    mg_encoder_rank(&encoder, table->y, MARGIN_F64, table->x.view.rows, 1);
-    const margin_column column = mg_encoder_column(&encoder, name);
-    status = mg_columns_copy(table->heap, &column, 1, &table->target, error);
+    status = mg_encoder_describe(&encoder, name, table->y, MARGIN_F64, table->x.view.rows, 1,
+                                 &table->target, error);
 done:
     mg_encoder_free(&encoder);
     return status;

@@ -116,8 +116,8 @@ void mg_encoder_free(mg_encoder *encoder) {
     *encoder = (mg_encoder){0};
 }
 
-void mg_encoder_rank(const mg_encoder *encoder, void *codes, margin_type type, int64_t count,
-                     int64_t step) {
+static void encoder_rank(const mg_encoder *encoder, void *codes, margin_type type, int64_t count,
+                         int64_t step) {
     double *f64 = codes;
     float *f32 = codes;
     for (int64_t k = 0; encoder->ranks && k < count * step; k += step) {
@@ -137,4 +137,13 @@ margin_column mg_encoder_column(const mg_encoder *encoder, const char *name) {
                             .categories = encoder->names,
                             .category_count = encoder->count};
     return column;
+}
+
+margin_status mg_encoder_describe(mg_encoder *encoder, const char *name, void *codes,
+                                  margin_type type, int64_t count, int64_t step, mg_columns *out,
+                                  margin_error *error) {
+    MG_TRY(mg_encoder_finish(encoder, error));
+    encoder_rank(encoder, codes, type, count, step);
+    const margin_column column = mg_encoder_column(encoder, name);
+    return mg_columns_copy(encoder->heap, &column, 1, out, error);
 }

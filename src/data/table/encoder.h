@@ -33,11 +33,11 @@ margin_status mg_encoder_refuse(const mg_encoder *encoder, const char *file, int
                                 margin_error *error);
 /* Sorts: `names` and `ranks` are valid from here. LIMIT beyond 2^24 categories. */
 margin_status mg_encoder_finish(mg_encoder *encoder, margin_error *error);
+/* The same, and codes become ranks (NaN and negative ones stay; MARGIN_F64 or MARGIN_F32, `step` in
+ * elements); *out is the description that goes with them, of its own memory. */
+margin_status mg_encoder_describe(mg_encoder *encoder, const char *name, void *codes,
+                                  margin_type type, int64_t count, int64_t step, mg_columns *out,
+                                  margin_error *error);
 void mg_encoder_free(mg_encoder *encoder); /* all zero is fine */
-
-/* Replaces codes by ranks; NaN and negative ones stay. MARGIN_F64 or MARGIN_F32; `step` in
- * elements. */
-void mg_encoder_rank(const mg_encoder *encoder, void *codes, margin_type type, int64_t count,
-                     int64_t step);
 /* The finished categories as a description; valid while the encoder is. */
 margin_column mg_encoder_column(const mg_encoder *encoder, const char *name);

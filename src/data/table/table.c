@@ -10,10 +10,11 @@ margin_status mg_table_new(mg_heap *heap, const char *name, margin_table **table
     margin_table *made = NULL;
     MG_NEW(heap, made, 1, "a table", error);
     *made = (margin_table){.heap = heap};
-    made->name = mg_copy_text(heap, name, (int64_t)strlen(name));
-    if (!made->name) {
+    const margin_status status =
+        mg_take_text(heap, name, -1, "the name of a table", &made->name, error);
+    if (status < 0) {
         mg_free(heap, made);
-        return mg_no_memory(heap, (int64_t)strlen(name) + 1, 1, "the name of a table", error);
+        return status;
     }
     made->details.name = made->name;
     mg_heap_retain(heap);

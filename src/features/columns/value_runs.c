@@ -62,69 +62,21 @@ void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch) 
 
 /* ---- Columns of a data set --------------------------------------------------------------------*/
 
-/* Calls for each stored value of a wanted column, row by row. */
-static margin_status scatter(margin_context *context, const mg_column_reader *r,
-                             const bool *columns, int64_t *next, double *values, double *weights,
-                             margin_error *error) {
-    mg_row_chunk chunk;
-    for (int64_t i = 0; i < r->rows; i++) {
-        const int64_t row = mg_selected_row(r->data, i);
-        const double w = weights ? mg_row_weight(r->data, row) : 1;
-        if (i % 4096 == 0 && mg_cancelled(context)) return mg_fail_cancelled(error);
-        for (int64_t at = mg_chunk_begin(&r->data->x, row);
-             mg_chunk_next(&r->data->x, row, &at, &chunk);)
-            for (int64_t k = 0; k < chunk.count; k++) {
-                const int64_t j = chunk.columns[k];
-                if (columns && !columns[j]) continue;
-                if (values) values[next[j]] = chunk.values[k];
-                if (weights) weights[next[j]] = w;
-                next[j]++;
-            }
-    }
-    return MARGIN_OK;
-}
-
-/* Copies CSR by columns: counts, then places. */
-static margin_status transpose(margin_context *context, mg_column_reader *r, const bool *columns,
-                               margin_error *error) {
-    const char *purpose = "a copy of the data by columns";
-    const int64_t n = r->data->x.columns;
-    MG_NEW(r->heap, r->starts, n + 1, purpose, error);
-    memset(r->starts, 0, (size_t)(n + 1) * sizeof *r->starts);
-    MG_TRY(scatter(context, r, columns, r->starts + 1, NULL, NULL, error));
-    for (int64_t j = 0; j < n; j++)
-        r->starts[j + 1] += r->starts[j];
-    MG_NEW(r->heap, r->values, r->starts[n], purpose, error);
-    if (r->data->weights.values) MG_NEW(r->heap, r->weights, r->starts[n], purpose, error);
-    int64_t *next;
-    MG_NEW(r->heap, next, n, purpose, error);
-    memcpy(next, r->starts, (size_t)n * sizeof *next);
-    const margin_status status = scatter(context, r, columns, next, r->values, r->weights, error);
-    mg_free(r->heap, next);
-    return status;
-}
-
 margin_status mg_column_reader_open(margin_context *context, const margin_data *data,
                                     const bool *columns, mg_column_reader *reader,
                                     margin_error *error) {
     mg_column_reader made = {.heap = context->heap, .data = data, .rows = mg_selected_rows(data)};
     for (int64_t i = 0; i < made.rows; i++)
         made.total += mg_row_weight(data, mg_selected_row(data, i));
-    if (mg_is_csr(&data->x)) {
-        const margin_status status = transpose(context, &made, columns, error);
-        if (status < 0) {
-            mg_column_reader_close(&made);
-            return status;
-        }
-    }
+    if (mg_is_csr(&data->x))
+        MG_TRY(mg_sparse_columns_make(context, &data->x, data->selection, made.rows, columns,
+                                      &made.sparse, error));
     *reader = made;
     return MARGIN_OK;
 }
 
 void mg_column_reader_close(mg_column_reader *reader) {
-    if (!reader->heap) return;
-    MG_FREE(reader->heap, reader->starts, reader->values, reader->weights);
-    *reader = (mg_column_reader){0};
+    if (reader->heap) mg_sparse_columns_free(reader->heap, &reader->sparse);
 }
 
 int64_t mg_column_runs_room(const mg_column_reader *reader) {
@@ -135,13 +87,14 @@ int64_t mg_column_runs_room(const mg_column_reader *reader) {
  */
 static int64_t take_stored(const mg_column_reader *r, int64_t column, mg_value_run *runs,
                            double *left) {
-    const int64_t first = r->starts[column], last = r->starts[column + 1];
+    const mg_sparse_columns *x = &r->sparse;
+    const int64_t first = x->starts[column], last = x->starts[column + 1];
     int64_t count = 0;
     double stored = 0;
     for (int64_t k = first; k < last; k++) {
-        const double weight = r->weights ? r->weights[k] : 1;
+        const double weight = mg_row_weight(r->data, mg_selected_row(r->data, x->samples[k]));
         stored += weight;
-        if (!isnan(r->values[k])) runs[count++] = (mg_value_run){r->values[k], weight};
+        if (!isnan(x->values[k])) runs[count++] = (mg_value_run){x->values[k], weight};
     }
     *left = last - first < r->rows ? fmax(0, r->total - stored) : 0;
     return count;
@@ -161,7 +114,8 @@ static int64_t take_dense(const mg_column_reader *r, int64_t column, mg_value_ru
 int64_t mg_column_runs(const mg_column_reader *r, int64_t column, mg_value_run *runs,
                        mg_value_run *scratch) {
     double zeros = 0;
-    int64_t count = r->starts ? take_stored(r, column, runs, &zeros) : take_dense(r, column, runs);
+    int64_t count =
+        r->sparse.starts ? take_stored(r, column, runs, &zeros) : take_dense(r, column, runs);
     if (zeros > 0) runs[count++] = (mg_value_run){0, zeros};
     for (int64_t k = 0; k < count; k++)
         runs[k].value += 0.0; /* -0 becomes 0: one value */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "learn/learner.h"
+#include "math/rows/sparse_columns.h"
 
 typedef struct mg_value_run {
     double value, weight;
@@ -12,11 +13,9 @@ typedef struct mg_value_run {
 typedef struct mg_column_reader {
     mg_heap *heap;
     const margin_data *data;
-    int64_t rows; /* selected */
-    double total; /* weight of all of them */
-    /* CSR: stored values and weights of column j in [starts[j], starts[j + 1]) */
-    int64_t *starts;
-    double *values, *weights; /* weights NULL: all one */
+    int64_t rows;             /* selected */
+    double total;             /* weight of all of them */
+    mg_sparse_columns sparse; /* CSR */
 } mg_column_reader;
 /* `columns`: which ones will be read (NULL: all). */
 margin_status mg_column_reader_open(margin_context *context, const margin_data *data,

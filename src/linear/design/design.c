@@ -96,7 +96,7 @@ double mg_design_intercept(const mg_design *d, const double *w, double b) {
 }
 
 void mg_design_free(mg_design *design) {
-    if (design->by_column) mg_design_columns_free(design->heap, design->by_column);
+    if (design->by_column) mg_sparse_columns_free(design->heap, design->by_column);
     MG_FREE(design->heap, design->by_column, design->offset, design->centre, design->work,
             design->made);
     memset(design, 0, sizeof *design);

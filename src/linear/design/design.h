@@ -32,7 +32,7 @@ typedef struct mg_design {
     double *offset; /* columns: what mg_design_take_offsets took off (and as many shifts); NULL */
     double *work;   /* columns numbers: weights in X's units */
     struct mg_made_rows *made; /* rows made when they are read, per worker; NULL: none are */
-    struct mg_design_columns *by_column; /* sparse: a copy by columns (design_columns.h), or NULL */
+    struct mg_sparse_columns *by_column; /* sparse: a copy by columns, or NULL */
 } mg_design;
 
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,

@@ -7,18 +7,7 @@
 #pragma once
 
 #include "linear/design/design.h"
-
-typedef struct mg_design_columns {
-    int64_t *starts;  /* columns + 1 */
-    int32_t *samples; /* of the stored values, ascending in each column */
-    double *values;   /* of x, not scaled and not shifted */
-} mg_design_columns;
-
-/* The copy, in parallel; 12 bytes a stored value, two passes. LIMIT (2^31 samples),
- * MEMORY, CANCELLED. */
-margin_status mg_design_columns_make(const mg_design *d, mg_design_columns *columns,
-                                     margin_error *error);
-void mg_design_columns_free(mg_heap *heap, mg_design_columns *columns); /* zeros are fine */
+#include "math/rows/sparse_columns.h"
 
 /* Sets d->by_column, from which mg_design_loss, mg_design_gradient and mg_design_moments then read:
  * 12 bytes a stored value, two passes. Does nothing for dense rows or where the memory limit leaves

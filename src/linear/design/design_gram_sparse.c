@@ -260,7 +260,7 @@ static int64_t count_kept(mg_gram_job *job) {
 /* Numbers of values go to kept_starts[i + 2]; added up, these are where row i + 1 begins; and as
  * its values come in, kept_starts[i + 1] moves to where it ends. */
 static void fill_kept(mg_gram_job *job) {
-    const mg_design_columns *x = job->design->by_column;
+    const mg_sparse_columns *x = job->design->by_column;
     const int64_t samples = job->design->samples;
     memset(job->kept_starts, 0, (size_t)(samples + 2) * sizeof *job->kept_starts);
     for (int64_t k = 0; k < job->columns; k++) {

@@ -27,7 +27,9 @@ static int64_t chunk_rows_for(const mg_design *d) {
 static margin_status take_sparse(const mg_objective *o, mg_coupled *made, margin_error *error) {
     MG_ARENA_NEW(&made->arena, made->slopes, o->samples * o->functions, purpose, error);
     MG_ARENA_NEW(&made->arena, made->weights, o->columns * o->functions, purpose, error);
-    return mg_design_columns_make(o->design, &made->by_column, error);
+    return mg_sparse_columns_make(o->design->context, &o->design->problem->x,
+                                  o->design->problem->index, o->samples, NULL, &made->by_column,
+                                  error);
 }
 
 static margin_status take_dense(const mg_objective *o, mg_coupled *made, margin_error *error) {
@@ -65,7 +67,7 @@ margin_status mg_coupled_create(const mg_objective *o, mg_coupled **made, margin
 void mg_coupled_free(mg_coupled *coupled) {
     if (!coupled) return;
     mg_heap *heap = coupled->arena.heap;
-    mg_design_columns_free(heap, &coupled->by_column);
+    mg_sparse_columns_free(heap, &coupled->by_column);
     mg_arena_free(&coupled->arena);
     mg_free(heap, coupled);
 }

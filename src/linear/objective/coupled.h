@@ -16,7 +16,7 @@ typedef struct mg_coupled {
     double *offsets;                         /* functions */
     double *slopes;                          /* sparse: samples x functions */
     double *weights;                         /* sparse: columns x functions, X's units */
-    mg_design_columns by_column;             /* sparse */
+    mg_sparse_columns by_column;             /* sparse */
     double *packed, *centre, *lost;          /* dense, f64 or f32: see coupled_pass.c */
 } mg_coupled;
 

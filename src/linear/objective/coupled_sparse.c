@@ -49,7 +49,7 @@ void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t coun
 static margin_status coupled_sparse_add_columns(const mg_block *block, void *argument) {
     const column_walk *walk = argument;
     const mg_objective *o = walk->o;
-    const mg_design_columns *c = &o->coupled->by_column;
+    const mg_sparse_columns *c = &o->coupled->by_column;
     const int64_t functions = o->functions;
     double *sum = o->coupled->work + block->worker * o->coupled->scratch;
     for (int64_t j = block->first; j < block->first + block->count; j++) {

@@ -29,6 +29,12 @@ margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool nu
     return MARGIN_OK;
 }
 
+margin_status mg_model_name_class(margin_model *model, int64_t c, const char *name, int64_t length,
+                                  margin_error *error) {
+    return mg_take_text(model->heap, name, length, "the names of the classes",
+                        &model->class_names[c], error);
+}
+
 margin_status mg_model_set_stages(margin_model *model, int count, margin_error *error) {
     MG_NEW_ZERO(model->heap, model->stages, count, "the stages", error);
     model->stage_count = model->active = count;

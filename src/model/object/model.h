@@ -51,6 +51,9 @@ margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool nu
                                    margin_error *error);
 
 /* Room for `count` stages, all zero. margin_model_free releases what was filled in. */
+/* length < 0: up to the final zero. */
+margin_status mg_model_name_class(margin_model *model, int64_t c, const char *name, int64_t length,
+                                  margin_error *error);
 margin_status mg_model_set_stages(margin_model *model, int count, margin_error *error);
 
 /* ---- What follows from what (model_check.c) -------------------------------------------------- */

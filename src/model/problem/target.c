@@ -102,11 +102,8 @@ static margin_status name_number(margin_model *model, int64_t class_number, doub
                                  margin_error *error) {
     char text[MARGIN_NUMBER_TEXT];
     int length = margin_number_print_f64(value, text);
-    char *name = mg_copy_text(model->heap, text, length);
-    if (!name) return mg_no_memory(model->heap, length + 1, 1, "the names of the classes", error);
-    model->class_names[class_number] = name;
     model->class_values[class_number] = value;
-    return MARGIN_OK;
+    return mg_model_name_class(model, class_number, text, length, error);
 }
 
 /* Whole labels from LOW on, as nearly all are. False: they are not, and the set is empty. */
@@ -155,10 +152,7 @@ static margin_status name_categories(const margin_column *column, const int64_t 
         MG_REQUIRE(c == 0 || strcmp(name, model->class_names[c - 1]) != 0, error,
                    MARGIN_ERROR_ARGUMENT, "the target %s has two categories of the name '%s'",
                    column->name, name);
-        int64_t length = (int64_t)strlen(name);
-        model->class_names[c] = mg_copy_text(model->heap, name, length);
-        if (!model->class_names[c])
-            return mg_no_memory(model->heap, length + 1, 1, "the names of the classes", error);
+        MG_TRY(mg_model_name_class(model, c, name, -1, error));
     }
     return MARGIN_OK;
 }

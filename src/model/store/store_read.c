@@ -81,10 +81,7 @@ static margin_status read_spec(const mg_store_reader *r, margin_model *model, ma
     if (margin_spec_variants(*spec) != 1 || strcmp(margin_spec_text(*spec), text) != 0)
         return mg_fail_stored(r, "its spec is not in canonical form");
     model->learner = mg_spec_learner(*spec)->learner;
-    model->spec = mg_copy_text(r->heap, text, (int64_t)strlen(text));
-    if (!model->spec)
-        return mg_no_memory(r->heap, (int64_t)strlen(text) + 1, 1, "the spec of a model", r->error);
-    return MARGIN_OK;
+    return mg_take_text(r->heap, text, -1, "the spec of a model", &model->spec, r->error);
 }
 
 static margin_status parse_stage(const mg_store_reader *r, const json_t *entry,
@@ -160,10 +157,7 @@ static margin_status read_class_names(const mg_store_reader *r, const json_t *li
     for (int64_t c = 0; c < count; c++) {
         const char *name = json_string_value(json_array_get(list, (size_t)c));
         if (!name) return mg_fail_stored(r, "class %lld has no name", (long long)c + 1);
-        model->class_names[c] = mg_copy_text(r->heap, name, (int64_t)strlen(name));
-        if (!model->class_names[c])
-            return mg_no_memory(r->heap, (int64_t)strlen(name) + 1, 1, "the names of the classes",
-                                r->error);
+        MG_TRY(mg_model_name_class(model, c, name, -1, r->error));
     }
     return MARGIN_OK;
 }

@@ -51,12 +51,9 @@ static margin_status check_task(const mg_spec_component *learner, margin_task ta
 /* ---- Names and target ------------------------------------------------------------------------ */
 
 static margin_status name_spec(const margin_spec *spec, margin_model *model, margin_error *error) {
-    int64_t length = (int64_t)strlen(spec->text);
     mg_free(model->heap, model->spec);
-    model->spec = mg_copy_text(model->heap, spec->text, length);
-    if (!model->spec) return mg_no_memory(model->heap, length + 1, 1, "the spec", error);
     model->learner = mg_spec_learner(spec)->learner;
-    return MARGIN_OK;
+    return mg_take_text(model->heap, spec->text, -1, "the spec", &model->spec, error);
 }
 
 static margin_status learn_target(margin_context *context, margin_task task,
@@ -165,11 +162,8 @@ static margin_status count_clusters(margin_model *model, margin_error *error) {
     }
     if (model->class_names) return MARGIN_OK;
     MG_TRY(mg_model_set_classes(model, 2, false, error));
-    for (int c = 0; c < 2; c++) {
-        model->class_names[c] = mg_copy_text(model->heap, sides[c], (int64_t)strlen(sides[c]));
-        if (!model->class_names[c])
-            return mg_no_memory(model->heap, 8, 1, "the names of the classes", error);
-    }
+    for (int c = 0; c < 2; c++)
+        MG_TRY(mg_model_name_class(model, c, sides[c], -1, error));
     return MARGIN_OK;
 }
 

@@ -193,10 +193,7 @@ static margin_status unite_classes(update *u, const margin_model *found) {
         const int order = compare_classes(old, i, found, j);
         const margin_model *from = order <= 0 ? old : found;
         const int64_t at = order <= 0 ? i : j;
-        const int64_t length = (int64_t)strlen(from->class_names[at]);
-        made->class_names[c] = mg_copy_text(made->heap, from->class_names[at], length);
-        if (!made->class_names[c])
-            return mg_no_memory(made->heap, length + 1, 1, "the names of the classes", u->error);
+        MG_TRY(mg_model_name_class(made, c, from->class_names[at], -1, u->error));
         if (made->class_values) made->class_values[c] = from->class_values[at];
         if (order <= 0) u->class_of[i] = (int32_t)c;
         i += order <= 0;

@@ -15,6 +15,8 @@
  * apart), f32 is taken. */
 #include "neighbors/search/neighbor_list.h"
 
+#include "base/sort.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -169,9 +171,10 @@ static void pack_queries(const packed *p, scratch *s, int64_t first, int64_t cou
     }
 }
 
-/* The same for a small r, by insertion. */
-static float number_of_low_rank(const float *values, int64_t count, int64_t r) {
+/* The number of rank r of values[0..count), for a small r by insertion. */
+static float number_of_rank(float *values, int64_t count, int64_t r) {
     float least[FEW];
+    if (r >= FEW) return mg_select_f32(values, count, r);
     for (int64_t i = 0; i < FEW; i++)
         least[i] = FLT_MAX;
     for (int64_t i = 0; i < count; i++) {
@@ -183,35 +186,6 @@ static float number_of_low_rank(const float *values, int64_t count, int64_t r) {
         least[at] = value;
     }
     return least[r];
-}
-
-/* The number of rank r of values[0..count), by halving (Hoare 1961). */
-static float number_of_rank(float *values, int64_t count, int64_t r) {
-    if (r < FEW) return number_of_low_rank(values, count, r);
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const float a = values[low], b = values[(low + high) / 2], c = values[high];
-        const float pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i <= j) {
-                const float swapped = values[i];
-                values[i++] = values[j];
-                values[j--] = swapped;
-            }
-        }
-        if (r <= j)
-            high = j;
-        else if (r >= i)
-            low = i;
-        else
-            break;
-    }
-    return values[r];
 }
 
 /* Lowers the threshold of query i to its k-th least upper bound, and drops what is above. */

@@ -129,17 +129,15 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     *done = false;
     if (!applies(model, c, l.alpha)) return MARGIN_OK;
     mg_arena_init(&arena, context->heap);
-    double *kept = mg_arena_new(&arena, m * (n + 1), sizeof *kept);
-    double *residuals = mg_arena_new(&arena, m, sizeof *residuals);
-    l.x = mg_arena_new(&arena, m * n, sizeof *l.x);
-    l.mean = mg_arena_new(&arena, n, sizeof *l.mean);
-    double *sums = mg_arena_new(&arena, 2 * n, sizeof *sums);
-    l.errors = mg_arena_new(&arena, m, sizeof *l.errors);
-    l.factor = mg_arena_new(&arena, n * n, sizeof *l.factor);
-    if (!kept || !residuals || !l.x || !l.mean || !sums || !l.errors || !l.factor) {
-        status = mg_no_memory(context->heap, m * (n + 1), 8, "fits without each row", error);
-        goto done;
-    }
+    const int64_t numbers = m * (2 * n + 3) + 3 * n + n * n;
+    double *kept = mg_arena_new(&arena, numbers, sizeof *kept);
+    if (!kept)
+        MG_GO(mg_no_memory(context->heap, numbers, sizeof *kept, "fits without each row", error));
+    double *residuals = kept + m * (n + 1), *sums = residuals + m;
+    l.mean = sums + 2 * n;
+    l.errors = l.mean + n;
+    l.x = l.errors + m;
+    l.factor = l.x + m * n;
     MG_GO(mg_model_features(context, model, &data->x, c->samples.rows, m, l.x, error));
     const double *w = h->view.linear.weights, b = h->view.linear.intercept[0];
     for (int64_t i = 0; i < m; i++) {

@@ -31,10 +31,8 @@ static margin_status choose(nested_run *run, const margin_data *train, int64_t s
     const int64_t best = status < 0 ? -1 : run->one_se ? found->best_one_se : found->best;
     if (best >= 0) {
         const margin_search_cell *cell = margin_search_cell_at(found, best);
-        const int64_t length = (int64_t)strlen(cell->spec);
         run->inside[split] = cell->mean;
-        run->specs[split] = mg_copy_text(s->heap, cell->spec, length);
-        if (!run->specs[split]) status = mg_no_memory(s->heap, length + 1, 1, "a spec", error);
+        status = mg_take_text(s->heap, cell->spec, -1, "a spec", &run->specs[split], error);
     }
     margin_search_result_free(found);
     margin_splits_free(splits);
@@ -58,9 +56,7 @@ static margin_status no_choice(nested_run *run, int64_t split, margin_error *err
     static const char text[] = "every setting failed or stopped early in the inner search";
     mg_slot *slot = &run->slots[split];
     slot->status = MARGIN_ERROR_LIMIT;
-    slot->reason = mg_copy_text(run->outer.heap, text, (int64_t)sizeof text - 1);
-    return slot->reason ? MARGIN_OK
-                        : mg_no_memory(run->outer.heap, (int64_t)sizeof text, 1, "a reason", error);
+    return mg_take_text(run->outer.heap, text, -1, "a reason", &slot->reason, error);
 }
 
 static margin_status run_split(nested_run *run, int64_t split, margin_error *error) {
@@ -176,10 +172,8 @@ static margin_status run_all(nested_run *run, margin_nested_result **result, mar
     MG_TRY(mg_data_check_targets(run->context, s->data, error));
     MG_TRY(mg_tune_problem(s, error));
     MG_TRY(mg_tune_baseline(s, error));
-    run->slots = mg_new_zero(s->heap, s->split_count, sizeof *run->slots);
-    run->specs = mg_new_zero(s->heap, s->split_count, sizeof *run->specs);
-    if (!run->slots || !run->specs)
-        return mg_no_memory(s->heap, s->split_count, sizeof *run->slots, "the folds", error);
+    MG_NEW_ZERO(s->heap, run->slots, s->split_count, "the folds", error);
+    MG_NEW_ZERO(s->heap, run->specs, s->split_count, "the folds", error);
     MG_NEW(s->heap, run->inside, s->split_count, "the folds", error);
     for (int64_t k = 0; k < s->split_count; k++) {
         mg_slot_clear(s->heap, &run->slots[k]);

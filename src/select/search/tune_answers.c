@@ -46,13 +46,13 @@ static margin_status answers_ask(answers_run *run, margin_error *error) {
     const margin_model *model = run->model;
     const int64_t rows = run->rows.count, columns = model->hypothesis->columns,
                   count = run->chain->count, numbers = rows * model->hypothesis->functions;
-    const mg_option_value **settings = mg_arena_new(&run->arena, count, sizeof *settings);
-    double *features = mg_arena_new(&run->arena, rows * columns, sizeof *features);
-    double *all = mg_arena_new(&run->arena, count * numbers, sizeof *all);
-    run->scores = mg_arena_new(&run->arena, count, sizeof *run->scores);
-    if (!settings || !features || !all || !run->scores)
-        return mg_no_memory(s->heap, rows * columns + count * numbers, sizeof(double),
-                            "the answers of a fold", error);
+    const char *purpose = "the answers of a fold";
+    const mg_option_value **settings;
+    double *features, *all;
+    MG_ARENA_NEW(&run->arena, settings, count, purpose, error);
+    MG_ARENA_NEW(&run->arena, features, rows * columns, purpose, error);
+    MG_ARENA_NEW(&run->arena, all, count * numbers, purpose, error);
+    MG_ARENA_NEW(&run->arena, run->scores, count, purpose, error);
     for (int64_t k = 0; k < count; k++) {
         settings[k] = mg_spec_learner(run->chain->cells[k]->spec)->options;
         run->scores[k] = all + k * numbers;
@@ -146,8 +146,8 @@ static bool leaves_one_out(const mg_tune *s, const mg_chain *chain) {
 static margin_status check_members(answers_run *run, margin_error *error) {
     const mg_tune *s = run->search;
     const int64_t classes = s->whole->classes;
-    int64_t *members = mg_arena_new(&run->arena, classes, sizeof *members);
-    if (!members) return mg_no_memory(s->heap, classes, sizeof *members, "the classes", error);
+    int64_t *members;
+    MG_ARENA_NEW(&run->arena, members, classes, "the classes", error);
     for (int64_t c = 0; c < classes; c++)
         members[c] = 0;
     for (int64_t i = 0; classes > 0 && i < run->rows.count; i++)
@@ -179,11 +179,10 @@ static margin_status run_all(answers_run *run, margin_error *error) {
     mg_tune *s = run->search;
     const int64_t count = s->samples.count;
     const double started = mg_clock();
-    int64_t *number = mg_arena_new(&run->arena, s->data->x.rows, sizeof *number);
-    run->rows.rows = mg_arena_new(&run->arena, count, sizeof *run->rows.rows);
+    int64_t *number;
+    MG_ARENA_NEW(&run->arena, number, s->data->x.rows, "the rows", error);
+    MG_ARENA_NEW(&run->arena, run->rows.rows, count, "the rows", error);
     run->rows.count = count;
-    if (!number || !run->rows.rows)
-        return mg_no_memory(s->heap, s->data->x.rows, sizeof *number, "the rows", error);
     for (int64_t i = 0; i < count; i++) {
         run->rows.rows[i] = mg_samples_row(&s->samples, i);
         number[run->rows.rows[i]] = i;

@@ -37,10 +37,8 @@ static margin_status judge_split(mg_tune *s, mg_arena *arena, int64_t split, dou
     double *shares, *all;
     MG_TRY(mg_tune_rows(s, arena, split, MARGIN_PART_TRAIN, &train, error));
     MG_TRY(mg_tune_rows(s, arena, split, MARGIN_PART_TEST, &test, error));
-    shares = mg_arena_new(arena, width, sizeof *shares);
-    all = mg_arena_new(arena, test.count * width, sizeof *all);
-    if (!shares || !all)
-        return mg_no_memory(s->heap, test.count * width, sizeof *all, "the baseline", error);
+    MG_ARENA_NEW(arena, shares, width, "the baseline", error);
+    MG_ARENA_NEW(arena, all, test.count * width, "the baseline", error);
     summarise(s, &train, shares);
     for (int64_t i = 0; i < test.count; i++)
         memcpy(all + i * width, shares, (size_t)width * sizeof *all);

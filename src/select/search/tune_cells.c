@@ -85,9 +85,7 @@ static margin_status make_cell(const mg_tune *s, int64_t owner, int64_t number, 
     cell->number = number;
     cell->stages = number_of_stages(s->specs[owner], number);
     MG_TRY(mg_spec_variant(s->specs[owner], number, &cell->spec, error));
-    cell->slots = mg_new_zero(s->heap, s->split_count, sizeof *cell->slots);
-    if (!cell->slots)
-        return mg_no_memory(s->heap, s->split_count, sizeof *cell->slots, "the table", error);
+    MG_NEW_ZERO(s->heap, cell->slots, s->split_count, "the table", error);
     if (!s->options.predictions) return MARGIN_OK;
     const int64_t targets = mg_data_targets(s->data);
     const int64_t count = s->split_count / s->folds * s->data->x.rows * targets;
@@ -111,8 +109,7 @@ static margin_status make_cells(mg_tune *s, int64_t *numbers, margin_error *erro
 margin_status mg_tune_cells(mg_tune *s, margin_error *error) {
     int64_t *numbers;
     MG_TRY(count_cells(s, error));
-    s->cells = mg_new_zero(s->heap, s->count, sizeof *s->cells);
-    if (!s->cells) return mg_no_memory(s->heap, s->count, sizeof *s->cells, "the table", error);
+    MG_NEW_ZERO(s->heap, s->cells, s->count, "the table", error);
     MG_NEW(s->heap, numbers, s->count, "the settings", error);
     const margin_status status = make_cells(s, numbers, error);
     mg_free(s->heap, numbers);

@@ -12,9 +12,7 @@
 margin_status mg_tune_rows(const mg_tune *s, mg_arena *arena, int64_t split, int32_t part,
                            mg_row_list *list, margin_error *error) {
     list->count = margin_splits_size(s->splits, split, part);
-    list->rows = mg_arena_new(arena, list->count, sizeof *list->rows);
-    if (!list->rows)
-        return mg_no_memory(s->heap, list->count, sizeof *list->rows, "the rows of a fold", error);
+    MG_ARENA_NEW(arena, list->rows, list->count, "the rows of a fold", error);
     margin_splits_rows(s->splits, split, part, list->rows);
     return MARGIN_OK;
 }
@@ -37,11 +35,12 @@ static bool earlier_row(int64_t a, int64_t b, const void *argument) {
 static margin_status thin(const mg_tune *s, mg_arena *arena, mg_row_list *list,
                           margin_error *error) {
     const int64_t count = list->count, share = s->share;
-    int64_t *order = mg_arena_new(arena, 2 * count, sizeof *order), kept = 0;
-    uint64_t *key = mg_arena_new(arena, count, sizeof *key);
-    bool *keep = mg_arena_new(arena, count, sizeof *keep);
-    if (!order || !key || !keep)
-        return mg_no_memory(s->heap, count, 25, "the rows of a round", error);
+    int64_t *order, kept = 0;
+    uint64_t *key;
+    bool *keep;
+    MG_ARENA_NEW(arena, order, 2 * count, "the rows of a round", error);
+    MG_ARENA_NEW(arena, key, count, "the rows of a round", error);
+    MG_ARENA_NEW(arena, keep, count, "the rows of a round", error);
     const bool classes = s->whole->task == MARGIN_CLASSIFY;
     for (int64_t k = 0; k < count; k++) {
         order[k] = k;
@@ -138,9 +137,7 @@ static margin_status say(const mg_tune *s, int64_t split, const char *reason, mg
         snprintf(text, sizeof text, "fold %lld of repeat %lld: %s", fold, repeat + 1, reason);
     else
         snprintf(text, sizeof text, "fold %lld: %s", fold, reason);
-    const int64_t length = (int64_t)strlen(text);
-    slot->reason = mg_copy_text(s->heap, text, length);
-    return slot->reason ? MARGIN_OK : mg_no_memory(s->heap, length + 1, 1, "a reason", error);
+    return mg_take_text(s->heap, text, -1, "a reason", &slot->reason, error);
 }
 
 void mg_slot_clear(mg_heap *heap, mg_slot *slot) {

@@ -93,9 +93,7 @@ static void close_folds(joint_run *run) {
 
 static margin_status make_whole(joint_run *run, margin_error *error) {
     const mg_tune *s = run->search;
-    run->targets = mg_arena_new(&run->arena, s->samples.count, sizeof *run->targets);
-    if (!run->targets)
-        return mg_no_memory(s->heap, s->samples.count, sizeof(double), "the targets", error);
+    MG_ARENA_NEW(&run->arena, run->targets, s->samples.count, "the targets", error);
     for (int64_t i = 0; i < s->samples.count; i++)
         run->targets[i] = s->truth[mg_samples_row(&s->samples, i)];
     run->whole = (mg_problem){.kind = MG_REGRESSION,

@@ -231,8 +231,7 @@ static margin_status take_line(const mg_tune *s, const char *line, margin_error 
     slot->state = MG_SLOT_KNOWN;
     const int64_t length = (int64_t)strcspn(at + 1, "\n");
     if (length == 0) return MARGIN_OK;
-    slot->reason = mg_copy_text(s->heap, at + 1, length);
-    return slot->reason ? MARGIN_OK : mg_no_memory(s->heap, length + 1, 1, "a reason", error);
+    return mg_take_text(s->heap, at + 1, length, "a reason", &slot->reason, error);
 }
 
 margin_status mg_journal_find(mg_tune *s, margin_error *error) {

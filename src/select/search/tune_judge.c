@@ -27,20 +27,12 @@ typedef struct judgement {
     double *truth, *predicted, *weights, *probabilities, *scores;
 } judgement;
 
-static double *numbers(judgement *j, int64_t count) {
-    return mg_arena_new(&j->arena, count, sizeof(double));
-}
-
-static margin_status no_room(const judgement *j, margin_error *error) {
-    return mg_no_memory(j->search->heap, j->list->count, sizeof(double),
-                        "the predictions of a fold", error);
-}
+static const char purpose[] = "the predictions of a fold";
 
 static margin_status map_classes(judgement *j, margin_error *error) {
     const margin_model *model = j->model, *whole = j->search->whole;
     if (model->classes == whole->classes) return MARGIN_OK;
-    j->map = mg_arena_new(&j->arena, model->classes, sizeof *j->map);
-    if (!j->map) return no_room(j, error);
+    MG_ARENA_NEW(&j->arena, j->map, model->classes, purpose, error);
     for (int64_t c = 0; c < model->classes; c++)
         j->map[c] = whole_class(whole, model, c, c > 0 ? j->map[c - 1] + 1 : 0);
     return MARGIN_OK;
@@ -76,9 +68,9 @@ static margin_status ask(const judgement *j, margin_output what, void *out, marg
 }
 
 static margin_status predict_classes(judgement *j, margin_error *error) {
-    int64_t *labels = mg_arena_new(&j->arena, j->list->count, sizeof *labels);
-    j->predicted = numbers(j, j->list->count);
-    if (!labels || !j->predicted) return no_room(j, error);
+    int64_t *labels;
+    MG_ARENA_NEW(&j->arena, labels, j->list->count, purpose, error);
+    MG_ARENA_NEW(&j->arena, j->predicted, j->list->count, purpose, error);
     MG_TRY(ask(j, MARGIN_OUTPUT_LABELS, labels, error));
     for (int64_t i = 0; i < j->list->count; i++)
         j->predicted[i] = (double)(j->map && labels[i] >= 0 ? j->map[labels[i]] : labels[i]);
@@ -90,9 +82,10 @@ static margin_status spread(judgement *j, margin_output what, double absent, dou
                             margin_error *error) {
     const int64_t known = j->model->classes, all = j->search->whole->classes;
     const int64_t count = j->list->count;
-    double *narrow = numbers(j, count * known), *wide = narrow;
-    if (j->map) wide = numbers(j, count * all);
-    if (!narrow || !wide) return no_room(j, error);
+    double *narrow, *wide;
+    MG_ARENA_NEW(&j->arena, narrow, count * known, purpose, error);
+    wide = narrow;
+    if (j->map) MG_ARENA_NEW(&j->arena, wide, count * all, purpose, error);
     MG_TRY(ask(j, what, narrow, error));
     for (int64_t i = 0; j->map && i < count; i++) {
         for (int64_t c = 0; c < all; c++)
@@ -114,8 +107,8 @@ static margin_status rank_rows(judgement *j, margin_error *error) {
                "pairs of classes give no scores to rank rows by; use multiclass=ovr");
     if (j->search->whole->classes > 2)
         return spread(j, MARGIN_OUTPUT_SCORES, -(double)INFINITY, &j->scores, error);
-    double *scores = numbers(j, count * functions);
-    if (!scores) return no_room(j, error);
+    double *scores;
+    MG_ARENA_NEW(&j->arena, scores, count * functions, purpose, error);
     MG_TRY(ask(j, MARGIN_OUTPUT_SCORES, scores, error));
     for (int64_t i = 0; i < count && functions == 2; i++)
         scores[i] = scores[2 * i + 1] - scores[2 * i];
@@ -141,9 +134,8 @@ static margin_status gather_truth(judgement *j, margin_error *error) {
     const mg_tune *s = j->search;
     const int64_t targets = mg_data_targets(s->data), count = j->list->count;
     const margin_vector *weights = &s->data->weights;
-    j->truth = numbers(j, count * targets);
-    if (weights->values) j->weights = numbers(j, count);
-    if (!j->truth || (weights->values && !j->weights)) return no_room(j, error);
+    MG_ARENA_NEW(&j->arena, j->truth, count * targets, purpose, error);
+    if (weights->values) MG_ARENA_NEW(&j->arena, j->weights, count, purpose, error);
     for (int64_t i = 0; i < count; i++) {
         const int64_t row = j->list->rows[i];
         memcpy(j->truth + i * targets, s->truth + row * targets, (size_t)targets * sizeof(double));
@@ -156,8 +148,8 @@ static margin_status answer(judgement *j, margin_error *error) {
     const mg_tune *s = j->search;
     MG_TRY(gather_truth(j, error));
     if (s->whole->task == MARGIN_CLASSIFY) return answer_classes(j, error);
-    j->predicted = numbers(j, j->list->count * mg_data_targets(s->data));
-    if (!j->predicted) return no_room(j, error);
+    MG_ARENA_NEW(&j->arena, j->predicted, j->list->count * mg_data_targets(s->data), purpose,
+                 error);
     return ask(j, MARGIN_OUTPUT_VALUES, j->predicted, error);
 }
 
