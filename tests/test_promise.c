@@ -599,7 +599,7 @@ static void test_refusals(void **state) {
     refuses(line, &numbers, (margin_promise_options){.coverage = 0.99}, a,
             "60 rows can promise a coverage of at most 60/61");
     refuses(line, &numbers, (margin_promise_options){.calibrate = 1}, a, "no probabilities");
-    refuses(pairs, &data, (margin_promise_options){.calibrate = 1}, a, "pairs of classes");
+    refuses(pairs, &data, (margin_promise_options){.calibrate = 3}, a, "pairs of classes");
     refuses(three, &data, (margin_promise_options){.calibrate = 4}, a, "4 is no calibration");
     refuses(three, &data, (margin_promise_options){.threshold = 0.4}, a, "has 3; give costs");
     refuses(svm, &data, (margin_promise_options){.costs = costs, .cost_count = 4}, a,

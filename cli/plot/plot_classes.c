@@ -158,14 +158,16 @@ static int plot_ranking(picture *p, const margin_model *model, const margin_tabl
     const int64_t classes = margin_model_class_count(model);
     answer_list list;
     if (!is_classifier(model, p->session->arguments->words[0])) return EXIT_BAD_INPUT;
-    if (classes > 2 && margin_model_score_count(model) != classes) {
+    /* probabilities of three classes and more, as one class's score says little by itself */
+    const bool probabilities = classes > 2 && margin_model_has_probabilities(model);
+    int64_t other;
+    margin_model_score_classes(model, 0, NULL, &other);
+    if (classes > 2 && other >= 0 && !probabilities) {
         fputs("margin: the model scores pairs of classes (multiclass=ovo), not classes; train with "
-              "multiclass=ovr\n",
+              "multiclass=ovr, or with --calibrate sigmoid\n",
               stderr);
         return EXIT_BAD_INPUT;
     }
-    /* probabilities of three classes and more, as one class's score says little by itself */
-    const bool probabilities = classes > 2 && margin_model_has_probabilities(model);
     int code = take_answers(p->session, model, &data, probabilities, &list);
     if (classes > PICTURE_COLOURS)
         picture_begin(p, "%s: the first %d of %lld classes", margin_model_spec(model),

@@ -186,8 +186,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_values(const margin_model
 MARGIN_API MARGIN_CHECKED margin_status margin_scores(const margin_model *model,
                                                       const margin_matrix *x, double *scores,
                                                       margin_error *error);
-/* rows x classes probabilities; ARGUMENT if the learner has none (perceptron) or trained pairs of
- * classes (multiclass=ovo). The label is always the most probable class. */
+/* rows x classes probabilities; ARGUMENT if the learner has none (perceptron, svm) or trained pairs
+ * of classes (multiclass=ovo), unless they were calibrated (margin_promise). The label is always
+ * the most probable class. */
 MARGIN_API MARGIN_CHECKED margin_status margin_probabilities(const margin_model *model,
                                                              const margin_matrix *x,
                                                              double *probabilities,

@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+/* A curve of two classes, one for each of more, or for pairs of classes (multiclass=ovo) one for
+ * each pair. Probabilities rise with the score of a class, and that of each of its pairs. */
 typedef enum margin_calibration {
     MARGIN_CALIBRATE_NONE = 0,
     MARGIN_CALIBRATE_SIGMOID = 1,    /* 1 / (1 + exp(-(a s + b))), a >= 0 */
@@ -42,7 +44,8 @@ typedef struct margin_promise_options {
  * the folds of it are made where their answers are needed: all but given costs and thresholds, and
  * coverage of least-squares and ridge without stages (least-squares: scaling stages are fine),
  * where leaving out a row has a closed form. ARGUMENT: options that exclude each other or the model
- * (a calibration of pairs of classes or of a regression), a coverage finer than the rows; DATA:
+ * (a temperature for pairs of classes, a calibration of a regression), a coverage finer than the
+ * rows; DATA:
  * too few rows of a class; the failures of margin_fit. Does not depend on the number of threads.
  * Cost: a fit for each fold. The model grows by the fits of the folds, or by a row of weights for
  * each training row. */

@@ -53,11 +53,11 @@ static bool good_starts(const int64_t *starts, int64_t count, int64_t least, int
 
 static margin_status check_calibration(const margin_model *model, const mg_additions *a,
                                        int64_t knots, margin_error *error) {
-    const int64_t curves = mg_curve_count(model->classes);
+    const int64_t curves = mg_curve_count(model);
     const int kinds = (a->sigmoid != NULL) + (a->inverse != NULL) + (a->knots != NULL);
     if (!kinds && !a->knot_starts) return MARGIN_OK;
     REFUSE(kinds == 1 && (a->knots != NULL) == (a->knot_starts != NULL) &&
-               (model->decision == MG_DECIDE_SIGN || model->decision == MG_DECIDE_ARGMAX) &&
+               (model->decision != MG_DECIDE_VOTES || !a->inverse) &&
                model->task == MARGIN_CLASSIFY,
            "its calibration does not go with its answers");
     for (int64_t k = 0; a->sigmoid && k < curves; k++)
@@ -115,7 +115,7 @@ static margin_status check_coverage(const margin_model *model, const mg_addition
 
 margin_status mg_additions_attach(margin_model *model, margin_error *error) {
     mg_additions *a = model->additions;
-    const int64_t k = model->classes, curves = mg_curve_count(k),
+    const int64_t k = model->classes, curves = mg_curve_count(model),
                   width = model->hypothesis->columns + 1;
     int64_t knots = 0, bytes = 0, starts = 1;
     if (!a) return MARGIN_OK;
@@ -180,8 +180,17 @@ static double log_sum(const double *scores, int64_t count) {
     return most + log(sum);
 }
 
+int64_t mg_curve_count(const margin_model *model) {
+    const int64_t k = model->classes;
+    return k == 2 ? 1 : model->decision == MG_DECIDE_VOTES ? k * (k - 1) / 2 : k;
+}
+
 void mg_curve_inputs(const margin_model *model, const double *scores, double *inputs) {
     const int64_t k = model->classes;
+    if (model->decision == MG_DECIDE_VOTES) {
+        memcpy(inputs, scores, (size_t)mg_curve_count(model) * sizeof *inputs);
+        return;
+    }
     if (k == 2) {
         inputs[0] = model->hypothesis->functions == 2 ? scores[1] - scores[0] : scores[0];
         return;
@@ -214,6 +223,35 @@ static double curve(const mg_additions *a, int64_t c, double s) {
                          a->knot_starts[c + 1] - a->knot_starts[c], s);
 }
 
+/* P(second) / P(first) of a pair, within what can be added up and turned round. */
+static double pair_odds(const mg_additions *a, int64_t pair, double s) {
+    static const double most = 1e300;
+    const double p = a->knots ? curve(a, pair, s) : 0.0;
+    const double odds =
+        a->knots ? (1 - p) / p : exp(-(a->sigmoid[2 * pair] * s + a->sigmoid[2 * pair + 1]));
+    return odds > most ? most : odds < 1 / most ? 1 / most : odds;
+}
+
+/* From P(i | i or j) of all pairs: P(i) in proportion to 1 / (1 + sum_j P(j | i or j) / P(i | i or
+ * j)), which is P(i) where some P has these pairs, and rises with the score of every pair of i
+ * (Price, Knerr, Personnaz and Dreyfus, NIPS 7, 1995). */
+static void couple_pairs(const margin_model *model, const double *scores, double *p) {
+    const int64_t k = model->classes;
+    double sum = 0;
+    for (int64_t c = 0; c < k; c++)
+        p[c] = 1;
+    for (int64_t i = 0, pair = 0; i < k; i++)
+        for (int64_t j = i + 1; j < k; j++, pair++) {
+            const double odds = pair_odds(model->additions, pair, scores[pair]);
+            p[i] += odds;
+            p[j] += 1 / odds;
+        }
+    for (int64_t c = 0; c < k; c++)
+        sum += p[c] = 1 / p[c];
+    for (int64_t c = 0; c < k; c++)
+        p[c] /= sum;
+}
+
 static bool calibrated(const mg_additions *a) {
     return a && (a->sigmoid || a->inverse || a->knots);
 }
@@ -223,6 +261,10 @@ void mg_probabilities(const margin_model *model, const double *scores, double *p
     const int64_t k = model->classes;
     if (!calibrated(a)) {
         model->learner->probabilities(scores, model->hypothesis->functions, k, p);
+        return;
+    }
+    if (model->decision == MG_DECIDE_VOTES) {
+        couple_pairs(model, scores, p);
         return;
     }
     mg_curve_inputs(model, scores, p);

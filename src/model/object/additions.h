@@ -14,7 +14,7 @@ typedef struct mg_additions {
     mg_bag bag;
 
     /* ---- What attach makes of them; NULL: none ---- */
-    /* Calibration, of one curve for two classes, else one for each. */
+    /* Calibration, of one curve for two classes, else one for each, or for each pair. */
     const double *sigmoid;      /* curves x (a, b): 1 / (1 + exp(-(a s + b))), a >= 0 */
     const double *inverse;      /* 1 / temperature, >= 0 */
     const double *knots;        /* rows (s, p): p ascends with s */
@@ -40,18 +40,16 @@ margin_status mg_additions_attach(margin_model *model, margin_error *error);
 margin_status mg_additions_check_fold(const margin_model *model, const margin_model *fold,
                                       margin_error *error);
 
-/* Curves of a calibration: 1 for two classes, else one per class. */
-MG_INLINE int64_t mg_curve_count(int64_t classes) {
-    return classes == 2 ? 1 : classes;
-}
+/* Curves of a calibration: 1 for two classes, one per pair that votes, else one per class. */
+int64_t mg_curve_count(const margin_model *model);
 /* Of `rows` residuals, how many may lie beyond each end of a prediction interval: its ends are the
  * values of that rank from below and from above. A coverage needs 1 <= that <= rows. The product is
  * a whole number in many a case, and rounded. */
 MG_INLINE int64_t mg_rows_beyond(double level, int64_t rows) {
     return (int64_t)floor((1 - level) * (double)(rows + 1) + 1e-9);
 }
-/* What curves are functions of: for two classes f_1 - f_0 or the one score; else f_c - log sum_k
- * exp f_k. */
+/* What curves are functions of: for two classes f_1 - f_0 or the one score; for pairs their scores;
+ * else f_c - log sum_k exp f_k. */
 void mg_curve_inputs(const margin_model *model, const double *scores, double *inputs);
 
 /* P(class), calibrated where the model is. The model has some. */

@@ -124,9 +124,9 @@ int64_t margin_model_score_count(const margin_model *model) {
 
 int margin_model_has_probabilities(const margin_model *model) {
     const mg_additions *a = model->additions;
-    return (model->learner->probabilities != NULL ||
-            (a && (a->sigmoid || a->inverse || a->knots))) &&
-           model->task == MARGIN_CLASSIFY && model->decision != MG_DECIDE_VOTES;
+    const bool calibrated = a && (a->sigmoid || a->inverse || a->knots);
+    return model->task == MARGIN_CLASSIFY &&
+           (calibrated || (model->learner->probabilities && model->decision != MG_DECIDE_VOTES));
 }
 
 void margin_model_score_classes(const margin_model *model, int64_t score, int64_t *first,

@@ -211,7 +211,8 @@ margin_status mg_output_check(const margin_model *model, margin_output what, mar
         return MARGIN_OK;
     case MARGIN_OUTPUT_PROBABILITIES:
         MG_REQUIRE(margin_model_has_probabilities(model), error, MARGIN_ERROR_ARGUMENT,
-                   "a %s model%s has no probabilities; ask for scores", model->learner->info.name,
+                   "a %s model%s has no probabilities; calibrate it, or ask for scores",
+                   model->learner->info.name,
                    model->decision == MG_DECIDE_VOTES ? " of pairs of classes" : "");
         return MARGIN_OK;
     case MARGIN_OUTPUT_CLASS_SCORES:

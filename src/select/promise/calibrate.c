@@ -195,34 +195,46 @@ static double fit_temperature(const margin_model *model, const mg_crossed *c) {
 /* ---- All curves ------------------------------------------------------------------------------ */
 
 typedef struct {
-    double *inputs, *score, *knots; /* samples x curves; samples; 2 samples x 2 each curve */
+    double *inputs, *score, *knots; /* samples x curves; samples; two for each row of a curve */
     int64_t *order;
     unsigned char *positive;
+    double *weight;
     pool *pools;
 } workshop;
 
-static margin_status open_workshop(mg_arena *arena, int64_t n, int64_t curves, workshop *w,
-                                   margin_error *error) {
+static margin_status open_workshop(mg_arena *arena, int64_t n, int64_t curves, int64_t knots,
+                                   workshop *w, margin_error *error) {
     w->inputs = mg_arena_new(arena, n * curves, sizeof(double));
     w->score = mg_arena_new(arena, n, sizeof(double));
-    w->knots = mg_arena_new(arena, 4 * n * curves, sizeof(double));
+    w->knots = mg_arena_new(arena, 2 * knots, sizeof(double));
     w->order = mg_arena_new(arena, 2 * n, sizeof(int64_t));
     w->positive = mg_arena_new(arena, n, 1);
+    w->weight = mg_arena_new(arena, n, sizeof(double));
     w->pools = mg_arena_new(arena, n, sizeof(pool));
-    if (w->inputs && w->score && w->knots && w->order && w->positive && w->pools) return MARGIN_OK;
+    if (w->inputs && w->score && w->knots && w->order && w->positive && w->weight && w->pools)
+        return MARGIN_OK;
     return mg_no_memory(arena->heap, n * curves, sizeof(pool), "the calibration", error);
 }
 
-static curve_rows rows_of_curve(const mg_crossed *c, int64_t curve, int64_t curves, workshop *w) {
-    curve_rows r = {.weight = c->samples.weights, .rows = c->samples.count};
-    const int32_t positive = curves == 1 ? 1 : (int32_t)curve;
-    for (int64_t i = 0; i < r.rows; i++) {
-        w->score[i] = w->inputs[i * curves + curve];
-        w->positive[i] = c->codes[i] == positive;
-        r.weight_of[w->positive[i]] += mg_samples_weight(&c->samples, i);
+/* The rows of a curve: of its class and all others, or of its pair of classes. */
+static curve_rows rows_of_curve(const margin_model *model, const mg_crossed *c, int64_t curve,
+                                workshop *w) {
+    const int64_t curves = mg_curve_count(model);
+    curve_rows r = {.score = w->score, .positive = w->positive};
+    int64_t positive = curve, negative = -1;
+    if (model->classes == 2)
+        positive = 1;
+    else
+        margin_model_score_classes(model, curve, &positive, &negative);
+    if (c->samples.weights) r.weight = w->weight;
+    for (int64_t i = 0; i < c->samples.count; i++) {
+        const bool is_first = c->codes[i] == positive;
+        if (!is_first && negative >= 0 && c->codes[i] != negative) continue;
+        w->score[r.rows] = w->inputs[i * curves + curve];
+        w->positive[r.rows] = is_first;
+        w->weight[r.rows++] = mg_samples_weight(&c->samples, i);
+        r.weight_of[is_first] += mg_samples_weight(&c->samples, i);
     }
-    r.score = w->score;
-    r.positive = w->positive;
     return r;
 }
 
@@ -240,7 +252,7 @@ static margin_status add_knots(margin_model *model, const double *knots, const i
 
 static margin_status fit_curves(margin_model *model, const mg_crossed *c, int32_t kind, workshop *w,
                                 int64_t *starts, margin_error *error) {
-    const int64_t curves = mg_curve_count(model->classes), n = c->samples.count;
+    const int64_t curves = mg_curve_count(model), n = c->samples.count;
     double *ab = NULL;
     for (int64_t i = 0; i < n; i++)
         mg_curve_inputs(model, c->scores + i * c->functions, w->inputs + i * curves);
@@ -248,15 +260,15 @@ static margin_status fit_curves(margin_model *model, const mg_crossed *c, int32_
         MG_TRY(mg_add_numbers(model, "sigmoid", curves, 2, &ab, error));
     starts[0] = 0;
     for (int64_t k = 0; k < curves; k++) {
-        const curve_rows r = rows_of_curve(c, k, curves, w);
+        const curve_rows r = rows_of_curve(model, c, k, w);
         if (ab) {
             double *scaled = w->knots;
             fit_sigmoid(&r, scaled, ab + 2 * k);
             continue;
         }
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < r.rows; i++)
             w->order[i] = i;
-        mg_sort(w->order, n, w->order + n, mg_lower_at, w->score);
+        mg_sort(w->order, r.rows, w->order + n, mg_lower_at, w->score);
         starts[k + 1] = starts[k] + knots_of(&r, w->pools, pool_rows(&r, w->order, w->pools),
                                              w->knots + 2 * starts[k]);
     }
@@ -265,7 +277,9 @@ static margin_status fit_curves(margin_model *model, const mg_crossed *c, int32_
 
 margin_status mg_calibrate(margin_context *context, margin_model *model, const mg_crossed *c,
                            int32_t kind, margin_error *error) {
-    const int64_t curves = mg_curve_count(model->classes);
+    const int64_t curves = mg_curve_count(model), n = c->samples.count;
+    const bool pairs = model->decision == MG_DECIDE_VOTES;
+    const int64_t rows = (pairs ? model->classes - 1 : curves) * n; /* of all curves */
     mg_arena arena;
     workshop w = {0};
     if (mg_cancelled(context)) return mg_fail_cancelled(error);
@@ -285,7 +299,8 @@ margin_status mg_calibrate(margin_context *context, margin_model *model, const m
     mg_arena_init(&arena, context->heap);
     int64_t *starts = mg_arena_new(&arena, curves + 1, sizeof *starts);
     margin_status status =
-        starts ? open_workshop(&arena, c->samples.count, curves, &w, error)
+        starts ? open_workshop(&arena, n, curves, kind == MARGIN_CALIBRATE_ISOTONIC ? 2 * rows : n,
+                               &w, error)
                : mg_no_memory(context->heap, curves + 1, 8, "the calibration", error);
     if (status >= 0) status = fit_curves(model, c, kind, &w, starts, error);
     mg_arena_free(&arena);

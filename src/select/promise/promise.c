@@ -27,8 +27,7 @@ static margin_status check_decision(const margin_model *model, const margin_prom
              "thresholds and costs decide between classes, and '%s' has numbers for answers",
              model->spec);
     ARGUMENT(ways == 1, "a threshold, a metric to choose one by and costs exclude each other");
-    ARGUMENT(margin_model_has_probabilities(model) ||
-                 (o->calibrate && model->decision != MG_DECIDE_VOTES),
+    ARGUMENT(margin_model_has_probabilities(model) || o->calibrate,
              "'%s' has no probabilities to decide by; calibrate it", model->spec);
     ARGUMENT(!o->costs || o->cost_count == model->classes * model->classes,
              "%lld costs for %lld classes; give a row of %lld for each class",
@@ -82,8 +81,9 @@ static margin_status check_options(const margin_model *model, const margin_promi
              "%d is no calibration", (int)o->calibrate);
     ARGUMENT(!o->calibrate || model->task == MARGIN_CLASSIFY,
              "a regression has no probabilities to calibrate");
-    ARGUMENT(!o->calibrate || model->decision != MG_DECIDE_VOTES,
-             "pairs of classes (multiclass=ovo) have no scores of classes to calibrate");
+    ARGUMENT(o->calibrate != MARGIN_CALIBRATE_TEMPERATURE || model->decision != MG_DECIDE_VOTES,
+             "pairs of classes (multiclass=ovo) have no scores of classes that a temperature could "
+             "divide; take another calibration, or multiclass=ovr");
     ARGUMENT(o->folds == 0 || (o->folds >= 2 && o->folds <= MG_MOST_FOLDS),
              "%lld folds; give 2 to %d", (long long)o->folds, MG_MOST_FOLDS);
     return check_decision(model, o, error);
