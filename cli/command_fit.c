@@ -14,7 +14,7 @@ typedef struct {
     cli_text text;
     int64_t weight_count; /* -1: the header is not written yet */
     int64_t alpha_count;
-    bool has_distance;
+    bool has_distance, has_proof;
     bool started; /* the last line is the start of a run */
     size_t before_start;
 } trace_writer;
@@ -28,18 +28,20 @@ static void trace_header(trace_writer *writer, const margin_trace_step *step) {
     writer->weight_count = step->weights ? step->weight_count : 0;
     writer->alpha_count = step->subproblems > 1 ? 0 : step->alpha_count; /* parts differ in rows */
     writer->has_distance = step->distance != NULL;
+    writer->has_proof = step->novikoff != NULL;
     text_puts(&writer->text, "step,row,errors,b");
     trace_names(&writer->text, "w", writer->weight_count);
     text_puts(&writer->text, writer->has_distance ? ",loss,distance" : ",loss");
     trace_names(&writer->text, "alpha", writer->alpha_count);
     trace_names(&writer->text, "n", writer->alpha_count);
+    if (writer->has_proof) text_puts(&writer->text, ",along,least_along,square,greatest_square");
     text_puts(&writer->text, step->subproblems > 1 ? ",subproblem\n" : "\n");
 }
 
 /* The start is kept where steps are over all rows, to begin the curve of the loss, and where
  * coefficients count from it; where rows are picked it says nothing. */
 static void trace_start(trace_writer *writer, const margin_trace_step *step) {
-    if (writer->started && step->row >= 0 && writer->alpha_count == 0)
+    if (writer->started && step->row >= 0 && writer->alpha_count == 0 && !writer->has_proof)
         writer->text.length = writer->before_start;
     writer->started = step->step == 0 && step->row < 0;
     writer->before_start = writer->text.length;
@@ -67,6 +69,12 @@ static int trace_step(const margin_trace_step *step, void *user) {
         trace_number(text, step->alpha[i]);
     for (int64_t i = 0; i < writer->alpha_count; i++)
         trace_number(text, step->updates[i]);
+    if (writer->has_proof && step->novikoff) {
+        trace_number(text, step->novikoff->along);
+        trace_number(text, step->novikoff->least_along);
+        trace_number(text, step->novikoff->square);
+        trace_number(text, step->novikoff->greatest_square);
+    }
     if (step->subproblems > 1) text_printf(text, ",%lld", (long long)step->subproblem + 1);
     text_add(text, "\n", 1);
     return 0;

@@ -71,6 +71,15 @@ typedef struct margin_report {
 /* Value of a report item, NaN if it has none of that name. */
 MARGIN_API double margin_report_item_value(const margin_report *report, const char *name);
 
+/* Both inequalities of Novikoff's proof at one step of a perceptron. v is (w, b), R the length of
+ * the longest row (x, 1), u the unit vector of margin gamma (of kernels in feature space), k the
+ * number of updates, eta their rate. The first two are NaN where no u is known; bounds are NaN with
+ * sample weights that are no whole numbers. */
+typedef struct margin_novikoff {
+    double along, least_along;      /* v . u >= v_0 . u + k eta gamma */
+    double square, greatest_square; /* |v|^2 <= |v_0|^2 + k eta^2 R^2 */
+} margin_novikoff;
+
 /* One step of a learner that can trace. */
 typedef struct margin_trace_step {
     int64_t subproblem, subproblems; /* 0-based, and how many there are */
@@ -95,6 +104,7 @@ typedef struct margin_trace_step {
      * from the hyperplane (for kernels in feature space); NaN at w = 0. NULL: nothing of the kind.
      */
     const double *distance;
+    const margin_novikoff *novikoff; /* perceptron(bound=steps); NULL: else */
 } margin_trace_step;
 
 typedef struct margin_fit_options {

@@ -130,6 +130,7 @@ static margin_status train(mg_perceptron_run *run) {
     MG_TRY(new_updates(run));
     if (run->options.dual) MG_TRY(mg_perceptron_dual_begin(run));
     if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_begin(run));
+    MG_TRY(mg_perceptron_proof_begin(run));
     const margin_status ended = mg_perceptron_passes(run);
     return ended < 0 ? ended : mg_perceptron_result(run, ended);
 }

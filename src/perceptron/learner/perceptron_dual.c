@@ -40,7 +40,8 @@ margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
 
 /* ---- Scores made afresh -----------------------------------------------------------------------*/
 
-static const double *gram_row(mg_perceptron_run *run, int64_t sample, margin_status *status) {
+const double *mg_perceptron_gram_row(mg_perceptron_run *run, int64_t sample,
+                                     margin_status *status) {
     const double *row = mg_gram_row(run->gram, run->context, sample, status);
     if (*status == MARGIN_ERROR_CANCELLED) mg_fail_cancelled(run->fit->error);
     return row;
@@ -51,7 +52,7 @@ static margin_status refresh_expansion(mg_perceptron_run *run, const double *alp
     for (int64_t i = 0; i < run->count; i++) {
         if (alpha[i] == 0.0) continue;
         margin_status status = MARGIN_OK;
-        const double *row = gram_row(run, i, &status);
+        const double *row = mg_perceptron_gram_row(run, i, &status);
         if (!row) return status;
         run->vectors->add(run->scores, alpha[i] * run->problem->sign[i], row, run->count);
         if (mg_cancelled(run->context)) return mg_fail_cancelled(run->fit->error);
@@ -106,7 +107,7 @@ static void move_sample(mg_perceptron_run *run, int64_t sample, double amount) {
 
 static margin_status dual_update(mg_perceptron_run *run, int64_t sample, double step) {
     margin_status status = MARGIN_OK;
-    const double *row = gram_row(run, sample, &status);
+    const double *row = mg_perceptron_gram_row(run, sample, &status);
     if (!row) return status;
     const double amount = run->options.rate * step;
     run->vectors->add(run->scores, amount * run->problem->sign[sample], row, run->count);

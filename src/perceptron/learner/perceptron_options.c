@@ -74,9 +74,10 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
                          "misclassified rows among the next so many, or among all",
                          .low = 1, .high = 1e9, .choices = "all"),
     [BOUND] =
-        MG_CHOICE("bound", "auto", "auto|yes|no",
+        MG_CHOICE("bound", "auto", "auto|yes|no|steps",
                   "decide separability, for the largest margin and the bound on updates: where "
-                  "that is cheap, always, or never"),
+                  "that is cheap, always, never, or always and a trace shows both inequalities of "
+                  "Novikoff's proof at each step"),
 };
 
 /* ---- Rules ------------------------------------------------------------------------------------*/
@@ -95,6 +96,11 @@ static margin_status check_steps(const mg_option_value *values, margin_error *er
                "perceptron: order=%s picks single rows; leave out batch", values[ORDER].text);
     MG_REQUIRE(!batch || values[MULTICLASS].integer != 2, error, MARGIN_ERROR_SPEC,
                "perceptron: multiclass=argmax corrects row by row; leave out batch");
+    const bool steps = values[BOUND].integer == MG_BOUND_STEPS;
+    MG_REQUIRE(!steps || !batch, error, MARGIN_ERROR_SPEC,
+               "perceptron: bound=steps is a proof for single corrections; leave out batch");
+    MG_REQUIRE(!steps || values[MULTICLASS].integer != 2, error, MARGIN_ERROR_SPEC,
+               "perceptron: bound=steps is a proof for two classes; use multiclass=ovr or ovo");
     return MARGIN_OK;
 }
 

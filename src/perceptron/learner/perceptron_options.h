@@ -10,7 +10,12 @@ typedef enum mg_perceptron_order {
     MG_FIRST,
     MG_ANY /* a misclassified sample at random */
 } mg_perceptron_order;
-typedef enum mg_perceptron_bound { MG_BOUND_AUTO, MG_BOUND_YES, MG_BOUND_NO } mg_perceptron_bound;
+typedef enum mg_perceptron_bound {
+    MG_BOUND_AUTO,
+    MG_BOUND_YES,
+    MG_BOUND_NO,
+    MG_BOUND_STEPS /* yes, and both sides of the proof in a trace */
+} mg_perceptron_bound;
 
 typedef struct mg_perceptron_options {
     mg_perceptron_variant variant;

@@ -7,58 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Novikoff's numbers ---------------------------------------------------------------------- */
-
-/* With bound=auto separability is decided where that takes about a second at most: a few dozen
- * passes over the data and a square of the columns for each row that matters. */
-enum { AUTO_NUMBERS = 50 * 1000 * 1000, AUTO_COLUMNS = 512 };
-
-double mg_perceptron_numbers(const mg_perceptron_run *run) {
-    return mg_row_length(&run->problem->x) * (double)run->count;
-}
-
-static bool affordable(const mg_perceptron_run *run) {
-    if (run->options.bound == MG_BOUND_YES) return true;
-    if (run->options.bound == MG_BOUND_NO || run->columns > AUTO_COLUMNS) return false;
-    return mg_perceptron_numbers(run) <= AUTO_NUMBERS;
-}
-
-margin_status mg_perceptron_separability(mg_perceptron_run *run) {
-    if (run->separation_known || run->options.expansion || run->problem->kind != MG_TWO_CLASS ||
-        !affordable(run))
-        return MARGIN_OK;
-    mg_separation found;
-    const margin_status status =
-        mg_separate(run->context, run->problem, MG_SEPARATE_UNIT, &found, run->fit->error);
-    if (status < 0) return status;
-    run->separation_known = found.verdict != MG_UNDECIDED;
-    run->verdict = found.verdict;
-    run->separation_margin = found.margin;
-    mg_separation_free(&found);
-    return MARGIN_OK;
-}
-
-static bool separable(const mg_perceptron_run *run) {
-    return run->separation_known && run->verdict == MG_SEPARABLE;
-}
-
-/* (R/gamma)^2 bounds the updates of a start at zero with whole steps. */
-static bool bound_applies(const mg_perceptron_run *run) {
-    const mg_perceptron_options *o = &run->options;
-    if (!separable(run) || o->start_intercept != 0.0 || o->random_start || o->batch > 0)
-        return false;
-    for (int64_t j = 0; j < o->start_count; j++)
-        if (o->start_weights[j] != 0.0) return false;
-    for (int64_t i = 0; run->problem->weight && i < run->count; i++)
-        if (run->problem->weight[i] != floor(run->problem->weight[i])) return false;
-    return true;
-}
-
-static double bound_of(const mg_perceptron_run *run, double radius) {
-    const double ratio = radius / run->separation_margin;
-    return bound_applies(run) ? ratio * ratio : (double)NAN;
-}
-
 /* ---- Norm ------------------------------------------------------------------------------------ */
 
 /* |w|; in feature space w.w = sum_i alpha_i y_i (f(x_i) - b), with run->scores made for the state.
@@ -192,7 +140,7 @@ static void describe_data(const mg_perceptron_run *run, double radius, margin_st
     if (run->separation_known && run->verdict == MG_NOT_SEPARABLE) {
         snprintf(text, capacity, "the data is not separable (proof: margin separable)%s",
                  plain ? "; use variant=pocket or variant=averaged" : "");
-    } else if (separable(run) && run->options.batch == 0) {
+    } else if (mg_perceptron_separable(run) && run->options.batch == 0) {
         const double ratio = radius / run->separation_margin;
         snprintf(text, capacity,
                  "the data is separable with margin %s, at most %s updates from zero: %s "
@@ -265,9 +213,10 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");
     mg_report_formula(report, formula_of(run));
     mg_report_set(report, "mistakes", (double)run->mistakes);
-    mg_report_set(report, "margin", separable(run) ? run->separation_margin : (double)NAN);
+    mg_report_set(report, "margin",
+                  mg_perceptron_separable(run) ? run->separation_margin : (double)NAN);
     mg_report_set(report, "radius", radius);
-    mg_report_set(report, "bound", bound_of(run, radius));
+    mg_report_set(report, "bound", mg_perceptron_bound_of(run, radius));
     mg_report_set(report, "errors", (double)judged->errors);
     mg_report_set(report, "least_margin", judged->least);
     const double norm = run->functions == 1 ? perceptron_norm_of(run, state) : 0.0;

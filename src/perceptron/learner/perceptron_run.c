@@ -64,6 +64,7 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
         .updates = run->updates,
         .distance = several ? NULL : &distance,
         .alpha_count = run->now.alpha ? run->count : 0,
+        .novikoff = mg_perceptron_proof(run),
     };
     mg_trace_note(trace, step);
     return MARGIN_OK;

@@ -6,6 +6,7 @@
  *   perceptron_dual.c     scores kept up to date through the Gram matrix
  *   perceptron_pocket.c   the best state seen          perceptron_average.c   the mean state
  *   perceptron_judge.c    errors, criterion, least margin, radius of a state
+ *   perceptron_novikoff.c largest margin, bound on updates, the proof step by step
  *   perceptron_result.c   hypothesis, report, reason */
 #pragma once
 
@@ -107,6 +108,11 @@ struct mg_perceptron_run {
     bool separation_known;
     mg_verdict verdict;
     double separation_margin;
+    /* bound=steps with a trace: the unit vector of the largest margin, columns + 1 numbers; of an
+     * expansion its margin at each sample. NULL: not asked for. */
+    double *direction;
+    double proof_radius; /* R^2 */
+    margin_novikoff proof, proof_start;
 };
 
 /* ---- perceptron_run.c */
@@ -125,6 +131,8 @@ void mg_perceptron_state_copy(const mg_perceptron_run *run, mg_perceptron_state 
 
 /* ---- perceptron_dual.c */
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run);
+/* A row of the Gram matrix; NULL: a failure. */
+const double *mg_perceptron_gram_row(mg_perceptron_run *run, int64_t sample, margin_status *status);
 /* run->scores of all samples from a state's coefficients (expansion) or weights. */
 margin_status mg_perceptron_dual_refresh(mg_perceptron_run *run, const mg_perceptron_state *state);
 
@@ -156,9 +164,18 @@ void mg_perceptron_average(const mg_perceptron_run *run, mg_perceptron_state *ou
  * either. */
 margin_status mg_perceptron_average_settle(mg_perceptron_run *run, mg_perceptron_state *average);
 
-/* ---- perceptron_result.c */
+/* ---- perceptron_novikoff.c */
 /* Numbers stored for the samples. */
 double mg_perceptron_numbers(const mg_perceptron_run *run);
 /* Decides separability if options and size allow; OK, or a failure. */
 margin_status mg_perceptron_separability(mg_perceptron_run *run);
+bool mg_perceptron_separable(const mg_perceptron_run *run);
+/* On the updates from zero with whole steps; else NaN. */
+double mg_perceptron_bound_of(const mg_perceptron_run *run, double radius);
+/* Before the first step, if the trace is to show the proof; then what it shows of the state as it
+ * is (NULL: nothing). */
+margin_status mg_perceptron_proof_begin(mg_perceptron_run *run);
+const margin_novikoff *mg_perceptron_proof(mg_perceptron_run *run);
+
+/* ---- perceptron_result.c */
 margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended);
