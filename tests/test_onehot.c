@@ -189,8 +189,8 @@ static void test_attach(void **state) {
         {"minmax", "divisor", 0, "impossible scale for column 1"},
         {"standardize", "divisor", -1, "impossible scale for column 1"},
         {"standardize", "divisor", NOTHING, "impossible scale for column 1"},
-        {"impute", "fill", NOTHING, "no number for column 1"},
-        {"impute", "fill", HUGE_VAL, "no number for column 1"},
+        {"impute", "fill", NOTHING, "not finite"},
+        {"impute", "fill", HUGE_VAL, "not finite"},
         {"onehot(columns=1)", "values", NOTHING, "impossible categories for column 1"},
         {"onehot(columns=1)", "values", 1e9, "impossible categories for column 1"},
     };

@@ -63,6 +63,17 @@ void *mg_arena_new(mg_arena *arena, int64_t count, size_t size) {
     return piece;
 }
 
+margin_status mg_arena_pieces(mg_arena *arena, const mg_piece *pieces, int count,
+                              const char *purpose, margin_error *error) {
+    for (int k = 0; k < count; k++) {
+        void *made = mg_arena_new(arena, pieces[k].count, pieces[k].size);
+        if (!made)
+            return mg_no_memory(arena->heap, pieces[k].count, pieces[k].size, purpose, error);
+        memcpy(pieces[k].place, &made, sizeof made);
+    }
+    return MARGIN_OK;
+}
+
 void mg_arena_free(mg_arena *arena) {
     struct mg_arena_block *next;
     for (struct mg_arena_block *block = arena->first; block; block = next) {

@@ -5,7 +5,6 @@
 #include "base/context.h"
 #include "base/caller_options.h"
 #include "base/pool.h"
-#include "base/stop.h"
 
 #include <math.h>
 #include <string.h>

@@ -106,3 +106,10 @@ mg_stop mg_stop_make(margin_context *context, int64_t max_iterations);
 /* MARGIN_OK: go on. STOPPED_ITERATIONS, STOPPED_TIME: end with what there is. ERROR_CANCELLED: give
  * up. */
 margin_status mg_stop_check(const mg_stop *stop, int64_t iterations_done);
+/* A solver whose steps may be cut short, as what it has does not change before they are over: from
+ * now on its context ends at the deadline. */
+void mg_stop_arm(const mg_stop *stop);
+/* No longer: what follows is done to its end. */
+void mg_stop_disarm(const mg_stop *stop);
+/* Whether the clock, and nobody else, cut a step that ended with that status; disarms then. */
+bool mg_stop_cut(const mg_stop *stop, margin_status status);

@@ -87,6 +87,21 @@ void *mg_arena_new(mg_arena *arena, int64_t count,
                    size_t size);     /* NULL as mg_new; aligned to 64, not cleared */
 void mg_arena_free(mg_arena *arena); /* releases every block; the arena may be used again */
 
+/* Several arrays of an arena at once: MG_TRY(MG_PIECES(arena, "what they are for", error,
+ * MG_PIECE(a, n), MG_PIECE(b, 2 * n))). */
+typedef struct mg_piece {
+    void *place; /* of the pointer */
+    int64_t count;
+    size_t size;
+} mg_piece;
+#define MG_PIECE(pointer, count)                                                                   \
+    { &(pointer), (count), sizeof *(pointer) }
+#define MG_PIECES(arena, purpose, error, ...)                                                      \
+    mg_arena_pieces((arena), (const mg_piece[]){__VA_ARGS__},                                      \
+                    MG_LENGTH(((const mg_piece[]){__VA_ARGS__})), (purpose), (error))
+margin_status mg_arena_pieces(mg_arena *arena, const mg_piece *pieces, int count,
+                              const char *purpose, margin_error *error); /* not cleared */
+
 /* An object that outlives its context with all that it points to: it lies, cleared, in its own
  * member `arena`, which has a reference to the heap. mg_arena_end frees both. */
 #define MG_NEW_OWNER(heap, pointer, purpose, error)                                                \

@@ -49,7 +49,7 @@ int mg_choice_find(const char *choices, const char *word, int64_t length) {
     return -1;
 }
 
-void mg_choice_list(const char *choices, char *out, size_t capacity) {
+static void choice_list(const char *choices, char *out, size_t capacity) {
     const int count = mg_choice_count(choices);
     size_t used = 0;
     out[0] = '\0';
@@ -113,7 +113,7 @@ static void describe_range(const margin_option *option, char *out, size_t capaci
 /* "a number above 0", "a whole number from 1 to 9, or median", "gini or entropy" */
 static void describe_option(const margin_option *option, char *out, size_t capacity) {
     char range[100], words[200];
-    mg_choice_list(option->choices, words, sizeof words);
+    choice_list(option->choices, words, sizeof words);
     describe_range(option, range, sizeof range);
     switch (option->type) {
     case MARGIN_OPTION_NUMBER:

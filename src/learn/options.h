@@ -25,7 +25,6 @@ margin_status mg_fail_spec(margin_error *error, int64_t position, const char *fo
 int mg_choice_count(const char *choices);
 const char *mg_choice_at(const char *choices, int index, int64_t *length);
 int mg_choice_find(const char *choices, const char *word, int64_t length);
-void mg_choice_list(const char *choices, char *out, size_t capacity);
 
 /* The first characters of a word for a message, "..." behind them if it goes on. */
 typedef struct mg_excerpt_text {

@@ -134,17 +134,20 @@ double mg_bayes_epsilon(const mg_bayes_layout *layout, const double *statistics,
 /* Moments of a gaussian column over all classes. */
 void mg_bayes_pool(const mg_bayes_layout *layout, const double *statistics, int64_t column,
                    double moments[MG_BAYES_MOMENTS]);
-/* Minus the logarithm of the joint likelihood of the training data and of the prior that smoothing
- * stands for, from the statistics alone. */
-double mg_bayes_objective(const mg_bayes_view *view);
 
 MG_INLINE const mg_bayes_view *mg_bayes_view_of(const mg_hypothesis *h) {
     return h->view.other;
 }
 
 /* Entries of the kind and the learner. */
-margin_status mg_bayes_attach(mg_hypothesis *h, margin_error *error);
 margin_status mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
                               int64_t count, double *out);
 margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h);
 void mg_bayes_describe(const mg_bayes_view *view, double missing, margin_report *report);
+
+/* Attaches h, whose counts are complete, hands it to fit->hypothesis and fills in the report. On
+ * failure h is still the caller's. DATA: a variance of 0. */
+margin_status mg_bayes_finish(mg_fit *fit, const mg_bayes_layout *layout,
+                              const mg_bayes_settings *settings, const mg_bayes_counts *counts,
+                              mg_hypothesis *h);
+margin_status mg_bayes_update(mg_fit *fit, const mg_hypothesis *had, const mg_update_map *map);

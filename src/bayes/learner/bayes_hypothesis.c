@@ -309,7 +309,7 @@ static margin_status make_view(mg_hypothesis *h, const mg_bayes_view *draft, mg_
     return MARGIN_OK;
 }
 
-margin_status mg_bayes_attach(mg_hypothesis *h, margin_error *error) {
+static margin_status bayes_attach(mg_hypothesis *h, margin_error *error) {
     mg_bayes_view draft = {.isa = h->isa}, *view = NULL;
     margin_status status;
     if (h->derived) return MARGIN_OK;
@@ -335,6 +335,6 @@ done:
 
 const mg_hypothesis_kind mg_hypothesis_bayes = {
     .name = "bayes",
-    .attach = mg_bayes_attach,
+    .attach = bayes_attach,
     .scores = mg_bayes_scores,
 };

@@ -53,7 +53,9 @@ static double linear_cost(const mg_bayes_view *v, int64_t n, int64_t k) {
                 v->linear_off[at]);
 }
 
-double mg_bayes_objective(const mg_bayes_view *v) {
+/* Minus the logarithm of the joint likelihood of the training data and of the prior that smoothing
+ * stands for, from the statistics alone. */
+static double bayes_objective(const mg_bayes_view *v) {
     long double sum = (long double)prior_cost(v); /* of as many terms as there are columns */
     for (int64_t k = 0; k < v->layout.classes; k++) {
         for (int64_t g = 0; g < v->layout.gaussians; g++)
@@ -104,7 +106,7 @@ void mg_bayes_describe(const mg_bayes_view *v, double missing, margin_report *re
     mg_report_formula(report, rule);
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");
     report->status = MARGIN_OK;
-    report->objective = mg_bayes_objective(v);
+    report->objective = bayes_objective(v);
     report->gap = report->tolerance = 0;
     report->iterations = 1;
     if (zeros > 0 && v->settings.smoothing == 0)

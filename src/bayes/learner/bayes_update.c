@@ -1,5 +1,5 @@
 /* More rows for a model: their statistics are counted as in a fit and added to those it has. */
-#include "bayes/learner/bayes_finish.h"
+#include "bayes/learner/bayes.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Naive Bayes: columns independent of each other within a class. */
 #include "bayes/learner/naive_bayes.h"
-#include "bayes/learner/bayes_finish.h"
+#include "bayes/learner/bayes.h"
 #include "math/rows/vector_math.h"
 
 #include <math.h>

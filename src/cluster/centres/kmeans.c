@@ -198,20 +198,14 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
                            .block_rows = LEAST_BLOCK};
     while (run->block_rows < 8 * k)
         run->block_rows *= 2;
-    MG_ARENA_NEW(arena, run->centres, k * n, purpose, task->error);
-    MG_ARENA_NEW(arena, run->means, k * n, purpose, task->error);
-    MG_ARENA_NEW(arena, run->sums, k * n, purpose, task->error);
-    MG_ARENA_NEW(arena, run->weights, k, purpose, task->error);
-    MG_ARENA_NEW(arena, run->tiles, tiles * MG_TILE * n, purpose, task->error);
-    MG_ARENA_NEW(arena, run->order, tiles * MG_TILE, purpose, task->error);
-    MG_ARENA_NEW(arena, run->lane, k, purpose, task->error);
-    MG_ARENA_NEW(arena, run->drift, tiles + k, purpose, task->error);
-    MG_ARENA_NEW(arena, run->labels, task->count, purpose, task->error);
-    MG_ARENA_NEW(arena, run->upper, task->count, purpose, task->error);
-    MG_ARENA_NEW(arena, run->lower, task->count * MG_MAX(tiles, (int64_t)MG_TILE), purpose,
-                 task->error);
-    MG_ARENA_NEW(arena, run->near, task->count, purpose, task->error);
-    MG_ARENA_NEW(arena, run->rows, single ? workers * n : 0, purpose, task->error);
+    MG_TRY(MG_PIECES(
+        arena, purpose, task->error, MG_PIECE(run->centres, k * n), MG_PIECE(run->means, k * n),
+        MG_PIECE(run->sums, k * n), MG_PIECE(run->weights, k),
+        MG_PIECE(run->tiles, tiles * MG_TILE * n), MG_PIECE(run->order, tiles * MG_TILE),
+        MG_PIECE(run->lane, k), MG_PIECE(run->drift, tiles + k), MG_PIECE(run->labels, task->count),
+        MG_PIECE(run->upper, task->count),
+        MG_PIECE(run->lower, task->count * MG_MAX(tiles, (int64_t)MG_TILE)),
+        MG_PIECE(run->near, task->count), MG_PIECE(run->rows, single ? workers * n : 0)));
     return mg_kmeans_filters(task) ? mg_kmeans_filter_make(run, arena) : MARGIN_OK;
 }
 

@@ -57,31 +57,21 @@ bool mg_kmeans_filters(const mg_kmeans_task *task) {
            task->k <= MOST_CENTRES && task->x->columns <= MOST_COLUMNS;
 }
 
-static margin_status no_room(const mg_kmeans_run *run) {
-    return mg_no_memory(run->task->context->heap, run->task->count * run->n, sizeof(float),
-                        "k-means", run->task->error);
-}
-
 margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena) {
     const mg_kmeans_task *task = run->task;
     const int64_t n = run->n, groups = run->tile_count;
     const int64_t workers = mg_pool_threads(task->context->pool);
-    double *origin = mg_arena_new(arena, n, sizeof *origin);
-    if (!origin) return no_room(run);
+    double *origin;
+    MG_ARENA_NEW(arena, origin, n, "k-means", task->error);
     if (!choose_frame(run, origin)) return MARGIN_OK;
     run->depth = (n + 3) / 4 * 4;
     run->members = (task->k + groups - 1) / groups;
     const int64_t lanes = groups * run->members;
     run->sift_size = MG_FILTER_MOST_ROWS * (run->depth + 3 * groups);
-    run->points = mg_arena_new(arena, task->count * run->depth, sizeof *run->points);
-    run->squares = mg_arena_new(arena, task->count, sizeof *run->squares);
-    run->strip = mg_arena_new(arena, lanes * n, sizeof *run->strip);
-    run->strip_start = mg_arena_new(arena, lanes, sizeof *run->strip_start);
-    run->strip_share = mg_arena_new(arena, lanes, sizeof *run->strip_share);
-    run->sift_memory = mg_arena_new(arena, workers * run->sift_size, sizeof *run->sift_memory);
-    const bool there = run->points && run->squares && run->strip && run->strip_start &&
-                       run->strip_share && run->sift_memory;
-    if (!there) return no_room(run);
+    MG_TRY(MG_PIECES(arena, "k-means", task->error, MG_PIECE(run->points, task->count * run->depth),
+                     MG_PIECE(run->squares, task->count), MG_PIECE(run->strip, lanes * n),
+                     MG_PIECE(run->strip_start, lanes), MG_PIECE(run->strip_share, lanes),
+                     MG_PIECE(run->sift_memory, workers * run->sift_size)));
     run->filter = mg_filter_ops_for(mg_isa_level());
     return mg_sweep_each(task->context, task->count, run->block_rows, point_block, run,
                          task->error);

@@ -195,7 +195,9 @@ static uint64_t sort_key(const mg_dictionary_entry *entry, uint32_t skip) {
     return __builtin_bswap64(bytes);
 }
 
-bool mg_dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t *rank) {
+/* order[rank] = code and rank[code] = rank in bytewise order of the texts (a prefix comes first).
+ * False if memory ran out. */
+static bool dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t *rank) {
     int64_t count = dictionary->count;
     sort_item *items = mg_new(dictionary->heap, 2 * count, sizeof *items);
     if (!items) return false;
@@ -215,7 +217,7 @@ bool mg_dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t
 bool mg_dictionary_sort_behind(const mg_dictionary *dictionary, int64_t first, int32_t *order,
                                int32_t *rank) {
     int64_t at = dictionary->count;
-    if (!mg_dictionary_sort(dictionary, order, rank)) return false;
+    if (!dictionary_sort(dictionary, order, rank)) return false;
     for (int64_t k = at; k-- > 0;) /* from the end, so that nothing is overwritten too early */
         if (order[k] >= first) order[--at] = order[k];
     for (int64_t k = 0; k < first; k++)

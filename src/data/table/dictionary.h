@@ -80,9 +80,8 @@ int32_t mg_dictionary_code_exact(mg_dictionary *dictionary, const char *text, in
 /* Code of a text, or -1 if it is not there. Reads MG_DICTIONARY_OVERREAD bytes at `text`. */
 int32_t mg_dictionary_find(const mg_dictionary *dictionary, const char *text, uint32_t length);
 
-/* order[rank] = code and rank[code] = rank in bytewise order of the texts (a prefix comes first).
- * False if memory ran out. */
-bool mg_dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t *rank);
-/* The same, but codes below `first` stay where they are and the others come behind them. */
+/* order[rank] = code and rank[code] = rank in bytewise order of the texts (a prefix comes first);
+ * codes below `first` stay where they are and the others come behind them. False if memory ran
+ * out. */
 bool mg_dictionary_sort_behind(const mg_dictionary *dictionary, int64_t first, int32_t *order,
                                int32_t *rank);

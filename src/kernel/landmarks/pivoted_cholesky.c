@@ -170,16 +170,10 @@ static margin_status add_columns(pivot_run *run) {
 static margin_status take_memory(pivot_run *run, mg_arena *arena) {
     const mg_pivoting *task = run->task;
     const int64_t m = task->count;
-    const int64_t numbers = m * (3 + BLOCK) + BLOCK * task->most + BLOCK * BLOCK + BLOCK;
-    double *memory;
-    MG_ARENA_NEW(arena, memory, numbers, "columns of the Gram matrix", task->error);
-    run->start = memory;
-    run->diagonal = run->start + m;
-    run->sums = run->diagonal + m;
-    run->values = run->sums + m;
-    run->kept = run->values + m * BLOCK;
-    run->small = run->kept + BLOCK * task->most;
-    run->zero = run->small + BLOCK * BLOCK;
+    MG_TRY(MG_PIECES(arena, "columns of the Gram matrix", task->error, MG_PIECE(run->start, m),
+                     MG_PIECE(run->diagonal, m), MG_PIECE(run->sums, m),
+                     MG_PIECE(run->values, m * BLOCK), MG_PIECE(run->kept, BLOCK * task->most),
+                     MG_PIECE(run->small, BLOCK * BLOCK), MG_PIECE(run->zero, BLOCK)));
     memset(run->zero, 0, BLOCK * sizeof *run->zero);
     for (int64_t i = 0; i < m; i++) {
         const int64_t row = row_of(task, i);

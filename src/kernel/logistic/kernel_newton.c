@@ -161,21 +161,13 @@ static margin_status kernel_newton_solve(newton_run *run) {
 margin_status mg_kernel_newton(mg_newton *newton, mg_kernel_point *point) {
     const mg_kernel_objective *o = newton->objective;
     const int64_t m = o->count;
-    double *numbers;
-    MG_ARENA_NEW(newton->arena, numbers, 8 * m, "a Newton step", newton->error);
     mg_pace pace = {.asked = mg_clock(), .behind = 1.0}; /* the longest is already two products */
-    newton_run run = {.newton = newton,
-                      .o = o,
-                      .point = point,
-                      .ops = mg_vector_ops_for(mg_isa_level()),
-                      .scale = numbers,
-                      .delta = numbers + m,
-                      .kdelta = numbers + 2 * m,
-                      .x = numbers + 3 * m,
-                      .r = numbers + 4 * m,
-                      .p = numbers + 5 * m,
-                      .q = numbers + 6 * m,
-                      .f = numbers + 7 * m};
+    newton_run run = {
+        .newton = newton, .o = o, .point = point, .ops = mg_vector_ops_for(mg_isa_level())};
+    MG_TRY(MG_PIECES(newton->arena, "a Newton step", newton->error, MG_PIECE(run.scale, m),
+                     MG_PIECE(run.delta, m), MG_PIECE(run.kdelta, m), MG_PIECE(run.x, m),
+                     MG_PIECE(run.r, m), MG_PIECE(run.p, m), MG_PIECE(run.q, m),
+                     MG_PIECE(run.f, m)));
     if (newton->stop.max_iterations < 0) newton->stop.max_iterations = MOST_STEPS;
     newton->stop.pace = &pace;
     const margin_status status = kernel_newton_solve(&run);

@@ -86,7 +86,9 @@ static margin_status descend(mg_kernel_descent *descent, mg_kernel_point *point)
     }
 }
 
-margin_status mg_kernel_descend(mg_kernel_descent *descent, mg_kernel_point *point) {
+/* From point->a (and f = K a) on. Ends at the gap, a limit, or where the objective is no number any
+ * more (STALLED). Two products a step. */
+static margin_status kernel_descend(mg_kernel_descent *descent, mg_kernel_point *point) {
     if (descent->stop.max_iterations < 0) descent->stop.max_iterations = MOST_STEPS;
     return mg_kernel_point_in_time(descent->objective, point, descend(descent, point),
                                    &descent->ended);
@@ -122,7 +124,7 @@ margin_status mg_kernel_descend_fit(mg_fit *fit, const mg_kernel_objective *obje
                                  .rate = mg_option_named(info, values, "rate")->number,
                                  .tolerance = mg_option_named(info, values, "tol")->number,
                                  .error = fit->error};
-    MG_TRY(mg_kernel_descend(&descent, point));
+    MG_TRY(kernel_descend(&descent, point));
     MG_REQUIRE(isfinite(point->value), fit->error, MG_DATA(OVERFLOW),
                "the coefficients left the range of numbers; take a smaller rate");
     fit->report.iterations = descent.steps;

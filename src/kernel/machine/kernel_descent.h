@@ -25,9 +25,6 @@ typedef struct mg_kernel_descent {
     margin_status ended;
 } mg_kernel_descent;
 
-/* From point->a (and f = K a) on. Ends at the gap, a limit, or where the objective is no number any
- * more (STALLED). Two products a step. */
-margin_status mg_kernel_descend(mg_kernel_descent *descent, mg_kernel_point *point);
 /* All of it for a fit whose options max_iter, rate and tol are given; fills what a report says of
  * steps. DATA where the coefficients left the range of numbers. */
 margin_status mg_kernel_descend_fit(mg_fit *fit, const mg_kernel_objective *objective,

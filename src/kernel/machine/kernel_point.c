@@ -14,8 +14,8 @@ margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_
     const int64_t m = p->count;
     *objective =
         (mg_kernel_objective){.system = system, .loss = loss, .penalty = *penalty, .count = m};
-    MG_ARENA_NEW(arena, objective->c, 2 * m, purpose, system->error);
-    objective->y = objective->c + m;
+    MG_TRY(MG_PIECES(arena, purpose, system->error, MG_PIECE(objective->c, m),
+                     MG_PIECE(objective->y, m)));
     for (int64_t i = 0; i < m; i++) {
         objective->c[i] = penalty->factor * mg_sample_weight(p, i);
         objective->y[i] = mg_sample_target(p, i);
@@ -26,18 +26,12 @@ margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_
 margin_status mg_kernel_point_make(const mg_kernel_objective *objective, mg_arena *arena,
                                    mg_kernel_point *point) {
     const int64_t m = objective->count;
-    double *numbers;
-    MG_ARENA_NEW(arena, numbers, 7 * m, purpose, objective->system->error);
-    *point = (mg_kernel_point){.a = numbers,
-                               .f = numbers + m,
-                               .g = numbers + 2 * m,
-                               .curvature = numbers + 3 * m,
-                               .d = numbers + 4 * m,
-                               .kd = numbers + 5 * m,
-                               .judged = numbers + 6 * m,
-                               .judged_gap = (double)INFINITY};
-    memset(numbers, 0, (size_t)(2 * m) * sizeof *numbers);
-    memset(point->judged, 0, (size_t)m * sizeof *numbers);
+    *point = (mg_kernel_point){.judged_gap = (double)INFINITY};
+    MG_TRY(MG_PIECES(arena, purpose, objective->system->error, MG_PIECE(point->a, m),
+                     MG_PIECE(point->f, m), MG_PIECE(point->g, m), MG_PIECE(point->curvature, m),
+                     MG_PIECE(point->d, m), MG_PIECE(point->kd, m), MG_PIECE(point->judged, m)));
+    for (int64_t i = 0; i < m; i++)
+        point->a[i] = point->f[i] = point->judged[i] = 0.0;
     point->judged_value = mg_kernel_loss(objective, point->f, NULL, NULL);
     return MARGIN_OK;
 }

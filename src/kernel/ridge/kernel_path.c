@@ -180,12 +180,10 @@ static margin_status kernel_path_prepare(path_run *run) {
                "kernel-ridge: the kernel %s, and a path needs one that is an inner product (rbf, "
                "laplacian, linear, exp, or poly with coef0 >= 0); fit the penalties one by one",
                mg_kernel_doubt(ridge->system.curvature));
-    MG_TRY(mg_ridge_new(ridge, m * m, &run->vectors));
-    MG_TRY(mg_ridge_new(ridge, 5 * m, &run->values));
-    run->scale = run->values + m;
-    run->share = run->scale + m;
-    run->inverse = run->share + m;
-    run->ones = run->inverse + m;
+    MG_TRY(MG_PIECES(&ridge->arena, "eigenvectors of the Gram matrix", ridge->error,
+                     MG_PIECE(run->vectors, m * m), MG_PIECE(run->values, m),
+                     MG_PIECE(run->scale, m), MG_PIECE(run->share, m), MG_PIECE(run->inverse, m),
+                     MG_PIECE(run->ones, m)));
     for (int64_t i = 0; i < m; i++)
         run->scale[i] = sqrt(ridge->c[i]);
     snprintf(ridge->method, sizeof ridge->method, "solved by eigenvectors of the Gram matrix");

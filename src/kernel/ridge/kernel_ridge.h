@@ -67,13 +67,8 @@ mg_ridge_run mg_ridge_run_of(mg_fit *fits, int64_t targets, margin_context *cont
 /* Takes the samples of the fits and memory for the vectors: a = 0, b = 0. */
 margin_status mg_ridge_begin(mg_ridge_run *run);
 void mg_ridge_end(mg_ridge_run *run);
-/* Memory of the run. */
-margin_status mg_ridge_new(mg_ridge_run *run, int64_t count, double **numbers);
-/* From a: K a, b, residual, objective and gap of every target. One product. */
-margin_status mg_ridge_judge(mg_ridge_run *run);
-/* The relative gap of a target in the spelling of the penalty; without what rounding may hide. */
-double mg_ridge_gap(const mg_ridge_run *run, int64_t target);
-/* With it; INFINITY: there is no bound. */
+/* The relative gap of a target in the spelling of the penalty, with what rounding may hide;
+ * INFINITY: there is no bound. */
 double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t target);
 /* Adds steps that nearly solve the equations for the residuals, until that changes nothing more. */
 typedef margin_status (*mg_ridge_correct)(mg_ridge_run *run, void *argument, double *step);

@@ -115,6 +115,8 @@ static margin_status verify(verification *v, const mg_ridge_options *o) {
         v->u[i] = 0.0;
     }
     mg_kernel_sums_match(v->fit, v->h, v->entries, &v->matches);
+    for (int64_t row = 0; row < p->x.rows; row++)
+        v->weight[row] = v->sum[row] = 0.0;
     if (v->matches && v->h->view.expansion.starts[1] > v->h->view.expansion.starts[0]) share_out(v);
     mg_ridge_describe(o, &v->h->view.expansion.kernel, &v->fit->report);
     return judge(v, o);
@@ -127,19 +129,10 @@ margin_status mg_kernel_ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesi
         .fit = fit, .problem = fit->problem, .h = hypothesis, .alpha = o.penalty.alpha, .count = m};
     mg_arena arena;
     mg_arena_init(&arena, fit->context->heap);
-    v.entries = mg_arena_new(&arena, rows, sizeof *v.entries);
-    v.r = mg_arena_new(&arena, 3 * m + 2 * rows, sizeof *v.r);
-    margin_status status;
-    if (!v.entries || !v.r) {
-        status = mg_no_memory(fit->context->heap, 3 * m, 8, "the residuals", fit->error);
-    } else {
-        v.u = v.r + m;
-        v.blur = v.u + m;
-        v.weight = v.blur + m;
-        v.sum = v.weight + rows;
-        memset(v.weight, 0, (size_t)(2 * rows) * sizeof *v.weight);
-        status = verify(&v, &o);
-    }
+    margin_status status = MG_PIECES(&arena, "the residuals", fit->error, MG_PIECE(v.entries, rows),
+                                     MG_PIECE(v.r, m), MG_PIECE(v.u, m), MG_PIECE(v.blur, m),
+                                     MG_PIECE(v.weight, rows), MG_PIECE(v.sum, rows));
+    if (status >= 0) status = verify(&v, &o);
     mg_arena_free(&arena);
-    return status < 0 ? status : MARGIN_OK;
+    return status;
 }

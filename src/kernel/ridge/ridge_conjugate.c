@@ -25,6 +25,8 @@ static const int64_t FACTOR_BYTES = (int64_t)4 << 30; /* a quarter of it at most
 /* Part of the penalty's share below which F F' is as good as S K S. */
 static const double enough_left = 0.5;
 
+static const char purpose[] = "conjugate gradients";
+
 typedef struct conjugate {
     mg_ridge_run *run;
     mg_isa isa;
@@ -48,7 +50,7 @@ static margin_status factor_small(conjugate *cg) {
     mg_ridge_run *run = cg->run;
     const int64_t k = cg->rank;
     int64_t failed = 0;
-    MG_TRY(mg_ridge_new(run, k * k, &cg->small));
+    MG_ARENA_NEW(&run->arena, cg->small, k * k, purpose, run->error);
     MG_TRY(mg_symmetric_of_rows(run->context, cg->factor, run->count, k, cg->most, cg->small,
                                 run->error));
     for (int64_t i = 0; i < k; i++)
@@ -66,8 +68,8 @@ static margin_status make_preconditioner(conjugate *cg) {
     int64_t *pivots;
     double left = 0.0;
     cg->most = MG_MIN(MG_MIN(MG_MAX(root, LEAST_RANK), MOST_RANK), MG_MIN(m, MG_MAX(room, 1)));
-    MG_TRY(mg_ridge_new(run, m * cg->most, &cg->factor));
-    MG_ARENA_NEW(&run->arena, pivots, cg->most, "pivots", run->error);
+    MG_TRY(MG_PIECES(&run->arena, purpose, run->error, MG_PIECE(cg->factor, m * cg->most),
+                     MG_PIECE(pivots, cg->most)));
     const mg_pivoting task = {.context = run->context,
                               .kernel = &run->system.kernel,
                               .x = &p->x,
@@ -242,20 +244,11 @@ static margin_status correct(mg_ridge_run *run, void *argument, double *step) {
 static margin_status take_memory(conjugate *cg) {
     mg_ridge_run *run = cg->run;
     const int64_t m = run->count, most = run->targets + 1, all = most * m;
-    double *numbers;
-    MG_TRY(mg_ridge_new(run, 5 * all + 2 * m + most * (MOST_RANK + 4), &numbers));
-    cg->u = numbers;
-    cg->r = numbers + all;
-    cg->z = numbers + 2 * all;
-    cg->p = numbers + 3 * all;
-    cg->q = numbers + 4 * all;
-    cg->scale = numbers + 5 * all;
-    cg->ones = cg->scale + m;
-    cg->shares = cg->ones + m;
-    cg->rho = cg->shares + most * MOST_RANK;
-    cg->square = cg->rho + most;
-    cg->first = cg->square + most;
-    cg->ended = (bool *)(cg->first + most);
+    MG_TRY(MG_PIECES(
+        &run->arena, purpose, run->error, MG_PIECE(cg->u, all), MG_PIECE(cg->r, all),
+        MG_PIECE(cg->z, all), MG_PIECE(cg->p, all), MG_PIECE(cg->q, all), MG_PIECE(cg->scale, m),
+        MG_PIECE(cg->ones, m), MG_PIECE(cg->shares, most * MOST_RANK), MG_PIECE(cg->rho, most),
+        MG_PIECE(cg->square, most), MG_PIECE(cg->first, most), MG_PIECE(cg->ended, most)));
     for (int64_t i = 0; i < m; i++)
         cg->scale[i] = sqrt(run->c[i]);
     return MARGIN_OK;

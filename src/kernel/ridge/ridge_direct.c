@@ -113,7 +113,7 @@ static margin_status find_inverse(factor *f) {
     mg_ridge_run *run = f->run;
     const int64_t m = run->count, width = mg_symmetric_ops_for(f->isa, false)->width;
     f->panel = m * width;
-    MG_TRY(mg_ridge_new(run, m, &f->inverse));
+    MG_ARENA_NEW(&run->arena, f->inverse, m, "errors at rows left out", run->error);
     MG_NEW(run->context->heap, f->panels, margin_context_threads(run->context) * f->panel,
            "errors at rows left out", run->error);
     const margin_status status =
@@ -143,7 +143,7 @@ static void leave_out(const factor *f) {
 
 static margin_status solve_ones(factor *f) {
     mg_ridge_run *run = f->run;
-    MG_TRY(mg_ridge_new(run, run->count, &f->ones));
+    MG_ARENA_NEW(&run->arena, f->ones, run->count, "the intercept", run->error);
     for (int64_t i = 0; i < run->count; i++)
         f->ones[i] = 1.0;
     mg_cholesky_solve(f->isa, run->count, run->system.gram, run->count, f->ones);
@@ -156,7 +156,7 @@ margin_status mg_ridge_direct(mg_ridge_run *run) {
     double *work;
     run->iteration_name = "solves";
     snprintf(run->method, sizeof run->method, "solved by Cholesky factor of the Gram matrix");
-    MG_TRY(mg_ridge_new(run, 2 * m, &work));
+    MG_ARENA_NEW(&run->arena, work, 2 * m, "the condition", run->error);
     const double norm = norm_of(run);
     MG_TRY(make_factor(run));
     run->condition = 1.0 / mg_cholesky_condition(run->context, m, run->system.gram, m, norm, work);

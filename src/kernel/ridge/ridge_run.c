@@ -6,11 +6,6 @@
 
 static const char purpose[] = "the coefficients of the rows";
 
-margin_status mg_ridge_new(mg_ridge_run *run, int64_t count, double **numbers) {
-    MG_ARENA_NEW(&run->arena, *numbers, count, purpose, run->error);
-    return MARGIN_OK;
-}
-
 static void take_samples(mg_ridge_run *run) {
     const mg_problem *p = run->problem;
     run->total = 0.0;
@@ -99,24 +94,17 @@ mg_ridge_run mg_ridge_run_of(mg_fit *fits, int64_t targets, margin_context *cont
 
 margin_status mg_ridge_begin(mg_ridge_run *run) {
     const int64_t all = run->targets * run->count;
-    double *numbers;
+    const int64_t m = run->count, k = run->targets;
     MG_REQUIRE(all / run->targets == run->count && all < INT64_MAX / 64, run->error,
                MARGIN_ERROR_LIMIT, "%s: more than memory can hold", purpose);
-    MG_TRY(mg_ridge_new(run, 4 * all + 2 * run->count + 5 * run->targets, &numbers));
-    run->y = numbers;
-    run->a = numbers + all;
-    run->fitted = numbers + 2 * all;
-    run->residual = numbers + 3 * all;
-    run->c = numbers + 4 * all;
-    run->shift = run->c + run->count;
-    run->b = run->shift + run->count;
-    run->objective = run->b + run->targets;
-    run->gap = run->objective + run->targets;
-    run->missed = run->gap + run->targets;
-    run->rounding = run->missed + run->targets;
+    MG_TRY(MG_PIECES(&run->arena, purpose, run->error, MG_PIECE(run->y, all), MG_PIECE(run->a, all),
+                     MG_PIECE(run->fitted, all), MG_PIECE(run->residual, all), MG_PIECE(run->c, m),
+                     MG_PIECE(run->shift, m), MG_PIECE(run->b, k), MG_PIECE(run->objective, k),
+                     MG_PIECE(run->gap, k), MG_PIECE(run->missed, k), MG_PIECE(run->rounding, k)));
     run->alpha = run->options->penalty.alpha;
     take_samples(run);
-    memset(run->a, 0, (size_t)(2 * all) * sizeof *run->a); /* and K a */
+    memset(run->a, 0, (size_t)all * sizeof *run->a);
+    memset(run->fitted, 0, (size_t)all * sizeof *run->fitted);
     for (int64_t t = 0; t < run->targets; t++) {
         run->missed[t] = (double)NAN;
         run->rounding[t] = 0.0;
@@ -130,7 +118,8 @@ void mg_ridge_end(mg_ridge_run *run) {
     mg_arena_free(&run->arena);
 }
 
-margin_status mg_ridge_judge(mg_ridge_run *run) {
+/* From a: K a, b, residual, objective and gap of every target. One product. */
+static margin_status ridge_judge(mg_ridge_run *run) {
     MG_TRY(mg_kernel_system_multiply(&run->system, run->targets, run->a, run->fitted));
     for (int64_t t = 0; t < run->targets; t++) {
         judge_target(run, t);
@@ -139,7 +128,8 @@ margin_status mg_ridge_judge(mg_ridge_run *run) {
     return MARGIN_OK;
 }
 
-double mg_ridge_gap(const mg_ridge_run *run, int64_t t) {
+/* The relative gap of a target in the spelling of the penalty; without what rounding may hide. */
+static double ridge_gap(const mg_ridge_run *run, int64_t t) {
     const double factor = run->options->penalty.factor;
     return factor * run->gap[t] / fmax(1.0, factor * run->objective[t]);
 }
@@ -184,7 +174,7 @@ void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step)
 static double worst_gap(const mg_ridge_run *run) {
     double worst = 0.0;
     for (int64_t t = 0; t < run->targets; t++) {
-        const double gap = mg_ridge_gap(run, t);
+        const double gap = ridge_gap(run, t);
         worst = gap <= worst ? worst : gap; /* NaN stays */
     }
     return worst;
@@ -192,7 +182,7 @@ static double worst_gap(const mg_ridge_run *run) {
 
 /* Coefficients that cannot be judged any more do not count. */
 static margin_status judge_or_go_back(mg_ridge_run *run, const double *before) {
-    const margin_status status = mg_ridge_judge(run);
+    const margin_status status = ridge_judge(run);
     if (status < 0) memcpy(run->a, before, (size_t)(run->targets * run->count) * sizeof *run->a);
     return status;
 }
@@ -202,8 +192,7 @@ margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct
     enum { MOST = 6 };
     const int64_t all = run->targets * run->count;
     double *step, *before, last;
-    MG_TRY(mg_ridge_new(run, 2 * all, &step));
-    before = step + all;
+    MG_TRY(MG_PIECES(&run->arena, purpose, run->error, MG_PIECE(step, all), MG_PIECE(before, all)));
     for (int64_t t = 0; t < run->targets; t++)
         judge_target(run, t); /* a = 0 */
     last = (double)INFINITY;

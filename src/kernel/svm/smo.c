@@ -1,8 +1,6 @@
 /* The rounds of the working-set solver. */
 #include "kernel/svm/smo_room.h"
 
-#include "base/stop.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -52,25 +50,13 @@ static margin_status room_new(mg_smo *s, mg_smo_room *room, margin_error *error)
     mg_arena_init(arena, s->context->heap);
     room->size = set_size(s);
     const int64_t q = (room->size + 15) / 16 * 16, n = s->count;
-    float *floats;
-    double *numbers;
-    MG_ARENA_NEW(arena, room->set, q, "a working set", error);
-    MG_ARENA_NEW(arena, room->up_key, 2 * n, "a working set", error);
-    MG_ARENA_NEW(arena, room->in, n, "a working set", error);
-    MG_ARENA_NEW(arena, room->inner_matrix, q * q, "a working set", error);
-    MG_ARENA_NEW(arena, floats, 4 * q, "a working set", error);
-    MG_ARENA_NEW(arena, numbers, 4 * q, "a working set", error);
-    MG_ARENA_NEW(arena, room->changed, q, "a working set", error);
-    room->low_key = room->up_key + n;
-    room->inner.f = floats;
-    room->inner.up = floats + q;
-    room->inner.low = floats + 2 * q;
-    room->inner_diagonal = floats + 3 * q;
-    room->inner.beta = numbers;
-    room->inner_least = numbers + q;
-    room->inner_most = numbers + 2 * q;
-    room->moved = numbers + 3 * q;
-    return MARGIN_OK;
+    return MG_PIECES(arena, "a working set", error, MG_PIECE(room->set, q),
+                     MG_PIECE(room->up_key, n), MG_PIECE(room->low_key, n), MG_PIECE(room->in, n),
+                     MG_PIECE(room->inner_matrix, q * q), MG_PIECE(room->inner.f, q),
+                     MG_PIECE(room->inner.up, q), MG_PIECE(room->inner.low, q),
+                     MG_PIECE(room->inner_diagonal, q), MG_PIECE(room->inner.beta, q),
+                     MG_PIECE(room->inner_least, q), MG_PIECE(room->inner_most, q),
+                     MG_PIECE(room->moved, q), MG_PIECE(room->changed, q));
 }
 
 /* ---- One round ------------------------------------------------------------------------------- */

@@ -40,17 +40,6 @@ static margin_status smaller_matrix(mg_heap *heap, mg_smo_room *room, int64_t si
     return MARGIN_OK;
 }
 
-static margin_status smaller_new(mg_arena *arena, int64_t n, smaller *to, margin_error *error) {
-    MG_ARENA_NEW(arena, to->variable, n, purpose, error);
-    MG_ARENA_NEW(arena, to->target, 5 * n, purpose, error);
-    MG_ARENA_NEW(arena, to->diagonal, n, purpose, error);
-    to->low = to->target + n;
-    to->high = to->low + n;
-    to->beta = to->high + n;
-    to->f = to->beta + n;
-    return MARGIN_OK;
-}
-
 static void copy_active(const mg_smo *s, smaller *to) {
     int64_t n = 0;
     for (int64_t i = 0; i < s->count; i++) {
@@ -86,7 +75,10 @@ margin_status mg_smo_shrink(mg_smo *s, mg_smo_room *room, int64_t active, margin
     smaller own = {0};
     margin_status status;
     mg_arena_init(&arena, s->context->heap);
-    MG_GO(smaller_new(&arena, active, &own, error));
+    MG_GO(MG_PIECES(&arena, purpose, error, MG_PIECE(own.variable, active),
+                    MG_PIECE(own.target, active), MG_PIECE(own.low, active),
+                    MG_PIECE(own.high, active), MG_PIECE(own.beta, active), MG_PIECE(own.f, active),
+                    MG_PIECE(own.diagonal, active)));
     MG_GO(smaller_matrix(s->context->heap, room, active * active, error));
     copy_active(s, &own);
     MG_GO(mg_smo_block(s, own.variable, active, room->smaller, active, error));

@@ -2,7 +2,6 @@
 #include "kernel/svm/svm_machine.h"
 
 #include "base/sort.h"
-#include "base/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,10 +79,10 @@ static margin_status order_samples(mg_svm_machine *m, const mg_svm_shared *share
 static margin_status machine_new(mg_svm_machine *m) {
     const int64_t n = m->problem->count;
     mg_arena_init(&m->arena, m->fit->context->heap);
-    MG_ARENA_NEW(&m->arena, m->sample, n, purpose, m->fit->error);
-    MG_ARENA_NEW(&m->arena, m->numbers, 8 * n, purpose, m->fit->error);
-    MG_ARENA_NEW(&m->arena, m->diagonal, n, purpose, m->fit->error);
-    MG_ARENA_NEW(&m->arena, m->is_proven, n, purpose, m->fit->error);
+    MG_TRY(MG_PIECES(&m->arena, purpose, m->fit->error, MG_PIECE(m->sample, n), MG_PIECE(m->low, n),
+                     MG_PIECE(m->high, n), MG_PIECE(m->target, n), MG_PIECE(m->smo.beta, n),
+                     MG_PIECE(m->smo.f, n), MG_PIECE(m->proven_beta, n), MG_PIECE(m->proven_f, n),
+                     MG_PIECE(m->reach, n), MG_PIECE(m->diagonal, n), MG_PIECE(m->is_proven, n)));
     for (int64_t v = 0; v < n; v++)
         m->sample[v] = v;
     return MARGIN_OK;
@@ -139,11 +138,10 @@ static margin_status own_gram(mg_svm_machine *m, margin_type type) {
 
 void mg_svm_boxes(mg_svm_machine *m) {
     const int64_t n = m->smo.count;
-    double *low = m->numbers, *high = low + n, *target = high + n;
     for (int64_t v = 0; v < n; v++) {
-        mg_svm_box(&m->options, m->problem, m->sample[v], &low[v], &high[v], &target[v]);
-        low[v] /= m->factor;
-        high[v] /= m->factor;
+        mg_svm_box(&m->options, m->problem, m->sample[v], &m->low[v], &m->high[v], &m->target[v]);
+        m->low[v] /= m->factor;
+        m->high[v] /= m->factor;
     }
 }
 
@@ -153,15 +151,10 @@ static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
     const double *diagonal = mg_gram_diagonal(gram);
     m->factor = mg_gram_factor(gram);
     mg_svm_boxes(m);
-    s->low = m->numbers;
-    s->high = s->low + n;
-    s->target = s->high + n;
+    s->low = m->low;
+    s->high = m->high;
+    s->target = m->target;
     s->diagonal = m->diagonal;
-    s->beta = m->numbers + 3 * n;
-    s->f = s->beta + n;
-    m->proven_beta = s->f + n;
-    m->proven_f = m->proven_beta + n;
-    m->reach = m->proven_f + n;
     for (int64_t v = 0; v < n; v++) {
         m->diagonal[v] = (float)(m->factor * diagonal[s->place ? s->place[v] : v]);
         s->beta[v] = m->proven_beta[v] = m->reach[v] = 0.0;
@@ -173,7 +166,6 @@ static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
 static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     mg_smo *s = &m->smo;
     if (!shared || !shared->gram) MG_TRY(announce(m));
-    MG_TRY(machine_new(m));
     *s = (mg_smo){.context = m->fit->context,
                   .stop = &m->stop,
                   .ops = MG_ISA_TABLE(mg_isa_level(), mg_smo_ops),
@@ -182,6 +174,7 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
                   .room = mg_context_room(m->fit->context, (int64_t)1 << 30),
                   .kkt = m->options.kkt,
                   .relative = m->options.tolerance};
+    MG_TRY(machine_new(m));
     if (shared && shared->gram) {
         MG_TRY(order_samples(m, shared));
         s->matrix = mg_gram_values(shared->gram, &s->ld);
@@ -274,12 +267,10 @@ static margin_status list_support(mg_svm_machine *m, support_list *list) {
     const int64_t n = s->count;
     const mg_kernel_points points = mg_kernel_points_of(m->problem);
     const bool given = m->kernel.kind == MG_KERNEL_PRECOMPUTED;
-    int64_t *integers;
-    double *numbers;
-    MG_ARENA_NEW(&m->arena, integers, 2 * n, purpose, m->fit->error);
-    MG_ARENA_NEW(&m->arena, numbers, 4 * n, purpose, m->fit->error);
-    *list = (support_list){0, integers, integers + n, numbers, numbers + n, numbers + 2 * n};
-    double *beta = numbers + 3 * n; /* of each sample */
+    double *beta; /* of each sample */
+    MG_TRY(MG_PIECES(&m->arena, purpose, m->fit->error, MG_PIECE(list->rows, n),
+                     MG_PIECE(list->originals, n), MG_PIECE(list->coefficients, n),
+                     MG_PIECE(list->sizes, n), MG_PIECE(list->signs, n), MG_PIECE(beta, n)));
     for (int64_t v = 0; v < n; v++)
         beta[m->sample[v]] = mg_svm_beta(m, v);
     for (int64_t i = 0; i < n; i++) {

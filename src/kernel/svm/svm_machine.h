@@ -25,13 +25,13 @@ typedef struct mg_svm_machine {
     mg_svm_options options;
     mg_kernel kernel;
     mg_arena arena;
-    mg_gram *own;            /* NULL: a shared one is read */
-    mg_gram *exact;          /* whole, in f64; NULL: the rows prove */
-    mg_kernel_points points; /* of own and exact */
-    margin_type type;        /* of its values */
-    int64_t *sample;         /* of each variable */
-    double factor;           /* of the values in f32 */
-    double *numbers;         /* arrays of the dual */
+    mg_gram *own;                /* NULL: a shared one is read */
+    mg_gram *exact;              /* whole, in f64; NULL: the rows prove */
+    mg_kernel_points points;     /* of own and exact */
+    margin_type type;            /* of its values */
+    int64_t *sample;             /* of each variable */
+    double factor;               /* of the values in f32 */
+    double *low, *high, *target; /* of the dual */
     float *diagonal;
     mg_stop stop;
     mg_pace pace; /* of rounds */

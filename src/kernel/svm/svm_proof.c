@@ -15,17 +15,6 @@ typedef struct proof_lists {
 
 static const char proof_purpose[] = "the proof of the solution";
 
-static margin_status proof_lists_new(mg_arena *arena, int64_t n, proof_lists *lists,
-                                     margin_error *error) {
-    MG_ARENA_NEW(arena, lists->rows, 3 * n, proof_purpose, error);
-    MG_ARENA_NEW(arena, lists->weights, 3 * n, proof_purpose, error);
-    lists->variables = lists->rows + n;
-    lists->support = lists->variables + n;
-    lists->products = lists->weights + n;
-    lists->errors = lists->products + n;
-    return MARGIN_OK;
-}
-
 /* The variables whose coefficients differ from `base` (NULL: from 0), with the difference. */
 static void list_changes(const mg_svm_machine *m, const double *base, proof_lists *lists) {
     const mg_kernel_points points = mg_kernel_points_of(m->problem);
@@ -186,6 +175,7 @@ static margin_status prove_rows(mg_svm_machine *m, proof_lists *lists, const dou
 margin_status mg_svm_prove(mg_svm_machine *m) {
     margin_context *context = m->fit->context;
     margin_error *error = m->fit->error;
+    const int64_t n = m->smo.count;
     proof_lists lists = {0};
     double *squares = NULL;
     mg_arena arena;
@@ -193,13 +183,13 @@ margin_status mg_svm_prove(mg_svm_machine *m) {
     MG_TRY(hold_exact(m));
     if (m->exact) return add_changes(m);
     mg_arena_init(&arena, context->heap);
-    MG_GO(proof_lists_new(&arena, m->smo.count, &lists, error));
+    MG_GO(MG_PIECES(&arena, proof_purpose, error, MG_PIECE(lists.rows, n),
+                    MG_PIECE(lists.variables, n), MG_PIECE(lists.support, n),
+                    MG_PIECE(lists.weights, n), MG_PIECE(lists.products, n),
+                    MG_PIECE(lists.errors, n)));
     if (mg_kernel_basis_of(m->kernel.kind) == MG_OF_SQUARES) {
-        squares = mg_arena_new(&arena, m->problem->x.rows, sizeof *squares);
-        status = squares ? mg_row_squares(context, &m->problem->x, squares)
-                         : mg_no_memory(context->heap, m->problem->x.rows, sizeof *squares,
-                                        proof_purpose, error);
-        MG_GO(mg_kernel_fail(status, error));
+        MG_GO(MG_PIECES(&arena, proof_purpose, error, MG_PIECE(squares, m->problem->x.rows)));
+        MG_GO(mg_kernel_fail(mg_row_squares(context, &m->problem->x, squares), error));
     }
     status = prove_rows(m, &lists, squares);
 done:

@@ -236,11 +236,9 @@ static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     chunk_job job = {.gram = gram_job, .c = gram};
     for (int k = 0; k <= RANGES; k++)
         job.bounds[k] = (int64_t)((double)size * sqrt((double)k / RANGES));
-    MG_ARENA_NEW(arena, job.starts, CHUNK_VALUES / 2 + 1, purpose, gram_job->error);
-    MG_ARENA_NEW(arena, job.ends, CHUNK_VALUES / 2, purpose, gram_job->error);
-    MG_ARENA_NEW(arena, job.columns, most, purpose, gram_job->error);
-    MG_ARENA_NEW(arena, job.values, most, purpose, gram_job->error);
-    MG_ARENA_NEW(arena, job.weights, CHUNK_VALUES / 2, purpose, gram_job->error);
+    MG_TRY(MG_PIECES(arena, purpose, gram_job->error, MG_PIECE(job.starts, CHUNK_VALUES / 2 + 1),
+                     MG_PIECE(job.ends, CHUNK_VALUES / 2), MG_PIECE(job.columns, most),
+                     MG_PIECE(job.values, most), MG_PIECE(job.weights, CHUNK_VALUES / 2)));
     memset(gram, 0, (size_t)(size * size) * sizeof *gram);
     return walk_chunks(&job) < 0 ? mg_fail_cancelled(gram_job->error) : MARGIN_OK;
 }
@@ -283,9 +281,8 @@ static void fill_kept(mg_gram_job *job) {
 static margin_status keep_columns(mg_gram_job *job) {
     if (!job->design->by_column || !job->request->columns || job->request->chosen) return MARGIN_OK;
     const int64_t kept = count_kept(job), starts = job->design->samples + 2;
-    MG_ARENA_NEW(&job->arena, job->kept_starts, starts, purpose, job->error);
-    MG_ARENA_NEW(&job->arena, job->kept_columns, kept, purpose, job->error);
-    MG_ARENA_NEW(&job->arena, job->kept_values, kept, purpose, job->error);
+    MG_TRY(MG_PIECES(&job->arena, purpose, job->error, MG_PIECE(job->kept_starts, starts),
+                     MG_PIECE(job->kept_columns, kept), MG_PIECE(job->kept_values, kept)));
     fill_kept(job);
     return MARGIN_OK;
 }

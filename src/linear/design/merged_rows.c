@@ -176,10 +176,9 @@ static margin_status merged_make(const merge_job *job, int64_t distinct, mg_merg
     const mg_problem *p = job->problem;
     mg_arena *arena = &merged->arena;
     mg_arena_init(arena, job->context->heap);
-    MG_ARENA_NEW(arena, merged->group, p->count, purpose, error);
-    MG_ARENA_NEW(arena, merged->index, distinct, purpose, error);
-    MG_ARENA_NEW(arena, merged->original, distinct, purpose, error);
-    MG_ARENA_NEW(arena, merged->weight, distinct, purpose, error);
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(merged->group, p->count),
+                     MG_PIECE(merged->index, distinct), MG_PIECE(merged->original, distinct),
+                     MG_PIECE(merged->weight, distinct)));
     if (p->sign) MG_ARENA_NEW(arena, merged->sign, distinct, purpose, error);
     if (p->target) MG_ARENA_NEW(arena, merged->target, distinct, purpose, error);
     merged_fill(job, merged);
@@ -225,10 +224,9 @@ static margin_status merge_with(merge_job *job, mg_arena *arena, mg_merged_rows 
                                 margin_error *error) {
     const int64_t count = job->problem->count;
     int64_t distinct = 0;
-    MG_ARENA_NEW(arena, job->hashes, count, purpose, error);
-    MG_ARENA_NEW(arena, job->first, count, purpose, error);
-    MG_ARENA_NEW(arena, job->order, count, purpose, error);
-    MG_ARENA_NEW(arena, job->tables, 2 * count, purpose, error);
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(job->hashes, count),
+                     MG_PIECE(job->first, count), MG_PIECE(job->order, count),
+                     MG_PIECE(job->tables, 2 * count)));
     if (find_equals(job, &distinct) < 0) return mg_fail_cancelled(error);
     return distinct <= count / 4 * 3 ? merged_make(job, distinct, merged, error) : MARGIN_OK;
 }

@@ -16,7 +16,7 @@
  *
  * Walks over all samples alternate with walks over those whose shares are not settled. One after
  * the other, in an order drawn anew for each walk; so threads do not matter. */
-#include "linear/dual/crammer_singer.h"
+#include "linear/dual/dual_cd.h"
 
 #include "base/random.h"
 #include "linear/kernels/linear_kernels.h"

@@ -152,3 +152,8 @@ margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended);
 
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count);
+
+/* crammer_singer.c: minimises an objective with their hinge and rho > 0 until its gap is proven;
+ * solution->shares (samples x classes) must be there and is left with the feasible shares of the
+ * proof. One thread; classes x columns multiplications and additions a sample and walk. */
+margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *solution);

@@ -222,9 +222,8 @@ static margin_status lanes_new_vectors(lanes *g) {
                             (logistic ? LANES * m->samples : 0);
     margin_error *error = m->job->error;
     double *at;
-    MG_ARENA_NEW(&g->arena, at, numbers, purpose, error);
-    MG_ARENA_NEW(&g->arena, g->order, m->samples, purpose, error);
-    MG_ARENA_NEW(&g->arena, g->open, m->samples, purpose, error);
+    MG_TRY(MG_PIECES(&g->arena, purpose, error, MG_PIECE(at, numbers),
+                     MG_PIECE(g->order, m->samples), MG_PIECE(g->open, m->samples)));
     memset(at, 0, (size_t)numbers * sizeof *at);
     g->weights = at;
     g->alpha = g->weights + LANES * m->columns;

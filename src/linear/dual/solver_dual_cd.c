@@ -21,7 +21,6 @@
  * slowly and the columns are few a method that factors Hessians (lbfgs, ssnal) goes on from there.
  *
  * Several functions (the hinge of Crammer and Singer): crammer_singer.c. */
-#include "linear/dual/crammer_singer.h"
 #include "linear/dual/dual_cd.h"
 
 #include <math.h>

@@ -27,22 +27,17 @@ static const double above_bound = 1.001, worth_cutting = 4.0;
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static margin_status ssnal_new_vectors(mg_ssnal *s) {
-    const char *purpose = "the state of a solver";
+    static const char purpose[] = "the state of a solver";
+    const int64_t n = s->columns, size = s->size, m = s->samples;
     margin_error *error = s->job->error;
-    double **const of_columns[] = {&s->centre,     &s->factor,    &s->move,
-                                   &s->here.w,     &s->there.w,   &s->here.pull,
-                                   &s->there.pull, &s->stiffness, &s->anchor};
-    double **const of_size[] = {&s->direction, &s->diagonal, &s->here.gradient, &s->there.gradient};
-    double **const of_samples[] = {&s->here.scores, &s->there.scores, &s->active_weights,
-                                   &s->multipliers};
-    for (int k = 0; k < MG_LENGTH(of_columns); k++)
-        MG_ARENA_NEW(&s->arena, *of_columns[k], s->columns, purpose, error);
-    for (int k = 0; k < MG_LENGTH(of_size); k++)
-        MG_ARENA_NEW(&s->arena, *of_size[k], s->size, purpose, error);
-    for (int k = 0; k < MG_LENGTH(of_samples); k++)
-        MG_ARENA_NEW(&s->arena, *of_samples[k], s->samples, purpose, error);
-    MG_ARENA_NEW(&s->arena, s->active, s->samples, purpose, error);
-    MG_ARENA_NEW(&s->arena, s->work, 5 * s->size, purpose, error);
+    MG_TRY(MG_PIECES(
+        &s->arena, purpose, error, MG_PIECE(s->centre, n), MG_PIECE(s->factor, n),
+        MG_PIECE(s->move, n), MG_PIECE(s->here.w, n), MG_PIECE(s->there.w, n),
+        MG_PIECE(s->here.pull, n), MG_PIECE(s->there.pull, n), MG_PIECE(s->stiffness, n),
+        MG_PIECE(s->anchor, n), MG_PIECE(s->direction, size), MG_PIECE(s->diagonal, size),
+        MG_PIECE(s->here.gradient, size), MG_PIECE(s->there.gradient, size),
+        MG_PIECE(s->here.scores, m), MG_PIECE(s->there.scores, m), MG_PIECE(s->active_weights, m),
+        MG_PIECE(s->multipliers, m), MG_PIECE(s->active, m), MG_PIECE(s->work, 5 * size)));
     if (s->columns <= FACTOR_COLUMNS)
         MG_ARENA_NEW(&s->arena, s->matrix, s->size * s->size, purpose, error);
     return MARGIN_OK;

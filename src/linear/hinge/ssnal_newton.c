@@ -8,7 +8,7 @@
  * columns that a factor costs many passes. */
 #include "linear/hinge/ssnal.h"
 #include "linear/objective/conjugate.h"
-#include "math/products/ridge_factor.h"
+#include "math/products/cholesky.h"
 
 #include <math.h>
 

@@ -21,7 +21,6 @@
  * the most urgent columns first, in turns with steps of all weights
  * (solver_working_set_support.c). */
 #include "linear/lasso/solver_working_set.h"
-#include "base/stop.h"
 
 #include "linear/design/design_columns.h"
 #include "linear/objective/step.h"
@@ -139,22 +138,18 @@ static margin_status working_start(mg_working *s) {
 }
 
 static margin_status working_set_new_vectors(mg_working *s) {
-    double **const of_columns[] = {&s->centre,  &s->factor,        &s->score,         &s->here.w,
-                                   &s->there.w, &s->here.gradient, &s->there.gradient};
-    double **const of_samples[] = {&s->here.scores, &s->there.scores, &s->curvatures};
-    const char *purpose = "the state of a solver";
+    static const char purpose[] = "the state of a solver";
+    const int64_t n = s->columns, m = s->samples, some = m / s->stride;
     margin_error *error = s->job->error;
-    for (int k = 0; k < MG_LENGTH(of_columns); k++)
-        MG_ARENA_NEW(&s->arena, *of_columns[k], s->columns, purpose, error);
-    for (int k = 0; k < MG_LENGTH(of_samples); k++)
-        MG_ARENA_NEW(&s->arena, *of_samples[k], s->samples, purpose, error);
-    MG_ARENA_NEW(&s->arena, s->model.member, s->columns, purpose, error);
-    if (s->columns >= MG_SCORE_KEYS / 4)
-        MG_ARENA_NEW(&s->arena, s->counts, MG_SCORE_KEYS, purpose, error);
+    MG_TRY(MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->centre, n), MG_PIECE(s->factor, n),
+                     MG_PIECE(s->score, n), MG_PIECE(s->here.w, n), MG_PIECE(s->there.w, n),
+                     MG_PIECE(s->here.gradient, n), MG_PIECE(s->there.gradient, n),
+                     MG_PIECE(s->model.member, n), MG_PIECE(s->here.scores, m),
+                     MG_PIECE(s->there.scores, m), MG_PIECE(s->curvatures, m)));
+    if (n >= MG_SCORE_KEYS / 4) MG_ARENA_NEW(&s->arena, s->counts, MG_SCORE_KEYS, purpose, error);
     if (s->stride == 1) return MARGIN_OK;
-    MG_ARENA_NEW(&s->arena, s->rows, s->samples / s->stride, purpose, error);
-    MG_ARENA_NEW(&s->arena, s->row_curvatures, s->samples / s->stride, purpose, error);
-    return MARGIN_OK;
+    return MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->rows, some),
+                     MG_PIECE(s->row_curvatures, some));
 }
 
 static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solution,

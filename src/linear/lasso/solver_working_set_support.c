@@ -80,16 +80,17 @@ static void support_end(const support_step *step) {
 margin_status mg_working_solve_support(mg_working *s) {
     const int64_t size = s->columns + 1;
     support_step step = {.s = s};
-    MG_NEW(s->design->heap, step.direction, (MG_CONJUGATE_VECTORS + 5) * size,
-           "a step of all weights", s->job->error);
-    step.residual = step.direction + size;
-    step.diagonal = step.residual + size;
-    step.factor = step.diagonal + size;
-    step.move = step.factor + size;
-    step.work = step.move + size;
+    mg_arena arena;
+    margin_status status;
+    mg_arena_init(&arena, s->design->heap);
+    MG_GO(MG_PIECES(&arena, "a step of all weights", s->job->error, MG_PIECE(step.direction, size),
+                    MG_PIECE(step.residual, size), MG_PIECE(step.diagonal, size),
+                    MG_PIECE(step.factor, size), MG_PIECE(step.move, size),
+                    MG_PIECE(step.work, MG_CONJUGATE_VECTORS * size)));
     support_begin(&step);
-    const margin_status status = support_direction(&step);
-    if (status >= 0) support_end(&step);
-    mg_free(s->design->heap, step.direction);
+    MG_GO(support_direction(&step));
+    support_end(&step);
+done:
+    mg_arena_free(&arena);
     return status;
 }

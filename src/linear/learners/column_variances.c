@@ -252,9 +252,9 @@ static margin_status new_results(mg_column_variances *v, mg_inference *out) {
     out->intercept = s->intercept;
     out->coefficients = s->columns + s->intercept;
     out->dependence_count = 0;
-    MG_ARENA_NEW(out->arena, out->variance, out->coefficients, purpose, s->error);
-    MG_ARENA_NEW(out->arena, out->inflation, out->columns, purpose, s->error);
-    MG_ARENA_NEW(out->arena, out->dependences, s->columns, purpose, s->error);
+    MG_TRY(MG_PIECES(out->arena, purpose, s->error, MG_PIECE(out->variance, out->coefficients),
+                     MG_PIECE(out->inflation, out->columns),
+                     MG_PIECE(out->dependences, s->columns)));
     return MARGIN_OK;
 }
 

@@ -1,9 +1,8 @@
 /* The learners least-squares and ridge: options, choice of the method, report. */
 
-#include "linear/learners/linear_infer.h"
+#include "linear/squares/least_squares.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
-#include "linear/squares/ridge_path.h"
 
 #include <math.h>
 #include <stdio.h>

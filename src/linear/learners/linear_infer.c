@@ -1,6 +1,5 @@
 /* Weights are frequencies: a row of weight k is k rows. So the sum of the weights is the number of
  * observations. */
-#include "linear/learners/linear_infer.h"
 
 #include "linear/learners/column_variances.h"
 #include "linear/learners/linear_learner.h"

@@ -3,6 +3,7 @@
  * and one call. */
 #pragma once
 
+#include "learn/inference.h"
 #include "linear/verify/linear_verify.h"
 
 /* Fits one score function, or as many as the loss couples; fills fit->hypothesis and fit->report.
@@ -66,3 +67,8 @@ margin_status mg_squares_fit_one(mg_fit *fit);
                    MG_ANY_NUMBER),                                                                 \
         MG_NUMBER("start_intercept", "0", "solver=gd, sgd, minibatch: intercept to start from",    \
                   MG_ANY_NUMBER)
+
+/* Certainty of the weights of least squares and of maximum likelihood; see learn/inference.h. Both
+ * refuse a penalty: it moves the weights, by an amount that no standard error tells. */
+margin_status mg_squares_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out);
+margin_status mg_logistic_infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out);

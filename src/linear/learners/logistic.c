@@ -1,5 +1,4 @@
 /* Logistic regression. */
-#include "linear/learners/linear_infer.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 

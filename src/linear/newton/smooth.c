@@ -91,23 +91,20 @@ static int pairs_for(const mg_smooth *s) {
 }
 
 static margin_status smooth_new_vectors(mg_smooth *s) {
-    const char *purpose = "the state of a solver";
-    margin_error *error = s->job->error;
-    const int64_t weights = s->functions * s->columns;
+    static const char purpose[] = "the state of a solver";
+    const int64_t weights = s->functions * s->columns, size = s->size;
     const int room = s->exact ? 0 : pairs_for(s);
-    double **const of_columns[] = {&s->centre, &s->factor};
-    double **const of_samples[] = {&s->here.scores, &s->there.scores};
-    double **const of_size[] = {&s->here.w,    &s->there.w,       &s->raw,
-                                &s->move,      &s->here.gradient, &s->there.gradient,
-                                &s->direction, &s->diagonals};
-    for (int k = 0; k < MG_LENGTH(of_columns); k++)
-        MG_ARENA_NEW(&s->arena, *of_columns[k], s->columns, purpose, error);
-    for (int k = 0; k < MG_LENGTH(of_size); k++)
-        MG_ARENA_NEW(&s->arena, *of_size[k], s->size, purpose, error);
-    for (int k = 0; s->functions == 1 && k < MG_LENGTH(of_samples); k++)
-        MG_ARENA_NEW(&s->arena, *of_samples[k], s->samples, purpose, error);
-    MG_ARENA_NEW(&s->arena, s->function_scale, s->functions, purpose, error);
-    MG_ARENA_NEW(&s->arena, s->pairs.steps, 2 * room * s->size, purpose, error);
+    margin_error *error = s->job->error;
+    MG_TRY(MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->centre, s->columns),
+                     MG_PIECE(s->factor, s->columns), MG_PIECE(s->here.w, size),
+                     MG_PIECE(s->there.w, size), MG_PIECE(s->raw, size), MG_PIECE(s->move, size),
+                     MG_PIECE(s->here.gradient, size), MG_PIECE(s->there.gradient, size),
+                     MG_PIECE(s->direction, size), MG_PIECE(s->diagonals, size),
+                     MG_PIECE(s->function_scale, s->functions),
+                     MG_PIECE(s->pairs.steps, 2 * room * size)));
+    if (s->functions == 1)
+        MG_TRY(MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->here.scores, s->samples),
+                         MG_PIECE(s->there.scores, s->samples)));
     s->here.b = s->here.w + weights; /* intercepts right behind the weights */
     s->there.b = s->there.w + weights;
     s->sums = s->raw + weights;

@@ -1,7 +1,7 @@
 /* The start matrix H0 of the smooth solvers: a diagonal, or Cholesky factors made from all samples
  * or a few. */
 #include "linear/newton/smooth.h"
-#include "math/products/ridge_factor.h"
+#include "math/products/cholesky.h"
 
 #include <math.h>
 

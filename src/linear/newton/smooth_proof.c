@@ -1,5 +1,4 @@
 /* When the smooth solvers are done, and what they say. */
-#include "base/stop.h"
 #include "linear/newton/smooth.h"
 #include "linear/proof/newton_matrix.h"
 

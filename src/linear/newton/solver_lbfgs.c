@@ -16,7 +16,6 @@
  * grows eightfold, in the end to all rows in double precision: then this is Newton's method.
  * Between factors H0 is scaled to the curvature along the last step. Several functions: one factor
  * for all of them at first, then, where many passes were made, a factor for each. */
-#include "base/stop.h"
 #include "linear/newton/smooth.h"
 #include "linear/proof/newton_matrix.h"
 

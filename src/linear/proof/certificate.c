@@ -37,7 +37,6 @@
  *
  * Rounding is allowed for in verifications only (linear/verify). */
 #include "linear/objective/coupled.h"
-#include "linear/proof/curvature_bound.h"
 #include "linear/proof/goal.h"
 
 #include <math.h>

@@ -26,7 +26,7 @@
  * Nothing is added to H. Rounding of H changes it by `error` of its least eigenvalue; if that is
  * not small, there is no bound. What rounding of g and of the scores may hide of s is added to it.
  */
-#include "linear/proof/curvature_bound.h"
+#include "linear/proof/goal.h"
 
 #include "linear/proof/exact_columns.h"
 #include "linear/proof/newton_matrix.h"

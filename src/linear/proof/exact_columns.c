@@ -156,25 +156,23 @@ static margin_status walk_rows(exact_run *run, const margin_context *context, co
 margin_status mg_exact_columns(margin_context *context, const mg_problem *problem, bool intercept,
                                const double *weights, bool *independent, int64_t *rank,
                                margin_error *error) {
-    static const char purpose[] = "the dependences of columns";
     const int64_t n = problem->x.columns, size = n + 1;
     exact_run run = {.problem = problem,
                      .intercept = intercept,
                      .columns = n,
                      .size = size,
                      .independent = independent};
+    mg_arena arena;
     margin_status status;
+    mg_arena_init(&arena, context->heap);
     memset(independent, 0, (size_t)size * sizeof *independent);
-    MG_GO_NEW(context->heap, run.basis, size * (size + 3) + POWERS, purpose, error);
-    MG_GO_NEW(context->heap, run.pivot, size, purpose, error);
-    MG_GO_NEW(context->heap, run.values, size, purpose, error);
-    run.row = run.basis + size * size;
-    run.null = run.row + size;
-    run.chosen = run.null + size;
-    run.powers = run.chosen + size;
+    MG_GO(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.basis, size * size),
+                    MG_PIECE(run.row, size), MG_PIECE(run.null, size), MG_PIECE(run.chosen, size),
+                    MG_PIECE(run.powers, POWERS), MG_PIECE(run.pivot, size),
+                    MG_PIECE(run.values, size)));
     status = walk_rows(&run, context, weights, error);
     *rank = run.rank;
 done:
-    MG_FREE(context->heap, run.values, run.pivot, run.basis);
+    mg_arena_free(&arena);
     return status;
 }

@@ -1,6 +1,7 @@
 /* What a solver is after: a gap that is proven to be as small as was asked for. */
 #pragma once
 
+#include "linear/objective/objective.h"
 #include "linear/objective/solver.h"
 
 /* The certificate (certificate.c derives it): scores afresh, P, and the dual
@@ -55,3 +56,9 @@ typedef struct mg_smooth_words {
 void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,
                     double tolerance, char *why, size_t room);
 void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room);
+
+/* *above: P(w, b) - inf P is at most this; INFINITY: no bound is known. For kappa = 0, and rho = 0
+ * or the squared loss. Costs a pass, a Gram of size (blocks (columns + 1))^2 and its factor, and a
+ * triangular solve for each sample whose curvature alone says too little. */
+margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_linear_solution *at,
+                                    double *above, margin_error *error);

@@ -1,7 +1,7 @@
 /* Newton's matrix of an objective, in coordinates and factored. The functions of all classes may
  * move together without changing the loss, so it is taken without the last one. */
 #include "linear/proof/newton_matrix.h"
-#include "math/products/ridge_factor.h"
+#include "math/products/cholesky.h"
 
 #include <math.h>
 #include <string.h>
@@ -142,9 +142,8 @@ static margin_status newton_fill(const mg_objective *o, const mg_newton_weights 
     MG_NEW(n->heap, n->mean, 2 * o->columns + n->size, purpose, error);
     n->factor = n->mean + o->columns;
     n->scale = n->factor + o->columns;
-    MG_ARENA_NEW(arena, weights, o->samples, purpose, error);
-    MG_ARENA_NEW(arena, chosen, o->samples, purpose, error);
-    MG_ARENA_NEW(arena, gram, size * size, purpose, error);
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(weights, o->samples),
+                     MG_PIECE(chosen, o->samples), MG_PIECE(gram, size * size)));
     MG_TRY(mg_design_coordinates(o->design, o->intercept, n->mean, n->factor, error));
     for (int64_t k = 0; k < blocks_of(o); k++)
         for (int64_t l = 0; l <= k; l++)

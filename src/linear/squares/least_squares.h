@@ -14,6 +14,7 @@
  * which the learner sees the columns. */
 #pragma once
 
+#include "linear/objective/linear_options.h"
 #include "linear/objective/objective.h"
 
 /* What a pass over the data found at (w, b). */
@@ -133,3 +134,14 @@ margin_status mg_squares_qr(mg_squares *s);
  * the centred columns divided by their norms; penalty and target play no part. */
 margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r);
 margin_status mg_squares_rows(mg_squares *s);
+
+/* ---- Ridge under many penalties at once ---- */
+
+/* `fits` are of one problem and differ in options[].penalty; see fit_many of mg_learner and
+ * MG_DIFFER_OPTIONS. LIMIT, MEMORY, CANCELLED, DATA (overflow). */
+margin_status mg_ridge_path(mg_fit *fits, int64_t count, const mg_linear_options *options);
+
+/* The same for fits that also differ in their rows: of a search, fold by fold, each with all
+ * penalties; options: one for each fit. Their gaps are NaN: nothing is proven of sums. LIMIT too
+ * where it declines; then the fits are to be made one by one. */
+margin_status mg_ridge_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);

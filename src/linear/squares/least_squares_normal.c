@@ -69,9 +69,9 @@ static margin_status find_constants(mg_squares *s, bool *doubtful) {
 
 static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
     bool unsure = false;
-    MG_TRY(mg_squares_new(s, 2 * s->columns, &p->start, "the scale of the columns"));
-    p->factor = p->start + s->columns;
-    MG_TRY(mg_squares_new(s, s->samples, &p->target, "the centred target"));
+    MG_TRY(MG_PIECES(&s->arena, "the scale of the columns", s->error,
+                     MG_PIECE(p->start, s->columns), MG_PIECE(p->factor, s->columns),
+                     MG_PIECE(p->target, s->samples)));
     MG_TRY(mg_design_moments(&s->design, false, p->start, p->factor, s->error));
     memcpy(s->mean, p->start, (size_t)s->columns * sizeof *s->mean);
     memcpy(s->norm, p->factor, (size_t)s->columns * sizeof *s->norm);

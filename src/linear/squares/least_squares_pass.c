@@ -55,17 +55,13 @@ static margin_status set_target(mg_squares *s) {
 }
 
 margin_status mg_squares_begin(mg_squares *s) {
-    double *columns = NULL;
     const int64_t n = s->columns;
     MG_TRY(mg_design_create(s->context, s->problem, &s->design, s->error));
-    MG_TRY(mg_squares_new(s, s->samples, &s->c, "the weights of the samples"));
-    MG_TRY(mg_squares_new(s, 5 * n, &columns, "the columns of least squares"));
-    s->mean = columns;
-    s->norm = columns + n;
-    s->w = columns + 2 * n;
-    s->gradient = columns + 3 * n;
-    s->step = columns + 4 * n;
-    memset(columns, 0, (size_t)(5 * n) * sizeof *columns);
+    MG_TRY(MG_PIECES(&s->arena, "the columns of least squares", s->error,
+                     MG_PIECE(s->c, s->samples), MG_PIECE(s->mean, n), MG_PIECE(s->norm, n),
+                     MG_PIECE(s->w, n), MG_PIECE(s->gradient, n), MG_PIECE(s->step, n)));
+    for (int64_t j = 0; j < n; j++)
+        s->mean[j] = s->norm[j] = s->w[j] = s->gradient[j] = s->step[j] = 0.0;
     set_weights(s);
     s->alpha = s->penalty.alpha / s->unit;
     s->rank = -1;

@@ -148,10 +148,8 @@ static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_f
     const int64_t n = f->count;
     double *r = NULL, *u, *vt, *x = f->work + n, *y = f->work + 2 * n;
     int64_t info = 0;
-    MG_TRY(mg_squares_new(s, n, &f->values, "the singular values"));
-    MG_TRY(mg_squares_new(s, 3 * n * n, &r, "the singular vectors"));
-    u = r + n * n;
-    vt = u + n * n;
+    MG_TRY(MG_PIECES(&s->arena, "the singular vectors", s->error, MG_PIECE(f->values, n),
+                     MG_PIECE(r, n * n), MG_PIECE(u, n * n), MG_PIECE(vt, n * n)));
     copy_triangle(s, t, f, r);
     MG_TRY(mg_squares_in_time(
         s, mg_lapack_dgesdd(&s->stop, 'S', n, n, r, n, f->values, u, n, vt, n, &info, s->error)));

@@ -189,12 +189,10 @@ static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
 
 static margin_status take_memory(mg_squares *s, row_system *system) {
     const int64_t n = s->samples;
-    MG_TRY(mg_squares_new(s, n * n, &system->matrix, "the products of the rows"));
-    MG_TRY(mg_squares_new(s, 5 * n, &system->u, "the coefficients of the rows"));
-    system->root = system->u + n;
-    system->work = system->u + 2 * n;
-    s->slopes = system->u + 4 * n;
-    MG_TRY(mg_squares_new(s, s->columns, &system->shift, "the means of the columns"));
+    MG_TRY(MG_PIECES(&s->arena, "the products of the rows", s->error,
+                     MG_PIECE(system->matrix, n * n), MG_PIECE(system->u, n),
+                     MG_PIECE(system->root, n), MG_PIECE(system->work, 2 * n),
+                     MG_PIECE(s->slopes, n), MG_PIECE(system->shift, s->columns)));
     s->dual = system->u;
     for (int64_t i = 0; i < n; i++)
         system->root[i] = sqrt(s->c[i]);

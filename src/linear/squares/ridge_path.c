@@ -10,7 +10,7 @@
  * sweep makes z_i a block of rows at a time and from it, for all penalties, residuals, errors and
  * gradients; solutions whose gradient is not small enough are corrected by it and the sweep made
  * again. */
-#include "linear/squares/ridge_path.h"
+#include "linear/squares/least_squares.h"
 
 #include "math/products/lapack.h"
 
@@ -290,18 +290,14 @@ static margin_status hand_over(path_run *run, int64_t k) {
 static margin_status take_memory(path_run *run) {
     mg_squares *s = &run->s;
     const int64_t n = s->columns, count = run->count;
-    MG_TRY(mg_squares_new(s, n * n, &run->vectors, purpose));
-    MG_TRY(mg_squares_new(s, 3 * n, &run->values, purpose));
-    run->start = run->values + n;
-    run->offset = run->start + n;
-    MG_TRY(mg_squares_new(s, 2 * count, &run->alpha, purpose));
-    run->level = run->alpha + count;
-    MG_TRY(mg_squares_new(s, 2 * count * n, &run->solution, purpose));
-    run->inverse = run->solution + count * n;
-    MG_TRY(mg_squares_new(s, MG_MAX(n, count), &run->zero, purpose));
+    MG_TRY(MG_PIECES(&s->arena, purpose, s->error, MG_PIECE(run->vectors, n * n),
+                     MG_PIECE(run->values, n), MG_PIECE(run->start, n), MG_PIECE(run->offset, n),
+                     MG_PIECE(run->alpha, count), MG_PIECE(run->level, count),
+                     MG_PIECE(run->solution, count * n), MG_PIECE(run->inverse, count * n),
+                     MG_PIECE(run->zero, MG_MAX(n, count)),
+                     MG_PIECE(run->state, state_numbers(run) + CHUNK * (3 * n + 2 * count))));
     memset(run->zero, 0, (size_t)MG_MAX(n, count) * sizeof *run->zero);
-    return mg_squares_new(s, state_numbers(run) + CHUNK * (3 * n + 2 * count), &run->state,
-                          purpose);
+    return MARGIN_OK;
 }
 
 static margin_status run_path(path_run *run) {

@@ -262,9 +262,9 @@ static margin_status rows_memory(mg_descent_rows *m) {
     const char *purpose = "the rows of a solver";
     mg_arena *arena = &d->arena;
     margin_error *error = d->job->error;
-    MG_ARENA_NEW(arena, m->order, d->samples, purpose, error);
-    MG_ARENA_NEW(arena, m->slopes, m->batch * d->functions, purpose, error);
-    MG_ARENA_NEW(arena, m->along, 2 * d->functions, purpose, error);
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(m->order, d->samples),
+                     MG_PIECE(m->slopes, m->batch * d->functions),
+                     MG_PIECE(m->along, 2 * d->functions)));
     if (d->adapts) MG_ARENA_NEW(arena, m->lengths, d->samples, purpose, error);
     MG_TRY(step_row_new(d->design, sparse, arena, &m->row, error));
     m->shift_u = m->along + d->functions;

@@ -86,7 +86,9 @@ static real share_less_own(const mg_verification *k, int64_t i, int64_t function
     return -others;
 }
 
-real mg_verify_pull(const mg_verification *k, int64_t i, int64_t function) {
+/* p: what the loss of a sample changes by with its score k, at the dual variables: the gradient of
+ * its minorant. */
+static real pull_of(const mg_verification *k, int64_t i, int64_t function) {
     if (k->loss->coupled) return k->c[i] * share_less_own(k, i, function);
     return -k->c[i] * k->u[i] * sign_of(k, i);
 }
@@ -270,13 +272,14 @@ static margin_status balance(mg_verification *k) {
     return MARGIN_OK;
 }
 
-margin_status mg_verify_sums(mg_verification *k) {
+/* v = sum_i p_ik (a_i, 1) */
+static margin_status find_sums(mg_verification *k) {
     const int64_t size = k->columns + 1;
     memset(k->v, 0, (size_t)(k->functions * size) * sizeof *k->v);
     for (int64_t i = 0; i < k->samples; i++) {
         MG_TRY(mg_verify_row(k, i));
         for (int64_t m = 0; m < k->functions; m++) {
-            const real pull = mg_verify_pull(k, i, m);
+            const real pull = pull_of(k, i, m);
             for (int64_t e = 0; e < k->entries && pull != 0.0L; e++)
                 k->v[m * size + k->at[e]] += pull * k->values[e];
         }
@@ -411,7 +414,7 @@ static margin_status find_duality_gap(mg_verification *k, real *gap, real *moved
     take_dual(k);
     clip(k);
     MG_TRY(balance(k));
-    MG_TRY(mg_verify_sums(k));
+    MG_TRY(find_sums(k));
     const real most = greatest(k);
     bound = dual_objective(k, penalty->rho > 0.0 ? 1.0L : lasso_factor(k));
     if (penalty->rho > 0.0 && kappa > 0.0L && most > kappa)
@@ -432,7 +435,7 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     const real near = (real)k->options->tolerance * fmaxl(1.0L, k->objective);
     const real enough = near / (real)(2 * MG_MAX(k->fit->parts, 1));
     real distance = (real)INFINITY, of_distance = 0.0L;
-    MG_TRY(mg_verify_sums(k)); /* the gradient of the losses */
+    MG_TRY(find_sums(k)); /* the gradient of the losses */
     const bool free = is_free(k);
     const bool square = k->loss->kind == MG_LOSS_SQUARED && penalty->kappa == 0.0;
     *gap = (real)INFINITY;
@@ -441,7 +444,7 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     if (!free) MG_TRY(find_duality_gap(k, gap, moved));
     if (!free && square && *gap > enough && mg_squares_exact(k->samples, k->columns)) {
         MG_TRY(find_objective(k)); /* its dual variables */
-        MG_TRY(mg_verify_sums(k));
+        MG_TRY(find_sums(k));
         MG_TRY(mg_verify_distance(k, &distance, &of_distance));
     }
     if (distance < *gap) {
@@ -505,7 +508,7 @@ static margin_status claim_sparsity(mg_verification *k) {
         for (int64_t e = 0; e < k->entries - 1; e++)
             k->blur[k->at[e]] += k->c[i] * unit * terms * k->sizes[e];
     }
-    MG_TRY(mg_verify_sums(k));
+    MG_TRY(find_sums(k));
     for (int64_t j = 0; j < k->columns; j++)
         most = fmaxl(most, k->blur[j]);
     const real scale = (real)(penalty->lambda / penalty->kappa);
@@ -569,23 +572,17 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
                          .columns = fit->problem->x.columns,
                          .functions = hypothesis->functions};
     const int64_t size = k.columns + 1, scores = k.samples * k.functions;
-    mg_heap *heap = fit->context->heap;
-    margin_status status;
+    mg_arena arena;
     MG_REQUIRE(!k.loss->coupled || k.functions == fit->problem->classes, fit->error,
                MARGIN_ERROR_DATA, "the data has %d classes and the model %lld functions",
                fit->problem->classes, (long long)k.functions);
-    MG_GO_NEW(heap, k.c, k.samples + 2 * scores + 2 * k.functions * size + 2 * size,
-              "a verification", fit->error);
-    MG_GO_NEW(heap, k.at, size, "a verification", fit->error);
-    MG_GO_NEW(heap, k.row, size, "a verification", fit->error);
-    k.scores = k.c + k.samples;
-    k.u = k.scores + scores;
-    k.v = k.u + scores;
-    k.blur = k.v + k.functions * size;
-    k.values = k.blur + k.functions * size;
-    k.sizes = k.values + size;
-    status = verify(&k);
-done:
-    MG_FREE(heap, k.row, k.at, k.c);
+    mg_arena_init(&arena, fit->context->heap);
+    margin_status status = MG_PIECES(
+        &arena, "a verification", fit->error, MG_PIECE(k.c, k.samples), MG_PIECE(k.scores, scores),
+        MG_PIECE(k.u, scores), MG_PIECE(k.v, k.functions * size),
+        MG_PIECE(k.blur, k.functions * size), MG_PIECE(k.values, size), MG_PIECE(k.sizes, size),
+        MG_PIECE(k.at, size), MG_PIECE(k.row, size));
+    if (status >= 0) status = verify(&k);
+    mg_arena_free(&arena);
     return status;
 }

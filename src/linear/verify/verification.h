@@ -15,7 +15,7 @@ typedef struct mg_verification {
     mg_real *c;      /* samples */
     mg_real *scores; /* samples x functions */
     mg_real *u;      /* samples x functions: dual variables; of coupled losses the shares q */
-    mg_real *v;      /* functions x (columns + 1): sum_i p_ik (a_i, 1), see mg_verify_sums */
+    mg_real *v;      /* functions x (columns + 1): sum_i p_ik (a_i, 1), see find_sums */
     mg_real *blur;   /* the same: how far rounding may have moved the training's */
     mg_real objective, rounding;
     /* The row at hand: its entries, of which the last one is the 1 of the intercept. */
@@ -27,13 +27,8 @@ typedef struct mg_verification {
 /* Reads row `sample`. CANCELLED. */
 margin_status mg_verify_row(mg_verification *k, int64_t sample);
 
-/* p: what the loss of a sample changes by with its score k, at the dual variables: the gradient of
- * its minorant. */
-mg_real mg_verify_pull(const mg_verification *k, int64_t sample, int64_t function);
 /* The second derivative of c_i loss_i in the scores k and l. */
 mg_real mg_verify_curvature(const mg_verification *k, int64_t sample, int64_t a, int64_t b);
-/* v = sum_i p_ik (a_i, 1) */
-margin_status mg_verify_sums(mg_verification *k);
 
 /* The bound by curvature (verify_curvature.c): P - P* at most *distance; INFINITY: it says nothing.
  * v is the gradient of the loss at the weights, u the dual variables of the scores. *moved: what

@@ -399,15 +399,13 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
     *distance = (real)INFINITY;
     *moved = 0.0L;
     if (!k->loss->self_bounding || m.size > MOST_SIZE) return MARGIN_OK;
-    margin_status status;
-    mg_heap *heap = k->fit->context->heap;
-    MG_GO_NEW(heap, m.matrix, m.size * (m.size + 1 + m.blocks), "a verification", k->fit->error);
-    MG_GO_NEW(heap, m.live, m.size, "a verification", k->fit->error);
-    MG_GO_NEW(heap, m.independent, k->columns + 1, "a verification", k->fit->error);
-    m.scale = m.matrix + m.size * m.size;
-    m.x = m.scale + m.size;
-    status = judge(&m, distance, moved);
-done:
-    MG_FREE(heap, m.independent, m.live, m.matrix);
+    mg_arena arena;
+    mg_arena_init(&arena, k->fit->context->heap);
+    margin_status status =
+        MG_PIECES(&arena, "a verification", k->fit->error, MG_PIECE(m.matrix, m.size * m.size),
+                  MG_PIECE(m.scale, m.size), MG_PIECE(m.x, m.size * m.blocks),
+                  MG_PIECE(m.live, m.size), MG_PIECE(m.independent, k->columns + 1));
+    if (status >= 0) status = judge(&m, distance, moved);
+    mg_arena_free(&arena);
     return status;
 }

@@ -29,3 +29,14 @@ void mg_cholesky_solve_upper(mg_isa isa, int64_t n, const double *l, int64_t ld,
  * the context is cancelled. */
 double mg_cholesky_condition(const margin_context *context, int64_t n, const double *l, int64_t ld,
                              double norm, double *work);
+
+/* What is added to the diagonal at first, relative to it: as much as rounding may have taken away
+ * from sums in f32, or in f64. */
+#define mg_ridge_single 2e-6
+#define mg_ridge_double 1e-14
+
+/* The symmetric n x n matrix `a` (its upper triangle, and its diagonal from `diagonal`) becomes its
+ * factor, with the ridge added to the diagonal, ten thousand times more each time until it is
+ * definite. The upper triangle stays. DATA if no ridge helps (numbers that are not finite). */
+margin_status mg_ridge_factor(margin_context *context, int64_t n, double *a, const double *diagonal,
+                              double ridge, margin_error *error);

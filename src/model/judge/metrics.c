@@ -62,9 +62,8 @@ static margin_status judge_rows(const mg_judged *judged, mg_arena *arena, judged
     const int64_t n = judged->samples.count, k = model->classes;
     const char *purpose = "the probabilities";
     double *p;
-    MG_ARENA_NEW(arena, p, k, purpose, error);
-    MG_ARENA_NEW(arena, rows->loss, n, purpose, error);
-    MG_ARENA_NEW(arena, rows->brier, n, purpose, error);
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(p, k), MG_PIECE(rows->loss, n),
+                     MG_PIECE(rows->brier, n)));
     if (k > 2) MG_ARENA_NEW(arena, rows->scores, n * k, purpose, error);
     for (int64_t i = 0; i < n; i++)
         judge_row(judged, i, p, rows);

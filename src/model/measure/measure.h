@@ -99,10 +99,6 @@ margin_status mg_rank_table(margin_context *context, const mg_outcome *o,
                             margin_class_metrics *table, int64_t *orders, margin_error *error);
 void mg_rank_means(const mg_outcome *o, const margin_class_metrics *table,
                    double value[MG_MEASURED]);
-/* Area under the ROC curve, ties counting half, and average precision of one column; NaN unless
- * both rows of the class and others occur. */
-void mg_rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, double *auc,
-                     double *average_precision);
 /* The same means, from the orders. */
 void mg_measure_ranks(const mg_outcome *o, const int64_t *orders, double value[MG_MEASURED]);
 

@@ -30,8 +30,8 @@ static void sort_column(const ranking *given, int64_t column, int64_t *order, in
 
 /* From the greatest score down, equal ones together: `above` positives and negatives so far. What
  * is no number (a probability of what overflowed) is equal to all. */
-void mg_rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, double *auc,
-                     double *average_precision) {
+static void rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, double *auc,
+                         double *average_precision) {
     const int64_t stride = mg_rank_columns(o), positive = o->classes == 2 ? 1 : column;
     double above[2] = {0, 0}, pairs = 0, precision = 0;
     for (int64_t i = 0; i < o->rows;) {
@@ -55,7 +55,7 @@ static margin_status rank_column(void *argument, int64_t column, int worker) {
     int64_t *order = r->orders + (r->all ? column : worker) * rows;
     margin_class_metrics *table = &r->table[r->outcome->classes == 2 ? 1 : column];
     sort_column(r, column, order, r->scratch + worker * rows);
-    mg_rank_measure(r->outcome, column, order, &table->auc, &table->average_precision);
+    rank_measure(r->outcome, column, order, &table->auc, &table->average_precision);
     return MARGIN_OK;
 }
 
@@ -94,7 +94,7 @@ void mg_measure_ranks(const mg_outcome *o, const int64_t *orders, double value[M
     double area = 0, precision = 0, count = 0;
     for (int64_t c = 0; c < mg_rank_columns(o); c++) {
         double auc, ap;
-        mg_rank_measure(o, c, orders + c * o->rows, &auc, &ap);
+        rank_measure(o, c, orders + c * o->rows, &auc, &ap);
         if (isnan(auc)) continue;
         area += auc;
         precision += ap;

@@ -123,5 +123,3 @@ void mg_store_swap(unsigned char *to, const unsigned char *from, int64_t length,
 /* Puts the right checksum into bytes that are a whole file (for tests and fuzzing). False if they
  * do not begin as one. */
 bool mg_store_seal(unsigned char *bytes, int64_t length);
-/* The checksum that the bytes of a file ought to carry. */
-uint64_t mg_store_checksum(const unsigned char *bytes, int64_t length);

@@ -15,7 +15,8 @@ static int64_t prefix_length(void) {
 
 /* ---- Checksum -------------------------------------------------------------------------------- */
 
-uint64_t mg_store_checksum(const unsigned char *bytes, int64_t length) {
+/* The checksum that the bytes of a file ought to carry. */
+static uint64_t store_checksum(const unsigned char *bytes, int64_t length) {
     static const char zeros[MG_STORE_DIGITS + 1] = "0000000000000000";
     const int64_t digits = LENGTH_BYTES + prefix_length();
     mg_crc64 crc;
@@ -40,7 +41,7 @@ static bool has_prefix(const unsigned char *bytes, int64_t length) {
 bool mg_store_seal(unsigned char *bytes, int64_t length) {
     char digits[MG_STORE_DIGITS + 1];
     if (!has_prefix(bytes, length)) return false;
-    print_digits(mg_store_checksum(bytes, length), digits);
+    print_digits(store_checksum(bytes, length), digits);
     memcpy(bytes + LENGTH_BYTES + prefix_length(), digits, MG_STORE_DIGITS);
     return true;
 }
@@ -48,7 +49,7 @@ bool mg_store_seal(unsigned char *bytes, int64_t length) {
 static margin_status check_checksum(const mg_store_reader *r) {
     char digits[MG_STORE_DIGITS + 1];
     const unsigned char *stored = r->bytes + LENGTH_BYTES + prefix_length();
-    print_digits(mg_store_checksum(r->bytes, r->length), digits);
+    print_digits(store_checksum(r->bytes, r->length), digits);
     if (memcmp(digits, stored, MG_STORE_DIGITS) == 0) return MARGIN_OK;
     return mg_fail_stored(r,
                           "it is damaged: its contents have the checksum %s, it was written with "

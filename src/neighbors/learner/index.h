@@ -30,8 +30,6 @@ typedef enum mg_empty_answer { MG_EMPTY_NEAREST, MG_EMPTY_PRIOR, MG_EMPTY_NONE }
 
 /* Fills the view from tensors that are as this library makes them: all there, nothing checked. */
 margin_status mg_neighbors_set_view(mg_hypothesis *h, margin_error *error);
-/* Checks tensors from anywhere, then fills the view (index_check.c). */
-margin_status mg_neighbors_check(mg_hypothesis *h, margin_error *error);
 
 /* ---- Making one ------------------------------------------------------------------------------ */
 

@@ -351,7 +351,8 @@ static margin_status check_names(const mg_hypothesis *h, bool tree, margin_error
     return MARGIN_OK;
 }
 
-margin_status mg_neighbors_check(mg_hypothesis *h, margin_error *error) {
+/* Checks tensors from anywhere, then fills the view (index_check.c). */
+static margin_status neighbors_check(mg_hypothesis *h, margin_error *error) {
     const double *settings = NULL, *centre = NULL;
     MG_TRY(mg_bag_expect(&h->bag, "settings", MARGIN_F64, MG_SETTINGS, 0, &settings, error));
     MG_TRY(check_settings(h, settings, error));
@@ -373,7 +374,7 @@ margin_status mg_neighbors_check(mg_hypothesis *h, margin_error *error) {
 
 /* What a fit made is known to be right. */
 static margin_status index_attach(mg_hypothesis *h, margin_error *error) {
-    return h->view.other ? mg_neighbors_set_view(h, error) : mg_neighbors_check(h, error);
+    return h->view.other ? mg_neighbors_set_view(h, error) : neighbors_check(h, error);
 }
 
 const mg_hypothesis_kind mg_hypothesis_neighbors = {

@@ -137,9 +137,11 @@ static bool votes_fit(const mg_knn_voting *asked, const mg_hypothesis *h) {
     return (radius || index->k == asked->k) && index->by_distance == asked->by_distance;
 }
 
-margin_status mg_knn_fits(const margin_component *info, const mg_problem *problem,
-                          const mg_option_value *values, const mg_hypothesis *h,
-                          margin_error *error) {
+/* What a hypothesis must be for these options: the voting, and targets of the problem's kind. A
+ * bare index of MG_REGRESSION has none. */
+static margin_status knn_fits(const margin_component *info, const mg_problem *problem,
+                              const mg_option_value *values, const mg_hypothesis *h,
+                              margin_error *error) {
     (void)info;
     const mg_neighbors *index = mg_neighbors_view(h);
     const mg_knn_voting asked = voting_of(values);
@@ -204,7 +206,7 @@ const mg_learner mg_learner_knn = {
                       MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY | MARGIN_IS_RULE,
          MG_OPTION_TABLE(options)},
     .makes = {&mg_hypothesis_neighbors},
-    .fits = mg_knn_fits,
+    .fits = knn_fits,
     .check = knn_check,
     .fit = knn_fit,
     .verify = mg_knn_verify,

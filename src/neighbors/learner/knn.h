@@ -37,12 +37,6 @@ margin_status mg_knn_answers(margin_context *context, const mg_hypothesis *h,
 margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem,
                                  const mg_knn_voting *voting, margin_error *error);
 
-/* What a hypothesis must be for these options: the voting, and targets of the problem's kind. A
- * bare index of MG_REGRESSION has none. */
-margin_status mg_knn_fits(const margin_component *info, const mg_problem *problem,
-                          const mg_option_value *values, const mg_hypothesis *h,
-                          margin_error *error);
-
 /* knn_verify.c */
 margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h);
 margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h);

@@ -276,12 +276,10 @@ static margin_status check_rows(plain *v, const mg_neighbors *index) {
 static margin_status knn_verify_with(plain *v, const mg_hypothesis *h, mg_arena *arena) {
     const mg_problem *problem = v->fit->problem;
     margin_error *error = v->fit->error;
-    MG_ARENA_NEW(arena, v->distance, problem->count, "distances", error);
-    MG_ARENA_NEW(arena, v->order, problem->count, "the order of the rows", error);
-    MG_ARENA_NEW(arena, v->q, h->columns, "a row of the data", error);
-    MG_ARENA_NEW(arena, v->x, h->columns, "a row of the data", error);
-    MG_ARENA_NEW(arena, v->scores, h->functions, "scores", error);
-    MG_ARENA_NEW(arena, v->found, h->functions, "scores", error);
+    MG_TRY(MG_PIECES(arena, "distances", error, MG_PIECE(v->distance, problem->count),
+                     MG_PIECE(v->order, problem->count), MG_PIECE(v->q, h->columns),
+                     MG_PIECE(v->x, h->columns), MG_PIECE(v->scores, h->functions),
+                     MG_PIECE(v->found, h->functions)));
     v->unit = unit_of(problem);
     MG_TRY(check_rows(v, mg_neighbors_view(h)));
     return verify_rows(v, h);

@@ -123,9 +123,8 @@ static margin_status order_queries(margin_context *context, const mg_neighbors_b
     const char *purpose = "the order of the queries";
     ordering o = {.batch = batch, .columns = MG_MIN(batch->index->columns, KEY_BITS)};
     o.bits = (int)MG_MIN(KEY_BITS / o.columns, 16);
-    MG_ARENA_NEW(arena, o.keys, batch->count, purpose, error);
-    MG_ARENA_NEW(arena, o.other, batch->count, purpose, error);
-    MG_ARENA_NEW(arena, o.count, PIECES, purpose, error);
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(o.keys, batch->count),
+                     MG_PIECE(o.other, batch->count), MG_PIECE(o.count, PIECES)));
     for (int64_t j = 0; j < o.columns; j++)
         measure_column(&o, j);
     margin_status status = mg_parallel(context, PIECES, key_piece, &o, NULL);

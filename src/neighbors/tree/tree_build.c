@@ -378,9 +378,9 @@ static margin_status bucket_task(void *argument, int64_t task, int worker) {
 static margin_status build_buckets(build *b) {
     const int threads = mg_pool_threads(b->context->pool);
     float *ranges;
-    MG_ARENA_NEW(&b->arena, ranges, b->count * 2 * b->source->columns, "the tree", b->error);
-    MG_ARENA_NEW(&b->arena, b->order, threads, "the tree", b->error);
-    MG_ARENA_NEW(&b->arena, b->keys, threads, "the tree", b->error);
+    MG_TRY(MG_PIECES(&b->arena, "the tree", b->error,
+                     MG_PIECE(ranges, b->count * 2 * b->source->columns),
+                     MG_PIECE(b->order, threads), MG_PIECE(b->keys, threads)));
     for (int t = 0; t < threads; t++) {
         b->order[t] = NULL;
         b->keys[t] = NULL;

@@ -3,7 +3,6 @@
 
 #include "base/random.h"
 #include "perceptron/learner/perceptron_run.h"
-#include "perceptron/learner/perceptron_verify.h"
 
 #include <string.h>
 

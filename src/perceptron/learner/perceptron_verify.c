@@ -1,6 +1,6 @@
 /* The report's numbers once more, from the model and the data, by plain loops that share nothing
  * with the training. */
-#include "perceptron/learner/perceptron_verify.h"
+#include "perceptron/learner/perceptron.h"
 
 #include "learn/kernel_sums.h"
 

@@ -21,11 +21,10 @@ margin_status mg_corral_create(mg_arena *arena, mg_isa isa, int64_t dimension, i
                           .length = dimension + groups,
                           .lift = lift,
                           .capacity = capacity};
-    MG_ARENA_NEW(arena, corral->member, capacity, purpose, error);
-    MG_ARENA_NEW(arena, corral->group, capacity, purpose, error);
-    MG_ARENA_NEW(arena, corral->weight, capacity, purpose, error);
-    MG_ARENA_NEW(arena, corral->r, capacity * capacity, purpose, error);
-    MG_ARENA_NEW(arena, corral->scratch, corral->length + 4 * capacity, purpose, error);
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(corral->member, capacity),
+                     MG_PIECE(corral->group, capacity), MG_PIECE(corral->weight, capacity),
+                     MG_PIECE(corral->r, capacity * capacity),
+                     MG_PIECE(corral->scratch, corral->length + 4 * capacity)));
     if (keep_q) MG_ARENA_NEW(arena, corral->q, corral->length * capacity, purpose, error);
     return MARGIN_OK;
 }
@@ -118,7 +117,7 @@ static void rotate_q(mg_corral *c, int64_t a, int64_t b, double cosine, double s
     }
 }
 
-void mg_corral_remove(mg_corral *c, int64_t position) {
+static void corral_remove(mg_corral *c, int64_t position) {
     int64_t last = --c->size;
     for (int64_t k = position; k < last; k++) {
         memcpy(column_r(c, k), column_r(c, k + 1), (size_t)(k + 2) * sizeof(double));
@@ -158,7 +157,9 @@ static double group_sum(const mg_corral *c, const double *values, int64_t group)
     return sum;
 }
 
-bool mg_corral_affine(mg_corral *c, double *affine) {
+/* Minimiser of |sum a z| over the affine hull (sums 1 per group) into `affine` (size numbers).
+ * False: no such point in double precision. */
+static bool corral_affine(mg_corral *c, double *affine) {
     double *pull[MG_CORRAL_GROUPS], sum[MG_CORRAL_GROUPS][MG_CORRAL_GROUPS];
     for (int64_t g = 0; g < c->groups; g++) {
         pull[g] = c->scratch + c->length + g * c->capacity;
@@ -211,7 +212,7 @@ int64_t mg_corral_settle(mg_corral *c) {
     double *affine = c->scratch + c->length + 3 * c->capacity;
     int64_t dropped = 0;
     for (;;) {
-        if (!mg_corral_affine(c, affine)) return -1;
+        if (!corral_affine(c, affine)) return -1;
         double step = step_length(c, affine);
         bool inside = step >= 1;
         for (int64_t k = 0; k < c->size; k++)
@@ -222,7 +223,7 @@ int64_t mg_corral_settle(mg_corral *c) {
             if (c->weight[k] < c->weight[least]) least = k;
         c->weight[least] = 0; /* the one that limited the step, whatever rounding left of it */
         for (int64_t k = c->size - 1; k >= 0; k--)
-            if (c->weight[k] <= weight_floor && c->size > c->groups) mg_corral_remove(c, k);
+            if (c->weight[k] <= weight_floor && c->size > c->groups) corral_remove(c, k);
         dropped += before - c->size;
         if (before == c->size) return -1;
     }

@@ -39,11 +39,6 @@ void mg_corral_clear(mg_corral *corral);
  * is full: nothing changed. */
 bool mg_corral_add(mg_corral *corral, int64_t member, int group, const double *z,
                    const double *products);
-void mg_corral_remove(mg_corral *corral, int64_t position);
-
-/* Minimiser of |sum a z| over the affine hull (sums 1 per group) into `affine` (size numbers).
- * False: no such point in double precision. */
-bool mg_corral_affine(mg_corral *corral, double *affine);
 
 /* g := g - d, where d is the least vector whose products with the members are `residual` (size
  * numbers, overwritten) up to a constant per group: one step of iterative refinement of a normal

@@ -42,16 +42,12 @@ margin_status mg_search_create(mg_search *s) {
     int64_t capacity = MG_MIN(full, s->samples + 1);
     const char *purpose = "the separability solver";
     mg_arena_init(&s->arena, s->context->heap);
-    MG_ARENA_NEW(&s->arena, s->pool, s->pool_capacity, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->pool_score, s->pool_capacity, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->excluded, s->pool_capacity, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->in_pool, s->samples, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->g, dimension, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->best_g, dimension, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->raw, dimension, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->sum, dimension, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->scores, s->samples, purpose, s->error);
-    MG_ARENA_NEW(&s->arena, s->products, capacity + 1, purpose, s->error);
+    MG_TRY(MG_PIECES(&s->arena, purpose, s->error, MG_PIECE(s->pool, s->pool_capacity),
+                     MG_PIECE(s->pool_score, s->pool_capacity),
+                     MG_PIECE(s->excluded, s->pool_capacity), MG_PIECE(s->in_pool, s->samples),
+                     MG_PIECE(s->g, dimension), MG_PIECE(s->best_g, dimension),
+                     MG_PIECE(s->raw, dimension), MG_PIECE(s->sum, dimension),
+                     MG_PIECE(s->scores, s->samples), MG_PIECE(s->products, capacity + 1)));
     if (dense) MG_ARENA_NEW(&s->arena, s->point, s->pool_capacity * dimension, purpose, s->error);
     memset(s->in_pool, 0, (size_t)s->samples * sizeof *s->in_pool);
     s->ops = mg_vector_ops_for(s->points.isa);

@@ -202,20 +202,6 @@ typedef struct {
     pool *pools;
 } workshop;
 
-static margin_status open_workshop(mg_arena *arena, int64_t n, int64_t curves, int64_t knots,
-                                   workshop *w, margin_error *error) {
-    w->inputs = mg_arena_new(arena, n * curves, sizeof(double));
-    w->score = mg_arena_new(arena, n, sizeof(double));
-    w->knots = mg_arena_new(arena, 2 * knots, sizeof(double));
-    w->order = mg_arena_new(arena, 2 * n, sizeof(int64_t));
-    w->positive = mg_arena_new(arena, n, 1);
-    w->weight = mg_arena_new(arena, n, sizeof(double));
-    w->pools = mg_arena_new(arena, n, sizeof(pool));
-    if (w->inputs && w->score && w->knots && w->order && w->positive && w->weight && w->pools)
-        return MARGIN_OK;
-    return mg_no_memory(arena->heap, n * curves, sizeof(pool), "the calibration", error);
-}
-
 /* The rows of a curve: of its class and all others, or of its pair of classes. */
 static curve_rows rows_of_curve(const margin_model *model, const mg_crossed *c, int64_t curve,
                                 workshop *w) {
@@ -280,6 +266,7 @@ margin_status mg_calibrate(margin_context *context, margin_model *model, const m
     const int64_t curves = mg_curve_count(model), n = c->samples.count;
     const bool pairs = model->decision == MG_DECIDE_VOTES;
     const int64_t rows = (pairs ? model->classes - 1 : curves) * n; /* of all curves */
+    int64_t *starts;
     mg_arena arena;
     workshop w = {0};
     if (mg_cancelled(context)) return mg_fail_cancelled(error);
@@ -297,11 +284,12 @@ margin_status mg_calibrate(margin_context *context, margin_model *model, const m
         return MARGIN_OK;
     }
     mg_arena_init(&arena, context->heap);
-    int64_t *starts = mg_arena_new(&arena, curves + 1, sizeof *starts);
+    const int64_t knots = kind == MARGIN_CALIBRATE_ISOTONIC ? 2 * rows : n;
     margin_status status =
-        starts ? open_workshop(&arena, n, curves, kind == MARGIN_CALIBRATE_ISOTONIC ? 2 * rows : n,
-                               &w, error)
-               : mg_no_memory(context->heap, curves + 1, 8, "the calibration", error);
+        MG_PIECES(&arena, "the calibration", error, MG_PIECE(starts, curves + 1),
+                  MG_PIECE(w.inputs, n * curves), MG_PIECE(w.score, n),
+                  MG_PIECE(w.knots, 2 * knots), MG_PIECE(w.order, 2 * n), MG_PIECE(w.positive, n),
+                  MG_PIECE(w.weight, n), MG_PIECE(w.pools, n));
     if (status >= 0) status = fit_curves(model, c, kind, &w, starts, error);
     mg_arena_free(&arena);
     return status;

@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-double mg_strangeness(const margin_model *model, const double *scores, int32_t code) {
+/* How little a class is like a row: minus its functional margin there. */
+static double strangeness_of(const margin_model *model, const double *scores, int32_t code) {
     int64_t first, second;
     return -mg_sample_margin(model, scores, code, &first, &second);
 }
@@ -32,7 +33,7 @@ margin_status mg_cover_folds(margin_context *context, margin_model *model, const
     for (int64_t i = 0; i < n; i++) {
         const double *f = c->scores + i * c->functions;
         residuals[i] =
-            c->targets ? fabs(c->targets[i] - f[0]) : mg_strangeness(model, f, c->codes[i]);
+            c->targets ? fabs(c->targets[i] - f[0]) : strangeness_of(model, f, c->codes[i]);
         if (!isfinite(residuals[i]))
             return mg_fail(error, MARGIN_ERROR_DATA,
                            "row %lld has no finite prediction by the fit that did not see it, and "
@@ -108,7 +109,7 @@ static void cover_classes(const covering *c, int64_t at) {
         double strange[MG_MOST_FOLDS];
         int64_t as_strange = 0;
         for (int64_t f = 0; f < a->fold_count; f++)
-            strange[f] = mg_strangeness(c->model, c->scores + (f * c->count + at) * functions, y);
+            strange[f] = strangeness_of(c->model, c->scores + (f * c->count + at) * functions, y);
         for (int64_t i = 0; i < a->rows; i++)
             as_strange += a->residuals[i] >= strange[a->fold[i]];
         c->sets[at * k + y] =

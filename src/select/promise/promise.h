@@ -39,5 +39,3 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
 /* A tensor of the model's additions, or MEMORY. */
 margin_status mg_add_numbers(margin_model *model, const char *name, int64_t rows, int64_t columns,
                              double **numbers, margin_error *error);
-/* How little a class is like a row: minus its functional margin there. */
-double mg_strangeness(const margin_model *model, const double *scores, int32_t code);

@@ -134,7 +134,6 @@ margin_status mg_tune_round(mg_tune *search, margin_error *error);
 double mg_cell_mean(const mg_cell *cell, int64_t splits, double *deviation);
 /* Worst status of its fits, and the slot that has it. */
 int32_t mg_cell_status(const mg_cell *cell, int64_t splits, const mg_slot **worst);
-bool mg_cell_simpler(const mg_tune *search, const mg_cell *a, const mg_cell *b);
 /* Of one spec: the order in which settings are fitted, those side by side that differ in their
  * penalty only, the strongest first; and whether they are such. */
 bool mg_cell_before(const mg_tune *search, const mg_cell *a, const mg_cell *b);

@@ -49,10 +49,9 @@ static margin_status answers_ask(answers_run *run, margin_error *error) {
     const char *purpose = "the answers of a fold";
     const mg_option_value **settings;
     double *features, *all;
-    MG_ARENA_NEW(&run->arena, settings, count, purpose, error);
-    MG_ARENA_NEW(&run->arena, features, rows * columns, purpose, error);
-    MG_ARENA_NEW(&run->arena, all, count * numbers, purpose, error);
-    MG_ARENA_NEW(&run->arena, run->scores, count, purpose, error);
+    MG_TRY(MG_PIECES(&run->arena, purpose, error, MG_PIECE(settings, count),
+                     MG_PIECE(features, rows * columns), MG_PIECE(all, count * numbers),
+                     MG_PIECE(run->scores, count)));
     for (int64_t k = 0; k < count; k++) {
         settings[k] = mg_spec_learner(run->chain->cells[k]->spec)->options;
         run->scores[k] = all + k * numbers;

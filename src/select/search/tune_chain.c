@@ -38,9 +38,8 @@ static margin_status thin(const mg_tune *s, mg_arena *arena, mg_row_list *list,
     int64_t *order, kept = 0;
     uint64_t *key;
     bool *keep;
-    MG_ARENA_NEW(arena, order, 2 * count, "the rows of a round", error);
-    MG_ARENA_NEW(arena, key, count, "the rows of a round", error);
-    MG_ARENA_NEW(arena, keep, count, "the rows of a round", error);
+    MG_TRY(MG_PIECES(arena, "the rows of a round", error, MG_PIECE(order, 2 * count),
+                     MG_PIECE(key, count), MG_PIECE(keep, count)));
     const bool classes = s->whole->task == MARGIN_CLASSIFY;
     for (int64_t k = 0; k < count; k++) {
         order[k] = k;

@@ -69,7 +69,7 @@ static int compare_set(const margin_spec *spec, int set, int64_t a, int64_t b) {
     return (value > against) == (way > 0) ? -1 : 1;
 }
 
-bool mg_cell_simpler(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
+static bool is_simpler(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
     if (a->owner != b->owner) return a->owner < b->owner;
     const margin_spec *spec = s->specs[a->owner];
     int order = 0;
@@ -140,6 +140,6 @@ void mg_tune_choose(const mg_tune *s, int64_t *best, int64_t *best_one_se) {
     for (int64_t k = 0; k < s->count; k++)
         if (mg_cell_counts(s, &s->cells[k]) &&
             sign * mg_cell_mean(&s->cells[k], s->split_count, &deviation) <= most &&
-            mg_cell_simpler(s, &s->cells[k], &s->cells[*best_one_se]))
+            is_simpler(s, &s->cells[k], &s->cells[*best_one_se]))
             *best_one_se = k;
 }
