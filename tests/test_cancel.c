@@ -195,8 +195,8 @@ static bool is_wanted(const char *text, const char *data) {
 }
 
 static void judge(const char *text, const char *data, double after, bool cancels, const ending *e) {
-    /* LIMIT of one that is cancelled: too large a problem, which was said at once */
-    if (e->status < 0 && e->status != MARGIN_ERROR_LIMIT &&
+    /* LIMIT or MEMORY of one that is cancelled: too large a problem, which was said at once */
+    if (e->status < 0 && e->status != MARGIN_ERROR_LIMIT && e->status != MARGIN_ERROR_MEMORY &&
         !(cancels && e->status == MARGIN_ERROR_CANCELLED))
         fail_msg("%s on %s: %s", text, data, e->error.text);
     fits++;

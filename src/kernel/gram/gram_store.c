@@ -247,9 +247,30 @@ static margin_status visit_task(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
+typedef struct touch_work {
+    const mg_gram *gram;
+    int64_t used; /* slots that were touched before */
+} touch_work;
+
+/* The system clears fresh pages when they are written first: row by row, or the first visit would
+ * wait for those of all. */
+static margin_status touch_row(void *argument, int64_t task, int worker) {
+    enum { PAGE = 4096 };
+    const touch_work *work = argument;
+    const mg_gram *gram = work->gram;
+    char *row = gram->pointers[task];
+    (void)worker;
+    if (gram->slot_of[gram->missing[task]] < work->used) return MARGIN_OK;
+    for (int64_t at = 0; at < gram->ld * gram->size; at += PAGE)
+        row[at] = 0;
+    return MARGIN_OK;
+}
+
 /* Slots for the rows that are missing, and those rows laid out: each visit makes its columns. */
-static margin_status begin_missing(mg_gram *gram, const int64_t *rows, int64_t count,
-                                   visit_work *work, float **left, margin_error *error) {
+static margin_status begin_missing(mg_gram *gram, margin_context *context, const int64_t *rows,
+                                   int64_t count, visit_work *work, float **left,
+                                   margin_error *error) {
+    touch_work touch = {gram, gram->used};
     const int64_t missing = take_slots(gram, rows, count);
     *left = mg_new(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left);
     if (!*left) {
@@ -262,7 +283,9 @@ static margin_status begin_missing(mg_gram *gram, const int64_t *rows, int64_t c
         gram->pointers[k] = row_at(gram, gram->missing[k]);
     work->left = *left;
     work->missing = missing;
-    return MARGIN_OK;
+    const margin_status status = mg_parallel(context, missing, touch_row, &touch, error);
+    if (status < 0) forget_missing(gram, missing);
+    return status;
 }
 
 margin_status mg_gram_rows(mg_gram *gram, margin_context *context, const int64_t *rows,
@@ -279,7 +302,7 @@ margin_status mg_gram_rows(mg_gram *gram, margin_context *context, const int64_t
     if (gram->whole || !gram->tiles)
         MG_GO(hold_rows(gram, context, rows, count, error));
     else
-        MG_GO(begin_missing(gram, rows, count, &work, &left, error));
+        MG_GO(begin_missing(gram, context, rows, count, &work, &left, error));
     for (int64_t k = 0; k < count; k++)
         pointers[k] = row_at(gram, rows[k]);
     work.rows = pointers;
