@@ -372,10 +372,10 @@ static void test_cancelled(void **state) {
     const mg_clustered rows = {.x = &view, .count = 4, .k = 2, .labels = labels, .sizes = sizes};
     double value;
     (void)state;
-    assert_int_equal(mg_silhouette(context, &rows, &value, &error), MARGIN_OK);
+    assert_int_equal(mg_silhouette(context, &rows, &value, NULL, &error), MARGIN_OK);
     assert_close(value, 0.8, 0.01);
     margin_context_cancel(context);
-    assert_int_equal(mg_silhouette(context, &rows, &value, &error), MARGIN_ERROR_CANCELLED);
+    assert_int_equal(mg_silhouette(context, &rows, &value, NULL, &error), MARGIN_ERROR_CANCELLED);
     margin_context_free(context);
 }
 

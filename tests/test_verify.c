@@ -188,6 +188,43 @@ static void test_forged_reports(void **state) {
     margin_context_free(context);
 }
 
+/* Numbers that no other one depends on: the exact silhouette of clusters, which a fit without time
+ * leaves out, and what knn answers where there are no neighbours. */
+static void test_forged_asides(void **state) {
+    (void)state;
+    enum { ROWS = 24 };
+    double x[ROWS], y[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = 0.25 * i + 5 * (i % 3);
+        y[i] = i % 3;
+    }
+    margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1)};
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0};
+    margin_model *model = fit_text(context, "kmeans(k=3)", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    const double honest = margin_report_item_value(&report, "silhouette");
+    const double told[] = {honest * (1 + 1e-9), (double)INFINITY, (double)NAN};
+    for (int k = 0; k < 3; k++) {
+        mg_report_set(&model->report, "silhouette", told[k]);
+        assert_int_equal(verified(context, model, &data),
+                         k == 2 ? MARGIN_OK : MARGIN_STOPPED_STALLED);
+    }
+    margin_model_free(model);
+    data.y = margin_values_f64(y, ROWS);
+    static const char *const specs[] = {"knn(radius=0.5, empty=prior)",
+                                        "knn(radius=0.5, empty=prior, task=regress)"};
+    for (int k = 0; k < 2; k++) {
+        model = fit_text(context, specs[k], &data, &report);
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        double *prior = mg_bag_find(&model->hypothesis->bag, "prior")->data;
+        prior[0] *= 1 + 1e-9;
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 /* Where the kernel is no inner product the dual is no bound, whatever the file claims; and
  * kernel-logistic has no intercept. */
 static void test_forged_proof(void **state) {
@@ -225,6 +262,7 @@ int main(void) {
         cmocka_unit_test(test_columns_alike),       cmocka_unit_test(test_ridge_of_few_rows),
         cmocka_unit_test(test_rounding_is_told),    cmocka_unit_test(test_objective_for_gap),
         cmocka_unit_test(test_forged_reports),      cmocka_unit_test(test_forged_proof),
+        cmocka_unit_test(test_forged_asides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,7 +153,7 @@ static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
                                .sizes = sizes};
     double value;
     if (task->count > MG_MOST_SILHOUETTE || task->k < 2) return MARGIN_OK;
-    const margin_status status = mg_silhouette(fit->context, &rows, &value, fit->error);
+    const margin_status status = mg_silhouette(fit->context, &rows, &value, NULL, fit->error);
     if (mg_timed_out(fit->context, status)) return MARGIN_OK; /* it says less than the model does */
     MG_TRY(status);
     mg_report_set(&fit->report, "silhouette", value);

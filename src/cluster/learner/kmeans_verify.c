@@ -3,6 +3,7 @@
  * its two points, and a mean by the same share of the rows that it is of; rows from which two
  * centres are equally far but for that may be in the cluster of either. */
 #include "cluster/learner/kmeans_learner.h"
+#include "cluster/learner/silhouette.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +13,7 @@ typedef struct check {
     int64_t k, n;
     double *row, *means, *sizes;
     long double *sums; /* k x n */
-    int64_t *labels;
+    int32_t *labels;
     long double inertia, second;
     /* What rounding may have made of them, of the gain of a step and of the size of a cluster. */
     double inertia_blur, second_blur, gain_blur, size_blur;
@@ -54,7 +55,8 @@ static margin_status label_rows(mg_fit *fit, check *c, const double *centres) {
         const double weight = mg_sample_weight(c->p, i);
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         mg_row_expand(&c->p->x, mg_sample_row(c->p, i), c->row);
-        const int64_t m = c->labels[i] = nearest(c, centres, &least, &second);
+        const int64_t m = nearest(c, centres, &least, &second);
+        c->labels[i] = (int32_t)m;
         const double size = size_of(c, c->row), blur = MG_ROUNDING * (size + c->most);
         c->inertia += (long double)(weight * least);
         c->inertia_blur += weight * blur * (2 * sqrt(least) + blur);
@@ -112,6 +114,24 @@ static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved, int64_t 
     return MARGIN_OK;
 }
 
+/* Of few rows. One that may be in either cluster moves it by more than could be told. */
+static margin_status claim_silhouette(mg_fit *fit, const check *c) {
+    const mg_clustered rows = {.x = &c->p->x,
+                               .index = c->p->index,
+                               .weight = c->p->weight,
+                               .count = c->p->count,
+                               .k = c->k,
+                               .labels = c->labels,
+                               .sizes = c->sizes};
+    double value, rounding;
+    if (c->p->count > MG_MOST_SILHOUETTE || c->k < 2) return MARGIN_OK;
+    MG_TRY(mg_silhouette(fit->context, &rows, &value, &rounding, fit->error));
+    mg_report_claim(&fit->report, &fit->verified, "silhouette", value,
+                    c->size_blur > 0 ? 2 : rounding);
+    fit->verified.may_lack = "silhouette";
+    return MARGIN_OK;
+}
+
 margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     const mg_centres *v = mg_centres_of(h);
     check c = {.p = fit->problem, .k = h->functions, .n = h->columns};
@@ -152,6 +172,7 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_report_claim(report, &fit->verified, "largest_cluster", greatest, c.size_blur);
     mg_report_claim(report, &fit->verified, "simple_silhouette",
                     c.k > 1 ? (double)c.second / total : (double)NAN, c.second_blur / total);
+    status = claim_silhouette(fit, &c);
 done:
     MG_FREE(heap, c.labels, c.sums, c.row);
     return status;

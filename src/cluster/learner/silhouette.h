@@ -17,6 +17,7 @@ typedef struct mg_clustered {
 
 /* Mean over rows of (b - a) / max(a, b): a the mean distance to the other rows of the own cluster,
  * b the least mean distance to those of another; 0 for a row that is alone (Rousseeuw 1987). A
- * weight k counts as k copies. NaN if fewer than two clusters have rows. CANCELLED, MEMORY. */
+ * weight k counts as k copies. NaN if fewer than two clusters have rows. *rounding, unless NULL: by
+ * how much the rule of learn/report.h may move it, the labels being right. CANCELLED, MEMORY. */
 margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, double *value,
-                            margin_error *error);
+                            double *rounding, margin_error *error);

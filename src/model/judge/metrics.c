@@ -189,7 +189,7 @@ static margin_status cluster_silhouette(const mg_judged *judged, const margin_ma
                                .k = judged->model->classes,
                                .labels = labels,
                                .sizes = metrics->cluster_sizes};
-    MG_GO(mg_silhouette(judged->context, &rows, &metrics->silhouette, error));
+    MG_GO(mg_silhouette(judged->context, &rows, &metrics->silhouette, NULL, error));
 done:
     mg_free(heap, features);
     return status;

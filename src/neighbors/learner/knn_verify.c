@@ -1,8 +1,9 @@
 /* The claim of a fit, and its proof: the rows that the model keeps are those of the data, and for a
  * sample of them the neighbours are found once by the model's own method and once by plain loops
- * over the data. The distance is the one of metric.h in both, so that a row at the radius, or as
- * far as another one, is so for both. Coordinates that stages made may have been rounded otherwise
- * by another instruction set: of such a distance the terms are the coordinates. */
+ * over the data. What it answers without neighbours is computed again. The distance is the one of
+ * metric.h in both, so that a row at the radius, or as far as another one, is so for both.
+ * Coordinates that stages made may have been rounded otherwise by another instruction set: of such
+ * a distance the terms are the coordinates. */
 #include "neighbors/learner/knn.h"
 
 enum { CHECKED = 32, LOOK_UP = 1024 }; /* rows of the sample; rows between two looks at cancel */
@@ -273,6 +274,32 @@ static margin_status check_rows(plain *v, const mg_neighbors *index) {
     return MARGIN_OK;
 }
 
+/* Shares of the classes, or the mean target, for queries without neighbours. */
+static bool prior_fits(const plain *v, const mg_neighbors *index, int64_t function) {
+    const mg_problem *p = v->fit->problem;
+    long double sum = 0, size = 0, total = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        const long double weight = (long double)mg_sample_weight(p, i);
+        const long double y = p->kind == MG_ARGMAX ? (long double)(p->code[i] == function)
+                                                   : (long double)p->target[i];
+        total += weight;
+        sum += weight * y;
+        size += weight * fabsl(y);
+    }
+    const double blur = MG_ROUNDING * (double)(size / total);
+    return fabs(index->prior[function] - (double)(sum / total)) <= blur;
+}
+
+static margin_status check_prior(plain *v, const mg_neighbors *index, int64_t functions) {
+    for (int64_t f = 0; index->prior && f < functions; f++) {
+        if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
+        if (!prior_fits(v, index, f))
+            v->fit->verified.contradiction =
+                "what it answers without neighbours is not of the data";
+    }
+    return MARGIN_OK;
+}
+
 static margin_status knn_verify_with(plain *v, const mg_hypothesis *h, mg_arena *arena) {
     const mg_problem *problem = v->fit->problem;
     margin_error *error = v->fit->error;
@@ -282,6 +309,7 @@ static margin_status knn_verify_with(plain *v, const mg_hypothesis *h, mg_arena 
                      MG_PIECE(v->found, h->functions)));
     v->unit = unit_of(problem);
     MG_TRY(check_rows(v, mg_neighbors_view(h)));
+    MG_TRY(check_prior(v, mg_neighbors_view(h), h->functions));
     return verify_rows(v, h);
 }
 

@@ -150,21 +150,21 @@ static bool weighs_one(const mg_problem *problem) {
 }
 
 /* Shares of the classes, or the mean target. */
-static void fill_prior(const mg_problem *problem, double *prior) {
-    double total = 0;
+static margin_status fill_prior(const mg_hypothesis *h, const mg_problem *problem, double *prior,
+                                margin_error *error) {
+    long double *sums, total = 0; /* in double precision they may overflow */
+    MG_NEW_ZERO(h->heap, sums, h->functions, "the shares of the classes", error);
     for (int64_t i = 0; i < problem->count; i++) {
-        const double weight = mg_sample_weight(problem, i);
+        const long double weight = (long double)mg_sample_weight(problem, i);
+        const bool votes = problem->kind == MG_ARGMAX;
         total += weight;
-        if (problem->kind == MG_ARGMAX) {
-            prior[problem->code[i]] += weight;
-            continue;
-        }
-        /* the mean so far: no sum that overflows */
-        const double part = weight / total, step = problem->target[i] - prior[0];
-        prior[0] += isfinite(step) ? part * step : part * problem->target[i] - part * prior[0];
+        sums[votes ? problem->code[i] : 0] +=
+            votes ? weight : weight * (long double)problem->target[i];
     }
-    for (int64_t c = 0; problem->kind == MG_ARGMAX && c < problem->classes; c++)
-        prior[c] /= total;
+    for (int64_t f = 0; f < h->functions; f++)
+        prior[f] = (double)(sums[f] / total);
+    mg_free(h->heap, sums);
+    return MARGIN_OK;
 }
 
 static margin_status add_radius(mg_hypothesis *h, const mg_problem *problem,
@@ -176,9 +176,7 @@ static margin_status add_radius(mg_hypothesis *h, const mg_problem *problem,
     radius[1] = (double)voting->empty;
     if (voting->empty != MG_EMPTY_PRIOR) return MARGIN_OK;
     MG_TRY(mg_bag_add(&h->bag, "prior", MARGIN_F64, h->functions, 0, &prior, error));
-    memset(prior, 0, (size_t)h->functions * sizeof *prior);
-    fill_prior(problem, prior);
-    return MARGIN_OK;
+    return fill_prior(h, problem, prior, error);
 }
 
 margin_status mg_knn_add_targets(mg_hypothesis *h, const mg_problem *problem,
