@@ -386,6 +386,29 @@ static void test_beyond_single_precision(void **state) {
     sample_free(s);
 }
 
+/* Values of k from 1e-7 to 1e24: it ends soon, with a remedy. */
+static void test_hopeless(void **state) {
+    enum { ROWS = 29 };
+    double x[3 * ROWS], y[ROWS];
+    uint64_t random = 3;
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < 3; j++)
+            x[3 * i + j] = pow(1000, j) * support_normal(&random);
+        y[i] = x[3 * i] - 1e-3 * x[3 * i + 1] + support_normal(&random);
+    }
+    margin_context *context = support_context(NULL, 1);
+    margin_data data = {.x = margin_dense_f64(x, ROWS, 3, 3), .y = margin_values_f64(y, ROWS)};
+    margin_report report = {0};
+    margin_model *model =
+        fit_text(context, "svm(kernel=poly, C=1e4, task=regress)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_true(report.iterations < 15000 * ROWS);
+    assert_non_null(strstr(report.reason, "standardize"));
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* Matrices given directly: not square, not symmetric by more than rounding, with a negative
  * eigenvalue, rounded to six digits. */
 static void test_precomputed_matrices(void **state) {
@@ -519,6 +542,7 @@ int main(void) {
         cmocka_unit_test(test_precomputed),
         cmocka_unit_test(test_awkward),
         cmocka_unit_test(test_beyond_single_precision),
+        cmocka_unit_test(test_hopeless),
         cmocka_unit_test(test_precomputed_matrices),
         cmocka_unit_test(test_not_positive_definite),
         cmocka_unit_test(test_limits),

@@ -83,7 +83,8 @@ static margin_status exact_move(exact_run *run, bool *moved, margin_error *error
 
 margin_status mg_smo_finish(mg_smo *s, mg_gram *gram, const int64_t *place, double factor,
                             margin_error *error) {
-    enum { BETWEEN = 4096 }; /* steps from one measure to the next */
+    enum { MOST = 4096, A_ROW = 16 }; /* steps from one measure to the next */
+    const int64_t between = MG_MIN(MOST, A_ROW * s->count);
     exact_run run = {s, gram, place, factor, mg_gram_diagonal(gram), NULL};
     mg_smo_pace pace = {(double)INFINITY, s->rounds};
     margin_status status = MARGIN_OK;
@@ -92,7 +93,7 @@ margin_status mg_smo_finish(mg_smo *s, mg_gram *gram, const int64_t *place, doub
     s->stalled = false;
     mg_smo_measure(s);
     while (status == MARGIN_OK && moved && !mg_smo_is_done(s) && !mg_smo_has_stalled(s, &pace)) {
-        for (int k = 0; k < BETWEEN && moved && status == MARGIN_OK; k++) {
+        for (int64_t k = 0; k < between && moved && status == MARGIN_OK; k++) {
             status = mg_stop_check(s->stop, s->steps);
             if (status == MARGIN_ERROR_CANCELLED) status = mg_fail_cancelled(error);
             if (status == MARGIN_OK) status = exact_move(&run, &moved, error);

@@ -48,6 +48,11 @@ void mg_smo_select(const mg_smo *s, mg_smo_room *room) {
     const int64_t kept = MG_MIN(room->fresh, room->size / 2);
     int64_t rest_up, rest_low, members = 0;
     int64_t old[MG_SMO_MOST];
+    if (s->count <= room->size) { /* all of them */
+        for (room->members = 0; room->members < s->count; room->members++)
+            room->set[room->members] = room->members;
+        return;
+    }
     memset(room->in, 0, (size_t)s->count * sizeof *room->in);
     memcpy(old, room->set, (size_t)kept * sizeof *old);
     for (int64_t k = 0; k < kept; k++)
