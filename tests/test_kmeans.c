@@ -325,6 +325,28 @@ static void test_metrics(void **state) {
     margin_model_free(model);
 }
 
+/* Where the centres would move on, the clusters are those of the centres that are kept. */
+static void test_silhouette_of_stopped(void **state) {
+    enum { ROWS = 60 };
+    static const char *const specs[] = {"kmeans(k=3, max_iter=1)", "kmeans(k=3, tol=0.5)"};
+    double x[2 * ROWS];
+    uint64_t random = 7;
+    for (int v = 0; v < 2 * ROWS; v++)
+        x[v] = support_normal(&random);
+    margin_data data = {.x = margin_dense_f64(x, ROWS, 2, 2)};
+    for (int k = 0; k < 2; k++) {
+        margin_report report = {0}, found = {0};
+        margin_metrics m = {.size = sizeof m};
+        margin_model *model = fit_text(*state, specs[k], &data, &report);
+        assert_true(margin_report_item_value(&report, "moved") > 0);
+        assert_int_equal(margin_evaluate(*state, model, &data, &m, &error), MARGIN_OK);
+        assert_close(margin_report_item_value(&report, "silhouette"), m.silhouette, 1e-12);
+        assert_int_equal(margin_verify(*state, model, &data, &found, &error), MARGIN_OK);
+        margin_metrics_free(&m);
+        margin_model_free(model);
+    }
+}
+
 static void test_refusals(void **state) {
     const double x[12] = {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1};
     margin_data data = {.x = margin_dense_f64(x, 6, 2, 2)};
@@ -585,13 +607,21 @@ static void test_hostile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_lloyd),    cmocka_unit_test(test_scikit_learn),
-        cmocka_unit_test(test_starts),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_empty_clusters), cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_units),
-        cmocka_unit_test(test_model),          cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_filter),         cmocka_unit_test(test_filter_single),
-        cmocka_unit_test(test_filter_without), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_plain_lloyd),
+        cmocka_unit_test(test_scikit_learn),
+        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_empty_clusters),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_silhouette_of_stopped),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_model),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_filter_single),
+        cmocka_unit_test(test_filter_without),
+        cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

@@ -107,19 +107,22 @@ static margin_status is_done(mg_kmeans_run *run, int64_t moved, bool *done) {
     return MARGIN_OK;
 }
 
-/* Rows that one more step would move, for a run that was stopped; leaves the centres as they are.
- */
+/* Rows that one more step would move, for a run that was stopped; leaves centres and labels as they
+ * are. */
 static margin_status count_moves(mg_kmeans_run *run, double *kept, int64_t *moved) {
     const size_t bytes = (size_t)(run->task->k * run->n) * sizeof *kept;
     const size_t weight_bytes = (size_t)run->task->k * sizeof *kept;
+    const size_t label_bytes = (size_t)run->task->count * sizeof *run->labels;
     double *weights = kept + run->task->k * run->n;
     memcpy(kept, run->centres, bytes);
     memcpy(weights, run->weights, weight_bytes);
+    memcpy(run->kept_labels, run->labels, label_bytes);
     mg_kmeans_shift(run);
     run->fresh = run->whole = true;
     MG_TRY(mg_kmeans_assign(run, moved));
     memcpy(run->centres, kept, bytes);
     memcpy(run->weights, weights, weight_bytes);
+    memcpy(run->labels, run->kept_labels, label_bytes);
     return MARGIN_OK;
 }
 
@@ -203,7 +206,7 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
         MG_PIECE(run->sums, k * n), MG_PIECE(run->weights, k),
         MG_PIECE(run->tiles, tiles * MG_TILE * n), MG_PIECE(run->order, tiles * MG_TILE),
         MG_PIECE(run->lane, k), MG_PIECE(run->drift, tiles + k), MG_PIECE(run->labels, task->count),
-        MG_PIECE(run->upper, task->count),
+        MG_PIECE(run->kept_labels, task->count), MG_PIECE(run->upper, task->count),
         MG_PIECE(run->lower, task->count * MG_MAX(tiles, (int64_t)MG_TILE)),
         MG_PIECE(run->near, task->count), MG_PIECE(run->rows, single ? workers * n : 0)));
     return mg_kmeans_filters(task) ? mg_kmeans_filter_make(run, arena) : MARGIN_OK;

@@ -55,8 +55,9 @@ typedef struct mg_kmeans_result {
 } mg_kmeans_result;
 
 /* Fills centres (k x columns), weights (k, of the rows of each cluster) and, if not NULL, labels
- * (count). DATA: fewer different rows than clusters. Memory: the tiles, 4 (k / 8 + 2) bytes and two
- * labels a row, from 32 centres on the rows once more in f32; k x columns numbers a thread. */
+ * (count). DATA: fewer different rows than clusters. Memory: the tiles, 4 (k / 8 + 2) bytes and
+ * three labels a row, from 32 centres on the rows once more in f32; k x columns numbers a thread.
+ */
 margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
                         int32_t *labels, mg_kmeans_result *result);
 
@@ -77,10 +78,11 @@ typedef struct mg_kmeans_run {
     int32_t *lane;   /* lane of each centre */
     float *drift;    /* tile_count: how far a centre of the tile has moved; then k: each centre */
     int32_t *labels; /* count */
-    float *upper;    /* count: at least the distance to the own centre */
-    float *lower;    /* count x tile_count: at most the distance to another centre of the tile */
-    double *near;    /* count: squared distances while starting */
-    double *rows;    /* per worker: a row as f64 */
+    int32_t *kept_labels; /* count: while moves are counted */
+    float *upper;         /* count: at least the distance to the own centre */
+    float *lower; /* count x tile_count: at most the distance to another centre of the tile */
+    double *near; /* count: squared distances while starting */
+    double *rows; /* per worker: a row as f64 */
     int64_t block_rows;
     bool whole; /* the next pass adds up all rows, not only those that move */
     bool fresh; /* there are no bounds yet */
