@@ -11,7 +11,8 @@ typedef struct verification {
     const mg_problem *problem;
     const mg_hypothesis *h;
     int64_t errors, doubtful; /* rows so near the plane that rounding decides their sign */
-    double error_weight, weight, criterion, least, radius_square;
+    long double criterion;
+    double error_weight, weight, least, radius_square;
     double blur, most_blur; /* what rounding may have made of the criterion, and of any margin */
 } verification;
 
@@ -20,17 +21,18 @@ typedef struct verification {
 /* A sum, and the sum of the absolute values of its terms, which tells what rounding may do to it.
  */
 typedef struct rounded {
-    double sum, terms;
+    long double sum;
+    double terms;
 } rounded;
 
 static void add_term(rounded *r, double term) {
-    r->sum += term;
+    r->sum += (long double)term;
     r->terms += fabs(term);
 }
 
 /* w.x of a row; w NULL: x.x */
 static rounded product(const margin_matrix *x, int64_t row, const double *w) {
-    rounded sum = {0};
+    rounded sum = {0.0L, 0.0};
     if (mg_is_csr(x)) {
         for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
             add_term(&sum, mg_stored_value(x, k) *
@@ -48,7 +50,7 @@ static rounded product(const margin_matrix *x, int64_t row, const double *w) {
 static rounded expansion_sum(const verification *v, const margin_matrix *x, int64_t row) {
     double blur;
     const double sum = mg_kernel_sums_score(v->fit, v->h, x, row, &blur);
-    return (rounded){sum, blur / MG_ROUNDING};
+    return (rounded){(long double)sum, blur / MG_ROUNDING};
 }
 
 static rounded score(const verification *v, int64_t row, int64_t function) {
@@ -66,9 +68,9 @@ static rounded margin_of(const verification *v, int64_t sample) {
     const int64_t row = mg_sample_row(p, sample);
     if (p->kind == MG_TWO_CLASS) {
         const rounded own = score(v, row, 0);
-        return (rounded){p->sign[sample] * own.sum + 0.0, own.terms};
+        return (rounded){(long double)p->sign[sample] * own.sum + 0.0L, own.terms};
     }
-    rounded best = {-(double)INFINITY, 0};
+    rounded best = {-(long double)INFINITY, 0.0};
     for (int64_t f = 0; f < v->h->functions; f++) {
         const rounded other = score(v, row, f);
         if (f != p->code[sample] && other.sum > best.sum) best = other;
@@ -83,8 +85,8 @@ static void add_sample(verification *v, int64_t sample) {
     const mg_problem *p = v->problem;
     const int64_t row = mg_sample_row(p, sample);
     const rounded score = margin_of(v, sample);
-    const double margin = score.sum, weight = mg_sample_weight(p, sample);
-    double square = product(&p->x, row, NULL).sum;
+    const double margin = (double)score.sum, weight = mg_sample_weight(p, sample);
+    double square = (double)product(&p->x, row, NULL).sum;
     if (v->h->kind == &mg_hypothesis_expansion)
         square =
             mg_kernel_rows(v->fit->context, &v->h->view.expansion.kernel, &p->x, row, &p->x, row);
@@ -98,7 +100,7 @@ static void add_sample(verification *v, int64_t sample) {
     if (margin > 0.0) return;
     v->errors++;
     v->error_weight += weight;
-    v->criterion -= weight * margin;
+    v->criterion -= (long double)weight * score.sum;
 }
 
 /* |f|, and what rounding may have made of it, relative to it. */
@@ -125,8 +127,8 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
         add_sample(&v, i);
     }
     margin_report *report = &fit->report;
-    report->objective = v.criterion;
-    report->gap = v.criterion / fmax(1.0, v.criterion);
+    report->objective = (double)v.criterion;
+    report->gap = report->objective / fmax(1.0, report->objective);
     report->tolerance = 0.0;
     report->status = v.errors <= v.doubtful ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     mg_report_set(report, "radius", sqrt(v.radius_square));
