@@ -16,9 +16,10 @@ static const struct {
     long number;
     const char *reason;
 } found[] = {
-    {1604, NULL},  {1932, NULL},  {11668, NULL}, {13890, NULL}, {17663, NULL},
-    {18366, NULL}, {33319, NULL}, {34058, NULL}, {38356, NULL}, {39225, NULL},
-    {43475, NULL}, {44848, NULL}, {51362, NULL}, {56391, NULL}, {70433, NULL},
+    {1604, NULL},   {1932, NULL},   {11668, NULL},  {13890, NULL},  {17663, NULL},
+    {18366, NULL},  {33319, NULL},  {34058, NULL},  {38356, NULL},  {39225, NULL},
+    {43475, NULL},  {44848, NULL},  {51362, NULL},  {56391, NULL},  {70433, NULL},
+    {203083, NULL}, {203231, NULL}, {211813, NULL}, {213243, NULL},
 };
 
 typedef struct bench {

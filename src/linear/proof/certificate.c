@@ -25,10 +25,11 @@
  * - s = 0, several: the shares of classes that have too much (sum_i c_i q_ik above the sum of c of
  *   the class) are scaled down to what they should have; what a sample loses thereby goes to the
  *   classes that have too little, in proportion to what they lack. Rows keep the sum 1, nothing
- *   becomes negative, and every class gets exactly what it lacked. Samples with q = e_y (but
- *   for 1e-9) stay as they are where the others have enough to give: they are no support vectors
- * and are not to become any. With q the probabilities the gap is then |grad_w P|^2 / (2 rho) up to
- * s . b and what is of second order in s.
+ *   becomes negative, and every class gets exactly what it lacked. Where that is enough each sample
+ *   gives in proportion to q (1 - q_y): samples with q = e_y are no support vectors and do not
+ *   become any, and rounding of s does not reach those that are all but settled, whose rows may be
+ *   large. With q the probabilities the gap is then |grad_w P|^2 / (2 rho) up to s . b and what is
+ *   of second order in s.
  * - rho = 0 < kappa: all of alpha times min(1, kappa / max |v_j|), for the squared loss the best
  *   factor in that range (El Ghaoui, Viallon, Rabbani, "Safe feature elimination for the LASSO",
  *   2012). With rho and kappa > 0 that, or the factor 1, whichever gives more.
@@ -45,15 +46,15 @@
 typedef struct certificate {
     const mg_objective *o;
     const struct dual_set *set;
-    double *point;      /* samples x functions: alpha, or the shares q */
-    double *r;          /* samples x functions */
-    double *v, *s;      /* functions x columns; functions */
-    double *sums;       /* 2 functions: what a walk adds up */
-    double *move;       /* 2 functions: what makes s = 0; of shares what part is taken off, and what
-                           part of that goes to each class */
-    bool spare_settled; /* samples with q = e_y are left alone */
-    double factor;      /* alpha is to be multiplied by this */
-    double dual, kept;  /* the greatest D so far, and its factor */
+    double *point;     /* samples x functions: alpha, or the shares q */
+    double *r;         /* samples x functions */
+    double *v, *s;     /* functions x columns; functions */
+    double *sums;      /* 2 functions: what a walk adds up */
+    double *move;      /* 2 functions: what makes s = 0; of shares what part is taken off, and what
+                          part of that goes to each class */
+    bool spare;        /* samples give in proportion to q (1 - q_y), not to q */
+    double factor;     /* alpha is to be multiplied by this */
+    double dual, kept; /* the greatest D so far, and its factor */
     margin_error *error;
 } certificate;
 
@@ -143,11 +144,14 @@ static const dual_set box = {MG_BLOCK_ROWS, box_settle, box_balance, box_finish,
 
 /* ---- Several functions: shares in a simplex -------------------------------------------------- */
 
-/* From this own share on a sample counts as settled: well above rounding, which would else decide
- * here and in a verification, and differently. */
-static const double settled = 1.0 - 1e-9;
+static double others_of(const double *q, int64_t classes, int32_t own) {
+    double sum = 0.0;
+    for (int64_t k = 0; k < classes; k++)
+        sum += k == own ? 0.0 : q[k];
+    return sum;
+}
 
-/* Sums: what each class has too much, and what it has in samples divided among classes. */
+/* Sums: what each class has too much, and what samples give of it. */
 static void simplex_settle(const certificate *m, int64_t first, int64_t count, double *sums) {
     const int64_t classes = m->o->functions;
     for (int64_t i = first; i < first + count; i++) {
@@ -161,31 +165,28 @@ static void simplex_settle(const certificate *m, int64_t first, int64_t count, d
             memset(q, 0, (size_t)classes * sizeof *q);
             q[own] = sum = 1.0;
         }
-        const bool divided = q[own] / sum < settled;
-        double others = 0.0;
-        for (int64_t k = 0; k < classes; k++) {
+        for (int64_t k = 0; k < classes; k++)
             q[k] /= sum;
-            if (divided) sums[classes + k] += m->o->c[i] * q[k];
-            if (k == own) continue;
-            sums[k] += m->o->c[i] * q[k];
-            others += q[k];
+        const double others = others_of(q, classes, own);
+        for (int64_t k = 0; k < classes; k++) {
+            sums[classes + k] += m->o->c[i] * q[k] * others;
+            sums[k] += m->o->c[i] * (k == own ? -others : q[k]); /* of c (q - e_y) */
         }
-        sums[own] -= m->o->c[i] * others; /* of c (q_own - 1), without cancellation */
     }
 }
 
 static void simplex_balance(certificate *m) {
     const int64_t classes = m->o->functions;
-    const double *excess = m->sums, *divided = excess + classes, *due = m->o->totals;
+    const double *excess = m->sums, *gives = excess + classes, *due = m->o->totals;
     double lacking = 0.0;
-    m->spare_settled = true;
+    m->spare = true;
     for (int64_t k = 0; k < classes; k++) {
         lacking += fmax(-excess[k], 0.0);
-        m->spare_settled &= divided[k] >= excess[k];
+        m->spare &= gives[k] >= excess[k];
     }
     const bool moves = m->o->intercept && lacking > 0.0;
     for (int64_t k = 0; k < classes; k++) {
-        const double from = m->spare_settled ? divided[k] : due[k] + excess[k];
+        const double from = m->spare ? gives[k] : due[k] + excess[k];
         m->move[k] = moves && excess[k] > 0.0 ? fmin(excess[k] / from, 1.0) : 0.0;
         m->move[classes + k] = moves ? fmax(-excess[k], 0.0) / lacking : 0.0;
     }
@@ -196,14 +197,14 @@ static void simplex_finish(const certificate *m, int64_t first, int64_t count, d
     (void)sums;
     for (int64_t i = first; i < first + count; i++) {
         const int32_t own = m->o->design->problem->code[i];
-        const bool stays = m->spare_settled && m->point[i * classes + own] >= settled;
         double *q = m->point + i * classes, taken = 0.0;
-        for (int64_t k = 0; k < classes && !stays; k++) {
-            const double given = q[k] * m->move[k];
+        const double others = others_of(q, classes, own);
+        for (int64_t k = 0; k < classes; k++) {
+            const double given = q[k] * (m->spare ? others : 1.0) * m->move[k];
             taken += given;
             q[k] -= given;
         }
-        for (int64_t k = 0; k < classes && !stays; k++)
+        for (int64_t k = 0; k < classes; k++)
             q[k] += taken * m->move[classes + k];
         mg_coupled_slopes(q, classes, own, m->o->c[i], m->r + i * classes);
     }

@@ -224,52 +224,85 @@ static void balance_one(mg_verification *k) {
     }
 }
 
-/* Several: classes with too much give to those with too little; samples that are no support vectors
- * (their own share but for 1e-9) stay so if the others have enough. */
-static const real settled = 1.0L - 1e-9L;
+/* Several: classes with too much give to those with too little, of samples whose own share is small
+ * more, or where that is not enough of all alike. */
+typedef struct shares {
+    real *excess; /* functions: what each has too much */
+    real *gives;  /* functions: of which so much can be taken */
+    bool spare;   /* by the part that is not the own share */
+} shares;
 
-static void balance_shares(mg_verification *k, real *should, real *has, real *divided) {
-    real lack = 0.0L;
-    bool spare = true;
-    memset(should, 0, (size_t)(3 * k->functions) * sizeof *should);
+static real part_given(const mg_verification *k, const shares *s, int64_t i) {
+    return s->spare ? -share_less_own(k, i, k->problem->code[i]) : 1.0L;
+}
+
+static void find_shares(const mg_verification *k, shares *s) {
+    real *should = s->gives + k->functions;
+    memset(s->excess, 0, (size_t)(3 * k->functions) * sizeof *s->excess);
+    s->spare = true;
     for (int64_t i = 0; i < k->samples; i++) {
-        const real *q = k->u + i * k->functions;
-        const int32_t y = k->problem->code[i];
-        should[y] += k->c[i];
+        const real others = part_given(k, s, i);
+        should[k->problem->code[i]] += k->c[i];
         for (int64_t m = 0; m < k->functions; m++) {
-            has[m] += k->c[i] * q[m];
-            divided[m] += q[y] < settled ? k->c[i] * q[m] : 0.0L;
+            s->excess[m] += k->c[i] * share_less_own(k, i, m);
+            s->gives[m] += k->c[i] * k->u[i * k->functions + m] * others;
         }
     }
-    for (int64_t m = 0; m < k->functions; m++) {
-        lack += fmaxl(should[m] - has[m], 0.0L);
-        spare = spare && divided[m] >= has[m] - should[m];
+    for (int64_t m = 0; m < k->functions; m++)
+        s->spare = s->spare && s->gives[m] >= s->excess[m];
+    for (int64_t m = 0; m < k->functions && !s->spare; m++)
+        s->gives[m] = should[m] + s->excess[m];
+}
+
+/* The training's excess is rounded, and so are the shares that it moves. */
+static margin_status blur_shares(mg_verification *k, const shares *s) {
+    const int64_t size = k->columns + 1;
+    for (int64_t i = 0; i < k->samples; i++) {
+        const real part = part_given(k, s, i);
+        real taken = 0.0L;
+        for (int64_t m = 0; m < k->functions; m++)
+            if (s->gives[m] > 0.0L)
+                taken += k->blur[m * size + k->columns] * k->u[i * k->functions + m] / s->gives[m];
+        MG_TRY(mg_verify_row(k, i));
+        for (int64_t m = 0; m < k->functions; m++)
+            for (int64_t e = 0; e < k->entries - 1; e++)
+                k->blur[m * size + k->at[e]] += k->c[i] * part * taken * k->sizes[e];
     }
+    return MARGIN_OK;
+}
+
+static void balance_shares(mg_verification *k, const shares *s) {
+    real lack = 0.0L;
+    for (int64_t m = 0; m < k->functions; m++)
+        lack += fmaxl(-s->excess[m], 0.0L);
     for (int64_t i = 0; i < k->samples && lack > 0.0L; i++) {
+        const real part = part_given(k, s, i);
         real *q = k->u + i * k->functions, taken = 0.0L;
-        if (spare && q[k->problem->code[i]] >= settled) continue;
         for (int64_t m = 0; m < k->functions; m++) {
-            const real excess = fmaxl(has[m] - should[m], 0.0L);
-            const real gives = excess > 0.0L ? excess / (spare ? divided[m] : has[m]) : 0.0L;
-            taken += q[m] * gives;
-            q[m] -= q[m] * gives;
+            const real given =
+                s->excess[m] > 0.0L ? q[m] * part * s->excess[m] / s->gives[m] : 0.0L;
+            taken += given;
+            q[m] -= given;
         }
         for (int64_t m = 0; m < k->functions; m++)
-            q[m] += taken * fmaxl(should[m] - has[m], 0.0L) / lack;
+            q[m] += taken * fmaxl(-s->excess[m], 0.0L) / lack;
     }
 }
 
 static margin_status balance(mg_verification *k) {
-    real *sums;
+    shares s = {0};
     if (!k->options->intercept) return MARGIN_OK;
     if (!k->loss->coupled) {
         balance_one(k);
         return MARGIN_OK;
     }
-    MG_NEW(k->fit->context->heap, sums, 3 * k->functions, "a verification", k->fit->error);
-    balance_shares(k, sums, sums + k->functions, sums + 2 * k->functions);
-    mg_free(k->fit->context->heap, sums);
-    return MARGIN_OK;
+    MG_NEW(k->fit->context->heap, s.excess, 3 * k->functions, "a verification", k->fit->error);
+    s.gives = s.excess + k->functions;
+    find_shares(k, &s);
+    const margin_status status = blur_shares(k, &s);
+    balance_shares(k, &s);
+    mg_free(k->fit->context->heap, s.excess);
+    return status;
 }
 
 /* v = sum_i p_ik (a_i, 1) */
@@ -296,19 +329,26 @@ static real slope_of(const mg_verification *k, int64_t i, int64_t m) {
     return fabsl((real)k->loss->slope(at_loss(k, i)));
 }
 
-/* What a sample adds to the rounding of P, and of v. */
-static void add_rounding(mg_verification *k, int64_t i, int64_t m) {
+/* Absolute values of what score m of a sample is the sum of. */
+static real terms_of(const mg_verification *k, int64_t i, int64_t m) {
     const double *w = k->h->view.linear.weights + m * k->columns;
-    const real slope = slope_of(k, i, m);
-    const real bend = k->loss->curved ? mg_verify_curvature(k, i, m, m) / k->c[i] : 0.0L;
     real terms = fabsl((real)k->h->view.linear.intercept[m]);
     if (!k->loss->coupled && !k->loss->margin_based) terms += fabsl((real)k->problem->target[i]);
     for (int64_t e = 0; e < k->entries - 1; e++)
         terms += fabsl((real)w[k->at[e]]) * k->sizes[e];
-    k->rounding += k->c[i] * unit * terms * (slope + bend * unit * terms);
+    return terms;
+}
+
+/* What a sample adds to the rounding of P, and of v: of coupled losses the slope in one score is
+ * moved by all of them. */
+static void add_rounding(mg_verification *k, int64_t i, int64_t m) {
+    const real slope = slope_of(k, i, m);
+    real bent = 0.0L;
+    for (int64_t l = 0; k->loss->curved && l < k->functions; l++)
+        bent += fabsl(mg_verify_curvature(k, i, m, l)) / k->c[i] * k->terms[l];
+    k->rounding += k->c[i] * unit * k->terms[m] * (slope + unit * bent);
     for (int64_t e = 0; e < k->entries; e++)
-        k->blur[m * (k->columns + 1) + k->at[e]] +=
-            k->c[i] * unit * (slope + bend * terms) * k->sizes[e];
+        k->blur[m * (k->columns + 1) + k->at[e]] += k->c[i] * unit * (slope + bent) * k->sizes[e];
 }
 
 /* At the scores: before other dual variables are taken. */
@@ -317,6 +357,8 @@ static margin_status find_rounding(mg_verification *k) {
     k->rounding = unit * k->objective;
     for (int64_t i = 0; i < k->samples; i++) {
         MG_TRY(mg_verify_row(k, i));
+        for (int64_t m = 0; m < k->functions; m++)
+            k->terms[m] = terms_of(k, i, m);
         for (int64_t m = 0; m < k->functions; m++)
             add_rounding(k, i, m);
         /* of the logarithm of a sum that is about 1 */
@@ -581,7 +623,7 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
         &arena, "a verification", fit->error, MG_PIECE(k.c, k.samples), MG_PIECE(k.scores, scores),
         MG_PIECE(k.u, scores), MG_PIECE(k.v, k.functions * size),
         MG_PIECE(k.blur, k.functions * size), MG_PIECE(k.values, size), MG_PIECE(k.sizes, size),
-        MG_PIECE(k.at, size), MG_PIECE(k.row, size));
+        MG_PIECE(k.terms, k.functions), MG_PIECE(k.at, size), MG_PIECE(k.row, size));
     if (status >= 0) status = verify(&k);
     mg_arena_free(&arena);
     return status;

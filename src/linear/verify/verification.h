@@ -22,6 +22,7 @@ typedef struct mg_verification {
     int64_t entries, *at;    /* columns + 1: their columns */
     mg_real *values, *sizes; /* columns + 1: of a_ij, and of the terms that a_ij is made of */
     double *row;             /* columns: as it is stored */
+    mg_real *terms;          /* functions: absolute values of what its scores are sums of */
 } mg_verification;
 
 /* Reads row `sample`. CANCELLED. */
