@@ -72,8 +72,34 @@ static margin_read_options read_options(const cli_arguments *a) {
     };
 }
 
+/* Whether its learner computes with numbers and nothing makes numbers of categories. */
+static bool lacks_onehot(const char *spec) {
+    const char *bar = strrchr(spec, '|'), *last = bar ? bar + 1 + strspn(bar + 1, " ") : spec;
+    char name[64] = "";
+    const size_t length = strcspn(last, " (");
+    if (strstr(spec, "onehot")) return false;
+    if (length < sizeof name) memcpy(name, last, length);
+    const margin_component *learner = margin_component_find(name);
+    return learner && !(learner->abilities & MARGIN_CAN_CATEGORIES);
+}
+
+/* Reads once more, with missing values: only after an error, and not what is gone once read. */
+static bool holds_categories(cli_session *session, const char *path, margin_read_options options) {
+    margin_table *table = NULL;
+    bool found = false;
+    options.missing = MARGIN_MISSING_KEEP;
+    if (!strcmp(path, "-") || margin_table_read(session->context, path, &options, &table, NULL) < 0)
+        return false;
+    const margin_data data = margin_table_data(table);
+    for (int64_t j = 0; data.columns && j < data.x.columns; j++)
+        found |= data.columns[j].kind == MARGIN_CATEGORICAL;
+    margin_table_free(table);
+    return found;
+}
+
 /* Adds to the sentence about a missing value what the command can do about it. */
-static void advise_missing(cli_session *session, const margin_read_options *options) {
+static void advise_missing(cli_session *session, const char *path,
+                           const margin_read_options *options) {
     char *text = session->error.text;
     const size_t length = strlen(text), room = sizeof session->error.text - length;
     const bool target = strstr(text, "the target") || strstr(text, "the label");
@@ -86,8 +112,11 @@ static void advise_missing(cli_session *session, const margin_read_options *opti
                  "(margin fit 'impute | ...')");
     else if (session->spec)
         snprintf(text + length, room,
-                 ": fill in means and most frequent categories ('impute | %s'), leave such rows "
+                 ": fill in means and most frequent categories ('impute | %s%s'), leave such rows "
                  "out (--missing drop)%s",
+                 lacks_onehot(session->spec) && holds_categories(session, path, *options)
+                     ? "onehot | "
+                     : "",
                  session->spec,
                  session->fits ? ", or take it for a category of its own where the column holds "
                                  "categories (--missing keep)"
@@ -102,7 +131,7 @@ static margin_status read_timed(cli_session *session, const char *path,
     margin_status status =
         margin_table_read(session->context, path, options, table, &session->error);
     session->read_seconds += cli_clock() - start;
-    if (status < 0) advise_missing(session, options);
+    if (status < 0) advise_missing(session, path, options);
     if (status < 0) return status;
     const margin_table_details details = cli_table_details(*table);
     if (details.rows_dropped)

@@ -109,6 +109,10 @@ def missing_values(d):
     table, model, empty = d / 'gaps.csv', d / 'gaps.margin', d / 'empty.csv'
     table.write_text('a,b,y\n' + '1,u,1\n2,,0\n0,v,0\n3,,0\n' * 3)
     refuses(2, 'fit', 'onehot | logistic', table, says=('gaps.csv:3:3', "'impute | onehot | logistic'", '--missing drop', '--missing keep'))
+    refuses(2, 'fit', 'minmax | knn', table, says=("'impute | onehot | minmax | knn'",))
+    numbers = d / 'numbers.csv'
+    numbers.write_text('a,b,y\n1,2,1\n2,,0\n0,1,0\n')
+    refuses(2, 'fit', 'knn', numbers, says=("'impute | knn'",))
     works('fit', 'impute | onehot | logistic', table)
     works('fit', 'onehot | logistic', table, '--missing', 'drop')
     works('fit', 'onehot | logistic', table, '--missing', 'keep', '-o', model)

@@ -500,6 +500,22 @@ static void test_stopped_cells(void **state) {
     sample_free(s);
 }
 
+/* What is said is the limit that was set, not the share of a fold; the fit takes far longer. */
+static void test_share_of_time(void **state) {
+    (void)state;
+    sample *s = sample_make(1500, 12, 2, 0.1, 19);
+    const margin_data data = sample_data(s, DENSE_F64);
+    margin_splits *splits = folds_of(&data, 5, 1, 0);
+    const margin_search_options options = {.size = sizeof options, .cell_seconds = 0.01};
+    margin_search_result *found =
+        search("poly(degree=4) | ridge(solver=qr)", &data, splits, &options);
+    assert_contains(margin_search_cell_at(found, 0)->reason,
+                    "the time limit of 0.01 seconds was reached (each fold has an equal share");
+    margin_search_result_free(found);
+    margin_splits_free(splits);
+    sample_free(s);
+}
+
 /* A class with a single row is in the test part once: an error, not a failure. */
 static void test_rare_class(void **state) {
     (void)state;
@@ -1027,6 +1043,7 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_failed_cells),
         cmocka_unit_test(test_stopped_cells),
+        cmocka_unit_test(test_share_of_time),
         cmocka_unit_test(test_rare_class),
         cmocka_unit_test(test_one_se),
         cmocka_unit_test(test_baseline),

@@ -159,9 +159,9 @@ static margin_status run_cell(chain_run *run, margin_context *part, mg_cell *cel
     mg_context_call(part, &call);
     margin_status status = fit_and_judge(run, &call, cell, slot, &own);
     status = mg_call_status(&call, status,
-                            run->search->options.cell_seconds > 0
-                                ? "(the share of a fold) before there was a model and its "
-                                  "predictions: allow more, or take fewer folds"
+                            s->options.cell_seconds > 0 && s->split_count > 1
+                                ? "(each fold has an equal share of it) before there was a model "
+                                  "and its predictions: allow more, or take fewer folds"
                                 : "before there was a model and its predictions: allow more",
                             &own);
     if (status == MARGIN_ERROR_CANCELLED || status == MARGIN_ERROR_MEMORY) {
@@ -197,7 +197,7 @@ static margin_status time_cell(chain_run *run, const mg_tune_task *task, mg_cell
     const bool limited = s->options.cell_seconds > 0 && now + share < deadline;
     mg_context_part(s->context, limited ? now + share : deadline, &part);
     part.sharers *= task->sharers;
-    if (limited) part.options.time_limit = share;
+    if (limited) part.options.time_limit = s->options.cell_seconds; /* for sentences */
     return run_cell(run, &part, cell, error);
 }
 
