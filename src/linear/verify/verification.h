@@ -28,6 +28,18 @@ typedef struct mg_verification {
 /* Reads row `sample`. CANCELLED. */
 margin_status mg_verify_row(mg_verification *k, int64_t sample);
 
+/* The sign of a sample's class, 1 of a number; whether a function is that of its class. */
+MG_INLINE mg_real mg_verify_sign(const mg_verification *k, int64_t sample) {
+    return k->loss->margin_based ? (mg_real)k->problem->sign[sample] : 1.0L;
+}
+MG_INLINE bool mg_verify_is_own(const mg_verification *k, int64_t sample, int64_t function) {
+    return function == k->problem->code[sample];
+}
+/* q_k - 1[k = y], exactly where it is small. */
+mg_real mg_verify_share(const mg_verification *k, int64_t sample, int64_t function);
+/* Sets u to the dual variables of the model, made feasible (verify_dual.c). MEMORY, CANCELLED. */
+margin_status mg_verify_dual(mg_verification *k);
+
 /* The second derivative of c_i loss_i in the scores k and l. */
 mg_real mg_verify_curvature(const mg_verification *k, int64_t sample, int64_t a, int64_t b);
 
