@@ -97,7 +97,8 @@ static void test_xor(void **state) {
     margin_report report = traced(context, "perceptron(kernel=poly, bound=steps)", &data);
     assert_close(item(&report, "margin"), sqrt(2), 1e-6);
     assert_close(item(&report, "bound"), 5, 1e-5);
-    assert_true(item(&report, "mistakes") <= 5 && item(&report, "mistakes") == seen.count - 1);
+    assert_true(item(&report, "mistakes") <= 5 &&
+                item(&report, "mistakes") == (double)(seen.count - 1));
     report = traced(context, "perceptron(kernel=poly, bound=yes)", &data);
     assert_close(item(&report, "bound"), 5, 1e-5);
     assert_false(seen.steps[0].has);

@@ -13,7 +13,8 @@ static real take_entry(mg_verification *k, int64_t i, int64_t m, int64_t *at) {
     if (*at >= h->dual_starts[m + 1] || h->dual_rows[*at] != mg_sample_original(k->problem, i))
         return 0.0L;
     const double alpha = h->dual_coefficients[*at], sign = h->dual_signs[*at];
-    const bool positive = k->loss->coupled ? mg_verify_is_own(k, i, m) : mg_verify_sign(k, i) > 0.0L;
+    const bool positive =
+        k->loss->coupled ? mg_verify_is_own(k, i, m) : mg_verify_sign(k, i) > 0.0L;
     if (!(alpha >= 0.0) || (sign > 0.0) != positive)
         k->fit->verified.contradiction = "a dual coefficient of the model has the wrong sign";
     if (h->dual_updates[*at] != alpha)
@@ -36,7 +37,8 @@ static void take_dual(mg_verification *k) {
                 k->c[i] * (k->loss->coupled ? above : (real)k->loss->dual_high * above))
                 k->fit->verified.contradiction =
                     "a dual coefficient of the model is above its bound";
-            k->u[i * k->functions + m] = k->loss->coupled ? (real)mg_verify_is_own(k, i, m) - alpha / k->c[i]
+            k->u[i * k->functions + m] = k->loss->coupled
+                                             ? (real)mg_verify_is_own(k, i, m) - alpha / k->c[i]
                                          : h->dual_starts ? mg_verify_sign(k, i) * alpha / k->c[i]
                                                           : k->u[i];
         }
