@@ -130,7 +130,12 @@ def promises_are_kept(d):
     refuses(1, 'fit', 'ridge', cars, '--coverage', '0.99', says=('at most 50/51',))
     refuses(1, 'fit', 'logistic', table, '--costs', '0,1', says=('2 costs for 2 classes',))
     refuses(1, 'fit', 'logistic', table, '--costs', '0,x;1,0', says=("'x' is none",))
-    refuses(1, 'fit', 'svm(multiclass=ovo)', iris, '--calibrate', 'sigmoid', says=('pairs of classes',))
+    refuses(1, 'fit', 'svm(multiclass=ovo)', iris, '--calibrate', 'temperature', says=('pairs of classes',))
+    pairs = d / 'pairs.model'
+    expect(run('fit', 'svm(multiclass=ovo)', iris, '--calibrate', 'sigmoid', '-o', pairs).returncode == 0, 'pairs have curves')
+    rows = run('predict', pairs, iris, '--proba').stdout.splitlines()[1:]
+    sums = [sum(float(x) for x in row.split(',')[:3]) for row in rows]
+    expect(len(rows) == 150 and all(abs(total - 1) < 1e-9 for total in sums), 'probabilities of pairs')
     refuses(1, 'predict', model, table, '--threshold', '7', says=('between 0 and 1',))
 
 
