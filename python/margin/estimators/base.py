@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import MetaEstimatorMixin
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -156,4 +157,23 @@ class MarginEstimator(Base):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        return tags
+
+
+class AroundEstimator(MetaEstimatorMixin, Base):
+    """Around an estimator of margin, or a spec: it counts as what is inside."""
+
+    estimator: Any
+
+    @property
+    def _estimator_type(self) -> Any:
+        return getattr(self.estimator, "_estimator_type", None)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.estimator, MarginEstimator):
+            theirs = self.estimator.__sklearn_tags__()
+            tags.estimator_type, tags.classifier_tags, tags.regressor_tags = (
+                theirs.estimator_type, theirs.classifier_tags, theirs.regressor_tags)
+            tags.input_tags, tags.target_tags = theirs.input_tags, theirs.target_tags
         return tags

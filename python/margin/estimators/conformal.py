@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from margin.errors import UnsupportedError
-from margin.estimators.base import MarginEstimator
-from margin.estimators.compat import Base
+from margin.estimators.base import AroundEstimator, MarginEstimator
 from margin.estimators.spec import estimator_of
 
 
-class Conformal(MetaEstimatorMixin, Base):
+class Conformal(AroundEstimator):
     """Intervals for numbers, sets of classes for labels, that hold the truth of a stated share of future rows.
 
     Parameters
@@ -91,16 +90,7 @@ class Conformal(MetaEstimatorMixin, Base):
         check_is_fitted(self)
         return self.estimator_.score(X, y)
 
-    @property
-    def _estimator_type(self) -> Any:
-        return getattr(self.estimator, "_estimator_type", None)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.estimator, MarginEstimator):
-            theirs = self.estimator.__sklearn_tags__()
-            tags.estimator_type, tags.classifier_tags, tags.regressor_tags = (
-                theirs.estimator_type, theirs.classifier_tags, theirs.regressor_tags)
-            tags.input_tags, tags.target_tags = theirs.input_tags, theirs.target_tags
-            tags.target_tags.multi_output = False
+        tags.target_tags.multi_output = False
         return tags

@@ -8,15 +8,14 @@ from itertools import chain
 from typing import Any, Sequence
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from margin._binding import lib
 from margin.errors import UnsupportedError
-from margin.estimators.base import ConvergenceWarning, MarginEstimator
-from margin.estimators.compat import Base
+from margin.estimators.base import AroundEstimator, ConvergenceWarning, MarginEstimator
 from margin.estimators.parameters import spec_text, text_of
 from margin.estimators.spec import estimator_of
 from margin.searching import METHODS, Cell, SearchTable, search_data
@@ -81,7 +80,7 @@ def _best_has(name: str) -> Any:
     return has
 
 
-class Search(MetaEstimatorMixin, Base):
+class Search(AroundEstimator):
     """Settings of an estimator or spec under the same folds, with shared work: Gram matrices, paths of penalties.
 
     Parameters
@@ -256,19 +255,6 @@ class Search(MetaEstimatorMixin, Base):
 
         best = self._best()
         return best.score(X, y) if self.scoring is None else get_scorer(self.scoring)(best, X, y)
-
-    @property
-    def _estimator_type(self) -> Any:
-        return getattr(self.estimator, "_estimator_type", None)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if isinstance(self.estimator, MarginEstimator):
-            theirs = self.estimator.__sklearn_tags__()
-            tags.estimator_type, tags.classifier_tags, tags.regressor_tags = (
-                theirs.estimator_type, theirs.classifier_tags, theirs.regressor_tags)
-            tags.input_tags, tags.target_tags = theirs.input_tags, theirs.target_tags
-        return tags
 
 
 def _second_best(cells: Sequence[Cell], sign: float) -> Cell:
