@@ -6,7 +6,7 @@
 static margin_context *context_of(int threads) {
     margin_context *context = NULL;
     const margin_context_options options = {
-        .size = sizeof options, .threads = threads, .time_limit = FUZZ_TIME_LIMIT};
+        .size = sizeof options, .threads = threads, .time_limit = FIT_CASE_SECONDS};
     FUZZ_CHECK(margin_context_create(&options, &context, NULL) == MARGIN_OK);
     return context;
 }

@@ -10,7 +10,10 @@
 
 #include <stdbool.h>
 
-enum { FIT_CASE_BYTES = 512 };
+enum {
+    FIT_CASE_BYTES = 512,
+    FIT_CASE_SECONDS = 5 /* the time limit of both contexts */
+};
 
 typedef struct fit_outcome {
     bool refused;   /* with a sentence */

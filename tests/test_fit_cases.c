@@ -36,7 +36,7 @@ static const char *known_reason(long number) {
 static margin_context *patient_context(int threads) {
     margin_context *context = NULL;
     const margin_context_options options = {
-        .size = sizeof options, .threads = threads, .time_limit = 60};
+        .size = sizeof options, .threads = threads, .time_limit = FIT_CASE_SECONDS};
     assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
     return context;
 }

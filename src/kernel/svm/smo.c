@@ -44,12 +44,20 @@ static int64_t set_size(const mg_smo *s) {
     return MG_MAX(MG_MIN(MG_MIN(size, most), s->count), MG_MIN(2, s->count));
 }
 
+/* The first round has few members where there are many rows: a time limit shortly after it leaves
+ * the proof of what it moved. */
+static int64_t first_size(const mg_smo *s, int64_t size) {
+    enum { VALUES = 1 << 24, FEWEST = 64 };
+    return MG_MIN(size, MG_MAX(VALUES / s->count, FEWEST));
+}
+
 static margin_status room_new(mg_smo *s, mg_smo_room *room, margin_error *error) {
     mg_arena *arena = &room->arena;
     memset(room, 0, sizeof *room);
     mg_arena_init(arena, s->context->heap);
-    room->size = set_size(s);
-    const int64_t q = (room->size + 15) / 16 * 16, n = s->count;
+    room->most = set_size(s);
+    room->size = first_size(s, room->most);
+    const int64_t q = (room->most + 15) / 16 * 16, n = s->count;
     return MG_PIECES(arena, "a working set", error, MG_PIECE(room->set, q),
                      MG_PIECE(room->up_key, n), MG_PIECE(room->low_key, n), MG_PIECE(room->in, n),
                      MG_PIECE(room->inner_matrix, q * q), MG_PIECE(room->inner.f, q),
@@ -103,14 +111,18 @@ static int64_t steps_left(const mg_smo *s) {
 }
 
 /* From now on it ends in time: by the stop alone, which leaves room for another round and for the
- * proof. That takes the rows of K of all variables that are not 0, a round those it moved. */
-static void keep_pace(const mg_smo *s, int64_t moved) {
+ * proof. That takes the rows of K of all variables that are not 0, in f64; a round those it moved,
+ * in f32. The next round may have more members. */
+static void keep_pace(const mg_smo *s, mg_smo_room *room, int64_t moved) {
+    enum { GROWTH = 4, PROOF = 3 /* times the cost of a row in f32 */ };
     int64_t support = 0;
+    room->size = MG_MIN(GROWTH * room->size, room->most);
     mg_stop_disarm(s->stop);
     if (!s->stop->pace || isinf(s->stop->deadline)) return;
     for (int64_t i = 0; i < s->count; i++)
         support += s->beta[i] != 0.0;
-    s->stop->pace->behind = (double)support / (double)MG_MAX(moved, 1);
+    const int64_t next = room->size - room->members;
+    s->stop->pace->behind = (double)(PROOF * (support + next) + next) / (double)MG_MAX(moved, 1);
 }
 
 static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error) {
@@ -132,7 +144,7 @@ static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error
     s->stalled = changed == 0;
     s->rounds++;
     MG_TRY(mg_smo_apply(s, room->changed, room->moved, changed, error));
-    keep_pace(s, changed);
+    keep_pace(s, room, changed);
     mg_smo_measure(s);
     return MARGIN_OK;
 }

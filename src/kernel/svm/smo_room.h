@@ -8,7 +8,7 @@ enum { MG_SMO_MOST = 1024 };
 /* Scratch of one problem. */
 typedef struct mg_smo_room {
     mg_arena arena;
-    int64_t size;           /* of a working set */
+    int64_t size, most;     /* of a working set: the next, and later ones */
     int64_t *set;           /* its members */
     int64_t members, fresh; /* fresh: chosen this round, the first of them */
     uint16_t *up_key, *low_key;
