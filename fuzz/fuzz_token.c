@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "../tests/token_readers.h"
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "base/text/number_text.h"
 
 enum { PAD = 64, LONGEST = 300 };

@@ -3,6 +3,7 @@
 
 #include "base/caller_options.h"
 #include "base/context.h"
+#include "base/machine/cores.h"
 #include "base/pool.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* The instruction set: what the processor has, lowered by MARGIN_ISA, and its names. */
 #include "support/support.h"
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * bits for every instruction set, any number of threads and with a trace. */
 #include "linear_cases.h"
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "linear/dual/dual_cd.h"
 #include "linear/kernels/linear_kernels.h"
 #include "model_cases.h"

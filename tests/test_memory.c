@@ -2,8 +2,8 @@
 #include "support/support.h"
 
 #include "base/context.h"
+#include "base/machine/pages.h"
 #include "base/memory.h"
-#include "base/pages.h"
 #include "base/text/text.h"
 
 #include <math.h>

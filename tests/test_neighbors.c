@@ -2,7 +2,7 @@
  * same rows and the same bits of distance. */
 #include "support/support.h"
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "neighbors/learner/index.h"
 #include "tiles_half.h"
 

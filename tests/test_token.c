@@ -3,7 +3,7 @@
  * number must not change it. */
 #include "support/support.h"
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "base/text/number_text.h"
 #include "token_readers.h"
 

@@ -4,6 +4,7 @@
 #endif
 #include "base/context.h"
 #include "base/caller_options.h"
+#include "base/machine/cores.h"
 #include "base/pool.h"
 
 #include <math.h>

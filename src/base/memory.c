@@ -10,7 +10,7 @@
 #define _GNU_SOURCE /* posix_memalign */
 #endif
 #include "base/memory.h"
-#include "base/pages.h"
+#include "base/machine/pages.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

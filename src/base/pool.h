@@ -8,10 +8,6 @@
 margin_status mg_pool_create(mg_heap *heap, int threads, mg_pool **pool, margin_error *error);
 void mg_pool_free(mg_pool *pool);
 int mg_pool_threads(const mg_pool *pool);
-int mg_cores_allowed(void); /* affinity and cgroup v1/v2 quota, at least 1 */
-/* Cores by the quota of the groups listed in the file `membership` (/proc/self/cgroup), whose tree
- * is mounted at `mount`; INT_MAX if there is none. */
-int mg_cores_in_quota(const char *membership, const char *mount);
 
 /* Work on one task; `worker` is 0..threads-1 and unique among the tasks of the pool running at the
  * same time (use it to pick scratch, never to decide what is computed). A negative status ends the

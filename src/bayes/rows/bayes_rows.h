@@ -5,7 +5,7 @@
  * their last bits belong to the instruction set, but never to the rows beside a row. */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "base/status.h"
 
 #include <stdbool.h>

@@ -12,7 +12,7 @@
  * strip[(g * columns + j) * members + t]. */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "base/status.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * instruction set. Cost: columns * centres subtractions, products and sums. */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 
 #include <stdint.h>
 

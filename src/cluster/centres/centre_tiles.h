@@ -7,7 +7,7 @@
  * the vector sets makes their last bits other than those of plain C. */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "base/status.h"
 
 enum { MG_TILE = 8 };

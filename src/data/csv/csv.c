@@ -1,7 +1,7 @@
 /* Reading CSV and its relatives: the order of the stages (csv.h tells which they are). */
 #include "data/csv/csv.h"
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
  * small .c files include the parser, one as it is and one, named *_avx2.c (which CMake compiles for
  * that instruction set), after `#define MG_TOKEN_AVX2 1`. Each defines a differently named entry
  * point through a suffix macro of the parser; the caller picks one per file by mg_isa_level()
- * (base/cpu.h). Everything here is static inline, so the two do not collide. Nothing here is called
- * through a pointer per cell. Both give the same answer for every text.
+ * (base/machine/cpu.h). Everything here is static inline, so the two do not collide. Nothing here
+ * is called through a pointer per cell. Both give the same answer for every text.
  *
  * The contract on text: 64 bytes before the first and 64 bytes behind the last character of the
  * whole text are readable (mg_source promises it). No function decides anything by bytes outside

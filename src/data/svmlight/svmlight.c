@@ -7,7 +7,7 @@
  * nothing depends on them. */
 #include "data/svmlight/svmlight.h"
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Inner loops of the dual solver, one table per instruction set. */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "base/status.h"
 
 /* How far a variable of the dual may be moved up, and down, and what that costs beside f:

@@ -14,7 +14,7 @@
  * (objective.h): of such a loss only the words are here. */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "base/status.h"
 
 #include <stdbool.h>

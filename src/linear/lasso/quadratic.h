@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/context.h"
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 
 typedef struct mg_quadratic {
     margin_context *context;

@@ -1,6 +1,6 @@
 #include "base/caller_options.h"
-#include "base/cpu.h"
-#include "base/pool.h"
+#include "base/machine/cores.h"
+#include "base/machine/cpu.h"
 #include "math/products/lapack.h"
 
 void margin_capabilities(margin_capabilities_info *info) {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/context.h"
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 
 /* A = L L' for the row-major n x n matrix `a` with leading dimension lda >= n: reads its lower
  * triangle (diagonal included) and replaces it by L; what is above the diagonal is neither read nor

@@ -9,7 +9,7 @@
  * triangle is computed; C is f64, and f32 lines are summed in f32 within a block. */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "base/sweep.h"
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
  * a missing one falls back. Rows are trusted (mg_matrix_check has run). */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 #include "data/table/matrix.h"
 
 /* Samples in the order in which they are visited: position i is row rows[i] of x (NULL: row i) with

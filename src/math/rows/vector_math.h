@@ -2,7 +2,7 @@
  * instruction set, count and alignment. out may be x. */
 #pragma once
 
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mremap, MADV_HUGEPAGE */
 #endif
-#include "base/pages.h"
+#include "base/machine/pages.h"
 
 #include <stdint.h>
 

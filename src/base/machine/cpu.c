@@ -1,7 +1,7 @@
 #if defined(__linux__)
 #define _DEFAULT_SOURCE /* syscall */
 #endif
-#include "base/cpu.h"
+#include "base/machine/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
-#include "base/pool.h"
+#include "base/machine/cores.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@
 enum { TEXT_BYTES = 4096, PATH_BYTES = 4200 };
 
 static const int unlimited = INT_MAX;
+
+static int least_of(int a, int b) {
+    return a < b ? a : b;
+}
 
 /* The first TEXT_BYTES - 1 bytes of a file as a string; false if it cannot be read. */
 static bool read_text(const char *path, char text[TEXT_BYTES]) {
@@ -76,7 +81,7 @@ static int quota_upwards(const char *mount, const char *group, int (*quota)(cons
     if (length < 0 || length >= (int)sizeof directory) return quota(mount);
     int least = unlimited;
     for (;;) {
-        least = MG_MIN(least, quota(directory));
+        least = least_of(least, quota(directory));
         char *slash = strrchr(directory, '/');
         if (!slash || (size_t)(slash - directory) < mount_length) return least;
         *slash = '\0';
@@ -107,10 +112,10 @@ int mg_cores_in_quota(const char *membership, const char *mount) {
         char *group = list ? strchr(list + 1, ':') : NULL;
         if (!group) continue;
         if (group == list + 1) {
-            least = MG_MIN(least, quota_upwards(mount, group + 1, quota_v2));
+            least = least_of(least, quota_upwards(mount, group + 1, quota_v2));
         } else if (lists_cpu(list + 1, group)) {
             snprintf(cpu_mount, sizeof cpu_mount, "%s/cpu", mount);
-            least = MG_MIN(least, quota_upwards(cpu_mount, group + 1, quota_v1));
+            least = least_of(least, quota_upwards(cpu_mount, group + 1, quota_v1));
         }
     }
     return least;
@@ -125,6 +130,7 @@ static int cores_by_affinity(void) {
 }
 
 int mg_cores_allowed(void) {
-    int cores = cores_by_affinity();
-    return MG_MAX(1, MG_MIN(cores, mg_cores_in_quota("/proc/self/cgroup", "/sys/fs/cgroup")));
+    int quota = mg_cores_in_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    int cores = least_of(cores_by_affinity(), quota);
+    return cores > 1 ? cores : 1;
 }
