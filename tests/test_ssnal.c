@@ -85,9 +85,11 @@ static void assert_proven(const hinge_problem *p, const linear_fitted *f) {
     if (f->status != MARGIN_OK) fail_msg("%s", f->report.reason);
     const real primal = primal_of(p, weights_of(f), intercept_of(f)), dual = dual_of(p, f, &away);
     const real size = primal > 1 ? primal : 1;
-    assert_close(f->report.objective, (double)primal, 1e-11);
+    /* a margin is 1 but for rounding, and C times that */
+    assert_close(f->report.objective, (double)primal, 1e-11 + 1e-15 * p->factor);
     assert_true(f->report.gap <= f->report.tolerance);
-    if (!((primal - dual) / size <= (real)f->report.gap * 1.02L + 1e-12L))
+    if (!((primal - dual) / size <=
+          (real)f->report.gap * 1.02L + 1e-12L + 1e-15L * (real)p->factor))
         fail_msg("a gap of %g is reported, %g is true", f->report.gap,
                  (double)((primal - dual) / size));
     assert_close(margin_report_item_value(&f->report, "support_vectors"),
@@ -103,7 +105,7 @@ static linear_fitted fit_proven(const hinge_problem *p, double tolerance) {
     if (!free_of) assert_proven(p, &f);
     linear_fitted again = linear_verify(&p->c->problem, MG_LOSS_HINGE, options, f.h);
     assert_close(again.report.objective, f.report.objective, 1e-11);
-    assert_true(fabs(again.report.gap - f.report.gap) <= 1e-11 + 1e-2 * f.report.gap);
+    assert_true(fabs(again.report.gap - f.report.gap) <= 1e-11 + 2e-2 * f.report.gap);
     linear_fitted_free(&again);
     return f;
 }

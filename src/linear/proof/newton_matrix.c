@@ -243,6 +243,24 @@ bool mg_is_endless(const mg_objective *o) {
     return mg_is_unpenalised(o) && o->loss->endless;
 }
 
+/* Brings (w, b) so near to 0 that no row lies where its loss is nearly flat: there rounding hides
+ * the direction in which a solver had gone far. */
+static margin_status come_nearer(const mg_objective *o, double *w, double *b, margin_error *error) {
+    static const double near = 8.0;
+    mg_heap *heap = o->design->heap;
+    double *scores, most = 0.0;
+    MG_NEW(heap, scores, o->samples * o->functions, "the scores of the rows", error);
+    const margin_status status = mg_objective_scores(o, w, b, scores, error);
+    for (int64_t k = 0; k < o->samples * o->functions && status >= 0; k++)
+        most = fmax(most, fabs(scores[k]));
+    mg_free(heap, scores);
+    for (int64_t k = 0; k < o->functions * o->columns && most > near; k++)
+        w[k] *= near / most;
+    for (int64_t k = 0; k < o->functions && most > near; k++)
+        b[k] *= near / most;
+    return status;
+}
+
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
                                 bool *recedes, bool *separable, margin_error *error) {
     enum { MOST_STEPS = 12 };
@@ -256,6 +274,7 @@ margin_status mg_find_recession(const mg_objective *o, const double *w, const do
     double *at_b = at + weights, *step = at + numbers, *step_b = step + numbers;
     memcpy(at, w, (size_t)weights * sizeof *at);
     memcpy(at_b, b, (size_t)o->functions * sizeof *at);
+    MG_GO(come_nearer(o, at, at_b, error));
     for (int k = 0; k < MOST_STEPS && most >= MG_STILL && !*recedes; k++) {
         MG_GO(mg_look_ahead(o, at, at_b, step, step_b, &least, &most, error));
         *recedes = mg_falls_for_ever(least, most);
