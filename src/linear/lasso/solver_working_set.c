@@ -314,8 +314,10 @@ static margin_status working_iterate(mg_working *s) {
 
 static margin_status working_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_working s;
+    const double began = mg_clock();
     margin_status status = working_begin(job, solution, &s);
     if (status >= 0) {
+        job->stop.deadline -= mg_clock() - began; /* the proof takes as long as the first pass */
         mg_stop_arm(&job->stop);
         status = working_iterate(&s);
         if (mg_stop_cut(&job->stop, status)) status = working_end(&s, MARGIN_STOPPED_TIME);

@@ -232,7 +232,9 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
     mg_smooth s;
     margin_status stop = MARGIN_OK, status;
     bool proven = false, tried = true;
+    const double began = mg_clock();
     MG_TRY(mg_smooth_begin(job, solution, &s));
+    job->stop.deadline -= mg_clock() - began; /* the proof takes as long as the first pass */
     mg_stop_arm(&job->stop);
     MG_GO(mg_smooth_diagonal(&s));
     for (;;) {
