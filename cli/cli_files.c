@@ -75,7 +75,7 @@ static named_file file_word(const cli_command *command, const cli_arguments *a, 
     } else if (!strcmp(command->name, "plot")) { /* the first word is the kind of picture */
         const bool trace = !strcmp(a->words[0], "trace"), tree = !strcmp(a->words[0], "kdtree");
         const bool spec = !strcmp(a->words[0], "elbow") || !strcmp(a->words[0], "settings") ||
-                          !strcmp(a->words[0], "learning");
+                          !strcmp(a->words[0], "bias") || !strcmp(a->words[0], "learning");
         if (k == 1 && !spec) file.role = trace ? "FILE" : tree ? "DATA" : "MODEL";
         if (k == 2) file.role = "DATA";
     } else if (k == a->word_count - 1) { /* behind a spec or alone */

@@ -106,13 +106,15 @@ const cli_command cli_commands[] = {
      "saved.",
      2, 2, run_path},
     {"plot",
-     "trace FILE | kdtree DATA | elbow|settings|learning SPEC DATA | KIND MODEL DATA [-o FILE.svg]",
+     "trace FILE | kdtree DATA | elbow|settings|bias|learning SPEC DATA | KIND MODEL DATA [-o "
+     "FILE.svg]",
      "draw a trace, or what a model does",
      "trace: loss and misclassified rows over the steps. kdtree: the cells of a tree over two "
      "columns. elbow: inertia and silhouette over the numbers of clusters, as a table too: "
      "'kmeans(k={1..10})'. settings: the metric over one set of numbers, on the rows of each fold "
-     "and on those that were learned from, or a map over two sets. learning: the metric over the "
-     "number of rows. "
+     "and on those that were learned from, or a map over two sets. bias: the error over one "
+     "set of numbers, taken apart: what fits to other rows agree on in the mean, and their "
+     "variance. learning: the metric over the number of rows. "
      "KIND: boundary (regions of two columns), clusters (their rows over two columns, with "
      "centres), fit "
      "(the curve of a regression over one column, and the weighted functions it is the sum of), "

@@ -206,6 +206,20 @@ def curves(d):
     for cell in table:
         at = [xy for (g, c), xy in where.items() if g + ',' in cell['spec'].replace(')', ',') and c + ',' in cell['spec'].replace(')', ',')]
         expect(len(at) == 1 and [*at[0], cell['mean']] in [[f[0], f[1], f[2]] for f in fields] and fields == labels, f'a map: {cell["spec"]} {at}')
+    spec = 'knn(k={1,5,20}, task=regress)'
+    answer('cv', 'knn(k=5, task=regress)', cars, '--repeat', 3, '--seed', 4, '--predictions', d / 'out.csv')
+    answers = [list(map(float, r[1:])) for r in list(csv.reader(open(d / 'out.csv')))[1:]]
+    truth = [float(r[-1]) for r in list(csv.reader(open(cars)))[1:]]
+    error = sum((a - y) ** 2 for r, y in zip(answers, truth) for a in r) / 3 / len(truth)
+    variance = sum((a - sum(r) / 3) ** 2 for r in answers for a in r) / 2 / len(truth)
+    blocks, text = drawn('bias', spec, cars, '--repeat', 3, '--seed', 4)
+    expect(all(abs(b[1][1] - v) < 1e-8 * error for b, v in zip(blocks, (error, error - variance, variance))), f'bias and variance: {blocks} {error} {variance}')
+    expect(blocks[2][0][1] > blocks[2][2][1] and blocks[1][0][1] < blocks[1][2][1], 'few neighbours vary, many are biased')
+    blocks, _ = drawn('bias', 'knn(k={1,100})', iris, '--repeat', 5)
+    mean = answer('cv', 'knn(k=1)', iris, '--repeat', 5)['cells'][0]['mean']
+    expect(abs(blocks[0][0][1] - (1 - mean)) < 1e-9 and all(abs(e[1] - b[1] - v[1]) < 1e-9 for e, b, v in zip(*blocks)), f'bias of classes: {blocks}')
+    refuses(1, 'plot', 'bias', 'knn(k={1,2})', iris, '--repeat', 1, says=('--repeat 2',))
+    refuses(1, 'plot', 'bias', 'knn', iris, says=('one set of numbers',))
     blocks, _ = drawn('learning', 'standardize | ridge', cars, '--metric', 'mae')
     mean = answer('cv', 'standardize | ridge', cars, '--metric', 'mae')['cells'][0]['mean']
     expect(len(blocks[0]) == 10 and blocks[0][-1][0] == 40 and abs(blocks[0][-1][1] - mean) < 1e-7, f'a learning curve ends where cv is: {blocks[0][-1]} {mean}')
@@ -224,7 +238,7 @@ def curves(d):
     refuses(1, 'plot', 'settings', 'knn(weights={uniform,distance})', iris, says=('weights',))
     refuses(1, 'plot', 'learning', 'ridge(alpha={1,2})', cars, says=('one setting',))
     refuses(1, 'plot', 'learning', 'ridge', cars, '--metric', 'auc', says=('auc',))
-    refuses(1, 'plot', 'roc', model, two, '-k', '3', says=('settings and learning',))
+    refuses(1, 'plot', 'roc', model, two, '-k', '3', says=('bias and learning',))
 
 
 def nested_is_told(d):

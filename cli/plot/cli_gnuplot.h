@@ -79,6 +79,9 @@ margin_column_summary *picture_summarize(picture *p, const margin_table *table, 
 /* What a column is held at: the mean or the most frequent category. */
 double picture_held(const margin_column_summary *column);
 
+/* The class of a row in words, as the data says; NULL: none. */
+const char *picture_class_text(const margin_data *data, int64_t row,
+                               char number[MARGIN_NUMBER_TEXT]);
 /* Class of a row as the data says, -1 where it says none or one that the model does not know. */
 int64_t picture_class_of(const margin_model *model, const margin_data *data, int64_t row);
 

@@ -28,9 +28,9 @@ static const plot_kind kinds[] = {
     {"roc", plot_roc, NEEDS_TABLE, true, false},
 };
 
-const char cli_plot_kinds[] =
-    "trace kdtree elbow settings learning boundary clusters coefficients confusion fit margins "
-    "precision reliability residuals roc";
+const char cli_plot_kinds[] = "trace kdtree elbow settings bias learning boundary clusters "
+                              "coefficients confusion fit margins "
+                              "precision reliability residuals roc";
 
 static int plot_model(picture *p, const plot_kind *plot) {
     cli_session *session = p->session;
@@ -65,17 +65,19 @@ static int plot(picture *p) {
     const bool one_file = !strcmp(what, "trace") || !strcmp(what, "kdtree");
     if (one_file && a->word_count > 2)
         return cli_usage_error(cli_find_command("plot"), "'%s' is one word too many", a->words[2]);
-    const bool searches = !strcmp(what, "settings") || !strcmp(what, "learning");
+    const bool searches =
+        !strcmp(what, "settings") || !strcmp(what, "bias") || !strcmp(what, "learning");
     if (!searches && (a->folds > 0 || a->repeat > 0 || a->stratify || a->in_order || a->groups ||
                       a->time || a->metric))
-        return cli_usage_error(cli_find_command("plot"),
-                               "folds and --metric are for margin plot settings and learning");
-    if (a->seed != 0 && !searches && strcmp(what, "elbow") != 0)
         return cli_usage_error(
             cli_find_command("plot"),
-            "--seed is for margin plot elbow, settings and learning, which train; margin plot %s "
-            "draws what there is",
-            what);
+            "folds and --metric are for margin plot settings, bias and learning");
+    if (a->seed != 0 && !searches && strcmp(what, "elbow") != 0)
+        return cli_usage_error(cli_find_command("plot"),
+                               "--seed is for margin plot elbow, settings, bias and learning, "
+                               "which train; margin plot %s "
+                               "draws what there is",
+                               what);
     if (!strcmp(what, "elbow")) return plot_elbow(p);
     if (searches) return plot_search(p);
     if (one_file) return what[0] == 't' ? plot_trace(p) : plot_kdtree(p);

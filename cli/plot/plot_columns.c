@@ -71,17 +71,20 @@ double picture_held(const margin_column_summary *column) {
     return column->column.kind == MARGIN_CATEGORICAL ? (double)column->top : column->mean;
 }
 
-int64_t picture_class_of(const margin_model *model, const margin_data *data, int64_t row) {
-    if (!data->y.values) return -1;
-    double value = ((const double *)data->y.values)[row];
-    char number[MARGIN_NUMBER_TEXT];
-    const char *name = number;
-    if (isnan(value)) return -1;
+const char *picture_class_text(const margin_data *data, int64_t row,
+                               char number[MARGIN_NUMBER_TEXT]) {
+    const double value = data->y.values ? ((const double *)data->y.values)[row] : (double)NAN;
+    if (isnan(value)) return NULL;
     if (data->target && data->target->kind == MARGIN_CATEGORICAL)
-        name = data->target->categories[(int64_t)value];
-    else
-        margin_number_print_f64(value, number);
-    for (int64_t k = 0; k < margin_model_class_count(model); k++)
+        return data->target->categories[(int64_t)value];
+    margin_number_print_f64(value, number);
+    return number;
+}
+
+int64_t picture_class_of(const margin_model *model, const margin_data *data, int64_t row) {
+    char number[MARGIN_NUMBER_TEXT];
+    const char *name = picture_class_text(data, row, number);
+    for (int64_t k = 0; name && k < margin_model_class_count(model); k++)
         if (!strcmp(name, margin_model_class_name(model, k))) return k;
     return -1;
 }

@@ -1,5 +1,5 @@
-/* plot settings, plot learning: what settings, and more rows, do for rows that were not learned
- * from. */
+/* plot settings, plot bias, plot learning: what settings, and more rows, do for rows that were not
+ * learned from. */
 #include "cli_gnuplot.h"
 #include "cli_search.h"
 
@@ -35,8 +35,8 @@ static void put_side(picture *p, const curve_point *points, int64_t count, bool 
     picture_end(p);
 }
 
-static void curve_script(picture *p, const curve_point *points, int64_t count, const char *over,
-                         const char *metric) {
+static void curve_axes(picture *p, const curve_point *points, int64_t count, const char *over,
+                       const char *metric) {
     bool positive = true;
     double low = points[0].x, high = points[0].x;
     for (int64_t k = 0; k < count; k++) {
@@ -48,6 +48,11 @@ static void curve_script(picture *p, const curve_point *points, int64_t count, c
     picture_label(p, 'x', over);
     picture_label(p, 'y', metric);
     if (positive && high > 50 * low) picture_set(p, "set logscale x\n");
+}
+
+static void curve_script(picture *p, const curve_point *points, int64_t count, const char *over,
+                         const char *metric) {
+    curve_axes(p, points, count, over, metric);
     put_side(p, points, count, true, "other rows");
     put_side(p, points, count, false, "rows that were learned from");
     picture_plot(p);
@@ -169,8 +174,126 @@ static void map_of_table(picture *p, const margin_search_result *table, const op
     picture_plot(p);
 }
 
+/* ---- bias ------------------------------------------------------------------------------------ */
+
+enum { USUAL_REPEATS = 20 };
+
+/* What the answers of fits to other rows make of a row. Of numbers: the mean squared error is the
+ * squared distance of their mean from the truth (bias and noise) and their variance (Geman,
+ * Bienenstock and Doursat, Neural Computation 4, 1992), here without the share that a mean of few
+ * has of it. Of classes: it is wrong where most of them are, and the rest is variance (Domingos,
+ * ICML 2000). */
+typedef struct bias_sum {
+    double error, bias, weight;
+} bias_sum;
+
+static void add_numbers(bias_sum *sum, const double *answers, int64_t count, double truth,
+                        double weight) {
+    double mean = 0, square = 0, error = 0;
+    for (int64_t r = 0; r < count; r++)
+        mean += answers[r] / (double)count;
+    for (int64_t r = 0; r < count; r++) {
+        square += (answers[r] - mean) * (answers[r] - mean) / (double)(count - 1);
+        error += (answers[r] - truth) * (answers[r] - truth) / (double)count;
+    }
+    sum->error += weight * error;
+    sum->bias += weight * (error - square);
+    sum->weight += weight;
+}
+
+static void add_classes(bias_sum *sum, const double *answers, int64_t count, double truth,
+                        double weight) {
+    int64_t most = 0, wrong = 0;
+    double main = -1;
+    for (int64_t r = 0; r < count; r++) {
+        int64_t equal = 0;
+        for (int64_t k = 0; k < count; k++)
+            equal += answers[k] == answers[r];
+        if (equal > most || (equal == most && answers[r] < main)) main = answers[r];
+        if (equal > most) most = equal;
+        wrong += answers[r] != truth;
+    }
+    sum->error += weight * (double)wrong / (double)count;
+    sum->bias += weight * (main != truth);
+    sum->weight += weight;
+}
+
+/* The class of a row among those of the table, or its number; NaN: none. */
+static double truth_of(const margin_search_result *table, const margin_data *data, int64_t row) {
+    char number[MARGIN_NUMBER_TEXT];
+    if (table->task != MARGIN_CLASSIFY) return ((const double *)data->y.values)[row];
+    const char *name = picture_class_text(data, row, number);
+    for (int64_t k = 0; name && k < table->classes; k++)
+        if (!strcmp(name, table->class_names[k])) return (double)k;
+    return (double)NAN;
+}
+
+/* Rows that every repeat answered. `answers`: room for those of a row. */
+static bias_sum sum_of_cell(const margin_search_result *table, const margin_search_cell *cell,
+                            const margin_data *data, int64_t repeats, double *answers) {
+    const double *weights = data->weights.values;
+    bias_sum sum = {0};
+    for (int64_t i = 0; cell->predictions && i < data->x.rows; i++) {
+        const double truth = truth_of(table, data, i), weight = weights ? weights[i] : 1;
+        bool known = !isnan(truth) && weight > 0;
+        for (int64_t r = 0; r < repeats; r++) {
+            answers[r] = cell->predictions[r * data->x.rows + i];
+            known = known && !isnan(answers[r]);
+        }
+        if (!known) continue;
+        if (table->task == MARGIN_CLASSIFY)
+            add_classes(&sum, answers, repeats, truth, weight);
+        else
+            add_numbers(&sum, answers, repeats, truth, weight);
+    }
+    return sum;
+}
+
+static void bias_of_table(picture *p, const margin_search_result *table, const char *name,
+                          const margin_data *data, curve_point *points, double *answers) {
+    const bool classes = table->task == MARGIN_CLASSIFY;
+    const int64_t repeats = (int64_t)p->session->arguments->repeat;
+    const char *const titles[] = {classes ? "error" : "mean squared error",
+                                  classes ? "bias (rows that most fits get wrong)"
+                                          : "bias and noise (of the mean of fits)",
+                                  "variance (the rest: fits to other rows)"};
+    for (int64_t k = 0; k < table->count; k++) {
+        const margin_search_cell *cell = margin_search_cell_at(table, k);
+        const bias_sum sum = sum_of_cell(table, cell, data, repeats, answers);
+        points[k] = (curve_point){.x = number_in(cell->spec, name),
+                                  .test = sum.error / sum.weight,
+                                  .training = sum.bias / sum.weight};
+    }
+    qsort(points, (size_t)table->count, sizeof *points, by_x);
+    curve_axes(p, points, table->count, name, titles[0]);
+    for (int side = 0; side < 3; side++) {
+        picture_curve(p, titles[side],
+                      p->image ? "with linespoints lw 2 pt 7 ps 0.7 lc rgb '%s'"
+                               : "with linespoints pt '%s'",
+                      p->image    ? picture_colour(side)
+                      : side == 0 ? "e"
+                      : side == 1 ? "b"
+                                  : "v");
+        for (int64_t k = 0; k < table->count; k++) {
+            const curve_point *at = &points[k];
+            const double value = side == 0   ? at->test
+                                 : side == 1 ? at->training
+                                             : at->test - at->training;
+            if (!isnan(value)) picture_numbers(p, 2, at->x, value);
+        }
+        picture_end(p);
+    }
+    picture_plot(p);
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+static bool shows_bias(const picture *p) {
+    return p->session->arguments->words[0][0] == 'b';
+}
+
 static int draw_table(picture *p, const margin_search_result *table, const option_name *names,
-                      int sets) {
+                      int sets, const margin_data *data) {
     const cli_command *plot = cli_find_command("plot");
     const char *first = margin_search_cell_at(table, 0)->spec;
     for (int k = 0; k < sets; k++)
@@ -184,12 +307,14 @@ static int draw_table(picture *p, const margin_search_result *table, const optio
     }
     const size_t count = (size_t)table->count;
     curve_point *points = malloc(count * sizeof *points);
-    double *values = malloc(2 * count * sizeof *values);
+    double *values = malloc((2 * count + (size_t)table->splits) * sizeof *values);
     int code = points && values ? EXIT_DONE : picture_out_of_memory();
     if (!code) {
         picture_begin(p, "%s: %lld folds", p->session->arguments->words[1],
                       (long long)table->splits);
-        if (sets == 1)
+        if (shows_bias(p))
+            bias_of_table(p, table, names[0].name, data, points, values);
+        else if (sets == 1)
             curve_of_table(p, table, names[0].name, points);
         else
             map_of_table(p, table, names, values);
@@ -200,27 +325,47 @@ static int draw_table(picture *p, const margin_search_result *table, const optio
     return code;
 }
 
-static int draw_settings(picture *p, const margin_spec *spec, const margin_data *data) {
+static int draw_search(picture *p, const margin_spec *spec, const margin_data *data,
+                       const margin_splits *splits, const option_name *names, int sets) {
     cli_session *session = p->session;
     margin_search_options options = cli_search_options(session);
-    option_name names[2];
-    margin_splits *splits = NULL;
     margin_search_result *found = NULL;
-    const int sets = find_sets(session->arguments->words[1], names, 2);
-    if (sets < 1 || sets > 2)
-        return cli_usage_error(cli_find_command("plot"),
-                               "settings are drawn over one set of numbers, or over two: "
-                               "'ridge(alpha={0.01..100 log 9})'");
-    int code = cli_split(session, data, &splits);
-    if (code) return code;
-    options.training = 1;
+    options.training = !shows_bias(p);
+    options.predictions = shows_bias(p);
     options.baseline = 0;
     const margin_status status =
         margin_search(session->context, spec, data, splits, &options, &found, &session->error);
     cli_progress_end();
-    code = status < 0 ? cli_failed(session, status) : draw_table(p, found, names, sets);
+    const int code =
+        status < 0 ? cli_failed(session, status) : draw_table(p, found, names, sets, data);
     margin_search_result_free(found);
+    return code;
+}
+
+static int draw_settings(picture *p, const margin_spec *spec, const margin_data *data) {
+    cli_session *session = p->session;
+    const cli_arguments *given = session->arguments;
+    cli_arguments arguments = *given;
+    option_name names[2];
+    margin_splits *splits = NULL;
+    const int sets = find_sets(session->arguments->words[1], names, 2);
+    const bool bias = shows_bias(p);
+    if (bias && (sets != 1 || data->targets > 1))
+        return cli_usage_error(cli_find_command("plot"),
+                               "bias and variance are drawn over one set of numbers, of one "
+                               "target: 'knn(k={1..30})'");
+    if (bias && arguments.repeat == 0) arguments.repeat = USUAL_REPEATS;
+    if (bias && arguments.repeat < 2)
+        return cli_usage_error(cli_find_command("plot"), "variance needs --repeat 2 or more");
+    if (sets < 1 || sets > 2)
+        return cli_usage_error(cli_find_command("plot"),
+                               "settings are drawn over one set of numbers, or over two: "
+                               "'ridge(alpha={0.01..100 log 9})'");
+    session->arguments = &arguments;
+    int code = cli_split(session, data, &splits);
+    if (!code) code = draw_search(p, spec, data, splits, names, sets);
     margin_splits_free(splits);
+    session->arguments = given;
     return code;
 }
 
@@ -363,7 +508,7 @@ int plot_search(picture *p) {
     if (!code) {
         const margin_data data = margin_table_data(table);
         code =
-            a->words[0][0] == 's' ? draw_settings(p, spec, &data) : draw_learning(p, spec, &data);
+            a->words[0][0] == 'l' ? draw_learning(p, spec, &data) : draw_settings(p, spec, &data);
     }
     margin_table_free(table);
     margin_spec_free(spec);
