@@ -1,5 +1,6 @@
 /* From options to objective, solver, report and proof: what mg_linear_fit and mg_linear_verify do
  * for every linear learner. */
+#include "linear/proof/exact_columns.h"
 #include "linear_cases.h"
 
 #include <math.h>
@@ -262,6 +263,23 @@ static void test_verification_cancelled(void **state) {
     linear_case_free(c);
 }
 
+/* Of a changed model file; found by fuzzing. */
+static void test_infinite_shift(void **state) {
+    (void)state;
+    linear_case *c = linear_case_make(20, 3, 0.3, 1, 15);
+    margin_context *context = support_context(NULL, 1);
+    const double shift[3] = {0, INFINITY, -INFINITY};
+    bool independent[4];
+    int64_t rank;
+    margin_error error;
+    c->problem.shift = shift;
+    assert_int_equal(mg_exact_columns(context, &c->problem, true, NULL, independent, &rank, &error),
+                     MARGIN_OK);
+    assert_int_equal(rank, 4);
+    margin_context_free(context);
+    linear_case_free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_three_spellings),
@@ -275,6 +293,7 @@ int main(void) {
         cmocka_unit_test(test_sparse_verified),
         cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_verification_cancelled),
+        cmocka_unit_test(test_infinite_shift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,8 +66,10 @@ static void fill_powers(exact_run *run) {
         run->powers[k + 1] = times(run->powers[k], 2);
 }
 
+/* Infinite values, as stages of a changed file make them, count as 0: no proof holds with them. */
 static uint64_t read_number(const exact_run *run, double value) {
     int exponent;
+    if (!isfinite(value)) return 0;
     const double digits = ldexp(fabs(frexp(value, &exponent)), 53);
     const uint64_t size = times((uint64_t)digits, run->powers[exponent - 53 - LEAST_POWER]);
     return value < 0.0 ? less(0, size) : size;
