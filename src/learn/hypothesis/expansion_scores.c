@@ -232,7 +232,8 @@ static void multiply_chunk(const mg_hypothesis *h, const mg_kernel_ops *ops, pan
                            const double *panels, int64_t count, double *values) {
     const bool distance = mg_kernel_basis_of(h->view.expansion.kernel.kind) == MG_OF_DISTANCES;
     const bool one = p->rows.rows == 1;
-    memset(values, 0, VALUE_ROOM * sizeof *values);
+    const int64_t rows = one ? 1 : (p->rows.rows + ops->rows - 1) / ops->rows * ops->rows;
+    memset(values, 0, (size_t)(rows * MG_EXPANSION_CHUNK) * sizeof *values);
     for (int64_t first = 0; first < h->columns; first += DEPTH) {
         const int64_t depth = MG_MIN(DEPTH, h->columns - first);
         pack_queries(ops, p, first, depth);
@@ -250,7 +251,8 @@ static void score_panels(const mg_hypothesis *h, const double *dense, int64_t qu
     const mg_kernel_ops *ops = mg_kernel_ops_for(h->isa);
     const mg_expansion_plan *plan = h->derived;
     double values[VALUE_ROOM];
-    panel_queries p = {.rows = margin_dense_f64(dense, queries, h->columns, h->columns)};
+    panel_queries p; /* too large to be cleared for a single row */
+    p.rows = margin_dense_f64(dense, queries, h->columns, h->columns);
     start_scores(h, queries, out);
     square_queries(ops, &p);
     for (int64_t c = 0; c < plan->chunks; c++) {
