@@ -210,7 +210,7 @@ static void errors_shorten_what_they_quote(void **state) {
     text[length + 7] = '\t';
     margin_read_options options = {.expected = csv_model_columns, .expected_count = 2};
     csv_refused(text, length + 2000, options, MARGIN_ERROR_FORMAT, 3, 6,
-                "'zzzzzzz zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...' in column");
+                "'zzzzzzz zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...' in column");
 }
 
 int main(void) {

@@ -50,13 +50,13 @@ static void same_bits_for_any_cache(void **unused) {
         mg_gram *whole, *small;
         assert_int_equal(create(context, &all[k], &f.x, f.rows, CHOSEN, 1 << 20, &whole, NULL),
                          MARGIN_OK);
-        assert_true(mg_gram_is_whole(whole));
+        assert_true(whole->whole);
         for (int64_t slots = 0; slots <= 5; slots++) {
             uint64_t state = (uint64_t)slots;
             assert_int_equal(create(context, &all[k], &f.x, f.rows, CHOSEN,
                                     mg_gram_bytes(CHOSEN, MARGIN_F64, slots), &small, NULL),
                              MARGIN_OK);
-            assert_false(mg_gram_is_whole(small));
+            assert_false(small->whole);
             for (int round = 0; round < 300; round++) {
                 const int64_t i = (int64_t)(support_random(&state) % (round & 1 ? CHOSEN : 4));
                 margin_status status = MARGIN_OK;
@@ -65,7 +65,7 @@ static void same_bits_for_any_cache(void **unused) {
                 const double *b = mg_gram_row(small, context, i, &status);
                 assert_int_equal(status, MARGIN_OK);
                 assert_memory_equal(a, b, CHOSEN * sizeof *a);
-                assert_true(a[i] == mg_gram_diagonal(whole)[i]);
+                assert_true(a[i] == whole->diagonal[i]);
                 const int64_t j = (i * 7 + round) % CHOSEN;
                 assert_close(a[j], mg_kernel_rows(NULL, &all[k], &f.x, f.rows[i], &f.x, f.rows[j]),
                              1e-13);
@@ -153,7 +153,7 @@ typedef struct seen {
 } seen;
 
 static float rounded(const mg_gram *gram, double value) {
-    return (float)(mg_gram_factor(gram) * value);
+    return (float)(gram->factor * value);
 }
 
 static void look(const mg_gram_part *part, void *argument) {
@@ -194,7 +194,7 @@ static void f32_rows_and_blocks(void **unused) {
             request.type = MARGIN_F32;
             request.bytes = mg_gram_bytes(CHOSEN, MARGIN_F32, slots);
             assert_int_equal(mg_gram_create(context, &request, &gram, NULL), MARGIN_OK);
-            assert_int_equal(mg_gram_most_rows(gram), slots);
+            assert_int_equal(gram->slots, slots);
             for (int from = 0; from < 3; from++) { /* the store has some of them, then all */
                 seen s = {gram, exact, some + from, 5 - from, {0}};
                 assert_int_equal(mg_gram_rows(gram, context, s.rows, s.count, look, &s, NULL),
@@ -286,7 +286,7 @@ static void precomputed(void **unused) {
         const double *row = mg_gram_row(gram, context, i, &status);
         for (int64_t j = 0; j < SOME; j++)
             assert_true(row[j] == values[rows[i] * M + rows[j]]);
-        assert_true(mg_gram_diagonal(gram)[i] == row[i]);
+        assert_true(gram->diagonal[i] == row[i]);
     }
     mg_gram_free(gram);
 

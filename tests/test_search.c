@@ -780,7 +780,7 @@ static void test_refused(void **state) {
     refused("svm", &data, splits, &options, MARGIN_ERROR_ARGUMENT, "no method 9");
     options.method = MARGIN_SEARCH_GRID;
     refused("svm", NULL, splits, &options, MARGIN_ERROR_ARGUMENT, "data set is NULL");
-    refused("svm", &data, NULL, &options, MARGIN_ERROR_ARGUMENT, "splits are NULL");
+    refused("svm", &data, NULL, &options, MARGIN_ERROR_ARGUMENT, "split is NULL");
     /* no probabilities: a failure of the setting */
     options.metric = "log_loss";
     margin_search_result *found = search("svm", &data, splits, &options);

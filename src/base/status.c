@@ -126,6 +126,12 @@ static margin_status fail(margin_error *error, margin_status coded, mg_place pla
     return status;
 }
 
+margin_status mg_check_given(const mg_given *given, int count, margin_error *error) {
+    for (int k = 0; k < count; k++)
+        MG_REQUIRE(given[k].pointer, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL", given[k].name);
+    return MARGIN_OK;
+}
+
 margin_status mg_fail(margin_error *error, margin_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

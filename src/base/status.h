@@ -79,6 +79,19 @@ int mg_utf8_length(const char *bytes, int64_t length);
         if (!(condition)) return mg_fail(error, status, __VA_ARGS__);                              \
     } while (0)
 
+/* ARGUMENT, and a return, if a pointer that the caller gave is NULL:
+ * MG_GIVEN(error, {spec, "spec"}, {model, "place for the model"}) */
+typedef struct mg_given {
+    const void *pointer;
+    const char *name;
+} mg_given;
+margin_status mg_check_given(const mg_given *given, int count, margin_error *error);
+#define MG_GIVEN(error, ...)                                                                       \
+    do {                                                                                           \
+        const mg_given mg_given_[] = {__VA_ARGS__};                                                \
+        MG_TRY(mg_check_given(mg_given_, MG_LENGTH(mg_given_), error));                            \
+    } while (0)
+
 #define MG_LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define MG_MIN(a, b)     ((a) < (b) ? (a) : (b))
 #define MG_MAX(a, b)     ((a) > (b) ? (a) : (b))

@@ -15,19 +15,6 @@ bool mg_is_categorical(const margin_column *columns, int64_t column) {
     return columns && columns[column].kind == MARGIN_CATEGORICAL;
 }
 
-/* ---- Names in messages ----------------------------------------------------------------------- */
-
-enum { LISTED = 5 };
-
-void mg_column_names_add(mg_column_names *names, const margin_column *columns, int64_t column) {
-    char buffer[32];
-    if (names->count++ >= LISTED) return;
-    const char *name = mg_column_name(columns, column, buffer);
-    const mg_excerpt_text shown = mg_excerpt(name, (int64_t)strlen(name));
-    names->used += snprintf(names->text + names->used, sizeof names->text - (size_t)names->used,
-                            "%s%s", names->count > 1 ? ", " : "", shown.text);
-}
-
 /* ---- Finding columns ------------------------------------------------------------------------- */
 
 typedef struct chooser {

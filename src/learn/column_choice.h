@@ -14,11 +14,3 @@ margin_status mg_choose_columns(mg_heap *heap, const char *stage, const margin_d
                                 const char *list, bool *chosen, margin_error *error);
 
 bool mg_is_categorical(const margin_column *columns, int64_t column);
-
-/* Collects the names of columns for one sentence: up to five of them, then the count. */
-typedef struct mg_column_names {
-    int64_t count;
-    int64_t used;
-    char text[400];
-} mg_column_names;
-void mg_column_names_add(mg_column_names *names, const margin_column *columns, int64_t column);

@@ -66,20 +66,6 @@ static void choice_list(const char *choices, char *out, size_t capacity) {
     }
 }
 
-mg_excerpt_text mg_excerpt(const char *text, int64_t length) {
-    mg_excerpt_text out;
-    const int64_t room = (int64_t)sizeof out.text - 4;
-    int64_t used = 0;
-    while (used < length) {
-        const int step = MG_MAX(mg_utf8_length(text + used, length - used), 1);
-        if (used + step > room) break;
-        used += step;
-    }
-    memcpy(out.text, text, (size_t)used);
-    strcpy(out.text + used, used < length ? "..." : "");
-    return out;
-}
-
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 typedef struct reading { /* one value being read */

@@ -26,12 +26,6 @@ int mg_choice_count(const char *choices);
 const char *mg_choice_at(const char *choices, int index, int64_t *length);
 int mg_choice_find(const char *choices, const char *word, int64_t length);
 
-/* The first characters of a word for a message, "..." behind them if it goes on. */
-typedef struct mg_excerpt_text {
-    char text[64];
-} mg_excerpt_text;
-mg_excerpt_text mg_excerpt(const char *text, int64_t length);
-
 /* A value as it was written: text[0..length) with quotes and escapes already taken off. */
 typedef struct mg_written {
     const char *text;

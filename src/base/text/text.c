@@ -127,3 +127,33 @@ void mg_text_json_string(mg_text *text, const char *bytes, int64_t length) {
     mg_text_add(text, bytes + done, length - done);
     mg_text_puts(text, "\"");
 }
+
+mg_excerpt_text mg_excerpt(const char *text, int64_t length) {
+    mg_excerpt_text out;
+    const int64_t room = (int64_t)sizeof out.text - 4;
+    int64_t used = 0;
+    while (used < length) {
+        const int step = MG_MAX(mg_utf8_length(text + used, length - used), 1);
+        if (used + step > room) break;
+        used += step;
+    }
+    for (int64_t k = 0; k < used; k++)
+        out.text[k] = (unsigned char)text[k] < ' ' ? ' ' : text[k];
+    strcpy(out.text + used, used < length ? "..." : "");
+    return out;
+}
+
+void mg_name_list_add(mg_name_list *list, const char *name, const char *quote) {
+    const mg_excerpt_text shown = mg_excerpt(name, (int64_t)strlen(name));
+    const char *comma = list->count > 0 ? ", " : "";
+    const size_t room = sizeof list->text - list->used;
+    const bool fits = list->count < list->most || list->most == 0;
+    list->count++;
+    if (list->full) return;
+    list->full = !fits || room < sizeof shown.text + 10;
+    if (list->full)
+        snprintf(list->text + list->used, room, "%s...", comma);
+    else
+        list->used += (size_t)snprintf(list->text + list->used, room, "%s%s%s%s", comma, quote,
+                                       shown.text, quote);
+}

@@ -1,26 +1,7 @@
 /* What went wrong in a CSV file, in sentences. Only runs after a failure, so it may walk over the
  * text again. */
+#include "base/text/text.h"
 #include "data/csv/csv.h"
-
-#include <stdio.h>
-
-enum { SHOWN = 40 };
-
-/* A piece of a cell that is fit for a sentence. */
-typedef struct excerpt {
-    char text[SHOWN + 4];
-} excerpt;
-
-static excerpt excerpt_of(const char *text, int64_t length) {
-    excerpt shown;
-    int64_t count = MG_MIN(length, (int64_t)SHOWN);
-    while (count < length && count > 0 && ((unsigned char)text[count] & 0xc0) == 0x80)
-        count--; /* not inside a UTF-8 sequence */
-    for (int64_t k = 0; k < count; k++)
-        shown.text[k] = (char)((unsigned char)text[k] < ' ' ? ' ' : text[k]);
-    memcpy(shown.text + count, count < length ? "..." : "", count < length ? 4 : 1);
-    return shown;
-}
 
 /* The cell that starts at `offset`, without quotes. */
 static mg_csv_cell cell_at(const mg_csv *csv, int64_t offset) {
@@ -31,9 +12,8 @@ static mg_csv_cell cell_at(const mg_csv *csv, int64_t offset) {
     return mg_csv_cell_of(start, stop, true);
 }
 
-static excerpt column_name(const mg_csv *csv, int64_t column) {
-    const char *name = csv->names[column];
-    return excerpt_of(name, (int64_t)strlen(name));
+static mg_excerpt_text column_name(const mg_csv *csv, int64_t column) {
+    return mg_excerpt(csv->names[column], (int64_t)strlen(csv->names[column]));
 }
 
 /* Offset of the first thing in a cell: blanks before it are not worth pointing at. */
@@ -87,7 +67,7 @@ margin_status mg_csv_fail_separator(const mg_csv *csv) {
         "comma, or as many blanks in every row): name the separator. Beside the target "
         "there has to be another column (the last column is the target unless told "
         "otherwise)",
-        csv->source->name, excerpt_of(line, newline ? newline - line : room).text);
+        csv->source->name, mg_excerpt(line, newline ? newline - line : room).text);
 }
 
 margin_status mg_csv_fail_quotes(const mg_csv *csv) {
@@ -115,23 +95,17 @@ margin_status mg_csv_fail_quotes(const mg_csv *csv) {
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
 /* A text that is not among the categories (classes) of the model. */
-static margin_status fail_unknown(const mg_csv *csv, int64_t column, int64_t offset, excerpt text) {
-    enum { LISTED = 12, ROOM = LISTED * (SHOWN + 10) };
+static margin_status fail_unknown(const mg_csv *csv, int64_t column, int64_t offset,
+                                  mg_excerpt_text text) {
     const margin_column *expected = csv->plan[column].expected;
     const bool target = csv->plan[column].role == MG_ROLE_TARGET;
-    const int64_t shown = MG_MIN(expected->category_count, (int64_t)LISTED);
-    char known[ROOM];
-    size_t length = 0;
-    for (int64_t k = 0; k < shown; k++) {
-        const char *name = expected->categories[k];
-        length += (size_t)snprintf(known + length, sizeof known - length, "%s'%s'", k ? ", " : "",
-                                   excerpt_of(name, (int64_t)strlen(name)).text);
-    }
+    mg_name_list known = {.most = 12};
+    for (int64_t k = 0; k < expected->category_count && !known.full; k++)
+        mg_name_list_add(&known, expected->categories[k], "'");
     return mg_fail_source(csv->error, csv->source, offset,
-                          "'%s' in column '%s' is %s that the model does not know; it knows %s%s%s",
+                          "'%s' in column '%s' is %s that the model does not know; it knows %s%s",
                           text.text, column_name(csv, column).text,
-                          target ? "a class" : "a category", length ? known : "none",
-                          shown < expected->category_count ? ", ..." : "",
+                          target ? "a class" : "a category", known.count ? known.text : "none",
                           target ? ": correct it, or leave such rows out (MARGIN_MISSING_DROP)"
                                  : ", and its spec refuses others");
 }
@@ -139,7 +113,8 @@ static margin_status fail_unknown(const mg_csv *csv, int64_t column, int64_t off
 static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
     int64_t offset = visible(csv, result->offset);
     mg_csv_cell cell = cell_at(csv, result->offset);
-    excerpt text = excerpt_of(cell.text, cell.length), name = column_name(csv, result->column);
+    mg_excerpt_text text = mg_excerpt(cell.text, cell.length),
+                    name = column_name(csv, result->column);
     const mg_column_plan *plan = &csv->plan[result->column];
     switch (result->reason) {
     case MG_CSV_NOT_NUMBER:
@@ -261,7 +236,7 @@ margin_status mg_csv_fail_stray(const mg_csv *csv, int64_t column, int64_t numbe
     mg_csv_result found = {0};
     MG_TRY(find_text(csv, column, &found));
     mg_csv_cell cell = cell_at(csv, found.offset);
-    excerpt text = excerpt_of(cell.text, cell.length), name = column_name(csv, column);
+    mg_excerpt_text text = mg_excerpt(cell.text, cell.length), name = column_name(csv, column);
     margin_status status = mg_fail_source(
         csv->error, csv->source, visible(csv, found.offset),
         "'%s' in column '%s' is not a number, while %lld of its %lld values are: correct it%s, or "
@@ -277,7 +252,7 @@ margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column) {
     mg_csv_result found = {0};
     MG_TRY(find_text(csv, column, &found));
     mg_csv_cell cell = cell_at(csv, found.offset);
-    excerpt text = excerpt_of(cell.text, cell.length), name = column_name(csv, column);
+    mg_excerpt_text text = mg_excerpt(cell.text, cell.length), name = column_name(csv, column);
     return mg_fail_source(csv->error, csv->source, visible(csv, found.offset),
                           "'%s' in column '%s' looks like a number with a decimal comma: write "
                           "decimal points, or read the column as categories "
@@ -286,7 +261,7 @@ margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column) {
 }
 
 margin_status mg_csv_fail_zero_byte(const mg_csv *csv, int64_t column) {
-    excerpt name = column_name(csv, column);
+    mg_excerpt_text name = column_name(csv, column);
     MG_TRY(mg_source_restore(csv->source, csv->error));
     const char *zero = memchr(csv->text + csv->first, '\0', (size_t)(csv->end - csv->first));
     return mg_fail_source(csv->error, csv->source, zero ? zero - csv->text : csv->first,

@@ -1,6 +1,7 @@
 /* Reading a table: which format, then that format's reader. Adding a format is one line here. */
 #include "base/caller_options.h"
 #include "base/text/nearest.h"
+#include "base/text/text.h"
 #include "data/source/source.h"
 #include "data/table/table.h"
 
@@ -27,21 +28,14 @@ static const mg_reader *reader_by_format(margin_format format) {
 }
 
 static margin_status fail_unknown(const char *path, margin_error *error) {
-    char list[400] = "";
-    size_t used = 0;
-    for (int r = 0; r < MG_LENGTH(readers); r++) {
-        for (const char *const *ending = readers[r]->endings; *ending; ending++) {
-            size_t length = strlen(*ending);
-            if (used + length + 2 > sizeof list) break;
-            if (used) list[used++] = ' ';
-            memcpy(list + used, *ending, length + 1);
-            used += length;
-        }
-    }
+    mg_name_list list = {0};
+    for (int r = 0; r < MG_LENGTH(readers); r++)
+        for (const char *const *ending = readers[r]->endings; *ending; ending++)
+            mg_name_list_add(&list, *ending, "");
     return mg_fail(error, MARGIN_ERROR_FORMAT,
                    "%s: the format cannot be told from the name; known endings are %s (and each "
                    "with .gz); or say which format it is",
-                   path, list);
+                   path, list.text);
 }
 
 margin_status mg_format_find(const char *path, margin_format wanted, margin_format *format,
@@ -200,11 +194,7 @@ static const char out_of_time[] = "before the table was read: allow more";
 margin_status margin_table_read(margin_context *context, const char *path,
                                 const margin_read_options *options, margin_table **table,
                                 margin_error *error) {
-    MG_REQUIRE(context && path && table, error, MARGIN_ERROR_ARGUMENT,
-               "margin_table_read: %s is NULL",
-               !context ? "context"
-               : !path  ? "path"
-                        : "table");
+    MG_GIVEN(error, {context, "context"}, {path, "path"}, {table, "table"});
     margin_read_options known;
     margin_context call;
     mg_source source;
@@ -219,8 +209,7 @@ margin_status margin_table_read(margin_context *context, const char *path,
 margin_status margin_table_parse(margin_context *context, const void *bytes, int64_t length,
                                  const char *name, const margin_read_options *options,
                                  margin_table **table, margin_error *error) {
-    MG_REQUIRE(context && table, error, MARGIN_ERROR_ARGUMENT, "margin_table_parse: %s is NULL",
-               !context ? "context" : "table");
+    MG_GIVEN(error, {context, "context"}, {table, "table"});
     margin_read_options known;
     margin_context call;
     mg_source source;

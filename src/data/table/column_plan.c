@@ -1,5 +1,6 @@
 /* Which column of a file plays which part: the options' references, or a trained model's wishes. */
 #include "base/text/nearest.h"
+#include "base/text/text.h"
 #include "data/table/names.h"
 
 #include <stdio.h>
@@ -282,17 +283,13 @@ static bool by_position(const planner *p) {
 }
 
 static margin_status fail_missing(const planner *p, int64_t missing) {
-    char list[LISTED * (SHOWN_BYTES + 4) + 8] = "";
-    size_t length = 0;
-    int listed = 0;
+    mg_name_list list = {.most = LISTED};
     const char *first = NULL;
-    for (int64_t k = 0; k < p->options->expected_count && listed < LISTED; k++) {
+    for (int64_t k = 0; k < p->options->expected_count && !list.full; k++) {
         const char *name = p->options->expected[k].name;
         if (find_unique(p, name) >= 0) continue;
         if (!first) first = name;
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s'%.*s'",
-                                   listed ? ", " : "", SHOWN_BYTES, name);
-        listed++;
+        mg_name_list_add(&list, name, "'");
     }
     mg_nearest nearest = mg_nearest_begin(first, (int64_t)strlen(first));
     for (int64_t j = 0; j < p->count; j++)
@@ -300,12 +297,12 @@ static margin_status fail_missing(const planner *p, int64_t missing) {
                          (int64_t)strlen(p->unique_names.items[j]));
     for (int64_t k = 0; nearest.best && k < p->options->expected_count; k++)
         if (strcmp(p->options->expected[k].name, nearest.best) == 0) nearest.best = NULL;
-    return mg_fail(
-        p->error, MG_DATA(COLUMNS),
-        "%s lacks %lld of the %lld columns the model was trained on: %s%s%s%.*s%s", p->file,
-        (long long)missing, (long long)p->options->expected_count, list,
-        missing > listed ? ", ..." : "", nearest.best ? "; is the first one the file's '" : "",
-        shown(nearest.best_length), nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+    return mg_fail(p->error, MG_DATA(COLUMNS),
+                   "%s lacks %lld of the %lld columns the model was trained on: %s%s%.*s%s",
+                   p->file, (long long)missing, (long long)p->options->expected_count, list.text,
+                   nearest.best ? "; is the first one the file's '" : "",
+                   shown(nearest.best_length), nearest.best ? nearest.best : "",
+                   nearest.best ? "'?" : "");
 }
 
 /* True if all of options->target can be found in the file. */

@@ -148,13 +148,25 @@ int32_t mg_dictionary_add(mg_dictionary *dictionary, const char *text, uint32_t 
     return code;
 }
 
+/* The text where it may be read over: itself, or its copy among zeros. */
+static const char *overreadable(const char *text, int64_t length,
+                                char room[2 * MG_DICTIONARY_OVERREAD]) {
+    if (length >= MG_DICTIONARY_OVERREAD) return text;
+    memset(room, 0, 2 * MG_DICTIONARY_OVERREAD);
+    return memcpy(room, text, (size_t)length);
+}
+
 int32_t mg_dictionary_code_exact(mg_dictionary *dictionary, const char *text, int64_t length) {
-    char padded[2 * MG_DICTIONARY_OVERREAD] = {0};
+    char room[2 * MG_DICTIONARY_OVERREAD];
     if (length > INT32_MAX) return MG_DICTIONARY_FULL;
-    if (length >= MG_DICTIONARY_OVERREAD)
-        return mg_dictionary_code(dictionary, text, (uint32_t)length);
-    memcpy(padded, text, (size_t)length);
-    return mg_dictionary_code(dictionary, padded, (uint32_t)length);
+    return mg_dictionary_code(dictionary, overreadable(text, length, room), (uint32_t)length);
+}
+
+int32_t mg_dictionary_find_exact(const mg_dictionary *dictionary, const char *text,
+                                 int64_t length) {
+    char room[2 * MG_DICTIONARY_OVERREAD];
+    if (length > INT32_MAX) return -1;
+    return mg_dictionary_find(dictionary, overreadable(text, length, room), (uint32_t)length);
 }
 
 /* ---- Order ---------------------------------------------------------------------------------- */

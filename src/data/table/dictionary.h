@@ -77,8 +77,10 @@ MG_INLINE int32_t mg_dictionary_code(mg_dictionary *dictionary, const char *text
 /* The same for a text behind which nothing may be read. */
 int32_t mg_dictionary_code_exact(mg_dictionary *dictionary, const char *text, int64_t length);
 
-/* Code of a text, or -1 if it is not there. Reads MG_DICTIONARY_OVERREAD bytes at `text`. */
+/* Code of a text, or -1 if it is not there. Reads MG_DICTIONARY_OVERREAD bytes at `text`; exact: no
+ * more than the text. */
 int32_t mg_dictionary_find(const mg_dictionary *dictionary, const char *text, uint32_t length);
+int32_t mg_dictionary_find_exact(const mg_dictionary *dictionary, const char *text, int64_t length);
 
 /* order[rank] = code and rank[code] = rank in bytewise order of the texts (a prefix comes first);
  * codes below `first` stay where they are and the others come behind them. False if memory ran

@@ -1,25 +1,22 @@
-/* Texts to category codes, one after the other: a dictionary, or the categories that a model
- * expects, behind one interface. Codes count in order of appearance until finishing sorts them. */
+/* Texts to category codes, one after the other: those that a model expects, then the others in
+ * order of appearance until finishing sorts them. */
 #pragma once
 
 #include "data/table/dictionary.h"
-#include "data/table/names.h"
+#include "data/table/table.h"
 
 typedef struct mg_encoder {
     mg_heap *heap;
-    bool fixed;             /* the categories are a model's, and so are their codes */
-    int64_t listed;         /* not fixed: categories of a model that come first */
-    bool refuses;           /* the caller is to refuse what is unknown */
-    int64_t unknown;        /* texts so far that are not a model's */
-    mg_name_index expected; /* a model's */
-    mg_dictionary texts;    /* not fixed */
-    int64_t count;          /* finished: categories */
-    const char **names;     /* finished: in order, borrowed */
-    int32_t *ranks;         /* finished: rank of each code; NULL: the same */
+    bool fixed;          /* no category joins those of a model */
+    bool refuses;        /* the caller is to refuse what is unknown */
+    int64_t listed;      /* categories of a model, which come first */
+    int64_t unknown;     /* texts so far that are not among them */
+    mg_dictionary texts; /* all categories */
+    const char **names;  /* finished: in order, borrowed */
+    int32_t *ranks;      /* finished: rank of each code; NULL: the same */
 } mg_encoder;
 
-/* `expected` NULL or numeric: categories as they come. Its texts are borrowed. `unknown`: what
- * becomes of others. */
+/* `expected` NULL or numeric: categories as they come. `unknown`: what becomes of others. */
 margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected, margin_unknown unknown,
                               mg_encoder *encoder, margin_error *error);
 /* The code of a text, -1 if it is unknown and not to be kept. */

@@ -7,6 +7,7 @@
  * Means and deviations: two passes over a block of values, blocks joined by the rule of Chan, Golub
  * and LeVeque ("Updating formulae and a pairwise algorithm for computing sample variances", 1979).
  */
+#include "data/table/dictionary.h"
 #include "data/table/table.h"
 
 #include <math.h>
@@ -18,70 +19,8 @@ enum {
     DENSE_GROUP = 8,  /* columns per task */
     CSR_GROUP = 1024,
     MOST_DISTINCT = 1000, /* counted exactly up to here */
-    FIRST_SET = 64,       /* slots; the set is at most half full */
     WHOLE_LIMIT = 53      /* every double from 2^53 on is whole */
 };
-
-/* ---- Distinct values ------------------------------------------------------------------------ */
-
-/* A set of numbers without NaN. Slots hold values; NaN marks a free one. */
-typedef struct value_set {
-    double *slots;
-    int64_t slot_count, count; /* count -1: more than MOST_DISTINCT, slots released */
-    double last;               /* added last; values often repeat */
-} value_set;
-
-static uint64_t hash_value(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits *= 0x9e3779b97f4a7c15u;
-    return bits ^ bits >> 32;
-}
-
-static int64_t find_slot(const double *slots, int64_t slot_count, double value) {
-    uint64_t mask = (uint64_t)slot_count - 1, at = hash_value(value) & mask;
-    while (!isnan(slots[at]) && slots[at] != value)
-        at = (at + 1) & mask;
-    return (int64_t)at;
-}
-
-static bool grow_set(mg_heap *heap, value_set *set) {
-    int64_t slot_count = set->slots ? set->slot_count * 2 : FIRST_SET;
-    double *slots = mg_new(heap, slot_count, sizeof *slots);
-    if (!slots) return false;
-    for (int64_t k = 0; k < slot_count; k++)
-        slots[k] = (double)NAN;
-    for (int64_t k = 0; set->slots && k < set->slot_count; k++)
-        if (!isnan(set->slots[k]))
-            slots[find_slot(slots, slot_count, set->slots[k])] = set->slots[k];
-    mg_free(heap, set->slots);
-    set->slots = slots;
-    set->slot_count = slot_count;
-    return true;
-}
-
-static void release_set(mg_heap *heap, value_set *set) {
-    mg_free(heap, set->slots);
-    set->slots = NULL;
-}
-
-/* False if memory ran out. */
-static bool set_add(mg_heap *heap, value_set *set, double value) {
-    if (set->count < 0 || (set->count > 0 && value == set->last)) return true;
-    if (2 * set->count >= set->slot_count && !grow_set(heap, set)) return false;
-    value += 0.0; /* -0 and 0 are one value */
-    set->last = value;
-    int64_t slot = find_slot(set->slots, set->slot_count, value);
-    if (!isnan(set->slots[slot])) return true;
-    if (set->count == MOST_DISTINCT) {
-        release_set(heap, set);
-        set->count = -1;
-        return true;
-    }
-    set->slots[slot] = value;
-    set->count++;
-    return true;
-}
 
 /* ---- One column ----------------------------------------------------------------------------- */
 
@@ -121,21 +60,24 @@ typedef struct column_state {
     double minimum, maximum;
     bool fractions;
     moments total;
-    value_set set;
-    double *block; /* BLOCK values whose moments are not in `total` yet */
+    mg_dictionary set; /* of the values; heap NULL: more than MOST_DISTINCT */
+    double last;       /* of the set; values often repeat */
+    double *block;     /* BLOCK values whose moments are not in `total` yet */
     int64_t block_count, block_room;
     int64_t *seen; /* per category; NULL: numbers */
 } column_state;
 
 static margin_status begin_column(mg_heap *heap, const margin_column *column, column_state *state) {
-    *state = (column_state){.minimum = (double)INFINITY, .maximum = (double)-INFINITY};
+    *state = (column_state){
+        .minimum = (double)INFINITY, .maximum = (double)-INFINITY, .last = (double)NAN};
+    mg_dictionary_init(&state->set, heap);
     if (column->kind != MARGIN_CATEGORICAL) return MARGIN_OK;
     state->seen = mg_new_zero(heap, column->category_count, sizeof *state->seen);
     return state->seen ? MARGIN_OK : MARGIN_ERROR_MEMORY;
 }
 
 static void end_column(mg_heap *heap, column_state *state) {
-    release_set(heap, &state->set);
+    mg_dictionary_free(&state->set);
     MG_FREE(heap, state->seen, state->block);
 }
 
@@ -169,6 +111,18 @@ static bool add_to_block(mg_heap *heap, column_state *state, double value) {
 }
 
 /* False if memory ran out. */
+static bool note_distinct(column_state *state, double value) {
+    char bits[MG_DICTIONARY_OVERREAD] = {0};
+    if (!state->set.heap || value == state->last) return true;
+    value += 0.0; /* -0 and 0 are one value */
+    state->last = value;
+    memcpy(bits, &value, sizeof value);
+    if (mg_dictionary_code(&state->set, bits, sizeof value) < 0) return false;
+    if (state->set.count > MOST_DISTINCT) mg_dictionary_free(&state->set);
+    return true;
+}
+
+/* False if memory ran out. */
 static bool summary_add_value(mg_heap *heap, column_state *state, double value) {
     if (isnan(value)) {
         state->missing++;
@@ -182,11 +136,11 @@ static bool summary_add_value(mg_heap *heap, column_state *state, double value) 
     if (value < state->minimum) state->minimum = value;
     if (value > state->maximum) state->maximum = value;
     state->fractions |= !is_whole(value);
-    return add_to_block(heap, state, value) && set_add(heap, &state->set, value);
+    return add_to_block(heap, state, value) && note_distinct(state, value);
 }
 
 /* `count` zeros that are not stored. */
-static bool add_zeros(mg_heap *heap, column_state *state, int64_t count) {
+static bool add_zeros(column_state *state, int64_t count) {
     if (count == 0) return true;
     moments zeros = {.count = count};
     join_moments(&state->total, &zeros);
@@ -197,7 +151,7 @@ static bool add_zeros(mg_heap *heap, column_state *state, int64_t count) {
     state->zeros += count;
     state->minimum = fmin(state->minimum, 0);
     state->maximum = fmax(state->maximum, 0);
-    return set_add(heap, &state->set, 0);
+    return note_distinct(state, 0);
 }
 
 static void summarize_categories(const column_state *state, margin_column_summary *summary) {
@@ -216,7 +170,7 @@ static void summarize_categories(const column_state *state, margin_column_summar
 static void summarize_numbers(const column_state *state, margin_column_summary *summary) {
     summary->count = state->total.count;
     summary->zeros = state->zeros;
-    summary->distinct = state->set.count;
+    summary->distinct = state->set.heap ? state->set.count : -1;
     bool few = summary->distinct >= 0 && summary->distinct <= 2;
     summary->type = few                ? summary->distinct == 2 ? "binary" : "constant"
                     : state->fractions ? "number"
@@ -294,7 +248,7 @@ static bool add_csr(const job *work, int64_t first, int64_t last, column_state *
         int64_t stored = state->missing + state->total.count + state->block_count;
         for (int64_t k = 0; state->seen && k < work->columns[first + j].category_count; k++)
             stored += state->seen[k];
-        if (!add_zeros(heap, state, x->rows - stored)) return false;
+        if (!add_zeros(state, x->rows - stored)) return false;
     }
     return true;
 }
@@ -347,19 +301,15 @@ static margin_status run_job(margin_context *context, const margin_matrix *x,
 margin_status margin_table_summarize(margin_context *context, const margin_table *table,
                                      margin_column_summary *summaries, int64_t capacity,
                                      margin_error *error) {
-    MG_REQUIRE(context && table && (summaries || capacity == 0), error, MARGIN_ERROR_ARGUMENT,
-               "margin_table_summarize: %s is NULL",
-               !context ? "context"
-               : !table ? "table"
-                        : "summaries");
+    MG_GIVEN(error, {context, "context"}, {table, "table"});
     int64_t columns = table->x.view.columns, wanted = columns + table->target.count;
     MG_REQUIRE(table->columns.items || columns == 0, error, MARGIN_ERROR_LIMIT,
                "the table has %lld columns, too many to name and describe one by one",
                (long long)columns);
-    MG_REQUIRE(capacity >= wanted, error, MARGIN_ERROR_ARGUMENT,
+    MG_REQUIRE((summaries ? capacity : 0) >= wanted, error, MARGIN_ERROR_ARGUMENT,
                "room for %lld summaries, but the table has %lld columns and %lld target%s",
-               (long long)capacity, (long long)columns, (long long)table->target.count,
-               table->target.count == 1 ? "" : "s");
+               (long long)(summaries ? capacity : 0), (long long)columns,
+               (long long)table->target.count, table->target.count == 1 ? "" : "s");
     margin_column_summary *made = NULL;
     margin_status status;
     MG_NEW(context->heap, made, wanted, "the summary of a table", error);

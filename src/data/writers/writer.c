@@ -84,11 +84,9 @@ static margin_status write_format(const mg_write_job *job, margin_format format,
 
 margin_status margin_data_write(margin_context *context, const margin_data *data, const char *path,
                                 const margin_write_options *options, margin_error *error) {
-    MG_REQUIRE(context && path, error, MARGIN_ERROR_ARGUMENT,
-               "margin_data_write: context or path is NULL");
+    MG_GIVEN(error, {context, "context"}, {data, "data set"}, {path, "path"});
     mg_write_job job = {.context = context, .data = data, .path = path};
     margin_format format = MARGIN_FORMAT_AUTO;
-    MG_REQUIRE(data, error, MARGIN_ERROR_ARGUMENT, "margin_data_write: data is NULL");
     MG_TRY(mg_views_check_targets(context, data, error));
     MG_TRY(take_options(options, &job.options, error));
     MG_TRY(mg_format_find(path, job.options.format, &format, error));

@@ -22,15 +22,14 @@ static margin_status fail_categorical(const mg_stage *stage, const margin_data *
                    stage->info.name, mg_column_name(data->columns, j, buffer));
 }
 
-static void log_constant(margin_context *context, const char *stage,
-                         const mg_column_names *constant, int64_t columns) {
+static void log_constant(margin_context *context, const char *stage, const mg_name_list *constant,
+                         int64_t columns) {
     if (constant->count == 0) return;
     const bool one = constant->count == 1;
-    mg_log(
-        context, MARGIN_LOG_NOTE,
-        "%s: %lld of %lld columns %s constant and become%s 0 (they cannot tell rows apart): %s%s",
-        stage, (long long)constant->count, (long long)columns, one ? "is" : "are", one ? "s" : "",
-        constant->text, constant->count > 5 ? ", ..." : "");
+    mg_log(context, MARGIN_LOG_NOTE,
+           "%s: %lld of %lld columns %s constant and become%s 0 (they cannot tell rows apart): %s",
+           stage, (long long)constant->count, (long long)columns, one ? "is" : "are",
+           one ? "s" : "", constant->text);
 }
 
 /* The column of ones that poly and rbf make is no news. */
@@ -43,7 +42,8 @@ static margin_status set_columns(margin_context *context, const margin_data *dat
                                  const mg_column_moments *moments, mg_scale_rule rule,
                                  mg_fitted_stage *fitted, margin_error *error) {
     const int64_t n = data->x.columns;
-    mg_column_names constant = {0};
+    mg_name_list constant = {.most = 5};
+    char buffer[32];
     double *offset, *divisor;
     MG_TRY(mg_bag_add(&fitted->bag, "offset", MARGIN_F64, n, 0, &offset, error));
     MG_TRY(mg_bag_add(&fitted->bag, "divisor", MARGIN_F64, n, 0, &divisor, error));
@@ -54,11 +54,11 @@ static margin_status set_columns(margin_context *context, const margin_data *dat
         if (mg_is_categorical(data->columns, j))
             return fail_categorical(fitted->stage, data, j, error);
         if (moments->least[j] == moments->greatest[j]) {
-            if (!is_ones(data, moments, j)) mg_column_names_add(&constant, data->columns, j);
+            if (!is_ones(data, moments, j))
+                mg_name_list_add(&constant, mg_column_name(data->columns, j, buffer), "");
             offset[j] = moments->least[j];
             divisor[j] = HUGE_VAL;
         } else if (!rule(moments, j, options, &offset[j], &divisor[j])) {
-            char buffer[32];
             return mg_fail(error, MG_DATA(OVERFLOW),
                            "%s: the values of column %s, %s to %s, spread too far or too little "
                            "for double precision; change its unit",

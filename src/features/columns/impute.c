@@ -120,16 +120,16 @@ static margin_status check_width(const margin_data *data, const double *fill, ma
 
 static margin_status check_filled(const margin_data *data, const double *fill,
                                   margin_error *error) {
-    mg_column_names empty = {0};
+    mg_name_list empty = {.most = 5};
+    char buffer[32];
     for (int64_t j = 0; j < data->x.columns; j++)
-        if (isnan(fill[j])) mg_column_names_add(&empty, data->columns, j);
+        if (isnan(fill[j])) mg_name_list_add(&empty, mg_column_name(data->columns, j, buffer), "");
     if (empty.count == 0) return check_width(data, fill, error);
-    return mg_fail(
-        error, MG_DATA(MISSING_VALUE),
-        "impute: %lld column%s only missing values: %s%s; leave %s out, or give a number: "
-        "impute(with=0)",
-        (long long)empty.count, empty.count == 1 ? " has" : "s have", empty.text,
-        empty.count > 5 ? ", ..." : "", empty.count == 1 ? "it" : "them");
+    return mg_fail(error, MG_DATA(MISSING_VALUE),
+                   "impute: %lld column%s only missing values: %s; leave %s out, or give a number: "
+                   "impute(with=0)",
+                   (long long)empty.count, empty.count == 1 ? " has" : "s have", empty.text,
+                   empty.count == 1 ? "it" : "them");
 }
 
 static margin_status impute_fit(margin_context *context, const margin_data *data,

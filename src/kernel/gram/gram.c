@@ -1,33 +1,18 @@
 /* A Gram matrix from its request to its diagonal; its rows are in gram_store.c. */
-#include "kernel/gram/gram_store.h"
+#include "kernel/gram/gram_tiles.h"
+#include "kernel/gram/kernel_tile.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char purpose[] = "rows of the Gram matrix";
-
-const double *mg_gram_diagonal(const mg_gram *gram) {
-    return gram->diagonal;
-}
-double mg_gram_factor(const mg_gram *gram) {
-    return gram->factor;
-}
-bool mg_gram_is_whole(const mg_gram *gram) {
-    return gram->whole;
-}
-int64_t mg_gram_most_rows(const mg_gram *gram) {
-    return gram->slots;
-}
 
 void mg_gram_free(mg_gram *gram) {
     if (!gram) return;
     mg_heap *heap = gram->heap;
     mg_kernel_scratch_free(gram->scratch);
     mg_gram_tiles_free(gram->tiles);
-    MG_FREE(heap, gram->squares, gram->diagonal, gram->values);
-    if (gram->place != gram->row) mg_free(heap, gram->place);
-    MG_FREE(heap, gram->row, gram->some_rows, gram->some_places, gram->pointers, gram->missing,
-            gram->slot_of, gram->row_of, gram->newer, gram->older, gram);
+    mg_arena_free(&gram->arena);
+    MG_FREE(heap, gram->values, gram);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -50,13 +35,11 @@ static margin_status new_slots(mg_gram *gram, int64_t bytes, bool by_rows, margi
     MG_REQUIRE(mg_gram_bytes(count, gram->type, gram->slots) < INT64_MAX, error, MARGIN_ERROR_LIMIT,
                "%s: more than memory can hold", purpose);
     MG_NEW_BYTES(gram->heap, gram->values, gram->slots * row, purpose, error);
-    MG_NEW(gram->heap, gram->pointers, gram->slots, purpose, error);
+    MG_ARENA_NEW(&gram->arena, gram->pointers, gram->slots, purpose, error);
     if (gram->whole) return MARGIN_OK;
-    MG_NEW(gram->heap, gram->missing, gram->slots, purpose, error);
-    MG_NEW(gram->heap, gram->slot_of, count, purpose, error);
-    MG_NEW(gram->heap, gram->row_of, gram->slots, purpose, error);
-    MG_NEW(gram->heap, gram->newer, gram->slots, purpose, error);
-    MG_NEW(gram->heap, gram->older, gram->slots, purpose, error);
+    MG_TRY(MG_PIECES(&gram->arena, purpose, error, MG_PIECE(gram->missing, gram->slots),
+                     MG_PIECE(gram->slot_of, count), MG_PIECE(gram->row_of, gram->slots),
+                     MG_PIECE(gram->newer, gram->slots), MG_PIECE(gram->older, gram->slots)));
     for (int64_t i = 0; i < count; i++)
         gram->slot_of[i] = -1;
     return MARGIN_OK;
@@ -66,11 +49,10 @@ static margin_status new_slots(mg_gram *gram, int64_t bytes, bool by_rows, margi
 static margin_status list_points(mg_gram *gram, margin_error *error) {
     const int64_t count = gram->points.count;
     const bool places = gram->kernel.kind == MG_KERNEL_PRECOMPUTED;
-    MG_NEW(gram->heap, gram->some_rows, count, purpose, error);
-    MG_NEW(gram->heap, gram->some_places, count, purpose, error);
-    MG_NEW(gram->heap, gram->row, count, purpose, error);
-    if (!places) gram->place = gram->row;
-    if (places) MG_NEW(gram->heap, gram->place, count, purpose, error);
+    MG_TRY(MG_PIECES(&gram->arena, purpose, error, MG_PIECE(gram->some_rows, count),
+                     MG_PIECE(gram->some_places, count), MG_PIECE(gram->row, count)));
+    gram->place = gram->row;
+    if (places) MG_ARENA_NEW(&gram->arena, gram->place, count, purpose, error);
     for (int64_t i = 0; i < count; i++) {
         gram->row[i] = mg_point_row(&gram->points, i);
         if (places) gram->place[i] = mg_point_place(&gram->points, i);
@@ -96,13 +78,6 @@ mg_kernel_block mg_gram_block_of(mg_gram *gram, const int64_t *points, int64_t c
 
 /* ---- Diagonal -------------------------------------------------------------------------------- */
 
-static margin_status find_squares(margin_context *context, mg_gram *gram, double **squares,
-                                  margin_error *error) {
-    MG_NEW(gram->heap, *squares, gram->points.x.rows, purpose, error);
-    const margin_status status = mg_row_squares(context, &gram->points.x, *squares);
-    return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(error) : status;
-}
-
 /* k(x, x) from the squared norm, by the same steps as in a block: x.x is the squared norm and the
  * distance is 0. */
 static void diagonal_of_squares(mg_gram *gram, const double *squares) {
@@ -125,19 +100,14 @@ static margin_status diagonal_one_by_one(mg_gram *gram) {
 
 static margin_status fill_diagonal(margin_context *context, mg_gram *gram, margin_error *error) {
     const mg_kernel_basis basis = mg_kernel_basis_of(gram->kernel.kind);
-    double *squares = NULL;
-    margin_status status;
-    MG_NEW(gram->heap, gram->diagonal, gram->points.count, purpose, error);
+    double *squares;
+    MG_ARENA_NEW(&gram->arena, gram->diagonal, gram->points.count, purpose, error);
     if (basis == MG_OF_NONE) return mg_kernel_fail(diagonal_one_by_one(gram), error);
-    MG_GO(find_squares(context, gram, &squares, error));
+    MG_ARENA_NEW(&gram->arena, squares, gram->points.x.rows, purpose, error);
+    MG_TRY(mg_kernel_fail(mg_row_squares(context, &gram->points.x, squares), error));
     diagonal_of_squares(gram, squares);
-    if (basis == MG_OF_SQUARES) {
-        gram->squares = squares;
-        squares = NULL;
-    }
-done:
-    mg_free(gram->heap, squares);
-    return status;
+    if (basis == MG_OF_SQUARES) gram->squares = squares;
+    return MARGIN_OK;
 }
 
 /* |k(x, z)| <= sqrt(k(x, x) k(z, z)): a finite diagonal is enough for the kernels that can
@@ -177,14 +147,15 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
                              margin_error *error) {
     mg_gram *gram;
     MG_NEW(context->heap, gram, 1, purpose, error);
-    memset(gram, 0, sizeof *gram);
-    gram->heap = context->heap;
-    gram->points = request->points;
-    gram->kernel = request->kernel;
-    gram->type = request->type;
-    gram->size = mg_type_size(request->type);
-    gram->ld = line_of(request->points.count, request->type);
-    gram->newest = gram->oldest = -1;
+    *gram = (mg_gram){.heap = context->heap,
+                      .points = request->points,
+                      .kernel = request->kernel,
+                      .type = request->type,
+                      .size = mg_type_size(request->type),
+                      .ld = line_of(request->points.count, request->type),
+                      .newest = -1,
+                      .oldest = -1};
+    mg_arena_init(&gram->arena, context->heap);
     const margin_status status =
         gram_prepare(context, gram, request->bytes, request->by_rows, error);
     if (status < 0) {

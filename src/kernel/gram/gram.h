@@ -18,7 +18,6 @@
 
 #include "kernel/gram/kernel.h"
 
-typedef struct mg_gram mg_gram;
 typedef struct mg_gram_request {
     mg_kernel kernel;
     mg_kernel_points points; /* borrowed: matrix and lists outlive the gram */
@@ -26,6 +25,36 @@ typedef struct mg_gram_request {
     int64_t bytes;           /* that its rows may take; at least two rows are kept */
     bool by_rows;            /* one reader: never the whole matrix at once, though it fits */
 } mg_gram_request;
+
+/* Callers read the first four; the rest is the business of gram.c and gram_store.c. */
+typedef struct mg_gram {
+    double *diagonal; /* k(x, x) in f64, without the factor */
+    double factor;    /* f64: 1 */
+    int64_t slots;    /* the most rows that one call of mg_gram_rows may ask for */
+    bool whole;       /* slots is all points: row i in slot i */
+    bool filled;
+    mg_heap *heap;
+    mg_arena arena; /* of the lists below */
+    mg_kernel_points points;
+    mg_kernel kernel;
+    mg_kernel_scratch *scratch;
+    struct mg_gram_tiles *tiles; /* f32 of dense points; NULL: through f64 */
+    margin_type type;
+    int64_t size, ld;     /* bytes of a value, values from one row to the next */
+    double *squares;      /* of all rows of x; NULL where the kernel needs none */
+    char *values;         /* slots rows */
+    int64_t *row, *place; /* of each point, for blocks: row of x, and what the kernel takes on
+                             the right (precomputed: its column; else the same list) */
+    int64_t *some_rows, *some_places; /* points each: lists of a call */
+    void **pointers;                  /* slots: the same */
+    /* Slots; NULL if whole. */
+    int64_t used;
+    int64_t newest, oldest; /* -1: none is in use */
+    int64_t *missing;       /* slots: scratch of a call */
+    int64_t *slot_of;       /* of each point, -1: not kept */
+    int64_t *row_of;        /* of each slot, -1: holds nothing */
+    int64_t *newer, *older; /* of each slot */
+} mg_gram;
 
 /* Bytes of a store with room for so many rows (all points: the whole matrix); INT64_MAX: beyond
  * counting. What to announce before the start. */
@@ -38,14 +67,12 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
                              mg_gram **gram, margin_error *error);
 void mg_gram_free(mg_gram *gram);
 
-const double *mg_gram_diagonal(const mg_gram *gram); /* k(x, x) in f64, without the factor */
-double mg_gram_factor(const mg_gram *gram);          /* f64: 1 */
-bool mg_gram_is_whole(const mg_gram *gram);
 /* errors[i]: how far the sum of reach[j] times value (i, j) may be from that of the true values,
  * for any weights of at most that reach. false: not known. Both as long as there are points. */
 bool mg_gram_errors(const mg_gram *gram, const double *reach, double *errors);
-/* The most rows that one call of mg_gram_rows may ask for. */
-int64_t mg_gram_most_rows(const mg_gram *gram);
+/* The block of some points with others (NULL: all of them), listed in the gram's scratch. */
+mg_kernel_block mg_gram_block_of(mg_gram *gram, const int64_t *points, int64_t count,
+                                 const int64_t *others, int64_t other_count);
 
 /* A whole one: computes all that is not there yet, before several threads read it; else nothing.
  * `context`, here and below: that of the calling thread. */

@@ -1,6 +1,7 @@
 /* The rows of a Gram matrix: the whole of it, or those used last. A doubly linked list orders the
  * slots by their last use. */
-#include "kernel/gram/gram_store.h"
+#include "kernel/gram/gram_tiles.h"
+#include "kernel/gram/kernel_tile.h"
 
 #include <string.h>
 
@@ -87,23 +88,17 @@ static margin_status run_tiles(margin_context *context, tile_work *work, bool sq
     return mg_kernel_fail(status, error);
 }
 
-static margin_status fill_by_tiles(mg_gram *gram, margin_context *context, margin_error *error) {
-    tile_work work = {.gram = gram, .right = gram->tiles, .count = gram->points.count};
-    MG_TRY(run_tiles(context, &work, true, error));
-    gram->filled = true;
-    return MARGIN_OK;
-}
-
 margin_status mg_gram_fill(mg_gram *gram, margin_context *context, margin_error *error) {
-    if (!gram->whole || gram->filled) return MARGIN_OK;
-    if (gram->tiles) return fill_by_tiles(gram, context, error);
     const int64_t count = gram->points.count;
     const mg_kernel_block block = mg_gram_block_of(gram, NULL, count, NULL, count);
+    tile_work work = {.gram = gram, .right = gram->tiles, .count = count};
     mg_kernel_out out = out_of(gram);
+    if (!gram->whole || gram->filled) return MARGIN_OK;
     out.values = gram->values;
     out.square = true;
     gram->scratch->context = context;
-    MG_TRY(mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &out), error));
+    MG_TRY(gram->tiles ? run_tiles(context, &work, true, error)
+                       : mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &out), error));
     gram->filled = true;
     return MARGIN_OK;
 }

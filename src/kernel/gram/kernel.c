@@ -13,55 +13,29 @@ double mg_power(double a, int n) {
     return result;
 }
 
+static const struct traits {
+    mg_kernel_basis basis;
+    bool definite, bounded;
+} traits[] = {[MG_KERNEL_LINEAR] = {MG_OF_PRODUCTS, true, false},
+              [MG_KERNEL_POLY] = {MG_OF_PRODUCTS, true, false},
+              [MG_KERNEL_RBF] = {MG_OF_SQUARES, true, true},
+              [MG_KERNEL_EXP] = {MG_OF_PRODUCTS, true, false},
+              [MG_KERNEL_SIGMOID] = {MG_OF_PRODUCTS, false, true},
+              [MG_KERNEL_LAPLACIAN] = {MG_OF_DISTANCES, true, true},
+              [MG_KERNEL_PRECOMPUTED] = {MG_OF_NONE, false, false},
+              [MG_KERNEL_FUNCTION] = {MG_OF_NONE, false, false}};
+
 mg_kernel_basis mg_kernel_basis_of(mg_kernel_kind kind) {
-    switch (kind) {
-    case MG_KERNEL_LINEAR:
-    case MG_KERNEL_POLY:
-    case MG_KERNEL_EXP:
-    case MG_KERNEL_SIGMOID:
-        return MG_OF_PRODUCTS;
-    case MG_KERNEL_RBF:
-        return MG_OF_SQUARES;
-    case MG_KERNEL_LAPLACIAN:
-        return MG_OF_DISTANCES;
-    case MG_KERNEL_PRECOMPUTED:
-    case MG_KERNEL_FUNCTION:
-        break;
-    }
-    return MG_OF_NONE;
+    return traits[kind].basis;
 }
 
 bool mg_kernel_is_definite(const mg_kernel *kernel) {
-    switch (kernel->kind) {
-    case MG_KERNEL_LINEAR:
-    case MG_KERNEL_RBF:
-    case MG_KERNEL_EXP:
-    case MG_KERNEL_LAPLACIAN:
-        return true;
-    case MG_KERNEL_POLY:
-        return kernel->coef0 >= 0.0;
-    case MG_KERNEL_SIGMOID:
-    case MG_KERNEL_PRECOMPUTED:
-    case MG_KERNEL_FUNCTION:
-        break;
-    }
-    return false;
+    const bool sure = kernel->kind != MG_KERNEL_POLY || kernel->coef0 >= 0.0;
+    return traits[kernel->kind].definite && sure;
 }
 
 bool mg_kernel_is_bounded(mg_kernel_kind kind) {
-    switch (kind) {
-    case MG_KERNEL_RBF:
-    case MG_KERNEL_SIGMOID:
-    case MG_KERNEL_LAPLACIAN:
-        return true;
-    case MG_KERNEL_LINEAR:
-    case MG_KERNEL_POLY:
-    case MG_KERNEL_EXP:
-    case MG_KERNEL_PRECOMPUTED:
-    case MG_KERNEL_FUNCTION:
-        break;
-    }
-    return false;
+    return traits[kind].bounded;
 }
 
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z) {

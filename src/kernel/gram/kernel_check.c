@@ -59,16 +59,13 @@ margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
     if (kernel->kind != MG_KERNEL_PRECOMPUTED) return MARGIN_OK;
     MG_REQUIRE(!mg_is_csr(&points->x), error, MARGIN_ERROR_DATA,
                "kernel=precomputed: the matrix is sparse; give a dense one");
-    MG_REQUIRE(points->places || points->rows || points->x.columns <= points->count, error,
-               MARGIN_ERROR_DATA,
+    bool square = points->places || points->rows || points->x.columns <= points->count;
+    for (int64_t i = 0; i < points->count; i++)
+        square = square && mg_point_place(points, i) < points->x.columns;
+    MG_REQUIRE(square, error, MARGIN_ERROR_DATA,
                "kernel=precomputed: the matrix is not square: it has %lld rows and %lld columns; "
                "column j is to hold the kernel values with row j",
                (long long)points->count, (long long)points->x.columns);
-    for (int64_t i = 0; i < points->count; i++)
-        MG_REQUIRE(mg_point_place(points, i) < points->x.columns, error, MARGIN_ERROR_DATA,
-                   "kernel=precomputed: the matrix is not square: it has %lld columns, and row "
-                   "%lld has no column of its own",
-                   (long long)points->x.columns, (long long)mg_point_place(points, i) + 1);
     return check_symmetry(context, points, error);
 }
 

@@ -30,9 +30,4 @@ typedef struct mg_kernel_ops {
                    double *values, int64_t count);
 } mg_kernel_ops;
 
-const mg_kernel_ops *mg_kernel_ops_for(mg_isa isa);
-
-extern const mg_kernel_ops mg_kernel_ops_ref;
-#if defined(__x86_64__)
-extern const mg_kernel_ops mg_kernel_ops_avx2, mg_kernel_ops_avx512;
-#endif
+MG_ISA_TABLES(mg_kernel_ops, mg_kernel_ops);

@@ -11,11 +11,6 @@ typedef struct square_work {
     double *squares;
 } square_work;
 
-static double dense_value(const margin_matrix *x, int64_t row, int64_t column) {
-    const int64_t k = row * x->stride + column;
-    return mg_stored_value(x, k);
-}
-
 /* `count` neighbouring rows through right panels, as a block of kernel values would. */
 static void square_rows(const square_work *work, int64_t first, int64_t count) {
     const margin_matrix *x = work->x;
@@ -26,7 +21,7 @@ static void square_rows(const square_work *work, int64_t first, int64_t count) {
         const int64_t depth = MG_MIN(SQUARE_DEPTH, x->columns - from);
         for (int64_t i = 0; i < count; i++)
             for (int64_t j = 0; j < depth; j++)
-                panel[j * width + i] = dense_value(x, first + i, from + j);
+                panel[j * width + i] = mg_stored_value(x, (first + i) * x->stride + from + j);
         work->ops->square(depth, panel, sum);
     }
     memcpy(work->squares + first, sum, (size_t)count * sizeof *sum);
@@ -45,7 +40,7 @@ static margin_status square_block(const mg_block *block, void *argument) {
 }
 
 margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares) {
-    square_work work = {x, mg_kernel_ops_for(mg_isa_level()), squares};
+    square_work work = {x, MG_ISA_TABLE(mg_isa_level(), mg_kernel_ops), squares};
     return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), square_block, &work,
                          NULL);
 }

@@ -12,19 +12,9 @@
 
 enum { TILE_LEFT = 64, TILE_RIGHT = 128, DEPTH = 256 };
 
-const mg_kernel_ops *mg_kernel_ops_for(mg_isa isa) {
-#if defined(__x86_64__)
-    if (isa == MG_ISA_AVX512) return &mg_kernel_ops_avx512;
-    if (isa == MG_ISA_AVX2) return &mg_kernel_ops_avx2;
-#else
-    (void)isa;
-#endif
-    return &mg_kernel_ops_ref;
-}
-
 void mg_kernel_finish(mg_isa isa, const mg_kernel *kernel, double square_x, const double *squares_z,
                       double *values, int64_t count) {
-    mg_kernel_ops_for(isa)->finish(kernel, square_x, squares_z, values, count);
+    MG_ISA_TABLE(isa, mg_kernel_ops)->finish(kernel, square_x, squares_z, values, count);
 }
 
 /* ---- Packing --------------------------------------------------------------------------------- */
@@ -101,7 +91,7 @@ margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *ke
     mg_heap *heap = context->heap;
     mg_kernel_scratch *s;
     MG_NEW(heap, s, 1, "scratch for kernel values", error);
-    const mg_kernel_ops *ops = mg_kernel_ops_for(mg_isa_level());
+    const mg_kernel_ops *ops = MG_ISA_TABLE(mg_isa_level(), mg_kernel_ops);
     memset(s, 0, sizeof *s);
     s->context = context;
     s->heap = heap;

@@ -2,8 +2,6 @@
 #include "kernel/logistic/kernel_logistic.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Rows up to which steps are solved by a factor. */
 enum { DIRECT_ROWS = 1024 };
@@ -31,16 +29,8 @@ static const mg_option_value *option(const mg_option_value *values, const char *
     return mg_option_named(own, values, name);
 }
 
-static bool is_solver(const mg_option_value *values, const char *word) {
-    return strcmp(option(values, "solver")->text, word) == 0;
-}
-
 mg_penalty mg_kernel_logistic_penalty(const mg_fit *fit) {
     return mg_penalty_of(own, fit->options, 0.0, mg_total_weight(fit->problem));
-}
-
-double mg_kernel_logistic_tolerance(const mg_fit *fit) {
-    return option(fit->options, "tol")->number;
 }
 
 static margin_status kernel_logistic_check(const margin_component *info,
@@ -54,64 +44,30 @@ static margin_status kernel_logistic_check(const margin_component *info,
                MARGIN_ERROR_SPEC,
                "kernel-logistic: needs a kernel that is an inner product, as its objective else "
                "has no least value: rbf, laplacian, linear, exp, or poly with coef0 >= 0");
-    MG_REQUIRE(!option(values, "rate")->given || is_solver(values, "gd"), error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(!option(values, "rate")->given || mg_option_is(own, values, "solver", "gd"), error,
+               MARGIN_ERROR_SPEC,
                "kernel-logistic: rate belongs to solver=gd; leave it out or choose that solver");
     return MARGIN_OK;
 }
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
-static void describe_newton(const mg_newton *newton, const mg_kernel *kernel,
-                            margin_report *report) {
-    const char *word = newton->direct ? "by a Cholesky factor" : "by conjugate gradients";
-    const mg_kernel_name name = mg_kernel_describe(kernel);
-    const char *text = name.text;
-    snprintf(report->iteration_name, sizeof report->iteration_name, "Newton steps");
-    if (newton->ended == MARGIN_OK)
-        mg_report_reason(report, "Newton's method %s; kernel %s", word, text);
-    else if (newton->ended == MARGIN_STOPPED_TIME)
-        mg_report_reason(report, "the time limit came after %lld Newton steps",
-                         (long long)newton->steps);
-    else if (newton->ended == MARGIN_STOPPED_ITERATIONS)
-        mg_report_reason(report, "the limit of %lld Newton steps is reached: raise max_iter",
-                         (long long)newton->steps);
-    else
-        mg_report_reason(report, "rounding ends Newton's method %s (kernel %s): take a smaller C",
-                         word, text);
-}
-
-static margin_status solve_by_newton(mg_kernel_task *task, mg_fit *fit,
-                                     const mg_kernel_objective *objective, mg_kernel_point *point) {
-    const int64_t limit = option(fit->options, "max_iter")->integer;
-    mg_newton newton = {.objective = objective,
-                        .stop = mg_stop_make(task->context, limit),
-                        .tolerance = task->tolerance,
-                        .arena = &task->arena,
-                        .error = fit->error,
-                        .direct = task->storage == MG_GRAM_SQUARE};
-    MG_TRY(mg_kernel_newton(&newton, point));
-    fit->report.iterations = newton.steps;
-    fit->report.status = newton.ended;
-    describe_newton(&newton, &task->system.kernel, &fit->report);
-    return MARGIN_OK;
-}
-
 static margin_status kernel_logistic_fit_many(mg_fit *fits, int64_t count) {
     const mg_option_value *values = fits[0].options;
     const margin_context *context = fits[0].context;
     const mg_kernel_choice choice = mg_kernel_options_of(own, values);
-    const bool descent = is_solver(values, "gd");
+    const bool descent = mg_option_is(own, values, "solver", "gd");
     const int64_t m = fits[0].problem->count;
-    const bool direct =
-        is_solver(values, "cholesky") || (is_solver(values, "auto") && m <= DIRECT_ROWS &&
-                                          mg_system_fits(context, MG_GRAM_SQUARE, m));
+    const bool direct = mg_option_is(own, values, "solver", "cholesky") ||
+                        (mg_option_is(own, values, "solver", "auto") && m <= DIRECT_ROWS &&
+                         mg_system_fits(context, MG_GRAM_SQUARE, m));
     mg_kernel_task task = {.choice = &choice,
                            .loss = mg_loss_get(MG_LOSS_LOGISTIC),
                            .penalty = mg_kernel_logistic_penalty(&fits[0]),
                            .formula = "log(1+exp(-y f))",
                            .needs_definite = true,
-                           .tolerance = mg_kernel_logistic_tolerance(&fits[0]),
-                           .minimise = descent ? mg_kernel_descend_task : solve_by_newton};
+                           .tolerance = option(values, "tol")->number,
+                           .minimise = descent ? mg_kernel_descend : mg_kernel_newton};
     MG_TRY(mg_kernel_store(context, m, direct, "logistic", &task.storage, fits[0].error));
     return mg_kernel_fit_all(&task, fits, count);
 }

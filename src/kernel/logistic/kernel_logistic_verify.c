@@ -45,7 +45,7 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
     MG_TRY(mg_kernel_sums_definite(fit, h, &definite));
     report->gap = fmin(penalty.rho / 2.0 * distance, report->objective) / /* P is not below 0 */
                   fmax(1.0, report->objective);
-    report->tolerance = mg_kernel_logistic_tolerance(fit);
+    report->tolerance = mg_option_named(&fit->learner->info, fit->options, "tol")->number;
     fit->verified.objective =
         s.blur + penalty.rho / 2.0 * s.norm_blur + MG_ROUNDING * report->objective;
     fit->verified.gap = penalty.rho / 2.0 * s.moved * (2.0 * sqrt(distance) + s.moved);

@@ -19,7 +19,7 @@ static const double EXACTNESS = 1e-5;
 enum { MOST_STEPS = 100, MOST_HALVINGS = 40, MOST_PRODUCTS = 2000 };
 
 typedef struct newton_run {
-    mg_newton *newton;
+    mg_kernel_walk *walk;
     const mg_kernel_objective *o;
     mg_kernel_point *point;
     const mg_vector_ops *ops;
@@ -40,8 +40,8 @@ static margin_status factor(newton_run *run) {
             system->gram[i * m + j] = s[i] * s[j] * system->gram[j * m + i];
         system->gram[i * (m + 1)] = 1.0 + s[i] * s[i] * system->diagonal[i];
     }
-    MG_TRY(mg_cholesky_factor(system->context, m, system->gram, m, &failed, run->newton->error));
-    MG_REQUIRE(!failed, run->newton->error, MARGIN_ERROR_DATA,
+    MG_TRY(mg_cholesky_factor(system->context, m, system->gram, m, &failed, run->walk->fit->error));
+    MG_REQUIRE(!failed, run->walk->fit->error, MARGIN_ERROR_DATA,
                "the Gram matrix of the kernel %s is not positive definite enough for Newton's "
                "method; take a smaller C, or a kernel that is an inner product",
                mg_kernel_describe(&system->kernel).text);
@@ -57,7 +57,6 @@ static margin_status multiply(newton_run *run) {
     MG_TRY(mg_kernel_system_multiply(run->o->system, 1, run->f, run->q));
     for (int64_t i = 0; i < m; i++)
         run->q[i] = run->scale[i] * run->q[i] + run->p[i];
-    run->newton->products++;
     return MARGIN_OK;
 }
 
@@ -83,7 +82,7 @@ static margin_status conjugate(newton_run *run, double share) {
         if (!(curvature > 0.0)) break;
         run->ops->add(run->x, rho / curvature, run->p, m);
         run->ops->add(run->r, -rho / curvature, run->q, m);
-        if (mg_stop_check(&run->newton->stop, 0) != MARGIN_OK) break;
+        if (mg_stop_check(&run->walk->stop, 0) != MARGIN_OK) break;
     }
     return MARGIN_OK;
 }
@@ -99,10 +98,9 @@ static margin_status find_step(newton_run *run) {
         run->x[i] = run->scale[i] * point->kd[i];
     }
     const double share = fmin(1.0, sqrt(point->gap / fmax(1.0, point->value))) * EXACTNESS;
-    MG_TRY(run->newton->direct ? factor(run) : conjugate(run, share));
+    MG_TRY(run->o->system->storage == MG_GRAM_SQUARE ? factor(run) : conjugate(run, share));
     for (int64_t i = 0; i < m; i++)
         run->delta[i] = -(point->d[i] - run->scale[i] * run->x[i]);
-    run->newton->products++;
     return mg_kernel_system_multiply(run->o->system, 1, run->delta, run->kdelta);
 }
 
@@ -130,21 +128,21 @@ static bool take_step(newton_run *run) {
 }
 
 static margin_status kernel_newton_iterate(newton_run *run) {
-    mg_newton *newton = run->newton;
+    mg_kernel_walk *walk = run->walk;
     mg_kernel_point *point = run->point;
-    for (;; newton->steps++) {
+    for (;; walk->steps++) {
         MG_TRY(mg_kernel_point_judge(run->o, point));
-        mg_progress(run->o->system->context, "Newton steps", (double)newton->steps, (double)NAN,
+        mg_progress(run->o->system->context, "Newton steps", (double)walk->steps, (double)NAN,
                     mg_kernel_point_gap(point));
-        if (mg_kernel_point_gap(point) <= newton->tolerance) return MARGIN_OK;
-        newton->ended = mg_stop_check(&newton->stop, newton->steps);
-        if (newton->ended < 0) return mg_fail_cancelled(newton->error);
-        if (newton->ended > 0) return MARGIN_OK;
+        if (mg_kernel_point_gap(point) <= walk->tolerance) return MARGIN_OK;
+        walk->ended = mg_stop_check(&walk->stop, walk->steps);
+        if (walk->ended < 0) return mg_fail_cancelled(walk->fit->error);
+        if (walk->ended > 0) return MARGIN_OK;
         /* rounding, not distance, is what keeps the proof from the tolerance */
-        const bool blurred = point->gap <= 1e-3 * newton->tolerance * fmax(1.0, point->value);
+        const bool blurred = point->gap <= 1e-3 * walk->tolerance * fmax(1.0, point->value);
         if (!blurred) MG_TRY(find_step(run));
         if (!blurred && take_step(run)) continue;
-        newton->ended = MARGIN_STOPPED_STALLED;
+        walk->ended = MARGIN_STOPPED_STALLED;
         return MARGIN_OK;
     }
 }
@@ -158,19 +156,29 @@ static margin_status kernel_newton_solve(newton_run *run) {
     return mg_kernel_point_judge(run->o, point);
 }
 
-margin_status mg_kernel_newton(mg_newton *newton, mg_kernel_point *point) {
-    const mg_kernel_objective *o = newton->objective;
+margin_status mg_kernel_newton(mg_kernel_walk *walk) {
+    const mg_kernel_objective *o = walk->objective;
     const int64_t m = o->count;
+    const bool direct = o->system->storage == MG_GRAM_SQUARE;
+    const char *way = direct ? "by a Cholesky factor" : "by conjugate gradients";
+    const mg_kernel_name kernel = mg_kernel_describe(&o->system->kernel);
     mg_pace pace = {.asked = mg_clock(), .behind = 1.0}; /* the longest is already two products */
     newton_run run = {
-        .newton = newton, .o = o, .point = point, .ops = mg_vector_ops_for(mg_isa_level())};
-    MG_TRY(MG_PIECES(newton->arena, "a Newton step", newton->error, MG_PIECE(run.scale, m),
+        .walk = walk, .o = o, .point = walk->point, .ops = mg_vector_ops_for(mg_isa_level())};
+    MG_TRY(MG_PIECES(walk->arena, "a Newton step", walk->fit->error, MG_PIECE(run.scale, m),
                      MG_PIECE(run.delta, m), MG_PIECE(run.kdelta, m), MG_PIECE(run.x, m),
                      MG_PIECE(run.r, m), MG_PIECE(run.p, m), MG_PIECE(run.q, m),
                      MG_PIECE(run.f, m)));
-    if (newton->stop.max_iterations < 0) newton->stop.max_iterations = MOST_STEPS;
-    newton->stop.pace = &pace;
+    walk->step_name = "Newton steps";
+    if (walk->stop.max_iterations < 0) walk->stop.max_iterations = MOST_STEPS;
+    walk->stop.pace = &pace;
     const margin_status status = kernel_newton_solve(&run);
-    newton->stop.pace = NULL;
-    return mg_kernel_point_in_time(o, point, status, &newton->ended);
+    walk->stop.pace = NULL;
+    MG_TRY(mg_kernel_point_in_time(o, walk->point, status, &walk->ended));
+    mg_report_reason(&walk->fit->report,
+                     walk->ended == MARGIN_OK
+                         ? "Newton's method %s; kernel %s"
+                         : "rounding ends Newton's method %s (kernel %s): take a smaller C",
+                     way, kernel.text);
+    return MARGIN_OK;
 }

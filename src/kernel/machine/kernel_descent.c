@@ -2,7 +2,6 @@
 #include "kernel/machine/kernel_descent.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { POWER_STEPS = 30, MOST_STEPS = 10000 };
@@ -28,12 +27,12 @@ static margin_status greatest_eigenvalue(const mg_kernel_objective *o, double *v
 
 /* The curvature of the mean loss + lambda a'Ka is at most l (b l + 2 lambda), l the greatest
  * eigenvalue of K and b the greatest curvature of a sample's part. */
-static margin_status choose_rate(mg_kernel_descent *descent, mg_kernel_point *point) {
+static margin_status choose_rate(const mg_kernel_walk *walk, double *rate) {
     static const double slack = 1.1; /* the estimate is from below */
-    const mg_kernel_objective *o = descent->objective;
+    const mg_kernel_objective *o = walk->objective;
     double greatest = 0.0, most = 0.0;
-    if (!isnan(descent->rate)) return MARGIN_OK;
-    MG_TRY(greatest_eigenvalue(o, point->d, point->kd, &greatest));
+    if (!isnan(*rate)) return MARGIN_OK;
+    MG_TRY(greatest_eigenvalue(o, walk->point->d, walk->point->kd, &greatest));
     for (int64_t i = 0; i < o->count; i++)
         most = fmax(most, o->c[i]);
     double bound = o->loss->curvature_bound;
@@ -41,95 +40,66 @@ static margin_status choose_rate(mg_kernel_descent *descent, mg_kernel_point *po
     const double unit = o->penalty.lambda / (o->penalty.rho / 2.0); /* 1 / (factor m) */
     const double curvature =
         slack * greatest * (bound * most * unit * slack * greatest + 2.0 * o->penalty.lambda);
-    descent->rate = curvature > 0.0 ? 1.0 / curvature : 1.0;
+    *rate = curvature > 0.0 ? 1.0 / curvature : 1.0;
     return MARGIN_OK;
 }
 
-static void kernel_descent_trace(const mg_kernel_descent *descent, const mg_kernel_point *point) {
-    mg_trace_note(descent->trace, (margin_trace_step){.step = descent->steps,
-                                                      .row = -1,
-                                                      .errors = point->errors,
-                                                      .loss = point->value,
-                                                      .intercept = 0.0,
-                                                      .weights = point->a,
-                                                      .weight_count = descent->objective->count});
+static void kernel_descent_trace(const mg_kernel_walk *walk) {
+    mg_trace_note(walk->fit->trace, (margin_trace_step){.step = walk->steps,
+                                                        .row = -1,
+                                                        .errors = walk->point->errors,
+                                                        .loss = walk->point->value,
+                                                        .intercept = 0.0,
+                                                        .weights = walk->point->a,
+                                                        .weight_count = walk->objective->count});
 }
 
 /* a and f stay as they are until both have their next values. */
-static margin_status kernel_descent_step(const mg_kernel_descent *descent, mg_kernel_point *point) {
-    const mg_kernel_objective *o = descent->objective;
+static margin_status kernel_descent_step(const mg_kernel_walk *walk, double rate) {
+    const mg_kernel_objective *o = walk->objective;
+    mg_kernel_point *point = walk->point;
     const double unit = o->penalty.lambda / (o->penalty.rho / 2.0);
     const size_t bytes = (size_t)o->count * sizeof *point->a;
     memcpy(point->d, point->a, bytes);
     mg_vector_ops_for(mg_isa_level())
-        ->add(point->d, -descent->rate * unit * o->penalty.rho, point->kd, o->count);
+        ->add(point->d, -rate * unit * o->penalty.rho, point->kd, o->count);
     MG_TRY(mg_kernel_system_multiply(o->system, 1, point->d, point->kd));
     memcpy(point->a, point->d, bytes);
     memcpy(point->f, point->kd, bytes);
     return MARGIN_OK;
 }
 
-static margin_status descend(mg_kernel_descent *descent, mg_kernel_point *point) {
-    MG_TRY(choose_rate(descent, point));
-    for (;; descent->steps++) {
-        MG_TRY(mg_kernel_point_judge(descent->objective, point));
-        kernel_descent_trace(descent, point);
-        if (!isfinite(point->value) || !isfinite(point->gap)) {
-            descent->ended = MARGIN_STOPPED_STALLED;
-            return MARGIN_OK;
-        }
-        if (mg_kernel_point_gap(point) <= descent->tolerance) return MARGIN_OK;
-        descent->ended = mg_stop_check(&descent->stop, descent->steps);
-        if (descent->ended < 0) return mg_fail_cancelled(descent->error);
-        if (descent->ended > 0) return MARGIN_OK;
-        MG_TRY(kernel_descent_step(descent, point));
+static margin_status descend(mg_kernel_walk *walk, double *rate) {
+    const mg_kernel_point *point = walk->point;
+    MG_TRY(choose_rate(walk, rate));
+    for (;; walk->steps++) {
+        MG_TRY(mg_kernel_point_judge(walk->objective, walk->point));
+        kernel_descent_trace(walk);
+        const bool lost = !isfinite(point->value) || !isfinite(point->gap);
+        if (lost) walk->ended = MARGIN_STOPPED_STALLED;
+        if (lost || mg_kernel_point_gap(point) <= walk->tolerance) return MARGIN_OK;
+        walk->ended = mg_stop_check(&walk->stop, walk->steps);
+        if (walk->ended < 0) return mg_fail_cancelled(walk->fit->error);
+        if (walk->ended > 0) return MARGIN_OK;
+        MG_TRY(kernel_descent_step(walk, *rate));
     }
 }
 
-/* From point->a (and f = K a) on. Ends at the gap, a limit, or where the objective is no number any
- * more (STALLED). Two products a step. */
-static margin_status kernel_descend(mg_kernel_descent *descent, mg_kernel_point *point) {
-    if (descent->stop.max_iterations < 0) descent->stop.max_iterations = MOST_STEPS;
-    return mg_kernel_point_in_time(descent->objective, point, descend(descent, point),
-                                   &descent->ended);
-}
-
-static void describe(const mg_kernel_descent *descent, margin_report *report) {
-    char rate[64];
-    snprintf(rate, sizeof rate, "gradient descent with rate %s", mg_about(descent->rate).text);
-    mg_report_set(report, "rate", descent->rate);
-    if (descent->ended == MARGIN_OK)
-        mg_report_reason(report, "%s reached the gap in %lld steps", rate,
-                         (long long)descent->steps);
-    else if (descent->ended == MARGIN_STOPPED_STALLED)
-        mg_report_reason(report, "%s ran away: take a smaller rate", rate);
-    else if (descent->ended == MARGIN_STOPPED_TIME)
-        mg_report_reason(report, "the time limit came after %lld steps of %s",
-                         (long long)descent->steps, rate);
+margin_status mg_kernel_descend(mg_kernel_walk *walk) {
+    mg_fit *fit = walk->fit;
+    double rate = mg_option_named(&fit->learner->info, fit->options, "rate")->number;
+    walk->step_name = "steps";
+    if (walk->stop.max_iterations < 0) walk->stop.max_iterations = MOST_STEPS;
+    MG_TRY(
+        mg_kernel_point_in_time(walk->objective, walk->point, descend(walk, &rate), &walk->ended));
+    mg_report_set(&fit->report, "rate", rate);
+    if (walk->ended == MARGIN_STOPPED_STALLED)
+        mg_report_reason(&fit->report,
+                         "gradient descent with rate %s ran away: take a smaller rate",
+                         mg_about(rate).text);
     else
-        mg_report_reason(report,
-                         "the limit of %lld steps is reached by %s: raise max_iter, or leave out "
-                         "solver=gd",
-                         (long long)descent->steps, rate);
-}
-
-margin_status mg_kernel_descend_fit(mg_fit *fit, const mg_kernel_objective *objective,
-                                    mg_kernel_point *point) {
-    const margin_component *info = &fit->learner->info;
-    const mg_option_value *values = fit->options;
-    const int64_t limit = mg_option_named(info, values, "max_iter")->integer;
-    mg_kernel_descent descent = {.objective = objective,
-                                 .trace = fit->trace,
-                                 .stop = mg_stop_make(objective->system->context, limit),
-                                 .rate = mg_option_named(info, values, "rate")->number,
-                                 .tolerance = mg_option_named(info, values, "tol")->number,
-                                 .error = fit->error};
-    MG_TRY(kernel_descend(&descent, point));
-    MG_REQUIRE(isfinite(point->value), fit->error, MG_DATA(OVERFLOW),
-               "the coefficients left the range of numbers; take a smaller rate");
-    fit->report.iterations = descent.steps;
-    fit->report.status = descent.ended;
-    snprintf(fit->report.iteration_name, sizeof fit->report.iteration_name, "steps");
-    describe(&descent, &fit->report);
+        mg_report_reason(&fit->report,
+                         "gradient descent with rate %s reached the gap in %lld steps",
+                         mg_about(rate).text, (long long)walk->steps);
     return MARGIN_OK;
 }

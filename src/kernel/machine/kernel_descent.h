@@ -14,18 +14,6 @@
               "its largest curvature)",                                                            \
               .low = 0, .low_open = 1, .high = (double)INFINITY, .high_open = 1)
 
-typedef struct mg_kernel_descent {
-    const mg_kernel_objective *objective;
-    const mg_trace *trace; /* NULL: none */
-    mg_stop stop;
-    double rate; /* NaN: 1 / the largest curvature, which is estimated; set to what was taken */
-    double tolerance;
-    margin_error *error;
-    int64_t steps; /* results */
-    margin_status ended;
-} mg_kernel_descent;
-
-/* All of it for a fit whose options max_iter, rate and tol are given; fills what a report says of
- * steps. DATA where the coefficients left the range of numbers. */
-margin_status mg_kernel_descend_fit(mg_fit *fit, const mg_kernel_objective *objective,
-                                    mg_kernel_point *point);
+/* Ends at the gap, a limit, or where the objective is no number any more (STALLED). Options rate
+ * and max_iter; two products a step. */
+margin_status mg_kernel_descend(mg_kernel_walk *walk);

@@ -2,6 +2,7 @@
 #include "kernel/machine/kernel_fit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 margin_status mg_kernel_store(const margin_context *context, int64_t count, bool direct,
                               const char *linear, mg_gram_storage *storage, margin_error *error) {
@@ -19,12 +20,6 @@ margin_status mg_kernel_store(const margin_context *context, int64_t count, bool
         linear);
 }
 
-margin_status mg_kernel_descend_task(mg_kernel_task *task, mg_fit *fit,
-                                     const mg_kernel_objective *objective, mg_kernel_point *point) {
-    (void)task;
-    return mg_kernel_descend_fit(fit, objective, point);
-}
-
 static margin_status fit_one(mg_kernel_task *task, mg_fit *fit) {
     mg_kernel_objective objective;
     mg_kernel_point point;
@@ -32,7 +27,23 @@ static margin_status fit_one(mg_kernel_task *task, mg_fit *fit) {
     MG_TRY(mg_kernel_objective_make(&task->system, fit, task->loss, &task->penalty, &task->arena,
                                     &objective));
     MG_TRY(mg_kernel_point_make(&objective, &task->arena, &point));
-    MG_TRY(task->minimise(task, fit, &objective, &point));
+    const int64_t limit = mg_option_named(&fit->learner->info, fit->options, "max_iter")->integer;
+    mg_kernel_walk walk = {.fit = fit,
+                           .objective = &objective,
+                           .point = &point,
+                           .arena = &task->arena,
+                           .stop = mg_stop_make(task->context, limit),
+                           .tolerance = task->tolerance};
+    MG_TRY(task->minimise(&walk));
+    report->iterations = walk.steps;
+    report->status = walk.ended;
+    snprintf(report->iteration_name, sizeof report->iteration_name, "%s", walk.step_name);
+    if (walk.ended == MARGIN_STOPPED_TIME)
+        mg_report_reason(report, "the time limit came after %lld %s", (long long)walk.steps,
+                         walk.step_name);
+    if (walk.ended == MARGIN_STOPPED_ITERATIONS)
+        mg_report_reason(report, "the limit of %lld %s is reached: raise max_iter",
+                         (long long)walk.steps, walk.step_name);
     report->objective = point.value;
     report->gap = mg_kernel_point_gap(&point);
     report->tolerance = task->tolerance;

@@ -15,17 +15,12 @@ typedef struct mg_kernel_task {
     double tolerance;
     mg_arena arena; /* of the fit at hand */
     mg_kernel_system system;
-    /* From a = 0 on; fills in status, iterations and reason of the report. */
-    margin_status (*minimise)(struct mg_kernel_task *task, mg_fit *fit,
-                              const mg_kernel_objective *objective, mg_kernel_point *point);
+    margin_status (*minimise)(mg_kernel_walk *walk); /* says why it ended but at a limit */
 } mg_kernel_task;
 
 /* A square for `direct` solvers and the triangle for others, where there is room; LIMIT where there
  * is none for the square. `linear`: the learner that some rows for all would go to. */
 margin_status mg_kernel_store(const margin_context *context, int64_t count, bool direct,
                               const char *linear, mg_gram_storage *storage, margin_error *error);
-/* The `minimise` of gradient descent. */
-margin_status mg_kernel_descend_task(mg_kernel_task *task, mg_fit *fit,
-                                     const mg_kernel_objective *objective, mg_kernel_point *point);
 /* All but context, arena and system is the caller's. */
 margin_status mg_kernel_fit_all(mg_kernel_task *task, mg_fit *fits, int64_t count);

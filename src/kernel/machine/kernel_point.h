@@ -35,6 +35,19 @@ typedef struct mg_kernel_point {
     double judged_value, judged_gap;
 } mg_kernel_point;
 
+/* A fit on its way from a = 0 to the least value. */
+typedef struct mg_kernel_walk {
+    mg_fit *fit;
+    const mg_kernel_objective *objective;
+    mg_kernel_point *point;
+    mg_arena *arena;
+    mg_stop stop; /* max_iterations below 0: the walker has a limit of its own */
+    double tolerance;
+    int64_t steps; /* results */
+    margin_status ended;
+    const char *step_name;
+} mg_kernel_walk;
+
 /* Memory from the arena; a = 0. */
 margin_status mg_kernel_objective_make(const mg_kernel_system *system, const mg_fit *fit,
                                        const mg_loss *loss, const mg_penalty *penalty,

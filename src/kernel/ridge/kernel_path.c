@@ -122,20 +122,21 @@ static void describe(path_run *run, margin_report *report) {
                                          : (double)INFINITY);
 }
 
-static margin_status solve_penalty(path_run *run, mg_fit *fit, const mg_ridge_options *options) {
+static margin_status solve_penalty(path_run *run, mg_fit *fit) {
+    const mg_ridge_options options = mg_ridge_options_of(fit);
     mg_ridge_run *ridge = &run->ridge;
     const size_t bytes = (size_t)ridge->count * sizeof(double);
     ridge->fits = fit;
-    ridge->options = options;
-    ridge->alpha = options->penalty.alpha;
+    ridge->options = &options;
+    ridge->alpha = options.penalty.alpha;
     ridge->iterations = 0;
     memset(ridge->a, 0, bytes);
     memset(ridge->fitted, 0, bytes);
     for (int64_t i = 0; i < ridge->count; i++)
         ridge->shift[i] = ridge->alpha / ridge->c[i];
-    if (options->intercept) MG_TRY(solve_ones(run));
+    if (options.intercept) MG_TRY(solve_ones(run));
     MG_TRY(mg_ridge_refine(ridge, 1e-20, correct, run));
-    if (options->intercept) centre_inverse(run);
+    if (options.intercept) centre_inverse(run);
     MG_TRY(mg_ridge_hand_over(ridge));
     describe(run, &fit->report);
     return MARGIN_OK;
@@ -190,12 +191,13 @@ static margin_status kernel_path_prepare(path_run *run) {
     return decompose(run);
 }
 
-margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_options *options) {
-    path_run run = {.ridge = mg_ridge_run_of(fits, 1, fits[0].context, options)};
+margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count) {
+    const mg_ridge_options first = mg_ridge_options_of(&fits[0]);
+    path_run run = {.ridge = mg_ridge_run_of(fits, 1, fits[0].context, &first)};
     run.ridge.stop.max_iterations = -1;
     margin_status status = kernel_path_prepare(&run);
     for (int64_t k = 0; k < count && status >= 0; k++)
-        status = solve_penalty(&run, &fits[k], &options[k]);
+        status = solve_penalty(&run, &fits[k]);
     mg_ridge_end(&run.ridge);
     if (status < 0) mg_fits_undo(fits, count);
     return status < 0 ? status : MARGIN_OK;

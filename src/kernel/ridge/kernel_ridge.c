@@ -219,7 +219,7 @@ static margin_status descend(mg_fit *fit, const mg_ridge_options *options) {
                            .penalty = options->penalty,
                            .formula = "(f-y)^2",
                            .tolerance = options->tolerance,
-                           .minimise = mg_kernel_descend_task};
+                           .minimise = mg_kernel_descend};
     MG_TRY(mg_kernel_store(fit->context, fit->problem->count, false, "ridge", &task.storage,
                            fit->error));
     return mg_kernel_fit_all(&task, fit, 1);
@@ -231,20 +231,9 @@ static margin_status kernel_ridge_fit(mg_fit *fit) {
     return fit->report.status;
 }
 
-static margin_status fit_penalties(mg_fit *fits, int64_t count) {
-    mg_heap *heap = fits[0].context->heap;
-    mg_ridge_options *options;
-    MG_NEW(heap, options, count, "the penalties", fits[0].error);
-    for (int64_t k = 0; k < count; k++)
-        options[k] = mg_ridge_options_of(&fits[k]);
-    const margin_status status = mg_kernel_ridge_path(fits, count, options);
-    mg_free(heap, options);
-    return status;
-}
-
 static margin_status kernel_ridge_fit_many(mg_fit *fits, int64_t count) {
     const bool penalties = (fits[0].shared->differ & MG_DIFFER_OPTIONS) != 0;
-    return penalties ? fit_penalties(fits, count) : fit_targets(fits, count);
+    return penalties ? mg_kernel_ridge_path(fits, count) : fit_targets(fits, count);
 }
 
 static margin_status kernel_ridge_share(mg_shared *shared) {

@@ -26,7 +26,6 @@ typedef struct mg_ridge_options {
     const char *solver;
     int64_t max_iterations; /* < 0: none */
     double rate;            /* NaN: from the largest curvature */
-    int64_t centres;        /* 0: a coefficient for every row */
 } mg_ridge_options;
 
 /* What `targets` fits over the same samples have in common, and their numbers one target after the
@@ -85,7 +84,7 @@ margin_status mg_ridge_direct(mg_ridge_run *run);
 margin_status mg_ridge_conjugate(mg_ridge_run *run);
 
 /* kernel_path.c: fits that differ in their penalty. */
-margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count, const mg_ridge_options *options);
+margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count);
 
 /* The plain numbers of a fit's options. */
 mg_ridge_options mg_ridge_options_of(const mg_fit *fit);

@@ -39,7 +39,7 @@ bool mg_smo_is_done(const mg_smo *s) {
 /* ---- Room ------------------------------------------------------------------------------------ */
 
 static int64_t set_size(const mg_smo *s) {
-    const int64_t most = s->gram ? mg_gram_most_rows(s->gram) : s->count;
+    const int64_t most = s->gram ? s->gram->slots : s->count;
     const int64_t size = s->count >= 10000 ? 1024 : s->count >= 3000 ? 512 : 256;
     return MG_MAX(MG_MIN(MG_MIN(size, most), s->count), MG_MIN(2, s->count));
 }

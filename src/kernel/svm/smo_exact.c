@@ -85,7 +85,7 @@ margin_status mg_smo_finish(mg_smo *s, mg_gram *gram, const int64_t *place, doub
                             margin_error *error) {
     enum { MOST = 4096, A_ROW = 16 }; /* steps from one measure to the next */
     const int64_t between = MG_MIN(MOST, A_ROW * s->count);
-    exact_run run = {s, gram, place, factor, mg_gram_diagonal(gram), NULL};
+    exact_run run = {s, gram, place, factor, gram->diagonal, NULL};
     mg_smo_pace pace = {(double)INFINITY, s->rounds};
     margin_status status = MARGIN_OK;
     bool moved = true;

@@ -47,7 +47,7 @@ static margin_status apply_columns(void *argument, int64_t task, int worker) {
 
 margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *moved, int64_t count,
                            margin_error *error) {
-    const int64_t most = s->gram ? MG_MIN(mg_gram_most_rows(s->gram), MG_SMO_MOST) : MG_SMO_MOST;
+    const int64_t most = s->gram ? MG_MIN(s->gram->slots, MG_SMO_MOST) : MG_SMO_MOST;
     for (int64_t first = 0; first < count; first += most) {
         apply_work work = {s, changed + first, moved + first, MG_MIN(most, count - first)};
         if (s->gram) {

@@ -148,8 +148,8 @@ void mg_svm_boxes(mg_svm_machine *m) {
 static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
     mg_smo *s = &m->smo;
     const int64_t n = s->count;
-    const double *diagonal = mg_gram_diagonal(gram);
-    m->factor = mg_gram_factor(gram);
+    const double *diagonal = gram->diagonal;
+    m->factor = gram->factor;
     mg_svm_boxes(m);
     s->low = m->low;
     s->high = m->high;

@@ -208,7 +208,7 @@ void mg_svm_judge(mg_svm_machine *m) {
     int64_t right = 0;
     if (m->options.regression || m->options.one_class || m->problem->weight) return;
     if (s->place || !m->own || !mg_kernel_is_definite(&m->kernel)) return;
-    const double *diagonal = mg_gram_diagonal(m->own);
+    const double *diagonal = m->own->diagonal;
     for (int64_t v = 0; v < s->count; v++) {
         most = fmax(most, diagonal[v]);
         sum += fabs(mg_svm_beta(m, v));

@@ -48,34 +48,17 @@ mg_svm_machine *mg_svm_kept(const mg_fit *fit, const mg_svm_options *options,
     return same ? m : NULL;
 }
 
-/* The share of the new box that each variable fills: the greatest, and how many have that. */
-static double filled(const mg_svm_machine *m, const double *low, const double *high,
-                     int64_t *support, int64_t *bounded) {
-    static const double rounding = 1e-14;
-    const mg_smo *s = &m->smo;
-    double most = 0.0;
-    *support = *bounded = 0;
-    for (int64_t v = 0; v < s->count; v++) {
-        const double beta = s->beta[v];
-        if (beta != 0.0) most = fmax(most, beta / (beta > 0.0 ? high[v] : low[v]));
-    }
-    for (int64_t v = 0; v < s->count; v++) {
-        const double beta = s->beta[v];
-        *support += beta != 0.0;
-        *bounded +=
-            beta != 0.0 && beta / (beta > 0.0 ? high[v] : low[v]) >= most * (1.0 - rounding);
-    }
-    return most;
+/* The share of the new box that a variable fills. */
+static double filled(const mg_smo *s, int64_t v) {
+    const double beta = s->beta[v];
+    return beta == 0.0 ? 0.0 : beta / (beta > 0.0 ? s->high[v] : s->low[v]);
 }
 
-/* Variables and gradient times a number, those on their bounds exactly on the new ones. */
-static void stretch(mg_svm_machine *m, double times, double share) {
-    static const double rounding = 1e-14;
-    mg_smo *s = &m->smo;
+/* Variables and gradient times a number, those that fill the share exactly on the new bounds. */
+static void stretch(mg_smo *s, double times, double share) {
     for (int64_t v = 0; v < s->count; v++) {
         const double bound = s->beta[v] > 0.0 ? s->high[v] : s->low[v];
-        const bool at = s->beta[v] != 0.0 && s->beta[v] / bound >= share * (1.0 - rounding);
-        s->beta[v] = at ? bound : times * s->beta[v];
+        s->beta[v] = filled(s, v) >= share ? bound : times * s->beta[v];
         s->f[v] = times * (s->f[v] + s->target[v]) - s->target[v];
     }
 }
@@ -83,12 +66,20 @@ static void stretch(mg_svm_machine *m, double times, double share) {
 /* Where most rows with a variable were on their bounds, all grow (or shrink) with these: as long as
  * they stay there, that is the optimum. Else they stay as they are, if the box has room. */
 void mg_svm_again(mg_svm_machine *m) {
+    static const double rounding = 1e-14;
     mg_smo *s = &m->smo;
-    int64_t support, bounded;
+    int64_t support = 0, bounded = 0;
+    double most = 0.0;
     mg_svm_boxes(m);
-    const double most = filled(m, s->low, s->high, &support, &bounded);
+    for (int64_t v = 0; v < s->count; v++)
+        most = fmax(most, filled(s, v));
+    const double share = most * (1.0 - rounding);
+    for (int64_t v = 0; v < s->count; v++) {
+        support += s->beta[v] != 0.0;
+        bounded += s->beta[v] != 0.0 && filled(s, v) >= share;
+    }
     if (isfinite(most) && most > 0.0 && (most > 1.0 || 2 * bounded > support))
-        stretch(m, 1.0 / most, most);
+        stretch(s, 1.0 / most, share);
     else if (!isfinite(most))
         for (int64_t v = 0; v < s->count; v++) {
             s->beta[v] = 0.0;

@@ -63,7 +63,7 @@ static void pack_panel(const margin_matrix *x, int64_t row, int64_t count, int64
 /* Panels of the support rows, and |s|^2 with the sums of their products. */
 static void pack_support(const mg_hypothesis *h, mg_expansion_plan *plan) {
     const margin_matrix *support = &h->view.expansion.support;
-    const mg_kernel_ops *ops = mg_kernel_ops_for(h->isa);
+    const mg_kernel_ops *ops = MG_ISA_TABLE(h->isa, mg_kernel_ops);
     for (int64_t i = 0; i < support->rows; i += ops->columns) {
         double sums[MG_EXPANSION_CHUNK] = {0.0}, *panel = plan->panels + i * h->columns;
         const int64_t count = MG_MIN(support->rows - i, ops->columns);
@@ -248,7 +248,7 @@ static void multiply_chunk(const mg_hypothesis *h, const mg_kernel_ops *ops, pan
 /* Scores of dense query rows dense[q * columns + j]. */
 static void score_panels(const mg_hypothesis *h, const double *dense, int64_t queries,
                          double *out) {
-    const mg_kernel_ops *ops = mg_kernel_ops_for(h->isa);
+    const mg_kernel_ops *ops = MG_ISA_TABLE(h->isa, mg_kernel_ops);
     const mg_expansion_plan *plan = h->derived;
     double values[VALUE_ROOM];
     panel_queries p; /* too large to be cleared for a single row */

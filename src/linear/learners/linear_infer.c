@@ -3,6 +3,7 @@
 
 #include "linear/learners/column_variances.h"
 #include "linear/learners/linear_learner.h"
+#include "linear/proof/newton_matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,66 +160,32 @@ static margin_status check_separation(const infer_run *run) {
 }
 
 /* Where a hyperplane touches rows of both classes and has all others on their side, the likelihood
- * grows for ever too: in Newton's direction some margins grow and none falls. At a maximum none
- * would change; so a few steps are taken until one or the other is plain. */
-typedef struct outlook {
-    double *change; /* of the scores, samples */
-    double least, most;
-} outlook;
-
-static margin_status look_ahead(infer_run *run, mg_column_variances *v, outlook *o) {
-    const mg_problem *p = run->problem;
-    double b = 0.0;
-    MG_TRY(mg_column_variances_step(v, run->r, run->step, &b));
-    MG_TRY(find_scores(run, run->step, b, o->change));
-    o->least = (double)INFINITY;
-    o->most = -(double)INFINITY;
-    for (int64_t i = 0; i < p->count; i++) {
-        o->least = fmin(o->least, o->change[i] * (double)p->sign[i]);
-        o->most = fmax(o->most, o->change[i] * (double)p->sign[i]);
-    }
-    return MARGIN_OK;
-}
-
-/* Takes the step and looks again from there. */
-static margin_status step_ahead(infer_run *run, outlook *o) {
-    mg_arena arena;
-    mg_inference scratch = {.arena = &arena};
-    mg_column_variances v = {0};
-    mg_arena_init(&arena, run->fit->context->heap);
-    for (int64_t i = 0; i < run->problem->count; i++)
-        run->scores[i] += o->change[i];
-    sum_likelihood(run);
-    margin_status status = mg_column_variances_make(run->fit, run->h, run->intercept, &v, &scratch);
-    if (status >= 0) status = look_ahead(run, &v, o);
-    mg_column_variances_end(&v);
-    mg_arena_free(&arena);
-    return status;
-}
-
-static bool grows(const outlook *o) {
-    return o->least > -1e-4 * o->most;
-}
-
+ * grows for ever too. Sought from 0 on: far out curvature has vanished, and the direction with it.
+ */
 static margin_status check_recession(infer_run *run) {
-    enum { MOST_STEPS = 5 };
-    const double still = 0.05, wild = 5.0; /* changes of log-odds */
-    const int64_t samples = run->problem->count;
-    double *memory;
-    MG_ARENA_NEW(run->out->arena, memory, 2 * samples, "the scores of the rows", run->fit->error);
-    outlook o = {.change = memory};
-    MG_TRY(look_ahead(run, &run->v, &o));
-    if (o.most < still) return MARGIN_OK;
-    memcpy(memory + samples, run->scores, (size_t)samples * sizeof *memory);
-    for (int step = 1; step < MOST_STEPS && !grows(&o) && o.most >= still && o.most < wild; step++)
-        MG_TRY(step_ahead(run, &o));
-    MG_REQUIRE(o.most < still || !grows(&o), run->fit->error, MARGIN_ERROR_DATA,
-               "a hyperplane separates the classes but for rows on it (they touch, and do not "
-               "overlap), so the likelihood has no maximum: in one direction of the weights it "
-               "grows for ever, and standard errors mean nothing; train with a penalty");
-    memcpy(run->scores, memory + samples, (size_t)samples * sizeof *memory);
-    sum_likelihood(run);
-    return MARGIN_OK;
+    static const double zero = 0.0;
+    const mg_linear_options options = mg_linear_options_for(run->fit);
+    margin_error *error = run->fit->error;
+    mg_design design = {0};
+    mg_objective objective = {0};
+    bool recedes = false, separable;
+    margin_status status;
+    MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
+    MG_GO(mg_objective_create(&design, mg_loss_get(MG_LOSS_LOGISTIC), &options.penalty,
+                              run->intercept, NULL, &objective, error));
+    memset(run->step, 0, (size_t)run->problem->x.columns * sizeof *run->step);
+    MG_GO(mg_find_recession(&objective, run->step, &zero, &recedes, &separable, error));
+
+    if (recedes)
+        status = mg_fail(error, MARGIN_ERROR_DATA,
+                         "a hyperplane separates the classes but for rows on it (they touch, and "
+                         "do not overlap), so the likelihood has no maximum: in one direction of "
+                         "the weights it grows for ever, and standard errors mean nothing; train "
+                         "with a penalty");
+done:
+    mg_objective_free(&objective);
+    mg_design_free(&design);
+    return status;
 }
 
 static margin_status infer_logistic(infer_run *run) {

@@ -98,8 +98,7 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
                                     const margin_separable_options *given,
                                     margin_separation *result, margin_error *error) {
     const mg_result_type type = MG_RESULT(margin_separation, inner);
-    MG_REQUIRE(context && data, error, MARGIN_ERROR_ARGUMENT,
-               "margin_separable: context and data must not be NULL");
+    MG_GIVEN(error, {context, "context"}, {data, "data set"});
     MG_TRY(mg_result_check(result, type, error));
     double start = mg_clock();
     mg_samples samples = {0};

@@ -215,8 +215,7 @@ margin_status margin_measure(margin_context *context, const margin_predictions *
     margin_predictions p;
     margin_measure_options o;
     margin_metrics found;
-    MG_REQUIRE(context && given, error, MARGIN_ERROR_ARGUMENT, "the %s NULL",
-               context ? "predictions are" : "context is");
+    MG_GIVEN(error, {context, "context"}, {given, "place of the predictions"});
     MG_TRY(mg_result_check(metrics, MG_METRICS_RESULT, error));
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_predictions, scores), "margin_predictions",
                            &p, sizeof p, error));

@@ -106,9 +106,11 @@ static margin_status move_columns(margin_context *context, mg_aligned *aligned, 
 
 static double new_code(const mg_recoding *r, int64_t j, double value) {
     if (isnan(value)) return value;
-    const bool code = value >= 0 && value < (double)r->counts[j] && value == floor(value);
+    const int64_t count = r->from[j].category_count;
+    const bool code = value >= 0 && value < (double)count && value == floor(value);
     const int32_t mapped = code ? r->maps[j][(int64_t)value] : NOWHERE;
-    return mapped == NOWHERE ? r->others[j] : (double)mapped;
+    if (mapped != NOWHERE) return (double)mapped;
+    return r->others_are_missing ? (double)NAN : (double)r->to[j].category_count;
 }
 
 static margin_status recode_block(const mg_block *block, void *argument) {
@@ -130,6 +132,10 @@ static margin_status recode_block(const mg_block *block, void *argument) {
 margin_status mg_align_recode(margin_context *context, mg_aligned *aligned,
                               const mg_recoding *recoding, margin_error *error) {
     const margin_matrix *x = &aligned->data.x;
+    int64_t j = 0;
+    while (j < x->columns && !recoding->maps[j])
+        j++;
+    if (j == x->columns) return MARGIN_OK;
     MG_REQUIRE(!mg_is_csr(x), error, MARGIN_ERROR_ARGUMENT,
                "sparse data must have the categories of the model, in its order");
     if (x->values != aligned->buffer.view.values || x->rows == 0)
@@ -154,28 +160,26 @@ static margin_status check_kinds(const margin_model *model, const margin_column 
     return MARGIN_OK;
 }
 
-/* *map: the model's code of each of the data's; NULL if every category has its own. */
-static margin_status map_codes(mg_heap *heap, const margin_column *model, const margin_column *data,
-                               int32_t **map, margin_error *error) {
-    const int64_t both = MG_MIN(model->category_count, data->category_count);
+margin_status mg_map_categories(mg_heap *heap, const margin_column *column,
+                                const margin_column *all, int32_t **map, margin_error *error) {
+    const int64_t count = column->category_count;
+    mg_name_index index = {0};
     int64_t same = 0;
-    while (same < both && strcmp(model->categories[same], data->categories[same]) == 0)
+    margin_status status;
+    while (same < count && same < all->category_count &&
+           strcmp(column->categories[same], all->categories[same]) == 0)
         same++;
-    *map = NULL;
-    if (same == model->category_count || same == data->category_count) return MARGIN_OK;
-    mg_name_index index;
-    MG_TRY(mg_name_index_make(heap, model->categories, model->category_count, &index, error));
-    *map = mg_new(heap, data->category_count, sizeof **map);
-    for (int64_t k = 0; *map && k < data->category_count; k++) {
+    if (same == count) return MARGIN_OK;
+    MG_GO(mg_name_index_make(heap, all->categories, all->category_count, &index, error));
+    MG_GO_NEW(heap, *map, count, "the categories of a column", error);
+    for (int64_t k = 0; k < count; k++) {
+        const char *name = column->categories[k];
         bool several;
-        const char *name = data->categories[k];
-        const int64_t code = mg_name_find(&index, name, (int64_t)strlen(name), &several);
-        (*map)[k] = (int32_t)(code == NOWHERE ? model->category_count : code);
+        (*map)[k] = (int32_t)mg_name_find(&index, name, (int64_t)strlen(name), &several);
     }
+done:
     mg_name_index_free(&index);
-    return *map ? MARGIN_OK
-                : mg_no_memory(heap, data->category_count, sizeof **map,
-                               "the categories of a column", error);
+    return status;
 }
 
 static margin_status align_codes(margin_context *context, const margin_model *model,
@@ -183,30 +187,17 @@ static margin_status align_codes(margin_context *context, const margin_model *mo
     const margin_column *columns = aligned->data.columns, *items = model->inputs.items;
     const int64_t n = model->inputs.count;
     mg_heap *heap = context->heap;
-    int64_t *counts = NULL;
-    double *others = NULL;
-    bool any = false;
-    margin_status status = MARGIN_OK;
-    int32_t **maps = mg_new_zero(heap, n, sizeof *maps);
-    if (!maps) return mg_no_memory(heap, n, sizeof *maps, "the categories", error);
-    for (int64_t j = 0; j < n; j++) {
-        if (items[j].kind != MARGIN_CATEGORICAL) continue;
-        MG_GO(map_codes(heap, &items[j], &columns[j], &maps[j], error));
-        any = any || maps[j];
-    }
-    if (!any) goto done;
-    MG_GO_NEW(heap, counts, n, "the categories", error);
-    MG_GO_NEW(heap, others, n, "the categories", error);
-    for (int64_t j = 0; j < n; j++) {
-        counts[j] = columns[j].category_count;
-        others[j] = (double)items[j].category_count;
-    }
-    const mg_recoding recoding = {(const int32_t *const *)maps, counts, others};
-    status = mg_align_recode(context, aligned, &recoding, error);
+    int32_t **maps;
+    margin_status status;
+    MG_NEW_ZERO(heap, maps, n, "the categories", error);
+    for (int64_t j = 0; j < n; j++)
+        if (items[j].kind == MARGIN_CATEGORICAL)
+            MG_GO(mg_map_categories(heap, &columns[j], &items[j], &maps[j], error));
+    status = mg_align_recode(context, aligned, &(mg_recoding){maps, columns, items, false}, error);
 done:
     for (int64_t j = 0; j < n; j++)
         mg_free(heap, maps[j]);
-    MG_FREE(heap, (void *)maps, counts, others);
+    mg_free(heap, maps);
     return status;
 }
 

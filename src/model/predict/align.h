@@ -27,12 +27,18 @@ margin_status mg_align(margin_context *context, const margin_model *model, const
                        mg_aligned *aligned, margin_error *error);
 void mg_aligned_free(mg_aligned *aligned); /* all zero is fine */
 
-/* Replaces the codes of columns: column j by maps[j][code] where that is not NULL; a code that is
- * not below counts[j], and one whose place is -1, becomes `others[j]`. NaN stays. */
+/* Place in `all` of each category of a column, -1: none; NULL in *map if all stay where they are.
+ */
+margin_status mg_map_categories(mg_heap *heap, const margin_column *column,
+                                const margin_column *all, int32_t **map, margin_error *error);
+
+/* Replaces the codes of columns: column j by maps[j][code] where that is not NULL; one whose place
+ * is -1, and a code that `from` has no category for, becomes NaN, or else the code behind the last
+ * of `to`. NaN stays. Nothing happens without maps. */
 typedef struct mg_recoding {
-    const int32_t *const *maps;
-    const int64_t *counts;
-    const double *others;
+    int32_t *const *maps;
+    const margin_column *from, *to;
+    bool others_are_missing;
 } mg_recoding;
 margin_status mg_align_recode(margin_context *context, mg_aligned *aligned,
                               const mg_recoding *recoding, margin_error *error);

@@ -83,10 +83,7 @@ margin_status margin_neighbors_build(margin_context *context, const margin_matri
     margin_neighbors *made = NULL;
     mg_neighbors_choice choice;
     margin_status status;
-    MG_REQUIRE(context && x && index, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               !context ? "context"
-               : !x     ? "matrix"
-                        : "place for the index");
+    MG_GIVEN(error, {context, "context"}, {x, "matrix"}, {index, "place for the index"});
     MG_TRY(read_options(options, &chosen, error));
     MG_TRY(check_points(context, x, error));
     MG_NEW_ZERO(context->heap, made, 1, "the index", error);
@@ -132,8 +129,7 @@ margin_status mg_neighbors_over(margin_model *model, bool borrowed, const char *
 
 margin_status margin_neighbors_of(const margin_model *model, margin_neighbors **index,
                                   margin_error *error) {
-    MG_REQUIRE(model && index, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               model ? "place for the index" : "model");
+    MG_GIVEN(error, {model, "model"}, {index, "place for the index"});
     return mg_neighbors_over((margin_model *)(uintptr_t)model, true, "this", index, error);
 }
 
@@ -195,10 +191,7 @@ static margin_status read_block(const mg_block *block, void *argument) {
 
 static margin_status read_queries(margin_context *context, const margin_neighbors *index,
                                   const margin_matrix *x, query_rows *r, margin_error *error) {
-    MG_REQUIRE(context && index && x, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               !context ? "context"
-               : !index ? "index"
-                        : "matrix of queries");
+    MG_GIVEN(error, {context, "context"}, {index, "index"}, {x, "matrix of queries"});
     MG_TRY(mg_matrix_check(context, x, "queries", error));
     MG_REQUIRE(x->columns == index->view->columns, error, MG_CAUSE(MARGIN_ERROR_ARGUMENT, COLUMNS),
                "the queries have %lld columns and the index %lld", (long long)x->columns,
@@ -275,8 +268,7 @@ margin_status margin_neighbors_nearest(margin_context *context, const margin_nei
 margin_status margin_neighbors_one(const margin_neighbors *index, const double *query, int64_t k,
                                    int64_t *rows, double *distances, margin_error *error) {
     mg_neighbor list[MG_NEIGHBORS_LIST];
-    MG_REQUIRE(index && query, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               index ? "query" : "index");
+    MG_GIVEN(error, {index, "index"}, {query, "query"});
     MG_TRY(check_k(index, k, error));
     MG_TRY(check_query(index, query, 0, error));
     mg_search search = mg_search_nearest(query, 0, list);

@@ -239,7 +239,7 @@ margin_status mg_columns_check(const margin_model *model, const margin_matrix *x
 
 static margin_status check_query(const margin_model *model, const margin_matrix *x,
                                  margin_output what, const void *out, margin_error *error) {
-    MG_REQUIRE(model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", model ? "x" : "the model");
+    MG_GIVEN(error, {model, "model"}, {x, "matrix x"});
     MG_TRY(mg_output_check(model, what, error));
     MG_TRY(mg_columns_check(model, x, error));
     MG_REQUIRE(out || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
@@ -267,10 +267,7 @@ margin_status mg_model_features(margin_context *context, const margin_model *mod
 margin_status margin_model_transform(margin_context *context, const margin_model *model,
                                      const margin_matrix *x, double *features,
                                      margin_error *error) {
-    MG_REQUIRE(context && model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL",
-               !context ? "the context"
-               : !model ? "the model"
-                        : "x");
+    MG_GIVEN(error, {context, "context"}, {model, "model"}, {x, "matrix x"});
     MG_TRY(mg_columns_check(model, x, error));
     MG_REQUIRE(features || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the features to: the output is NULL");

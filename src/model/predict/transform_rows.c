@@ -57,10 +57,7 @@ margin_status margin_transform(margin_context *context, const margin_model *mode
     margin_context call;
     owner *o = NULL;
     margin_status status;
-    MG_REQUIRE(context && model && data, error, MARGIN_ERROR_ARGUMENT, "%s is NULL",
-               !context ? "the context"
-               : model  ? "the data set"
-                        : "the model");
+    MG_GIVEN(error, {context, "context"}, {model, "model"}, {data, "data set"});
     MG_TRY(mg_result_check(result, TRANSFORMED, error));
     margin_data rows = *data;
     rows.y.values = rows.weights.values = NULL;
@@ -89,7 +86,7 @@ void margin_transformed_free(margin_transformed *result) {
 
 margin_status margin_transform_inverse(const margin_model *model, const margin_matrix *x,
                                        double *rows_out, margin_error *error) {
-    MG_REQUIRE(model && x, error, MARGIN_ERROR_ARGUMENT, "%s is NULL", model ? "x" : "the model");
+    MG_GIVEN(error, {model, "model"}, {x, "matrix x"});
     for (int s = 0; s < model->stage_count; s++)
         MG_REQUIRE(model->stages[s].stage->affine, error, MARGIN_ERROR_ARGUMENT,
                    "%s has no way back; minmax and standardize have",

@@ -22,8 +22,7 @@ static margin_status check_names(const margin_data *data, margin_error *error) {
 }
 
 margin_status mg_data_check(margin_context *context, const margin_data *data, margin_error *error) {
-    MG_REQUIRE(context && data, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               context ? "data set" : "context");
+    MG_GIVEN(error, {context, "context"}, {data, "data set"});
     MG_TRY(mg_views_check(context, data, error));
     return check_names(data, error);
 }

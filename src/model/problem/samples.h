@@ -68,10 +68,7 @@ margin_status mg_target_codes_known(margin_context *context, const margin_data *
 int64_t mg_class_of_name(const margin_model *model, const char *name);
 
 /* The first dozen classes, for messages. */
-typedef struct mg_class_list {
-    char text[600];
-} mg_class_list;
-mg_class_list mg_list_classes(const margin_model *model);
+mg_name_list mg_list_classes(const margin_model *model);
 
 /* values[t * count + i] = target t of sample i for regression. DATA: no target, categories, not
  * finite. */

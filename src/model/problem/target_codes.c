@@ -38,22 +38,10 @@ static bool same_label(const margin_data *data, int64_t a, int64_t b) {
     return whole ? whole[a] == whole[b] : mg_vector_f64(&data->y, a) == mg_vector_f64(&data->y, b);
 }
 
-mg_class_list mg_list_classes(const margin_model *model) {
-    enum { SHOWN = 12 };
-    mg_class_list list = {.text = ""};
-    char *known = list.text;
-    size_t length = 0;
-    for (int64_t c = 0; c < model->classes && c < SHOWN; c++) {
-        size_t more = strlen(model->class_names[c]);
-        if (length + more + 8 > sizeof list.text) break;
-        if (c > 0) {
-            memcpy(known + length, ", ", 2);
-            length += 2;
-        }
-        memcpy(known + length, model->class_names[c], more + 1);
-        length += more;
-    }
-    if (model->classes > SHOWN) memcpy(known + length, ", ...", sizeof ", ...");
+mg_name_list mg_list_classes(const margin_model *model) {
+    mg_name_list list = {.most = 12};
+    for (int64_t c = 0; c < model->classes && !list.full; c++)
+        mg_name_list_add(&list, model->class_names[c], "");
     return list;
 }
 

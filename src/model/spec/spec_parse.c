@@ -27,15 +27,12 @@ mg_found_text mg_parser_found(const mg_parser *p) {
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-static void add_names(char *out, size_t capacity, margin_component_kind kind) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (int k = 0; k < margin_component_count() && used < capacity; k++) {
-        const margin_component *component = margin_component_at(k);
-        if (component->kind != (int32_t)kind) continue;
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s", used ? ", " : "",
-                                 component->name);
-    }
+static mg_name_list names_of(margin_component_kind kind) {
+    mg_name_list list = {0};
+    for (int k = 0; k < margin_component_count(); k++)
+        if (margin_component_at(k)->kind == (int32_t)kind)
+            mg_name_list_add(&list, margin_component_at(k)->name, "");
+    return list;
 }
 
 /* Well-known methods of other libraries, which are no slips of the pen: rf is not rbf. */
@@ -63,13 +60,11 @@ static margin_status fail_unknown_component(const mg_parser *p) {
         return mg_fail_spec(p->error, t->position,
                             "there is no stage or learner %s; did you mean %s?",
                             mg_excerpt(t->text, t->length).text, nearest.best);
-    char stages[300], learners[300];
-    add_names(stages, sizeof stages, MARGIN_STAGE);
-    add_names(learners, sizeof learners, MARGIN_LEARNER);
     return mg_fail_spec(p->error, t->position, "%s%s%s; learners: %s; stages: %s",
                         elsewhere ? "" : "there is no stage or learner ",
                         mg_excerpt(t->text, t->length).text,
-                        elsewhere ? " is not part of margin" : "", learners, stages);
+                        elsewhere ? " is not part of margin" : "", names_of(MARGIN_LEARNER).text,
+                        names_of(MARGIN_STAGE).text);
 }
 
 static const margin_component *find_component(const char *name, int64_t length) {
@@ -93,19 +88,17 @@ static int find_option(const margin_component *info, const mg_token *key) {
 static margin_status fail_unknown_option(const mg_parser *p, const margin_component *info) {
     const mg_token *key = &p->token;
     mg_nearest nearest = mg_nearest_begin(key->text, key->length);
-    char known[600] = "", meant[100] = "";
-    size_t used = 0;
+    mg_name_list known = {0};
+    char meant[100] = "";
     for (int k = 0; k < info->option_count; k++) {
         const char *name = info->options[k].name;
         mg_nearest_offer(&nearest, name, (int64_t)strlen(name));
-        if (used < sizeof known)
-            used +=
-                (size_t)snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", name);
+        mg_name_list_add(&known, name, "");
     }
     if (nearest.best) snprintf(meant, sizeof meant, "did you mean %s? ", nearest.best);
     return mg_fail_spec(p->error, key->position, "%s has no option %s; %s%s%s", info->name,
                         mg_excerpt(key->text, key->length).text, meant,
-                        info->option_count ? "it takes " : "it takes no options", known);
+                        info->option_count ? "it takes " : "it takes no options", known.text);
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -297,8 +290,7 @@ done:
 
 margin_status margin_spec_parse(margin_context *context, const char *text, margin_spec **spec,
                                 margin_error *error) {
-    MG_REQUIRE(text && spec, error, MARGIN_ERROR_ARGUMENT, "margin_spec_parse: %s is NULL",
-               text ? "spec" : "text");
+    MG_GIVEN(error, {text, "text"}, {spec, "spec"});
     if (context) return mg_spec_parse(context->heap, text, spec, error);
     mg_heap *heap;
     MG_TRY(mg_heap_create(NULL, 0, &heap, error));

@@ -249,8 +249,7 @@ margin_status mg_spec_variant(const margin_spec *spec, int64_t index, margin_spe
 
 margin_status margin_spec_variant(const margin_spec *spec, int64_t index, margin_spec **variant,
                                   margin_error *error) {
-    MG_REQUIRE(spec && variant, error, MARGIN_ERROR_ARGUMENT, "%s is NULL",
-               spec ? "the place for the variant" : "the spec");
+    MG_GIVEN(error, {spec, "spec"}, {variant, "place for the variant"});
     MG_REQUIRE(index >= 0 && index < spec->variants, error, MARGIN_ERROR_ARGUMENT,
                "the spec stands for %lld specs, and there is no number %lld of them (from 0)",
                (long long)spec->variants, (long long)index);

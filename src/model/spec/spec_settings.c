@@ -96,10 +96,7 @@ margin_status margin_spec_with(const margin_spec *spec, int64_t step, const marg
                                margin_spec **changed, margin_error *error) {
     margin_setting asked;
     mg_option_value value = {0};
-    MG_REQUIRE(spec && setting && changed, error, MARGIN_ERROR_ARGUMENT, "%s is NULL",
-               !spec     ? "the spec"
-               : setting ? "the place for the changed spec"
-                         : "the setting");
+    MG_GIVEN(error, {spec, "spec"}, {setting, "setting"}, {changed, "place for the changed spec"});
     MG_TRY(mg_options_take(setting, MG_SIZE_UP_TO(margin_setting, count), "margin_setting", &asked,
                            sizeof asked, error));
     const mg_spec_component *c = step_at(spec, step);

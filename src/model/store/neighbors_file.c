@@ -4,8 +4,7 @@
 
 margin_status margin_neighbors_save(const margin_neighbors *index, const char *path,
                                     margin_error *error) {
-    MG_REQUIRE(index && path, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               index ? "path" : "index");
+    MG_GIVEN(error, {index, "index"}, {path, "path"});
     return margin_model_save(index->model, path, error);
 }
 
@@ -13,8 +12,7 @@ static margin_status load(margin_context *context, const char *path, bool mapped
                           margin_neighbors **index, margin_error *error) {
     margin_model *model = NULL;
     MG_REQUIRE(index, error, MARGIN_ERROR_ARGUMENT, "the place for the index is NULL");
-    MG_REQUIRE(context && path, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               context ? "path" : "context");
+    MG_GIVEN(error, {context, "context"}, {path, "path"});
     MG_TRY(mapped ? mg_store_map(context, path, &model, error)
                   : mg_store_load(context, path, &model, error));
     const margin_status status = mg_neighbors_over(model, false, path, index, error);

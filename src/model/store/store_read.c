@@ -314,10 +314,9 @@ done:
 
 margin_status margin_model_decode(margin_context *context, const void *bytes, int64_t length,
                                   margin_model **model, margin_error *error) {
-    MG_REQUIRE(context && model && (bytes || length == 0) && length >= 0, error,
-               MARGIN_ERROR_ARGUMENT,
-               "margin_model_decode needs a context, bytes, their number and a place for the "
-               "model");
+    MG_GIVEN(error, {context, "context"}, {model, "place for the model"});
+    MG_REQUIRE((bytes || length == 0) && length >= 0, error, MARGIN_ERROR_ARGUMENT,
+               "the bytes of the model are NULL or have a negative length");
     margin_model *made = NULL;
     MG_TRY(decode(context, "the model", bytes, length, false, false, &made, error));
     return hand_out(made, "the model", model, error);
@@ -367,8 +366,7 @@ margin_status mg_store_map(margin_context *context, const char *path, margin_mod
 
 margin_status margin_model_load(margin_context *context, const char *path, margin_model **model,
                                 margin_error *error) {
-    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
-               "margin_model_load needs a context, a path and a place for the model");
+    MG_GIVEN(error, {context, "context"}, {path, "path"}, {model, "place for the model"});
     margin_model *made = NULL;
     MG_TRY(mg_store_load(context, path, &made, error));
     return hand_out(made, path, model, error);
@@ -376,8 +374,7 @@ margin_status margin_model_load(margin_context *context, const char *path, margi
 
 margin_status margin_model_map(margin_context *context, const char *path, margin_model **model,
                                margin_error *error) {
-    MG_REQUIRE(context && path && model, error, MARGIN_ERROR_ARGUMENT,
-               "margin_model_map needs a context, a path and a place for the model");
+    MG_GIVEN(error, {context, "context"}, {path, "path"}, {model, "place for the model"});
     margin_model *made = NULL;
     MG_TRY(mg_store_map(context, path, &made, error));
     return hand_out(made, path, model, error);

@@ -280,8 +280,7 @@ static void writer_free(store_writer *w) {
 /* ---- Public ---------------------------------------------------------------------------------- */
 
 margin_status margin_model_save(const margin_model *model, const char *path, margin_error *error) {
-    MG_REQUIRE(model && path, error, MARGIN_ERROR_ARGUMENT, "margin_model_save: %s is NULL",
-               model ? "path" : "model");
+    MG_GIVEN(error, {model, "model"}, {path, "path"});
     store_writer w;
     mg_output *output = NULL;
     margin_status status;
@@ -298,11 +297,7 @@ done:
 
 margin_status margin_model_encode(const margin_model *model, void **bytes, int64_t *length,
                                   margin_error *error) {
-    MG_REQUIRE(model && bytes && length, error, MARGIN_ERROR_ARGUMENT,
-               "margin_model_encode: %s is NULL",
-               !model  ? "model"
-               : bytes ? "length"
-                       : "bytes");
+    MG_GIVEN(error, {model, "model"}, {bytes, "bytes"}, {length, "length"});
     store_writer w;
     margin_status status;
     unsigned char *made = NULL, *at;
@@ -321,8 +316,7 @@ done:
 
 margin_status margin_model_encoded_size(const margin_model *model, int64_t *length,
                                         margin_error *error) {
-    MG_REQUIRE(model && length, error, MARGIN_ERROR_ARGUMENT,
-               "margin_model_encoded_size: %s is NULL", model ? "length" : "model");
+    MG_GIVEN(error, {model, "model"}, {length, "length"});
     store_writer w;
     const margin_status status = writer_init(&w, model, error);
     if (status >= 0) *length = w.length;
@@ -332,11 +326,7 @@ margin_status margin_model_encoded_size(const margin_model *model, int64_t *leng
 
 margin_status margin_model_encode_into(const margin_model *model, void *bytes, int64_t capacity,
                                        int64_t *length, margin_error *error) {
-    MG_REQUIRE(model && bytes && length, error, MARGIN_ERROR_ARGUMENT,
-               "margin_model_encode_into: %s is NULL",
-               !model  ? "model"
-               : bytes ? "length"
-                       : "bytes");
+    MG_GIVEN(error, {model, "model"}, {bytes, "bytes"}, {length, "length"});
     store_writer w;
     margin_status status;
     unsigned char *at = bytes;

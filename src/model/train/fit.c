@@ -35,10 +35,7 @@ margin_task mg_task_of(const mg_spec_component *learner, const margin_data *data
 
 static margin_status check_call(const margin_context *context, const margin_spec *spec,
                                 margin_model **model, margin_error *error) {
-    MG_REQUIRE(context && spec && model, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               !context ? "context"
-               : !spec  ? "spec"
-                        : "place for the model");
+    MG_GIVEN(error, {context, "context"}, {spec, "spec"}, {model, "place for the model"});
     MG_REQUIRE(spec->variants == 1, error, MARGIN_ERROR_SPEC,
                "'%s' stands for %lld specs; choose one (margin cv compares them by "
                "cross-validation, margin path penalties of ridge, margin plot elbow numbers of "

@@ -78,10 +78,8 @@ done:
 margin_status margin_gram(margin_context *context, const margin_spec *spec, const margin_data *data,
                           int64_t capacity, double *values, int64_t *rows, margin_error *error) {
     margin_context call;
-    MG_REQUIRE(context && spec && values && rows, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               !context ? "context"
-               : !spec  ? "spec"
-                        : "place for the matrix");
+    MG_GIVEN(error, {context, "context"}, {spec, "spec"}, {values, "place for the matrix"},
+             {rows, "place for the matrix"});
     MG_REQUIRE(spec->variants == 1, error, MARGIN_ERROR_SPEC,
                "'%s' stands for %lld specs; choose one", spec->text, (long long)spec->variants);
     MG_TRY(check_learner(mg_spec_learner(spec), error));

@@ -236,8 +236,7 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
     path_store *store;
     margin_context call;
     margin_status status;
-    MG_REQUIRE(context && spec, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               context ? "spec" : "context");
+    MG_GIVEN(error, {context, "context"}, {spec, "spec"});
     MG_TRY(mg_result_check(result, type, error));
     MG_REQUIRE(!data || data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
                "a path judges penalties by one target, and the data has %lld: run it for each, as "

@@ -10,20 +10,18 @@
 /* Names the learners that can. */
 static margin_status refuse_targets(const margin_component *info, int64_t targets,
                                     margin_error *error) {
-    char list[200] = "";
-    size_t length = 0;
+    mg_name_list list = {0};
     MG_REQUIRE(!(info->abilities & MARGIN_CAN_CLUSTER), error, MARGIN_ERROR_ARGUMENT,
                "%s takes no target and the data has %lld; leave them out", info->name,
                (long long)targets);
     for (int k = 0; k < margin_component_count(); k++) {
         const margin_component *other = margin_component_at(k);
-        if (!(other->abilities & MARGIN_CAN_TARGETS) || length >= sizeof list) continue;
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
-                                   length ? " or " : "", other->name);
+        if (other->abilities & MARGIN_CAN_TARGETS) mg_name_list_add(&list, other->name, "");
     }
-    return mg_fail(error, MARGIN_ERROR_ARGUMENT,
-                   "%s takes one target and the data has %lld; fit them one by one, or take %s",
-                   info->name, (long long)targets, list);
+    return mg_fail(
+        error, MARGIN_ERROR_ARGUMENT,
+        "%s takes one target and the data has %lld; fit them one by one, or take one of %s",
+        info->name, (long long)targets, list.text);
 }
 
 static margin_status check_learner(const mg_spec_component *learner, const margin_data *data,

@@ -59,30 +59,6 @@ done:
     return status;
 }
 
-/* Place in `all` of each category, -1: none; NULL in *map if all stay where they are. */
-static margin_status map_names(const update *u, const margin_column *column,
-                               const margin_column *all, int32_t **map) {
-    const int64_t count = column->category_count;
-    mg_name_index index = {0};
-    int64_t same = 0;
-    margin_status status = MARGIN_OK;
-    while (same < count && same < all->category_count &&
-           strcmp(column->categories[same], all->categories[same]) == 0)
-        same++;
-    if (same == count) return MARGIN_OK;
-    MG_GO(mg_name_index_make(u->context->heap, all->categories, all->category_count, &index,
-                             u->error));
-    MG_GO_NEW(u->context->heap, *map, count, "the categories of a column", u->error);
-    for (int64_t k = 0; k < count; k++) {
-        const char *name = column->categories[k];
-        bool several;
-        (*map)[k] = (int32_t)mg_name_find(&index, name, (int64_t)strlen(name), &several);
-    }
-done:
-    mg_name_index_free(&index);
-    return status;
-}
-
 /* ---- Columns --------------------------------------------------------------------------------- */
 
 /* Category lists of the new model, and where codes go. Stages know only the old lists. */
@@ -109,9 +85,9 @@ static margin_status join_columns(update *u) {
             items[j].categories = names + used;
             MG_GO(unite(u, a, b, names + used, &items[j].category_count));
             used += items[j].category_count;
-            MG_GO(map_names(u, a, &items[j], &u->code_of[j]));
+            MG_GO(mg_map_categories(heap, a, &items[j], &u->code_of[j], u->error));
         }
-        MG_GO(map_names(u, b, &items[j], &u->from_data[j]));
+        MG_GO(mg_map_categories(heap, b, &items[j], &u->from_data[j], u->error));
     }
     MG_GO(mg_columns_copy(heap, items, old->count, &joined, u->error));
     mg_columns_free(&u->made->inputs);
@@ -121,38 +97,17 @@ done:
     return status;
 }
 
-/* A category that stages do not know is theirs to treat, and a missing value if it would reach the
- * learner. */
-static double code_of_others(const update *u, int64_t j) {
-    const mg_columns *seen = mg_model_feature_columns(u->old);
-    for (int64_t k = 0; k < seen->count; k++)
-        if (seen->items[k].kind == MARGIN_CATEGORICAL) return (double)NAN;
-    return (double)u->old->inputs.items[j].category_count;
-}
-
-/* The data with the codes of the new model. */
+/* The data with the codes of the new model. A category that stages do not know is theirs to treat,
+ * and a missing value if it would reach the learner. */
 static margin_status recode(update *u) {
-    const int64_t n = u->old->inputs.count;
-    mg_heap *heap = u->context->heap;
-    int64_t *counts = NULL;
-    double *others = NULL;
-    bool needed = false;
-    margin_status status;
-    for (int64_t j = 0; u->from_data && j < n; j++)
-        needed = needed || u->from_data[j];
-    if (!needed) return MARGIN_OK;
-    MG_GO_NEW(heap, counts, n, "the categories", u->error);
-    MG_GO_NEW(heap, others, n, "the categories", u->error);
-    for (int64_t j = 0; j < n; j++) {
-        counts[j] = u->data.columns[j].category_count;
-        others[j] = code_of_others(u, j);
-    }
-    const mg_recoding recoding = {(const int32_t *const *)u->from_data, counts, others};
-    MG_GO(mg_align_recode(u->context, &u->aligned, &recoding, u->error));
+    const mg_columns *seen = mg_model_feature_columns(u->old);
+    mg_recoding recoding = {u->from_data, u->data.columns, u->old->inputs.items, false};
+    if (!u->from_data) return MARGIN_OK;
+    for (int64_t k = 0; k < seen->count; k++)
+        recoding.others_are_missing |= seen->items[k].kind == MARGIN_CATEGORICAL;
+    MG_TRY(mg_align_recode(u->context, &u->aligned, &recoding, u->error));
     u->data.x = u->aligned.data.x;
-done:
-    MG_FREE(heap, counts, others);
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Classes --------------------------------------------------------------------------------- */
@@ -311,11 +266,8 @@ margin_status margin_update(margin_context *context, const margin_model *model,
     margin_spec *spec = NULL;
     mg_samples samples = {0};
     margin_status status;
-    MG_REQUIRE(context && model && data && updated, error, MARGIN_ERROR_ARGUMENT, "the %s is NULL",
-               !context ? "context"
-               : !model ? "model"
-               : !data  ? "data set"
-                        : "place for the model");
+    MG_GIVEN(error, {context, "context"}, {model, "model"}, {data, "data set"},
+             {updated, "place for the model"});
     if (report) MG_TRY(mg_result_check(report, MG_REPORT, error));
     MG_REQUIRE(mg_learner_more_of(model->learner)->update, error, MARGIN_ERROR_ARGUMENT,
                "%s cannot take more rows later; train it on all of them",

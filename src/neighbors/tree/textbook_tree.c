@@ -30,8 +30,8 @@ typedef struct part {
 static margin_status check_rows(margin_context *context, const margin_matrix *x,
                                 const margin_textbook_node *nodes, const int64_t *root,
                                 margin_error *error) {
-    MG_REQUIRE(context && x && nodes && root, error, MARGIN_ERROR_ARGUMENT,
-               "margin_textbook_tree needs a context, a matrix, nodes and a place for the root");
+    MG_GIVEN(error, {context, "context"}, {x, "matrix"}, {nodes, "place for the nodes"},
+             {root, "place for the root"});
     MG_TRY(mg_matrix_check(context, x, "x", error));
     MG_REQUIRE(!mg_is_csr(x) && x->rows > 0 && x->columns > 0, error, MARGIN_ERROR_ARGUMENT,
                "the textbook's tree needs a dense matrix with rows and columns");

@@ -16,7 +16,7 @@ enum { GRAM_MEGABYTES = 512, NOTE_MEGABYTES = 64 };
 
 static void tell_size(const mg_perceptron_run *run, int64_t bytes) {
     const long long m = (long long)run->count;
-    if (!mg_gram_is_whole(run->gram))
+    if (!run->gram->whole)
         mg_log(run->context, MARGIN_LOG_NOTE,
                "the Gram matrix of %lld x %lld numbers does not fit into %s: its rows are computed "
                "again when they are needed",

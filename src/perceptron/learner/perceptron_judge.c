@@ -52,7 +52,7 @@ static void judge_sample(mg_perceptron_judgement *j, double margin, double weigh
 
 /* The squared norm of a sample; in feature space k(x, x). */
 static double square_of(const mg_perceptron_run *run, int64_t sample) {
-    if (run->options.expansion) return mg_gram_diagonal(run->gram)[sample];
+    if (run->options.expansion) return run->gram->diagonal[sample];
     return run->rows->square(&run->problem->x, mg_sample_row(run->problem, sample));
 }
 

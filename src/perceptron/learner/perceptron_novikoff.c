@@ -59,7 +59,7 @@ typedef struct hard_margin {
 static margin_status raise_margin(hard_margin *h, int64_t i, double *moved) {
     mg_perceptron_run *run = h->run;
     const int8_t *sign = run->problem->sign;
-    const double curvature = mg_gram_diagonal(run->gram)[i] + 1.0;
+    const double curvature = run->gram->diagonal[i] + 1.0;
     const double next = curvature > 0.0 ? h->a[i] + (1.0 - h->margins[i]) / curvature : 0.0;
     const double step = fmax(next, 0.0) - h->a[i];
     margin_status status = MARGIN_OK;

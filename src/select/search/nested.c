@@ -193,12 +193,9 @@ margin_status margin_search_nested(margin_context *context, const margin_spec *c
                                    margin_nested_result **result, margin_error *error) {
     nested_run run = {.inner = inner, .one_se = one_se != 0};
     margin_context call;
-    bool all = specs && count > 0;
-    for (int64_t k = 0; all && k < count; k++)
-        all = specs[k] != NULL;
-    MG_REQUIRE(context && all && data && outer && inner && result, error, MARGIN_ERROR_ARGUMENT,
-               "context, specs, data, outer splits, options of the inner ones and the place for "
-               "the result must not be NULL");
+    MG_GIVEN(error, {context, "context"}, {data, "data set"}, {outer, "outer split"},
+             {inner, "description of the inner splits"}, {result, "place for the result"});
+    MG_TRY(mg_tune_check_specs(specs, count, error));
     MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_search_options, user),
                            "margin_search_options", &run.options, sizeof run.options, error));
     MG_REQUIRE(!run.options.journal, error, MARGIN_ERROR_ARGUMENT,

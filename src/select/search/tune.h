@@ -164,3 +164,7 @@ const char *mg_keep_text(mg_arena *arena, const char *text);
 /* The result as the caller gets it. */
 margin_status mg_tune_result_make(const mg_tune *search, margin_search_result **result,
                                   margin_error *error);
+
+/* ARGUMENT where there are no specs, or one is NULL. */
+margin_status mg_tune_check_specs(const margin_spec *const *specs, int64_t count,
+                                  margin_error *error);

@@ -37,19 +37,12 @@ static margin_status choose_metric(mg_tune *s, margin_error *error) {
     const char *name = s->options.metric ? s->options.metric : usual_metric(s);
     s->metric = margin_metric_find(name);
     if (s->metric && s->metric->task == (int32_t)s->whole->task) return MARGIN_OK;
-    char list[300] = "";
-    size_t length = 0;
+    mg_name_list list = {0};
     const margin_metric *metric;
-    for (int64_t k = 0; (metric = margin_metric_at(k)) != NULL; k++) {
-        const size_t more = strlen(metric->name);
-        if (metric->task != (int32_t)s->whole->task || length + more + 3 > sizeof list) continue;
-        if (length) memcpy(list + length, ", ", 2);
-        length += length ? 2 : 0;
-        memcpy(list + length, metric->name, more + 1);
-        length += more;
-    }
+    for (int64_t k = 0; (metric = margin_metric_at(k)) != NULL; k++)
+        if (metric->task == (int32_t)s->whole->task) mg_name_list_add(&list, metric->name, "");
     return mg_fail(error, MARGIN_ERROR_ARGUMENT, "there is no metric '%s' of %s; there is %s", name,
-                   s->whole->task == MARGIN_CLASSIFY ? "classes" : "numbers", list);
+                   s->whole->task == MARGIN_CLASSIFY ? "classes" : "numbers", list.text);
 }
 
 /* truth[] from what is known by sample. */

@@ -86,20 +86,21 @@ static margin_status take_options(const margin_search_options *options, mg_tune 
     return MARGIN_OK;
 }
 
-static margin_status check_call(const margin_context *context, const margin_spec *const *specs,
-                                int64_t count, const margin_data *data, const margin_splits *splits,
-                                margin_search_result **result, margin_error *error) {
+margin_status mg_tune_check_specs(const margin_spec *const *specs, int64_t count,
+                                  margin_error *error) {
     bool all = specs && count > 0;
     for (int64_t k = 0; all && k < count; k++)
         all = specs[k] != NULL;
-    MG_REQUIRE(context && all && data && splits && result, error, MARGIN_ERROR_ARGUMENT,
-               "the %s NULL",
-               !context  ? "context is"
-               : !all    ? "spec, or one of the specs, is"
-               : !data   ? "data set is"
-               : !splits ? "splits are"
-                         : "place for the result is");
+    MG_REQUIRE(all, error, MARGIN_ERROR_ARGUMENT, "the spec, or one of the specs, is NULL");
     return MARGIN_OK;
+}
+
+static margin_status check_call(const margin_context *context, const margin_spec *const *specs,
+                                int64_t count, const margin_data *data, const margin_splits *splits,
+                                margin_search_result **result, margin_error *error) {
+    MG_GIVEN(error, {context, "context"}, {data, "data set"}, {splits, "split"},
+             {result, "place for the result"});
+    return mg_tune_check_specs(specs, count, error);
 }
 
 margin_status margin_search_specs(margin_context *context, const margin_spec *const *specs,

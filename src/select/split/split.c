@@ -288,8 +288,7 @@ margin_status margin_split(margin_context *context, const margin_data *data,
     margin_split_options o = {0};
     margin_splits *made = NULL;
     margin_status status = MARGIN_OK;
-    MG_REQUIRE(splits && given, error, MARGIN_ERROR_ARGUMENT, "%s is NULL",
-               given ? "the place for the splits" : "the options of a split");
+    MG_GIVEN(error, {splits, "place for the splits"}, {given, "options of a split"});
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_split_options, time), "margin_split_options",
                            &o, sizeof o, error));
     MG_TRY(mg_data_check_targets(context, data, error));
