@@ -157,6 +157,7 @@ static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worke
             bool row_ends = stop == text_end || *stop == '\n';
             if (MG_UNLIKELY(blanks)) {
                 const csv_blank kind = csv_judge_blank(pass->text, cell, stop, text_end, &row_ends);
+                if (kind == CSV_BLANK_ROW) row_start = cell;
                 if (kind == CSV_BLANK_ROW) goto ragged;
                 cell += kind == CSV_BLANK_MORE ? stop + 1 - cell : 0;
                 if (kind == CSV_BLANK_MORE) continue;

@@ -75,24 +75,34 @@ const char *mg_csv_skip_blanks(const char *at, const char *end) {
     return at;
 }
 
-/* Between blanks, the cell is what stands between two runs of them. */
+static bool is_gap(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static const char *skip_gap(const char *at, const char *end) {
+    while (at < end && is_gap(*at))
+        at++;
+    return at;
+}
+
+/* Between blanks, the cell is what stands between two runs of them; CR is none of these, it may
+ * end a row. */
 bool mg_csv_next(mg_csv_cursor *cursor, const char **start, const char **stop, bool *row_ended) {
     if (cursor->at > cursor->end) return false;
     const bool blanks = cursor->separator == MG_CSV_BLANKS;
     bool quoted = false;
-    const char *at = blanks ? mg_csv_skip_blanks(cursor->at, cursor->end) : cursor->at;
+    const char *at = blanks ? skip_gap(cursor->at, cursor->end) : cursor->at;
     *start = at;
     for (; at < cursor->end; at++) {
         if (*at == '"')
             quoted = !quoted;
-        else if (!quoted &&
-                 (*at == '\n' || (blanks ? mg_csv_is_blank(*at) : *at == cursor->separator)))
+        else if (!quoted && (*at == '\n' || (blanks ? is_gap(*at) : *at == cursor->separator)))
             break;
     }
     *stop = at;
-    if (blanks) at = mg_csv_skip_blanks(at, cursor->end);
-    *row_ended = at >= cursor->end || *at == '\n';
-    cursor->at = blanks && !*row_ended ? at : at + 1;
+    const char *rest = blanks ? mg_csv_skip_blanks(at, cursor->end) : at;
+    *row_ended = rest >= cursor->end || *rest == '\n';
+    cursor->at = *row_ended ? rest + 1 : blanks ? skip_gap(at, cursor->end) : at + 1;
     return true;
 }
 

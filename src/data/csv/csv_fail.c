@@ -30,9 +30,8 @@ static int64_t count_cells(const mg_csv *csv, mg_csv_cursor *cursor) {
     const char *start, *stop;
     bool ended = false;
     int64_t cells = 0;
-    (void)csv;
     while (!ended && mg_csv_next(cursor, &start, &stop, &ended))
-        cells++;
+        cells += stop > start || csv->separator != MG_CSV_BLANKS;
     return cells;
 }
 
