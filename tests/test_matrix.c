@@ -18,7 +18,7 @@ static void assert_refused(const margin_matrix *x, const char *part, int64_t row
     assert_int_equal(error.row, row);
     assert_int_equal(mg_matrix_check(context, x, "x", NULL), MARGIN_ERROR_ARGUMENT);
     error = (margin_error){0};
-    assert_int_equal(mg_matrix_check_here(x, "x", &error), MARGIN_ERROR_ARGUMENT);
+    assert_int_equal(mg_matrix_check(NULL, x, "x", &error), MARGIN_ERROR_ARGUMENT);
     assert_contains(error.text, part);
     assert_int_equal(error.row, row);
     margin_context_free(context);
@@ -28,7 +28,7 @@ static void assert_accepted(const margin_matrix *x) {
     margin_context *context = support_context(NULL, 3);
     margin_error error = {0};
     margin_status status = mg_matrix_check(context, x, "x", &error);
-    if (status == MARGIN_OK) status = mg_matrix_check_here(x, "x", &error);
+    if (status == MARGIN_OK) status = mg_matrix_check(NULL, x, "x", &error);
     if (status != MARGIN_OK) fail_msg("refused: %s", error.text);
     margin_context_free(context);
 }

@@ -25,21 +25,6 @@ typedef struct chooser {
     margin_error *error;
 } chooser;
 
-/* A whole number, with or without a minus, and after an x where the columns have no names: the
- * column it stands for, -1 if it is none. */
-static int64_t find_number(const chooser *c, const char *text, int64_t length) {
-    const bool from_end = length > 0 && *text == '-';
-    const bool named = !c->columns && length > 1 && *text == 'x';
-    int64_t number = 0, at = from_end || named;
-    if (at == length) return -1;
-    for (; at < length; at++) {
-        if (text[at] < '0' || text[at] > '9') return -1;
-        number = MG_MIN(number * 10 + (text[at] - '0'), INT64_MAX / 16);
-    }
-    if (number < 1 || number > c->count) return -1;
-    return from_end ? c->count - number : number - 1;
-}
-
 static margin_status fail_unknown(const chooser *c, const char *text, int64_t length) {
     mg_nearest nearest = mg_nearest_begin(text, length);
     for (int64_t k = 0; k < c->index.count; k++)
@@ -63,32 +48,23 @@ static margin_status find_column(const chooser *c, const char *text, int64_t len
                        "%s: several columns are called %s; give the column's number, the first is "
                        "%lld",
                        c->stage, mg_excerpt(text, length).text, (long long)found + 1);
-    if (found < 0) found = find_number(c, text, length);
-    if (found < 0) return fail_unknown(c, text, length);
+    const bool named = !c->columns && length > 1 && *text == 'x';
+    if (found < 0) found = mg_column_number(text + named, length - named, c->count);
+    if (found < 0 || found == c->count) return fail_unknown(c, text, length);
     *column = found;
     return MARGIN_OK;
 }
 
-static margin_status choose_listed(const chooser *c, const char *list, bool *chosen) {
+static margin_status choose_listed(const chooser *c, const char *text, bool *chosen) {
+    const int64_t length = (int64_t)strlen(text);
     bool several;
-    if (c->columns && mg_name_find(&c->index, list, (int64_t)strlen(list), &several) >= 0) {
-        int64_t column = 0; /* a single name may hold commas */
-        MG_TRY(find_column(c, list, (int64_t)strlen(list), &column));
+    const bool whole = c->columns && mg_name_find(&c->index, text, length, &several) >= 0;
+    int64_t column = -1;
+    for (mg_listed list = {.next = text, .whole = whole}; mg_next_listed(&list);) {
+        MG_TRY(find_column(c, list.item, list.length, &column));
         chosen[column] = true;
-        return MARGIN_OK;
     }
-    for (const char *at = list;;) {
-        int64_t length = (int64_t)strcspn(at, ","), column = 0;
-        const char *end = at + length;
-        for (; length > 0 && *at == ' '; length--)
-            at++;
-        while (length > 0 && at[length - 1] == ' ')
-            length--;
-        MG_TRY(find_column(c, at, length, &column));
-        chosen[column] = true;
-        if (!*end) return MARGIN_OK;
-        at = end + 1;
-    }
+    return column < 0 ? fail_unknown(c, text, length) : MARGIN_OK;
 }
 
 static margin_status index_names(mg_heap *heap, chooser *c) {

@@ -88,44 +88,32 @@ static margin_status find_priors(const mg_fit *fit, int64_t classes, double *pri
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
-/* A column that is not constant, for its classes have different means, and whose squares are 0. */
-static margin_status check_squares(const mg_fit *fit, const mg_bayes_layout *layout,
-                                   const mg_bayes_counts *counts) {
+/* A column that is not constant, for its classes have different means, and whose squares are 0; or,
+ * with nothing added to variances, one that does not vary in a class. */
+static margin_status check_variances(const mg_fit *fit, const mg_bayes_layout *layout,
+                                     const mg_bayes_counts *counts, double var_smoothing) {
+    const bool smoothed = mg_bayes_epsilon(layout, counts->statistics, var_smoothing) > 0;
     char buffer[32];
     for (int64_t g = 0; g < layout->gaussians; g++) {
         const int64_t j = layout->gaussian[g];
+        const char *name = mg_column_name(fit->problem->columns, j, buffer);
         double pooled[MG_BAYES_MOMENTS];
         mg_bayes_pool(layout, counts->statistics, j, pooled);
-        for (int64_t k = 0; k < layout->classes && !(pooled[MG_BAYES_SQUARES] > 0); k++) {
+        const bool varies = pooled[MG_BAYES_SQUARES] > 0;
+        for (int64_t k = 0; k < layout->classes; k++) {
             const double *m = counts->statistics + k * layout->slots + layout->first[j];
-            MG_REQUIRE(!(m[MG_BAYES_WEIGHT] > 0) || m[MG_BAYES_MEAN] == pooled[MG_BAYES_MEAN],
-                       fit->error, MG_DATA(OVERFLOW),
+            if (!(m[MG_BAYES_WEIGHT] > 0)) continue;
+            MG_REQUIRE(varies || m[MG_BAYES_MEAN] == pooled[MG_BAYES_MEAN], fit->error,
+                       MG_DATA(OVERFLOW),
                        "naive-bayes: the values of column %s, such as %s, differ by too little for "
                        "their squares: bring it to another scale first (minmax | naive-bayes) or "
                        "leave it out",
-                       mg_column_name(fit->problem->columns, j, buffer),
-                       mg_number(m[MG_BAYES_MEAN]).text);
-        }
-    }
-    return MARGIN_OK;
-}
-
-/* A class in which a column does not vary, with nothing added to variances. */
-static margin_status check_variances(const mg_fit *fit, const mg_bayes_layout *layout,
-                                     const mg_bayes_counts *counts, double var_smoothing) {
-    const double epsilon = mg_bayes_epsilon(layout, counts->statistics, var_smoothing);
-    char buffer[32];
-    for (int64_t g = 0; g < layout->gaussians && !(epsilon > 0); g++) {
-        const int64_t j = layout->gaussian[g];
-        double pooled[MG_BAYES_MOMENTS];
-        mg_bayes_pool(layout, counts->statistics, j, pooled);
-        for (int64_t k = 0; k < layout->classes && pooled[MG_BAYES_SQUARES] > 0; k++) {
-            const double *m = counts->statistics + k * layout->slots + layout->first[j];
-            MG_REQUIRE(
-                !(m[MG_BAYES_WEIGHT] > 0) || m[MG_BAYES_SQUARES] > 0, fit->error, MARGIN_ERROR_DATA,
-                "naive-bayes: column %s has the variance 0 in one of the classes, where it "
-                "is always %s; give var_smoothing a value above 0",
-                mg_column_name(fit->problem->columns, j, buffer), mg_number(m[MG_BAYES_MEAN]).text);
+                       name, mg_number(m[MG_BAYES_MEAN]).text);
+            MG_REQUIRE(!varies || smoothed || m[MG_BAYES_SQUARES] > 0, fit->error,
+                       MARGIN_ERROR_DATA,
+                       "naive-bayes: column %s has the variance 0 in one of the classes, where it "
+                       "is always %s; give var_smoothing a value above 0",
+                       name, mg_number(m[MG_BAYES_MEAN]).text);
         }
     }
     return MARGIN_OK;
@@ -139,7 +127,6 @@ margin_status mg_bayes_finish(mg_fit *fit, const mg_bayes_layout *layout,
         "precision holds: divide the weights (or the columns) by a power of ten";
     for (int64_t s = 0; s < layout->classes * layout->slots; s++)
         MG_REQUIRE(isfinite(counts->statistics[s]), fit->error, MG_DATA(OVERFLOW), "%s", overflow);
-    MG_TRY(check_squares(fit, layout, counts));
     MG_TRY(check_variances(fit, layout, counts, settings->var_smoothing));
     MG_TRY(mg_hypothesis_attach(h, fit->error));
     mg_bayes_describe(mg_bayes_view_of(h), counts->missing, &fit->report);

@@ -181,15 +181,7 @@ margin_status mg_csv_guess_header(const mg_csv *csv, const mg_csv_cell *first_ro
 margin_status mg_csv_find_rows(mg_csv *csv);
 /* csv_kinds.c. Fills `cells` (kinds only) and `lists` from the plan and a sample. */
 margin_status mg_csv_choose_kinds(mg_csv *csv);
-/* csv_pass.c. Walks over all blocks with pass->columns. Fails with the lowest block's failure;
- * *failed then tells it, or is NULL if the walk was cancelled or a worker could not be set up.
- * `workers` has one entry per thread, zeroed at first. */
-margin_status mg_csv_walk(const mg_csv *csv, mg_csv_pass *pass, mg_csv_worker *workers,
-                          const mg_csv_result **failed);
-mg_csv_worker *mg_csv_workers_new(const mg_csv *csv, int *count);
-void mg_csv_workers_free(const mg_csv *csv, mg_csv_worker *workers, int count,
-                         int64_t text_columns);
-/* Reads what csv->cells ask for and brings the codes of its text columns into order.
+/* csv_pass.c. Reads what csv->cells ask for and brings the codes of its text columns into order.
  * counting: the first pass. misfits: per column, 1 where a text was met in a NUMBER column. */
 margin_status mg_csv_run_pass(mg_csv *csv, bool counting, uint8_t *misfits);
 

@@ -195,68 +195,49 @@ margin_status mg_csv_fail_result(const mg_csv *csv, const mg_csv_result *result)
 
 /* ---- Columns -------------------------------------------------------------------------------- */
 
-/* Finds the first text of a column by reading that column alone as strict numbers. */
-static margin_status find_text(const mg_csv *csv, int64_t column, mg_csv_result *found) {
-    int worker_count = 0;
-    mg_csv_worker *workers = mg_csv_workers_new(csv, &worker_count);
-    mg_csv_column *columns = mg_new(csv->heap, csv->columns, sizeof *columns);
-    mg_csv_result *results = mg_new_zero(csv->heap, csv->block_count, sizeof *results);
-    const mg_csv_result *failed = NULL;
-    margin_status status = mg_source_restore(csv->source, csv->error);
-    if (status == MARGIN_OK && workers && columns && results) {
-        for (int64_t j = 0; j < csv->columns; j++) {
-            columns[j] = csv->cells[j];
-            columns[j].kind = j == column ? MG_CSV_STRICT : MG_CSV_SKIPPED;
+/* The first text of a column, and its row from 0. */
+static margin_status find_text(const mg_csv *csv, int64_t column, mg_csv_cell *found,
+                               int64_t *offset, int64_t *row) {
+    MG_TRY(mg_source_restore(csv->source, csv->error));
+    mg_csv_cursor cursor = {csv->text + csv->first, csv->text + csv->end, csv->separator};
+    const char *start, *stop;
+    for (*row = 0; mg_csv_next_row(&cursor); ++*row) {
+        bool ended = false;
+        if (*row % 4096 == 0 && mg_cancelled(csv->context)) return mg_fail_cancelled(csv->error);
+        for (int64_t j = 0; !ended && mg_csv_next(&cursor, &start, &stop, &ended); j++) {
+            if (j != column) continue;
+            *found = mg_csv_cell_of(start, stop, true);
+            *offset = visible(csv, start - csv->text);
+            if (mg_csv_content_of(found) == MG_CSV_IS_TEXT) return MARGIN_OK;
         }
-        mg_csv_pass pass = {.heap = csv->heap,
-                            .text = csv->text,
-                            .end = csv->end,
-                            .separator = csv->separator,
-                            .has_quotes = csv->has_quotes,
-                            .column_count = csv->columns,
-                            .columns = columns,
-                            .blocks = csv->blocks,
-                            .results = results};
-        status = mg_csv_walk(csv, &pass, workers, &failed);
-        if (failed) {
-            *found = *failed;
-            status = mg_source_restore(csv->source, csv->error);
-        }
-    } else if (status == MARGIN_OK) {
-        status = mg_no_memory(csv->heap, csv->block_count, sizeof *results,
-                              "finding a text among numbers", csv->error);
     }
-    mg_csv_workers_free(csv, workers, worker_count, 0);
-    MG_FREE(csv->heap, columns, results);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_csv_fail_stray(const mg_csv *csv, int64_t column, int64_t numbers, int64_t texts) {
-    mg_csv_result found = {0};
-    MG_TRY(find_text(csv, column, &found));
-    mg_csv_cell cell = cell_at(csv, found.offset);
-    mg_excerpt_text text = mg_excerpt(cell.text, cell.length), name = column_name(csv, column);
+    mg_csv_cell cell = {0};
+    int64_t offset = csv->first, row = 0;
+    MG_TRY(find_text(csv, column, &cell, &offset, &row));
     margin_status status = mg_fail_source(
-        csv->error, csv->source, visible(csv, found.offset),
+        csv->error, csv->source, offset,
         "'%s' in column '%s' is not a number, while %lld of its %lld values are: correct it%s, or "
         "empty the cell if the value is missing, or read the column as categories "
         "(margin_read_options.categorical)",
-        text.text, name.text, (long long)numbers, (long long)(numbers + texts),
-        texts > 1 ? " and the like" : "");
-    if (csv->error) csv->error->row = found.row + 1;
+        mg_excerpt(cell.text, cell.length).text, column_name(csv, column).text, (long long)numbers,
+        (long long)(numbers + texts), texts > 1 ? " and the like" : "");
+    if (csv->error) csv->error->row = row + 1;
     return status;
 }
 
 margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column) {
-    mg_csv_result found = {0};
-    MG_TRY(find_text(csv, column, &found));
-    mg_csv_cell cell = cell_at(csv, found.offset);
-    mg_excerpt_text text = mg_excerpt(cell.text, cell.length), name = column_name(csv, column);
-    return mg_fail_source(csv->error, csv->source, visible(csv, found.offset),
+    mg_csv_cell cell = {0};
+    int64_t offset = csv->first, row;
+    MG_TRY(find_text(csv, column, &cell, &offset, &row));
+    return mg_fail_source(csv->error, csv->source, offset,
                           "'%s' in column '%s' looks like a number with a decimal comma: write "
                           "decimal points, or read the column as categories "
                           "(margin_read_options.categorical)",
-                          text.text, name.text);
+                          mg_excerpt(cell.text, cell.length).text, column_name(csv, column).text);
 }
 
 margin_status mg_csv_fail_zero_byte(const mg_csv *csv, int64_t column) {

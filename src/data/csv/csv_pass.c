@@ -15,12 +15,7 @@ typedef struct walk {
 
 /* ---- Workers -------------------------------------------------------------------------------- */
 
-mg_csv_worker *mg_csv_workers_new(const mg_csv *csv, int *count) {
-    *count = mg_pool_threads(csv->context->pool);
-    return mg_new_zero(csv->heap, *count, sizeof(mg_csv_worker));
-}
-
-void mg_csv_workers_free(const mg_csv *csv, mg_csv_worker *workers, int count,
+static void workers_free(const mg_csv *csv, mg_csv_worker *workers, int count,
                          int64_t text_columns) {
     for (int w = 0; workers && w < count; w++) {
         for (int64_t k = 0; workers[w].dictionaries && k < text_columns; k++)
@@ -62,8 +57,11 @@ static margin_status parse_task(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-margin_status mg_csv_walk(const mg_csv *csv, mg_csv_pass *pass, mg_csv_worker *workers,
-                          const mg_csv_result **failed) {
+/* Fails with the lowest block's failure; *failed then tells it, or is NULL if the walk was
+ * cancelled or a worker could not be set up. `workers` has one entry per thread, zeroed at first.
+ */
+static margin_status walk_blocks(const mg_csv *csv, mg_csv_pass *pass, mg_csv_worker *workers,
+                                 const mg_csv_result **failed) {
     bool narrow = csv->table->x.view.value_type == MARGIN_F32;
     walk walking = {csv, pass, workers, narrow ? csv->kernels->parse_f32 : csv->kernels->parse_f64,
                     0};
@@ -121,22 +119,22 @@ margin_status mg_csv_run_pass(mg_csv *csv, bool counting, uint8_t *misfits) {
                         .columns = csv->cells,
                         .text_columns = assign_slots(csv),
                         .blocks = csv->blocks};
-    int worker_count = 0;
+    const int worker_count = mg_pool_threads(csv->context->pool);
     const mg_csv_result *failed = NULL;
     margin_status status = MARGIN_OK;
-    mg_csv_worker *workers = mg_csv_workers_new(csv, &worker_count);
+    mg_csv_worker *workers = mg_new_zero(csv->heap, worker_count, sizeof *workers);
     pass.results = mg_new_zero(csv->heap, csv->block_count, sizeof *pass.results);
     if (!workers || !pass.results)
         MG_GO(mg_no_memory(csv->heap, csv->block_count, sizeof *pass.results,
                            "the blocks of a file", csv->error));
-    status = mg_csv_walk(csv, &pass, workers, &failed);
+    status = walk_blocks(csv, &pass, workers, &failed);
     if (failed) status = mg_csv_fail_result(csv, failed);
     if (status < 0) goto done;
     collect_misfits(csv, workers, worker_count, misfits);
     collect_counts(csv, &pass);
     if (pass.text_columns) status = mg_csv_settle_codes(csv, &pass, workers, worker_count);
 done:
-    mg_csv_workers_free(csv, workers, worker_count, pass.text_columns);
+    workers_free(csv, workers, worker_count, pass.text_columns);
     mg_free(csv->heap, pass.results);
     return status;
 }

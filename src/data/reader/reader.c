@@ -40,15 +40,11 @@ static margin_status fail_unknown(const char *path, margin_error *error) {
 
 margin_status mg_format_find(const char *path, margin_format wanted, margin_format *format,
                              margin_error *error) {
-    const mg_reader *found;
-    if (wanted != MARGIN_FORMAT_AUTO) {
-        found = reader_by_format(wanted);
-        MG_REQUIRE(found, error, MARGIN_ERROR_ARGUMENT, "format is %d, which has no meaning",
-                   (int)wanted);
-    } else {
-        found = strcmp(path, "-") == 0 ? &mg_reader_csv : reader_by_ending(path);
-        if (!found) return fail_unknown(path, error);
-    }
+    const mg_reader *found = reader_by_format(wanted);
+    MG_REQUIRE(found || wanted == MARGIN_FORMAT_AUTO, error, MARGIN_ERROR_ARGUMENT,
+               "format is %d, which has no meaning", (int)wanted);
+    if (!found) found = strcmp(path, "-") == 0 ? &mg_reader_csv : reader_by_ending(path);
+    if (!found) return fail_unknown(path, error);
     *format = found->format;
     return MARGIN_OK;
 }
@@ -110,12 +106,10 @@ static const mg_reader *reader_by_content(const mg_source *source) {
 
 static margin_status choose_reader(const mg_source *source, const char *path, margin_format wanted,
                                    const mg_reader **reader, margin_error *error) {
-    if (wanted != MARGIN_FORMAT_AUTO) {
-        *reader = reader_by_format(wanted);
-        MG_REQUIRE(*reader, error, MARGIN_ERROR_ARGUMENT, "format is %d, which has no meaning",
-                   (int)wanted);
-        return MARGIN_OK;
-    }
+    *reader = reader_by_format(wanted);
+    MG_REQUIRE(*reader || wanted == MARGIN_FORMAT_AUTO, error, MARGIN_ERROR_ARGUMENT,
+               "format is %d, which has no meaning", (int)wanted);
+    if (*reader) return MARGIN_OK;
     *reader = strcmp(path, "-") == 0 ? NULL : reader_by_ending(path);
     if (!*reader || (*reader == &mg_reader_csv && !is_surely_csv(path)))
         *reader = reader_by_content(source);
@@ -124,42 +118,35 @@ static margin_status choose_reader(const mg_source *source, const char *path, ma
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static bool is_unknown(margin_unknown unknown) {
-    return unknown >= MARGIN_UNKNOWN_MISSING && unknown <= MARGIN_UNKNOWN_ERROR;
-}
-
 /* The options of a caller of any version; what holds for every format is checked here. */
-static margin_status take_options(const margin_read_options *given, margin_read_options *options,
+static margin_status take_options(const margin_read_options *given, margin_read_options *o,
                                   margin_error *error) {
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_read_options, svmlight_columns),
-                           "margin_read_options", options, sizeof *options, error));
-    MG_REQUIRE(options->value_type == 0 || options->value_type == MARGIN_F64 ||
-                   options->value_type == MARGIN_F32,
+                           "margin_read_options", o, sizeof *o, error));
+    const struct {
+        const char *name;
+        int64_t value, low, high;
+    } numbers[] = {
+        {"missing", o->missing, MARGIN_MISSING_KEEP, MARGIN_MISSING_CATEGORY},
+        {"header", o->header, MARGIN_HEADER_AUTO, MARGIN_HEADER_NO},
+        {"index_base", o->index_base, -1, 1},
+        {"expected_targets", o->expected_targets, 0, MG_MAX_TARGETS},
+        {"target_optional", o->target_optional, 0, 2},
+        {"unknown", o->unknown, MARGIN_UNKNOWN_MISSING, MARGIN_UNKNOWN_ERROR},
+        {"unknown_target", o->unknown_target, MARGIN_UNKNOWN_MISSING, MARGIN_UNKNOWN_ERROR},
+        {"svmlight_columns", o->svmlight_columns, 0, INT32_MAX}};
+    for (int k = 0; k < MG_LENGTH(numbers); k++)
+        MG_REQUIRE(numbers[k].value >= numbers[k].low && numbers[k].value <= numbers[k].high, error,
+                   MARGIN_ERROR_ARGUMENT,
+                   "%s is %lld, which has no meaning: it is from %lld to %lld", numbers[k].name,
+                   (long long)numbers[k].value, (long long)numbers[k].low,
+                   (long long)numbers[k].high);
+    MG_REQUIRE(o->value_type == 0 || o->value_type == MARGIN_F64 || o->value_type == MARGIN_F32,
                error, MARGIN_ERROR_ARGUMENT,
-               "value_type is %d; it must be MARGIN_F64 or MARGIN_F32", (int)options->value_type);
-    MG_REQUIRE(
-        options->missing >= MARGIN_MISSING_KEEP && options->missing <= MARGIN_MISSING_CATEGORY,
-        error, MARGIN_ERROR_ARGUMENT, "missing is %d, which has no meaning", (int)options->missing);
-    MG_REQUIRE(options->header >= MARGIN_HEADER_AUTO && options->header <= MARGIN_HEADER_NO, error,
-               MARGIN_ERROR_ARGUMENT, "header is %d, which has no meaning", (int)options->header);
-    MG_REQUIRE(options->expected_count >= 0 && (options->expected || options->expected_count == 0),
-               error, MARGIN_ERROR_ARGUMENT, "expected is NULL but expected_count is %lld",
-               (long long)options->expected_count);
-    MG_REQUIRE(options->index_base >= -1 && options->index_base <= 1, error, MARGIN_ERROR_ARGUMENT,
-               "index_base is %d; it must be 1, -1 for indices from zero, or 0 to find out",
-               options->index_base);
-    MG_REQUIRE(options->expected_targets >= 0 && options->expected_targets <= MG_MAX_TARGETS, error,
-               MARGIN_ERROR_ARGUMENT, "expected_targets is %lld; it must be 0 to %d",
-               (long long)options->expected_targets, (int)MG_MAX_TARGETS);
-    MG_REQUIRE(options->target_optional >= 0 && options->target_optional <= 2, error,
-               MARGIN_ERROR_ARGUMENT, "target_optional is %d; it must be 0, 1 or 2",
-               options->target_optional);
-    MG_REQUIRE(is_unknown(options->unknown) && is_unknown(options->unknown_target), error,
-               MARGIN_ERROR_ARGUMENT, "unknown is %d, which has no meaning",
-               (int)(is_unknown(options->unknown) ? options->unknown_target : options->unknown));
-    MG_REQUIRE(options->svmlight_columns >= 0 && options->svmlight_columns <= INT32_MAX, error,
-               MARGIN_ERROR_ARGUMENT, "svmlight_columns is %lld; it must be 0 to %lld",
-               (long long)options->svmlight_columns, (long long)INT32_MAX);
+               "value_type is %d; it must be MARGIN_F64 or MARGIN_F32", (int)o->value_type);
+    MG_REQUIRE(o->expected_count >= 0 && (o->expected || o->expected_count == 0), error,
+               MARGIN_ERROR_ARGUMENT, "expected is NULL but expected_count is %lld",
+               (long long)o->expected_count);
     return MARGIN_OK;
 }
 

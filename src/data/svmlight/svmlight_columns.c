@@ -3,6 +3,7 @@
  * weights, which only options of the caller bring about. */
 #include "base/sort.h"
 #include "data/svmlight/svmlight.h"
+#include "data/table/names.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,16 +66,14 @@ static bool is_label(const char *text, int64_t length) {
 
 static margin_status find_column(const parts *p, const char *text, int64_t length, const char *what,
                                  int64_t *column) {
-    const bool from_end = length > 1 && *text == '-';
-    int64_t number = 0, k = from_end || (length > 1 && *text == 'x');
-    for (; k < length && text[k] >= '0' && text[k] <= '9' && number <= p->columns; k++)
-        number = number * 10 + (text[k] - '0');
-    MG_REQUIRE(k == length && number >= 1 && number <= p->columns, p->error, MARGIN_ERROR_DATA,
+    const bool named = length > 1 && *text == 'x';
+    const int64_t found = mg_column_number(text + named, length - named, p->columns);
+    MG_REQUIRE(found >= 0 && found < p->columns, p->error, MARGIN_ERROR_DATA,
                "%s: no column '%.*s' (%s): the columns are called x1 to x%lld or by number, the "
                "label '%s'",
                p->file, (int)MG_MIN(length, 60), text, what, (long long)p->columns,
                MG_SVMLIGHT_LABEL);
-    *column = from_end ? p->columns - number : number - 1;
+    *column = found;
     return MARGIN_OK;
 }
 
@@ -108,16 +107,8 @@ static margin_status add_category(parts *p, const char *text, int64_t length, mg
 static margin_status for_each_listed(parts *p, const char *list, mg_role role,
                                      margin_status (*add)(parts *, const char *, int64_t,
                                                           mg_role)) {
-    for (const char *at = list; at != NULL && *at != 0;) {
-        const char *next = at + strcspn(at, ",");
-        const char *end = next;
-        while (at < end && *at == ' ')
-            at++;
-        while (end > at && end[-1] == ' ')
-            end--;
-        if (end > at) MG_TRY(add(p, at, end - at, role));
-        at = next + (*next == ',');
-    }
+    for (mg_listed l = {.next = list}; mg_next_listed(&l);)
+        MG_TRY(add(p, l.item, l.length, role));
     return MARGIN_OK;
 }
 
@@ -167,13 +158,6 @@ static const part *part_of(const parts *p, int64_t column) {
     return at < p->count && p->items[at].column == column ? &p->items[at] : NULL;
 }
 
-static void move_value(const margin_matrix *x, int64_t from, int64_t to) {
-    if (x->value_type == MARGIN_F32)
-        ((float *)x->values)[to] = ((const float *)x->values)[from];
-    else
-        ((double *)x->values)[to] = ((const double *)x->values)[from];
-}
-
 /* Keeps the features below `limit`; target and weights go to their vectors, filled with zeros. */
 static void select_values(margin_table *table, const parts *p, int64_t limit) {
     const margin_matrix *x = &table->x.view;
@@ -187,7 +171,7 @@ static void select_values(margin_table *table, const parts *p, int64_t limit) {
             const part *other = part_of(p, columns[k]);
             if (!other && columns[k] < limit) {
                 columns[kept] = columns[k];
-                move_value(x, k, kept++);
+                mg_store_value(x, kept++, value);
                 continue;
             }
             if (other && other->role == MG_ROLE_TARGET)

@@ -29,20 +29,6 @@ static int shown(int64_t length) {
 
 /* ---- References ----------------------------------------------------------------------------- */
 
-/* A reference that is a whole number: its column, `count` or more if out of range, -1 if it is no
- * number. */
-static int64_t numbered_column(const planner *p, const char *text, int64_t length) {
-    bool from_end = length > 0 && *text == '-';
-    int64_t number = 0;
-    if (length == from_end) return -1;
-    for (int64_t k = from_end; k < length; k++) {
-        if (text[k] < '0' || text[k] > '9') return -1;
-        if (number <= p->count) number = number * 10 + (text[k] - '0');
-    }
-    if (number == 0 || number > p->count) return p->count;
-    return from_end ? p->count - number : number - 1;
-}
-
 static margin_status fail_unknown(const planner *p, const char *text, int64_t length,
                                   const char *what) {
     if (!p->has_names)
@@ -72,7 +58,7 @@ static margin_status resolve(const planner *p, const char *text, int64_t length,
                "%s: several columns are called '%.*s' (%s): say which by its number; the first is "
                "column %lld",
                p->file, shown(length), text, what, (long long)found + 1);
-    if (found < 0) found = numbered_column(p, text, length);
+    if (found < 0) found = mg_column_number(text, length, p->count);
     MG_REQUIRE(found < p->count, p->error, MARGIN_ERROR_DATA,
                "%s: no column %.*s (%s): the file has %lld columns", p->file, shown(length), text,
                what, (long long)p->count);
@@ -115,35 +101,10 @@ static margin_status mark_categorical(const planner *p, int64_t column) {
     return MARGIN_OK;
 }
 
-/* A walk over a list "a,b,3". */
-typedef struct listing {
-    const char *next; /* what is left */
-    bool whole;       /* the list is the name of a column */
-    const char *item;
-    int64_t length;
-} listing;
-
-static listing list_of(const planner *p, const char *text) {
+static mg_listed list_of(const planner *p, const char *text) {
     bool several = false;
     const bool whole = mg_name_find(&p->raw, text, (int64_t)strlen(text), &several) >= 0;
-    return (listing){.next = text, .whole = whole};
-}
-
-/* False at the end; items without a letter are passed over. */
-static bool next_listed(listing *list) {
-    while (*list->next) {
-        const char *at = list->next;
-        int64_t length = (int64_t)(list->whole ? strlen(at) : strcspn(at, ","));
-        list->next = at + length + (at[length] == ',');
-        while (!list->whole && length && *at == ' ')
-            at++, length--;
-        while (!list->whole && length && at[length - 1] == ' ')
-            length--;
-        list->item = at;
-        list->length = length;
-        if (length) return true;
-    }
-    return false;
+    return (mg_listed){.next = text, .whole = whole};
 }
 
 /* Place of the dots in "a..b", unless a column is called so; -1: it is no range. */
@@ -155,7 +116,7 @@ static int64_t range_dots(const planner *p, const char *text, int64_t length) {
     return -1;
 }
 
-static margin_status resolve_range(const planner *p, const listing *list, const char *what,
+static margin_status resolve_range(const planner *p, const mg_listed *list, const char *what,
                                    int64_t *first, int64_t *last) {
     const int64_t dots = range_dots(p, list->item, list->length);
     MG_TRY(resolve(p, list->item, dots < 0 ? list->length : dots, what, first));
@@ -173,7 +134,7 @@ static margin_status for_each_listed(const planner *p, const char *text, const c
                                      margin_status (*mark)(const planner *, int64_t)) {
     if (!text) return MARGIN_OK;
     int64_t first = 0, last = 0;
-    for (listing list = list_of(p, text); next_listed(&list);) {
+    for (mg_listed list = list_of(p, text); mg_next_listed(&list);) {
         MG_TRY(resolve_range(p, &list, what, &first, &last));
         for (int64_t j = first; j <= last; j++)
             MG_TRY(mark(p, j));
@@ -307,8 +268,8 @@ static margin_status fail_missing(const planner *p, int64_t missing) {
 
 /* True if all of options->target can be found in the file. */
 static bool targets_are_there(const planner *p) {
-    for (listing list = list_of(p, p->options->target); next_listed(&list);) {
-        const int64_t number = numbered_column(p, list.item, list.length);
+    for (mg_listed list = list_of(p, p->options->target); mg_next_listed(&list);) {
+        const int64_t number = mg_column_number(list.item, list.length, p->count);
         bool several;
         if (mg_name_find(&p->raw, list.item, list.length, &several) < 0 &&
             (number < 0 || number >= p->count))

@@ -12,11 +12,9 @@ int64_t mg_type_size(margin_type type); /* bytes of one number */
 
 /* Shape, types, pointers, stride; for CSR one sweep over indices (ascending, in range) and row
  * starts. `name` is the argument in messages. ARGUMENT on failure. Everything behind this check
- * trusts the view. */
+ * trusts the view. context NULL: on the calling thread alone. */
 margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
                               margin_error *error);
-/* The same on the calling thread alone. */
-margin_status mg_matrix_check_here(const margin_matrix *x, const char *name, margin_error *error);
 
 /* All views of a data set: the matrix, the lengths, types and alignment of y and weights, the range
  * of the selection, the lists of categories. Names may be NULL. ARGUMENT on failure. */
@@ -39,6 +37,14 @@ margin_status mg_matrix_check_finite(margin_context *context, const margin_data 
 MG_INLINE double mg_stored_value(const margin_matrix *x, int64_t k) {
     if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];
     return ((const double *)x->values)[k];
+}
+
+/* The reverse, of a matrix whose arrays are written. */
+MG_INLINE void mg_store_value(const margin_matrix *x, int64_t k, double value) {
+    if (x->value_type == MARGIN_F32)
+        ((float *)x->values)[k] = (float)value;
+    else
+        ((double *)x->values)[k] = value;
 }
 
 /* Element k of a vector / of row starts / of column indices as the widest type. */

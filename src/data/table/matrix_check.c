@@ -164,30 +164,26 @@ static margin_status check_stored(const margin_matrix *x, const char *name, marg
     return MARGIN_OK;
 }
 
+/* On the calling thread alone without a context. */
+static margin_status scan_rows(margin_context *context, int64_t block_rows,
+                               margin_status (*scan_block)(const mg_block *, void *),
+                               row_scan *scan, margin_error *error) {
+    const mg_block all = {.count = scan->x->rows};
+    if (!context) return scan_block(&all, scan);
+    const margin_status status =
+        mg_sweep_each(context, all.count, block_rows, scan_block, scan, NULL);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
 static margin_status check_csr(margin_context *context, const margin_matrix *x, const char *name,
                                margin_error *error) {
     /* All starts first: only then are the ranges safe to look into. */
     row_scan scan = {.x = x, .wrong = INT64_MAX};
-    margin_status status = mg_sweep_each(context, x->rows, MG_BLOCK_ROWS, scan_starts, &scan, NULL);
-    if (status < 0) return mg_fail_cancelled(error);
-    int64_t wrong = atomic_load(&scan.wrong);
-    if (wrong < INT64_MAX) return fail_starts(x, wrong, name, error);
+    MG_TRY(scan_rows(context, MG_BLOCK_ROWS, scan_starts, &scan, error));
+    if (scan.wrong < INT64_MAX) return fail_starts(x, scan.wrong, name, error);
     MG_TRY(check_stored(x, name, error));
-
-    status =
-        mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), scan_indices, &scan, NULL);
-    if (status < 0) return mg_fail_cancelled(error);
-    wrong = atomic_load(&scan.wrong);
-    return wrong < INT64_MAX ? fail_indices(x, wrong, name, error) : MARGIN_OK;
-}
-
-static margin_status check_csr_here(const margin_matrix *x, const char *name, margin_error *error) {
-    for (int64_t i = 0; i < x->rows; i++)
-        if (mg_row_start(x, i + 1) < mg_row_start(x, i)) return fail_starts(x, i, name, error);
-    MG_TRY(check_stored(x, name, error));
-    for (int64_t i = 0; i < x->rows; i++)
-        if (!row_ascends(x, i)) return fail_indices(x, i, name, error);
-    return MARGIN_OK;
+    MG_TRY(scan_rows(context, mg_block_rows(mg_row_bytes(x)), scan_indices, &scan, error));
+    return scan.wrong < INT64_MAX ? fail_indices(x, scan.wrong, name, error) : MARGIN_OK;
 }
 
 #define NOT_ZERO                                                                                   \
@@ -217,11 +213,6 @@ margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, c
                               margin_error *error) {
     MG_TRY(check_form(x, name, error));
     return mg_is_csr(x) ? check_csr(context, x, name, error) : MARGIN_OK;
-}
-
-margin_status mg_matrix_check_here(const margin_matrix *x, const char *name, margin_error *error) {
-    MG_TRY(check_form(x, name, error));
-    return mg_is_csr(x) ? check_csr_here(x, name, error) : MARGIN_OK;
 }
 
 /* ---- Checks of a data set ------------------------------------------------------------------- */

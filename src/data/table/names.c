@@ -117,3 +117,33 @@ void mg_names_free(mg_names *names) {
     MG_FREE(names->heap, (void *)names->items, names->text);
     *names = (mg_names){0};
 }
+
+/* ---- References ----------------------------------------------------------------------------- */
+
+int64_t mg_column_number(const char *text, int64_t length, int64_t count) {
+    const bool from_end = length > 0 && *text == '-';
+    int64_t number = 0;
+    if (length == from_end) return -1;
+    for (int64_t k = from_end; k < length; k++) {
+        if (text[k] < '0' || text[k] > '9') return -1;
+        if (number <= count) number = number * 10 + (text[k] - '0');
+    }
+    if (number == 0 || number > count) return count;
+    return from_end ? count - number : number - 1;
+}
+
+bool mg_next_listed(mg_listed *list) {
+    while (list->next && *list->next) {
+        const char *at = list->next;
+        int64_t length = (int64_t)(list->whole ? strlen(at) : strcspn(at, ","));
+        list->next = at + length + (at[length] == ',');
+        while (!list->whole && length && *at == ' ')
+            at++, length--;
+        while (!list->whole && length && at[length - 1] == ' ')
+            length--;
+        list->item = at;
+        list->length = length;
+        if (length) return true;
+    }
+    return false;
+}

@@ -59,12 +59,8 @@ static void map_row_to_dense(const map_run *run, int64_t row) {
     double image[MG_CHUNK];
     for (int64_t at = mg_chunk_begin(run->in, row); mg_chunk_next(run->in, row, &at, &chunk);) {
         run->map->map(run->map->argument, of_row, &chunk, true, image);
-        for (int64_t k = 0; k < chunk.count; k++) {
-            if (run->out.value_type == MARGIN_F64)
-                ((double *)run->out.values)[start + chunk.columns[k]] = image[k];
-            else
-                ((float *)run->out.values)[start + chunk.columns[k]] = (float)image[k];
-        }
+        for (int64_t k = 0; k < chunk.count; k++)
+            mg_store_value(&run->out, start + chunk.columns[k], image[k]);
     }
 }
 

@@ -132,10 +132,7 @@ static margin_status fill_rows(const mg_block *block, void *argument) {
         for (int64_t k = 0; k < row.count; k++) {
             ((int32_t *)map->out.column_indices)[start + k] = (int32_t)row.column[k];
             const double weight = map->view->weights ? map->view->weights[row.column[k]] : 1.0;
-            if (map->out.value_type == MARGIN_F64)
-                ((double *)map->out.values)[start + k] = weight * row.value[k];
-            else
-                ((float *)map->out.values)[start + k] = (float)(weight * row.value[k]);
+            mg_store_value(&map->out, start + k, weight * row.value[k]);
         }
     }
     return MARGIN_OK;

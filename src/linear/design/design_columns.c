@@ -36,6 +36,7 @@ margin_status mg_design_store_columns(mg_design *d, margin_error *error) {
 
 typedef struct column_walk {
     const mg_design *d;
+    void (*visit)(const struct column_walk *walk, int64_t j);
     const double *r;
     double total;
     double *first, *second; /* columns: results */
@@ -50,7 +51,18 @@ static int64_t first_of_range(const mg_design *d, int64_t range) {
     return j;
 }
 
-static double column_sum(const mg_sparse_columns *x, int64_t j, const double *r) {
+static margin_status visit_range(void *argument, int64_t range, int worker) {
+    const column_walk *walk = argument;
+    const int64_t end = first_of_range(walk->d, range + 1);
+    (void)worker;
+    for (int64_t j = first_of_range(walk->d, range); j < end; j++)
+        walk->visit(walk, j);
+    return MARGIN_OK;
+}
+
+static void find_sum(const column_walk *walk, int64_t j) {
+    const mg_sparse_columns *x = walk->d->by_column;
+    const double *r = walk->r;
     const int64_t end = x->starts[j + 1];
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     int64_t k = x->starts[j];
@@ -59,22 +71,13 @@ static double column_sum(const mg_sparse_columns *x, int64_t j, const double *r)
             sum[s] += x->values[k + s] * r[x->samples[k + s]];
     for (int s = 0; k < end; k++, s++)
         sum[s] += x->values[k] * r[x->samples[k]];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-static margin_status sum_range(void *argument, int64_t range, int worker) {
-    const column_walk *walk = argument;
-    const int64_t end = first_of_range(walk->d, range + 1);
-    (void)worker;
-    for (int64_t j = first_of_range(walk->d, range); j < end; j++)
-        walk->first[j] = column_sum(walk->d->by_column, j, walk->r);
-    return MARGIN_OK;
+    walk->first[j] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 margin_status mg_design_column_sums(const mg_design *d, const double *r, double *gradient,
                                     margin_error *error) {
-    column_walk walk = {.d = d, .r = r, .first = gradient};
-    return mg_parallel(d->context, RANGES, sum_range, &walk, error);
+    column_walk walk = {.d = d, .visit = find_sum, .r = r, .first = gradient};
+    return mg_parallel(d->context, RANGES, visit_range, &walk, error);
 }
 
 /* About the mean itself, so that nothing cancels; the zeros have the rest of the weight. */
@@ -98,17 +101,9 @@ static void find_moments(const column_walk *walk, int64_t j) {
     walk->second[j] = squares / walk->total;
 }
 
-static margin_status find_range_moments(void *argument, int64_t range, int worker) {
-    const column_walk *walk = argument;
-    const int64_t end = first_of_range(walk->d, range + 1);
-    (void)worker;
-    for (int64_t j = first_of_range(walk->d, range); j < end; j++)
-        find_moments(walk, j);
-    return MARGIN_OK;
-}
-
 margin_status mg_design_column_moments(const mg_design *d, double total, double *mean,
                                        double *variance, margin_error *error) {
-    column_walk walk = {.d = d, .total = total, .first = mean, .second = variance};
-    return mg_parallel(d->context, RANGES, find_range_moments, &walk, error);
+    column_walk walk = {
+        .d = d, .visit = find_moments, .total = total, .first = mean, .second = variance};
+    return mg_parallel(d->context, RANGES, visit_range, &walk, error);
 }

@@ -82,12 +82,9 @@ static margin_status move_block(const mg_block *block, void *argument) {
     const int64_t columns = r->out.columns;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const int64_t in = i * r->in->stride, out = i * r->out.stride;
-        for (int64_t j = 0; r->in->value_type == MARGIN_F64 && j < columns; j++)
-            ((double *)r->out.values)[out + j] =
-                ((const double *)r->in->values)[in + (r->from ? r->from[j] : j)];
-        for (int64_t j = 0; r->in->value_type == MARGIN_F32 && j < columns; j++)
-            ((float *)r->out.values)[out + j] =
-                ((const float *)r->in->values)[in + (r->from ? r->from[j] : j)];
+        for (int64_t j = 0; j < columns; j++)
+            mg_store_value(&r->out, out + j,
+                           mg_stored_value(r->in, in + (r->from ? r->from[j] : j)));
     }
     return MARGIN_OK;
 }
@@ -119,11 +116,7 @@ static margin_status recode_block(const mg_block *block, void *argument) {
         if (!r->recoding->maps[j]) continue;
         for (int64_t i = block->first; i < block->first + block->count; i++) {
             const int64_t at = i * r->out.stride + j;
-            const double code = new_code(r->recoding, j, mg_stored_value(&r->out, at));
-            if (r->out.value_type == MARGIN_F64)
-                ((double *)r->out.values)[at] = code;
-            else
-                ((float *)r->out.values)[at] = (float)code;
+            mg_store_value(&r->out, at, new_code(r->recoding, j, mg_stored_value(&r->out, at)));
         }
     }
     return MARGIN_OK;

@@ -271,7 +271,7 @@ margin_status margin_model_transform(margin_context *context, const margin_model
     MG_TRY(mg_columns_check(model, x, error));
     MG_REQUIRE(features || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the features to: the output is NULL");
-    MG_TRY(mg_matrix_check_here(x, "x", error));
+    MG_TRY(mg_matrix_check(NULL, x, "x", error));
     return mg_model_features(context, model, x, NULL, x->rows, features, error);
 }
 
@@ -306,7 +306,7 @@ margin_status margin_predict_scratch(const margin_model *model, const margin_mat
                                      margin_output what, void *out, void *scratch,
                                      margin_error *error) {
     MG_TRY(check_query(model, x, what, out, error));
-    MG_TRY(mg_matrix_check_here(x, "x", error));
+    MG_TRY(mg_matrix_check(NULL, x, "x", error));
     const query q = {model, x, NULL, what, out, NULL};
     const margin_status status = answer_all(&q, scratch, error);
     if (status != MARGIN_ERROR_CANCELLED) return status;

@@ -97,7 +97,7 @@ margin_status margin_transform_inverse(const margin_model *model, const margin_m
                (long long)columns);
     MG_REQUIRE(rows_out || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the rows to: the output is NULL");
-    MG_TRY(mg_matrix_check_here(x, "x", error));
+    MG_TRY(mg_matrix_check(NULL, x, "x", error));
     for (int64_t i = 0; i < x->rows; i++)
         mg_row_expand(x, i, rows_out + i * columns);
     for (int s = model->stage_count - 1; s >= 0; s--)

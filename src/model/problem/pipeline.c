@@ -71,19 +71,6 @@ static margin_status refuse_categories(const margin_data *data, const mg_samples
         place, spec->text, spec->text + place);
 }
 
-/* The first column of a row of x that is not finite (allow_nan: infinite); -1: none. */
-static int64_t first_not_finite(const margin_matrix *x, int64_t row, bool allow_nan) {
-    bool sparse = mg_is_csr(x);
-    int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
-    int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
-    for (int64_t k = first; k < last; k++) {
-        double value = mg_stored_value(x, k);
-        if (allow_nan ? isinf(value) : !isfinite(value))
-            return sparse ? mg_column_index(x, k) : k - first;
-    }
-    return -1;
-}
-
 /* What the stages made must be finite before `what` sees it. The row is named as the user counts
  * it. */
 static margin_status check_made(margin_context *context, const mg_staged *staged,
@@ -95,13 +82,12 @@ static margin_status check_made(margin_context *context, const mg_staged *staged
     margin_status status = mg_matrix_check_finite(context, &data, allow_nan, &found);
     if (status == MARGIN_ERROR_DATA) {
         int64_t row = mg_samples_row(samples, found.row - 1);
-        int64_t column = first_not_finite(&staged->x, found.row - 1, allow_nan);
         return mg_fail_at(
             error, MG_CAUSED(MARGIN_ERROR_DATA, found.cause), (mg_place){.row = row + 1},
             "row %lld has a missing or infinite value in column %s when %s gets it; "
             "fill gaps with 'impute | ...', bring large values to one scale before with "
             "'standardize | ...'",
-            (long long)row + 1, mg_column_name(staged->columns, MG_MAX(column, 0), buffer), what);
+            (long long)row + 1, mg_column_name(staged->columns, found.feature - 1, buffer), what);
     }
     if (status < 0 && error) *error = found;
     return status;

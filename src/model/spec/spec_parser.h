@@ -28,3 +28,5 @@ margin_status mg_parse_set(mg_parser *parser, int option, mg_option_value *value
 void mg_spec_print(const margin_spec *spec, const int64_t *chosen, mg_text *out);
 margin_status mg_spec_parse(mg_heap *heap, const char *text, margin_spec **spec,
                             margin_error *error);
+/* The set that stands for an option, -1: none. */
+int mg_spec_set_of(const margin_spec *spec, int64_t component, int option);

@@ -21,7 +21,7 @@ static void print_set(const margin_spec *spec, const mg_spec_set *set, mg_text *
     mg_text_puts(out, "}");
 }
 
-static int find_set(const margin_spec *spec, int component, int option) {
+int mg_spec_set_of(const margin_spec *spec, int64_t component, int option) {
     for (int k = 0; k < spec->set_count; k++)
         if (spec->sets[k].component == component && spec->sets[k].option == option) return k;
     return -1;
@@ -34,7 +34,7 @@ static void print_component(const margin_spec *spec, int component, const int64_
     mg_text_puts(out, c->info->name);
     for (int k = 0; k < c->info->option_count; k++) {
         if (!c->options[k].given) continue;
-        const int set = find_set(spec, component, k);
+        const int set = mg_spec_set_of(spec, component, k);
         mg_text_puts(out, before);
         mg_text_puts(out, c->info->options[k].name);
         mg_text_puts(out, "=");

@@ -17,13 +17,6 @@ const margin_component *margin_spec_step(const margin_spec *spec, int64_t step) 
     return c ? c->info : NULL;
 }
 
-/* The set that stands for an option, -1: none. */
-static int set_of(const margin_spec *spec, int64_t step, int option) {
-    for (int k = 0; k < spec->set_count; k++)
-        if (spec->sets[k].component == step && spec->sets[k].option == option) return k;
-    return -1;
-}
-
 int margin_spec_setting(const margin_spec *spec, int64_t step, const char *option,
                         margin_setting *setting) {
     const mg_spec_component *c = step_at(spec, step);
@@ -31,7 +24,7 @@ int margin_spec_setting(const margin_spec *spec, int64_t step, const char *optio
     const mg_result_type type = MG_RESULT(margin_setting, count);
     if (k < 0 || mg_result_check(setting, type, NULL) < 0) return 0;
     const mg_option_value *value = &c->options[k];
-    const int set = set_of(spec, step, k);
+    const int set = mg_spec_set_of(spec, step, k);
     const bool is_switch = c->info->options[k].type == MARGIN_OPTION_SWITCH;
     const margin_setting found = {.option = c->info->options[k].name,
                                   .given = value->given,
@@ -73,7 +66,7 @@ static margin_status print_with(const margin_spec *spec, int64_t step, int optio
                                 const mg_option_value *value, mg_text *out, margin_error *error) {
     margin_spec changed = *spec;
     const mg_spec_component *c = &spec->components[step];
-    const int set = set_of(spec, step, option);
+    const int set = mg_spec_set_of(spec, step, option);
     mg_spec_component components[MG_SPEC_MAX_COMPONENTS + 1];
     mg_option_value *options;
     MG_NEW(spec->heap, options, c->info->option_count, "the options of a spec", error);

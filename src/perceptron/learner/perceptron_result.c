@@ -9,9 +9,7 @@
 
 /* ---- Norm ------------------------------------------------------------------------------------ */
 
-/* |w|; in feature space w.w = sum_i alpha_i y_i (f(x_i) - b), with run->scores made for the state.
- */
-static double perceptron_norm_of(const mg_perceptron_run *run, const mg_perceptron_state *state) {
+double mg_perceptron_norm(const mg_perceptron_run *run, const mg_perceptron_state *state) {
     if (!run->options.expansion) return sqrt(run->vectors->square(state->weights, run->columns));
     double square = 0.0;
     for (int64_t i = 0; i < run->count; i++)
@@ -219,7 +217,7 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     mg_report_set(report, "bound", mg_perceptron_bound_of(run, radius));
     mg_report_set(report, "errors", (double)judged->errors);
     mg_report_set(report, "least_margin", judged->least);
-    const double norm = run->functions == 1 ? perceptron_norm_of(run, state) : 0.0;
+    const double norm = run->functions == 1 ? mg_perceptron_norm(run, state) : 0.0;
     if (run->functions == 1)
         mg_report_set(report, "least_geometric_margin",
                       norm > 0.0 ? judged->least / norm : (double)NAN);

@@ -33,24 +33,13 @@ static bool looks_again(const mg_perceptron_run *run) {
 
 /* ---- One sample ------------------------------------------------------------------------------ */
 
-/* |w|; of an expansion w.w = sum alpha_i y_i (score of i). */
-static double perceptron_norm_of(const mg_perceptron_run *run) {
-    const mg_perceptron_state *now = &run->now;
-    double square = 0.0;
-    for (int64_t j = 0; now->weights && j < run->columns; j++)
-        square += now->weights[j] * now->weights[j];
-    for (int64_t i = 0; !now->weights && i < run->count; i++)
-        square += now->alpha[i] * run->problem->sign[i] * run->scores[i];
-    return sqrt(square);
-}
-
 static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
     const mg_trace *trace = run->fit->trace;
     if (!trace) return MARGIN_OK;
     mg_perceptron_judgement judged;
     MG_TRY(mg_perceptron_judge(run, &run->now, false, &judged));
     const bool several = run->functions > 1;
-    const double norm = several ? 0.0 : perceptron_norm_of(run);
+    const double norm = several ? 0.0 : mg_perceptron_norm(run, &run->now);
     const double distance = norm > 0.0 ? judged.criterion / norm : (double)NAN;
     const margin_trace_step step = {
         .step = run->mistakes,

@@ -178,4 +178,7 @@ margin_status mg_perceptron_proof_begin(mg_perceptron_run *run);
 const margin_novikoff *mg_perceptron_proof(mg_perceptron_run *run);
 
 /* ---- perceptron_result.c */
+/* |w|; in feature space w.w = sum_i alpha_i y_i (f(x_i) - b), with run->scores made for the state.
+ */
+double mg_perceptron_norm(const mg_perceptron_run *run, const mg_perceptron_state *state);
 margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended);
