@@ -14,6 +14,7 @@ enum { CHUNK = 1024 };
 
 typedef struct draws {
     mg_kmeans_run *run;
+    mg_arena arena;
     int64_t round, chosen; /* centres there are already */
     int64_t block_count;
     double *block_sums; /* of weight x near */
@@ -273,16 +274,13 @@ static margin_status choose_next(draws *d) {
 static margin_status start_draws(draws *d) {
     mg_kmeans_run *run = d->run;
     const mg_kmeans_task *task = run->task;
-    mg_heap *heap = task->context->heap;
-    const char *purpose = "the start of k-means";
     d->block_count = (task->count + run->block_rows - 1) / run->block_rows;
-    MG_NEW(heap, d->block_sums, d->block_count, purpose, task->error);
-    MG_NEW(heap, d->gains, d->block_count * MG_TILE, purpose, task->error);
-    MG_NEW(heap, d->candidates, MG_TILE * run->n, purpose, task->error);
-    MG_NEW(heap, d->tile, MG_TILE * run->n, purpose, task->error);
-    MG_NEW(heap, d->reach, task->k, purpose, task->error);
-    if (run->filter) MG_NEW(heap, d->strip, MG_FILTER_MEMBERS * run->n, purpose, task->error);
-    MG_NEW(heap, d->may, task->count, purpose, task->error);
+    MG_TRY(MG_PIECES(
+        &d->arena, "the start of k-means", task->error, MG_PIECE(d->block_sums, d->block_count),
+        MG_PIECE(d->gains, d->block_count * MG_TILE), MG_PIECE(d->candidates, MG_TILE * run->n),
+        MG_PIECE(d->tile, MG_TILE * run->n), MG_PIECE(d->reach, task->k),
+        MG_PIECE(d->strip, run->filter ? MG_FILTER_MEMBERS * run->n : 0),
+        MG_PIECE(d->may, task->count)));
     memset(d->block_sums, 0, (size_t)d->block_count * sizeof *d->block_sums);
     for (int64_t i = 0; i < task->count; i++) {
         run->near[i] = 1;
@@ -294,19 +292,19 @@ static margin_status start_draws(draws *d) {
 
 margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round) {
     const mg_kmeans_task *task = run->task;
-    mg_heap *heap = task->context->heap;
     draws d = {.run = run, .round = round, .plus = task->start == MG_START_PLUS};
     margin_status status;
     if (task->start == MG_START_GIVEN) {
         memcpy(run->centres, task->given, (size_t)(task->k * run->n) * sizeof *run->centres);
         return MARGIN_OK;
     }
+    mg_arena_init(&d.arena, task->context->heap);
     MG_GO(start_draws(&d));
     while (d.chosen < task->k)
         MG_GO(choose_next(&d));
     status = MARGIN_OK;
 done:
-    MG_FREE(heap, d.may, d.strip, d.reach, d.tile, d.candidates, d.gains, d.block_sums);
+    mg_arena_free(&d.arena);
     return status;
 }
 

@@ -209,6 +209,22 @@ margin_status mg_csv_fail_stray(const mg_csv *csv, int64_t column, int64_t numbe
 margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column);
 margin_status mg_csv_fail_zero_byte(const mg_csv *csv, int64_t column);
 
+/* The number in a row of a column, and the reverse. */
+MG_INLINE double mg_csv_cell_get(const mg_csv *csv, const mg_csv_column *column, int64_t row) {
+    const char *cell = column->cells + row * column->step;
+    if (csv->table->x.view.value_type == MARGIN_F32 && !column->wide)
+        return (double)*(const float *)(const void *)cell;
+    return *(const double *)(const void *)cell;
+}
+MG_INLINE void mg_csv_cell_set(const mg_csv *csv, const mg_csv_column *column, int64_t row,
+                               double value) {
+    char *cell = column->cells + row * column->step;
+    if (csv->table->x.view.value_type == MARGIN_F32 && !column->wide)
+        *(float *)(void *)cell = (float)value;
+    else
+        *(double *)(void *)cell = value;
+}
+
 /* What a category is called: zero-terminated UTF-8. */
 MG_INLINE const char *mg_csv_category(const mg_csv *csv, int64_t column, int64_t place) {
     return csv->categories[column].entries[csv->orders[column][place]].text;

@@ -102,26 +102,17 @@ static margin_status settle_task(void *argument, int64_t slot, int worker) {
 
 /* ---- Codes in the arrays -------------------------------------------------------------------- */
 
-static void remap_cell(char *cell, bool narrow, const int32_t *map) {
-    if (narrow) {
-        float *value = (float *)(void *)cell;
-        if (!isnan(*value)) *value = (float)map[(int32_t)*value];
-    } else {
-        double *value = (double *)(void *)cell;
-        if (!isnan(*value)) *value = (double)map[(int32_t)*value];
-    }
-}
-
 static margin_status remap_block(const settling *s, int64_t block) {
     const mg_csv_pass *pass = s->pass;
-    bool f32 = s->csv->table->x.view.value_type == MARGIN_F32;
     int64_t first = pass->blocks[block].row, last = pass->blocks[block + 1].row;
     for (int64_t slot = 0; slot < pass->text_columns; slot++) {
         const int32_t *map = s->maps[slot * s->worker_count + pass->results[block].worker];
         const mg_csv_column *column = &pass->columns[s->columns[slot]];
         if (!map) continue;
-        for (int64_t row = first; row < last; row++)
-            remap_cell(column->cells + row * column->step, f32 && !column->wide, map);
+        for (int64_t row = first; row < last; row++) {
+            const double code = mg_csv_cell_get(s->csv, column, row);
+            if (!isnan(code)) mg_csv_cell_set(s->csv, column, row, (double)map[(int32_t)code]);
+        }
     }
     return MARGIN_OK;
 }

@@ -18,21 +18,6 @@ static margin_status move_rows(const mg_csv *csv, char *array, size_t row_bytes)
     return MARGIN_OK;
 }
 
-static double read_cell(const mg_csv *csv, const mg_csv_column *column, int64_t row) {
-    const char *cell = column->cells + row * column->step;
-    if (csv->table->x.view.value_type == MARGIN_F32 && !column->wide)
-        return (double)*(const float *)(const void *)cell;
-    return *(const double *)(const void *)cell;
-}
-
-static void write_cell(const mg_csv *csv, const mg_csv_column *column, int64_t row, double value) {
-    char *cell = column->cells + row * column->step;
-    if (csv->table->x.view.value_type == MARGIN_F32 && !column->wide)
-        *(float *)(void *)cell = (float)value;
-    else
-        *(double *)(void *)cell = value;
-}
-
 static int64_t listed_count(const mg_csv *csv, int64_t j) {
     return csv->cells[j].list ? csv->cells[j].list->count : 0;
 }
@@ -44,7 +29,7 @@ static void prune_column(mg_csv *csv, int64_t j, int64_t rows, int32_t *places) 
     int64_t count = csv->category_counts[j], kept = 0;
     memset(places, 0, (size_t)count * sizeof *places);
     for (int64_t row = 0; row < rows; row++) {
-        double code = read_cell(csv, column, row);
+        double code = mg_csv_cell_get(csv, column, row);
         if (!isnan(code)) places[(int64_t)code] = 1;
     }
     for (int64_t k = 0; k < count; k++) {
@@ -55,8 +40,8 @@ static void prune_column(mg_csv *csv, int64_t j, int64_t rows, int32_t *places) 
     csv->category_counts[j] = kept;
     if (kept == count) return;
     for (int64_t row = 0; row < rows; row++) {
-        double code = read_cell(csv, column, row);
-        if (!isnan(code)) write_cell(csv, column, row, (double)places[(int64_t)code]);
+        double code = mg_csv_cell_get(csv, column, row);
+        if (!isnan(code)) mg_csv_cell_set(csv, column, row, (double)places[(int64_t)code]);
     }
 }
 
@@ -78,7 +63,7 @@ static void count_unknown(mg_csv *csv, int64_t rows) {
     for (int64_t j = 0; j < csv->columns; j++) {
         int64_t unknown = 0;
         for (int64_t row = 0; csv->cells[j].list && row < rows; row++) {
-            const double code = read_cell(csv, &csv->cells[j], row);
+            const double code = mg_csv_cell_get(csv, &csv->cells[j], row);
             unknown += !(code < (double)listed_count(csv, j));
         }
         csv->unknown += unknown;

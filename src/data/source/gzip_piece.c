@@ -12,11 +12,11 @@ enum {
 
 static const char purpose[] = "compressing the output";
 
-static void *zlib_allocate(void *heap, unsigned count, unsigned size) {
+void *mg_zlib_allocate(void *heap, unsigned count, unsigned size) {
     return mg_new(heap, (int64_t)count, size);
 }
 
-static void zlib_release(void *heap, void *memory) {
+void mg_zlib_release(void *heap, void *memory) {
     mg_free(heap, memory);
 }
 
@@ -50,7 +50,7 @@ static margin_status deflate_step(mg_gzip_piece *piece, z_stream *stream, int fl
 
 margin_status mg_gzip_pack(mg_gzip_piece *piece, const void *bytes, int64_t length,
                            margin_error *error) {
-    z_stream stream = {.zalloc = zlib_allocate, .zfree = zlib_release, .opaque = piece->heap};
+    z_stream stream = {.zalloc = mg_zlib_allocate, .zfree = mg_zlib_release, .opaque = piece->heap};
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, RAW_WINDOW, DEFAULT_MEMORY,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return mg_no_memory(piece->heap, 1, 1 << 18, purpose, error);

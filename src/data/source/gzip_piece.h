@@ -30,3 +30,7 @@ void mg_gzip_header(char header[MG_GZIP_HEADER]);
 uint32_t mg_gzip_crc_of(uint32_t crc, const mg_gzip_piece *piece);
 /* The last bytes: an empty final block, checksum and size of the raw text. */
 void mg_gzip_end(uint32_t crc, int64_t raw_length, char end[MG_GZIP_END]);
+
+/* What zlib takes its memory by; opaque: the heap. */
+void *mg_zlib_allocate(void *heap, unsigned count, unsigned size);
+void mg_zlib_release(void *heap, void *memory);

@@ -3,6 +3,8 @@
  * and one piece. Where the length is known (a regular file, gzip's trailer) there is one piece. */
 #include "data/source/source_stream.h"
 
+#include "data/source/gzip_piece.h"
+
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -210,14 +212,6 @@ static margin_status copy_plain(margin_context *context, mg_stream *stream, cons
 
 /* ---- gzip ----------------------------------------------------------------------------------- */
 
-static void *zlib_new(void *heap, unsigned count, unsigned size) {
-    return mg_new(heap, count, size);
-}
-
-static void zlib_free(void *heap, void *memory) {
-    mg_free(heap, memory);
-}
-
 /* State of one pass through a gzip stream; `input` holds STEP_BYTES. */
 typedef struct gunzip {
     margin_context *context;
@@ -310,8 +304,8 @@ static margin_status gunzip_step(gunzip *state, margin_error *error) {
 static margin_status inflate_all(margin_context *context, mg_stream *stream, char *input,
                                  int64_t head, sink *into, margin_error *error) {
     gunzip state = {.context = context, .stream = stream, .into = into, .input = input};
-    state.z.zalloc = zlib_new;
-    state.z.zfree = zlib_free;
+    state.z.zalloc = mg_zlib_allocate;
+    state.z.zfree = mg_zlib_release;
     state.z.opaque = into->heap;
     state.z.next_in = (Bytef *)input;
     state.z.avail_in = (uInt)head;
