@@ -309,8 +309,8 @@ static void advise_fit(cli_session *session, const margin_table *table) {
     if (error->row > 0 && error->line == 0)
         snprintf(error->text + length, room, " (row %lld of the data in %s)", (long long)error->row,
                  cli_table_details(table).name);
-    else if (strstr(error->text, "has no column of its own") && data.target &&
-             !session->arguments->target)
+    else if (strstr(error->text, "the matrix is not square") && data.x.columns < data.x.rows &&
+             data.target && !session->arguments->target)
         snprintf(error->text + length, room,
                  "; the last column, %s, was taken as the target: put the target in a column "
                  "behind the matrix (docs/kernel-svm.md)",

@@ -475,7 +475,7 @@ static void test_refused(void **state) {
                    "lasso takes one target and the data has 3");
     assert_refused("logistic", &data, MARGIN_ERROR_ARGUMENT,
                    "logistic takes one target and the data has 3; fit them one by one, or take "
-                   "kernel-ridge or least-squares or ridge");
+                   "one of kernel-ridge, least-squares, ridge");
     assert_refused("knn", &data, MARGIN_ERROR_ARGUMENT, "knn takes one target");
     assert_refused("kmeans", &data, MARGIN_ERROR_ARGUMENT, "kmeans takes no target");
     assert_refused("minmax(target=yes) | ridge", &data, MARGIN_ERROR_SPEC,
