@@ -392,7 +392,7 @@ static void no_memory(void **unused) {
     a.bytes = 1 << 20;
     assert_true(support_fail_each_allocation(1, create_once, &a) >= 5);
     a.bytes = 1000;
-    assert_true(support_fail_each_allocation(1, create_once, &a) >= 8);
+    assert_true(support_fail_each_allocation(1, create_once, &a) >= 5);
 }
 
 int main(void) {

@@ -384,7 +384,7 @@ static void formats_are_told_by_ending(void **state) {
     assert_int_equal(format, MARGIN_FORMAT_NPY);
     assert_int_equal(mg_format_find("a.xlsx", MARGIN_FORMAT_AUTO, &format, &error),
                      MARGIN_ERROR_FORMAT);
-    assert_contains(error.text, ".csv .tsv");
+    assert_contains(error.text, ".csv, .tsv");
     assert_contains(error.text, ".npy");
     assert_int_equal(mg_format_find("csv", MARGIN_FORMAT_AUTO, &format, &error),
                      MARGIN_ERROR_FORMAT);

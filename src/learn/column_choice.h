@@ -7,9 +7,9 @@
 const mg_option_value *mg_stage_option(const mg_stage *stage, const mg_option_value *options,
                                        const char *name);
 
-/* Marks chosen[j] for the columns of `list`, separated by commas: a name or, where no column is
- * called so, a number from 1, negative numbers from the end. NULL: every numeric column. DATA if a
- * column does not exist. `stage` stands in messages. */
+/* Marks chosen[j] for the columns of `list`, separated by commas (empty items are passed over): a
+ * name or, where no column is called so, a number from 1, negative numbers from the end. NULL:
+ * every numeric column. DATA if a column does not exist. `stage` stands in messages. */
 margin_status mg_choose_columns(mg_heap *heap, const char *stage, const margin_data *data,
                                 const char *list, bool *chosen, margin_error *error);
 
