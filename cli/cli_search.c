@@ -19,6 +19,13 @@ margin_search_options cli_search_options(const cli_session *session) {
     return options;
 }
 
+int cli_no_best(const margin_search_result *table) {
+    if (table->stopped > 0) return EXIT_STOPPED_EARLY;
+    for (int64_t k = 0; k < table->count; k++)
+        if (margin_search_cell_at(table, k)->status == MARGIN_ERROR_LIMIT) return EXIT_NO_MEMORY;
+    return EXIT_BAD_INPUT;
+}
+
 const char *cli_cell_ending(const margin_search_cell *cell) {
     if (cell->status < 0) return "failed";
     if (cell->dropped) return "dropped";

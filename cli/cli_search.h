@@ -7,6 +7,8 @@
 margin_search_options cli_search_options(const cli_session *session);
 /* "converged", "stopped", "failed", "dropped" */
 const char *cli_cell_ending(const margin_search_cell *cell);
+/* The exit code where there is nothing to choose from. */
+int cli_no_best(const margin_search_result *table);
 /* Fits the chosen setting to all rows and writes it to -o. Returns an exit code. */
 int cli_write_choice(cli_session *session, const margin_search_result *table,
                      const margin_data *data);

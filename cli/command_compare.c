@@ -288,7 +288,7 @@ static int show_rows(cli_session *session, const margin_search_result *table,
     code = text_finish(session, &text, NULL);
     if (code) return code;
     if (counts(rows[0].cell)) return cli_findings_code(session, &findings);
-    return table->stopped > 0 ? EXIT_STOPPED_EARLY : EXIT_BAD_INPUT;
+    return cli_no_best(table);
 }
 
 static int compare_table(cli_session *session, const margin_table *table) {

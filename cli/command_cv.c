@@ -240,11 +240,6 @@ static int write_predictions(cli_session *session, const margin_search_result *t
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
-/* Nothing to choose from. */
-static int cli_no_best(const margin_search_result *table) {
-    return table->best >= 0 ? EXIT_DONE : table->stopped > 0 ? EXIT_STOPPED_EARLY : EXIT_BAD_INPUT;
-}
-
 static int show_search(cli_session *session, const margin_spec *spec, const margin_data *data,
                        const margin_search_result *table, const margin_nested_result *nested,
                        const margin_splits *splits) {
@@ -262,7 +257,7 @@ static int show_search(cli_session *session, const margin_spec *spec, const marg
     else
         print_table(&text, session, table, nested, &findings, data);
     code = text_finish(session, &text, NULL);
-    if (!code) code = cli_no_best(table);
+    if (!code && table->best < 0) code = cli_no_best(table);
     return code ? code : cli_findings_code(session, &findings);
 }
 

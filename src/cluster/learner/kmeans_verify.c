@@ -18,7 +18,6 @@ typedef struct check {
     /* What rounding may have made of them, of the gain of a step and of the size of a cluster. */
     double inertia_blur, second_blur, gain_blur, size_blur;
     double *spread; /* k: sums of the sizes of rows */
-    double most;    /* size of a centre */
 } check;
 
 static double size_of(const check *c, const double *x) {
@@ -28,9 +27,11 @@ static double size_of(const check *c, const double *x) {
     return sum;
 }
 
-/* Nearest of k centres, ties to the first; *second: the distance to the next. */
-static int64_t nearest(const check *c, const double *centres, double *least, double *second) {
-    int64_t best = 0;
+/* Nearest of k centres, ties to the first; *second: the distance to the next. *reach: the size of
+ * the larger of both. */
+static int64_t nearest(const check *c, const double *centres, double *least, double *second,
+                       double *reach) {
+    int64_t best = 0, next = 0;
     *least = *second = (double)INFINITY;
     for (int64_t m = 0; m < c->k; m++) {
         double square = 0;
@@ -41,23 +42,26 @@ static int64_t nearest(const check *c, const double *centres, double *least, dou
         if (square < *least) {
             *second = *least;
             *least = square;
+            next = best;
             best = m;
         } else if (square < *second) {
             *second = square;
+            next = m;
         }
     }
+    *reach = fmax(size_of(c, centres + best * c->n), size_of(c, centres + next * c->n));
     return best;
 }
 
 static margin_status label_rows(mg_fit *fit, check *c, const double *centres) {
     for (int64_t i = 0; i < c->p->count; i++) {
-        double least, second;
+        double least, second, reach;
         const double weight = mg_sample_weight(c->p, i);
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         mg_row_expand(&c->p->x, mg_sample_row(c->p, i), c->row);
-        const int64_t m = nearest(c, centres, &least, &second);
+        const int64_t m = nearest(c, centres, &least, &second, &reach);
         c->labels[i] = (int32_t)m;
-        const double size = size_of(c, c->row), blur = MG_ROUNDING * (size + c->most);
+        const double size = size_of(c, c->row), blur = MG_ROUNDING * (size + reach);
         c->inertia += (long double)(weight * least);
         c->inertia_blur += weight * blur * (2 * sqrt(least) + blur);
         if (second > 0 && second < (double)INFINITY) {
@@ -88,7 +92,8 @@ static double divide(check *c, const double *centres) {
             square += d * d;
         }
         gain += c->sizes[m] * square;
-        const double blur = MG_ROUNDING * (c->sizes[m] > 0 ? c->spread[m] / c->sizes[m] : c->most);
+        if (!(c->sizes[m] > 0)) continue;
+        const double blur = MG_ROUNDING * c->spread[m] / c->sizes[m];
         c->gain_blur += c->sizes[m] * blur * (2 * sqrt(square) + blur);
     }
     return gain;
@@ -100,10 +105,10 @@ static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved, int64_t 
     static const double rounding = 1e-12;
     *moved = *doubtful = 0;
     for (int64_t i = 0; i < c->p->count; i++) {
-        double least, second, own = 0;
+        double least, second, reach, own = 0;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         mg_row_expand(&c->p->x, mg_sample_row(c->p, i), c->row);
-        const int64_t m = nearest(c, c->means, &least, &second);
+        const int64_t m = nearest(c, c->means, &least, &second, &reach);
         for (int64_t j = 0; j < c->n; j++) {
             const double d = c->row[j] - c->means[c->labels[i] * c->n + j];
             own += d * d;
@@ -145,8 +150,6 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     c.sizes = c.row + c.n;
     c.spread = c.sizes + c.k;
     c.means = c.spread + c.k;
-    for (int64_t m = 0; m < c.k; m++)
-        c.most = fmax(c.most, size_of(&c, v->centres + m * c.n));
     MG_GO_NEW(heap, c.sums, c.k * c.n, "the proof", fit->error);
     memset(c.sums, 0, (size_t)(c.k * c.n) * sizeof *c.sums);
     MG_GO_NEW(heap, c.labels, c.p->count, "the proof", fit->error);

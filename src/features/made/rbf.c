@@ -103,8 +103,10 @@ static margin_status rbf_attach(mg_fitted_stage *fitted, margin_error *error) {
     rbf_view *view;
     MG_TRY(mg_bag_numbers(bag, "gamma", 1, 0, &gamma, error));
     MG_TRY(mg_bag_numbers(bag, "centres", MG_MAX(count, 0), columns, &values, error));
+    const mg_rbf_wish wish = wish_of(fitted->options, columns);
+    const bool chosen = wish.spacing || wish.median;
     MG_REQUIRE(count > 0 && bag->count == 2 && fitted->columns.count == fitted->columns_out &&
-                   *gamma > 0,
+                   *gamma > 0 && (chosen || *gamma == 1 / (2 * wish.sigma * wish.sigma)),
                error, MARGIN_ERROR_MODEL, "the stage rbf has other centres than it says");
     const int64_t bytes =
         (int64_t)sizeof *view + mg_centres_packed(count, columns) * (int64_t)sizeof(double);

@@ -39,14 +39,14 @@ margin_status mg_kernel_point_make(const mg_kernel_objective *objective, mg_aren
 double mg_kernel_loss(const mg_kernel_objective *o, const double *f, double *slopes,
                       double *curvatures) {
     const bool margin = o->loss->margin_based;
-    double sum = 0.0;
+    long double sum = 0.0L; /* equal terms would add up their rounding */
     for (int64_t i = 0; i < o->count; i++) {
         const double t = margin ? o->y[i] * f[i] : f[i] - o->y[i];
-        sum += o->c[i] * o->loss->value(t);
+        sum += (long double)(o->c[i] * o->loss->value(t));
         if (slopes) slopes[i] = o->c[i] * o->loss->slope(t) * (margin ? o->y[i] : 1.0);
         if (curvatures) curvatures[i] = o->c[i] * o->loss->curvature(t);
     }
-    return sum;
+    return (double)sum;
 }
 
 /* Scores may be off by `blur`, each in a direction of its own, slopes by their curvature times

@@ -107,11 +107,14 @@ static void set_sizes(mg_working *s) {
     s->first = MG_MIN(s->first, s->most);
 }
 
-/* The least kappa with which w = 0 is best: the greatest slope there. */
+/* The least kappa with which w = 0 is best: the greatest slope there. What rounding leaves of the
+ * slope of the intercept is taken off, lest columns far from 0 magnify it. */
 static void find_limit(mg_working *s) {
     double limit = 0.0;
-    for (int64_t j = 0; j < s->columns; j++)
-        if (s->factor[j] > 0.0) limit = fmax(limit, fabs(s->here.gradient[j]));
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double slope = s->here.gradient[j] - s->centre[j] * s->here.excess;
+        if (s->factor[j] > 0.0) limit = fmax(limit, fabs(slope));
+    }
     s->solution->l1_limit = limit;
 }
 

@@ -188,6 +188,11 @@ static margin_status check_classes(const margin_model *model, margin_error *erro
         REFUSE(model->class_names[c], "a class of the model has no name");
         REFUSE(!values || (isfinite(values[c]) && (c == 0 || values[c - 1] < values[c])),
                "the numeric labels of the model do not ascend");
+        double value;
+        const char *name = model->class_names[c];
+        REFUSE(!values ||
+                   (margin_number_parse_f64(name, strlen(name), &value) && value == values[c]),
+               "a class of the model has another name than its label");
     }
     return MARGIN_OK;
 }

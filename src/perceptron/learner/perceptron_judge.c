@@ -38,7 +38,7 @@ typedef struct judge_work {
 
 static void judge_init(void *state, void *argument) {
     (void)argument;
-    const mg_perceptron_judgement none = {0, 0.0, 0.0, (double)INFINITY, 0.0};
+    const mg_perceptron_judgement none = {0, 0.0, 0.0L, (double)INFINITY, 0.0};
     memcpy(state, &none, sizeof none);
 }
 
@@ -47,7 +47,7 @@ static void judge_sample(mg_perceptron_judgement *j, double margin, double weigh
     if (margin > 0.0) return;
     j->errors++; /* a margin that is not a number is an error too */
     j->error_weight += weight;
-    j->criterion -= weight * margin;
+    j->criterion -= (long double)weight * (long double)margin;
 }
 
 /* The squared norm of a sample; in feature space k(x, x). */

@@ -203,9 +203,9 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     report->status = judged->errors == 0  ? MARGIN_OK
                      : ended == MARGIN_OK ? MARGIN_STOPPED_STALLED
                                           : ended;
-    report->objective = judged->criterion;
+    report->objective = (double)judged->criterion;
     /* no criterion is below 0 */
-    report->gap = judged->criterion / fmax(1.0, judged->criterion);
+    report->gap = report->objective / fmax(1.0, report->objective);
     report->tolerance = 0.0;
     report->iterations = run->passes;
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");

@@ -40,12 +40,12 @@ static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
     MG_TRY(mg_perceptron_judge(run, &run->now, false, &judged));
     const bool several = run->functions > 1;
     const double norm = several ? 0.0 : mg_perceptron_norm(run, &run->now);
-    const double distance = norm > 0.0 ? judged.criterion / norm : (double)NAN;
+    const double distance = norm > 0.0 ? (double)judged.criterion / norm : (double)NAN;
     const margin_trace_step step = {
         .step = run->mistakes,
         .row = sample < 0 ? -1 : mg_sample_original(run->problem, sample),
         .errors = judged.errors,
-        .loss = judged.criterion,
+        .loss = (double)judged.criterion,
         .intercept = several ? (double)NAN : run->now.intercept[0],
         .weights = run->now.weights,
         .weight_count = run->now.weights ? run->functions * (run->columns + several) : 0,

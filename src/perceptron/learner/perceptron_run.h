@@ -42,11 +42,11 @@ typedef struct mg_perceptron_form {
 extern const mg_perceptron_form mg_perceptron_two_class, mg_perceptron_argmax, mg_perceptron_dual;
 
 typedef struct mg_perceptron_judgement {
-    int64_t errors;      /* samples that are misclassified: margin <= 0 */
-    double error_weight; /* the sum of their weights */
-    double criterion;    /* the sum of -margin over them, weighted */
-    double least;        /* least margin of all samples */
-    double square;       /* greatest squared norm of a sample, where it was asked for */
+    int64_t errors;        /* samples that are misclassified: margin <= 0 */
+    double error_weight;   /* the sum of their weights */
+    long double criterion; /* the sum of -margin over them, weighted */
+    double least;          /* least margin of all samples */
+    double square;         /* greatest squared norm of a sample, where it was asked for */
 } mg_perceptron_judgement;
 
 enum { MG_POCKET_CANDIDATES = 16 };
