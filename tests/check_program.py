@@ -732,7 +732,7 @@ def targets_refused(d):
     expect(text.count('std. error') == 2 and 'target      cost' in text, f'statistics for people: {text}')
     refuses(1, 'inspect', model, '--target', 'price', says=("no target 'price'", 'up,down, cost'))
     for learner in ('lasso', 'knn', 'svm', 'naive-bayes'):
-        refuses(1, 'fit', learner, *common, says=(f'{learner} takes one target', 'least-squares or ridge'))
+        refuses(1, 'fit', learner, *common, says=(f'{learner} takes one target', 'least-squares, ridge'))
     refuses(1, 'fit', 'standardize(target=yes) | ridge', *common, says=('target=yes', 'predicts the same'))
     refuses(1, 'path', 'ridge(alpha={1,2})', *common, says=('one target', 'for each'))
     refuses(1, 'separable', *common, says=('2 targets',))
