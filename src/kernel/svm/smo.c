@@ -112,20 +112,26 @@ static int64_t steps_left(const mg_smo *s) {
 
 /* From now on it ends in time: by the stop alone, which leaves room for another round and for the
  * proof. That takes the rows of K of all variables that are not 0, in f64; a round those it moved,
- * in f32. The next round may have more members. */
-static void keep_pace(const mg_smo *s, mg_smo_room *room, int64_t moved) {
-    enum { GROWTH = 4, PROOF = 3 /* times the cost of a row in f32 */ };
+ * in f32 or from a matrix that is kept. The next round may have more members. */
+static void keep_pace(mg_smo *s, mg_smo_room *room, int64_t moved, double seconds) {
+    enum { GROWTH = 4, PROOF = 3, PROOF_OF_KEPT = 12 }; /* times the cost of a row in a round */
+    mg_pace *pace = s->stop->pace;
+    const double row = seconds / (double)MG_MAX(moved, 1);
+    const int64_t cost = !s->gram || s->gram->whole ? PROOF_OF_KEPT : PROOF;
     int64_t support = 0;
     room->size = MG_MIN(GROWTH * room->size, room->most);
     mg_stop_disarm(s->stop);
-    if (!s->stop->pace || isinf(s->stop->deadline)) return;
+    if (!pace || isinf(s->stop->deadline)) return;
     for (int64_t i = 0; i < s->count; i++)
         support += s->beta[i] != 0.0;
+    if (s->row_seconds == 0.0 || row < s->row_seconds) s->row_seconds = row;
     const int64_t next = room->size - room->members;
-    s->stop->pace->behind = (double)(PROOF * (support + next) + next) / (double)MG_MAX(moved, 1);
+    const double proof = (double)(cost * (support + next) + next) * s->row_seconds;
+    pace->behind = proof / fmax(fmax(pace->step, seconds), 1e-9);
 }
 
 static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error) {
+    const double began = mg_clock();
     int64_t changed = 0;
     mg_smo_select(s, room);
     const int64_t padded = (room->members + 15) / 16 * 16;
@@ -144,7 +150,7 @@ static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error
     s->stalled = changed == 0;
     s->rounds++;
     MG_TRY(mg_smo_apply(s, room->changed, room->moved, changed, error));
-    keep_pace(s, room, changed);
+    keep_pace(s, room, changed, mg_clock() - began);
     mg_smo_measure(s);
     return MARGIN_OK;
 }

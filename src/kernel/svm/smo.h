@@ -37,7 +37,8 @@ typedef struct mg_smo {
     const float *matrix;
     const int64_t *place;
     int64_t ld;
-    int64_t room; /* bytes that the matrices of smaller problems may take */
+    double row_seconds; /* the least that a round took for each of its rows; 0: not yet known */
+    int64_t room;       /* bytes that the matrices of smaller problems may take */
     /* When to end: kkt > 0: the greatest slope to the left exceeds the least to the right by at
      * most that. Else: the primal is above the dual by at most gap + relative * |primal|. */
     double kkt, gap, relative;
