@@ -236,9 +236,7 @@ static void find_rare(const cli_session *session, const margin_data *data,
     free(y);
     cli_finding *made = NULL;
     if (rare > 0)
-        made = cli_find(session, found, "rare-class",
-                        "more rows of it, or join it with another; --stratify gives each part its "
-                        "share");
+        made = cli_find(session, found, "rare-class", "more rows of it, or join it with another");
     if (!made) return;
     char number[MARGIN_NUMBER_TEXT];
     const char *name = number;

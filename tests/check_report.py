@@ -80,6 +80,7 @@ def figures(d):
     found = json.loads(run('evaluate', model, iris, '--json').stdout)
     expect(f"{found['accuracy']:.6g}" in text and f"{found['log_loss']:.6g}" in text, 'metrics')
     expect('logistic for species' in text and 'Calibration' in text and 'ROC' in text, 'charts of classes')
+    expect('TRAINING_DATA --verify' in text, 'a proof is checked on the rows of training')
     expect(page.count('<svg') == 3 and "margin fit 'standardize | logistic' TRAINING_DATA --target species" in text, 'how to make it again')
     for k in range(3):
         expect(sum(f'{v:g}' in text for v in found['confusion'][k]) == 3, 'confusion')

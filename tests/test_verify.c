@@ -1,6 +1,7 @@
 /* margin_verify accepts what a fit made and nothing else: random fits, random changes. */
 #include "verify_cases.h"
 
+#include "cluster/learner/kmeans_learner.h"
 #include "model/object/model.h"
 #include "model_cases.h"
 
@@ -255,14 +256,87 @@ static void test_forged_proof(void **state) {
     margin_context_free(context);
 }
 
+/* Columns far from 0, and equal terms by the thousand: plain sums of training lose digits there,
+ * and verification once refused them. */
+static void test_sums_of_many_rows(void **state) {
+    (void)state;
+    enum { ROWS = 3000 / SUPPORT_SLOWER };
+    static const char *const specs[] = {"lasso(lambda=0.1)",
+                                        "lasso(C=0.3)",
+                                        "lasso(lambda=0.1, solver=gd)",
+                                        "elastic-net(lambda=0.01)",
+                                        "logistic(l1_ratio=1, C=0.01)",
+                                        "perceptron(passes=3)",
+                                        "kernel-logistic(C=1e-5)"};
+    static double x[3 * ROWS], number[ROWS], class[ROWS];
+    margin_context *context = support_context(NULL, 1);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        uint64_t random = seed;
+        for (int i = 0; i < ROWS; i++) {
+            x[3 * i] = rint(1000 + 30 * support_uniform(&random)) / 10;
+            x[3 * i + 1] = rint(4 * support_uniform(&random));
+            x[3 * i + 2] = 1;
+            number[i] = x[3 * i] + rint(10 * support_uniform(&random)) / 10;
+            class[i] = support_uniform(&random) < 0.4;
+        }
+        for (int k = 0; k < MG_LENGTH(specs); k++) {
+            const margin_data data = {.x = margin_dense_f64(x, ROWS, 3, 3),
+                                      .y = margin_values_f64(k < 4 ? number : class, ROWS)};
+            margin_report report;
+            margin_model *model = fit_text(context, specs[k], &data, &report);
+            if (verified(context, model, &data) != MARGIN_OK) fail_msg("%s is refused", specs[k]);
+            margin_model_free(model);
+        }
+    }
+    margin_context_free(context);
+}
+
+/* What an attack changed unnoticed: the names of numeric classes, and a centre so far that the
+ * rounding of all distances was taken for larger than they are. */
+static void test_forgeries_of_an_attack(void **state) {
+    (void)state;
+    static const double x[6] = {0, 1, 2, 8, 9, 12}, y[6] = {5, 5, 5, 7, 7, 7};
+    margin_data data = {.x = margin_dense_f64(x, 6, 1, 1), .y = margin_values_f64(y, 6)};
+    margin_context *context = support_context(NULL, 1);
+    margin_report report;
+    margin_error error;
+    margin_model *model = fit_text(context, "logistic", &data, &report);
+    char *first = model->class_names[0];
+    void *bytes;
+    int64_t length;
+    margin_model *loaded;
+    model->class_names[0] = model->class_names[1];
+    model->class_names[1] = first;
+    assert_int_equal(margin_model_encode(model, &bytes, &length, &error), MARGIN_OK);
+    assert_int_equal(margin_model_decode(context, bytes, length, &loaded, &error),
+                     MARGIN_ERROR_MODEL);
+    assert_contains(error.text, "another name than its label");
+    margin_bytes_free(model, bytes);
+    margin_model_free(model);
+    data.y = (margin_vector){0};
+    model = fit_text(context, "kmeans(k=3)", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    ((double *)mg_centres_of(model->hypothesis)->centres)[0] = 1e150;
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_honest_fits),         cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_changes_once_missed), cmocka_unit_test(test_at_the_radius),
-        cmocka_unit_test(test_columns_alike),       cmocka_unit_test(test_ridge_of_few_rows),
-        cmocka_unit_test(test_rounding_is_told),    cmocka_unit_test(test_objective_for_gap),
-        cmocka_unit_test(test_forged_reports),      cmocka_unit_test(test_forged_proof),
+        cmocka_unit_test(test_honest_fits),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_changes_once_missed),
+        cmocka_unit_test(test_at_the_radius),
+        cmocka_unit_test(test_columns_alike),
+        cmocka_unit_test(test_ridge_of_few_rows),
+        cmocka_unit_test(test_rounding_is_told),
+        cmocka_unit_test(test_objective_for_gap),
+        cmocka_unit_test(test_forged_reports),
+        cmocka_unit_test(test_forged_proof),
         cmocka_unit_test(test_forged_asides),
+        cmocka_unit_test(test_sums_of_many_rows),
+        cmocka_unit_test(test_forgeries_of_an_attack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static int write_page(cli_session *session, const margin_model *model, const mar
     text_free(&title);
     if (table) code = report_columns(session, &page, table);
     if (!code) code = report_model(session, &page, model);
-    report_proof(&page, model, a->words[0], data_path);
+    report_proof(&page, model, a->words[0]);
     if (!code && table) code = report_rows(session, &page, model, &data);
     report_weights(&page, model, table ? &data : NULL);
     report_commands(&page, model, a->words[0], data_path);

@@ -84,8 +84,7 @@ static void put_quoted(cli_text *page, const char *word) {
     text_free(&quoted);
 }
 
-void report_proof(cli_text *page, const margin_model *model, const char *model_path,
-                  const char *data_path) {
+void report_proof(cli_text *page, const margin_model *model, const char *model_path) {
     const margin_report *report = margin_model_report(model);
     html_section(page, "The proof");
     text_puts(page, "<p>");
@@ -119,9 +118,7 @@ void report_proof(cli_text *page, const margin_model *model, const char *model_p
     if (!cli_has_gap(model, report)) return;
     text_puts(page, "<p>Anybody can check it on the training data:</p>\n<pre>margin evaluate ");
     put_quoted(page, model_path);
-    text_puts(page, " ");
-    put_quoted(page, data_path ? data_path : "TRAINING_DATA");
-    text_puts(page, " --verify</pre>\n");
+    text_puts(page, " TRAINING_DATA --verify</pre>\n");
 }
 
 void report_commands(cli_text *page, const margin_model *model, const char *model_path,

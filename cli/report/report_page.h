@@ -47,8 +47,7 @@ void chart_end(const chart *c);
 /* Of the model alone, and of a table (its columns; what the model does on its rows). Return an exit
  * code. */
 int report_model(cli_session *session, cli_text *page, const margin_model *model);
-void report_proof(cli_text *page, const margin_model *model, const char *model_path,
-                  const char *data_path);
+void report_proof(cli_text *page, const margin_model *model, const char *model_path);
 int report_columns(cli_session *session, cli_text *page, const margin_table *table);
 int report_rows(cli_session *session, cli_text *page, const margin_model *model,
                 const margin_data *data);
