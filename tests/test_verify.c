@@ -313,6 +313,11 @@ static void test_forgeries_of_an_attack(void **state) {
     assert_contains(error.text, "another name than its label");
     margin_bytes_free(model, bytes);
     margin_model_free(model);
+    model = fit_text(context, "logistic", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    model->report.formula[0] = 'x';
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
     data.y = (margin_vector){0};
     model = fit_text(context, "kmeans(k=3)", &data, &report);
     assert_int_equal(verified(context, model, &data), MARGIN_OK);

@@ -412,6 +412,7 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
     margin_report *report = &k->fit->report;
     mg_verified *verified = &k->fit->verified;
     report->objective = (double)k->objective;
+    mg_linear_describe(&k->options->penalty, k->loss->formula, report);
     report->gap = (double)(gap / size);
     report->tolerance = options->tolerance;
     verified->objective = (double)k->rounding;

@@ -1,13 +1,13 @@
 /* margin_verify: what the model's report claims, found again from the model and the data.
  *
- * Compared are: task, rows, columns, classes, sub-problems; the tolerance (that of the spec),
- * status (converged or not), objective, gap (no lower than what is found); accuracy, rmse and r2 on
- * the training rows, of the model's own predictions; every item that the learner's verification
- * finds (an exact silhouette if it is there); that the number of iterations is none below 0; that
- * the folded weights are those of the learner, folded; and what the learner says of dual
- * coefficients, signs and intercepts. Not compared is what describes the work and cannot be found
- * from the model: iterations, reason, which limit stopped it, and items that verification does not
- * find (condition, rank, mistakes, leave_one_out_rmse, ...).
+ * Compared are: task, formula, rows, columns, classes, sub-problems; the tolerance (that of the
+ * spec), status (converged or not), objective, gap (no lower than what is found); accuracy, rmse
+ * and r2 on the training rows, of the model's own predictions; every item that the learner's
+ * verification finds (an exact silhouette if it is there); that the number of iterations is none
+ * below 0; that the folded weights are those of the learner, folded; and what the learner says of
+ * dual coefficients, signs and intercepts. Not compared is what describes the work and cannot be
+ * found from the model: iterations, reason, which limit stopped it, and items that verification
+ * does not find (condition, rank, mistakes, leave_one_out_rmse, ...).
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
  * learner says (mg_verified), by the one rule of learn/report.h. */
@@ -116,6 +116,9 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
     const char *contradiction = verified->contradiction;
     if (!folded)
         contradiction = "the weights are not those that the learner found, in the model's units";
+    /* behind it may stand how the target was scaled */
+    if (strncmp(model->report.formula, found->formula, strlen(found->formula)) != 0)
+        contradiction = "what it says was minimised is not what its spec minimises";
     compare_shape(&c);
     compare_numbers(&c);
     compare_scores(&c, mg_learner_more_of(model->learner)->update != NULL);
