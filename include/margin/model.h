@@ -467,13 +467,14 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
 
 /* Recomputes the report's proof from the model and the data it was trained on, in f64 with code
  * that shares nothing with the solver, and writes what it found: objective, gap, items. Compared
- * are task, rows, columns, classes, tolerance, that a model which says it converged did, objective,
- * gap (a bound: one found lower agrees), the scores on the training rows, the items that it finds,
- * folded weights, dual coefficients (without a penalty they prove nothing) and support rows; not
- * compared is what only tells of the work (iterations, reason, condition, rank, mistakes) and
- * leave_one_out_rmse. OK if it agrees with the stored report; STOPPED_STALLED if
- * not (reason says where: other data, or a model that was changed). ARGUMENT if the learner makes
- * no claim of that kind. */
+ * are task, formula, rows, columns, classes, tolerance, that a model which says it converged did,
+ * objective, gap (a bound: one found lower agrees), the scores on the training rows, the items that
+ * it finds, folded weights, dual coefficients (without a penalty they prove nothing) and support
+ * rows; not compared is what only tells of the work (iterations, reason, condition, rank,
+ * mistakes), nor leave_one_out_rmse, a perceptron's margin and bound, what stages learned from the
+ * data, and what was settled after the fit (calibration, thresholds, costs, coverage). OK if it
+ * agrees with the stored report; STOPPED_STALLED if not (reason says where: other data, or a model
+ * that was changed). ARGUMENT if the learner makes no claim of that kind. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,

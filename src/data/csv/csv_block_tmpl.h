@@ -136,11 +136,10 @@ MG_INLINE mg_csv_reason CSV_NAME(convert)(const mg_csv_pass *pass, int64_t j, in
 
 static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worker *worker) {
     mg_csv_result *const result = &pass->results[block];
-    const int64_t first = pass->blocks[block].start, last = pass->blocks[block + 1].start;
     const int64_t row_end = pass->blocks[block + 1].row;
-    const char *const limit = pass->text + last;
+    const char *const limit = pass->text + pass->blocks[block + 1].start;
     const char *const text_end = pass->text + pass->end;
-    const char *cell = pass->text + first, *row_start = cell;
+    const char *cell = pass->text + pass->blocks[block].start, *row_start = cell;
     int64_t row = pass->blocks[block].row, j = 0;
     uint64_t inside = 0;
     const bool blanks = pass->separator == MG_CSV_BLANKS;
