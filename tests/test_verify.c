@@ -327,6 +327,191 @@ static void test_forgeries_of_an_attack(void **state) {
     margin_context_free(context);
 }
 
+/* ---- Stages ---------------------------------------------------------------------------------- */
+
+enum { STAGED_ROWS = 30, STAGED_COLUMNS = 4 };
+
+/* The last column is constant, the first has a missing value if asked for. */
+static margin_data staged_data(double *x, double *y, bool missing) {
+    uint64_t random = 5;
+    for (int i = 0; i < STAGED_ROWS; i++) {
+        x[i * STAGED_COLUMNS] = support_normal(&random);
+        x[i * STAGED_COLUMNS + 1] = 100 + support_normal(&random);
+        x[i * STAGED_COLUMNS + 2] = i % 3;
+        x[i * STAGED_COLUMNS + 3] = 2.5;
+        y[i] = x[i * STAGED_COLUMNS] + 0.25 * (i % 3) + 0.1 * support_normal(&random);
+    }
+    if (missing) x[0] = NAN;
+    return (margin_data){.x = margin_dense_f64(x, STAGED_ROWS, STAGED_COLUMNS, STAGED_COLUMNS),
+                         .y = margin_values_f64(y, STAGED_ROWS)};
+}
+
+/* The names of the tensors that a seed draws; they are not followed by others. */
+static bool is_drawn(const char *name) {
+    return strcmp(name, "frequencies") == 0 || strcmp(name, "centres") == 0;
+}
+
+static void change_each_number(margin_context *context, margin_model *model,
+                               const margin_data *data, mg_tensor *tensor) {
+    const int64_t count = tensor->shape[0] * MG_MAX(tensor->shape[1], 1);
+    for (int64_t i = 0; i < count; i++) {
+        double *number = (double *)tensor->data + i;
+        const double honest = *number;
+        *number = isfinite(honest) ? honest + 1e-5 * fmax(1, fabs(honest)) : 1;
+        if (verified(context, model, data) != MARGIN_STOPPED_STALLED)
+            fail_msg("%s: %s[%d] is not compared", model->spec, tensor->name, (int)i);
+        *number = honest;
+    }
+}
+
+/* Each number that a stage learned is compared, whether the weights make use of it or not. */
+static void test_stages_are_compared(void **state) {
+    (void)state;
+    static const char *const specs[] = {"impute | ridge",
+                                        "impute(with=median) | knn(task=regress)",
+                                        "standardize | ridge",
+                                        "standardize(target=yes) | ridge",
+                                        "minmax | lasso(lambda=1)",
+                                        "standardize | knn(task=regress)",
+                                        "rbf(centres=5) | ridge",
+                                        "rbf(centres=2, pick=even) | standardize | ridge",
+                                        "fourier(features=6) | ridge",
+                                        "minmax | nystroem(centres=6) | ridge"};
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        const margin_data data = staged_data(x, y, k < 2);
+        margin_report report;
+        margin_model *model = fit_text(context, specs[k], &data, &report);
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        for (int s = 0; s < model->stage_count; s++)
+            for (int t = 0; t < model->stages[s].bag.count; t++) {
+                mg_tensor *tensor = &model->stages[s].bag.tensors[t];
+                if (tensor->type == MARGIN_F64 && !is_drawn(tensor->name))
+                    change_each_number(context, model, &data, tensor);
+            }
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+/* A scaling named as another one: the weights are of what was done, the spec tells otherwise. */
+static void test_stage_of_another_name(void **state) {
+    (void)state;
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    const margin_data data = staged_data(x, y, false);
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0}, found = {0};
+    margin_model *model = fit_text(context, "minmax | ridge", &data, &report);
+    margin_model *other = fit_text(context, "standardize | ridge", &data, &report);
+    char *spec = model->spec;
+    mg_fitted_stage *stage = model->stages;
+    model->spec = other->spec;
+    model->stages = other->stages;
+    other->spec = spec;
+    other->stages = stage;
+    for (int t = 0; t < 2; t++) /* as minmax has them, under the name standardize */
+        memcpy(model->stages[0].bag.tensors[t].data, stage->bag.tensors[t].data,
+               STAGED_COLUMNS * sizeof(double));
+    assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_STOPPED_STALLED);
+    assert_contains(found.reason, "the stage standardize has the offset of column x1");
+    margin_model_free(model);
+    margin_model_free(other);
+    margin_context_free(context);
+}
+
+/* The order of the rows and how they are laid out are no part of it; other seeds are not refused.
+ */
+static void test_stages_of_permuted_rows(void **state) {
+    (void)state;
+    static const char *const specs[] = {"impute | standardize | ridge",
+                                        "impute(with=most-frequent) | minmax | poly | ridge",
+                                        "impute | standardize | rbf(centres=5) | ridge",
+                                        "impute | nystroem(centres=6, pick=kmeans) | ridge",
+                                        "impute | fourier(features=6) | ridge"};
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    int64_t backwards[STAGED_ROWS];
+    margin_data data = staged_data(x, y, true);
+    for (int i = 0; i < STAGED_ROWS; i++)
+        backwards[i] = STAGED_ROWS - 1 - i;
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        const margin_context_options seed = {.size = sizeof seed, .threads = 1, .seed = 7};
+        margin_context *seeded = NULL, *context = support_context(NULL, 1);
+        margin_report report = {0}, found = {0};
+        assert_int_equal(margin_context_create(&seed, &seeded, NULL), MARGIN_OK);
+        margin_model *model = fit_text(seeded, specs[k], &data, &report);
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        data.selection = backwards;
+        data.selected = STAGED_ROWS;
+        if (margin_verify(context, model, &data, &found, NULL) != MARGIN_OK)
+            fail_msg("%s backwards: %s", specs[k], found.reason);
+        data.selection = NULL;
+        data.selected = 0;
+        margin_model_free(model);
+        margin_context_free(seeded);
+        margin_context_free(context);
+    }
+}
+
+/* Of a model that took more rows the stages are those of its first ones, and the reason says so. */
+static void test_stages_of_an_update(void **state) {
+    (void)state;
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    margin_data data = staged_data(x, y, false), first, second;
+    for (int i = 0; i < STAGED_ROWS; i++)
+        y[i] = i % 2;
+    first = second = data;
+    first.x.rows = first.y.count = second.x.rows = second.y.count = STAGED_ROWS / 2;
+    second.x.values = x + STAGED_ROWS / 2 * STAGED_COLUMNS;
+    second.y.values = y + STAGED_ROWS / 2;
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0}, found = {0};
+    margin_error error = {0};
+    margin_model *updated, *model = fit_text(context, "standardize | naive-bayes", &first, &report);
+    assert_int_equal(margin_update(context, model, &second, &updated, NULL, &error), MARGIN_OK);
+    assert_int_equal(margin_verify(context, updated, &data, &found, &error), MARGIN_OK);
+    assert_contains(found.reason, "but for its stages, which are those of its first 15 rows");
+    margin_model_free(updated);
+    margin_model_free(model);
+    model = fit_text(context, "standardize | logistic", &data, &report);
+    mg_report_set(&model->report, MG_STAGE_ROWS, 15);
+    void *bytes;
+    int64_t length;
+    assert_int_equal(margin_model_encode(model, &bytes, &length, &error), MARGIN_OK);
+    assert_int_equal(margin_model_decode(context, bytes, length, &updated, &error),
+                     MARGIN_ERROR_MODEL);
+    margin_bytes_free(model, bytes);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* A perceptron's widest margin, the bound of its steps, and items that nobody knows. */
+static void test_forged_items(void **state) {
+    (void)state;
+    static const double x[12] = {0, 1, 1, 0, 2, 2, 5, 6, 6, 5, 7, 7}, y[6] = {0, 0, 0, 1, 1, 1};
+    const margin_data data = {.x = margin_dense_f64(x, 6, 2, 2), .y = margin_values_f64(y, 6)};
+    static const char *const names[] = {"margin", "bound", "radius", "gold"};
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0};
+    margin_model *model = fit_text(context, "perceptron", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    for (int k = 0; k < 4; k++) {
+        const margin_report honest = model->report;
+        const double value = margin_report_item_value(&honest, names[k]);
+        assert_true(k == 3 || value > 0);
+        mg_report_set(&model->report, names[k], k == 3 ? 42 : 1.001 * value);
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        model->report = honest;
+    }
+    margin_model_free(model);
+    model = fit_text(context, "perceptron(bound=no)", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    mg_report_set(&model->report, "margin", 3); /* invented */
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
@@ -342,6 +527,11 @@ int main(void) {
         cmocka_unit_test(test_forged_asides),
         cmocka_unit_test(test_sums_of_many_rows),
         cmocka_unit_test(test_forgeries_of_an_attack),
+        cmocka_unit_test(test_stages_are_compared),
+        cmocka_unit_test(test_stage_of_another_name),
+        cmocka_unit_test(test_stages_of_permuted_rows),
+        cmocka_unit_test(test_stages_of_an_update),
+        cmocka_unit_test(test_forged_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

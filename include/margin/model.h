@@ -469,10 +469,12 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * that shares nothing with the solver, and writes what it found: objective, gap, items. Compared
  * are task, formula, rows, columns, classes, tolerance, that a model which says it converged did,
  * objective, gap (a bound: one found lower agrees), the scores on the training rows, the items that
- * it finds, folded weights, dual coefficients (without a penalty they prove nothing) and support
- * rows; not compared is what only tells of the work (iterations, reason, condition, rank,
- * mistakes), nor leave_one_out_rmse, a perceptron's margin and bound, what stages learned from the
- * data, and what was settled after the fit (calibration, thresholds, costs, coverage). OK if it
+ * it finds, folded weights, dual coefficients (without a penalty they prove nothing), support rows,
+ * and what stages learned from the data (but what a seed drew: frequencies, centres; and not the
+ * stages of a model that took more rows later, which the reason then says). Not compared is what
+ * only tells of the work (iterations, reason, condition, rank, mistakes, rate, best_run), nor
+ * leave_one_out_rmse, freedom, gcv_rmse, the margin and bound of a kernel perceptron, and what was
+ * settled after the fit (calibration, thresholds, costs, coverage). OK if it
  * agrees with the stored report; STOPPED_STALLED if not (reason says where: other data, or a model
  * that was changed). ARGUMENT if the learner makes no claim of that kind. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,

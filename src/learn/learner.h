@@ -120,7 +120,10 @@ typedef struct mg_fit {
     const mg_option_value *options;
     const mg_shared *shared; /* NULL: a fit by itself, a verification, an update */
     const mg_trace *trace;   /* NULL: none */
-    int64_t parts;           /* that the model is made of; 0: as 1 */
+    /* Of a verification: the report of the whole model, for numbers that are dear to find. What it
+     * does not claim (NaN) need not be looked for. */
+    const margin_report *claimed;
+    int64_t parts; /* that the model is made of; 0: as 1 */
     /* What a fit with other options found on this problem: where an iteration may begin. Changes
      * the way to the optimum and not what is proven of it. NULL: none. */
     const mg_hypothesis *start;
@@ -304,6 +307,7 @@ struct mg_fitted_stage {
                                   is only their shape; else NULL */
     const mg_fitted_stage *before; /* during a fit: the before_count stages before it */
     int before_count;
+    const mg_fitted_stage *stored; /* during a fit for a verification: the stage of the model */
     const void
         *view; /* the stage's own small view of its tensors, owned by the heap; may be NULL */
 };
@@ -313,6 +317,9 @@ margin_status mg_fitted_stage_init(mg_fitted_stage *fitted, mg_heap *heap, const
                                    margin_error *error);
 /* Releases what it owns and zeroes it; a zeroed one is fine. */
 void mg_fitted_stage_clear(mg_fitted_stage *fitted);
+/* During a fit: a tensor of doubles that a seed draws, as the model to be verified holds it; NULL:
+ * it is to be drawn. */
+const double *mg_stage_drawn(const mg_fitted_stage *fitted, const char *name, int64_t *rows);
 /* An affine stage as out_j = scale_j in_j + shift_j: fills in columns_in of each; both 0 for a
  * constant column. */
 void mg_stage_affine(const mg_fitted_stage *fitted, double *scale, double *shift);

@@ -38,7 +38,6 @@ typedef struct mg_verified {
     double objective, gap;
     double items[MARGIN_REPORT_ITEMS]; /* of the report's item at the same place */
     const char *contradiction;         /* a clause; NULL: none */
-    const char *may_lack;              /* an item that a fit without time leaves out; or NULL */
 } mg_verified;
 /* Sets an item and its rounding. */
 void mg_report_claim(margin_report *report, mg_verified *verified, const char *name, double value,

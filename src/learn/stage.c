@@ -26,6 +26,13 @@ void mg_fitted_stage_clear(mg_fitted_stage *fitted) {
     memset(fitted, 0, sizeof *fitted);
 }
 
+const double *mg_stage_drawn(const mg_fitted_stage *fitted, const char *name, int64_t *rows) {
+    const mg_tensor *tensor = fitted->stored ? mg_bag_find(&fitted->stored->bag, name) : NULL;
+    if (!tensor) return NULL;
+    *rows = tensor->shape[0];
+    return tensor->data;
+}
+
 void mg_stage_affine(const mg_fitted_stage *fitted, double *scale, double *shift) {
     for (int64_t j = 0; j < fitted->columns_in; j++) {
         double offset, divisor;

@@ -54,12 +54,14 @@ static margin_status fourier_fit(margin_context *context, const margin_data *dat
     MG_REQUIRE(features % 2 == 0, error, MARGIN_ERROR_SPEC,
                "fourier: features=%lld is odd; cosines and sines come in pairs",
                (long long)features);
+    int64_t rows;
+    const double *drawn = mg_stage_drawn(fitted, "frequencies", &rows);
     double *frequencies, *gamma;
     MG_TRY(mg_bag_add(&fitted->bag, "frequencies", MARGIN_F64, pairs, n, &frequencies, error));
     MG_TRY(mg_bag_add(&fitted->bag, "gamma", MARGIN_F64, 1, 0, &gamma, error));
     *gamma = kernel.gamma;
     for (int64_t k = 0; k < pairs * n; k++)
-        frequencies[k] = draw(context->options.seed, &kernel, k);
+        frequencies[k] = drawn ? drawn[k] : draw(context->options.seed, &kernel, k);
     fitted->columns_out = 2 * pairs;
     mg_log(context, MARGIN_LOG_NOTE, "fourier makes %lld columns, gamma %s", (long long)(2 * pairs),
            mg_about(kernel.gamma).text);

@@ -85,10 +85,16 @@ static margin_status pivot_centres(margin_context *context, const margin_data *d
 }
 
 static margin_status choose_centres(margin_context *context, const margin_data *data,
-                                    const mg_option_value *values, const mg_kernel *kernel,
+                                    const mg_fitted_stage *fitted, const mg_kernel *kernel,
                                     double *centres, int64_t *count, margin_error *error) {
+    const mg_option_value *values = fitted->options;
     const int64_t pick = option(values, "pick")->integer;
     const int64_t most = option(values, "centres")->integer;
+    const double *drawn = mg_stage_drawn(fitted, "centres", count);
+    if (drawn && *count <= most) {
+        memcpy(centres, drawn, (size_t)(*count * data->x.columns) * sizeof *drawn);
+        return MARGIN_OK;
+    }
     const mg_rbf_wish wish = {.pick = pick == PICK_KMEANS ? MG_RBF_KMEANS : MG_RBF_SAMPLE,
                               .centres = most};
     if (pick == PICK_PIVOTS)
@@ -107,8 +113,9 @@ typedef struct centre_gram {
     int64_t *order;   /* count */
 } centre_gram;
 
-/* Pivoted Cholesky, the largest first, until only rounding is left. */
-static margin_status factor(centre_gram *g, margin_error *error) {
+/* Pivoted Cholesky, the largest first, until only rounding is left. Centres of a model are in that
+ * order: of two that are equally large rounding must not choose the other one. */
+static margin_status factor(centre_gram *g, bool ordered, margin_error *error) {
     const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
     const int64_t n = g->count;
     for (int64_t i = 0; i < n; i++) {
@@ -119,7 +126,7 @@ static margin_status factor(centre_gram *g, margin_error *error) {
         const int64_t k = g->rank;
         int64_t best = k;
         if (mg_cancelled(g->context)) return mg_fail_cancelled(error);
-        for (int64_t i = k + 1; i < n; i++)
+        for (int64_t i = k + 1; i < n && !ordered; i++)
             if (g->diagonal[g->order[i]] > g->diagonal[g->order[best]]) best = i;
         const int64_t pivot = g->order[best];
         if (!(g->diagonal[pivot] > rounding * g->gram[pivot * (n + 1)])) return MARGIN_OK;
@@ -219,7 +226,7 @@ static margin_status fit_centres(margin_context *context, const mg_kernel *kerne
             MG_GO(mg_fail(error, MG_DATA(OVERFLOW),
                           "nystroem: kernel values are beyond double precision; scale the columns "
                           "first (minmax | nystroem) or use kernel=rbf"));
-    MG_GO(factor(&g, error));
+    MG_GO(factor(&g, fitted->stored != NULL, error));
     if (g.rank == 0)
         MG_GO(mg_fail(error, MARGIN_ERROR_DATA,
                       "nystroem: the kernel is 0 at all centres; take another kernel"));
@@ -241,7 +248,7 @@ static margin_status nystroem_fit(margin_context *context, const margin_data *da
     margin_status status;
     MG_TRY(mg_map_kernel(context, &mg_stage_nystroem.info, data, values, &kernel, error));
     MG_NEW(context->heap, centres, most * data->x.columns, "the centres", error);
-    MG_GO(choose_centres(context, data, values, &kernel, centres, &count, error));
+    MG_GO(choose_centres(context, data, fitted, &kernel, centres, &count, error));
     if (count == 0)
         MG_GO(mg_fail(error, MARGIN_ERROR_DATA,
                       "nystroem: the kernel is 0 at all rows; take another kernel"));

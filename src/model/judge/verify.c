@@ -3,11 +3,12 @@
  * Compared are: task, formula, rows, columns, classes, sub-problems; the tolerance (that of the
  * spec), status (converged or not), objective, gap (no lower than what is found); accuracy, rmse
  * and r2 on the training rows, of the model's own predictions; every item that the learner's
- * verification finds (an exact silhouette if it is there); that the number of iterations is none
- * below 0; that the folded weights are those of the learner, folded; and what the learner says of
+ * verification finds (an exact silhouette and a perceptron's margin if they are there); that the
+ * number of iterations is none below 0; that the folded weights are those of the learner, folded;
+ * that the stages are what this data gives, but for what a seed draws; and what the learner says of
  * dual coefficients, signs and intercepts. Not compared is what describes the work and cannot be
- * found from the model: iterations, reason, which limit stopped it, and items that verification
- * does not find (condition, rank, mistakes, leave_one_out_rmse, ...).
+ * found from the model: iterations, reason, which limit stopped it, and the items of unknown_item;
+ * nor what was settled after the fit.
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
  * learner says (mg_verified), by the one rule of learn/report.h. */
@@ -103,10 +104,25 @@ static void compare_items(comparison *c) {
     for (int64_t i = 0; i < c->found->item_count; i++) {
         const margin_report_item *item = &c->found->items[i];
         const double was = margin_report_item_value(c->stored, item->name);
-        const char *may_lack = c->verified->may_lack;
-        if (isnan(was) && may_lack && strcmp(item->name, may_lack) == 0) continue;
         compare(c, item->name, was, item->value, c->verified->items[i] + part_of(item->value));
     }
+}
+
+/* An item that a verification does not find tells of the work, or is none. */
+static const char *unknown_item(const margin_report *stored, const margin_report *found) {
+    static const char *const told[] = {
+        "best_run", "bound",    "condition", "freedom", "gcv_rmse",  "leave_one_out_rmse",
+        "margin",   "mistakes", "rank",      "rate",    "relocated", MG_STAGE_ROWS};
+    for (int64_t i = 0; i < stored->item_count; i++) {
+        const char *name = stored->items[i].name;
+        bool known = isnan(stored->items[i].value);
+        for (int64_t k = 0; k < found->item_count && !known; k++)
+            known = strcmp(found->items[k].name, name) == 0;
+        for (size_t k = 0; k < sizeof told / sizeof *told && !known; k++)
+            known = strcmp(told[k], name) == 0;
+        if (!known) return name;
+    }
+    return NULL;
 }
 
 /* The first difference becomes the reason. */
@@ -114,6 +130,8 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
                         margin_report *found) {
     comparison c = {.stored = &model->report, .found = found, .verified = verified};
     const char *contradiction = verified->contradiction;
+    if (unknown_item(&model->report, found))
+        contradiction = "its report has an item that its learner does not know";
     if (!folded)
         contradiction = "the weights are not those that the learner found, in the model's units";
     /* behind it may stand how the target was scaled */
@@ -131,6 +149,11 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
                          c.name, mg_number(c.is).text, mg_number(c.was).text);
     else if (contradiction)
         mg_report_reason(found, "%s: the model was changed", contradiction);
+    else if (mg_model_is_updated(model))
+        mg_report_reason(found,
+                         "recomputed from the data and equal to the model's report, but for its "
+                         "stages, which are those of its first %s rows",
+                         mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);
     else
         mg_report_reason(found, "recomputed from the data and equal to the model's report");
 }
@@ -159,9 +182,25 @@ static void verify_describe(const margin_model *model, const margin_data *data, 
     found->classes = model->classes;
 }
 
+/* The stages of a model that took more rows later are those of its first rows. */
+static margin_status refit_stages(margin_context *context, const margin_spec *spec,
+                                  const margin_model *model, const margin_data *data,
+                                  const mg_samples *samples, margin_error *differs,
+                                  margin_error *error) {
+    margin_error found = {0};
+    if (model->stage_count == 0 || mg_model_is_updated(model)) return MARGIN_OK;
+    const margin_status status = mg_pipeline_refit(context, spec, model, data, samples, &found);
+    if (status == MARGIN_ERROR_MODEL) *differs = found;
+    if (status == MARGIN_ERROR_MODEL) return MARGIN_OK;
+    if (status < 0 && error) *error = found;
+    return status;
+}
+
 static margin_status verify(margin_context *context, const margin_model *model,
-                            const mg_spec_component *learner, const margin_data *data,
-                            margin_report *found, margin_report *parts, margin_error *error) {
+                            const margin_spec *spec, const margin_data *data, margin_report *found,
+                            margin_report *parts, margin_error *error) {
+    const mg_spec_component *learner = mg_spec_learner(spec);
+    margin_error differs = {0};
     mg_samples samples = {0};
     mg_staged staged = {0};
     mg_split split = {0};
@@ -171,6 +210,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     margin_status status;
     bool folded = true;
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
+    MG_GO(refit_stages(context, spec, model, data, &samples, &differs, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
@@ -183,6 +223,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
         verify_describe(model, data, samples.count, &parts[k]);
     MG_GO(mg_fit_score(context, data, &samples, model, found, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
+    if (differs.text[0]) verified.contradiction = differs.text;
     compare_all(model, &verified, folded, found);
     tell_rounding(model, &verified, found);
 done:
@@ -229,7 +270,7 @@ margin_status margin_verify_parts(margin_context *context, const margin_model *m
     MG_TRY(mg_align(context, model, data, &aligned, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
     if (parts) MG_GO(new_reports(context->heap, model->report.subproblems, &each, error));
-    MG_GO(verify(context, model, mg_spec_learner(spec), &aligned.data, &report, each, error));
+    MG_GO(verify(context, model, spec, &aligned.data, &report, each, error));
     mg_report_give(&report, context, started, found);
     for (int64_t k = 0; parts && k < model->report.subproblems; k++)
         mg_report_give(&each[k], context, started, part_at(parts, k));

@@ -5,6 +5,8 @@
 #include "model/object/additions.h"
 #include "model/spec/spec.h"
 
+#include <math.h>
+
 /* How scores become an answer. The numbers are stored in model files. */
 typedef enum mg_decision {
     MG_DECIDE_SIGN = 1,   /* one score: class 1 where it is >= 0, else class 0 */
@@ -35,6 +37,10 @@ struct margin_model {
     mg_fitted_stage *stages;
     int stage_count, active;
 
+    /* Of a verification, which fits the stages of this model again: they are compared, and what a
+     * seed draws is taken over. NULL: a fit. */
+    const margin_model *refitted;
+
     struct mg_source *mapped; /* the file that borrowed tensors lie in; owned; NULL: none */
 
     mg_hypothesis *hypothesis; /* takes rows as they leave stage active - 1 */
@@ -42,6 +48,13 @@ struct margin_model {
     margin_report report;      /* of the fit, with threads and seconds 0: they are of the run, not
                                   of the model, and would make equal models differ */
 };
+
+/* An item of the report of a model with stages that took more rows later: how many rows its stages
+ * have seen. */
+#define MG_STAGE_ROWS "stage_rows"
+MG_INLINE bool mg_model_is_updated(const margin_model *model) {
+    return !isnan(margin_report_item_value(&model->report, MG_STAGE_ROWS));
+}
 
 /* An empty model that holds a reference to the heap. */
 margin_status mg_model_new(mg_heap *heap, margin_model **model, margin_error *error);

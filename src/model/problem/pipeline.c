@@ -228,13 +228,17 @@ static margin_status fit_stage(margin_context *context, const mg_spec_component 
     fitted->maker = maker;
     fitted->before = model->stages;
     fitted->before_count = number;
+    fitted->stored = model->refitted ? &model->refitted->stages[number] : NULL;
     const margin_status status =
         component->stage->fit(context, data, fitted->options, fitted, error);
     fitted->maker = NULL;
-    fitted->before = NULL;
+    fitted->before = fitted->stored = NULL;
     fitted->before_count = 0;
     MG_TRY(status);
-    return component->stage->attach ? component->stage->attach(fitted, error) : MARGIN_OK;
+    if (component->stage->attach) MG_TRY(component->stage->attach(fitted, error));
+    return model->refitted ? mg_stage_compare(context, fitted, data, maker,
+                                              &model->refitted->stages[number], error)
+                           : MARGIN_OK;
 }
 
 static margin_status describe_inputs(const margin_data *data, margin_model *model,

@@ -30,6 +30,16 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error);
 
+/* Fits the stages of the model again and compares them (refit.c). MODEL if they differ. */
+margin_status mg_pipeline_refit(margin_context *context, const margin_spec *spec,
+                                const margin_model *model, const margin_data *data,
+                                const mg_samples *samples, margin_error *error);
+/* Whether what a stage learned from `data` (`maker` as in mg_column_moments_make) is what the one
+ * of the model holds, but for rounding. MODEL if not. */
+margin_status mg_stage_compare(margin_context *context, const mg_fitted_stage *fitted,
+                               const margin_data *data, const mg_row_maker *maker,
+                               const mg_fitted_stage *stored, margin_error *error);
+
 /* The same with the model's own stages, the folded ones too: what its learner once saw. */
 margin_status mg_pipeline_apply(margin_context *context, const margin_model *model,
                                 const margin_data *data, const mg_samples *samples,

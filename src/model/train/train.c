@@ -83,6 +83,7 @@ static margin_status group_make(const part_run *run, margin_context *context, in
                                   .problem = &group->parts[k].problem,
                                   .options = run->options,
                                   .shared = run->verify ? NULL : &run->shared,
+                                  .claimed = run->verify ? &run->model->report : NULL,
                                   .trace = run->trace ? trace : NULL,
                                   .parts = run->split->parts,
                                   .start = started ? run->starts->parts[first + k] : NULL,

@@ -215,6 +215,10 @@ static void update_describe(update *u, const mg_fit *fit, int64_t rows) {
     report->classes = u->made->classes;
     report->threads = 0;
     report->seconds = 0;
+    if (u->made->stage_count > 0)
+        mg_report_set(report, MG_STAGE_ROWS,
+                      mg_model_is_updated(u->old) ? margin_report_item_value(old, MG_STAGE_ROWS)
+                                                  : (double)old->rows);
     const double missing = margin_report_item_value(old, "missing_values");
     if (!isnan(missing))
         mg_report_set(report, "missing_values",

@@ -123,26 +123,24 @@ bool mg_perceptron_separable(const mg_perceptron_run *run) {
 
 /* ---- The bound ------------------------------------------------------------------------------- */
 
-static bool steps_are_whole(const mg_perceptron_run *run) {
-    const mg_problem *p = run->problem;
-    for (int64_t i = 0; p->weight && i < run->count; i++)
+static bool steps_are_whole(const mg_perceptron_options *options, const mg_problem *p) {
+    for (int64_t i = 0; p->weight && i < p->count; i++)
         if (p->weight[i] != floor(p->weight[i])) return false;
-    return run->options.batch == 0;
+    return options->batch == 0;
 }
 
-static bool starts_at_zero(const mg_perceptron_run *run) {
-    const mg_perceptron_options *o = &run->options;
+static bool starts_at_zero(const mg_perceptron_options *o) {
     if (o->start_intercept != 0.0 || o->random_start) return false;
     for (int64_t j = 0; j < o->start_count; j++)
         if (o->start_weights[j] != 0.0) return false;
     return true;
 }
 
-double mg_perceptron_bound_of(const mg_perceptron_run *run, double radius) {
-    const double ratio = radius / run->separation_margin;
-    if (!mg_perceptron_separable(run) || !starts_at_zero(run) || !steps_are_whole(run))
-        return (double)NAN;
-    return ratio * ratio;
+double mg_perceptron_bound_of(const mg_perceptron_options *options, const mg_problem *problem,
+                              double radius, double margin) {
+    const double ratio = radius / margin;
+    const bool holds = starts_at_zero(options) && steps_are_whole(options, problem);
+    return holds ? ratio * ratio : (double)NAN;
 }
 
 /* ---- Step by step ---------------------------------------------------------------------------- */
@@ -181,7 +179,8 @@ margin_status mg_perceptron_proof_begin(mg_perceptron_run *run) {
 }
 
 const margin_novikoff *mg_perceptron_proof(mg_perceptron_run *run) {
-    const double steps = steps_are_whole(run) ? (double)run->mistakes : (double)NAN;
+    const double steps =
+        steps_are_whole(&run->options, run->problem) ? (double)run->mistakes : (double)NAN;
     const double rate = run->options.rate;
     margin_novikoff *proof = &run->proof;
     if (!run->direction) return NULL;

@@ -211,10 +211,11 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");
     mg_report_formula(report, formula_of(run));
     mg_report_set(report, "mistakes", (double)run->mistakes);
-    mg_report_set(report, "margin",
-                  mg_perceptron_separable(run) ? run->separation_margin : (double)NAN);
+    const double margin = mg_perceptron_separable(run) ? run->separation_margin : (double)NAN;
+    mg_report_set(report, "margin", margin);
     mg_report_set(report, "radius", radius);
-    mg_report_set(report, "bound", mg_perceptron_bound_of(run, radius));
+    mg_report_set(report, "bound",
+                  mg_perceptron_bound_of(&run->options, run->problem, radius, margin));
     mg_report_set(report, "errors", (double)judged->errors);
     mg_report_set(report, "least_margin", judged->least);
     const double norm = run->functions == 1 ? mg_perceptron_norm(run, state) : 0.0;

@@ -170,8 +170,9 @@ double mg_perceptron_numbers(const mg_perceptron_run *run);
 /* Decides separability if options and size allow; OK, or a failure. */
 margin_status mg_perceptron_separability(mg_perceptron_run *run);
 bool mg_perceptron_separable(const mg_perceptron_run *run);
-/* On the updates from zero with whole steps; else NaN. */
-double mg_perceptron_bound_of(const mg_perceptron_run *run, double radius);
+/* On the updates from zero with whole steps, (radius / margin)^2; else NaN. */
+double mg_perceptron_bound_of(const mg_perceptron_options *options, const mg_problem *problem,
+                              double radius, double margin);
 /* Before the first step, if the trace is to show the proof; then what it shows of the state as it
  * is (NULL: nothing). */
 margin_status mg_perceptron_proof_begin(mg_perceptron_run *run);
