@@ -14,7 +14,7 @@
 /* The signal handler can reach its context no other way. */
 static margin_context *volatile signalled_context;
 static volatile sig_atomic_t interrupted, writing_directly;
-static bool progress_shown;
+static bool progress_shown, file_begun;
 
 /* Writing to a pipe or terminal may wait for ever and leaves no file to tidy up: there an interrupt
  * ends the program at once. Everything else is asked to end. */
@@ -29,7 +29,10 @@ int cli_writes_to(const char *path) {
     struct stat file;
     bool standard = !path || !strcmp(path, "-");
     writing_directly = standard || (!stat(path, &file) && !S_ISREG(file.st_mode));
-    if (!interrupted) return EXIT_DONE;
+    if (!interrupted || file_begun) { /* a file that could be written is not undone */
+        file_begun = file_begun || !writing_directly;
+        return EXIT_DONE;
+    }
     cli_progress_end();
     fputs("margin: interrupted\n", stderr);
     return EXIT_INTERRUPTED;
@@ -116,6 +119,7 @@ int cli_session_open(cli_session *session, const cli_arguments *arguments) {
     if (status < 0) return cli_failed(session, status);
     signalled_context = session->context;
     interrupted = writing_directly = 0;
+    file_begun = false;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;

@@ -411,6 +411,8 @@ def model_files(d):
 
 def outputs(d):
     refuses(5, 'fit', 'perceptron', examples / 'points.csv', '-o', d / 'no' / 'such' / 'm.margin', says=('no/such',))
+    for kind in ('npy', 'idx'):  # zeros without end
+        refuses(2, 'check', '/dev/zero', '--format', kind, says=(f'is not an .{kind}' if kind == 'npy' else 'is not an idx',))
     if os.path.exists('/dev/full'):
         p = subprocess.run([program, 'fit', 'perceptron', str(examples / 'points.csv')], stdout=open('/dev/full', 'w'),
                            stderr=subprocess.PIPE, text=True)

@@ -91,6 +91,10 @@ static bool looks_like_svmlight(const char *text, int64_t length) {
     }
 }
 
+static bool looks_like_npy(const char *text, int64_t length) {
+    return length >= 6 && memcmp(text, "\x93NUMPY", 6) == 0;
+}
+
 static bool looks_like_idx(const char *text, int64_t length) {
     static const char kinds[] = "\x08\x09\x0b\x0c\x0d\x0e";
     return length >= 8 && text[0] == 0 && text[1] == 0 && text[2] && strchr(kinds, text[2]) &&
@@ -98,7 +102,7 @@ static bool looks_like_idx(const char *text, int64_t length) {
 }
 
 static const mg_reader *reader_by_content(const mg_source *source) {
-    if (source->length >= 6 && memcmp(source->text, "\x93NUMPY", 6) == 0) return &mg_reader_npy;
+    if (looks_like_npy(source->text, source->length)) return &mg_reader_npy;
     if (looks_like_idx(source->text, source->length)) return &mg_reader_idx;
     if (looks_like_svmlight(source->text, source->length)) return &mg_reader_svmlight;
     return &mg_reader_csv;
@@ -167,13 +171,43 @@ static margin_status read_source(margin_context *context, mg_source *source, con
     return status;
 }
 
-/* 0 where the content is to say what it is. */
-static int64_t longest_line(const char *path, margin_format format) {
-    const mg_reader *reader = reader_by_ending(path);
-    if (format != MARGIN_FORMAT_AUTO) reader = reader_by_format(format);
-    const bool lines = reader == &mg_reader_svmlight ||
-                       (reader == &mg_reader_csv && (format || is_surely_csv(path)));
-    return lines ? MARGIN_MAX_LINE_BYTES : 0;
+/* What is read into memory, a pipe or a device without end, is read on only if it begins as what it
+ * is said to be, and as long as it has lines if it is no array. */
+static margin_status look_npy(const char *name, const char *head, int64_t length,
+                              int64_t *longest_line, margin_error *error) {
+    (void)longest_line;
+    MG_REQUIRE(looks_like_npy(head, length), error, MARGIN_ERROR_FORMAT,
+               "%s: is not an .npy file (it does not begin with \\x93NUMPY)", name);
+    return MARGIN_OK;
+}
+
+static margin_status look_idx(const char *name, const char *head, int64_t length,
+                              int64_t *longest_line, margin_error *error) {
+    (void)longest_line;
+    MG_REQUIRE(looks_like_idx(head, length), error, MARGIN_ERROR_FORMAT,
+               "%s: is not an idx file (it does not begin with two zero bytes, the type of its "
+               "numbers and 1 to 4 dimensions)",
+               name);
+    return MARGIN_OK;
+}
+
+static margin_status look_lines(const char *name, const char *head, int64_t length,
+                                int64_t *longest_line, margin_error *error) {
+    (void)name, (void)head, (void)length, (void)error;
+    *longest_line = MARGIN_MAX_LINE_BYTES;
+    return MARGIN_OK;
+}
+
+static margin_status look_any(const char *name, const char *head, int64_t length,
+                              int64_t *longest_line, margin_error *error) {
+    if (looks_like_npy(head, length) || looks_like_idx(head, length)) return MARGIN_OK;
+    return look_lines(name, head, length, longest_line, error);
+}
+
+static mg_source_look look_of(const char *path, margin_format format) {
+    const mg_reader *reader = format ? reader_by_format(format) : reader_by_ending(path);
+    if (!reader || (!format && reader == &mg_reader_csv && !is_surely_csv(path))) return look_any;
+    return reader == &mg_reader_npy ? look_npy : reader == &mg_reader_idx ? look_idx : look_lines;
 }
 
 static const char out_of_time[] = "before the table was read: allow more";
@@ -187,8 +221,8 @@ margin_status margin_table_read(margin_context *context, const char *path,
     mg_source source;
     MG_TRY(take_options(options, &known, error));
     mg_context_call(context, &call);
-    margin_status status = mg_source_open_lines(
-        &call, path, longest_line(path, (margin_format)known.format), &source, error);
+    margin_status status =
+        mg_source_open_if(&call, path, look_of(path, (margin_format)known.format), &source, error);
     if (status == MARGIN_OK) status = read_source(&call, &source, path, &known, table, error);
     return mg_call_status(&call, status, out_of_time, error);
 }

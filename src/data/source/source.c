@@ -41,7 +41,6 @@ typedef struct source_inner {
     int descriptor;        /* of a regular file, else -1 */
     bool close_descriptor; /* not for standard input */
     mg_source_look look;
-    int64_t longest_line;
     struct stat stamp;    /* of the regular file when it was opened */
     char *map;            /* reservation with the mapped file in it, or NULL */
     size_t map_bytes;     /* of the reservation */
@@ -122,8 +121,7 @@ static mg_stream file_stream(const source_inner *inner, const char *name) {
                        .descriptor = inner->descriptor,
                        .seekable = true,
                        .length = (int64_t)inner->stamp.st_size,
-                       .look = inner->look,
-                       .longest_line = inner->longest_line};
+                       .look = inner->look};
 }
 
 /* Makes the collected text the source's. */
@@ -149,11 +147,8 @@ static margin_status open_regular(mg_source *source, margin_error *error) {
 
 static margin_status open_stream(mg_source *source, int descriptor, margin_error *error) {
     source_inner *inner = source->inner;
-    mg_stream stream = {.name = source->name,
-                        .descriptor = descriptor,
-                        .length = -1,
-                        .look = inner->look,
-                        .longest_line = inner->longest_line};
+    mg_stream stream = {
+        .name = source->name, .descriptor = descriptor, .length = -1, .look = inner->look};
     mg_stream_text text;
     MG_TRY(mg_stream_collect(inner->context, &stream, &text, error));
     adopt(inner, source, &text);
@@ -184,8 +179,8 @@ static int open_file(margin_context *context, const char *path) {
     return descriptor;
 }
 
-static margin_status open_path(margin_context *context, const char *path, mg_source_look look,
-                               int64_t longest_line, mg_source *source, margin_error *error) {
+margin_status mg_source_open_if(margin_context *context, const char *path, mg_source_look look,
+                                mg_source *source, margin_error *error) {
     bool standard_input = strcmp(path, "-") == 0;
     int descriptor = standard_input ? STDIN_FILENO : open_file(context, path);
     if (descriptor < 0 && errno == EINTR) return mg_fail_cancelled(error);
@@ -197,7 +192,6 @@ static margin_status open_path(margin_context *context, const char *path, mg_sou
     source_inner *inner = opened.inner;
     if (status == MARGIN_OK) {
         inner->look = look;
-        inner->longest_line = longest_line;
         status = open_descriptor(&opened, descriptor, standard_input, error);
     }
     bool keep = status == MARGIN_OK && inner->descriptor >= 0;
@@ -214,17 +208,7 @@ static margin_status open_path(margin_context *context, const char *path, mg_sou
 
 margin_status mg_source_open(margin_context *context, const char *path, mg_source *source,
                              margin_error *error) {
-    return open_path(context, path, NULL, 0, source, error);
-}
-
-margin_status mg_source_open_if(margin_context *context, const char *path, mg_source_look look,
-                                mg_source *source, margin_error *error) {
-    return open_path(context, path, look, 0, source, error);
-}
-
-margin_status mg_source_open_lines(margin_context *context, const char *path, int64_t longest,
-                                   mg_source *source, margin_error *error) {
-    return open_path(context, path, NULL, longest, source, error);
+    return mg_source_open_if(context, path, NULL, source, error);
 }
 
 margin_status mg_source_memory(margin_context *context, const void *bytes, int64_t length,

@@ -28,10 +28,6 @@ margin_status mg_source_open(margin_context *context, const char *path, mg_sourc
  * MG_SOURCE_HEAD bytes. A mapped file and a shorter one are not shown to it. */
 margin_status mg_source_open_if(margin_context *context, const char *path, mg_source_look look,
                                 mg_source *source, margin_error *error);
-/* The same for text whose lines have at most `longest` bytes (0: they mean nothing): what is read
- * into memory is read no further. */
-margin_status mg_source_open_lines(margin_context *context, const char *path, int64_t longest,
-                                   mg_source *source, margin_error *error);
 margin_status mg_source_memory(margin_context *context, const void *bytes, int64_t length,
                                const char *name, mg_source *source, margin_error *error);
 void mg_source_close(mg_source *source);

@@ -36,6 +36,7 @@ typedef struct sink {
     int64_t fixed_length;
     int64_t total;
     mg_source_look look;        /* NULL: it has looked */
+    bool lines;                 /* are counted: somebody looks, or looked */
     int64_t longest_line, line; /* bytes; of the line that has no end yet */
 } sink;
 
@@ -92,7 +93,8 @@ static margin_status check_line(sink *into, const char *added, int64_t count, co
     while (last > 0 && added[last - 1] != '\n')
         last--;
     into->line = count - last + (last > 0 ? 0 : into->line);
-    MG_REQUIRE(into->line <= into->longest_line, error, MARGIN_ERROR_FORMAT,
+    MG_REQUIRE(into->longest_line == 0 || into->line <= into->longest_line, error,
+               MARGIN_ERROR_FORMAT,
                "%s: a row is longer than %lld bytes, which is the limit: is this a table?", name,
                (long long)into->longest_line);
     return MARGIN_OK;
@@ -105,10 +107,12 @@ static margin_status sink_advance(sink *into, int64_t count, const char *name,
     if (into->fixed) return MARGIN_OK;
     const char *added = into->last->block + MG_SOURCE_GUARD + into->last->used;
     into->last->used += count;
-    if (into->longest_line > 0) MG_TRY(check_line(into, added, count, name, error));
-    if (!look || into->total < MG_SOURCE_HEAD) return MARGIN_OK;
-    into->look = NULL;
-    return look(name, into->first->block + MG_SOURCE_GUARD, MG_SOURCE_HEAD, error);
+    if (look && into->total >= MG_SOURCE_HEAD) {
+        into->look = NULL;
+        MG_TRY(look(name, into->first->block + MG_SOURCE_GUARD, MG_SOURCE_HEAD, &into->longest_line,
+                    error));
+    }
+    return into->lines ? check_line(into, added, count, name, error) : MARGIN_OK;
 }
 
 /* Hands over the text as one guarded block and empties the sink. */
@@ -370,7 +374,7 @@ done:
 
 margin_status mg_stream_collect(margin_context *context, mg_stream *stream, mg_stream_text *text,
                                 margin_error *error) {
-    sink into = {.heap = context->heap, .look = stream->look, .longest_line = stream->longest_line};
+    sink into = {.heap = context->heap, .look = stream->look, .lines = stream->look != NULL};
     bool compressed = false;
     char *block = NULL;
     margin_status status = stream_run(context, stream, &into, &compressed, error);

@@ -9,21 +9,21 @@ enum {
     MG_SOURCE_HEAD = 64   /* bytes that are looked at before the rest is read */
 };
 
-/* Whether a text that begins with these bytes may be what is wanted; an error ends the reading. */
+/* Whether a text that begins with these bytes may be what is wanted; an error ends the reading. Of
+ * a text with lines it sets the most bytes of one: at a longer one reading ends with FORMAT. */
 typedef margin_status (*mg_source_look)(const char *name, const char *head, int64_t length,
-                                        margin_error *error);
+                                        int64_t *longest_line, margin_error *error);
 
 /* Where bytes come from. A regular file is read at offsets of its own, so that the descriptor's
  * position does not matter; a pipe is read as it comes. */
 typedef struct mg_stream {
-    const char *name;     /* for messages */
-    int descriptor;       /* -1: memory */
-    bool seekable;        /* a regular file */
-    const char *bytes;    /* memory */
-    int64_t length;       /* bytes of the memory or regular file; -1: not known */
-    int64_t offset;       /* next byte to deliver */
-    mg_source_look look;  /* asked once about the beginning of the (inflated) text; NULL: nobody */
-    int64_t longest_line; /* bytes; beyond it reading ends with FORMAT; 0: lines mean nothing */
+    const char *name;    /* for messages */
+    int descriptor;      /* -1: memory */
+    bool seekable;       /* a regular file */
+    const char *bytes;   /* memory */
+    int64_t length;      /* bytes of the memory or regular file; -1: not known */
+    int64_t offset;      /* next byte to deliver */
+    mg_source_look look; /* asked once about the beginning of the (inflated) text; NULL: nobody */
 } mg_stream;
 
 typedef struct mg_stream_text {

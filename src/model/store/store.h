@@ -64,7 +64,7 @@ margin_status mg_store_map(margin_context *context, const char *path, margin_mod
 /* Whether a text that begins so may be a model file (an mg_source_look): a pipe or a .gz that is
  * none is not read to its end. */
 margin_status mg_store_look(const char *name, const char *head, int64_t length,
-                            margin_error *error);
+                            int64_t *longest_line, margin_error *error);
 /* Checks everything that can be checked without knowing what models are. */
 margin_status mg_store_read_header(mg_store_reader *reader);
 void mg_store_reader_free(mg_store_reader *reader);

@@ -242,8 +242,9 @@ static uint64_t read_length(const unsigned char *bytes) {
 }
 
 margin_status mg_store_look(const char *name, const char *head, int64_t length,
-                            margin_error *error) {
+                            int64_t *longest_line, margin_error *error) {
     const mg_store_reader r = {.name = name, .error = error};
+    (void)longest_line;
     const int64_t prefix = MG_MIN(prefix_length(), length - LENGTH_BYTES);
     if (read_length((const unsigned char *)head) <= (uint64_t)MG_STORE_HEADER &&
         memcmp(head + LENGTH_BYTES, MG_STORE_PREFIX, (size_t)prefix) == 0)
