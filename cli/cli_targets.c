@@ -22,6 +22,17 @@ void text_targets(cli_text *text, const margin_model *model) {
     if (count > LISTED) text_puts(text, ", ...");
 }
 
+void json_target(cli_text *text, const margin_model *model, int64_t chosen) {
+    const margin_column *target = margin_model_target(model);
+    const bool all = cli_several_targets(model) && chosen < 0;
+    if (target && !all) json_string(text, "target", target[chosen < 0 ? 0 : chosen].name);
+    if (!all) return;
+    json_open(text, "targets", '[');
+    for (int64_t t = 0; t < margin_model_target_count(model); t++)
+        json_string(text, NULL, target[t].name);
+    json_close(text, ']');
+}
+
 /* By name, else by number from 1, negative from the end; -1: there is none. */
 static int64_t find_target(const margin_model *model, const char *word) {
     const int64_t count = margin_model_target_count(model);

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <math.h>
+#include <string.h>
 
 double cli_in_units(const margin_model *model, int64_t feature, double value) {
     double shift, scale;
@@ -53,12 +54,12 @@ static void put_more(cli_text *text, int64_t count) {
 }
 
 /* How columns are scaled whose weights are shown. */
-static void text_scales(cli_text *text, const margin_model *model) {
+static void text_scales(cli_text *text, const margin_model *model, const char *what) {
     const int64_t scaled = cli_scaled_features(model);
     int64_t features, put = 0;
     const margin_column *columns = margin_model_features(model, &features);
     if (scaled == 0) return;
-    text_puts(text, "units       weights are of scaled columns: ");
+    text_printf(text, "units       %s: ", what);
     for (int64_t j = 0; j < features && put < SHOWN; j++) {
         double shift, scale;
         if (!is_scaled(model, j)) continue;
@@ -69,24 +70,50 @@ static void text_scales(cli_text *text, const margin_model *model) {
     put_more(text, scaled);
 }
 
+static bool is_input(const margin_model *model, const char *name) {
+    int64_t count;
+    const margin_column *inputs = margin_model_columns(model, &count);
+    for (int64_t j = 0; j < count; j++)
+        if (strcmp(inputs[j].name, name) == 0) return true;
+    return false;
+}
+
+/* Made of scaled columns, or called like a column of the table and not it (behind normalize). */
+static bool is_foreign(const margin_model *model, int64_t feature) {
+    double shift, scale;
+    const int64_t from = margin_model_scale(model, feature, &shift, &scale);
+    return from == -2 ||
+           (from == -1 && is_input(model, margin_model_features(model, NULL)[feature].name));
+}
+
+static int64_t foreign_features(const margin_model *model) {
+    int64_t features, foreign = 0;
+    (void)margin_model_features(model, &features);
+    for (int64_t j = 0; j < features; j++)
+        foreign += is_foreign(model, j);
+    return foreign;
+}
+
 /* Which values are not in the units of the table. */
 static void text_made(cli_text *text, const margin_model *model) {
-    int64_t features, made = 0;
-    double shift, scale;
+    const int64_t foreign = foreign_features(model);
+    int64_t features, put = 0;
     const margin_column *columns = margin_model_features(model, &features);
-    for (int64_t j = 0; j < features; j++) {
-        if (margin_model_scale(model, j, &shift, &scale) != -2) continue;
-        if (made++ < SHOWN) {
-            text_puts(text, made == 1 ? "units       made of scaled columns: " : ", ");
-            text_name(text, columns[j].name, 0, 40);
-        }
+    if (foreign == 0) return;
+    text_puts(text, "units       not those of the table: ");
+    for (int64_t j = 0; j < features && put < SHOWN; j++) {
+        if (!is_foreign(model, j)) continue;
+        text_puts(text, put++ ? ", " : "");
+        text_name(text, columns[j].name, 0, 40);
     }
-    if (made) put_more(text, made);
+    put_more(text, foreign);
 }
 
 void text_units(cli_text *text, const margin_model *model) {
     if (margin_model_weights(model, 0))
-        text_scales(text, model);
+        text_scales(text, model, "weights are of scaled columns");
+    else if (margin_model_task(model) == MARGIN_TRANSFORM)
+        text_scales(text, model, "columns are scaled");
     else if (margin_model_centre(model, 0) || !isnan(margin_model_prior(model, 0, NULL)))
         text_made(text, model);
 }
@@ -95,7 +122,7 @@ void json_units(cli_text *text, const margin_model *model) {
     int64_t features;
     double shift, scale;
     (void)margin_model_features(model, &features);
-    if (cli_scaled_features(model) == 0) return;
+    if (cli_scaled_features(model) + foreign_features(model) == 0) return;
     json_open(text, "units", '{');
     json_open(text, "shift", '[');
     for (int64_t j = 0; j < features; j++) {
@@ -108,6 +135,11 @@ void json_units(cli_text *text, const margin_model *model) {
         (void)margin_model_scale(model, j, &shift, &scale);
         json_number(text, NULL, scale);
     }
+    json_close(text, ']');
+    json_open(text, "made", '[');
+    for (int64_t j = 0; j < features; j++)
+        if (is_foreign(model, j))
+            json_string(text, NULL, margin_model_features(model, NULL)[j].name);
     json_close(text, ']');
     json_close(text, '}');
 }

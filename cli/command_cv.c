@@ -83,6 +83,8 @@ static void print_cell(cli_text *text, const margin_search_result *table, int64_
     text_printf(text, "%s ", mark);
     if (isnan(cell->mean))
         text_printf(text, "%12s %10s", "-", "-");
+    else if (isnan(cell->deviation)) /* of one fold, or one is infinite */
+        text_printf(text, "%12.6g %10s", cell->mean, "-");
     else
         text_printf(text, "%12.6g %10.3g", cell->mean, cell->deviation);
     text_printf(text, "  %-9s  %s\n", cli_cell_ending(cell), cell->spec);

@@ -166,6 +166,7 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
         cli_text text = {0};
         if (a->json) {
             json_open(&text, NULL, '{');
+            if (!cli_several_targets(model)) json_target(&text, model, -1);
             json_metrics(&text, model, &metrics);
             json_coverage(&text, &coverage);
             if (a->verify) json_verification(&text, model, &proven);

@@ -219,6 +219,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_string(text, "learner", margin_model_learner(model)->name);
     json_string(text, "spec", margin_model_spec(model));
     json_string(text, "task", task_name(report->task));
+    if (!cli_several_targets(model)) json_target(text, model, -1);
     json_integer(text, "rows", report->rows);
     json_integer(text, "columns", report->columns);
     json_classes(text, "classes", model);
@@ -259,6 +260,15 @@ static const char *target_why(const cli_arguments *arguments, const margin_table
     return last ? " (the last column; --target chooses another)" : "";
 }
 
+/* Stages alone have no target, and the column that would be one takes no part. */
+static void text_left_out(cli_text *text, const margin_model *model, const margin_data *data,
+                          const char *why) {
+    if (margin_model_task(model) != MARGIN_TRANSFORM || !data->target) return;
+    text_puts(text, "left out    ");
+    text_name(text, data->target->name, 0, 0);
+    text_printf(text, "%s\n", why);
+}
+
 static int save_and_report(cli_session *session, const margin_report *report,
                            const margin_model *model, const margin_table *table,
                            const cli_fit_rows *rows, trace_writer *trace) {
@@ -286,6 +296,7 @@ static int save_and_report(cli_session *session, const margin_report *report,
         if (!rows->test_rows) cli_note_identifiers(session, &rows->train);
         cli_note_counts(session, model, &rows->train);
         text_target(&text, model, target_why(arguments, table));
+        text_left_out(&text, model, &rows->train, target_why(arguments, table));
         print_report(&text, report, model, rows, &training);
         print_file(&text, arguments->output);
         text_findings(&text, &rows->findings);

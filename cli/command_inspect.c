@@ -121,15 +121,7 @@ static void json_model(cli_text *text, const margin_model *model, int64_t chosen
     json_string(text, "spec", margin_model_spec(model));
     json_string(text, "task", task_name(margin_model_task(model)));
     json_classes(text, "classes", model);
-    const margin_column *target = margin_model_target(model);
-    const bool all = cli_several_targets(model) && chosen < 0;
-    if (target && !all) json_string(text, "target", target[chosen < 0 ? 0 : chosen].name);
-    if (all) {
-        json_open(text, "targets", '[');
-        for (int64_t t = 0; t < margin_model_target_count(model); t++)
-            json_string(text, NULL, target[t].name);
-        json_close(text, ']');
-    }
+    json_target(text, model, chosen);
     const margin_column *inputs = margin_model_columns(model, &columns);
     json_open(text, "inputs", '[');
     for (int64_t j = 0; j < columns; j++)

@@ -59,8 +59,12 @@ static void print_header(cli_text *text, const prediction *p, bool probabilities
     const margin_column *target = margin_model_target(p->model);
     if (!target) text_puts(text, margin_model_class_name(p->model, 0) ? "prediction" : "cluster");
     for (int64_t t = 0; target && t < margin_model_target_count(p->model); t++) {
+        cli_text name = {0};
+        const bool kept = kept_has(&p->kept, target[t].name);
+        text_printf(&name, kept ? "prediction(%s)" : "%s", target[t].name);
         text_puts(text, t ? p->separator : "");
-        text_cell(text, target[t].name);
+        text_cell(text, name.data ? name.data : "");
+        text_free(&name);
     }
     if (p->lower) text_printf(text, "%slower%supper", p->separator, p->separator);
     if (p->sets) text_printf(text, "%sset", p->separator);

@@ -15,6 +15,7 @@ typedef struct kept_columns {
 int kept_read(cli_session *session, int64_t rows, kept_columns *kept);
 void kept_free(kept_columns *kept);
 
+bool kept_has(const kept_columns *kept, const char *name);
 /* Names, or the cells of a row, each with a separator behind it. */
 void kept_header(cli_text *text, const kept_columns *kept, const char *separator);
 void kept_cells(cli_text *text, const kept_columns *kept, int64_t row, const char *separator);

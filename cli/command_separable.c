@@ -16,8 +16,9 @@ static void json_pairs(cli_text *text, const char *key, const int64_t *rows, con
 }
 
 static void json_answer(cli_text *text, cli_session *session, margin_status status,
-                        const margin_separation *s) {
+                        const margin_separation *s, const margin_data *data) {
     json_open(text, NULL, '{');
+    if (data->target) json_string(text, "target", data->target->name);
     if (status == MARGIN_OK || s->separable)
         json_bool(text, "separable", s->separable);
     else
@@ -96,8 +97,15 @@ static int answer(cli_session *session, margin_status status, const margin_separ
                   const margin_data *data) {
     cli_text text = {0};
     if (session->arguments->json) {
-        json_answer(&text, session, status, s);
+        json_answer(&text, session, status, s, data);
     } else {
+        if (data->target) {
+            text_puts(&text, "target      ");
+            text_name(&text, data->target->name, 0, 0);
+            text_puts(&text, session->arguments->target || session->arguments->labels
+                                 ? "\n"
+                                 : " (the last column; --target chooses another)\n");
+        }
         if (status == MARGIN_STOPPED_TIME && !s->separable)
             text_puts(&text,
                       "undecided   the time limit came before either proof; the nearest pair "

@@ -65,6 +65,13 @@ void kept_free(kept_columns *kept) {
     free(kept->columns);
 }
 
+bool kept_has(const kept_columns *kept, const char *name) {
+    const margin_data data = kept->table ? margin_table_data(kept->table) : (margin_data){0};
+    for (int64_t k = 0; k < kept->count; k++)
+        if (strcmp(data.columns[kept->columns[k]].name, name) == 0) return true;
+    return false;
+}
+
 void kept_header(cli_text *text, const kept_columns *kept, const char *separator) {
     const margin_data data = kept->table ? margin_table_data(kept->table) : (margin_data){0};
     for (int64_t k = 0; k < kept->count; k++) {

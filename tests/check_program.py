@@ -178,7 +178,7 @@ def predictions_line_up(d):
     expect('1 row has no prediction' in p.stderr, f'and a word about it: {p.stderr}')
     p = run('predict', model, table, '--missing', 'drop', '--keep', 'id,-1', '--scores')
     lines = p.stdout.split('\n')
-    expect(lines[0] == 'id,y,score(yes:no),y' and lines[1].startswith('007,no,') and lines[2].startswith('12345678901234567890,yes,')
+    expect(lines[0] == 'id,y,score(yes:no),prediction(y)' and lines[1].startswith('007,no,') and lines[2].startswith('12345678901234567890,yes,')
            and lines[3] == '"x, y",yes,,' and lines[4].startswith(',yes,'), f'kept as they stand: {p.stdout!r} {p.stderr}')
     refuses(2, 'predict', model, table, '--missing', 'drop', '--keep', 'name', says=("'name'",))
     refuses(1, 'predict', model, '-', '--keep', 'id', '--missing', 'drop', stdin=table.read_text(), says=('standard input',))
@@ -786,6 +786,21 @@ def boundaries(d):
     expect('the first 8 of 26 classes' in (d / 'p.svg').read_text(), 'a picture says what it leaves out')
 
 
+def told_by_name(d):
+    """Targets and columns are named where a reader could take them for others."""
+    points, iris = examples / 'points.csv', examples / 'iris.csv'
+    model, scaled = d / 'named.margin', d / 'scaled.margin'
+    expect(answer('fit', 'logistic', points, '-o', model)['target'] == 'class', 'fit names its target')
+    expect(answer('evaluate', model, points)['target'] == 'class', 'evaluate names its target')
+    expect(run('predict', model, points, '--keep', 'x1,class').stdout.startswith('x1,class,prediction(class)\n'), 'no two columns of one name')
+    expect(run('separable', points).stdout.startswith('target      class (the last column;'), 'separable names its target')
+    expect(answer('separable', points)['target'] == 'class', 'separable names its target')
+    expect('left out    species (the last column;' in run('fit', 'standardize', iris, '-o', scaled).stdout, 'what stages alone leave out')
+    expect("units       columns are scaled: sepal_length' = (sepal_length - 5.84333)" in run('inspect', scaled).stdout, 'what scaling does')
+    run('fit', 'normalize | kmeans(k=2)', iris, '--target', '', '--ignore', 'species', '-o', scaled)
+    expect(answer('inspect', scaled)['units']['made'][:2] == ['sepal_length', 'sepal_width'], 'columns of rows that were normalised')
+
+
 def clusters_and_curves(d, model, line, logistic):
     """Pictures of clusters, of the number of clusters, and of regressions over one column."""
     cars, iris, points = examples / 'cars.csv', examples / 'iris.csv', examples / 'points.csv'
@@ -804,7 +819,7 @@ def clusters_and_curves(d, model, line, logistic):
     expect("units       weights are of scaled columns: speed' = (speed - 15.4) / 5.2345\n" in run('inspect', d / 'scaled.margin').stdout, 'how columns are scaled')
     expect(answer('inspect', d / 'scaled.margin')['units']['shift'][2] == 0, 'a product is not shifted')
     run('fit', 'standardize | poly | kmeans(k=2)', iris, '--target', '', '--ignore', 'species', '-o', d / 'scaled.margin')
-    expect('units       made of scaled columns: 1, sepal_length^2,' in run('inspect', d / 'scaled.margin').stdout, 'which values are of scaled columns')
+    expect('units       not those of the table: 1, sepal_length^2,' in run('inspect', d / 'scaled.margin').stdout, 'which values are of scaled columns')
     for spec in ('naive-bayes', 'naive-bayes(distribution=bernoulli)'):
         run('fit', f'standardize | {spec}', iris, '-o', d / 'scaled.margin')
         expect(('5.006 +- 0.348947' if spec == 'naive-bayes' else 'sepal_length > 5.84333') in run('inspect', d / 'scaled.margin').stdout, f'{spec} in the units of the table')
@@ -965,7 +980,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, told_by_name, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run
