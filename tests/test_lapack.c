@@ -243,7 +243,7 @@ static void each_allocation_failing(void **state) {
 enum { SINGULAR_VALUES, EIGENVALUES, PIVOTED_QR, APPLIED_QR, TRIANGLES, LONG_CALLS };
 
 /* Some ten seconds or more in plain C, so that what follows comes in the middle. */
-enum { LONG_N = 2000 };
+enum { LONG_N = SUPPORT_SLOWER > 20 ? 600 : 2000 };
 
 typedef struct long_call {
     int kind;

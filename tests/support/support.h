@@ -52,12 +52,14 @@ int support_fail_each_allocation(int threads, support_body body, void *user);
 /* ---- Files -----------------------------------------------------------------------------------*/
 enum { SUPPORT_PATH = 1024 };
 
-/* About how many times slower the program is under a sanitizer: tests that try very many cases take
- * one of so many. */
+/* About how many times slower the program is under a sanitizer or valgrind (its preset says so):
+ * tests that try very many cases take one of so many. */
 #if defined(__SANITIZE_THREAD__)
 enum { SUPPORT_SLOWER = 20 };
 #elif defined(__SANITIZE_ADDRESS__)
 enum { SUPPORT_SLOWER = 4 };
+#elif defined(SUPPORT_UNDER_VALGRIND)
+enum { SUPPORT_SLOWER = 30 };
 #else
 enum { SUPPORT_SLOWER = 1 };
 #endif
